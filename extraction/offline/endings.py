@@ -126,7 +126,8 @@ _PRONOUN: Final = re.compile(r"\b(?:it|them|that|those|one|him|her|so)\b", re.IG
 _NEAR: Final = 2
 """A pronoun stands for what was stated at most so many messages before."""
 _REPORTER: Final = either(
-    rf"\b(?!(?:i|doctor|test|retest|tests|results?|allergist|gp|specialist|dermatologist)\b)\w+ {_words('say, says, said, claim, claims, claimed, think, thinks, told me, insists')}"
+    rf"\b(?!(?:i|doctor|test|retest|tests|results?|allergist|gp|specialist"
+    rf"|dermatologist)\b)\w+ {_words('say, says, said, claim, claims, claimed, think, thinks, told me, insists')}"
 )
 
 

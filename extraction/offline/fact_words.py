@@ -103,11 +103,14 @@ UNTAUGHT: Final = listed("""
     my, him, her, them, you, myself, people, the, a, kids, kid, us, how, old, in, at, for, on, part-time, this, it
 """)
 DEGREE_COURSES: Final = listed("""
-    phd, ph.d, doctorate, doctoral degree, master, masters, master's, msc, mba, bachelor, bachelors, bachelor's, bsc, apprenticeship, traineeship
+    phd, ph.d, doctorate, doctoral degree, master, masters, master's, msc, mba, bachelor, bachelors, bachelor's, bsc, apprenticeship,
+    traineeship
 """)
 SUBJECTS: Final = listed("""
-    medicine, law, architecture, history, philosophy, chemistry, maths, math, art history, fine arts, music, linguistics, literature, nursing,
-    pharmacy, education, computer science, political science, social work, business, business administration, finance, design, graphic design,
+    medicine, law, architecture, history, philosophy, chemistry, maths, math, art history, fine arts, music, linguistics, literature,
+    nursing,
+    pharmacy, education, computer science, political science, social work, business, business administration, finance, design,
+    graphic design,
     journalism, theology, dentistry, veterinary medicine, statistics, classics, law and politics, agriculture, forestry, social sciences,
     anthropology, environmental science, data science, marketing, accounting, tourism
 """)

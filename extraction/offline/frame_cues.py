@@ -31,7 +31,8 @@ _LANGUAGE: Final = any_of(
 ANNOUNCEMENT: Final = either(
     rf"\b{_WORK}\b[^.!?\n]{{0,60}}\b{_COMING}\b",
     # "can you proofread this?", "summarise my opponent's letter": the text is not in the message
-    rf"\b{_WORK}\b (?:for me |please )?(?:this|that|these|it|something|a few|some|my \w+|the|our|\w+['’]s)?(?: \w+){{0,4}}\s*(?:for me|please"
+    rf"\b{_WORK}\b (?:for me |please )?(?:this|that|these|it|something|a few|some|my \w+|the|our|\w+['’]s)?(?: \w+){{0,4}}\s*(?:for me"
+    rf"|please"
     r"|politely|in|into|to|of)?[^.!?:\n]{0,30}[?.:!…]*$",
     rf"\b(?:this|it|next (?:one|text|message)) in(?:to)? {_LANGUAGE}\b",
     rf"^\W*{_LANGUAGE} for the (?:next|following)\b",
@@ -39,20 +40,21 @@ ANNOUNCEMENT: Final = either(
     rf"\b(?:here(?:['’]s| is| are)|this is|that is|that['’]s|look(?: at)?|see|read|quoting|below is|below are|attached is) [^.!?\n]{{0,40}}"
     rf"(?:{_TEXT}|{_SENT})\b[^.!?\n]{{0,40}}[.:!…]*$",
     rf"^\W*(?:and |so |ok |now )*what [^.!?\n]{{1,50}} {_SENT}\b[^?\n]{{0,40}}[.:!…]*$",
-    rf"\b(?:this|it) (?:came|arrived|was sent|was posted|is) (?:\w+ )?from (?:my|our|the|a|an|his|her)\b[^?\n]{{0,40}}[.:!…]*$",
+    r"\b(?:this|it) (?:came|arrived|was sent|was posted|is) (?:\w+ )?from (?:my|our|the|a|an|his|her)\b[^?\n]{0,40}[.:!…]*$",
     rf"\b(?:he|she|they|someone|somebody|(?:my|our|the) \w+) (?:just |also )?{_SENT}\b[^.?!\n]{{0,40}}(?:\bthis\b[^.?!\n]{{0,30}})[.:!…]*$",
     # "My brother's text:", "Text from my ex:", "my neighbour's note"
     rf"^\W*(?:(?:and|now|the|a|my|our|his|her|their) )*[\w-]+(?: [\w-]+)?['’]s (?:\w+ )?{_TEXT}\s*[.:!…]*$",
     rf"^\W*(?:(?:a|an|the|another|new|last) )*{_TEXT} (?:from|by|of) [^.?!\n]{{1,40}}[.:!…]*$",
-    rf"\bquoting (?:my|our|the|a|him|her|them|[A-Z]\w+)\b[^.?!\n]{{0,30}}[.:!…]*$",
+    r"\bquoting (?:my|our|the|a|him|her|them|[A-Z]\w+)\b[^.?!\n]{0,30}[.:!…]*$",
     rf"^\W*(?:here(?:['’]s| is)|this is) my (?:\w+ )?(?:{_TEXT}|speech|intro\w*|pitch|text)\b[^?\n]{{0,40}}:\s*$",
-    rf"\b(?:read|look at) (?:this|that|it|the following)\b[^.:\n]{{0,40}}[.:!?…]*$",
+    r"\b(?:read|look at) (?:this|that|it|the following)\b[^.:\n]{0,40}[.:!?…]*$",
 )
 """Announces a text that is not in the message: what follows, up to its answer, may be that text."""
 STANDING: Final = either(
     rf"\b{_WORK}\b[^.!?\n]{{0,40}}\b(?:everything|anything|whatever|all|every|each)\b[^.!?\n]{{0,40}}",
     rf"\b{_WORK}\b[^!?\n]{{0,40}}\b{any_of(listed('from now on, one after the other, one by one, as i go, until i say'))}\b",
-    r"^\W*(?:beta |just |only |this is (?:just |only )?(?:a |my )?)*test(?:s|ing)?\b[^.?!]{0,60}(?:ignore|works?\b|if|whether|bot|this|run|message)",
+    r"^\W*(?:beta |just |only |this is (?:just |only )?(?:a |my )?)*test(?:s|ing)?\b[^.?!]{0,60}(?:ignore|works?\b|if|whether|bot|this"
+    r"|run|message)",
     r"\bignore (?:what|whatever|everything|anything|all) i\b",
     rf"\b(?:want|like|wish|help me|trying|going|need)(?: to)? (?:practi[sc]e|rehearse|train|improve)(?: my| some| a bit of)? {_LANGUAGE}\b",
     rf"\bpracti[sc]e (?:my |speaking |some )*(?:{_LANGUAGE}|small talk|conversation)\b",
@@ -82,11 +84,12 @@ PLAY: Final = either(
     rf"\bi(?:['’]m| am|['’]ll be| play) (?:now )?(?:the|your) (?:\w+ )?{_PARTS}(?: now\b|\b(?=[^.!?]*\byou\b))",
     rf"^\W*(?:please )?(?:be|play) (?:the|a|an|my) (?:\w+ )?{_PARTS}{_PART_ENDS}",
     r"\b(?:imagine|suppose|say) (?:that )?(?:you|we)(?:['’]re| are)\b",
-    r"\byou(?:['’]re| are) (?:now )?(?:at|on|in|inside|before|aboard) (?:a|an|the|my|your) (?!(?:good|right|wrong|hurry|great|best|clear|loop|bad"
+    r"\byou(?:['’]re| are) (?:now )?(?:at|on|in|inside|before|aboard) (?:a|an|the|my|your) (?!(?:good|right|wrong|hurry|great|best"
+    r"|clear|loop|bad"
     r"|same|position|list|mood|way|phone|call|middle of something)\b)\w+(?![^.!]*\?)",
     r"\blet['’]?s (?:play|tell|write|invent|improvise|act|do an? (?:scene|skit|interview))\b",
 )
-"""Opens a play, whoever says it."""
+"""Opens a play, for users and assistants."""
 GIVEN_PART: Final = either(
     rf"\byou(?:['’]re| are|['’]ll be| be| play) (?:now )?(?:a|an|my) (?:\w+ )?{_PARTS}{_PART_ENDS}",
     rf"[:,.;] (?:please )?(?:be|play) (?:the|a|an|my) (?:\w+ )?{_PARTS}{_PART_ENDS}",
@@ -95,17 +98,21 @@ GIVEN_PART: Final = either(
 """A part that a user gives to the assistant; an assistant's "you're a nurse" may be true."""
 NARRATION: Final = either(
     r"(?:^|\s)\*[^*\n]{2,80}\*(?=\s|$|[.,!?])",
-    r"\byou (?:wake|awake|awaken|open your eyes|enter|stand (?:in|before|at)|find yourself|reach (?:a|an|the)|arrive at (?:a|an|the)|walk into"
-    r"|step (?:into|through)|see (?:a|an|the) (?:gate|door|cave|castle|dragon|figure|shadow|troll|knight|guard)|hear a voice|approach|travel"
+    r"\byou (?:wake|awake|awaken|open your eyes|enter|stand (?:in|before|at)|find yourself|reach (?:a|an|the)|arrive at (?:a|an|the)"
+    r"|walk into"
+    r"|step (?:into|through)|see (?:a|an|the) (?:gate|door|cave|castle|dragon|figure|shadow|troll|knight|guard)|hear a voice|approach"
+    r"|travel"
     r"|climb|draw your)\b",
-    r"\b(?:the|a|an) (?:[a-z]+ )?(?:dragon|dwarf|elf|knight|guard|troll|goblin|wizard|witch|king|queen|innkeeper|stranger|robot|merchant|captain"
+    r"\b(?:the|a|an) (?:[a-z]+ )?(?:dragon|dwarf|elf|knight|guard|troll|goblin|wizard|witch|king|queen|innkeeper|stranger|robot"
+    r"|merchant|captain"
     r"|old man|old woman|creature|voice|gatekeeper|ghost|spirit|sphinx|oracle|barkeep|sorcerer|bandit|pirate)\b[^.?!\n]{0,30}"
     r"\b(?:asks?|says|demands|whispers|growls|shouts|wants to know|looks at you|smiles|laughs|nods|stops you)\b",
     r"\b(?:mortal|traveller|traveler|adventurer|stranger|brave (?:hero|one|warrior)|young hero|human|sire|m['’]lord)\s*[?!.]",
     r"\b(?:choose|pick|select|create|name|invent|design|describe)\b[^.?!\n]{0,40}"
     r"\b(?:hero|heroes|hero['’]s|character|character['’]s|persona|class|race|role|avatar|faction|protagonist|backstory|villain)\b",
     r"\bwhich (?:\w+ )?(?:role|class|character|race|hero|faction|part) (?:will|do|would|are|should) you\b",
-    r"\blevel \d+ (?:unlocked|complete|begins)|\bquest\b|^\W*scene\b[^.?!\n]{0,30}[:.]|\bact (?:\d|one|two|i|ii)\b|\bintroduce yourself to the\b",
+    r"\blevel \d+ (?:unlocked|complete|begins)|\bquest\b|^\W*scene\b[^.?!\n]{0,30}[:.]|\bact (?:\d|one|two|i|ii)\b"
+    r"|\bintroduce yourself to the\b",
 )
 """An assistant's lines in a game or a scene."""
 EXERCISE: Final = either(
@@ -118,7 +125,8 @@ EXERCISE: Final = either(
 )
 """An assistant's order of a sentence: the answer is an exercise."""
 ASKS_FOR_TEXT: Final = either(
-    r"\b(?:go ahead|paste|send|share|ready|provide|show me|enter|listening|let me see|of course|sure|gladly|certainly|happy to|okay|ok|yes|will do"
+    r"\b(?:go ahead|paste|send|share|ready|provide|show me|enter|listening|let me see|of course|sure|gladly|certainly|happy to|okay|ok"
+    r"|yes|will do"
     r"|great|alright|all right|go on|continue|next|please do|i['’]ll|let['’]s (?:start|begin|go)|start whenever|tell me|say something)\b"
 )
 """An assistant's short reply that waits for the announced text."""
@@ -133,8 +141,10 @@ STRONG_RETURN: Final = either(
     r"\b(?:enough|let['’]?s (?:stop|end|leave)|that was|i(?:['’]m| am) done|done with|end of)\b[^.?!\n]{0,25}"
     r"\b(?:game|play(?:ing)?|practi[sc]e|practi[sc]ing|interview|role-?play(?:ing)?|story|scene|quiz|exercise|test|testing|fun|simulation|translating"
     r"|translation|translations|english|it there|here)\b",
-    r"\b(?:in reality|the real me|as myself|speaking as me|real (?:life|question|talk)|actually me now|this is me now|test over|testing over|end of test"
-    r"|new topic|different topic|change of topic|on a serious note|for my real profile|no more (?:games|role-?play|tests?|translations?))\b",
+    r"\b(?:in reality|the real me|as myself|speaking as me|real (?:life|question|talk)|actually me now|this is me now|test over"
+    r"|testing over|end of test"
+    r"|new topic|different topic|change of topic|on a serious note|for my real profile|no more (?:games|role-?play|tests?"
+    r"|translations?))\b",
     r"\b(?:i|we) really (?:do |am )?\b(?:live|work)\b",
 )
 WEAK_RETURN: Final = either(
@@ -143,23 +153,27 @@ WEAK_RETURN: Final = either(
     r"^\W*(?:(?:ok|okay|great|perfect|nice|cool|super|wow|good|ah|oh)\W+)*(?:thanks|thank you|thx|cheers|ty|much appreciated)\b",
 )
 REQUEST: Final = either(
-    r"^\W*(?:(?:so|ok|and|now|well)\W+)*(?:what (?:should|do you|would|can)|how (?:should|do|can|would) i|how would you|should i|can you|could you"
+    r"^\W*(?:(?:so|ok|and|now|well)\W+)*(?:what (?:should|do you|would|can)|how (?:should|do|can|would) i|how would you|should i"
+    r"|can you|could you"
     r"|would you|any ideas|please)\b"
 )
-"""What the user asks about a text that was shown."""
+"""A question of the user about a text that was shown."""
 NO_PLAY: Final = either(
-    r"\b(?:science|crime|historical|literary|pulp) fiction\b|\b(?:love|like|enjoy|read|reading|hate|prefer) (?:fiction|novels|fairy tales|haiku)\b",
+    r"\b(?:science|crime|historical|literary|pulp) fiction\b|\b(?:love|like|enjoy|read|reading|hate|prefer) (?:fiction|novels"
+    r"|fairy tales|haiku)\b",
     r"\b(?:play|playing|played)(?: (?:a|an|some|another|one|the))?(?: (?:game|games|round|rounds|bit|match))?(?: of)? "
     + any_of(
         listed("""
     chess, scrabble, checkers, draughts, go, cards, poker, bridge, rummy, uno, 20 questions, twenty questions, trivia, hangman, tic-tac-toe,
     tic tac toe, sudoku, wordle, monopoly, catan, dominoes, battleship, backgammon, tennis, football, soccer, basketball, volleyball, golf,
-    badminton, table tennis, ping pong, darts, pool, hockey, cricket, rugby, music, guitar, piano, violin, drums, boggle, crosswords, squash,
+    badminton, table tennis, ping pong, darts, pool, hockey, cricket, rugby, music, guitar, piano, violin, drums, boggle, crosswords,
+    squash,
     padel, minigolf, frisbee, bingo, mahjong, a song, songs, records, some jazz, jazz
 """)
     ),
     r"\byou(?:['’]re| are) (?:such )?(?:an?|the|my) (?:absolute |real |true |total |complete )?"
-    r"(?:star|best|genius|angel|life-?saver|life saver|legend|gem|hero|great|good|friend|machine|computer|bot|ai|robot|dear|treasure|darling|wonder\w*"
+    r"(?:star|best|genius|angel|life-?saver|life saver|legend|gem|hero|great|good|friend|machine|computer|bot|ai|robot|dear|treasure"
+    r"|darling|wonder\w*"
     r"|champ\w*|god ?send|sweetheart|brilliant|marvel|expert|greatest|nicest|smartest|real|big|huge|lovely|kind|helpful|only)\b",
 )
 """Games without roles, and praise."""

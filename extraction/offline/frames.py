@@ -4,7 +4,8 @@ An earlier message, also one of the assistant's, can set a *frame*: the words th
 
 - **A text** is announced ("can you proofread this?", "what my tenant sent:"). The frame lasts until the assistant has answered the text, or
   until the speaker turns to the assistant again ("thanks", "by the way", "what should I reply?").
-- **A standing task** ("translate everything I send", "just testing") and **a play** ("let's role-play", "be the customer", a mock interview)
+- **A standing task** ("translate everything I send", "just testing") and **a play** ("let's role-play", "be the customer",
+a mock interview)
   last until a clear return ("stop the game", "in real life"), or to the end of the window. Words of fiction and lines of a narrator also
   give way to "by the way" or "thanks".
 - **An exercise** of the assistant's ("repeat after me") lasts for the answers to that message.
@@ -25,7 +26,7 @@ from extraction.offline.sentences import sentences_of
 _LONGEST_PROMPT: Final = 25
 """Words of an assistant's reply that only waits for the announced text."""
 _LONGEST_SETTING: Final = 400
-"""Characters of a message in which a frame is looked for: a longer one tells of plays rather than opens one."""
+"""Characters of a message in which a frame is looked for: a longer one reports a play rather than opens one."""
 
 
 @dataclass(frozen=True, slots=True)

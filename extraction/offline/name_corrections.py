@@ -8,7 +8,8 @@ from extraction.offline.value_patterns import NAME
 _WISH: Final = r"(?:(?:please|pls|just|but|and|so|do|you can|better|rather)[\s,]+)*"
 _END: Final = r"(?=\s*(?:[.!,;]|$|please\b|pls\b|instead\b|from now\b|thanks\b))(?:\s+(?:please|pls|instead))*"
 _IN_ONE: Final = re.compile(
-    r"(?P<before>\b(?:my name(?:['’]?s| is|['’]?s not| is not| isn['’]?t)|i(?:['’]?m| am)|(?:don['’]?t|do not|stop|quit|no need to) call(?:ing)? me)\s+"
+    r"(?P<before>\b(?:my name(?:['’]?s| is|['’]?s not| is not| isn['’]?t)|i(?:['’]?m| am)|(?:don['’]?t|do not|stop|quit"
+    r"|no need to) call(?:ing)? me)\s+"
     rf"(?P<rejected>{NAME}))\s*(?:[.,;!—–-]+\s*|\s)(?:but\s+|and\s+)?"
     rf"(?:{_WISH}(?:use|say|go with|call me|write)|it['’]?s|i['’]?m|the name is|my name is)\s+(?P<name>{NAME}){_END}",
     re.IGNORECASE,
@@ -17,7 +18,8 @@ _IN_ONE: Final = re.compile(
 _REJECTS: Final = re.compile(r"\b(?:not|isn['’]?t|don['’]?t|stop|quit|no need)\b", re.IGNORECASE)
 _USES: Final = re.compile(r"\b(?:use|say|go with|call me|write)\b", re.IGNORECASE)
 _NEXT: Final = re.compile(
-    r"^\W*(?:(?:actually|sorry|oh|no|well|hm+|wait|ah|ok|please|pls|but|just|rather|better|make that|it['’]?s|that['’]?s|my name is|with \w+)[\s,.:!]+)+"
+    r"^\W*(?:(?:actually|sorry|oh|no|well|hm+|wait|ah|ok|please|pls|but|just|rather|better|make that|it['’]?s|that['’]?s|my name is"
+    r"|with \w+)[\s,.:!]+)+"
     rf"(?:(?:please|use|say|go with|write|call me|it['’]?s)\s+)*(?P<name>{NAME}){_END}",
     re.IGNORECASE,
 )

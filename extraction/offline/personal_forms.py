@@ -155,7 +155,8 @@ _STUDIES: Final = (
     form(
         Field.OCCUPATION,
         "<I_am>",
-        rf"writing (?:a|my|the) (?:doctoral|phd|master['’]?s?|bachelor['’]?s?|masters) (?:thesis|dissertation)(?: (?:on|about|in) {values.PHRASE})?",
+        rf"writing (?:a|my|the) (?:doctoral|phd|master['’]?s?|bachelor['’]?s?|masters) (?:thesis|dissertation)(?: (?:on|about"
+        rf"|in) {values.PHRASE})?",
         r"(?=\W|$)",
     ),
     form(Field.OCCUPATION, "<I>", rf"study {_SUBJECT}", rf"(?=\s+(?:at|in|here)\b|{values.CLAUSE_END})"),

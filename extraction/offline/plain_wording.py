@@ -25,7 +25,8 @@ _INSTRUMENT: Final = any_of(
 )
 _GAME: Final = any_of(
     listed(
-        "chess, tennis, football, soccer, basketball, volleyball, badminton, golf, hockey, cricket, rugby, darts, bridge, squash, table tennis"
+        "chess, tennis, football, soccer, basketball, volleyball, badminton, golf, hockey, cricket, rugby, darts, bridge, squash,"
+        " table tennis"
     )
 )
 _EXACTLY: Final = any_of(
@@ -83,12 +84,14 @@ _REWRITES: Final[tuple[tuple[str, str], ...]] = (
     (r"\b(moved (?:in)?to [^.,;!?]{3,60}?) (?:yesterday|last \w+|this \w+|on \w+day)\b", r"\1"),
     # what is more exact, or was only so
     (
-        rf"\b(i(?:['’]?m| am) an? |i work as an? |(?:i|we) live in )[\w ]{{2,30}}?\s*[.,;—–-]+\s*well,? (?:an? |in )?([\w ]{{2,30}}?),? {_EXACTLY}\b",
+        rf"\b(i(?:['’]?m| am) an? |i work as an? |(?:i|we) live in )[\w ]{{2,30}}?\s*[.,;—–-]+\s*well,? (?:an? "
+        rf"|in )?([\w ]{{2,30}}?),? {_EXACTLY}\b",
         r"\1\2",
     ),
     (r"\bi (work|live) ([^.!?]{2,40}?),? well,? (?:worked|lived|was|used to)\b", r"I used to \1 \2"),
     (
-        r"\b((?:used to live|lived|was living|grew up|was born|born)\b[^.;!?]{2,50}?)(?:,|;| -| but| and)+ (?:now|these days|nowadays|today|currently)"
+        r"\b((?:used to live|lived|was living|grew up|was born|born)\b[^.;!?]{2,50}?)(?:,|;| -| but| and)+ (?:now|these days|nowadays"
+        r"|today|currently)"
         r",? (?:it['’]?s|it is|its)\b(?= [A-Z])",
         r"\1, now I live in",
     ),

@@ -29,7 +29,8 @@ _MORE: Final = any_of(
 _TIME: Final = r"(?:for (?:\w+ ){0,3}(?:years?|months|ages|decades)|since [\w ]{2,20}|all my life)"
 _AFFIRMED: Final = re.compile(rf"^\W*(?:{_YES}|i do|i am|it is)(?:[\s,]+(?:{_MORE}|{_TIME}))*[\s.!🙂😊😀👍]*$", re.IGNORECASE)
 _LOVED: Final = re.compile(
-    r"^\W*(?:(?:oh|yes|yeah|yep|i|absolutely|really|just|totally|honestly)[\s,!]+)*(?P<verb>love|adore|like|enjoy|hate|detest|loathe|can['’]?t stand|dislike)"
+    r"^\W*(?:(?:oh|yes|yeah|yep|i|absolutely|really|just|totally|honestly)[\s,!]+)*(?P<verb>love|adore|like|enjoy|hate|detest|loathe"
+    r"|can['’]?t stand|dislike)"
     r" (?:it|them|him|her|that)(?: (?:a lot|very much|so much|to bits|with a passion))?[\s.!❤️😍]*$",
     re.IGNORECASE,
 )

@@ -15,36 +15,44 @@ _OPENER: Final = (
 _JOKING: Final = any_of(
     listed("""
     kidding, joking, messing, messing with you, messing around, teasing, teasing you, pulling your leg, trolling, trolling you, jk, j/k,
-    bluffing, lying, exaggerating, being sarcastic, being ironic, being silly, being facetious, sarcastic, ironic, testing you, fooling around,
+    bluffing, lying, exaggerating, being sarcastic, being ironic, being silly, being facetious, sarcastic, ironic, testing you,
+    fooling around,
     fooling you, making that up, making it up, winding you up
 """)
 )
 _NO_STATEMENT: Final = any_of(
     listed("""
     joke, lie, sarcasm, sarcastic, irony, ironic, prank, test, fib, quote, lyric, lyrics, song, joking, made up, invented, nonsense, bluff,
-    typo, mistake, for fun, fiction, fictional, fake, untrue, false, not true, not serious, not me, not my name, not real, wrong chat, wishful
+    typo, mistake, for fun, fiction, fictional, fake, untrue, false, not true, not serious, not me, not my name, not real, wrong chat,
+    wishful
     thinking, copy-paste error, autocorrect
 """)
 )
 _BARE: Final = any_of(
     listed("""
     sarcasm, irony, psych, psyche, gotcha, made you look, fooled you, got you, as if, in my dreams, yeah right, had you there, april fools,
-    april fool, april fool's, wrong chat, wrong window, wrong person, wrong thread, wrong group, scratch that, strike that, ignore that, ignore
+    april fool, april fool's, wrong chat, wrong window, wrong person, wrong thread, wrong group, scratch that, strike that, ignore that,
+    ignore
     this, ignore it, ignore my last, ignore the last, ignore me, disregard, forget i said, forget what i, forget that, never mind what i,
-    nevermind what i, delete that, i lied, i made that up, i made it up, made that up, made it up, i take that back, i take it back, said no one
+    nevermind what i, delete that, i lied, i made that up, i made it up, made that up, made it up, i take that back, i take it back,
+    said no one
     ever, not true, untrue, none of that, none of it, you believed, you fell for, i was never, bazinga
 """)
 )
 _SHORT: Final = r"(?:\W*(?:lol|lmao|(?:ha)+h?|xd|obviously|of course|sorry|at all|honestly|actually|😂|🤣))*\W*$"
 _SURE: Final = either(
     rf"{_OPENER}(?:i(?:['’]?m| am| was)? )?(?:(?:just|only|totally|obviously|of course|clearly) )*{_JOKING}\b(?! (?:me|us)\b)",
-    rf"{_OPENER}(?:obviously |of course |clearly )?(?:that|this|it|the last (?:one|message|bit|part)|all that)(?:['’]s| is| was|['’]re| were)"
-    rf"(?: (?:just|only|all|obviously|clearly|totally|meant as|supposed to be|of course|from|an?|the|complete|total|little|bad))* {_NO_STATEMENT}\b",
-    rf"{_OPENER}(?:obviously |of course |clearly )?(?:that|this|it)(?:['’]s| is| was)? (?:not|wasn['’]?t|isn['’]?t) (?:true|me|my name|mine|real|serious"
+    rf"{_OPENER}(?:obviously |of course |clearly )?(?:that|this|it|the last (?:one|message|bit|part)|all that)(?:['’]s| is| was|['’]re"
+    rf"| were)"
+    rf"(?: (?:just|only|all|obviously|clearly|totally|meant as|supposed to be|of course|from|an?|the|complete|total|little"
+    rf"|bad))* {_NO_STATEMENT}\b",
+    rf"{_OPENER}(?:obviously |of course |clearly )?(?:that|this|it)(?:['’]s| is| was)? (?:not|wasn['’]?t|isn['’]?t) (?:true|me|my name"
+    rf"|mine|real|serious"
     r"|meant)",
     rf"{_OPENER}{_BARE}\b",
     rf"{_OPENER}(?:i|we) (?:only |just )?wish\W*$|{_OPENER}(?-i:NOT)\W*$|^\W*not\s*!+\W*$",
-    rf"{_OPENER}(?:it |that |this )?(?:was |were |is )?(?:my|our|the) (?:\w+ )?{RELATED_TYPIST}(?: (?:who )?(?:wrote|typed|sent|posted) (?:that|this|it)|['’]s (?:line|words)"
+    rf"{_OPENER}(?:it |that |this )?(?:was |were |is )?(?:my|our|the) (?:\w+ )?{RELATED_TYPIST}(?: (?:who )?(?:wrote|typed|sent"
+    rf"|posted) (?:that|this|it)|['’]s (?:line|words)"
     r"|\W*$| typing| talking)",
     rf"{_OPENER}(?:was |were )?(?:never|meant for|for) (?:someone|somebody) else\b",
 )
@@ -52,7 +60,8 @@ _SURE: Final = either(
 _DENIAL: Final = either(
     rf"{_OPENER}(?:of course|obviously|clearly|certainly)(?: (?:i(?:['’]?m| am| do| have)?|it(?:['’]?s| is)?|that(?:['’]?s| is)?))?"
     r" (?:not|isn['’]?t|don['’]?t|haven['’]?t|never)\b",
-    rf"{_OPENER}(?:i(?:['’]?m| am) not|i (?:don|haven|didn|do not|have not)(?:['’]?t)?|it isn['’]?t|it(?:['’]?s| is) not|that(?:['’]?s| is) not"
+    rf"{_OPENER}(?:i(?:['’]?m| am) not|i (?:don|haven|didn|do not|have not)(?:['’]?t)?|it isn['’]?t|it(?:['’]?s| is) not|that(?:['’]?s"
+    rf"| is) not"
     rf"|that isn['’]?t|i never (?:was|did|have)|never (?:was|been|have|had it|had one|did|tried it)|not (?:at all|really)){_SHORT}",
     r"^\W*(?:(?:lol|lmao|(?:ha)+h?|haha\w*|xd|ok|well)\W+)*(?:no|nah|nope)\b(?:\W+(?:lol|lmao|haha\w*|xd|😂|🤣))*\W*$",
     rf"{_OPENER}never (?:had|tried|been|was|did)\b",
@@ -60,13 +69,15 @@ _DENIAL: Final = either(
 """Denies what was said unless it answers a question."""
 _NOT_AT_END: Final = re.compile(r"[.!…]\s*NOT\s*[.!]*$")
 _LIMIT: Final = either(
-    r"^\W*(?:(?:well|but|though|and|actually|it['’]?s|that['’]?s|i mean)\W+)*(?:just|only) for (?:today|tonight|this (?:week|evening|afternoon|morning|once"
+    r"^\W*(?:(?:well|but|though|and|actually|it['’]?s|that['’]?s|i mean)\W+)*(?:just|only) for (?:today|tonight|this (?:week|evening"
+    r"|afternoon|morning|once"
     r"|weekend|month)|the (?:day|night|evening|weekend|week|afternoon|summer|moment)|a (?:day|night|week|few|couple|bit|month)|now)\b",
     r"^\W*(?:(?:well|but|though|and)\W+)*(?:just|only) (?:today|tonight|this (?:week|evening|once|weekend))\b(?=\W*$|,| though)",
     r"^\W*(?:for )?(?:today|tonight|this (?:week|evening|weekend)) only(?=\W*$|,| though)",
 )
 _ECHO: Final = re.compile(
-    r"^\W*(?:(?:wow|oh|ooh|haha|cool|nice|wait|hm+|huh|what)\W+)*(?:really|seriously|honestly|for real|truly|are you(?: serious| sure| really)?|you are"
+    r"^\W*(?:(?:wow|oh|ooh|haha|cool|nice|wait|hm+|huh|what)\W+)*(?:really|seriously|honestly|for real|truly|are you(?: serious| sure"
+    r"| really)?|you are"
     r"|do you(?: really)?|you do|is it(?: really)?|is that (?:so|true|right)|no way)\W*$",
     re.IGNORECASE,
 )
@@ -111,7 +122,7 @@ def without_taken_back(
 
 
 def _rest_of_takeback(text: str, *, is_answer: bool) -> str | None:
-    """What a message says after it took back the one before; None if it does not take anything back."""
+    """The rest of a message after the words that take back the one before; None if it does not take anything back."""
     found = _SURE.match(text) or (None if is_answer else _DENIAL.match(text)) or _LIMIT.match(text)
     if found is None:
         return "" if len(text) <= _LONGEST and TAKEN_BACK.search(text) is not None else None

@@ -6,7 +6,7 @@ from extraction.offline.takebacks import without_taken_back
 
 
 def kept(*conversation: str) -> list[str]:
-    """What is kept of each message of Mara's; messages that begin with ``a:`` are the assistant's."""
+    """The kept part of each message of Mara's; messages that begin with ``a:`` are the assistant's."""
     is_user = [not each.startswith("a: ") for each in conversation]
     questions = [[each] if each.endswith("?") and not own else [] for each, own in zip(conversation, is_user, strict=True)]
     texts = [each.removeprefix("a: ") for each in conversation]
