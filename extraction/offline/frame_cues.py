@@ -50,6 +50,13 @@ ANNOUNCEMENT: Final = either(
     r"\b(?:read|look at) (?:this|that|it|the following)\b[^.:\n]{0,40}[.:!?…]*$",
 )
 """Announces a text that is not in the message: what follows, up to its answer, may be that text."""
+MENTION: Final = either(
+    rf"\b(?:{_TEXT}|{any_of(words.WRITTEN)}|homework|paragraph|brochure|voicemail|diary|statement|leaflet|flyer|announcement|intro|introduction"
+    r"|transcript|manual|chapter|article|subtitles?|recording|memo|fax|telegram|postcard)\b",
+    rf"\b{_WORK}\b|\b(?:forward(?:ed|ing)|dictat(?:e|es|ed|ing)|copy(?:ing)?|copied|past(?:e|ed|ing)|quot(?:e|es|ed|ing)|typed|answered|reads"
+    r"|overheard|translat\w+|sound|put this|say this|a native)\b",
+)
+"""Mentions a text: the messages right after it may be that text."""
 STANDING: Final = either(
     rf"\b{_WORK}\b[^.!?\n]{{0,40}}\b(?:everything|anything|whatever|all|every|each)\b[^.!?\n]{{0,40}}",
     rf"\b{_WORK}\b[^!?\n]{{0,40}}\b{any_of(listed('from now on, one after the other, one by one, as i go, until i say'))}\b",
@@ -105,8 +112,10 @@ NARRATION: Final = either(
     r"|climb|draw your)\b",
     r"\b(?:the|a|an) (?:[a-z]+ )?(?:dragon|dwarf|elf|knight|guard|troll|goblin|wizard|witch|king|queen|innkeeper|stranger|robot"
     r"|merchant|captain"
-    r"|old man|old woman|creature|voice|gatekeeper|ghost|spirit|sphinx|oracle|barkeep|sorcerer|bandit|pirate)\b[^.?!\n]{0,30}"
-    r"\b(?:asks?|says|demands|whispers|growls|shouts|wants to know|looks at you|smiles|laughs|nods|stops you)\b",
+    r"|old man|old woman|creature|voice|gatekeeper|bartender|barmaid|blacksmith|priest|hermit|ghost|spirit|sphinx|oracle|barkeep"
+    r"|sorcerer|bandit|pirate)\b[^.?!\n]{0,30}"
+    r"\b(?:asks?|says|wipes|leans|turns|grins|frowns|demands|whispers|growls|shouts|wants to know|looks at you|smiles|laughs|nods"
+    r"|stops you)\b",
     r"\b(?:mortal|traveller|traveler|adventurer|stranger|brave (?:hero|one|warrior)|young hero|human|sire|m['’]lord)\s*[?!.]",
     r"\b(?:choose|pick|select|create|name|invent|design|describe)\b[^.?!\n]{0,40}"
     r"\b(?:hero|heroes|hero['’]s|character|character['’]s|persona|class|race|role|avatar|faction|protagonist|backstory|villain)\b",
@@ -116,6 +125,11 @@ NARRATION: Final = either(
 )
 """An assistant's lines in a game or a scene."""
 EXERCISE: Final = either(
+    rf"\b(?:paste|send|share|enter|provide|show|give|type|dictate|tell|which|what)\b[^.?!\n]{{0,40}}\b(?:{_TEXT}|sentence|paragraph)\b",
+    r"\bread (?:the following|this|it|after me)\b|\bwould say\b|\byour (?:line|turn to speak|next line)\b|\b(?:the|your) part of the\b",
+    r"\b(?:tell|give) (?:me )?(?:a|another|one|two) (?:lie|lies|untruth|example)\b|\byour interviewer\b|\bpretend\b",
+    r"\bstate your (?:name|trade|business|purpose)\b|\b(?:in|of) (?:this|the|our|your) (?:story|tale|game|scene|play|adventure|world"
+    r"|simulation)\b",
     r"\brepeat after me\b|\bcomplete (?:the|this|my) sentence\b|\bfill in\b|\bfinish (?:the|this|my) sentence\b",
     r"^\W*(?:\w+ ){0,4}?translate\b|\bhow (?:do|would) you say\b|\bsay (?:it|this|that) in\b",
     r"\b(?:write|make|form|give me|make up|build|create|invent|say)(?: me)? (?:a|an|one|another|your|two|three|some) (?:\w+ )?"

@@ -2,7 +2,8 @@
 
 An earlier message, also one of the assistant's, can set a *frame*: the words that follow are then a text to work on, a role or an exercise.
 
-- **A text** is announced ("can you proofread this?", "what my tenant sent:"). The frame lasts until the assistant has answered the text, or
+- **A text** is announced ("can you proofread this?", "what my tenant sent:"),
+or mentioned right before. The frame lasts until the assistant has answered the text, or
   until the speaker turns to the assistant again ("thanks", "by the way", "what should I reply?").
 - **A standing task** ("translate everything I send", "just testing") and **a play** ("let's role-play", "be the customer",
 a mock interview)
@@ -25,6 +26,8 @@ from extraction.offline.sentences import sentences_of
 
 _LONGEST_PROMPT: Final = 25
 """Words of an assistant's reply that only waits for the announced text."""
+_LONGEST_MENTION: Final = 14
+"""Words of a message that only mentions the text that follows."""
 _LONGEST_SETTING: Final = 400
 """Characters of a message in which a frame is looked for: a longer one reports a play rather than opens one."""
 
@@ -39,6 +42,7 @@ class Said:
 
 
 class _Kind(Enum):
+    MENTION = auto()
     TEXT = auto()
     EXERCISE = auto()
     FICTION = auto()
@@ -80,6 +84,12 @@ class _Frames:
         self._own.pop(speaker, None)
         self._shared = None
 
+    def interrupted(self, speaker: str) -> None:
+        """Ends what others only mentioned, since another speaker goes on."""
+        for other, frame in list(self._own.items()):
+            if other != speaker and frame.kind is _Kind.MENTION:
+                del self._own[other]
+
     def answered(self, text: str) -> None:
         """Ends the frames that an assistant's message answers."""
         if cues.STRONG_RETURN.search(text):
@@ -90,7 +100,7 @@ class _Frames:
             self._shared = None
         waits = len(text.split()) <= _LONGEST_PROMPT and cues.ASKS_FOR_TEXT.search(text) is not None
         for speaker, frame in list(self._own.items()):
-            if frame.kind is _Kind.TEXT and (frame.is_given or not waits):
+            if frame.kind in (_Kind.TEXT, _Kind.MENTION) and (frame.is_given or not waits):
                 del self._own[speaker]
 
 
@@ -120,6 +130,7 @@ def _own_text(said: Said, frames: _Frames) -> str:
         return said.text
     if said.role != "user":
         return said.text
+    frames.interrupted(said.speaker)
     text, frame = said.text, frames.of(said.speaker)
     if frame is not None:
         text = _after_return(text, frame)
@@ -164,7 +175,12 @@ def _kind_set_by_user(text: str) -> _Kind | None:
     if moods.FICTION.search(plain) and not moods.END_OF_FICTION.search(text):
         return _Kind.FICTION
     is_announced = any(cues.ANNOUNCEMENT.search(each) for each in sentences_of(text)[-2:])
-    return _Kind.TEXT if is_announced and not cues.SERVED.search(text) else None
+    if cues.SERVED.search(text):
+        return None
+    if is_announced:
+        return _Kind.TEXT
+    is_short = 0 < len(text.split()) <= _LONGEST_MENTION
+    return _Kind.MENTION if is_short and cues.MENTION.search(sentences_of(text)[-1]) else None
 
 
 def _firm_kind(text: str) -> _Kind | None:

@@ -57,6 +57,24 @@ _SURE: Final = either(
     rf"{_OPENER}(?:was |were )?(?:never|meant for|for) (?:someone|somebody) else\b",
 )
 """Takes back what was said, whatever came in between."""
+_CHANGED: Final = either(
+    rf"{_OPENER}(?:i (?:don['’]?t|didn['’]?t|did not) (?:really )?mean (?:that|it)|wrong (?:account|number|tab|channel|app|conversation"
+    rf"|phone))\b",
+    rf"{_OPENER}(?:that|this|it)(?:['’]?s| is| was| were)? (?:old|outdated|ages ago|years ago|last \w+|before|back (?:then|in|when)"
+    rf"|in (?:19|20)\d\d"
+    r"|no longer|over|history|in the past|a while ago|once|long ago|years back)\b",
+    r"^\W*(?:(?:well|ok|okay|but|at least|only|oh|ah)\W+)*(?:until|unless|except|as long as|in theory|not (?:literally|exactly|quite)"
+    r"|no longer"
+    r"|not any ?more|supposedly|allegedly|sort of|kind of|in spirit|at heart|on paper)\b",
+    r"^\W*(?:and |so |but )?(?:if|did|do) you (?:really |actually )?(?:believe|believed|buy|bought|fall for|fell for)\b",
+)
+"""Limits what was said, dates it to the past, or asks whether it was believed, unless it answers a question."""
+_OTHERWISE: Final = re.compile(
+    r"^\W*(?:nah|nope|no)\b\W+(?:(?:but )?(?:seriously|honestly|actually)\W+)?"
+    r"(?=(?:i|i['’]?m|my|it['’]?s|we)\b)(?!i (?:mean|meant|swear|promise|really|do|said|am)\b|i['’]?m (?:serious|not (?:kidding|joking)))",
+    re.IGNORECASE,
+)
+"""Says something else instead: "nah I sell shoes"."""
 _DENIAL: Final = either(
     rf"{_OPENER}(?:of course|obviously|clearly|certainly)(?: (?:i(?:['’]?m| am| do| have)?|it(?:['’]?s| is)?|that(?:['’]?s| is)?))?"
     r" (?:not|isn['’]?t|don['’]?t|haven['’]?t|never)\b",
@@ -85,7 +103,7 @@ _ECHO: Final = re.compile(
 _WHOLE: Final = re.compile(r"\b(?:all (?:of )?(?:it|that|this)|everything|none of (?:it|that)|any of (?:it|that))\b", re.IGNORECASE)
 _LONGEST: Final = 80
 """Characters of a message that only takes back the one before it."""
-_REST: Final = re.compile(r"\s*[,.!;:—–-]+\s*(?P<rest>.*)$", re.DOTALL)
+_REST: Final = re.compile(r"(?:\s*[,.!;:—–-]+\s*|\s*(?=(?:i|i['’]?m|my|we)\b))(?P<rest>.*)$", re.DOTALL | re.IGNORECASE)
 
 
 def without_taken_back(
@@ -123,8 +141,12 @@ def without_taken_back(
 
 def _rest_of_takeback(text: str, *, is_answer: bool) -> str | None:
     """The rest of a message after the words that take back the one before; None if it does not take anything back."""
-    found = _SURE.match(text) or (None if is_answer else _DENIAL.match(text)) or _LIMIT.match(text)
+    found = _SURE.match(text) or (None if is_answer else _denied(text)) or _LIMIT.match(text)
     if found is None:
         return "" if len(text) <= _LONGEST and TAKEN_BACK.search(text) is not None else None
     rest = _REST.match(text, found.end())
     return rest["rest"] if rest is not None else ""
+
+
+def _denied(text: str) -> re.Match[str] | None:
+    return _DENIAL.match(text) or _CHANGED.match(text) or _OTHERWISE.match(text)
