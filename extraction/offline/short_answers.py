@@ -47,6 +47,7 @@ _OPEN: Final = either(
 )
 """Words of a question that "yes" does not answer with a fact."""
 _DENIED_ALLERGY: Final = re.compile(r"^\W*no\W+(?:but |only |just |not that\W+)*to (?P<rest>.+)$", re.IGNORECASE | re.DOTALL)
+_ANOTHER: Final = re.compile(r"^\W*(?:no|nope)\W+(?:but |actually |i['’]?m )?(?P<rest>an? [\w -]{3,40})[\s.!]*$", re.IGNORECASE)
 _NOW: Final = re.compile(
     r"^\W*(?i:no|nope|not any ?more|no longer)\W+(?:(?i:i['’]?m|i am|we['’]re|now) )+(?:now )?in (?P<rest>[A-Z].*)$", re.DOTALL
 )
@@ -79,6 +80,9 @@ def affirmed(question: str, answer: str) -> str | None:
     moved = _NOW.match(answer)
     if moved is not None and re.search(r"\bliv(?:e|ing) in\b", asked, re.IGNORECASE):
         return f"I live in {moved['rest']}"
+    other = _ANOTHER.match(answer)
+    if other is not None and re.match(r"^\W*(?:and |so )?are you an? ", asked, re.IGNORECASE):
+        return f"I'm {other['rest']}"
     if _AFFIRMED.match(answer) is None:
         return None
     if (found := _YOU_DO.match(asked)) is not None:

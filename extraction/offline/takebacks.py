@@ -143,7 +143,7 @@ def _rest_of_takeback(text: str, *, is_answer: bool) -> str | None:
     """The rest of a message after the words that take back the one before; None if it does not take anything back."""
     found = _SURE.match(text) or (None if is_answer else _denied(text)) or _LIMIT.match(text)
     if found is None:
-        return "" if len(text) <= _LONGEST and TAKEN_BACK.search(text) is not None else None
+        return "" if not is_answer and len(text) <= _LONGEST and TAKEN_BACK.search(text) is not None else None
     rest = _REST.match(text, found.end())
     return rest["rest"] if rest is not None else ""
 

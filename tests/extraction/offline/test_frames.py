@@ -25,6 +25,9 @@ def own(*conversation: str, earlier: tuple[str, ...] = ()) -> list[str]:
         "Here is what a guest said",
         "I need this in Polish",
         "quoting my uncle here",
+        "the next paragraph is from a leaflet",
+        "My aunt dictates now",
+        "reply to this guest for me",
         "let's role-play, you are the guard",
         "be the receptionist please",
         "just testing if this works",
@@ -49,6 +52,8 @@ def test_what_follows_an_opening_is_no_own_statement(opening: str) -> None:
         "a: Repeat after me: I am a pilot.",
         "a: Translate: 'Ich bin Lehrer'",
         "a: Which class do you play?",
+        "a: Paste the text you want shortened.",
+        "a: Who do you want to be in this story?",
     ],
 )
 def test_an_answer_to_a_scene_is_no_own_statement(line: str) -> None:
@@ -68,6 +73,7 @@ def test_an_answer_to_a_scene_is_no_own_statement(line: str) -> None:
         ("a: Repeat after me: I am a pilot.", "I am a pilot.", "a: Very good. Where do you live?", "I live in Tromsø."),
         ("I'm a nurse.", "I live in Tromsø."),
         ("What if it rains?", "I live in Tromsø."),
+        ("I wrote a letter.", "a: To whom?", "I live in Tromsø."),
     ],
 )
 def test_a_statement_outside_a_frame_is_own(conversation: tuple[str, ...]) -> None:

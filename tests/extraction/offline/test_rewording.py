@@ -18,6 +18,7 @@ from extraction.offline.short_answers import affirmed, whole_question
         ("Are you allergic to milk?", "no, to soy", "I'm allergic to soy"),
         ("Do you live in Oulu?", "Not anymore, I'm in Pori now", "I live in Pori now"),
         ("Is your name Aino?", "yes", "My name is Aino"),
+        ("Are you a mason?", "No, a tiler.", "I'm a tiler"),
         ("Do you live in Oulu?", "no", None),
         ("Do you like tea or milk?", "yes", None),
         ("Do you like fog?", "yes, do you?", None),

@@ -31,6 +31,10 @@ def kept(*conversation: str) -> list[str]:
         "only for tonight though",
         "Scratch that",
         "NOT",
+        "nah I sell shoes",
+        "well that was last year",
+        "not literally",
+        "did you believe that?",
     ],
 )
 def test_the_message_before_a_takeback_is_not_kept(later: str) -> None:
