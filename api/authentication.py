@@ -9,15 +9,16 @@ import structlog
 from fastapi import Depends, Security
 from fastapi.security import APIKeyHeader, HTTPAuthorizationCredentials, HTTPBearer
 
-from api.dependencies import AppDependencies
+from api.dependencies import AppDependencies, Dependencies
 from api.problems import ProblemError, unauthorized
 from control.documents import ApiKey, OperatorKey, Role, Scope
+from control.errors import UnknownTenantError
 from control.key_usage import OPERATORS, owner_of
 from control.tenants import Tenant
 from memory.records import Memory
 from stores.port import TenantScope
 
-_bearer = HTTPBearer(auto_error=False, description="The tenant's API key.")
+_bearer = HTTPBearer(auto_error=False, description="The tenant's API key, or a token of the identity provider.")
 _header = APIKeyHeader(name="X-API-Key", auto_error=False, description="The same, for clients that cannot send a bearer token.")
 
 _Bearer = Annotated[HTTPAuthorizationCredentials | None, Security(_bearer)]
@@ -25,11 +26,23 @@ _Header = Annotated[str | None, Security(_header)]
 
 
 @dataclass(frozen=True, slots=True)
+class Credential:
+    """The rights of an API key, or of an identity provider's token."""
+
+    id: str
+    """Identifies the key, or the token's subject, in histories and messages."""
+    scopes: tuple[Scope, ...]
+    user: str | None = None
+    """The only user whose memories are accessible. None: all users of the tenant."""
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Caller:
-    """The caller of a request, and its key."""
+    """The caller of a request, and its credential."""
 
     tenant: Tenant
-    key: ApiKey
+    key: Credential
 
     @property
     def scope(self) -> TenantScope:
@@ -78,18 +91,44 @@ def caller_with(scope: Scope) -> Callable[..., Awaitable[Caller]]:
     """The dependency that admits tenants' keys with a scope. One instance per scope, so that a request is authenticated once."""
 
     async def _authenticate(dependencies: AppDependencies, bearer: _Bearer, header: _Header) -> Caller:
-        found = dependencies.tenants.by_api_key(_key(bearer, header, whose="the tenant's API key"))
-        if found is None:
-            raise unauthorized("no tenant has this API key, or it has expired")
-        structlog.contextvars.bind_contextvars(tenant=found.tenant.id)
-        dependencies.key_uses.note(owner_of(found.tenant.id), found.key.id)
-        if found.tenant.state != "active":
+        caller = await caller_of(dependencies, _key(bearer, header, whose="the tenant's API key"))
+        structlog.contextvars.bind_contextvars(tenant=caller.tenant.id)
+        if caller.tenant.state != "active":
             raise _forbidden("the tenant is suspended; contact the operator of this Varve installation")
-        if scope not in found.key.scopes:
-            raise _forbidden(f"this API key lacks the scope {scope}")
-        return Caller(found.tenant, found.key)
+        if scope not in caller.key.scopes:
+            raise _forbidden(f"this API key or token lacks the scope {scope}")
+        return caller
 
     return _authenticate
+
+
+async def caller_of(dependencies: Dependencies, credential: str) -> Caller:
+    """The owner of an API key or of an identity provider's token, whatever its scopes.
+
+    Raises:
+        ProblemError: 401 if nobody owns it; 503 if the identity provider cannot be asked.
+    """
+    if dependencies.identity is not None and _is_token(credential):
+        identity = await dependencies.identity.identify(credential)
+        try:
+            tenant = dependencies.tenants.get(identity.tenant)
+        except UnknownTenantError:
+            raise unauthorized("the token's tenant is not a tenant of this Varve installation") from None
+        return Caller(tenant, Credential(id=f"token of {identity.subject}", scopes=identity.scopes, user=identity.user))
+    found = dependencies.tenants.by_api_key(credential)
+    if found is None:
+        raise unauthorized("no tenant has this API key, or it has expired")
+    dependencies.key_uses.note(owner_of(found.tenant.id), found.key.id)
+    return Caller(found.tenant, _credential_of(found.key))
+
+
+def _is_token(credential: str) -> bool:
+    """Whether a credential has the form of a JSON Web Token. API keys never have it: they contain no dot."""
+    return credential.count(".") == 2
+
+
+def _credential_of(key: ApiKey) -> Credential:
+    return Credential(id=key.id, scopes=key.scopes, user=key.user, label=key.label)
 
 
 def require_operator(role: Role) -> Any:

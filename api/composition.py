@@ -3,11 +3,13 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from typing import TYPE_CHECKING
 
 from api.admission import Admission
 from api.dependencies import Dependencies
 from api.entity_history import EntitiesAsOf
 from api.erasures import Erasures
+from api.errors import ExtraMissingError
 from api.quotas import MemoryCounts, Quotas
 from api.read_your_writes import StorePositions
 from api.recall_log import RecallLog
@@ -49,6 +51,9 @@ from stores.build import GuardedStore, build_store
 from stores.errors import StoreUnavailableError
 from stores.port import Eraser
 
+if TYPE_CHECKING:
+    from api.identity_provider import IdentityProvider
+
 _log = logger(__name__)
 
 OpenDependencies = Callable[[Settings], AbstractAsyncContextManager[Dependencies]]
@@ -85,6 +90,9 @@ async def open_dependencies(settings: Settings, *, eraser: Eraser | None = None)
         store_positions = StorePositions(store=store, topic=settings.topic(MEMORIES.name), partitions=settings.kafka.partitions)
         stack.push_async_callback(store_positions.close)
         redis = await stack.enter_async_context(open_redis(settings.redis))
+        identity = _identity_provider(settings)
+        if identity is not None:
+            stack.push_async_callback(identity.close)
         key_uses = KeyUsage(redis=redis)
         stack.push_async_callback(key_uses.close)
         producer = Producer(kafka=settings.kafka, timeout_s=settings.service.produce_timeout_s)
@@ -140,6 +148,7 @@ async def open_dependencies(settings: Settings, *, eraser: Eraser | None = None)
             clock=clock,
             metrics=metrics(),
             tenants=tenants,
+            identity=identity,
             control=ControlWriter(settings=settings, clock=clock),
             producer=producer,
             redis=redis,
@@ -163,6 +172,21 @@ async def open_dependencies(settings: Settings, *, eraser: Eraser | None = None)
             erasures=erasures,
             background=background,
         )
+
+
+def _identity_provider(settings: Settings) -> "IdentityProvider | None":
+    """Verifies tokens, if the settings name an issuer. Its packages are imported only then.
+
+    Raises:
+        ExtraMissingError: If they are not installed.
+    """
+    if settings.oidc.issuer is None:
+        return None
+    try:
+        from api.identity_provider import IdentityProvider
+    except ModuleNotFoundError as error:
+        raise ExtraMissingError("VARVE_OIDC__ISSUER", "oidc") from error
+    return IdentityProvider(settings=settings.oidc)
 
 
 def _guarded_store(settings: Settings, embedder: Embedder) -> GuardedStore:

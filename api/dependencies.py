@@ -14,6 +14,7 @@ from runtime.tracing import SpanContext
 if TYPE_CHECKING:
     from api.admission import Admission
     from api.erasures import Erasures
+    from api.identity_provider import IdentityProvider
     from api.quotas import Quotas
     from api.read_your_writes import StorePositions
     from api.recall_log import RecallLog
@@ -43,6 +44,8 @@ class Dependencies:
     clock: "Clock"
     metrics: "Metrics"
     tenants: "TenantDirectory"
+    identity: "IdentityProvider | None"
+    """Verifies tokens. None: only API keys are accepted."""
     control: "ControlWriter"
     producer: "Producer"
     redis: "GuardedRedis"

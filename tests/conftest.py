@@ -29,7 +29,12 @@ from varve.embedded.redis import EmbeddedRedis
 from varve.supervisor.process import ManagedProcess, ProcessSpec
 
 # No test fails for being slow: the machine may be busy.
-hypothesis_settings.register_profile("varve", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+hypothesis_settings.register_profile(
+    "varve",
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    max_examples=int(os.environ.get("VARVE_TEST_EXAMPLES", "50")),
+)
 hypothesis_settings.load_profile("varve")
 
 ROOT = Path(__file__).parents[1]

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from http import HTTPStatus
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -16,11 +17,13 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 from varve_client import AsyncVarveClient
 
+from api.authentication import caller_of
 from api.dependencies import Dependencies
 from api.mcp.connection import Connection
 from api.mcp.server import build_server
 from api.middleware import REQUEST_ID
 from api.problems import ProblemError, unauthorized
+from api.resource_metadata import metadata_url
 from runtime.settings import Settings
 from runtime.tracing import TRACEPARENT, write_traceparent
 
@@ -41,6 +44,7 @@ class McpEndpoint:
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
         self._transport = httpx.ASGITransport(app)
         self._origins = settings.mcp.allowed_origins
+        self._metadata_url = metadata_url(settings.oidc)
         # The SDK logs messages of failed tools, which may contain a user's data.
         logging.getLogger("mcp").setLevel(logging.WARNING)
         self._server = build_server(self._connect)
@@ -56,7 +60,7 @@ class McpEndpoint:
     @property
     def route(self) -> Route:
         """The route of the endpoint. Its app is an object, so that Starlette passes every method to it."""
-        return Route(PATH, endpoint=_Endpoint(self._app, self._origins), include_in_schema=False)
+        return Route(PATH, endpoint=_Endpoint(self._app, self._origins, self._metadata_url), include_in_schema=False)
 
     def running(self) -> AbstractAsyncContextManager[None]:
         """The block in which the endpoint answers."""
@@ -82,9 +86,10 @@ class _Endpoint:
     path: Final = PATH
     """The route in logs and metrics, also of refused requests."""
 
-    def __init__(self, app: ASGIApp, origins: Sequence[str]) -> None:
+    def __init__(self, app: ASGIApp, origins: Sequence[str], metadata_url: str | None) -> None:
         self._app = app
         self._origins = frozenset(origins)
+        self._metadata_url = metadata_url
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handles one request.
@@ -95,11 +100,19 @@ class _Endpoint:
         scope["route"] = self
         headers = Headers(scope=scope)
         self._require_origin(headers.get("origin"))
-        _require_key(scope["app"].state.dependencies, key_of(headers))
+        await self._authenticate(scope["app"].state.dependencies, key_of(headers))
         if scope["method"] != "POST":
             await Response(status_code=405, headers={"Allow": "POST"})(scope, receive, send)
             return
         await self._app(scope, receive, send)
+
+    async def _authenticate(self, dependencies: Dependencies, credential: str) -> None:
+        try:
+            await _require_key(dependencies, credential)
+        except ProblemError as error:
+            if error.status_code == HTTPStatus.UNAUTHORIZED and self._metadata_url is not None:
+                error.headers = {"WWW-Authenticate": f'Bearer resource_metadata="{self._metadata_url}"'}
+            raise
 
     def _require_origin(self, origin: str | None) -> None:
         """Refuses web pages that are neither local nor allowed, so that none can use a browser's access to this host."""
@@ -119,8 +132,7 @@ def key_of(headers: Headers) -> str:
     return credentials.strip() if scheme.lower() == "bearer" else headers.get("x-api-key", "")
 
 
-def _require_key(dependencies: Dependencies, api_key: str) -> None:
+async def _require_key(dependencies: Dependencies, api_key: str) -> None:
     if not api_key:
         raise unauthorized("send the tenant's API key as `Authorization: Bearer ...` or `X-API-Key`")
-    if dependencies.tenants.by_api_key(api_key) is None:
-        raise unauthorized("no tenant has this API key, or it has expired")
+    await caller_of(dependencies, api_key)

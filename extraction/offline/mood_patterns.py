@@ -113,7 +113,8 @@ QUOTE_MARKS: Final = re.compile(r"[\"“”«»„‟❝❞]|(?<!\w)['‘](?:[^'
 OPENS_QUOTE: Final = re.compile(r"[:：]\s*$")
 OWN_COLON: Final = either(
     r"^\W*(?:(?:a )?(?:few |some |quick |short )?(?:facts|things|bits|words|intro\w*|details|info\w*|background|update"
-    r"|notes?|news|reminder)(?: about (?:me|myself|us))?|about me|me|fyi|btw|ps|p\.s\.|heads up|update"
+    r"|notes?|news|reminder)(?: about (?:me|myself|us))?|about me|me|fyi|btw|ps|p\.s\."
+    r"|heads[- ]up(?: (?:for|about|on|before) [\w ]{2,20})?|update"
     r"|for the (?:record|form)|just so you know.*|big news|good news|important|context|my (?:allergies|details|data|profile))\s*:"
 )
 TEXT_HEAD: Final = re.compile(

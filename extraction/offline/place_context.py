@@ -49,7 +49,7 @@ _FROM: Final = re.compile(r"\bfrom (?P<name>[A-Z][\w+#-]*)")
 
 _APPOSITION: Final = re.compile(
     r"^\s*,\s*(?:the|an?|our) (?!(?:[\w-]+ ){0,3}(?:city|capital|town|village|place|island|country|suburb|hamlet|port|region)\b)"
-    r"(?:[\w-]+ ?){1,4}(?:,|[.!]|$)|^\s*\((?!(?-i:[A-Z])[\w' -]+\))",
+    r"(?:[\w-]+ ?){1,4}(?:,|[.!]|$)|^\s*\((?!(?-i:[A-Z])[\w' -]+\))[^,)]*",
     re.IGNORECASE,
 )
 """Says what the name is: "Havana, the release"."""
@@ -112,7 +112,8 @@ def least_score(name: str, usual: float, sentence: str) -> float:
 def _may_be_product(name: str, sentence: str, around: str) -> bool:
     """Whether a move may be one to software: what is said after the name is not about a person's move."""
     rest = sentence.partition(name)[2]
-    if (_APPOSITION.search(rest) is not None and _HOMELY.search(around) is None) or _PRODUCT_NAME.search(name) is not None:
+    apposed = _APPOSITION.search(rest)
+    if (apposed is not None and _HOMELY.search(apposed.group()) is None) or _PRODUCT_NAME.search(name) is not None:
         return True
     if _HOMELY.search(around) is not None:
         return False

@@ -24,7 +24,8 @@ _SUPPOSED: Final = listed("""
 _NO_RELATION: Final = re.compile(
     rf"{cue(_LOST, _SUPPOSED).pattern}|\b(?:put|had|gave)\s+(?:my|our)\s+(?:\w+\s+){{1,3}}(?:down|to sleep|away|up)\b|\bno\b,? my\b"
     r"|(?<!my )\bex\b|\bex\b(?!-(?:husband|wife|boyfriend|girlfriend)(?:['’]s name)? is\b)|\bbob['’]?s your uncle\b"
-    r"|\b(?:(?:is|are|was)n['’]?t|not) (?:my|our)\b|\bis (?:actually |really )?(?:my|our|his|her) \w+['’]s(?=\s*(?:[.,!]|$))",
+    r"|,? or is (?:she|he|it)\b|\b(?:(?:is|are|was)n['’]?t|not) (?:my|our)\b"
+    r"|\bis (?:actually |really )?(?:my|our|his|her) \w+['’]s(?=\s*(?:[.,!]|$))",
     re.IGNORECASE,
 )
 _RELATION: Final = rf"(?P<relation>{any_of(words.RELATIVES, words.PETS)})"

@@ -38,6 +38,7 @@ from runtime.settings.service import (
     LogSettings,
     McpSettings,
     Mem0Settings,
+    OidcSettings,
     QuotaSettings,
     RankingProfile,
     RecallSettings,
@@ -64,6 +65,7 @@ __all__ = [
     "McpSettings",
     "Mem0Settings",
     "MergingSettings",
+    "OidcSettings",
     "QuotaSettings",
     "RankingProfile",
     "RecallModelSettings",
@@ -131,6 +133,7 @@ class Settings(BaseSettings):
     service: ServiceSettings = ServiceSettings()
     mcp: McpSettings = McpSettings()
     mem0: Mem0Settings = Mem0Settings()
+    oidc: OidcSettings = OidcSettings()
     client: ClientSettings = ClientSettings()
     canary: CanarySettings = CanarySettings()
     log: LogSettings = LogSettings()

@@ -46,7 +46,7 @@ from tests.stores.edge_owner_process import EdgeOwnerProcess
 from tests.varve.varve_process import wait_until
 from varve.embedded.ports import free_port
 
-CASES: Final = int(os.environ.get("VARVE_TEST_API_CASES", "12"))
+CASES: Final = int(os.environ.get("VARVE_TEST_API_CASES", "8"))
 SERVE: Final = "from api.serve import serve; from runtime.settings import Settings; serve(Settings())"
 CHECKS: Final = [
     not_a_server_error,

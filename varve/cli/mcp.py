@@ -21,12 +21,12 @@ def mcp(
     data: DataOption = None,
 ) -> None:
     """Serve the memory of a running service to an MCP client that starts this command."""
-    from api.mcp.errors import McpMissingError
+    from api.errors import ExtraMissingError
 
     try:
         from api.mcp.stdio import serve_stdio
     except ModuleNotFoundError as error:
-        raise McpMissingError("`varve mcp`") from error
+        raise ExtraMissingError("`varve mcp`", "mcp") from error
     from varve.service_client import service_client
 
     settings = attached_settings(data)

@@ -46,8 +46,9 @@ instead of pronouns, the date instead of "yesterday".
 _PATCH_RULE: Final = """## patches
 Changes of the entities' text fields, only where a message plainly states something new about the entity: nothing quoted, wished, \
 supposed, joked, role-played, asked or mentioned in passing, and nothing that only an assistant says about the user. A choice or need for \
-one task, trip or text is an event, not a lasting like or habit. What fits no field's description goes into no field. An entity without a key is the user's. A field of several lines, or a list, is indented below its name, \
-one item per line; `[…]` replaces lines that are not shown; `@` and `since` give the day from which a text holds: earlier messages do not \
+one task, trip or text is an event, not a lasting like or habit. What fits no field's description goes into no field. \
+An entity without a key is the user's. A field of several lines, or a list, is indented below its name, one item per line; `[…]` \
+replaces lines that are not shown; `@` and `since` give the day from which a text holds: earlier messages do not \
 change it.
 - "type", "field": the entity type and one of its fields. "msgs": as above.
 - "search": the shortest piece of the field's text to replace, copied exactly; "" to add to it.

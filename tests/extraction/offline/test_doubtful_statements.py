@@ -45,6 +45,7 @@ def test_words_of_tales_in_real_life_are_plain() -> None:
     [
         "We moved to Basel, the font, and the page looks calm.",
         "We moved to Basel (the new compiler), all is fine.",
+        "We moved to Basel (the theme, not the town), all is fine.",
         "We moved to Basel and the pages load at once.",
         "We moved to Basel for the drawings.",
         "We moved to Basel, our readers are happier.",
@@ -124,6 +125,7 @@ def test_a_diet_without_an_end_is_stored(text: str, facts: list[tuple[str, str]]
         ("My cousin Ulla, no wait, my niece Ulla, sings.", [("niece", "Ulla")]),
         ("My dad Sven, actually stepdad Sven, cooks.", [("stepdad", "Sven")]),
         ("My dog Bo, scratch that, my neighbour's dog Bo, barks.", []),
+        ("My aunt Ulla, or is she my godmother, sings.", []),
         ("My wife Tara (ex-wife actually) left.", []),
         ("My ex-husband is called Tom.", [("ex-husband", "Tom")]),
         ("My bf Tom cooks.", [("bf", "Tom")]),
@@ -168,6 +170,7 @@ def test_a_doubt_counts_for_its_clause(text: str, facts: list[tuple[str, str]]) 
         ("Good to know for the party: I'm allergic to kiwi.", [("allergy", "kiwi")]),
         ("For the cake: I'm allergic to almonds.", [("allergy", "almonds")]),
         ("Diet: I'm vegan.", [("diet", "vegan")]),
+        ("Heads-up for Sunday: I don't eat lamb.", [("avoid", "lamb")]),
         ("For the poster: I love Graz.", []),
         ("For my nephew: I hate peas.", []),
         ("Tom, 9:15: I'm a vegan.", []),
