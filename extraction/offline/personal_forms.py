@@ -194,6 +194,8 @@ _OTHERS: Final = (
         "<I_am> preparing|studying|revising for",
         r"(?:the |my )?(?:(?-i:[A-Z][A-Z0-9]{2,})(?: exam| test)?|[a-z]+ (?:exams?|finals|certificate))",
     ),
+    form(Field.LEARNING, "<I> learn best", rf"(?:by|with|from|through|when|in) {values.PHRASE}"),
+    form(Field.LEARNING, "<I_am> a|an", r"(?:visual|auditory|kin(?:a)?esthetic|hands-on|tactile|verbal|slow|fast|self-taught) learner"),
     form(Field.GOAL, "<my> main|big? goal|aim|target|objective <is> to?", r"[^.,;!?\n]{3,80}", "(?=.|$)"),
 )
 PERSONAL_FORMS: Final[tuple[Form, ...]] = (*_NAMES, *_HOMES, *_OCCUPATIONS, *_STUDIES, *_OTHERS)

@@ -70,7 +70,6 @@ _REWRITES: Final[tuple[tuple[str, str], ...]] = (
     (rf"\b(i) (?:eat|am eating) only ({any_of(DIETS, REGIMES)})(?: (?:food|meat|meals|dishes|things))?\b", r"\1 only eat \2"),
     (rf"\b(i['’]m) eating only ({any_of(DIETS, REGIMES)})(?: (?:food|meat|meals|dishes|things))?\b", r"I only eat \2"),
     (rf"^(\W*)({any_of(ADMIRERS)}) (?=\w+ (?:lately|these days|right now|since)\b)", r"\1I'm \2 "),
-    (r"\b(i|we) learn best (by|with|from|through)\b", r"\1 like to learn \2"),
     (r"\bi (collect) (?=[a-z ]{3,30}s\b)", r"I like to \1 "),
     (rf"\bi (play) (?=the {_INSTRUMENT}\b|{_GAME} (?:every|on|in|twice|once|with)\b)", r"I like to \1 "),
     # pets that came lately

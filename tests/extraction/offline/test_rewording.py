@@ -2,8 +2,11 @@
 
 import pytest
 
+from extraction.offline.fact_grammar import Field
 from extraction.offline.labels import is_label
+from extraction.offline.moods import plain_sentences
 from extraction.offline.name_corrections import names_writer, with_right_name
+from extraction.offline.plain_facts import facts_of
 from extraction.offline.plain_wording import plainly_worded
 from extraction.offline.short_answers import affirmed, whole_question
 
@@ -90,3 +93,14 @@ def test_a_label_of_another_world_is_found(label: str) -> None:
 @pytest.mark.parametrize("label", ["Quick update: ", "Job update: ", "My news: ", "Day 4 of my diet: ", "News: ", "Update for the team: "])
 def test_a_label_of_the_own_life_is_none(label: str) -> None:
     assert not is_label(f"{label}I live in a hut")
+
+
+@pytest.mark.parametrize(
+    ("text", "style"),
+    [
+        ("I learn best by drawing maps.", "by drawing maps"),
+        ("I'm an auditory learner.", "auditory learner"),
+    ],
+)
+def test_a_way_of_learning_is_a_fact_of_its_own(text: str, style: str) -> None:
+    assert [(each.field, each.value) for each in facts_of(plain_sentences([text]))] == [(Field.LEARNING, style)]
