@@ -80,7 +80,7 @@ _REWRITES: Final[tuple[tuple[str, str], ...]] = (
     ),
     # a home after a former one
     (r"\b(?:my )?home(?:['’]s| has) been (?:in )?(?=(?-i:[A-Z]))", "I have lived in "),
-    (r"\b(moved (?:in)?to [^.,;!?]{3,60}?) (?:yesterday|last \w+|this \w+|on \w+day)\b", r"\1"),
+    (r"\b(moved into [^.,;!?]{3,60}?) (?:yesterday|last \w+|this \w+|on \w+day)\b", r"\1"),
     # what is more exact, or was only so
     (
         rf"\b(i(?:['’]?m| am) an? |i work as an? |(?:i|we) live in )[\w ]{{2,30}}?\s*[.,;—–-]+\s*well,? (?:an? "
