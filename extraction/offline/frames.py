@@ -28,6 +28,8 @@ _LONGEST_PROMPT: Final = 25
 """Words of an assistant's reply that only waits for the announced text."""
 _LONGEST_MENTION: Final = 14
 """Words of a message that only mentions the text that follows."""
+_LONGEST_END: Final = 2000
+"""Characters at each end of a message that are looked at."""
 _LONGEST_SETTING: Final = 400
 """Characters of a message in which a frame is looked for: a longer one reports a play rather than opens one."""
 
@@ -121,10 +123,16 @@ def own_texts(conversation: Sequence[Said], earlier: Iterable[str] = ()) -> list
     return [_own_text(each, frames) for each in conversation]
 
 
+def _ends_of(text: str) -> str:
+    """The beginning and the end of a long text, where frames are set and left."""
+    return text if len(text) <= 2 * _LONGEST_END else f"{text[:_LONGEST_END]}\n{text[-_LONGEST_END:]}"
+
+
 def _own_text(said: Said, frames: _Frames) -> str:
     if said.role == "assistant":
-        frames.answered(said.text)
-        kind = _kind_set_by_assistant(said.text)
+        shown = _ends_of(said.text)
+        frames.answered(shown)
+        kind = _kind_set_by_assistant(shown)
         if kind is not None:
             frames.set_shared(kind)
         return said.text
@@ -144,7 +152,7 @@ def _own_text(said: Said, frames: _Frames) -> str:
 
 def _open(text: str, speaker: str, frames: _Frames) -> _Kind | None:
     """Opens the frame that a message of a speaker's sets, if any."""
-    kind = _kind_set_by_user(text)
+    kind = _kind_set_by_user(_ends_of(text))
     if kind is not None:
         frames.set_own(speaker, kind)
     return kind

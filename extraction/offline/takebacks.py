@@ -101,6 +101,8 @@ _ECHO: Final = re.compile(
 )
 """A question about the claim itself."""
 _WHOLE: Final = re.compile(r"\b(?:all (?:of )?(?:it|that|this)|everything|none of (?:it|that)|any of (?:it|that))\b", re.IGNORECASE)
+_LONGEST_WITH_REST: Final = 1000
+"""Characters of a message that takes something back and goes on."""
 _LONGEST: Final = 80
 """Characters of a message that only takes back the one before it."""
 _REST: Final = re.compile(r"(?:\s*[,.!;:—–-]+\s*|\s*(?=(?:i|i['’]?m|my|we)\b))(?P<rest>.*)$", re.DOTALL | re.IGNORECASE)
@@ -141,6 +143,8 @@ def without_taken_back(
 
 def _rest_of_takeback(text: str, *, is_answer: bool) -> str | None:
     """The rest of a message after the words that take back the one before; None if it does not take anything back."""
+    if len(text) > _LONGEST_WITH_REST:
+        return None
     found = _SURE.match(text) or (None if is_answer else _denied(text)) or _LIMIT.match(text)
     if found is None:
         return "" if not is_answer and len(text) <= _LONGEST and TAKEN_BACK.search(text) is not None else None
