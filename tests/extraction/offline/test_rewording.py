@@ -98,7 +98,7 @@ def test_a_label_of_the_own_life_is_none(label: str) -> None:
 @pytest.mark.parametrize(
     ("text", "style"),
     [
-        ("I learn best by drawing maps.", "by drawing maps"),
+        ("I learn best by drawing things on paper.", "by drawing things"),
         ("I'm an auditory learner.", "auditory learner"),
     ],
 )
