@@ -105,7 +105,7 @@ def test_shipped_set_is_large_varied_and_balanced(shipped: list[Item]) -> None:
     assert len({each.is_trap for each in shipped if each.kind == kinds.most_common()[0][0]}) == 1
 
 
-def test_shipped_conversations_are_mostly_traps_of_many_kinds() -> None:
+def test_shipped_conversations_are_mostly_traps() -> None:
     conversations = read_items(CONVERSATIONS)
     assert len({each.kind for each in conversations}) >= 15
     assert sum(each.is_trap for each in conversations) > len(conversations) / 2

@@ -102,5 +102,5 @@ def test_a_label_of_the_own_life_is_none(label: str) -> None:
         ("I'm an auditory learner.", "auditory learner"),
     ],
 )
-def test_a_way_of_learning_is_a_fact_of_its_own(text: str, style: str) -> None:
+def test_a_way_of_learning_is_a_fact(text: str, style: str) -> None:
     assert [(each.field, each.value) for each in facts_of(plain_sentences([text]))] == [(Field.LEARNING, style)]
