@@ -23,6 +23,8 @@ Patterns = tuple[Text, ...]
 
 TENANT = "facts"
 SHIPPED = Path(__file__).with_name("sentences.jsonl")
+CONVERSATIONS = Path(__file__).with_name("conversations.jsonl")
+"""Conversations of several messages, which an earlier or later message changes."""
 
 
 class _Part(BaseModel):

@@ -67,6 +67,11 @@ PARTS: Final = {
     "dwelling": rf"(?:[a-z-]+\s+){{0,2}}?{any_of(words.DWELLINGS)}",
     "dwelling_is": rf"(?:[a-z-]+\s+)?{any_of(words.DWELLINGS)}['’]s{_ADV}",
     "own_dwelling": rf"(?!{any_of(words.SECOND_HOMES)}\b)(?:[a-z-]+\s+)?(?:house|flat|apartment)",
+    "street": r"\d+\w?\s+(?-i:[A-ZÀ-Þ])[\w'’.-]*(?:\s+[\w'’.-]+){0,3},",
+    "here_from": (
+        r"(?:this is|(?:(?:i['’]?m|i am|we['’]re)\s+)?(?:writing|emailing|calling|texting|typing|speaking|messaging|greetings|hello|hi)\s+"
+        r"(?:you\s+)?from|(?:i['’]?m|i am|we['’]re)\s+(?:here\s+)?in)"
+    ),
     "settlement": rf"(?:[\w-]+\s+){{0,3}}?{any_of(words.SETTLEMENTS)}",
     "where_I_live": "(?:where (?:i|we) live|(?:i|we) live in)",
     # Occupations

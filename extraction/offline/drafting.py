@@ -61,15 +61,16 @@ class ReadWindow:
         return [turn.text or turn.speaker for turn in self.turns]
 
 
-def read_window(window: Window, recalled: frozenset[str]) -> ReadWindow:
+def read_window(window: Window, recalled: frozenset[str], earlier: Sequence[str] = ()) -> ReadWindow:
     """Finds what of a window is worth remembering.
 
     Args:
         window: The window.
         recalled: Content hashes of what recalls returned lately.
+        earlier: Contents of the session's latest events, in order.
     """
     tally = DropCounter()
-    turns = turns_of(window.messages, recalled=recalled, tally=tally)
+    turns = turns_of(window.messages, recalled=recalled, tally=tally, earlier=earlier)
     passages = [passage for index in range(len(turns)) for passage in passages_of(turns, index)]
     tally.drop("message", "filler", len(turns) - len({passage.turn_index for passage in passages}))
     distinct = list({(passage.turn_index, passage.text): passage for passage in reversed(passages)}.values())[::-1]

@@ -6,12 +6,13 @@ line if it has a cue for that kind of fact and names the line's value, or if it 
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from extraction.offline.fact_grammar import Field
 from extraction.offline.moods import PlainSentence, is_conditional
 from extraction.offline.patterns import either, listed, whole
+from extraction.offline.plain_facts import PlainFact
 from extraction.offline.sentences import QUESTION_MARKS
 
 
@@ -121,7 +122,13 @@ _NO_VALUE_WORDS: Final = frozenset(
 )
 _CLAUSE_BREAK: Final = re.compile(r"[,;:—–]\s+|\s+but\s+", re.IGNORECASE)
 _NO_MORE_WORDS: Final = re.compile(r"\bno more\b", re.IGNORECASE)
-_REPORTER: Final = either(rf"\b(?!i\b)\w+ {_words('say, says, said, claim, claims, claimed, think, thinks, told me, insists')}")
+_PRONOUN: Final = re.compile(r"\b(?:it|them|that|those|one|him|her|so)\b", re.IGNORECASE)
+_NEAR: Final = 2
+"""A pronoun stands for what was stated at most so many messages before."""
+_REPORTER: Final = either(
+    rf"\b(?!(?:i|doctor|test|retest|tests|results?|allergist|gp|specialist"
+    rf"|dermatologist)\b)\w+ {_words('say, says, said, claim, claims, claimed, think, thinks, told me, insists')}"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +140,8 @@ class Ending:
     """Which of the writer's messages states it."""
     whatever: Field | None = None
     """A kind of fact that it ends, whatever the value is: a move to an unknown place ends the home."""
+    about: tuple[str, ...] = ()
+    """The values that a pronoun in it may stand for."""
 
     def ends(self, kind: Field, value: str, *, relation: str = "") -> bool:
         """Whether a fact is over after the statement.
@@ -148,7 +157,7 @@ class Ending:
             return True
         if kind is Field.DIET and value.casefold() not in _FREE_DIETS and _MEAT_AGAIN.search(self.text):
             return True
-        if not self._names(value) and not self._names_own(relation):
+        if value not in self.about and not self._names(value) and not self._names_own(relation):
             return False
         cue = _NAMED.get(kind)
         return _DENIAL.search(self.text) is not None or (cue is not None and cue.search(self.text) is not None)
@@ -181,6 +190,21 @@ def endings_of(sentences: Sequence[PlainSentence]) -> list[Ending]:
         if _is_certain(text := _NO_MORE_WORDS.sub("no longer", each.text))
         for clause in _CLAUSE_BREAK.split(text)
     ]
+
+
+def with_antecedents(endings: Sequence[Ending], facts: Sequence[PlainFact]) -> list[Ending]:
+    """The endings, each with the values that its pronoun may stand for: those of the same message and of the one that stated before it.
+
+    Args:
+        endings: Of one writer.
+        facts: Of the same writer and the same messages.
+    """
+    found = []
+    for each in endings:
+        last = max((fact.message for fact in facts if fact.message < each.message), default=-1)
+        is_near = each.message - last <= _NEAR and _PRONOUN.search(each.text) is not None
+        found.append(replace(each, about=tuple(fact.value for fact in facts if fact.message == last)) if is_near else each)
+    return found
 
 
 def _is_certain(text: str) -> bool:

@@ -26,6 +26,8 @@ class Field(Enum):
     LEVEL = auto()
     SIZE = auto()
     GOAL = auto()
+    LEARNING = auto()
+    """How somebody learns best."""
     LIKE = auto()
     DISLIKE = auto()
     AVOID = auto()

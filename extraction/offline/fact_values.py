@@ -19,7 +19,8 @@ _LIMITS: Final = listed("""
     association, for halloween, for my kids, for my children, for my family, for my cat, for my dog, for my teenagers, for my wife,
     for my husband, between, in between, not really, not strictly, not always, not exactly, not quite, not at, not on, not when, not
     today, not yet, not any, in my dreams, in the game, in the play, in my game, rent-free, rent free, of my dreams, during the
-    week, for a few days, for a couple of days, for one night, during *
+    week, for a few days, for a couple of days, for one night, today, again today,
+    again tonight, this semester, this term, in the same way, the way a, the same way, during *
 """)
 _LIMITED: Final = re.compile(rf"[\s,.…—–-]*(?:{any_of(_LIMITS)}\b|not\s*[.!]*$)", re.IGNORECASE)
 """Limits a statement so far that it is not plain: "a vegetarian when it suits me"."""
@@ -101,7 +102,7 @@ _LEFT: Final = cue(
 """)
 )
 """The home that a sentence states was left."""
-_TITLE: Final = re.compile(r"\s+(?:by|is|was|in|of)\b", re.IGNORECASE)
+_TITLE: Final = re.compile(r"\s+(?:by(?! the way)|is|was|in|of)\b", re.IGNORECASE)
 """Words after a name in the title of a book: "My Name is Red by Orhan Pamuk"."""
 _CUT_AT_INITIAL: Final = re.compile(r"\b(?:is|are|by|of|and) [ABE-QS-Zabe-qs-z]$")
 """A value that ends in the first initial of a name; C, D and R may be programming languages."""

@@ -102,6 +102,19 @@ PRESENT_ACTS: Final = listed("""
 UNTAUGHT: Final = listed("""
     my, him, her, them, you, myself, people, the, a, kids, kid, us, how, old, in, at, for, on, part-time, this, it
 """)
+DEGREE_COURSES: Final = listed("""
+    phd, ph.d, doctorate, doctoral degree, master, masters, master's, msc, mba, bachelor, bachelors, bachelor's, bsc, apprenticeship,
+    traineeship
+""")
+SUBJECTS: Final = listed("""
+    medicine, law, architecture, history, philosophy, chemistry, maths, math, art history, fine arts, music, linguistics, literature,
+    nursing,
+    pharmacy, education, computer science, political science, social work, business, business administration, finance, design,
+    graphic design,
+    journalism, theology, dentistry, veterinary medicine, statistics, classics, law and politics, agriculture, forestry, social sciences,
+    anthropology, environmental science, data science, marketing, accounting, tourism
+""")
+"""Subjects of a course of studies."""
 SECTORS: Final = listed("""
     finance, it support, tech support, customer care, operations, insurance, logistics, retail, it, tech, marketing, sales, hr,
     human resources, healthcare, health care, education, hospitality, construction, advertising, publishing, real estate, banking,

@@ -3,7 +3,8 @@
 A sentence is not plain if a mood is found in it or around it. Two kinds of cues are looked for:
 
 - **Cues for a whole message**, since they are about its other sentences: a text to process (translate, proofread, write a story), a role or
-  a fiction, irony and jokes, somebody else's words after a colon, a later "just kidding". A role goes on in the messages after it.
+  a fiction, irony and jokes, somebody else's words after a colon, a later "just kidding". :mod:`extraction.offline.frames` finds the roles
+  and tasks of earlier messages.
 - **Cues for one sentence**: a question, a quotation, a condition, a wish, a report ("she says"), a doubt.
 
 When a cue is doubtful, the sentence is not plain: an empty profile field is better than a wrong one, and its event is stored anyway.
@@ -16,14 +17,13 @@ from itertools import pairwise
 from typing import Final
 
 from extraction.offline import mood_patterns as cues
+from extraction.offline.labels import is_label
 from extraction.offline.sentences import QUESTION_MARKS, sentences_of
 from memory.blocks import blocks_of, prose_of
 from memory.language import is_english
 
 _LONGEST_FRAGMENT: Final = 60
 """Characters of a text without a verb that has no language by its frequent words."""
-_LONGEST_TAKING_BACK: Final = 80
-"""Characters of a message that only takes back the one before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,19 +47,7 @@ def plain_sentences(messages: Sequence[str]) -> list[PlainSentence]:
     Args:
         messages: The texts that one person wrote, in order, without binary data.
     """
-    found: list[PlainSentence] = []
-    in_fiction = False
-    for number, text in enumerate(messages):
-        if _takes_back(text):
-            found = [each for each in found if each.message != number - 1]
-        if cues.END_OF_FICTION.search(text):
-            in_fiction = False
-            continue
-        if cues.FICTION.search(text):
-            in_fiction = True
-        if not in_fiction:
-            found += [replace(each, message=number) for each in _read(text)]
-    return found
+    return [replace(each, message=number) for number, text in enumerate(messages) if not cues.FICTION.search(text) for each in _read(text)]
 
 
 def is_plain(text: str) -> bool:
@@ -84,11 +72,6 @@ def is_plain(text: str) -> bool:
 def is_conditional(clause: str) -> bool:
     """Whether a clause states a condition, a wish or a doubt."""
     return cues.CONDITION.search(clause) is not None
-
-
-def _takes_back(text: str) -> bool:
-    """Whether a message says that the one before it was a joke, a quotation or a text to work on."""
-    return len(text) <= _LONGEST_TAKING_BACK and cues.TAKEN_BACK.search(text) is not None
 
 
 @lru_cache(maxsize=64)
@@ -170,6 +153,8 @@ def _without_own_head(sentence: str) -> str | None:
     """The sentence without a head such as "FYI:"; None if a colon in it may introduce somebody else's words."""
     found = cues.OWN_COLON.match(sentence) or cues.OWN_REMARK.match(sentence)
     if found is None and cues.TEXT_HEAD.match(sentence) is not None:
+        return None
+    if is_label(sentence):
         return None
     if found is not None:
         return sentence[found.end() :].strip()

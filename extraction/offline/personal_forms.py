@@ -40,6 +40,12 @@ _FOR_YEARS: Final = (
 _HOMES: Final = (
     form(Field.HOME, "<I> live|reside|dwell <where>? <in>", _PLACE, place=DECLARED_PLACE),
     form(Field.HOME, "<I> live|reside <where>? in <a> <settlement> called|named", _PLACE, place=DECLARED_PLACE),
+    form(Field.HOME, "<I> live|reside <where>? in the <settlement> of", _PLACE, place=DECLARED_PLACE),
+    form(Field.HOME, "<I> live|reside at|on <street>", values.PLACE_NAME, place=DECLARED_PLACE),
+    form(Field.HOME, "<my> home? address <is> <street>", values.PLACE_NAME, place=DECLARED_PLACE),
+    form(Field.HOME, "<my>? home_has_been|home's_been in?", values.PLACE_NAME, place=DECLARED_PLACE),
+    form(Field.HOME, "<here_from>", values.PLACE_NAME, r"(?=,\s+where (?:i|we) (?:work and )?live\b)", place=DECLARED_PLACE),
+    form(Field.HOME, "<moved> into <my> new? <dwelling> in", _PLACE, place=DECLARED_PLACE),
     form(Field.HOME, "<I_am> living|based|settled|residing|domiciled|located|at_home <where>? <in>", _PLACE, place=DECLARED_PLACE),
     form(Field.HOME, "<I_am> <a> <role> living|based|residing in", _PLACE, place=DECLARED_PLACE),
     form(Field.HOME, "living|based <where>? <in>", _PLACE, place=DECLARED_PLACE),
@@ -137,6 +143,25 @@ _OCCUPATIONS: Final = (
     form(Field.OCCUPATION, "<I_am>", any_of(("retired", "self-employed", "unemployed", "freelancing", "semi-retired"))),
     form(Field.EMPLOYER, "<I> work for|at", rf"(?:the\s+)?{values.NAME}"),
 )
+_SUBJECT: Final = rf"(?:[a-z]+ (?:and )?)?(?:[a-z]+(?:ology|nomics|ography|metry|physics|matics|engineering)|{any_of(words.SUBJECTS)})"
+_STUDIES: Final = (
+    form(
+        Field.OCCUPATION,
+        "<I_am>",
+        rf"(?:doing|pursuing|finishing|completing|working on|studying for) (?:an?|my|the) {any_of(words.DEGREE_COURSES)}(?: degree)?"
+        rf"(?: (?:in|on|of) {values.PHRASE})?",
+        r"(?=\W|$)",
+    ),
+    form(
+        Field.OCCUPATION,
+        "<I_am>",
+        rf"writing (?:a|my|the) (?:doctoral|phd|master['’]?s?|bachelor['’]?s?|masters) (?:thesis|dissertation)(?: (?:on|about"
+        rf"|in) {values.PHRASE})?",
+        r"(?=\W|$)",
+    ),
+    form(Field.OCCUPATION, "<I>", rf"study {_SUBJECT}", rf"(?=\s+(?:at|in|here)\b|{values.CLAUSE_END})"),
+    form(Field.OCCUPATION, "<I_am>", rf"studying {_SUBJECT}", rf"(?=\s+(?:at|in|here)\b|{values.CLAUSE_END})"),
+)
 _ORDINAL: Final = r"(?:\d{1,2}(?:st|nd|rd|th)|first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth)"
 _CEFR: Final = r"[ABC][12]\+?"
 _SIZE: Final = r"size (?:\d+(?:[.,]\d+)?|X{0,3}[SML])"
@@ -153,10 +178,24 @@ _OTHERS: Final = (
     form(Field.LEVEL, "<I_am> in the?", rf"(?:grade|year|class|form)\s+\w+|{_ORDINAL}[- ](?:grade|form|year)(?: of [a-z]+(?: school)?)?"),
     form(Field.LEVEL, "<I_am> a|an", rf"{_ORDINAL}[- ](?:grader|former|year)|freshman|sophomore"),
     form(Field.LEVEL, "<I_am> at|on", rf"(?:level\s+)?{_CEFR}(?:\s+level)?"),
+    form(Field.LEVEL, "my <language> <is>", rf"(?-i:(?:about |around )?{_CEFR})"),
     form(Field.LEVEL, "<my> <language>? level <is>", rf"(?:about |around )?{_CEFR}"),
     form(Field.SIZE, "<my>", r"(?:[a-z]+ )?size is (?:\d+(?:[.,]\d+)?|X{0,3}[SML])"),
     form(Field.SIZE, "<I> wear|take|need|fit <a>?", rf"(?:[a-z]+ )?{_SIZE}", _SIZE_END),
     form(Field.SIZE, "<I_am> <a>?", rf"(?:[a-z]+ )?{_SIZE}", _SIZE_END),
+    form(
+        Field.SIZE,
+        "<I> wear|take|need a|an",
+        r"\d{2}(?:[.,]5)?",
+        r"(?=\s+in (?:dresses|shoes|trousers|jeans|shirts|jackets|skirts|coats|boots)\b)",
+    ),
+    form(
+        Field.GOAL,
+        "<I_am> preparing|studying|revising for",
+        r"(?:the |my )?(?:(?-i:[A-Z][A-Z0-9]{2,})(?: exam| test)?|[a-z]+ (?:exams?|finals|certificate))",
+    ),
+    form(Field.LEARNING, "<I> learn best", rf"(?:by|with|from|through|when|in) {values.PHRASE}"),
+    form(Field.LEARNING, "<I_am> a|an", r"(?:visual|auditory|kin(?:a)?esthetic|hands-on|tactile|verbal|slow|fast|self-taught) learner"),
     form(Field.GOAL, "<my> main|big? goal|aim|target|objective <is> to?", r"[^.,;!?\n]{3,80}", "(?=.|$)"),
 )
-PERSONAL_FORMS: Final[tuple[Form, ...]] = (*_NAMES, *_HOMES, *_OCCUPATIONS, *_OTHERS)
+PERSONAL_FORMS: Final[tuple[Form, ...]] = (*_NAMES, *_HOMES, *_OCCUPATIONS, *_STUDIES, *_OTHERS)

@@ -6,12 +6,15 @@ from dataclasses import replace
 from extraction.bounds import LONGEST_PATCH
 from extraction.drafts import DropCounter, PatchDraft
 from extraction.offline.answers import completed
-from extraction.offline.endings import Ending, endings_of
+from extraction.offline.endings import Ending, endings_of, with_antecedents
 from extraction.offline.fact_grammar import Field
 from extraction.offline.moods import plain_sentences
+from extraction.offline.name_corrections import names_writer, with_right_name
 from extraction.offline.place_context import may_be_place
 from extraction.offline.plain_facts import PlainFact, facts_of
+from extraction.offline.plain_wording import plainly_worded
 from extraction.offline.profile_lines import edits_of
+from extraction.offline.short_answers import affirmed, whole_question
 from extraction.offline.turns import Turn
 from memory.errors import KeyFormatError
 from memory.keys import entity_key
@@ -32,10 +35,11 @@ def user_statements(turns: Sequence[Turn], user: str) -> tuple[list[PlainFact], 
     stating = [
         index for index, turn in enumerate(turns) if turn.message.role == "user" and turn.speaker == own and not turn.message.tool_call
     ]
-    sentences = plain_sentences([_as_statement(turns, index) for index in stating])
-    facts = [replace(each, message=stating[each.message]) for each in facts_of(sentences)]
-    endings = [replace(each, message=stating[each.message]) for each in endings_of(sentences)]
-    return facts, endings
+    sentences = plain_sentences(_with_right_names([_as_statement(turns, index) for index in stating]))
+    stated = facts_of(sentences)
+    ended = with_antecedents(endings_of(sentences), stated)
+    facts = [replace(each, message=stating[each.message]) for each in stated]
+    return facts, [replace(each, message=stating[each.message]) for each in ended]
 
 
 def believed(
@@ -104,12 +108,17 @@ def patches_of(
                 )
 
 
+def _with_right_names(texts: Sequence[str]) -> list[str]:
+    return [with_right_name(text, after_name=index > 0 and names_writer(texts[index - 1])) for index, text in enumerate(texts)]
+
+
 def _as_statement(turns: Sequence[Turn], index: int) -> str:
     """A turn's text. A noun phrase that answers the assistant's only question is completed to a statement."""
-    text = turns[index].text
-    if index == 0 or turns[index - 1].message.role != "assistant" or len(turns[index - 1].questions) != 1:
-        return text
-    return completed(turns[index - 1].questions[0], text)
+    text = turns[index].own_text
+    if text != turns[index].text or index == 0 or turns[index - 1].message.role != "assistant" or len(turns[index - 1].questions) != 1:
+        return plainly_worded(text)
+    question = whole_question(turns[index - 1].questions[0])
+    return affirmed(question, text) or completed(question, plainly_worded(text))
 
 
 def _own_speaker(turns: Sequence[Turn], user: str) -> str | None:

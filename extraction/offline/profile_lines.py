@@ -25,6 +25,7 @@ _FIELD_WORDS: Final[dict[Field, str]] = {
     Field.LEVEL: "level grade class",
     Field.SIZE: "sizes size",
     Field.GOAL: "goals goal aims",
+    Field.LEARNING: "learning_style",
     Field.LIKE: _TASTES,
     Field.DISLIKE: f"preference preferences {_AVOIDED}",
     Field.AVOID: f"preference preferences {_AVOIDED}",

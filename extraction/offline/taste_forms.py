@@ -29,7 +29,7 @@ _TASTES: Final = (
     form(Field.LIKE, "nothing beats|tops", values.PHRASE),
     form(Field.LIKE, "<I_am> a|an|more_of_a|totally_a|definitely_a", any_of(words.PERSON_OF), r"(?=\s+person\b)"),
     form(Field.LIKE, "<I> love|like|prefer", rf"to (?!{any_of(words.TALKING)}\b)[a-z]+(?:\s+(?!{values.STOP}\b){values.WORD}){{0,3}}"),
-    form(Field.LIKE, "<my> main|favourite|favorite|biggest? hobby|hobbies|pastime|passion|passions <is>", values.PHRASE),
+    form(Field.LIKE, "<my> main|favourite|favorite|biggest? hobby|hobbies|pastime|passion|passions <is>", values.PHRASE + values.AND_ALSO),
     form(
         Field.LIKE,
         "",

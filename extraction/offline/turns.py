@@ -2,15 +2,17 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from extraction.bounds import LONGEST_CONTENT, LONGEST_SPEAKER
 from extraction.drafts import DropCounter
 from extraction.echo_filter import is_echo, without_echoes, without_echoes_in_result
 from extraction.offline.content_words import content_words, is_filler, only_asks
+from extraction.offline.frames import Said, own_texts
 from extraction.offline.moods import is_plain
 from extraction.offline.sentences import pieces_of, questions_of, sentences_of
+from extraction.offline.takebacks import without_taken_back
 from memory.binary_data import message_without_binary, without_placeholders
 from memory.blocks import blocks_of, prose_of
 from memory.dates.mentions import DateMention, resolve_dates
@@ -46,6 +48,8 @@ class Turn:
     """The other speaker, if the window has exactly one."""
     is_filler: bool
     """Whether nothing in it is worth remembering by itself."""
+    own_text: str
+    """The part that is in the speaker's own voice and is not taken back later: all of the text, the end of it, or nothing."""
 
     @property
     def questions(self) -> list[str]:
@@ -53,13 +57,14 @@ class Turn:
         return questions_of(self.text)
 
 
-def turns_of(messages: Sequence[Message], *, recalled: frozenset[str], tally: DropCounter) -> list[Turn]:
+def turns_of(messages: Sequence[Message], *, recalled: frozenset[str], tally: DropCounter, earlier: Sequence[str] = ()) -> list[Turn]:
     """The messages that may be extracted: no system prompts, no echoes of recalls, nothing empty.
 
     Args:
         messages: Of one window, in order.
         recalled: Content hashes of what recalls returned lately.
         tally: Counts what is left out.
+        earlier: Contents of the session's latest events, in order: they may show that a play or a standing task goes on.
     """
     speakers = [speaker_of(message) for message in messages]
     others = {speaker for speaker, message in zip(speakers, messages, strict=True) if message.role in ("user", "assistant")}
@@ -85,9 +90,23 @@ def turns_of(messages: Sequence[Message], *, recalled: frozenset[str], tally: Dr
                     speaker=speaker,
                     listener=next(iter(listeners)) if len(listeners) == 1 else None,
                     is_filler=message.tool_call is None and is_filler(text, names=names),
+                    own_text=text,
                 )
             )
-    return turns
+    return _in_own_voice(turns, earlier)
+
+
+def _in_own_voice(turns: Sequence[Turn], earlier: Sequence[str]) -> list[Turn]:
+    """The turns with the text that is in their speaker's own voice."""
+    framed = own_texts([Said(each.message.role, each.speaker, each.text) for each in turns], earlier)
+    own = without_taken_back(
+        [each.text for each in turns],
+        framed,
+        [each.speaker for each in turns],
+        [each.message.role == "user" for each in turns],
+        [each.questions if each.message.role == "assistant" else () for each in turns],
+    )
+    return [each if text == each.text else replace(each, own_text=text) for each, text in zip(turns, own, strict=True)]
 
 
 def speaker_of(message: Message) -> str:
@@ -185,7 +204,9 @@ def _passage(turn: Turn, index: int, text: str, question_turn: Turn | None, *, i
         question_turn=question_turn,
         mentions=mentions,
         is_own_prose=bool(own) and is_english(own),
-        is_plain=not (turn.message.role == "assistant" and _SECOND_PERSON.search(text)) and is_plain(text),
+        is_plain=(turn.own_text == turn.text or text in turn.own_text)
+        and not (turn.message.role == "assistant" and _SECOND_PERSON.search(text))
+        and is_plain(text),
         longest_content=LONGEST_SHORTENED if is_shortened else LONGEST_CONTENT,
     )
 

@@ -13,7 +13,7 @@ from pydantic import JsonValue
 from evaluation.errors import DataSetError
 from evaluation.facts import command
 from evaluation.facts.command import stored_of
-from evaluation.facts.items import SHIPPED, Item, read_items
+from evaluation.facts.items import CONVERSATIONS, SHIPPED, Item, read_items
 from evaluation.facts.scoring import Count, Stored, StoredEvent, StoredFact, report_of, score
 from extraction.assemble import build_extraction
 from extraction.drafts import Draft, EventDraft, PatchDraft
@@ -103,6 +103,13 @@ def test_shipped_set_is_large_varied_and_balanced(shipped: list[Item]) -> None:
     assert min(kinds.values()) >= 6
     assert 0.4 <= sum(each.is_trap for each in shipped) / len(shipped) <= 0.6
     assert len({each.is_trap for each in shipped if each.kind == kinds.most_common()[0][0]}) == 1
+
+
+def test_shipped_conversations_are_mostly_traps() -> None:
+    conversations = read_items(CONVERSATIONS)
+    assert len({each.kind for each in conversations}) >= 15
+    assert sum(each.is_trap for each in conversations) > len(conversations) / 2
+    assert sum(len(each.messages) > 1 for each in conversations) > len(conversations) / 2
 
 
 def test_shipped_items_never_repeat_a_text(shipped: list[Item]) -> None:

@@ -10,10 +10,12 @@ from extraction.offline.moods import plain_sentences
 from extraction.offline.place_context import least_score
 from extraction.offline.plain_facts import facts_of
 from extraction.offline.relations import relations_of
+from extraction.offline.takebacks import without_taken_back
 
 
 def stated(*messages: str) -> list[tuple[str, str]]:
-    return [(fact.field.name.lower(), fact.value) for fact in facts_of(plain_sentences(messages))]
+    kept = without_taken_back(messages, messages, ["Ann"] * len(messages), [True] * len(messages), [()] * len(messages))
+    return [(fact.field.name.lower(), fact.value) for fact in facts_of(plain_sentences(kept))]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,56 @@
+"""Rewrites corrections of the own name as plain statements: "Please use Beatrice instead." as "Call me Beatrice."."""
+
+import re
+from typing import Final
+
+from extraction.offline.value_patterns import NAME
+
+_WISH: Final = r"(?:(?:please|pls|just|but|and|so|do|you can|better|rather)[\s,]+)*"
+_END: Final = r"(?=\s*(?:[.!,;]|$|please\b|pls\b|instead\b|from now\b|thanks\b))(?:\s+(?:please|pls|instead))*"
+_IN_ONE: Final = re.compile(
+    r"(?P<before>\b(?:my name(?:['’]?s| is|['’]?s not| is not| isn['’]?t)|i(?:['’]?m| am)|(?:don['’]?t|do not|stop|quit"
+    r"|no need to) call(?:ing)? me)\s+"
+    rf"(?P<rejected>{NAME}))\s*(?:[.,;!—–-]+\s*|\s)(?:but\s+|and\s+)?"
+    rf"(?:{_WISH}(?:use|say|go with|call me|write)|it['’]?s|i['’]?m|the name is|my name is)\s+(?P<name>{NAME}){_END}",
+    re.IGNORECASE,
+)
+"""A name that is rejected, and the right one after it."""
+_REJECTS: Final = re.compile(r"\b(?:not|isn['’]?t|don['’]?t|stop|quit|no need)\b", re.IGNORECASE)
+_USES: Final = re.compile(r"\b(?:use|say|go with|call me|write)\b", re.IGNORECASE)
+_NEXT: Final = re.compile(
+    r"^\W*(?:(?:actually|sorry|oh|no|well|hm+|wait|ah|ok|please|pls|but|just|rather|better|make that|it['’]?s|that['’]?s|my name is"
+    r"|with \w+)[\s,.:!]+)+"
+    rf"(?:(?:please|use|say|go with|write|call me|it['’]?s)\s+)*(?P<name>{NAME}){_END}",
+    re.IGNORECASE,
+)
+"""A message that only corrects the name of the message before it."""
+_NAMED: Final = re.compile(
+    rf"(?:\bcall me|\bmy name(?:['’]?s| is)|\bname['’]s|\bi go by|^\W*(?:hi|hello|hey)\b.*\bi(?:['’]?m| am)) {NAME}", re.IGNORECASE
+)
+
+
+def names_writer(text: str) -> bool:
+    """Whether a message says the writer's name.
+
+    Args:
+        text: A message.
+    """
+    return _NAMED.search(text) is not None
+
+
+def with_right_name(text: str, *, after_name: bool) -> str:
+    """A message with a corrected name as a plain statement.
+
+    Args:
+        text: A message.
+        after_name: Whether the writer's message before says their name.
+    """
+    found = _IN_ONE.search(text)
+    if found is not None and (_REJECTS.search(found["before"]) or _USES.search(found.group()[len(found["before"]) :])):
+        return f"{text[: found.start()]}Call me {_name(found)}.{text[found.end() :]}"
+    found = _NEXT.match(text) if after_name else None
+    return text if found is None else f"Call me {_name(found)}.{text[found.end() :]}"
+
+
+def _name(found: re.Match[str]) -> str:
+    return found["name"].strip()

@@ -1,0 +1,110 @@
+"""Rewrites common misspellings, learners' English and shortened clauses into the forms that the grammar of plain statements knows."""
+
+import re
+from typing import Final
+
+from extraction.offline.fact_words import ADMIRERS, DIETS, PETS, REGIMES
+from extraction.offline.patterns import any_of, listed
+
+_DIET: Final = any_of(DIETS)
+_LASTING: Final = r"(?:since\b|all my life|my whole life|for (?:\w+ ){0,2}(?:years|decades|ages)|as long as|ever since)"
+_TASTES: Final = {
+    "loved": "love",
+    "liked": "like",
+    "adored": "adore",
+    "enjoyed": "enjoy",
+    "hated": "hate",
+    "disliked": "dislike",
+    "loathed": "loathe",
+}
+_INSTRUMENT: Final = any_of(
+    listed("""
+    piano, guitar, violin, viola, cello, oboe, flute, clarinet, bassoon, trumpet, trombone, horn, tuba, saxophone, sax, drums, harp, organ,
+    accordion, banjo, mandolin, ukulele, harmonica, double bass, bass, recorder, bagpipes, keyboard, lute, sitar
+""")
+)
+_GAME: Final = any_of(
+    listed(
+        "chess, tennis, football, soccer, basketball, volleyball, badminton, golf, hockey, cricket, rugby, darts, bridge, squash,"
+        " table tennis"
+    )
+)
+_EXACTLY: Final = any_of(
+    listed(
+        "technically, to be exact, to be precise, if we're being precise, if we're precise, strictly speaking, to be accurate, to be fair"
+    )
+)
+_NOT_LISTED: Final = any_of(listed("none, no, nope, nothing, n/a, yes, any, not, unknown, ?"))
+_REWRITES: Final[tuple[tuple[str, str], ...]] = (
+    # misspellings of "allergic" and "allergy"
+    (r"\b(?:alergic|allergik|alergik|allergick|alergick|allegic|allerjic|alergical)\b", "allergic"),
+    (r"\b(?:alergy|allergie|alergie|allergi|alergi)\b", "allergy"),
+    (r"\b(?:allergys|alergies|alergys)\b", "allergies"),
+    (r"\bhav\b", "have"),
+    (r"\b(allergic|allergy|allergies|intolerant) (?:2|too|on|against|of)\b(?= \w)", r"\1 to"),
+    (r"\b(allergic to \w+) n (?=\w+)", r"\1 and "),
+    # lists under a heading
+    (rf"^(\W*)(?:my )?(?:food )?allerg(?:y|ies) ?: ?(?!{_NOT_LISTED}\b)(?=\w)", r"\1my allergies are "),
+    (r"\b(my (?:hobbies|passions|interests)) include\b", r"\1 are"),
+    # the second of two predicates
+    (
+        r"\b((?:i['’]?m|i am) (?:an? )?(?:[\w-]+ ){1,3}?)(?:and|but)(?: also| very| severely)? (allergic|intolerant) to\b",
+        r"\1and I'm \2 to",
+    ),
+    (r"\b((?:i|we) (?:don['’]?t|do not|never) (?:eat|drink) [\w ]{2,30}?) and am (allergic|intolerant) to\b", r"\1 and I'm \2 to"),
+    # no subject
+    (rf"^(\W*)been (?=(?:an? )?(?:\w+ )?{_DIET} (?:since|for)\b)", r"\1I've been "),
+    (rf"^(\W*)({_DIET})(?=,? (?:fyi|btw|by the way|here)\b)", r"\1I'm \2"),
+    # the perfect for what lasts
+    (
+        rf"\b(?:i['’]?ve|i have) ({'|'.join(_TASTES)}) (?=[^.,;!?]{{2,40}}? {_LASTING})",
+        r"I \1 ",
+    ),
+    # learners
+    (r"\b(i|we) enjoy to\b", r"\1 like to"),
+    (r"\b(?:i['’]?m|i am) (?:really |very )?(?:liking|loving)\b(?! (?:it|this|that)\b)", "I like"),
+    (
+        r"\b((?:i['’]?m|i am) living) (?:since|for) (?:\d+|\w+) (?:years?|months?) (in|near)\b",
+        r"\1 \2",
+    ),
+    (rf"\b(i) (?:eat|am eating) only ({any_of(DIETS, REGIMES)})(?: (?:food|meat|meals|dishes|things))?\b", r"\1 only eat \2"),
+    (rf"\b(i['’]m) eating only ({any_of(DIETS, REGIMES)})(?: (?:food|meat|meals|dishes|things))?\b", r"I only eat \2"),
+    (rf"^(\W*)({any_of(ADMIRERS)}) (?=\w+ (?:lately|these days|right now|since)\b)", r"\1I'm \2 "),
+    (r"\bi (collect) (?=[a-z ]{3,30}s\b)", r"I like to \1 "),
+    (rf"\bi (play) (?=the {_INSTRUMENT}\b|{_GAME} (?:every|on|in|twice|once|with)\b)", r"I like to \1 "),
+    # pets that came lately
+    (
+        rf"(^\W*|\b(?:i|we)(?:['’]ve| have)? )(?:just |finally |recently )*(?:adopted|got|bought|rescued) an? (?:new )?({any_of(PETS)})"
+        rf"[\w ]{{0,20}}?(?:, (?:(?:s?he|it)(?:['’]s| is)|who(?:['’]s| is)) )?(?:called|named) ((?-i:[A-Z])[\w'’-]+)",
+        r"\1got a \2. My \2 is called \3",
+    ),
+    # a home after a former one
+    (r"\b(?:my )?home(?:['’]s| has) been (?:in )?(?=(?-i:[A-Z]))", "I have lived in "),
+    (r"\b(moved into [^.,;!?]{3,60}?) (?:yesterday|last \w+|this \w+|on \w+day)\b", r"\1"),
+    # what is more exact, or was only so
+    (
+        rf"\b(i(?:['’]?m| am) an? |i work as an? |(?:i|we) live in )[\w ]{{2,30}}?\s*[.,;—–-]+\s*well,? (?:an? "
+        rf"|in )?([\w ]{{2,30}}?),? {_EXACTLY}\b",
+        r"\1\2",
+    ),
+    (r"\bi (work|live) ([^.!?]{2,40}?),? well,? (?:worked|lived|was|used to)\b", r"I used to \1 \2"),
+    (
+        r"\b((?:used to live|lived|was living|grew up|was born|born)\b[^.;!?]{2,50}?)(?:,|;| -| but| and)+ (?:now|these days|nowadays"
+        r"|today|currently)"
+        r",? (?:it['’]?s|it is|its)\b(?= [A-Z])",
+        r"\1, now I live in",
+    ),
+)
+_COMPILED: Final = tuple((re.compile(pattern, re.IGNORECASE | re.MULTILINE), repl) for pattern, repl in _REWRITES)
+_LASTING_TASTE: Final = re.compile(rf"\bI ({'|'.join(_TASTES)}) (?=[^.,;!?]{{2,40}}? {_LASTING})")
+
+
+def plainly_worded(text: str) -> str:
+    """A text with such clauses in the forms of the grammar. Only facts are read from it; it is never stored.
+
+    Args:
+        text: A message, or the part of it in the speaker's own voice.
+    """
+    for pattern, replacement in _COMPILED:
+        text = pattern.sub(replacement, text)
+    return _LASTING_TASTE.sub(lambda found: f"I {_TASTES[found[1].lower()]} ", text)

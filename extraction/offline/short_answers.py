@@ -1,0 +1,94 @@
+"""Completes short questions ("Favourite animal?") and answers of "yes" or "love it" to statements of the answerer."""
+
+import re
+from typing import Final
+
+from extraction.offline.patterns import any_of, either, listed
+
+_LEAD: Final = r"^\W*(?:(?:and|so|ok|okay|well|cool|nice|great|thanks|now|then|also)\W+)*"
+_SHORT: Final = (
+    (re.compile(_LEAD + r"(?:your |any )?(favou?rite [a-z]+)\s*\?", re.IGNORECASE), r"What's your \1?"),
+    (
+        re.compile(
+            _LEAD + r"(?:what about )?your (name|first name|job|occupation|profession|hobbies|hobby|city|town|line of work)\s*\?",
+            re.IGNORECASE,
+        ),
+        r"What's your \1?",
+    ),
+    (re.compile(_LEAD + r"(?:do you |are you )?still (?:live|living) in ([^?]{2,40})\?", re.IGNORECASE), r"Do you live in \1?"),
+)
+_YES: Final = any_of(
+    listed("yes, yep, yeah, yup, yea, indeed, correct, exactly, right, that's right, that's correct, absolutely, definitely, of course")
+)
+_MORE: Final = any_of(
+    listed("""
+    i do, i am, it is, very, very much, very much so, a lot, i do a lot, still, always, lots, so much, really, indeed, unfortunately, sadly,
+    luckily, thanks, exactly, of course, absolutely, totally
+""")
+)
+_TIME: Final = r"(?:for (?:\w+ ){0,3}(?:years?|months|ages|decades)|since [\w ]{2,20}|all my life)"
+_AFFIRMED: Final = re.compile(rf"^\W*(?:{_YES}|i do|i am|it is)(?:[\s,]+(?:{_MORE}|{_TIME}))*[\s.!🙂😊😀👍]*$", re.IGNORECASE)
+_LOVED: Final = re.compile(
+    r"^\W*(?:(?:oh|yes|yeah|yep|i|absolutely|really|just|totally|honestly)[\s,!]+)*(?P<verb>love|adore|like|enjoy|hate|detest|loathe"
+    r"|can['’]?t stand|dislike)"
+    r" (?:it|them|him|her|that)(?: (?:a lot|very much|so much|to bits|with a passion))?[\s.!❤️😍]*$",
+    re.IGNORECASE,
+)
+_YOU_DO: Final = re.compile(
+    r"^\W*(?:(?:and|so|ok|okay)\W+)*do you (?:still |also |really |actually |currently )*(?P<rest>(?P<verb>[a-z]+) [^?]+)\?$", re.IGNORECASE
+)
+_YOU_ARE: Final = re.compile(
+    r"^\W*(?:(?:and|so|ok|okay)\W+)*are you (?:still |also |really |actually |currently )*(?P<rest>[^?]+)\?$", re.IGNORECASE
+)
+_YOURS_IS: Final = re.compile(r"^\W*(?:(?:and|so|ok|okay)\W+)*(?i:is) your (?P<rest>[a-z]+ (?:[a-z]+ )?)(?=[A-Z])(?P<value>[^?]+)\?$")
+_LIKED: Final = re.compile(r"^do you (?:\w+ )??(?:like|enjoy|love) (?P<thing>[^?]+)\?$", re.IGNORECASE)
+_OPEN: Final = either(
+    r"\b(?:or|any|anything|something|anyone|what|why|how|where|which|who|when|my|me|i|we|us|this|that|it|they|there|sure|serious)\b"
+)
+"""Words of a question that "yes" does not answer with a fact."""
+_DENIED_ALLERGY: Final = re.compile(r"^\W*no\W+(?:but |only |just |not that\W+)*to (?P<rest>.+)$", re.IGNORECASE | re.DOTALL)
+_ANOTHER: Final = re.compile(r"^\W*(?:no|nope)\W+(?:but |actually |i['’]?m )?(?P<rest>an? [\w -]{3,40})[\s.!]*$", re.IGNORECASE)
+_NOW: Final = re.compile(
+    r"^\W*(?i:no|nope|not any ?more|no longer)\W+(?:(?i:i['’]?m|i am|we['’]re|now) )+(?:now )?in (?P<rest>[A-Z].*)$", re.DOTALL
+)
+
+
+def whole_question(question: str) -> str:
+    """A short question as a whole one: "Favourite animal?" as "What's your favourite animal?"."""
+    for pattern, whole in _SHORT:
+        if pattern.search(question):
+            return pattern.sub(whole, question)
+    return question
+
+
+def affirmed(question: str, answer: str) -> str | None:
+    """The statement that a short answer to a yes-or-no question makes; None if it makes none.
+
+    Args:
+        question: The only question of the assistant's message.
+        answer: The user's next message.
+    """
+    asked = question.strip()
+    if "?" in answer or _OPEN.search(asked.replace("Do you like", "").replace("do you like", "")):
+        return None
+    loved, liked = _LOVED.match(answer), _LIKED.match(asked)
+    if loved is not None and liked is not None:
+        return f"I {loved['verb']} {liked['thing']}"
+    allergy = _DENIED_ALLERGY.match(answer)
+    if allergy is not None and re.search(r"\ballergic to\b", asked, re.IGNORECASE):
+        return f"I'm allergic to {allergy['rest']}"
+    moved = _NOW.match(answer)
+    if moved is not None and re.search(r"\bliv(?:e|ing) in\b", asked, re.IGNORECASE):
+        return f"I live in {moved['rest']}"
+    other = _ANOTHER.match(answer)
+    if other is not None and re.match(r"^\W*(?:and |so )?are you an? ", asked, re.IGNORECASE):
+        return f"I'm {other['rest']}"
+    if _AFFIRMED.match(answer) is None:
+        return None
+    if (found := _YOU_DO.match(asked)) is not None:
+        return f"I {found['rest']}"
+    if (found := _YOU_ARE.match(asked)) is not None:
+        return f"I'm {found['rest']}"
+    if (found := _YOURS_IS.match(asked)) is not None:
+        return f"My {found['rest']}is {found['value']}"
+    return None
