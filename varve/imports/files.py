@@ -22,6 +22,8 @@ _BLOCK: Final = 1 << 20
 _BOM: Final = b"\xef\xbb\xbf"
 _ZIP: Final = b"PK\x03\x04"
 _OTHER_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
+_DEEPEST: Final = 200
+_STEPS: Final = {"start_map": 1, "start_array": 1, "end_map": -1, "end_array": -1}
 _LONGEST_LINE: Final = 1 << 20
 _MAC_FOLDER: Final = "__MACOSX/"
 """Folder that macOS adds to archives, with files that are no part of the export."""
@@ -158,7 +160,7 @@ class ExportFile:
             prefix = _prefix_of(stream, arrays)
         with self._opened(member) as stream:
             # Decimals: with floats, ijson refuses integers beyond 64 bits.
-            yield from map(_plain, ijson.items(stream, prefix, multiple_values=not prefix))
+            yield from map(_plain, ijson.items(ijson.parse(_events(stream, multiple_values=not prefix)), prefix))
 
     @contextmanager
     def _opened(self, member: str | None) -> Iterator[IO[bytes]]:
@@ -202,9 +204,19 @@ def _plain(value: Any) -> Any:
     return [_plain(each) for each in value] if isinstance(value, list) else value
 
 
+def _events(stream: IO[bytes], *, multiple_values: bool) -> Iterator[tuple[str, Any]]:
+    """The events of a JSON text. Deep nesting is refused here: ijson's prefixes take memory by the square of the depth."""
+    depth = 0
+    for event, value in ijson.basic_parse(stream, multiple_values=multiple_values):
+        depth += _STEPS.get(event, 0)
+        if depth > _DEEPEST:
+            raise RecursionError
+        yield event, value
+
+
 def _prefix_of(stream: IO[bytes], arrays: Collection[str]) -> str:
     """The place of the values, as ijson writes it: in an array, in an array of the first object, or one after the other (empty)."""
-    for prefix, event, _ in ijson.parse(stream, multiple_values=True):
+    for prefix, event, _ in ijson.parse(_events(stream, multiple_values=True)):
         if not prefix and event == "start_array":
             return "item"
         if event == "start_array" and prefix in arrays:

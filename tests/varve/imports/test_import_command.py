@@ -77,7 +77,7 @@ async def test_a_dry_run_counts_and_sends_nothing(tmp_path: Path) -> None:
     }
 
 
-async def test_a_dry_run_has_the_cost_of_a_priced_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_dry_run_has_the_cost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     prices, chat = tmp_path / "prices.json", tmp_path / "WhatsApp Chat with Ann.txt"
     prices.write_text('{"large": {"prompt": 1000000, "completion": 0}}')
     chat.write_text("31/12/2023, 10:00 - Ann: I live in Oslo.\n31/12/2023, 10:01 - Bo: <Media omitted>\n")

@@ -215,7 +215,7 @@ def test_a_message_without_end_is_refused(tmp_path: Path) -> None:
 starts = st.sampled_from(
     ["", "[31/12/2023, 23:59:59] ", "12/31/23, 11:59 PM - ", "31.12.23, 23:59 - ", "2023-12-31, 23:59 - ", "\u200e[", "1/1/1, 1:11 - "]
 )
-texts = st.text(alphabet=st.characters(exclude_characters="\r\n", exclude_categories=("Cs",)), max_size=20)
+texts = st.text(alphabet=st.characters(exclude_characters="\r\n", exclude_categories=["Cs"]), max_size=20)
 lines = st.lists(st.builds("{}{}{}".format, starts, st.sampled_from(["", "Ann: ", "Ann:", ": "]), texts), min_size=1, max_size=8)
 
 
