@@ -60,6 +60,10 @@ class PriceTable:
     def __bool__(self) -> bool:
         return bool(self._prices)
 
+    def has(self, model: str) -> bool:
+        """Whether the table has a price for the model."""
+        return model in self._prices
+
     def cost(self, model: str, usage: LLMUsage) -> float:
         """The cost of a call with this usage."""
         price = self._prices.get(model)

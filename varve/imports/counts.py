@@ -7,7 +7,8 @@ from typing import Any
 
 from memory.text import estimate_tokens
 from varve.imports.files import ExportFile
-from varve.imports.formats import Format, Names, Skipped
+from varve.imports.formats import FileFormat, Format
+from varve.imports.messages import ImportOptions, Skipped
 
 
 @dataclass(slots=True)
@@ -19,7 +20,7 @@ class ImportCounts:
     """Estimated."""
     users: Counter[str] = field(default_factory=Counter)
     """Messages per user."""
-    sessions: set[tuple[str, str]] = field(default_factory=set)
+    sessions: set[str] = field(default_factory=set)
     skipped: Counter[str] = field(default_factory=Counter)
     first: str | None = None
     last: str | None = None
@@ -32,7 +33,7 @@ class ImportCounts:
         self.messages += 1
         self.tokens += estimate_tokens(found["text"])
         self.users[found["user"]] += 1
-        self.sessions.add((found["user"], found["session"]))
+        self.sessions.add(found["session"])
         time = found["event_time"]
         self.first = time if self.first is None else min(self.first, time)
         self.last = time if self.last is None else max(self.last, time)
@@ -58,20 +59,19 @@ class ImportCounts:
         }
 
 
-def read_messages(file: ExportFile, chosen: Format, names: Names, counts: ImportCounts) -> Iterator[dict[str, Any]]:
+def read_messages(file: ExportFile, chosen: Format | FileFormat, options: ImportOptions, counts: ImportCounts) -> Iterator[dict[str, Any]]:
     """The messages of a file in order, which are counted.
 
     Args:
         file: The file.
         chosen: Its format.
-        names: The names for messages that have none.
+        options: What the caller states about it.
         counts: Counts what is read.
 
     Raises:
         ImportFileError: If the file has another form; says where.
     """
-    for item in file.items(chosen.arrays):
-        for found in chosen.read(item, names):
-            counts.add(found)
-            if not isinstance(found, Skipped):
-                yield found
+    for found in chosen.messages(file, options):
+        counts.add(found)
+        if not isinstance(found, Skipped):
+            yield found

@@ -1,10 +1,13 @@
-"""Export files: JSON arrays, JSON objects with an array, JSON lines, plain or in a ZIP archive. One item at a time is in memory."""
+"""Export files: JSON arrays, JSON objects with an array, JSON lines, and text, plain, in a ZIP archive or in a folder.
+
+One item or line at a time is in memory.
+"""
 
 import hashlib
 import math
 import re
 import zipfile
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
@@ -19,6 +22,11 @@ _BLOCK: Final = 1 << 20
 _BOM: Final = b"\xef\xbb\xbf"
 _ZIP: Final = b"PK\x03\x04"
 _OTHER_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
+_DEEPEST: Final = 200
+_STEPS: Final = {"start_map": 1, "start_array": 1, "end_map": -1, "end_array": -1}
+_LONGEST_LINE: Final = 1 << 20
+_MAC_FOLDER: Final = "__MACOSX/"
+"""Folder that macOS adds to archives, with files that are no part of the export."""
 _CONVERSATIONS: Final = re.compile(r"(.*/)?conversations(-\d+)?\.json")
 """The members of an archive that have conversations; a large account has several."""
 
@@ -34,10 +42,10 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class ExportFile:
-    """A file that another service exported.
+    """A file, an archive or a folder that another service exported.
 
     Args:
-        path: The file.
+        path: The file or folder.
     """
 
     path: Path
@@ -49,23 +57,69 @@ class ExportFile:
             ImportFileError: If the file cannot be read.
         """
         found = hashlib.sha256()
-        with self._readable(), self.path.open("rb") as file:
-            while block := file.read(_BLOCK):
-                found.update(block)
+        with self._readable():
+            if not self.path.is_dir():
+                _add_content(found, self.path)
+                return found.hexdigest()
+            for name in self._names():
+                found.update(name.encode() + b"\0")
+                _add_content(found, self.path / name)
         return found.hexdigest()
 
-    def items(self, arrays: Collection[str] = ()) -> Iterator[Item]:
+    def names(self) -> list[str]:
+        """The files in the archive or folder, with their paths in it; empty for a plain file.
+
+        Raises:
+            ImportFileError: If the archive cannot be read.
+        """
+        with self._readable():
+            return self._names()
+
+    def place(self, member: str | None) -> str:
+        """The name of a file in errors.
+
+        Args:
+            member: Its path in the archive or folder. Default: the file itself.
+        """
+        return str(self.path) if member is None else f"{self.path}, {member}"
+
+    def lines(self, member: str | None = None) -> Iterator[tuple[int, str]]:
+        """The lines of a text in UTF-8 without their ends, numbered from 1.
+
+        Args:
+            member: The path of the text in the archive or folder. Default: the file itself.
+
+        Raises:
+            ImportFileError: If the text cannot be read, is not in UTF-8, or has a line above 1 MiB; says where.
+        """
+        with self._readable(), self._opened(member) as stream:
+            number = 0
+            while raw := stream.readline(_LONGEST_LINE + 1):
+                number += 1
+                if number == 1 and raw.startswith(_OTHER_MARKS):
+                    raise ImportFileError(f"{self.place(member)} is not in UTF-8: convert it, for example with `iconv -f UTF-16 -t UTF-8`")
+                if len(raw) > _LONGEST_LINE:
+                    raise ImportFileError(f"{self.place(member)}, line {number}: longer than {_LONGEST_LINE} bytes; is --format right?")
+                try:
+                    yield number, raw.removeprefix(_BOM if number == 1 else b"").decode().removesuffix("\n").removesuffix("\r")
+                except UnicodeDecodeError as error:
+                    raise ImportFileError(
+                        f"{self.place(member)}, line {number}: not in UTF-8: convert the file, for example with `iconv -t UTF-8`"
+                    ) from error
+
+    def items(self, arrays: Collection[str] = (), *, members: Sequence[str] | None = None) -> Iterator[Item]:
         """The values in the file, in order.
 
         Args:
             arrays: Fields of a JSON object that is a page of a list: the items of the first such array are the values.
+            members: Files of the archive or folder to read. Default: those with conversations.
 
         Raises:
             ImportFileError: If the file cannot be read, or is no JSON; says where.
         """
         with self._readable():
-            for member in self._members():
-                name = str(self.path) if member is None else f"{self.path}, {member}"
+            for member in self._members() if members is None else members:
+                name = self.place(member)
                 number = 0
                 try:
                     for number, value in enumerate(self._values(member, arrays), start=1):
@@ -75,6 +129,18 @@ class ExportFile:
                     raise ImportFileError(f"{name}, item {number + 1}: not JSON: {reason}") from error
                 except RecursionError as error:
                     raise ImportFileError(f"{name}, item {number + 1}: nested too deeply") from error
+
+    def _is_archive(self) -> bool:
+        with self.path.open("rb") as file:
+            return file.read(len(_ZIP)) == _ZIP
+
+    def _names(self) -> list[str]:
+        if self.path.is_dir():
+            return sorted(each.relative_to(self.path).as_posix() for each in self.path.rglob("*") if each.is_file())
+        if not self._is_archive():
+            return []
+        with zipfile.ZipFile(self.path) as archive:
+            return sorted(name for name in archive.namelist() if not name.endswith("/") and not name.startswith(_MAC_FOLDER))
 
     def _members(self) -> list[str | None]:
         with self.path.open("rb") as file:
@@ -94,7 +160,7 @@ class ExportFile:
             prefix = _prefix_of(stream, arrays)
         with self._opened(member) as stream:
             # Decimals: with floats, ijson refuses integers beyond 64 bits.
-            yield from map(_plain, ijson.items(stream, prefix, multiple_values=not prefix))
+            yield from map(_plain, ijson.items(ijson.parse(_events(stream, multiple_values=not prefix)), prefix))
 
     @contextmanager
     def _opened(self, member: str | None) -> Iterator[IO[bytes]]:
@@ -103,6 +169,10 @@ class ExportFile:
             with self.path.open("rb") as file:
                 if file.read(len(_BOM)) != _BOM:
                     file.seek(0)
+                yield file
+            return
+        if self.path.is_dir():
+            with (self.path / member).open("rb") as file:
                 yield file
             return
         with zipfile.ZipFile(self.path) as archive, archive.open(member) as file:
@@ -118,6 +188,12 @@ class ExportFile:
             raise ImportFileError(f"{self.path} is a damaged or encrypted ZIP archive: {error}") from error
 
 
+def _add_content(found: "hashlib._Hash", path: Path) -> None:
+    with path.open("rb") as file:
+        while block := file.read(_BLOCK):
+            found.update(block)
+
+
 def _plain(value: Any) -> Any:
     """The value with floats for decimals. A number that no float can represent stays a text."""
     if isinstance(value, Decimal):
@@ -128,9 +204,19 @@ def _plain(value: Any) -> Any:
     return [_plain(each) for each in value] if isinstance(value, list) else value
 
 
+def _events(stream: IO[bytes], *, multiple_values: bool) -> Iterator[tuple[str, Any]]:
+    """The events of a JSON text. Deep nesting is refused here: ijson's prefixes take memory by the square of the depth."""
+    depth = 0
+    for event, value in ijson.basic_parse(stream, multiple_values=multiple_values):
+        depth += _STEPS.get(event, 0)
+        if depth > _DEEPEST:
+            raise RecursionError
+        yield event, value
+
+
 def _prefix_of(stream: IO[bytes], arrays: Collection[str]) -> str:
     """The place of the values, as ijson writes it: in an array, in an array of the first object, or one after the other (empty)."""
-    for prefix, event, _ in ijson.parse(stream, multiple_values=True):
+    for prefix, event, _ in ijson.parse(_events(stream, multiple_values=True)):
         if not prefix and event == "start_array":
             return "item"
         if event == "start_array" and prefix in arrays:

@@ -11,14 +11,16 @@ from memory.records import Message
 from tests.varve.imports.exports import CHATGPT, CLAUDE, EVENT, LOCOMO, MEM0, ZEP_EDGE, ZEP_EPISODE, ZEP_MESSAGE
 from varve.errors import ImportFileError
 from varve.imports.files import Item
-from varve.imports.formats import COMPUTED, FORMATS, NO_STATEMENT, NO_TEXT, NO_TIME, NOT_SAID, NOT_VALID, Names, Skipped
+from varve.imports.formats import COMPUTED, FORMATS, NO_STATEMENT, NOT_SAID, NOT_VALID, Format
+from varve.imports.messages import NO_TEXT, NO_TIME, ImportOptions, Skipped
 
-ANN = Names(user="ann", session="s1")
+ITEM_FORMATS = {name: each for name, each in FORMATS.items() if isinstance(each, Format)}
+ANN = ImportOptions(user="ann", session="s1")
 
 
-def read(form: str, value: Any, names: Names = ANN) -> tuple[list[dict[str, Any]], dict[str, int]]:
+def read(form: str, value: Any, options: ImportOptions = ANN) -> tuple[list[dict[str, Any]], dict[str, int]]:
     """The messages of one item, and the numbers of skipped ones by reason."""
-    found = list(FORMATS[form].read(Item(value, "export.json, item 1"), names))
+    found = list(ITEM_FORMATS[form].read(Item(value, "export.json, item 1"), options))
     messages = [each for each in found if not isinstance(each, Skipped)]
     for each in messages:
         Message.model_validate({**each, "tenant": "t"})
@@ -52,7 +54,7 @@ def test_claude_keeps_what_was_said() -> None:
 
 
 def test_a_memory_of_mem0_is_a_statement_with_metadata() -> None:
-    [message], skipped = read("mem0", MEM0, Names())
+    [message], skipped = read("mem0", MEM0, ImportOptions())
     assert (message["user"], message["session"], message["id"]) == ("ann", "mem0/ann/coach//", "mem0-f1")
     assert (message["text"], message["event_time"]) == ("Likes hiking", "2024-05-06T05:00:00-07:00")
     assert message["metadata"] == {"mem0": {"id": "f1", "metadata": {"source": "app"}, "categories": ["hobbies"]}}
@@ -69,7 +71,7 @@ def test_zep_gives_messages_episodes_and_valid_facts() -> None:
     )
     [episode], _ = read("zep", ZEP_EPISODE)
     assert (episode["session"], episode["text"]) == ("t1", "I have a sister.")
-    [fact], _ = read("zep", ZEP_EDGE, Names(user="ann"))
+    [fact], _ = read("zep", ZEP_EDGE, ImportOptions(user="ann"))
     assert (fact["id"], fact["session"], fact["text"], fact["event_time"]) == (
         "zep-z3",
         "zep",
@@ -81,11 +83,11 @@ def test_zep_gives_messages_episodes_and_valid_facts() -> None:
 
 
 def test_locomo_gives_turns() -> None:
-    assert [(each["user"], each["id"]) for each in read("locomo", LOCOMO, Names())[0]] == [("conv-1", "D1:1")]
+    assert [(each["user"], each["id"]) for each in read("locomo", LOCOMO, ImportOptions())[0]] == [("conv-1", "D1:1")]
 
 
 def test_an_export_of_varve_states_its_events_again() -> None:
-    [message], _ = read("varve", EVENT, Names())
+    [message], _ = read("varve", EVENT, ImportOptions())
     assert (message["user"], message["session"], message["speaker"]) == ("ann", "s1", "Ann")
     assert (message["id"], message["event_time"]) == ("varve-e1", "2024-05-06T13:00:00+00:00")
     assert message["metadata"]["varve"]["evidence"] == ["m1"]
@@ -112,17 +114,17 @@ def test_ids_follow_from_the_content() -> None:
         ("chatgpt", CLAUDE, ANN, "is not a conversation of a ChatGPT export"),
         ("claude", [], ANN, "is not a conversation of a Claude export"),
         ("mem0", {"text": "x"}, ANN, "is not a memory of mem0 .* but an object with text"),
-        ("mem0", {"memory": "x", "created_at": "2024-05-06"}, Names(), "give --user"),
+        ("mem0", {"memory": "x", "created_at": "2024-05-06"}, ImportOptions(), "give --user"),
         ("zep", "x", ANN, "is not a message, an episode or an edge of Zep"),
-        ("zep", ZEP_MESSAGE, Names(user="ann"), "item 1 names no session: give --session"),
-        ("zep", ZEP_MESSAGE, Names(session="s"), "item 1 names no user: give --user"),
+        ("zep", ZEP_MESSAGE, ImportOptions(user="ann"), "item 1 names no session: give --session"),
+        ("zep", ZEP_MESSAGE, ImportOptions(session="s"), "item 1 names no user: give --user"),
         ("zep", {**ZEP_MESSAGE, "reference_time": "yesterday"}, ANN, "'yesterday' is no time"),
         ("locomo", {"conversation": {}}, ANN, "LoCoMo"),
         ("varve", {"kind": "event"}, ANN, "varve memories export"),
-        ("chatgpt", CHATGPT, Names(), "names no user"),
+        ("chatgpt", CHATGPT, ImportOptions(), "names no user"),
     ],
 )
-def test_other_forms_are_refused_with_their_place(form: str, value: Any, names: Names, reason: str) -> None:
+def test_other_forms_are_refused_with_their_place(form: str, value: Any, names: ImportOptions, reason: str) -> None:
     with pytest.raises(ImportFileError, match=reason) as raised:
         read(form, value, names)
     assert "export.json, item 1" in str(raised.value)
@@ -136,11 +138,11 @@ values = st.recursive(
 whole = st.sampled_from([CHATGPT, CLAUDE, MEM0, ZEP_MESSAGE, ZEP_EPISODE, ZEP_EDGE, EVENT])
 
 
-@given(st.sampled_from([*FORMATS]), whole, st.data())
+@given(st.sampled_from([*ITEM_FORMATS]), whole, st.data())
 def test_damaged_items_are_read_or_refused(form: str, value: dict[str, Any], data: st.DataObject) -> None:
     damaged = {**value, data.draw(st.sampled_from([*value])): data.draw(values)}
     try:
-        found = list(FORMATS[form].read(Item(damaged, "export.json, item 1"), ANN))
+        found = list(ITEM_FORMATS[form].read(Item(damaged, "export.json, item 1"), ANN))
     except ImportFileError:
         return
     assert all(isinstance(each, Skipped) or (each["text"].strip() and each["id"] and each["user"] and each["session"]) for each in found)

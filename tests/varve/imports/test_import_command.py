@@ -62,7 +62,11 @@ async def test_a_dry_run_counts_and_sends_nothing(tmp_path: Path) -> None:
     file = a_file(tmp_path, [CHATGPT])
     done = await varve("http://127.0.0.1:1", tmp_path, "import", file, "--format", "chatgpt", "--user", "ann", "--dry-run", "--json")
     assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout) == {
+    report = json.loads(done.stdout)
+    estimate = report.pop("model")
+    assert (estimate["calls"], estimate["cost"]) == (1, None)
+    assert estimate["prompt_tokens"] > 10
+    assert report == {
         "messages": 2,
         "tokens": 10,
         "users": 1,
@@ -71,6 +75,35 @@ async def test_a_dry_run_counts_and_sends_nothing(tmp_path: Path) -> None:
         "last": "2023-11-14T22:13:23+00:00",
         "left_out": {"hidden, of a tool, or on a branch that was left": 2},
     }
+
+
+async def test_a_dry_run_has_the_cost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    prices, chat = tmp_path / "prices.json", tmp_path / "WhatsApp Chat with Ann.txt"
+    prices.write_text('{"large": {"prompt": 1000000, "completion": 0}}')
+    chat.write_text("31/12/2023, 10:00 - Ann: I live in Oslo.\n31/12/2023, 10:01 - Bo: <Media omitted>\n")
+    monkeypatch.setenv("VARVE_LLM__MODEL", "large")
+    monkeypatch.setenv("VARVE_LLM__PRICE_TABLE", str(prices))
+    arguments = ("import", str(chat), "--format", "whatsapp", "--time-zone", "Europe/Oslo", "--dry-run")
+    printed = await varve("http://127.0.0.1:1", tmp_path, *arguments)
+    report = json.loads((await varve("http://127.0.0.1:1", tmp_path, *arguments, "--json")).stdout)
+    tokens = report["model"]["prompt_tokens"]
+    assert report["model"]["cost"] == tokens
+    assert f"about 1 calls, {tokens} prompt and 26 completion tokens, cost {tokens:.4f} (large)" in printed.stdout
+    assert "left out: 1 (in place of media" in printed.stdout
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "reason"),
+    [
+        ("--time-zone", "Oslo", "'Oslo' is not the IANA name"),
+        ("--date-order", "dmy", "not one of day-first"),
+        ("--start", "now", "ISO 8601"),
+    ],
+)
+async def test_wrong_options_are_refused(tmp_path: Path, option: str, value: str, reason: str) -> None:
+    done = await varve("http://127.0.0.1:1", tmp_path, "import", a_file(tmp_path, []), "--format", "whatsapp", option, value, "--dry-run")
+    assert done.returncode == 2
+    assert reason in " ".join(done.stderr.replace("│", " ").split())
 
 
 async def test_messages_are_sent_once_in_order(tmp_path: Path) -> None:
