@@ -11,7 +11,9 @@ from typing import Final
 import pytest
 from varve_client import AsyncVarveClient
 
+from loadtest.answers import ToolUse
 from loadtest.llm_simulator import LLMSimulator
+from loadtest.requests import ChatRequest
 from runtime.settings import Settings
 from varve.embedded.lifecycle import running_stack
 from varve.embedded.stack import EmbeddedStack
@@ -74,16 +76,23 @@ class FrameworkStack:
                 await asyncio.sleep(0.2)
 
 
+def _answer(request: ChatRequest) -> str | ToolUse:
+    role, text = request.messages[-1]
+    if role == "user" and text.endswith("?") and request.body.get("tools"):
+        return ToolUse("recall", {"question": text})
+    return f"You said: {text.splitlines()[-1]}"
+
+
 @asynccontextmanager
 async def framework_stack(folder: Path) -> AsyncIterator[FrameworkStack]:
-    """A running stack with an LLM that repeats the newest message it is given.
+    """A running stack with an LLM that repeats the newest message, or asks the tool ``recall`` if it has one and the message is a question.
 
     Args:
         folder: The data of the stack.
     """
     stack = EmbeddedStack(settings=Settings(data=folder), throwaway=True, tenant=DeveloperTenant("dev", "companion"))
     async with (
-        LLMSimulator(answer=lambda request: f"You said: {request.messages[-1][1].splitlines()[-1]}") as llm,
+        LLMSimulator(answer=_answer) as llm,
         running_stack(stack, Supervisor(stack.levels(), notice=lambda _: None)) as running,
         AsyncVarveClient(running.file.service_url, api_key=running.file.api_key) as memory,
     ):
