@@ -106,12 +106,12 @@ class ChatMemory:
             if "messages" not in options:
                 return call(**options)
             messages = options["messages"] = list(options["messages"])
-            recall = self._begin_recall(messages, user)
-            if recall is not None:
-                try:
+            try:
+                recall = self._begin_recall(messages, user)
+                if recall is not None:
                     options["messages"] = with_context(messages, recall.result(self._recall_timeout_s))
-                except Exception as error:
-                    _warn_of_recall(error)
+            except Exception as error:
+                _warn_of_recall(error)
             answer = call(**options)
             remember = functools.partial(self._remember, messages, user, session)
             if isinstance(answer, Stream):
@@ -127,13 +127,13 @@ class ChatMemory:
             if "messages" not in options:
                 return await call(**options)
             messages = options["messages"] = list(options["messages"])
-            recall = self._begin_recall(messages, user)
-            if recall is not None:
-                try:
+            try:
+                recall = self._begin_recall(messages, user)
+                if recall is not None:
                     found = await asyncio.wait_for(asyncio.wrap_future(recall), self._recall_timeout_s)
                     options["messages"] = with_context(messages, found)
-                except Exception as error:
-                    _warn_of_recall(error)
+            except Exception as error:
+                _warn_of_recall(error)
             answer = await call(**options)
             remember = functools.partial(self._remember, messages, user, session)
             if isinstance(answer, AsyncStream):
@@ -160,7 +160,11 @@ class ChatMemory:
         return self._reader.context(question, user=user, tokens=self._context_tokens).context
 
     def _remember(self, messages: list[Any], user: str, session: str, reply: str) -> None:
-        turn = turn_of(new_messages(messages, reply), user=user, session=session, now=datetime.now(UTC))
+        try:
+            turn = turn_of(new_messages(messages, reply), user=user, session=session, now=datetime.now(UTC))
+        except Exception as error:
+            logger.warning("a turn of a conversation was not remembered: %s: %s", type(error).__name__, error)
+            return
         if turn:
             self._sender.put(turn)
 
@@ -237,9 +241,10 @@ class _Parts:
         self._texts: list[str] = []
 
     def take(self, chunk: Any) -> Any:
-        choice = next((each for each in getattr(chunk, "choices", ()) if each.index == 0), None)
-        if choice is not None and choice.delta.content:
-            self._texts.append(choice.delta.content)
+        choice = next((each for each in getattr(chunk, "choices", None) or () if each.index == 0), None)
+        text = getattr(getattr(choice, "delta", None), "content", None)
+        if text:
+            self._texts.append(text)
         return chunk
 
     def end(self) -> None:
@@ -254,7 +259,7 @@ class _Parts:
 def _reply_of(answer: Any) -> str:
     """The text of a chat completion; empty for one without text, and for a raw response."""
     choices = getattr(answer, "choices", None)
-    return (choices[0].message.content or "") if choices else ""
+    return (getattr(getattr(choices[0], "message", None), "content", None) or "") if choices else ""
 
 
 def _warn_of_recall(error: Exception) -> None:

@@ -238,6 +238,15 @@ async def test_the_original_client_stays_plain(service: Service, llm: LLMSimulat
     assert (service.recalls, service.turns) == ([], [])
 
 
+@pytest.mark.parametrize("content", [[{"type": "text"}], [{"type": "text", "text": None}], ["Hello"]])
+async def test_malformed_messages_reach_the_llm_unchanged(service: Service, llm: LLMSimulator, content: Any) -> None:
+    memory = memory_of(service)
+    messages = [{"role": "user", "content": content}]
+    await asyncio.to_thread(complete(memory, llm, messages=messages))
+    await asyncio.to_thread(memory.close)
+    assert llm.requests[0].body["messages"] == messages
+
+
 def test_a_closed_memory_still_lets_calls_through() -> None:
     memory = ChatMemory("http://127.0.0.1:9", api_key="k")
     memory.close()
