@@ -153,6 +153,17 @@ async def test_helpers_for_parsing_and_streaming_remember_too(service: Service, 
     assert [turn[1]["content"] for turn in service.turns] == ["It is called Pixel."] * 2
 
 
+async def test_a_raw_response_remembers_the_question_only(service: Service, llm: LLMSimulator) -> None:
+    memory = memory_of(service)
+    completions = memory.wrap(OpenAI(base_url=llm.base_url, api_key="x"), user="ann", session="monday").chat.completions
+    messages: list[Any] = ASKED
+    raw = await asyncio.to_thread(lambda: completions.with_raw_response.create(model="simulated", messages=messages))
+    await asyncio.to_thread(memory.close)
+    assert raw.parse().choices[0].message.content == "It is called Pixel."
+    assert CONTEXT in llm.requests[0].messages[1][1]
+    assert service.said() == [("user", "What is the cat called?")]
+
+
 async def test_a_slow_recall_gives_the_plain_call(service: Service, llm: LLMSimulator) -> None:
     service.answers_recalls.clear()
     memory = memory_of(service, recall_timeout_s=0.2)
