@@ -16,7 +16,7 @@ ifneq ($(wildcard /etc/ssl/certs),)
 export UV_SYSTEM_CERTS ?= 1
 endif
 
-.PHONY: help setup demo picture test isolation properties signals erasure chaos chaos-selection chaos-mutants lint bench-stream bench-freshness bench-ingest bench-reads bench-operators bench-timelines bench-recall test-image test-helm test-dashboards test-producers test-mcp test-compat test-openapi load docs generated check lock
+.PHONY: help setup demo picture test isolation properties signals erasure chaos chaos-selection chaos-mutants lint bench-stream bench-freshness bench-ingest bench-reads bench-operators bench-timelines bench-recall test-image test-helm test-dashboards test-producers test-mcp test-compat test-frameworks test-openapi load docs generated check lock
 
 help: ## show the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1  \2/p' Makefile
@@ -102,6 +102,9 @@ test-mcp: setup ## run the conformance suite of MCP against /mcp; needs Node.js 
 test-compat: setup .venv-compat/.installed ## run the unmodified clients of other systems against the facades: mem0, VikingDB Memory
 	VARVE_TEST_COMPAT=$(CURDIR)/.venv-compat $(BIN)/pytest -rs tests/api/mem0 tests/api/viking
 
+test-frameworks: setup .venv-frameworks/.installed ## run integrations/ and its examples in the frameworks themselves, on a whole stack
+	VARVE_TEST_FRAMEWORKS=$(CURDIR)/.venv-frameworks $(BIN)/pytest -rs tests/integrations
+
 test-openapi: setup .venv-openapi/.installed ## generate clients in Python and TypeScript from the OpenAPI document, and compile them
 	VARVE_TEST_OPENAPI=$(CURDIR)/.venv-openapi $(BIN)/pytest tests/deploy/test_openapi_clients.py
 
@@ -122,9 +125,9 @@ lock: $(BIN)/uv ## write requirements.lock from pyproject.toml, and the locks in
 	for each in deploy/requirements/*.in; do $(COMPILE) --output-file "$${each%.in}.lock" "$$each" || exit 1; done
 
 # uv pip sync leaves uv itself in place; the project is then installed without asking any index.
-$(INSTALLED): requirements.lock pyproject.toml client/pyproject.toml | $(BIN)/uv
+$(INSTALLED): requirements.lock pyproject.toml client/pyproject.toml integrations/pyproject.toml | $(BIN)/uv
 	$(BIN)/uv pip sync --quiet --python $(BIN)/python --require-hashes --compile-bytecode requirements.lock
-	$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable client --editable .
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable client --editable integrations --editable .
 	touch $@
 
 # Tools that would bloat the lock, or fight with it, each set in an environment of its own.

@@ -34,6 +34,7 @@ CHECKED: Final = (
     "examples",
     "loadtest",
     "extraction/one_pass",
+    "integrations",
     "memory",
     "models",
     "operators",
