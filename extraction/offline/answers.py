@@ -69,7 +69,8 @@ _NAMING: Final = re.compile(
 )
 _WHO_IS: Final = re.compile(r"\bwho(?:['’]s| is) (?P<name>(?-i:[A-Z])[\w'’-]+)\s*\?", re.IGNORECASE)
 _RELATED: Final = re.compile(
-    rf"^\W*(?:(?:oh|ah|well|hm+)\W+)*(?:(?:s?he|that)(?:['’]s| is)\s+)?(?:just )?my (?:(?:older|younger|elder|big|little|new) )?{_RELATION}(?=\s*(?:[.,!;]|$))",
+    rf"^\W*(?:(?:oh|ah|well|hm+)\W+)*(?:(?:s?he|that)(?:['’]s| is)\s+)?(?:just )?(?:my|our) (?:(?:older|younger|elder"
+    rf"|big|little|new) )?{_RELATION}(?=\s*(?:[.,!;]|$))",
     re.IGNORECASE,
 )
 """Answers who somebody is: "my fiancé"."""

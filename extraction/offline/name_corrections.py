@@ -26,9 +26,10 @@ _NEXT: Final = re.compile(
 """A message that only corrects the name of the message before it."""
 _SPELLING: Final = re.compile(
     r"(?:^\W*|[.!?,;—–-]\s+)(?:(?:actually|sorry|oh|btw|by the way|also|and|but|no|note|it['’]?s)[\s,]+)*"
-    r"(?:(?:you|we|i) (?:write|spell) (?:it|that|my name)(?: as)?|(?:it(?:['’]?s| is)|my name is|that(?:['’]?s| is))? ?(?:spelled|spelt|written)(?: as)?"
+    r"(?:(?:you|we|i) (?:write|spell) (?:it|that|my name)(?: as)?|(?:it(?:['’]?s| is)|my name is|that(?:['’]?s"
+    r"| is))? ?(?:spelled|spelt|written)(?: as)?"
     r"|(?:it['’]?s |that['’]?s )?with an? [a-z](?: at the end| in the middle| please)?)\s*[,:—–-]?\s*"
-    rf"(?P<name>(?-i:[A-Z][a-zà-ÿ'’-]+))(?=\s*(?:[.!,;]|$)|\s+(?:with|not|btw|by the way|please)\b)",
+    r"(?P<name>(?-i:[A-Z][a-zà-ÿ'’-]+))(?=\s*(?:[.!,;]|$)|\s+(?:with|not|btw|by the way|please)\b)",
     re.IGNORECASE,
 )
 """How the writer spells the name that they gave before: "You write it Kat"."""

@@ -1,4 +1,4 @@
-"""Reads forms that people fill in about themselves: "My details for the course:", then "Name: ..." and "Town: ..." on lines of their own."""
+"""Reads forms that people fill in about themselves: "My details for the course:", then lines such as "Name: ..." and "Town: ..."."""
 
 import re
 from typing import Final
@@ -13,8 +13,10 @@ _PAPERS: Final = any_of(
 """)
 )
 _LEAD_IN: Final = re.compile(
-    rf"^\W*(?:(?:hi|hello|hey|ok|okay|sure|so|and|thanks)\b[\s,!.]*)*(?:(?:here (?:are|is|come|comes)|here['’]s|these are|this is|please use"
-    rf"|please note|i['’]?ve filled in|i filled in)\s+)?(?:all )?(?:my (?:own )?(?:[a-z]+ )?{_PAPERS}|the (?:[a-z]+ )?form about (?:me|myself)"
+    rf"^\W*(?:(?:hi|hello|hey|ok|okay|sure|so|and|thanks)\b[\s,!.]*)*(?:(?:here (?:are|is|come|comes)|here['’]s"
+    rf"|these are|this is|please use"
+    rf"|please note|i['’]?ve filled in|i filled in)\s+)?(?:all )?(?:my (?:own )?(?:[a-z]+ )?{_PAPERS}|the "
+    rf"(?:[a-z]+ )?form about (?:me|myself)"
     r"|(?:[a-z]+ )?(?:details|info|information|facts) about (?:me|myself)|about (?:me|myself)|who i am"
     r"|(?:i )?filled (?:it|this|the form|your form) in(?: for (?:myself|me))?|(?:i )?filled in (?:the|your|this) form)\b"
     r"[^\n:]{0,50}[:.!]?\s*$",
@@ -35,8 +37,8 @@ _EMPTY: Final = re.compile(
     rf"(?:{any_of(listed('none, no, nope, nothing, n/a, na, yes, any, unknown, tbd, tba, todo, open, later'))}\b.*|\W*)", re.IGNORECASE
 )
 _STATEMENTS: Final = (
-    (r"(?:full |first |given |my )?name", r"[A-ZÀ-Þ]\D{0,40}", "My name is {0}."),
-    (r"(?:home )?(?:town|city)|home|residence|place of residence|lives? in|living in|location", r"[A-ZÀ-Þ]\D{0,40}", "I live in {0}."),
+    (r"(?:full |first |given |my )?name", r"[^\W\d]\D{0,40}", "My name is {0}."),
+    (r"(?:home )?(?:town|city)|home|residence|place of residence|lives? in|living in|location", r"[^\W\d]\D{0,40}", "I live in {0}."),
     (r"job|occupation|profession|work|trade|job title|current job", r"[A-Za-z][\w -]{1,40}", "I work as a {0}."),
     (r"(?:food )?allerg(?:y|ies)|allergic to", r"[A-Za-z][\w ,-]{1,60}", "I'm allergic to {0}."),
     (r"diet|eating habits", r"[A-Za-z][\w -]{1,30}", "I'm {0}."),
@@ -45,6 +47,10 @@ _STATEMENTS: Final = (
 )
 """Labels, the form of their values, and the statements that they stand for."""
 _COMPILED: Final = tuple((re.compile(label, re.IGNORECASE), re.compile(value), statement) for label, value, statement in _STATEMENTS)
+_SAMPLE: Final = cue(
+    listed("john doe, jane doe, jane roe, joe bloggs, max mustermann, anytown, springfield, your name, lorem ipsum, foo, xxx")
+)
+"""Values of a form that is only an example."""
 _FEWEST_LINES: Final = 2
 _LONGEST_FORM: Final = 1500
 
@@ -62,6 +68,8 @@ def with_form_as_statements(text: str) -> str:
         return text
     found = [_LINE.match(each) for each in lines]
     entries = [each for each in found if each is not None]
+    if any(_SAMPLE.search(each["value"]) for each in entries):
+        return text
     if len(entries) < _FEWEST_LINES or len(entries) < len(lines) or any(_OTHERS.search(each["label"]) for each in entries):
         return text
     stated = [statement for each in entries if (statement := _statement_of(each["label"], each["value"])) is not None]

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from extraction.offline.fact_words import ADMIRERS, DIETS, DISLIKING, LIKING, PETS, REGIMES
+from extraction.offline.fact_words import ADMIRERS, DIETS, DISLIKING, LIKING, PETS, REGIMES, ROUTINES
 from extraction.offline.patterns import any_of, listed
 
 _DIET: Final = any_of(DIETS)
@@ -76,8 +76,9 @@ _REWRITES: Final[tuple[tuple[str, str], ...]] = (
     ),
     # a taste that changed, with the thing in place of the pronoun
     (
-        rf"\b(i used to (?:really |absolutely )?{_ANY_TASTE} ([\w ]{{2,40}}?),?(?: and| but)?(?: now| these days| nowadays| today| lately)?,? i"
-        rf"(?: now| really| absolutely| actually)? {_ANY_TASTE}) (?:it|them)\b(?! \w)",
+        rf"\b(i used to (?:really |absolutely )?{_ANY_TASTE} ([\w ]{{2,40}}?),?(?: and| but)?(?: now| these days"
+        rf"| nowadays| today| lately)?,? i"
+        rf"(?: now| really| absolutely| actually)? {_ANY_TASTE}) (?:it|them)\b(?: now| these days| nowadays)?(?! \w)",
         r"\1 \2",
     ),
     # misspelt adverbs
@@ -92,7 +93,8 @@ _REWRITES: Final[tuple[tuple[str, str], ...]] = (
     ),
     # a trade as an act
     (
-        r"(?:^|(?<=[.!?] ))(?:by (?:profession|trade)),? i (?!am\b|was\b|used\b|have\b|had\b|would\b|should\b|could\b|do\b)(?=[a-z]{3,} \w)",
+        r"(?:^|(?<=[.!?] ))(?:by (?:profession|trade)),? i (?!am\b|was\b|used\b|have\b|had\b|would\b|should\b|could\b"
+        r"|do\b)(?=[a-z]{3,} \w)",
         "for a living I ",
     ),
     # partners without a subject
@@ -107,11 +109,30 @@ _REWRITES: Final[tuple[tuple[str, str], ...]] = (
     # an aim without its word
     (
         r"\bi(?:['’]d like| would like| want| need| hope| plan|['’]m (?:trying|hoping|planning)| am (?:trying|hoping|planning)| have) to "
-        r"(?=(?:pass|ace|retake) (?!(?:on|out|by|over|up)\b)(?:the |my |an? )?(?:[\w-]+ ){0,4}?(?:exams?|tests?|finals|certificate|a-levels|quiz)\b)",
+        r"(?=(?:pass|ace|retake) (?!(?:on|out|by|over|up)\b)(?:the |my |an? )?(?:[\w-]+ ){0,4}?(?:exams?|tests?"
+        r"|finals|certificate|a-levels|quiz)\b)",
         "my goal is to ",
     ),
     # hobbies
     (rf"\bi (paint|draw|sketch|carve) (?={_PAINTED}\b)(?!.*\bfor (?:a|my) living\b)", r"I like to \1 "),
+    (
+        r"\bi keep (?=(?:bees|chickens|hens|pigeons|tropical fish)\b)(?!.*\bfor (?:a|my) living\b)",
+        "I enjoy keeping ",
+    ),
+    # a habit with its time first
+    (
+        rf"(?:^|(?<=[.!?] ))((?:every|each) (?:other )?\w+|on \w+days|(?:once|twice) a (?:day|week|month)),? i "
+        rf"(?=(?:{any_of(ROUTINES)}|go [a-z]{{2,}}ing)\b)([^.,;!?]{{2,50}}?)(?=[.,;!]|$)",
+        r"I \2 \1",
+    ),
+    (r"^(\W*no [\w ]{3,30}), (?=please\b|thanks\b|thank you\b)", r"\1 "),
+    (
+        r"\bi(?:['’]d like| would like| want| need| hope| plan| have) to "
+        r"(?=pass (?:the )?(?-i:[ABC][12]\b|[A-Z]{4,6}\b)|reach (?-i:[ABC][12])\b|(?:get|score) (?:an? (?-i:[A-C1])"
+        r"|top marks|full marks) (?:in|on|at) "
+        r"|(?:learn|speak|master) [\w ]{3,40}? (?:by|before) (?:(?-i:[A-Z])\w+|\d{4}|summer|the exam)\b)",
+        "my goal is to ",
+    ),
     # learners
     (r"\b(i|we) enjoy to\b", r"\1 like to"),
     (r"\b(?:i['’]?m|i am) (?:really |very )?(?:liking|loving)\b(?! (?:it|this|that)\b)", "I like"),
@@ -123,7 +144,7 @@ _REWRITES: Final[tuple[tuple[str, str], ...]] = (
     (rf"\b(i['’]m) eating only ({any_of(DIETS, REGIMES)})(?: (?:food|meat|meals|dishes|things))?\b", r"I only eat \2"),
     (rf"^(\W*)({any_of(ADMIRERS)}) (?=\w+ (?:lately|these days|right now|since)\b)", r"\1I'm \2 "),
     (r"\bi (collect) (?=[a-z ]{3,30}s\b)", r"I like to \1 "),
-    (rf"\bi (play) (?=the {_INSTRUMENT}\b|{_GAME} (?:every|on|in|twice|once|with)\b)", r"I like to \1 "),
+    (rf"\bi (play) (?=the {_INSTRUMENT}\b|{_GAME} (?:every|on|in|twice|once|with)\b|{_GAME}\s*(?:[.!]|$))", r"I like to \1 "),
     # pets that came lately
     (
         rf"(^\W*|\b(?:i|we)(?:['’]ve| have)? )(?:just |finally |recently )*(?:adopted|got|bought|rescued) an? (?:new )?({any_of(PETS)})"

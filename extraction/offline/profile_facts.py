@@ -29,10 +29,14 @@ _INTRODUCTION: Final = re.compile(
     r"^\W*(?:i['’]?m|i am) (?P<name>(?-i:[A-Z])[a-zà-ÿ'’-]+)(?=\s*(?:[.,!]|$)|\s+(?:and|from)\b)", re.IGNORECASE
 )
 _ROUND_OF_NAMES: Final = re.compile(
-    r"\bmy name(?:['’]?s| is)\b|\b(?:hi|hello|hey)\b[^.!?]{0,20}\b(?:i['’]?m|i am) (?-i:[A-Z])|\bintroduce (?:yourself|yourselves|ourselves)\b|\bwho (?:is|are) (?:you|new)\b|\bwho['’]s (?:new|there|here)\b|\byour names?\?",
+    r"\bmy name(?:['’]?s| is)\b|\b(?:hi|hello|hey)\b[^.!?]{0,20}\b(?:i['’]?m|i am) (?-i:[A-Z])|\bintroduce "
+    r"(?:yourself|yourselves|ourselves)\b|\bwho (?:is|are) (?:you|new)\b|\bwho['’]s (?:new|there|here)\b|\byour names?\?"
+    r"|^\W*(?:i['’]?m|i am) (?-i:[A-Z][a-z]+)(?:\s*[.,!]|$| (?:and|from)\b)",
     re.IGNORECASE,
 )
-_NEW_HERE: Final = re.compile(r"\s*,?\s+(?:and )?(?:i['’]?m|i am) (?:the|your) new\b|\s+from\b.{2,30}\bteam\b", re.IGNORECASE)
+_NEW_HERE: Final = re.compile(
+    r"\s*,?\s+(?:and )?(?:i['’]?m|i am) (?:the|your) new\b|\s*,\s+(?:the|your) new\b|\s+from\b.{2,30}\bteam\b", re.IGNORECASE
+)
 """After a name, says that others do not know the writer yet."""
 _ROUND: Final = 4
 """Turns before an introduction in which others may have introduced themselves."""

@@ -8,7 +8,8 @@ from extraction.offline.value_patterns import PLACE_NAME
 
 _STATES: Final = r"(?:i live\b|i work\b|i reside\b|(?:i['’]?m|i am) (?:an? |based |living |allergic )|my (?:name|home|job) )"
 _AFTER_WISH: Final = re.compile(
-    r"(?:^|(?<=[.!?]\s))\W*(?:if (?:i|we) (?:could|had|were|was|did|won)\b|i wish\b|i['’]d (?:love|like|rather|prefer)\b|i would\b)[^.!?\n]{3,120}?"
+    r"(?:^|(?<=[.!?]\s))\W*(?:if (?:i|we) (?:could|had|were|was|did|won)\b|i wish\b|i['’]d (?:love|like|rather"
+    r"|prefer)\b|i would\b)[^.!?\n]{3,120}?"
     r",? but (?:(?:in reality|in real life|actually|in fact|sadly|for now|alas|as it is|the truth is)[, ]+)?"
     rf"(?={_STATES})(?![^.!?\n]*\b(?:would|wish|could|might)\b)",
     re.IGNORECASE,
@@ -23,8 +24,9 @@ _QUOTED_TASK: Final = re.compile(
 )
 """An order to work on a text in quotation marks, before a statement that gives the reason of the order."""
 _WHERE_I_LIVE: Final = re.compile(
-    rf"\b(?:from|in|to) (?P<place>{PLACE_NAME}), where (?:i|we)(?:(?: still| now| currently| happily)? live\b(?! (?:in|on) (?:my|the) (?:head|game))"
-    r"|(?:['’]?ve| have) (?:always|been) (?:lived|living)\b|(?:['’]?ve| have) lived (?=all my life|my whole life|since|for))"
+    rf"\b(?:from|in|to) (?P<place>{PLACE_NAME}), where (?:i|we)(?:(?: still| now| currently| happily)? live\b(?! "
+    rf"(?:in|on) (?:my|the) (?:head|game))"
+    r"|(?:['’]?ve| have) (?:always|been) (?:lived|living)\b|(?:['’]?ve| have) lived(?= (?:all my life|my whole life|since|for)\b))"
     r"(?! (?:until|till|before|as an?|when|during)\b)",
     re.IGNORECASE,
 )
@@ -39,13 +41,14 @@ _UNREAL: Final = re.compile(
     re.IGNORECASE,
 )
 _AGED: Final = re.compile(
-    r"^\W*(?P<job>(?:(?:retired|freelance|self-employed|married|single) )?[a-z]+(?: [a-z]+)?), (?P<age>[1-9]\d)(?=\s*(?:[.!,]|$|\s(?:from|and)\b))",
+    r"^\W*(?P<job>(?:(?:retired|freelance|self-employed|married|single) )?[a-z]+(?: [a-z]+)?), (?P<age>[1-9]\d)(?=\s*"
+    r"(?:[.!,]|$|\s(?:from|and)\b))",
     re.IGNORECASE,
 )
 """A profile in two words: "retired midwife, 68"."""
 _BEGAN: Final = re.compile(
     r"^\W*(?:i )?(?:just |recently |finally )?(?:began|started) as (?P<job>an? [a-z][a-z -]{2,40}?)"
-    r"(?= (?:on \w+day|yesterday|today|this (?:week|month|morning)|last (?:week|month|\w+day)|(?:at|in) (?:the|a|our)\b))"
+    r"(?: (?:on \w+day|yesterday|today|this (?:week|month|morning)|last (?:week|month|\w+day))\b|(?= (?:at|in) (?:the|a|our)\b))"
     r"(?!.*\b(?:now|then|later|ended|became|worked my way|before|years?|ago)\b)",
     re.IGNORECASE,
 )

@@ -92,7 +92,7 @@ _HEALTH: Final = (
     form(Field.ALLERGY, "<I_have> <been> <intensely>? allergic to", _ALLERGEN, lasting=True),
     form(Field.ALLERGY, "allergic to", _ALLERGEN, r"(?=,?\s+(?:here|btw|by the way|fyi)\b)"),
     form(Field.ALLERGY, "my <severe_a>?", r"(?!(?:food|severe|bad|own|old|new|main|only)\b)[a-z]+(?: [a-z]+)?", r"(?=\s+allergy\b)"),
-    form(Field.ALLERGY, "", r"[a-z]+(?: [a-z]+)?", r"(?=\s+allergy (?:here|btw|by the way|fyi)\b)"),
+    form(Field.ALLERGY, "", r"[a-z]+(?: [a-z]+)?", r"(?=\s+allergy,? (?:here|btw|by the way|fyi|please note|just so you know)\b)"),
     form(
         Field.DIET,
         "<I_am> <a>? <dietary>?",
@@ -140,7 +140,8 @@ _HABITS: Final = (
     form(
         Field.HABIT,
         "<I>",
-        r"never (?:eat|drink|snack|work|go out) (?:anything )?(?:after|before) (?:\d{1,2}(?::\d\d)?(?: ?[ap]m)?|one|two|three|four|five|six|seven"
+        r"never (?:eat|drink|snack|work|go out) (?:anything )?(?:after|before) (?:\d{1,2}(?::\d\d)?(?: ?[ap]m)?|one"
+        r"|two|three|four|five|six|seven"
         r"|eight|nine|ten|eleven|noon|midnight)",
         values.CLAUSE_END,
     ),
