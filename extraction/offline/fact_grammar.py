@@ -34,7 +34,7 @@ class Field(Enum):
     ALLERGY = auto()
     DIET = auto()
     HABIT = auto()
-    """What somebody does regularly, in their words: "swim every Monday"."""
+    """An act that somebody does regularly, in their words: "swim every Monday"."""
     RELATION = auto()
 
 

@@ -115,10 +115,6 @@ _REWRITES: Final[tuple[tuple[str, str], ...]] = (
     ),
     # hobbies
     (rf"\bi (paint|draw|sketch|carve) (?={_PAINTED}\b)(?!.*\bfor (?:a|my) living\b)", r"I like to \1 "),
-    (
-        r"\bi keep (?=(?:bees|chickens|hens|pigeons|tropical fish)\b)(?!.*\bfor (?:a|my) living\b)",
-        "I enjoy keeping ",
-    ),
     # a habit with its time first
     (
         rf"(?:^|(?<=[.!?] ))((?:every|each) (?:other )?\w+|on \w+days|(?:once|twice) a (?:day|week|month)),? i "

@@ -140,7 +140,7 @@ _HABITS: Final = (
     form(
         Field.HABIT,
         "<I>",
-        r"never (?:eat|drink|snack|work|go out) (?:anything )?(?:after|before) (?:\d{1,2}(?::\d\d)?(?: ?[ap]m)?|one"
+        r"never (?:eat|snack|work) (?:anything )?(?:after|before) (?:\d{1,2}(?::\d\d)?(?: ?[ap]m)?|one"
         r"|two|three|four|five|six|seven"
         r"|eight|nine|ten|eleven|noon|midnight)",
         values.CLAUSE_END,

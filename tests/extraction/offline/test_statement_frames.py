@@ -1,4 +1,4 @@
-"""Statements in other frames than plain sentences, each beside sentences that only look like them."""
+"""Statements in other frames than plain sentences, and sentences that only look like them."""
 
 from datetime import UTC, datetime
 
