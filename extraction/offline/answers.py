@@ -67,6 +67,13 @@ _NAMING: Final = re.compile(
     r"^\W*(?:(?:his|her|its|their) name(?:['’]s| is)|(?:s?he|it)(?:['’]s| is) (?:called|named))\s+(?P<name>(?-i:[A-Z][\w'’-]+))",
     re.IGNORECASE,
 )
+_WHO_IS: Final = re.compile(r"\bwho(?:['’]s| is) (?P<name>(?-i:[A-Z])[\w'’-]+)\s*\?", re.IGNORECASE)
+_RELATED: Final = re.compile(
+    rf"^\W*(?:(?:oh|ah|well|hm+)\W+)*(?:(?:s?he|that)(?:['’]s| is)\s+)?(?:just )?(?:my|our) (?:(?:older|younger|elder"
+    rf"|big|little|new) )?{_RELATION}(?=\s*(?:[.,!;]|$))",
+    re.IGNORECASE,
+)
+"""Answers who somebody is: "my fiancé"."""
 _NAMED_RELATION: Final = re.compile(rf"\byour {_RELATION}\b", re.IGNORECASE)
 _ASKED: Final = tuple((re.compile(rf"\b(?:{question})[^?]*\?", re.IGNORECASE), statement) for question, statement in _QUESTIONS)
 """Questions, and the statement that a noun phrase completes; the first that fits counts."""
@@ -108,6 +115,9 @@ def completed(question: str, answer: str) -> str:
     named = _NAMING.match(answer)
     if relation is not None and named is not None:
         return f"My {relation['relation']}'s name is {named['name']}{answer[named.end() :]}"
+    who, related = _WHO_IS.search(question), _RELATED.match(answer)
+    if who is not None and related is not None and "?" not in answer:
+        return f"My {related['relation'].lower()} is called {who['name']}{answer[related.end() :]}"
     found = _ANSWER.match(answer)
     if (
         found is None

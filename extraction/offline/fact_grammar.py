@@ -33,6 +33,8 @@ class Field(Enum):
     AVOID = auto()
     ALLERGY = auto()
     DIET = auto()
+    HABIT = auto()
+    """An act that somebody does regularly, in their words: "swim every Monday"."""
     RELATION = auto()
 
 

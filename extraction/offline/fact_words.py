@@ -285,3 +285,23 @@ NO_ALLERGENS: Final = listed("""
     success, lies, liars, politics, rules, excel, powerpoint, spreadsheets, cheap
 """)
 """After "allergic to", they make an idiom."""
+ROUTINES: Final = listed("""
+    cycle, bike, swim, run, jog, hike, walk, row, meditate, train, garden, bake, cook, journal, nap, climb, ski, surf, sail, fish, read,
+        stretch, do yoga, practise yoga, practice yoga, do pilates, lift weights, work out, get up, wake up, volunteer, practise,
+    practice, paint,
+    go to the gym, go to church, go to yoga, take the dog out, walk the dog, call my mother, call my mum, call my mom, visit my parents,
+    go for a run, go for a walk, go for a swim, take a cold shower
+""")
+"""Acts that one may do regularly."""
+NO_ROUTINES: Final = listed("""
+        if, when, because, but, and, away, out of, into, late, you, this, that, it, them, when i, for you, your, the idea, through,
+    over, eggshells, thin ice, the line
+""")
+MATERIALS: Final = listed("""
+        suede, leather, fur, fake fur, wool, polyester, nylon, fleece, viscose, acrylic, silk, down, feathers, plastic, latex,
+    velvet, mohair,
+    angora, cashmere, linen, denim, lace, sequins, glitter, parabens, sulphates, sulfates, silicones, fragrance, perfume, palm oil,
+        microplastics, rayon, elastane, spandex, lycra, rubber, corduroy, tweed, synthetics, synthetic fabrics, animal products,
+    high heels, heels
+""")
+"""Materials and features of goods that one may refuse."""

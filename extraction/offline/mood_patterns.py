@@ -21,6 +21,8 @@ TASK: Final = either(
     rf"\b(?:this|that|these|those|above|following|below) (?:{any_of(words.READ_TEXTS)}|{_TEXT})\b",
     r"\btl;?dr\b[^:]*\b(?:please|pls|this|of)\b",
     r"^\W*test(?:ing)?\b",
+    r"\bguess (?:who(?:\s*[!.?:…,]| i am| am i)|what i do\b|where i|my (?:job|name|age|home|city|profession"
+    r"|occupation)\b)|\btwo truths\b|\briddle me\b",
     rf"\b(?:his|her|their|whose|\w+['’]s) {any_of(words.OTHERS_TEXTS)}\s*:",
     rf"\b{any_of(words.OTHERS_TEXTS)} (?:of|by|from) [^:\n]{{1,50}}:",
     r"^\W*(?:say|repeat|quote|echo|print|note that down)\s*:",

@@ -24,6 +24,16 @@ _NEXT: Final = re.compile(
     re.IGNORECASE,
 )
 """A message that only corrects the name of the message before it."""
+_SPELLING: Final = re.compile(
+    r"(?:^\W*|[.!?,;—–-]\s+)(?:(?:actually|sorry|oh|btw|by the way|also|and|but|no|note|it['’]?s)[\s,]+)*"
+    r"(?:(?:you|we|i) (?:write|spell) (?:it|that|my name)(?: as)?|(?:it(?:['’]?s| is)|my name is|that(?:['’]?s"
+    r"| is))? ?(?:spelled|spelt|written)(?: as)?"
+    r"|(?:it['’]?s |that['’]?s )?with an? [a-z](?: at the end| in the middle| please)?)\s*[,:—–-]?\s*"
+    r"(?P<name>(?-i:[A-Z][a-zà-ÿ'’-]+))(?=\s*(?:[.!,;]|$)|\s+(?:with|not|btw|by the way|please)\b)",
+    re.IGNORECASE,
+)
+"""How the writer spells the name that they gave before: "You write it Kat"."""
+_INTRODUCED: Final = re.compile(r"\b(?:i['’]?m|i am) (?-i:[A-Z][a-z]+)\s*[.!,]", re.IGNORECASE)
 _NAMED: Final = re.compile(
     rf"(?:\bcall me|\bmy name(?:['’]?s| is)|\bname['’]s|\bi go by|^\W*(?:hi|hello|hey)\b.*\bi(?:['’]?m| am)) {NAME}", re.IGNORECASE
 )
@@ -38,16 +48,25 @@ def names_writer(text: str) -> bool:
     return _NAMED.search(text) is not None
 
 
-def with_right_name(text: str, *, after_name: bool) -> str:
+def introduces_writer(text: str) -> bool:
+    """Whether a message may introduce its writer, as "I'm Cat." does."""
+    return names_writer(text) or _INTRODUCED.search(text) is not None
+
+
+def with_right_name(text: str, *, after_name: bool, after_introduction: bool = False) -> str:
     """A message with a corrected name as a plain statement.
 
     Args:
         text: A message.
         after_name: Whether the writer's message before says their name.
+        after_introduction: Whether the writer's message before may introduce them.
     """
     found = _IN_ONE.search(text)
     if found is not None and (_REJECTS.search(found["before"]) or _USES.search(found.group()[len(found["before"]) :])):
         return f"{text[: found.start()]}Call me {_name(found)}.{text[found.end() :]}"
+    found = _SPELLING.search(text)
+    if found is not None and (after_name or after_introduction or introduces_writer(text[: found.start() + 1])):
+        return f"{text[: found.start()].rstrip(' ,')}. Call me {_name(found)}.{text[found.end() :]}".lstrip(". ")
     found = _NEXT.match(text) if after_name else None
     return text if found is None else f"Call me {_name(found)}.{text[found.end() :]}"
 

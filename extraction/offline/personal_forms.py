@@ -84,7 +84,7 @@ _HOMES: Final = (
 )
 _WORKPLACE: Final = rf"(?:[a-z-]+\s+){{0,2}}?{any_of(words.WORKPLACES)}"
 _NOUNS: Final = r"(?!(?:an?|the)\b)(?:(?:machine|deep)[- ]learning\s+)?(?:[a-zA-Z][\w'’-]*\s+){0,3}?[a-zA-Z][\w'’-]*"
-_JOB_END: Final = rf"(?:(?=\s+(?:of|for|at|in|with|on)\s)|{values.CLAUSE_END})"
+_JOB_END: Final = rf"(?:(?=\s+(?:of|for|at|in|with|on|residing|living|based)\s)|{values.CLAUSE_END})"
 _PRESENT: Final = (
     r"(?!(?:was|were|had|did|would|could|should|might|may|will|got|went|made|saw|knew|lived|took|gave|came|met|learnt|spent|left|felt"
     r"|said|told|thought|found|became|began|used|wore|ate|drank|drove|flew|earned)\b)(?!\w+ed\b)[a-z]+\b"
@@ -103,6 +103,7 @@ _OCCUPATIONS: Final = (
         _JOB_END,
         job=True,
     ),
+    form(Field.OCCUPATION, "<I_am> the|your new", _NOUNS, _JOB_END, job=True),
     form(Field.OCCUPATION, "<I_am> a", r"stay[- ]at[- ]home [a-z]+", r"(?=\W|$)"),
     form(Field.OCCUPATION, "", _NOUNS, r"(?=\s+here\s*(?:[^\w\s?]|$))", job=True),
     form(Field.OCCUPATION, "<I> make|earn a|my living by|from?", rf"[a-z]{{3,}}ing {values.PHRASE}"),

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from extraction.offline.fact_words import ADMIRERS, DIETS, PETS, REGIMES
+from extraction.offline.fact_words import ADMIRERS, DIETS, DISLIKING, LIKING, PETS, REGIMES, ROUTINES
 from extraction.offline.patterns import any_of, listed
 
 _DIET: Final = any_of(DIETS)
@@ -34,6 +34,20 @@ _EXACTLY: Final = any_of(
         "technically, to be exact, to be precise, if we're being precise, if we're precise, strictly speaking, to be accurate, to be fair"
     )
 )
+_ANY_TASTE: Final = any_of(LIKING, DISLIKING)
+_NO_FOOD: Final = any_of(
+    listed("""
+    rush, problem, problems, pressure, more, idea, longer, matter, one, time, thing, big, often, much, many, every, always, for, at, in, on,
+    when, after, today, too, so, as, really, with, to, that, this, a, an, the, my, enough, way, worries, need, breakfast, lunch, dinner
+""")
+)
+"""After "but no", they name no food."""
+_PAINTED: Final = any_of(
+    listed("""
+    miniatures, watercolours, watercolors, landscapes, portraits, figurines, seascapes, still lifes, icons, oils, birds, comics, spoons,
+    wooden spoons, little figures
+""")
+)
 _NOT_LISTED: Final = any_of(listed("none, no, nope, nothing, n/a, yes, any, not, unknown, ?"))
 _REWRITES: Final[tuple[tuple[str, str], ...]] = (
     # misspellings of "allergic" and "allergy"
@@ -60,6 +74,61 @@ _REWRITES: Final[tuple[tuple[str, str], ...]] = (
         rf"\b(?:i['’]?ve|i have) ({'|'.join(_TASTES)}) (?=[^.,;!?]{{2,40}}? {_LASTING})",
         r"I \1 ",
     ),
+    # a taste that changed, with the thing in place of the pronoun
+    (
+        rf"\b(i used to (?:really |absolutely )?{_ANY_TASTE} ([\w ]{{2,40}}?),?(?: and| but)?(?: now| these days"
+        rf"| nowadays| today| lately)?,? i"
+        rf"(?: now| really| absolutely| actually)? {_ANY_TASTE}) (?:it|them)\b(?: now| these days| nowadays)?(?! \w)",
+        r"\1 \2",
+    ),
+    # misspelt adverbs
+    (r"\b(?:definitly|definately|definatly|definetly|definitley|deffo|defo)\b", "definitely"),
+    (r"\b(?:realy|reallly|rly)\b", "really"),
+    (r"\b(?:absolutly|absolutley|absolutelly)\b", "absolutely"),
+    (r"\b(?:totaly|completly|completley)\b", "totally"),
+    # one food and not another
+    (
+        rf"\b(i eat [\w ]{{2,30}}?),? but (?:no|not|never) (?=(?!{_NO_FOOD}\b)[a-z]+(?: [a-z]+)?(?:,? (?:or|and) [a-z]+)?\s*(?:[.,!;]|$))",
+        r"\1. I don't eat ",
+    ),
+    # a trade as an act
+    (
+        r"(?:^|(?<=[.!?] ))(?:by (?:profession|trade)),? i (?!am\b|was\b|used\b|have\b|had\b|would\b|should\b|could\b"
+        r"|do\b)(?=[a-z]{3,} \w)",
+        "for a living I ",
+    ),
+    # partners without a subject
+    (
+        r"^(\W*)(?:happily |newly |recently |just )?married to (?=(?-i:[A-Z])[\w'’-]+(?:\s*[.!,]|\s*$| (?:since|for|last|with)\b))",
+        r"\1I'm married to ",
+    ),
+    (
+        r"^(\W*)(?:happily |newly |recently |just )?engaged to (?=(?-i:[A-Z])[\w'’-]+(?:\s*[.!,]|\s*$| (?:since|for|last)\b))",
+        r"\1I'm engaged to ",
+    ),
+    # an aim without its word
+    (
+        r"\bi(?:['’]d like| would like| want| need| hope| plan|['’]m (?:trying|hoping|planning)| am (?:trying|hoping|planning)| have) to "
+        r"(?=(?:pass|ace|retake) (?!(?:on|out|by|over|up)\b)(?:the |my |an? )?(?:[\w-]+ ){0,4}?(?:exams?|tests?"
+        r"|finals|certificate|a-levels|quiz)\b)",
+        "my goal is to ",
+    ),
+    # hobbies
+    (rf"\bi (paint|draw|sketch|carve) (?={_PAINTED}\b)(?!.*\bfor (?:a|my) living\b)", r"I like to \1 "),
+    # a habit with its time first
+    (
+        rf"(?:^|(?<=[.!?] ))((?:every|each) (?:other )?\w+|on \w+days|(?:once|twice) a (?:day|week|month)),? i "
+        rf"(?=(?:{any_of(ROUTINES)}|go [a-z]{{2,}}ing)\b)([^.,;!?]{{2,50}}?)(?=[.,;!]|$)",
+        r"I \2 \1",
+    ),
+    (r"^(\W*no [\w ]{3,30}), (?=please\b|thanks\b|thank you\b)", r"\1 "),
+    (
+        r"\bi(?:['’]d like| would like| want| need| hope| plan| have) to "
+        r"(?=pass (?:the )?(?-i:[ABC][12]\b|[A-Z]{4,6}\b)|reach (?-i:[ABC][12])\b|(?:get|score) (?:an? (?-i:[A-C1])"
+        r"|top marks|full marks) (?:in|on|at) "
+        r"|(?:learn|speak|master) [\w ]{3,40}? (?:by|before) (?:(?-i:[A-Z])\w+|\d{4}|summer|the exam)\b)",
+        "my goal is to ",
+    ),
     # learners
     (r"\b(i|we) enjoy to\b", r"\1 like to"),
     (r"\b(?:i['’]?m|i am) (?:really |very )?(?:liking|loving)\b(?! (?:it|this|that)\b)", "I like"),
@@ -71,7 +140,7 @@ _REWRITES: Final[tuple[tuple[str, str], ...]] = (
     (rf"\b(i['’]m) eating only ({any_of(DIETS, REGIMES)})(?: (?:food|meat|meals|dishes|things))?\b", r"I only eat \2"),
     (rf"^(\W*)({any_of(ADMIRERS)}) (?=\w+ (?:lately|these days|right now|since)\b)", r"\1I'm \2 "),
     (r"\bi (collect) (?=[a-z ]{3,30}s\b)", r"I like to \1 "),
-    (rf"\bi (play) (?=the {_INSTRUMENT}\b|{_GAME} (?:every|on|in|twice|once|with)\b)", r"I like to \1 "),
+    (rf"\bi (play) (?=the {_INSTRUMENT}\b|{_GAME} (?:every|on|in|twice|once|with)\b|{_GAME}\s*(?:[.!]|$))", r"I like to \1 "),
     # pets that came lately
     (
         rf"(^\W*|\b(?:i|we)(?:['’]ve| have)? )(?:just |finally |recently )*(?:adopted|got|bought|rescued) an? (?:new )?({any_of(PETS)})"

@@ -1,7 +1,9 @@
 """Facts that users plainly state about themselves, as patches of the profile fields that take them."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Final
 
 from extraction.bounds import LONGEST_PATCH
 from extraction.drafts import DropCounter, PatchDraft
@@ -9,17 +11,35 @@ from extraction.offline.answers import completed
 from extraction.offline.endings import Ending, endings_of, with_antecedents
 from extraction.offline.fact_grammar import Field
 from extraction.offline.moods import plain_sentences
-from extraction.offline.name_corrections import names_writer, with_right_name
+from extraction.offline.name_corrections import introduces_writer, names_writer, with_right_name
+from extraction.offline.own_forms import with_form_as_statements
 from extraction.offline.place_context import may_be_place
 from extraction.offline.plain_facts import PlainFact, facts_of
 from extraction.offline.plain_wording import plainly_worded
 from extraction.offline.profile_lines import edits_of
 from extraction.offline.short_answers import affirmed, whole_question
+from extraction.offline.statements_apart import with_statements_in_place
 from extraction.offline.turns import Turn
 from memory.errors import KeyFormatError
 from memory.keys import entity_key
 from memory.records import Memory, Window
 from memory.schema import EntityType, MemorySchema
+
+_INTRODUCTION: Final = re.compile(
+    r"^\W*(?:i['’]?m|i am) (?P<name>(?-i:[A-Z])[a-zà-ÿ'’-]+)(?=\s*(?:[.,!]|$)|\s+(?:and|from)\b)", re.IGNORECASE
+)
+_ROUND_OF_NAMES: Final = re.compile(
+    r"\bmy name(?:['’]?s| is)\b|\b(?:hi|hello|hey)\b[^.!?]{0,20}\b(?:i['’]?m|i am) (?-i:[A-Z])|\bintroduce "
+    r"(?:yourself|yourselves|ourselves)\b|\bwho (?:is|are) (?:you|new)\b|\bwho['’]s (?:new|there|here)\b|\byour names?\?"
+    r"|^\W*(?:i['’]?m|i am) (?-i:[A-Z][a-z]+)(?:\s*[.,!]|$| (?:and|from)\b)",
+    re.IGNORECASE,
+)
+_NEW_HERE: Final = re.compile(
+    r"\s*,?\s+(?:and )?(?:i['’]?m|i am) (?:the|your) new\b|\s*,\s+(?:the|your) new\b|\s+from\b.{2,30}\bteam\b", re.IGNORECASE
+)
+"""After a name, says that others do not know the writer yet."""
+_ROUND: Final = 4
+"""Turns before an introduction in which others may have introduced themselves."""
 
 
 def user_statements(turns: Sequence[Turn], user: str) -> tuple[list[PlainFact], list[Ending]]:
@@ -109,16 +129,40 @@ def patches_of(
 
 
 def _with_right_names(texts: Sequence[str]) -> list[str]:
-    return [with_right_name(text, after_name=index > 0 and names_writer(texts[index - 1])) for index, text in enumerate(texts)]
+    return [
+        with_right_name(text, after_name=names_writer(before), after_introduction=introduces_writer(before))
+        for before, text in zip(("", *texts), texts, strict=False)
+    ]
 
 
 def _as_statement(turns: Sequence[Turn], index: int) -> str:
     """A turn's text. A noun phrase that answers the assistant's only question is completed to a statement."""
-    text = turns[index].own_text
-    if text != turns[index].text or index == 0 or turns[index - 1].message.role != "assistant" or len(turns[index - 1].questions) != 1:
+    text = with_statements_in_place(with_form_as_statements(_greeted(turns, index)))
+    if (
+        turns[index].own_text != turns[index].text
+        or index == 0
+        or turns[index - 1].message.role != "assistant"
+        or len(turns[index - 1].questions) != 1
+    ):
         return plainly_worded(text)
     question = whole_question(turns[index - 1].questions[0])
     return affirmed(question, text) or completed(question, plainly_worded(text))
+
+
+def _greeted(turns: Sequence[Turn], index: int) -> str:
+    """A turn's text, with a greeting before an introduction without one.
+
+    "I'm Ann" is an introduction if the speaker is called so, or if somebody else introduced themselves or asked for names right before.
+    """
+    turn = turns[index]
+    found = _INTRODUCTION.match(turn.own_text)
+    if found is None:
+        return turn.own_text
+    earlier = turns[max(0, index - _ROUND) : index]
+    is_round = any(each.speaker != turn.speaker and _ROUND_OF_NAMES.search(each.text) for each in earlier)
+    is_own_name = found["name"].casefold() in turn.speaker.casefold().split()
+    is_new = _NEW_HERE.match(turn.own_text, found.end()) is not None
+    return f"Hi, {turn.own_text}" if is_round or is_own_name or is_new else turn.own_text
 
 
 def _own_speaker(turns: Sequence[Turn], user: str) -> str | None:

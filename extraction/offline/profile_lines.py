@@ -31,6 +31,7 @@ _FIELD_WORDS: Final[dict[Field, str]] = {
     Field.AVOID: f"preference preferences {_AVOIDED}",
     Field.ALLERGY: f"preference preferences health {_AVOIDED}",
     Field.DIET: "diet preference preferences",
+    Field.HABIT: "habits habit routines routine preference preferences",
     Field.RELATION: "relationships relationship family friends pets people",
 }
 """Words of a schema's field by which it takes a kind of fact."""

@@ -33,7 +33,14 @@ _RELATIONS: Final = any_of(words.MANY_RELATIVES, (f"{each}s" for each in words.P
 _WORD: Final = re.compile(r"[^\W\d_]+")
 _RELATION_WORDS: Final = frozenset(
     word
-    for entry in (*words.RELATIVES, *words.PETS, *(f"{each}s" for each in words.PETS), *words.MANY_RELATIVES, "married", "engaged")
+    for entry in (
+        *words.RELATIVES,
+        *words.PETS,
+        *(f"{each}s" for each in (*words.RELATIVES, *words.PETS)),
+        *words.MANY_RELATIVES,
+        "married",
+        "engaged",
+    )
     for word in _WORD.findall(entry.casefold())
 )
 """Words of which a sentence has one if it names a relation; looked for first, since few sentences do."""
@@ -71,11 +78,12 @@ _PATTERNS: Final = tuple(
         rf"\b(?i:i|we) (?:named|called) (?i:(?:my|our|the)(?: new)? {_RELATION})\s+{_NAME}",
     )
 )
+_AGED: Final = r"(?:\s*\(\d{1,2}[^()]{0,12}\)|,?\s\d{1,2}(?=[,\s.!]|$))?"
 _SEVERAL: Final = re.compile(
     rf"(?:{_MY}(?:two |three )?|\b(?i:i|we)(?:['’]ve|\s+have)?(?:\s+(?:got|have))*\s+(?i:\d+|two|three|four"
-    rf"|five)\s+)(?i:(?:{any_of(words.WHOSE)}\s+)*(?P<relations>{_RELATIONS}))"
+    rf"|five|twin)\s+)(?i:(?:{any_of(words.WHOSE)}\s+)*(?P<relations>{_RELATIONS}))"
     rf"(?:,|:| are| are called| are named| called| named"
-    rf"|,? whose names are)?\s+(?P<names>{FIRST_NAME}(?:,\s+{FIRST_NAME})*,?\s+(?:and|&)\s+{FIRST_NAME})"
+    rf"|,? whose names are|['’]? names are)?\s+(?P<names>{FIRST_NAME}{_AGED}(?:,\s+{FIRST_NAME}{_AGED})*,?\s+(?:and|&)\s+{FIRST_NAME})"
 )
 _INTRODUCED: Final = re.compile(rf"{_HAVE}{_RELATION}\b|{_MY}(?:new )?(?i:{_RELATION.replace('relation', 'relation_2')})\b")
 _NAMED_LATER: Final = re.compile(
@@ -132,7 +140,7 @@ def _corrected(relation: str, name: str, text: str) -> str | None:
 def _named(text: str, before: str) -> Iterator[tuple[str, str]]:
     for several in _SEVERAL.finditer(text):
         plural = several["relations"].casefold()
-        for name in re.split(r",\s+(?:and\s+)?|\s+(?:and|&)\s+", several["names"]):
+        for name in re.split(r",\s+(?:and\s+)?|\s+(?:and|&)\s+", re.sub(_AGED, "", several["names"])):
             yield _SINGULARS.get(plural) or plural.removesuffix("s"), name
     for pattern in _PATTERNS:
         for match in pattern.finditer(text):

@@ -53,7 +53,7 @@ _TASTES: Final = (
         Field.DISLIKE,
         "<I_may>? <hates>",
         rf"{_OF_THIS_TALK}(?:being |people who )?{values.PHRASE}(?:\s+{_WITH} {values.PHRASE})?(?:\s+or (?!(?:i"
-        rf"|my|we)\b){values.WORD}(?=\s*(?:[.,!]|$)))?",
+        rf"|my|we)\b){values.WORD}(?=\s*(?:[.,!]|$)))?{values.AND_ALSO}",
     ),
     form(Field.DISLIKE, "<I_am> terrified|petrified of", rf"{_OF_THIS_TALK}{values.PHRASE}"),
     form(
@@ -92,7 +92,7 @@ _HEALTH: Final = (
     form(Field.ALLERGY, "<I_have> <been> <intensely>? allergic to", _ALLERGEN, lasting=True),
     form(Field.ALLERGY, "allergic to", _ALLERGEN, r"(?=,?\s+(?:here|btw|by the way|fyi)\b)"),
     form(Field.ALLERGY, "my <severe_a>?", r"(?!(?:food|severe|bad|own|old|new|main|only)\b)[a-z]+(?: [a-z]+)?", r"(?=\s+allergy\b)"),
-    form(Field.ALLERGY, "", r"[a-z]+(?: [a-z]+)?", r"(?=\s+allergy (?:here|btw|by the way|fyi)\b)"),
+    form(Field.ALLERGY, "", r"[a-z]+(?: [a-z]+)?", r"(?=\s+allergy,? (?:here|btw|by the way|fyi|please note|just so you know)\b)"),
     form(
         Field.DIET,
         "<I_am> <a>? <dietary>?",
@@ -126,5 +126,33 @@ _HEALTH: Final = (
         r"(?=\s+for me\b(?!\s+(?:today|tonight|this|tomorrow|yet|right|now|to|until|please just)))",
     ),
 )
+_OFTEN: Final = (
+    r"(?:(?:every|each) (?:single )?(?:other )?(?:day|morning|evening|night|week|weekend|month|year|winter|summer|spring|autumn|\w+day)"
+    r"|(?:once|twice|(?:two|three|four|five|six|\d) times) (?:a|per) (?:day|week|month|year)|on (?:\w+days|weekends)|daily|at weekends)"
+)
+_HABITS: Final = (
+    form(
+        Field.HABIT,
+        "<I>",
+        rf"(?:{any_of(words.ROUTINES)}|go [a-z]{{2,}}ing)\b(?:\s+(?!{any_of(words.NO_ROUTINES)}\b)[\w'’-]+){{0,5}}?\s+{_OFTEN}\b",
+        values.CLAUSE_END,
+    ),
+    form(
+        Field.HABIT,
+        "<I>",
+        r"never (?:eat|snack|work) (?:anything )?(?:after|before) (?:\d{1,2}(?::\d\d)?(?: ?[ap]m)?|one"
+        r"|two|three|four|five|six|seven"
+        r"|eight|nine|ten|eleven|noon|midnight)",
+        values.CLAUSE_END,
+    ),
+)
+_MATERIALS: Final = (
+    form(
+        Field.AVOID,
+        "no",
+        rf"{any_of(words.MATERIALS)}(?:(?:,| or| and) (?:no )?{any_of(words.MATERIALS)})?",
+        r"(?=,?\s+(?:please|pls|for me|thanks|thank you|ever)\b)",
+    ),
+)
 
-TASTE_FORMS: Final[tuple[Form, ...]] = (*_TASTES, *_HEALTH)
+TASTE_FORMS: Final[tuple[Form, ...]] = (*_TASTES, *_HEALTH, *_HABITS, *_MATERIALS)

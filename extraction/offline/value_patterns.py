@@ -22,8 +22,17 @@ WORD: Final = rf"[^\W\d_](?:[\w'’&+#{DOT}-]|/(?=\w))*(?:\+\+|#)?"
 _NEXT: Final = rf"(?!{STOP}\b){WORD}"
 PHRASE: Final = rf"(?:(?:the|a|an|my|some|all|any)\s+)?{_NEXT}(?:\s+(?:{_NEXT}|of\b|\d+)){{0,4}}"
 """A noun phrase, or what begins as one."""
-AND_ALSO: Final = rf"(?:\s+and\s+(?!(?:i|i['’]?m|my|we|our|he|she|it|they|you|the|not|so|also)\b){WORD}(?:\s+{_NEXT})?(?=\s*(?:[.!]|$)))?"
-LIST: Final = rf"{PHRASE}(?:(?:,\s+{PHRASE})*,?\s+(?:and|or|&)\s+(?:to\s+)?(?!(?:i|i['’]?m|my|we|it|he|she|they)\b){PHRASE})?"
+_NEXT_VERB: Final = (
+    r"(?:(?!(?:all|some|of|to)\b)\w+ (?:an?|the|my|our|it|them|one)\b|(?:carry|keep|avoid|use|wear"
+    r"|need|am|was|will|can|live|work|love|leave|drink|eat|sleep|go|stay|get)\b)"
+)
+"""Begins a second predicate, not a second thing: "bees and keep a spray"."""
+AND_ALSO: Final = (
+    rf"(?:\s+and\s+(?!(?:i|i['’]?m|my|we|our|he|she|it|they|you|the|not|so|also)\b)(?!{_NEXT_VERB}){WORD}(?:\s+{_NEXT})?(?=\s*(?:[.!]|$)))?"
+)
+LIST: Final = (
+    rf"{PHRASE}(?:(?:,\s+{PHRASE})*,?\s+(?:and|or|&)\s+(?:to\s+)?(?!(?:i|i['’]?m|my|we|it|he|she|they)\b)(?!{_NEXT_VERB}){PHRASE})?"
+)
 NAME: Final = rf"(?:(?:Dr|Prof)\.? )?{_CAPITAL}(?:\s+{_PARTICLES}{_CAPITAL}){{0,2}}"
 PLACE_NAME: Final = rf"(?:the\s+)?{_CAPITAL}(?:\s+{_PLACE_PARTICLES}{_CAPITAL}){{0,3}}"
 _NO_PLACE: Final = r"(?:a|an|my|our|the|near|in|at|on|by|next|close|far|not|where)"
