@@ -8,7 +8,7 @@ from memory.schema import MemorySchema, sample_conversation, scenario, scenario_
 from memory.schema.model import BUILT_IN_KEYS
 from memory.schema.operator_specs import operator_specs
 
-OF_METHODS = {"STRENGTH", "EDGE", "CLUSTER", "HEAT", "LINK", "TREE", "TIERS"}
+OF_METHODS = {"AGENT", "STRENGTH", "EDGE", "CLUSTER", "HEAT", "LINK", "TREE", "TIERS"}
 """Operators of memory methods, which no scenario needs."""
 
 

@@ -21,7 +21,7 @@ from tests.stores.edge_owner_process import EdgeOwnerProcess
 from tests.streams.flow import TENANT, flow_settings, keyed_worker, serving
 from tests.streams.harness import until_true
 from varve.embedded.ports import free_port
-from varve.stage_status import StageStatusReader, describe_holder
+from varve.stage_status import StageStatus, StageStatusReader, describe_holder
 
 pytestmark = pytest.mark.integration
 
@@ -98,7 +98,16 @@ async def test_a_paused_tenant_is_named_in_time(settings: Settings) -> None:
         assert ready.status_code == 200, "it warns, and works on"
 
         async with StageStatusReader(settings=settings, probes={"merging": url}) as reader:
-            (shown,) = [each for each in await reader.read() if each.name == "merging"]
+
+            async def merging() -> StageStatus:
+                (found,) = [each for each in await reader.read() if each.name == "merging"]
+                return found
+
+            async def is_held() -> bool:
+                return (await merging()).held_by is not None
+
+            await until_true(is_held)  # a busy worker's page may not respond in time
+            shown = await merging()
         assert shown.held_by is not None
         assert shown.held_by.startswith(f"0/0: {TENANT}, ")
         assert shown.retention_left_s is not None
