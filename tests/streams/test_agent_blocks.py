@@ -81,7 +81,7 @@ async def test_a_block_is_edited_over_two_windows(flow: Settings, simulator: LLM
     assert "I live in Rome." not in texts, "no search finds another user's events"
 
     outcomes = [Contribution.from_json(each.value) async for each in read_topic(settings.topic("merged"), settings.kafka) if each.value]
-    found_outcomes = [each.merged.outcome for each in outcomes if each.merged is not None]
+    found_outcomes: list[Any] = [each.merged.outcome for each in outcomes if each.merged is not None]
     (outcome,) = (each for each in found_outcomes if "search" in [call["tool"] for call in each["calls"]])
     recorded = orjson.dumps(outcome["calls"]).decode()
     assert first.events[0].id in recorded
