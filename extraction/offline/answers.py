@@ -96,7 +96,7 @@ _NO_NOUN_PHRASE: Final = re.compile(
     r"|everywhere"
     r"|here|thanks|later|stop|idk|dunno|somewhere|anything|everything|depends|rather|my|your|we|he|she|they|if|when|has"
     r"|have|had|used|wish|between|sometimes|neither|both|either|see|wherever|mars|far|good|bad|nice|great|fine|any|many"
-    r"|lots)\b",
+    r"|lots|right|correct|exactly|indeed|true|definitely|absolutely|totally|precisely)\b",
     re.IGNORECASE,
 )
 """Words of a refusal, a question or a clause."""

@@ -24,6 +24,7 @@ from extraction.offline.corrections import (
 )
 from extraction.offline.fact_grammar import Field
 from extraction.offline.fact_values import is_believable, is_for_a_time, is_taken_back
+from extraction.offline.list_corrections import dropped_item, without_item
 from extraction.offline.moods import PlainSentence, is_conditional
 from extraction.offline.occupations import is_occupation
 from extraction.offline.patterns import cue, listed
@@ -121,6 +122,10 @@ def facts_of(sentences: Sequence[PlainSentence]) -> list[PlainFact]:
         if found and index - last_stated <= 1 and (word := marked_word(sentence.text)) is not None:
             _correct(found, sentence, word, is_surely=True)
             continue
+        item = dropped_item(sentence.text) if found and is_near else None
+        if item is not None and _drop(found, sentence, item):
+            last_stated = index
+            continue
         related = _related(sentence, before)
         if not stated and not related and found and is_near and (rest := after_cue(sentence.text)) is not None:
             _correct(found, sentence, rest, is_surely=retracts(sentence.text))
@@ -163,6 +168,23 @@ def _correct(found: list[PlainFact], sentence: PlainSentence, rest: str, *, is_s
         found[-1] = replace(found[-1], value=value, message=sentence.message)
     elif is_surely and not only_apologises(sentence.text) and not sentence.text.endswith(QUESTION_MARKS):
         del found[-1]
+
+
+def _drop(found: list[PlainFact], sentence: PlainSentence, item: str) -> bool:
+    """Drops a thing from the latest fact that has it in its value; whether there is one."""
+    for index in range(len(found) - 1, -1, -1):
+        fact = found[index]
+        if fact.message < sentence.message - _LAST_STATED:
+            return False
+        value = without_item(fact.value, item) if fact.field in _WORDED else None
+        if value is None:
+            continue
+        if value:
+            found[index] = replace(fact, value=value)
+        else:
+            del found[index]
+        return True
+    return False
 
 
 def _stated(sentence: PlainSentence, before: str) -> Iterator[PlainFact]:

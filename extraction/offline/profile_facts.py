@@ -19,6 +19,7 @@ from extraction.offline.plain_wording import plainly_worded
 from extraction.offline.profile_lines import edits_of
 from extraction.offline.short_answers import affirmed, whole_question
 from extraction.offline.statements_apart import with_statements_in_place
+from extraction.offline.taste_wording import with_tastes_in_place
 from extraction.offline.turns import Turn
 from memory.errors import KeyFormatError
 from memory.keys import entity_key
@@ -137,7 +138,8 @@ def _with_right_names(texts: Sequence[str]) -> list[str]:
 
 def _as_statement(turns: Sequence[Turn], index: int) -> str:
     """A turn's text. A noun phrase that answers the assistant's only question is completed to a statement."""
-    text = with_statements_in_place(with_form_as_statements(_greeted(turns, index)))
+    asked = " ".join(turns[index - 1].questions) if index and turns[index - 1].message.role == "assistant" else ""
+    text = with_tastes_in_place(with_statements_in_place(with_form_as_statements(_greeted(turns, index))), asked)
     if (
         turns[index].own_text != turns[index].text
         or index == 0

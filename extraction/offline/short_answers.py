@@ -18,12 +18,21 @@ _SHORT: Final = (
     (re.compile(_LEAD + r"(?:do you |are you )?still (?:live|living) in ([^?]{2,40})\?", re.IGNORECASE), r"Do you live in \1?"),
 )
 _YES: Final = any_of(
-    listed("yes, yep, yeah, yup, yea, indeed, correct, exactly, right, that's right, that's correct, absolutely, definitely, of course")
+    listed("""
+    yes, yep, yeah, yup, yea, indeed, correct, exactly, right, that's right, that's correct, absolutely, definitely, of course, that's me,
+    precisely, that is right, that is correct, true, that's true, quite right
+""")
 )
+_AGREED: Final = re.compile(r"^\W*(?:that['’]?s |that is )?(?:right|correct|exactly|indeed|true|precisely)\b", re.IGNORECASE)
+"""Agrees with a question in the negative, where "yes" could mean both."""
+_DOUBTED: Final = re.compile(r"^\W*(?:yeah|yea|oh|sure)[\s,.!]+right\W*$", re.IGNORECASE)
+"""Agrees in irony."""
 _MORE: Final = any_of(
     listed("""
     i do, i am, it is, very, very much, very much so, a lot, i do a lot, still, always, lots, so much, really, indeed, unfortunately, sadly,
-    luckily, thanks, exactly, of course, absolutely, totally
+    luckily, thanks, exactly, of course, absolutely, totally, right, correct, that's right, that's correct, yes, still do,
+    i still do, still am,
+    badly, severely, that's me, true, all correct, for sure
 """)
 )
 _TIME: Final = r"(?:for (?:\w+ ){0,3}(?:years?|months|ages|decades)|since [\w ]{2,20}|all my life)"
@@ -41,11 +50,28 @@ _YOU_ARE: Final = re.compile(
     r"^\W*(?:(?:and|so|ok|okay)\W+)*are you (?:still |also |really |actually |currently )*(?P<rest>[^?]+)\?$", re.IGNORECASE
 )
 _YOURS_IS: Final = re.compile(r"^\W*(?:(?:and|so|ok|okay)\W+)*(?i:is) your (?P<rest>[a-z]+ (?:[a-z]+ )?)(?=[A-Z])(?P<value>[^?]+)\?$")
+_CHECKED: Final = re.compile(
+    r"^\W*(?:(?:and|so|ok|okay|oh|ah|then|nice|great|cool|interesting|got it|i see|wait)\W+)*(?P<subject>you(?:['’]re| are)?|your) "
+    r"(?:(?:still|also|really|actually|currently) )*(?P<rest>(?P<verb>[\w'’]+)\b[^?]*?)"
+    r"(?:,? (?:right|correct|yes|yeah|then"
+    r"|(?:aren['’]?t|don['’]?t|isn['’]?t) (?:you|it)))?\s*\?$",
+    re.IGNORECASE,
+)
+"""A statement that is asked to be confirmed: "So you live in Vejle?"."""
+_NO_CHECK: Final = re.compile(
+    r"\b(?:would|will|could|should|might|may|can|used|was|were|had|did|want|wish|plan|hope|going|about to|when|if|once|like to|think|mean"
+    r"|say|said|know|need|not sure|never)\b",
+    re.IGNORECASE,
+)
+_NEGATED: Final = re.compile(r"\b(?:not|never|no longer)\b|n['’]?t\b", re.IGNORECASE)
 _LIKED: Final = re.compile(r"^do you (?:\w+ )??(?:like|enjoy|love) (?P<thing>[^?]+)\?$", re.IGNORECASE)
 _OPEN: Final = either(
     r"\b(?:or|any|anything|something|anyone|what|why|how|where|which|who|when|my|me|i|we|us|this|that|it|they|there|sure|serious)\b"
 )
 """Words of a question that "yes" does not answer with a fact."""
+_TAG: Final = re.compile(
+    r",? (?:is that (?:right|correct|so|true)|i (?:guess|think|assume|suppose|take it)|am i right)\s*\?$", re.IGNORECASE
+)
 _DENIED_ALLERGY: Final = re.compile(r"^\W*no\W+(?:but |only |just |not that\W+)*to (?P<rest>.+)$", re.IGNORECASE | re.DOTALL)
 _ANOTHER: Final = re.compile(r"^\W*(?:no|nope)\W+(?:but |actually |i['’]?m )?(?P<rest>an? [\w -]{3,40})[\s.!]*$", re.IGNORECASE)
 _NOW: Final = re.compile(
@@ -68,7 +94,7 @@ def affirmed(question: str, answer: str) -> str | None:
         question: The only question of the assistant's message.
         answer: The user's next message.
     """
-    asked = question.strip()
+    asked = _TAG.sub("?", question.strip())
     if "?" in answer or _OPEN.search(asked.replace("Do you like", "").replace("do you like", "")):
         return None
     loved, liked = _LOVED.match(answer), _LIKED.match(asked)
@@ -83,7 +109,7 @@ def affirmed(question: str, answer: str) -> str | None:
     other = _ANOTHER.match(answer)
     if other is not None and re.match(r"^\W*(?:and |so )?are you an? ", asked, re.IGNORECASE):
         return f"I'm {other['rest']}"
-    if _AFFIRMED.match(answer) is None:
+    if _AFFIRMED.match(answer) is None or _DOUBTED.match(answer) is not None:
         return None
     if (found := _YOU_DO.match(asked)) is not None:
         return f"I {found['rest']}"
@@ -91,4 +117,15 @@ def affirmed(question: str, answer: str) -> str | None:
         return f"I'm {found['rest']}"
     if (found := _YOURS_IS.match(asked)) is not None:
         return f"My {found['rest']}is {found['value']}"
-    return None
+    return _confirmed(asked, answer)
+
+
+def _confirmed(asked: str, answer: str) -> str | None:
+    """The statement that a question such as "So you live in Vejle?" and an answer that agrees make."""
+    found = _CHECKED.match(asked)
+    if found is None or _NO_CHECK.search(found["rest"]) is not None:
+        return None
+    if _NEGATED.search(found["rest"]) is not None and _AGREED.match(answer) is None:
+        return None
+    subject = found["subject"].lower()
+    return f"{'I' if subject == 'you' else 'My' if subject == 'your' else 'I am'} {found['rest']}"

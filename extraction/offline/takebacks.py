@@ -10,7 +10,7 @@ from extraction.offline.patterns import any_of, either, listed
 
 _OPENER: Final = (
     r"^\W*(?:(?:(?:ha)+h?|lol|lmao|rofl|he(?:he)+|xd|ok|okay|oh|no|nah|nope|well|ah|but|and|sorry|oops|whoops|actually|honestly|wait|um|hmm|just"
-    r"|only|yeah|yes|haha\w*)\b\W*)*"
+    r"|only|yeah|yes|haha\w*|not really|not at all|i admit|i confess|i must admit|fine|to be honest)\b\W*)*"
 )
 _JOKING: Final = any_of(
     listed("""
