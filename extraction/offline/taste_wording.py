@@ -19,6 +19,7 @@ _ADVERB: Final = any_of(
 )
 _NO_THING: Final = any_of(
     listed("""
+    new, old, latest, another, more, first, next, last, good, nice, any,
     i, you, he, she, they, we, it, this, that, these, those, what, who, why, how, where, when, which, is, are, was, were, do, does, did,
     has,
     have, can, could, would, should, will, my, your, his, her, their, our, yes, no, ok, okay, right, really, sure, seriously, anyone,

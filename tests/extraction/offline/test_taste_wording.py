@@ -39,6 +39,7 @@ def test_allergies_are_read_in_many_wordings(text: str, facts: list[str]) -> Non
         ("There's nothing like fresh bread.", ["like fresh bread"]),
         ("I like very much to do the gardening.", ["like gardening"]),
         ("I like very much.", []),
+        ("New phone? I love it.", []),
         ("Puppet shows? My kids hate them.", []),
         ("Puppet shows? Do you hate them?", []),
         ("My brother is odd. Big on ska.", []),
