@@ -12,12 +12,14 @@ from extraction.offline.endings import Ending, endings_of, with_antecedents
 from extraction.offline.fact_grammar import Field
 from extraction.offline.moods import plain_sentences
 from extraction.offline.name_corrections import introduces_writer, names_writer, with_right_name
+from extraction.offline.openers import without_openers
 from extraction.offline.own_forms import with_form_as_statements
 from extraction.offline.place_context import may_be_place
 from extraction.offline.plain_facts import PlainFact, facts_of
 from extraction.offline.plain_wording import plainly_worded
 from extraction.offline.profile_lines import edits_of
 from extraction.offline.short_answers import affirmed, whole_question
+from extraction.offline.spelling import with_keywords_spelled
 from extraction.offline.statements_apart import with_statements_in_place
 from extraction.offline.taste_wording import with_tastes_in_place
 from extraction.offline.turns import Turn
@@ -157,14 +159,15 @@ def _greeted(turns: Sequence[Turn], index: int) -> str:
     "I'm Ann" is an introduction if the speaker is called so, or if somebody else introduced themselves or asked for names right before.
     """
     turn = turns[index]
-    found = _INTRODUCTION.match(turn.own_text)
+    own = without_openers(with_keywords_spelled(turn.own_text))
+    found = _INTRODUCTION.match(own)
     if found is None:
-        return turn.own_text
+        return own
     earlier = turns[max(0, index - _ROUND) : index]
     is_round = any(each.speaker != turn.speaker and _ROUND_OF_NAMES.search(each.text) for each in earlier)
     is_own_name = found["name"].casefold() in turn.speaker.casefold().split()
-    is_new = _NEW_HERE.match(turn.own_text, found.end()) is not None
-    return f"Hi, {turn.own_text}" if is_round or is_own_name or is_new else turn.own_text
+    is_new = _NEW_HERE.match(own, found.end()) is not None
+    return f"Hi, {own}" if is_round or is_own_name or is_new else own
 
 
 def _own_speaker(turns: Sequence[Turn], user: str) -> str | None:
