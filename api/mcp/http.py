@@ -97,7 +97,9 @@ class _Endpoint:
 
     async def _authenticate(self, dependencies: Dependencies, credential: str) -> None:
         try:
-            await _require_key(dependencies, credential)
+            if not credential:
+                raise unauthorized("send the tenant's API key as `Authorization: Bearer ...` or `X-API-Key`")
+            await caller_of(dependencies, credential)
         except ProblemError as error:
             if error.status_code == HTTPStatus.UNAUTHORIZED and self._metadata_url is not None:
                 error.headers = {"WWW-Authenticate": f'Bearer resource_metadata="{self._metadata_url}"'}
@@ -113,9 +115,3 @@ class _Endpoint:
             is_local = False
         if not is_local:
             raise ProblemError(403, "forbidden", "web pages of this origin may not call /mcp; add it to VARVE_MCP__ALLOWED_ORIGINS")
-
-
-async def _require_key(dependencies: Dependencies, api_key: str) -> None:
-    if not api_key:
-        raise unauthorized("send the tenant's API key as `Authorization: Bearer ...` or `X-API-Key`")
-    await caller_of(dependencies, api_key)

@@ -1,6 +1,7 @@
 """The interface of a retriever, and the prepared store that retrievers search."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final, Protocol, TypeVar
 
 from memory.records import Memory
@@ -96,6 +97,33 @@ class PreparedStore:
             StoreRejectedError: If it refuses the request.
         """
         return await self._store.get(scope, ids, at=at)
+
+
+class FurtherRetriever:
+    """A retriever that gets places of its own among the hits, by the quota of the tenant's method.
+
+    Args:
+        store: The memories.
+        embedder: The model that the memories were embedded with.
+    """
+
+    name: PathName
+
+    def __init__(self, store: PreparedStore, embedder: Embedder) -> None:
+        self._store = store
+        self._embedder = embedder
+
+    def applies_to(self, plan: RecallPlan) -> bool:
+        """Whether the recall gives it places among the hits."""
+        return self.name in plan.further_paths
+
+
+def with_types(searched: MemoryFilter, types: Sequence[str]) -> MemoryFilter | None:
+    """A filter with a method's types; None if it then passes nothing. Without types, the filter itself."""
+    if not types:
+        return searched
+    passed = tuple(each for each in types if not searched.types or each in searched.types)
+    return replace(searched, types=passed) if passed else None
 
 
 def further_hit(memory: Memory, score: float, parts: dict[str, float], *, path: PathName, keyword: str | None = None) -> RecallHit:

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Final
 
-from models.embedding.port import Embedder, Embedding
+from models.embedding.port import Embedding
 from retrieval.paths import PathName
 from retrieval.plan import RecallPlan
 from retrieval.query_embedding import embed_question
 from retrieval.request import RecallHit
-from retrieval.retrievers.base import PreparedStore, further_hit
+from retrieval.retrievers.base import FurtherRetriever, further_hit
 from stores.port import RecallQuery, ScoredMemory
 
 MAX_MEMORIES: Final = 1000
@@ -45,23 +45,10 @@ class Linked:
         return (self.keyword_score + self.found.score) / 2
 
 
-class KeywordRetriever:
-    """Finds memories through the keyword graph.
-
-    Args:
-        store: The memories.
-        embedder: The model that the memories were embedded with.
-    """
+class KeywordRetriever(FurtherRetriever):
+    """Finds memories through the keyword graph."""
 
     name: Final[PathName] = "keywords"
-
-    def __init__(self, store: PreparedStore, embedder: Embedder) -> None:
-        self._store = store
-        self._embedder = embedder
-
-    def applies_to(self, plan: RecallPlan) -> bool:
-        """Whether the recall gives it places among the hits."""
-        return self.name in plan.further_paths
 
     async def retrieve(self, plan: RecallPlan) -> list[RecallHit]:
         """The memories that keywords lead to, best first; never entities, which have no keywords.

@@ -11,12 +11,12 @@ from typing import Final
 
 from memory.records import Memory
 from memory.schema.method import RetrievalPath
-from models.embedding.port import Embedder, Embedding
+from models.embedding.port import Embedding
 from retrieval.paths import PathName
 from retrieval.plan import RecallPlan
 from retrieval.query_embedding import embed_question
 from retrieval.request import RecallHit
-from retrieval.retrievers.base import PreparedStore, further_hit
+from retrieval.retrievers.base import FurtherRetriever, further_hit
 from stores.port import MemoryFilter, RecallQuery
 
 STARTS: Final = 20
@@ -37,23 +37,14 @@ class Reached:
     """The score of the start."""
 
 
-class LinkRetriever:
-    """Finds memories by links.
-
-    Args:
-        store: The memories.
-        embedder: The model that the memories were embedded with.
-    """
+class LinkRetriever(FurtherRetriever):
+    """Finds memories by links."""
 
     name: Final[PathName] = "links"
 
-    def __init__(self, store: PreparedStore, embedder: Embedder) -> None:
-        self._store = store
-        self._embedder = embedder
-
     def applies_to(self, plan: RecallPlan) -> bool:
         """Whether the recall's method follows links, and the recall is not limited to named memories or messages."""
-        return self.name in plan.further_paths and plan.filter.ids is None and not plan.filter.messages
+        return super().applies_to(plan) and plan.filter.ids is None and not plan.filter.messages
 
     async def retrieve(self, plan: RecallPlan) -> list[RecallHit]:
         """The memories that links lead to, best first.

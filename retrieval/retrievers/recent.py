@@ -9,32 +9,18 @@ from dataclasses import replace
 from typing import Final
 
 from memory.records import Memory
-from models.embedding.port import Embedder
 from retrieval.paths import PathName
 from retrieval.plan import RecallPlan
 from retrieval.query_embedding import embed_question
 from retrieval.request import RecallHit
-from retrieval.retrievers.base import PreparedStore, further_hit
+from retrieval.retrievers.base import FurtherRetriever, further_hit, with_types
 from stores.port import RecallQuery
 
 
-class RecentRetriever:
-    """Finds the newest memories.
-
-    Args:
-        store: The memories.
-        embedder: The model that the memories were embedded with.
-    """
+class RecentRetriever(FurtherRetriever):
+    """Finds the newest memories."""
 
     name: Final[PathName] = "recent"
-
-    def __init__(self, store: PreparedStore, embedder: Embedder) -> None:
-        self._store = store
-        self._embedder = embedder
-
-    def applies_to(self, plan: RecallPlan) -> bool:
-        """Whether the recall gives it places among the hits."""
-        return self.name in plan.further_paths
 
     async def retrieve(self, plan: RecallPlan) -> list[RecallHit]:
         """The newest memories until the moment of the recall, at most as many as the quota; never entities, which are always current.
@@ -43,14 +29,10 @@ class RecentRetriever:
             StoreError: As the store raises it.
             models.errors.ModelError: If the query cannot be embedded.
         """
-        path, searched = plan.further_paths[self.name], plan.filter.without_entities
+        path, events = plan.further_paths[self.name], plan.filter.without_entities
+        searched = None if events is None else with_types(events, path.types)
         if searched is None:
             return []
-        if path.types:
-            types = tuple(each for each in path.types if not searched.types or each in searched.types)
-            if not types:
-                return []
-            searched = replace(searched, types=types)
         # A memory that names a later date is not newer than what was said after it.
         searched = replace(searched, as_of=searched.as_of or plan.now)
         newest = await self._store.newest(searched, limit=path.quota)

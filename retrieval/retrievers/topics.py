@@ -6,7 +6,6 @@ to the query. It replies with numbers. Without a usable reply, the search by mea
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Final
 
 from memory.fencing import one_line
@@ -21,7 +20,7 @@ from retrieval.paths import PathName
 from retrieval.plan import RecallPlan
 from retrieval.query_embedding import embed_question
 from retrieval.request import RecallHit
-from retrieval.retrievers.base import PreparedStore, further_hit
+from retrieval.retrievers.base import FurtherRetriever, PreparedStore, further_hit, with_types
 from runtime.settings import TopicsSettings
 from stores.port import RecallQuery, ScoredMemory
 
@@ -44,7 +43,7 @@ _REPLY: Final = re.compile(r"\s*(?:none|[0-9]{1,6}(?:\s*[,;#]\s*[0-9]{1,6})*)\s*
 _NUMBER: Final = re.compile(r"[0-9]+")
 
 
-class TopicRetriever:
+class TopicRetriever(FurtherRetriever):
     """Finds topics with a model.
 
     Args:
@@ -57,17 +56,12 @@ class TopicRetriever:
     name: Final[PathName] = "topics"
 
     def __init__(self, store: PreparedStore, embedder: Embedder, *, llm: LLM | None, settings: TopicsSettings) -> None:
-        self._store = store
-        self._embedder = embedder
+        super().__init__(store, embedder)
         self._model = RecallModel(llm, settings=settings, purpose=PURPOSE)
         self.most = settings.topics
         """Most topics in a prompt."""
         self.deadline_s = settings.deadline_s
         """Most seconds of a selection."""
-
-    def applies_to(self, plan: RecallPlan) -> bool:
-        """Whether the recall gives it places among the hits."""
-        return self.name in plan.further_paths
 
     async def topics(self, plan: RecallPlan) -> list[ScoredMemory]:
         """The topics for the prompt, best first by the query.
@@ -78,14 +72,10 @@ class TopicRetriever:
             models.errors.ModelError: If the query cannot be embedded.
         """
         self._model.check()
-        path, searched = plan.further_paths[self.name], plan.filter.without_entities
+        path, events = plan.further_paths[self.name], plan.filter.without_entities
+        searched = None if events is None else with_types(events, path.types)
         if searched is None:
             return []
-        if path.types:
-            types = tuple(each for each in path.types if not searched.types or each in searched.types)
-            if not types:
-                return []
-            searched = replace(searched, types=types)
         embedding = await embed_question(self._embedder, plan.request.query)
         query = RecallQuery(
             filter=searched, text=plan.request.query, embedding=embedding, limit=self.most, prefetch=max(self.most, plan.prefetch)

@@ -11,12 +11,12 @@ from dataclasses import replace
 from typing import Final
 
 from memory.records import Memory
-from models.embedding.port import Embedder, Embedding
+from models.embedding.port import Embedding
 from retrieval.paths import PathName
 from retrieval.plan import RecallPlan
 from retrieval.query_embedding import embed_question
 from retrieval.request import RecallHit
-from retrieval.retrievers.base import PreparedStore, further_hit
+from retrieval.retrievers.base import FurtherRetriever, further_hit
 from stores.collection import TOP
 from stores.port import MemoryFilter, RecallQuery
 
@@ -26,23 +26,10 @@ MAX_EVENTS: Final = 300
 """Most events that are ranked."""
 
 
-class TreeRetriever:
-    """Finds events by beam search from the top of the user's trees.
-
-    Args:
-        store: The memories.
-        embedder: The model that the memories were embedded with.
-    """
+class TreeRetriever(FurtherRetriever):
+    """Finds events by beam search from the top of the user's trees."""
 
     name: Final[PathName] = "tree"
-
-    def __init__(self, store: PreparedStore, embedder: Embedder) -> None:
-        self._store = store
-        self._embedder = embedder
-
-    def applies_to(self, plan: RecallPlan) -> bool:
-        """Whether the recall gives it places among the hits."""
-        return self.name in plan.further_paths
 
     async def retrieve(self, plan: RecallPlan) -> list[RecallHit]:
         """The events that the search reaches, best first.
