@@ -8,6 +8,7 @@ from pydantic import JsonValue
 from memory.fencing import one_line_json
 from memory.lenient_json import Partial, read_json
 from operators.errors import UnusableAnswerError
+from operators.merge_by_rule import flat
 
 _MAX_WRAPPER_DEPTH: Final = 3
 
@@ -15,6 +16,15 @@ _MAX_WRAPPER_DEPTH: Final = 3
 def question_of(fields: dict[str, JsonValue]) -> str:
     """A question's fields as JSON in one line. The fields quote untrusted text, so tokens of chat templates in it are broken up."""
     return one_line_json(fields)
+
+
+SUMMARY_SCHEMA: Final[dict[str, Any]] = {
+    "type": "object",
+    "properties": {"text": {"type": "string"}},
+    "required": ["text"],
+    "additionalProperties": False,
+}
+"""JSON schema of the answer that :func:`read_summary_answer` reads."""
 
 
 def answer_with_text(answer: str) -> dict[str, Any]:
@@ -27,6 +37,18 @@ def answer_with_text(answer: str) -> dict[str, Any]:
     if not told:
         raise UnusableAnswerError("the answer holds no JSON object with a text")
     return told[-1]
+
+
+def read_summary_answer(answer: str) -> str:
+    """Reads a summary, on one line, from an answer.
+
+    Args:
+        answer: A JSON object, possibly after reasoning, in a code fence or within other text.
+
+    Raises:
+        UnusableAnswerError: If there is no such object, or no text in it.
+    """
+    return flat(answer_with_text(answer)["text"])
 
 
 def _objects_with_text(value: Any, *, depth: int) -> Iterator[dict[str, Any]]:

@@ -12,9 +12,10 @@ from memory.records import Memory, WrittenText
 from memory.schema.operator_specs import OperatorSpec, built_in
 from memory.times import time_of_microseconds
 from operators.cluster.communities import Community, Evidence, changed_edges, communities_in, ids_of, mark_of, present_in
-from operators.cluster.prompt import community_prompt, read_community_answer
+from operators.cluster.prompt import community_prompt
 from operators.cluster.texts import RULE, Texts
 from operators.edge import Edge, Edges
+from operators.llm_json import read_summary_answer
 from operators.llm_operator import LLMOperator, Moment, Outcome, Prompt, Question, Settled
 from operators.merge_by_rule import bounded
 from operators.operator import Configuration, Operand, State, Value
@@ -145,7 +146,7 @@ class Communities(LLMOperator, PublishingOperator):
 
     def outcome(self, question: Question, answer: str, *, model: str) -> Outcome:
         """See :meth:`LLMOperator.outcome`."""
-        return _outcome(question, bounded(read_community_answer(answer), cast(int, question.content["limit"])), by=model)
+        return _outcome(question, bounded(read_summary_answer(answer), cast(int, question.content["limit"])), by=model)
 
     def outcome_by_rule(self, question: Question) -> Outcome:
         """See :meth:`LLMOperator.outcome_by_rule`: the edges stay the summary."""

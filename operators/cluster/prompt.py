@@ -1,10 +1,10 @@
-"""The prompt with which a model summarises a community, and the reader of its answer (Zep, section 2.3)."""
+"""The prompt with which a model summarises a community (Zep, section 2.3)."""
 
 from typing import Any, Final
 
 from pydantic import JsonValue
 
-from operators.llm_json import answer_with_text, question_of
+from operators.llm_json import SUMMARY_SCHEMA, question_of
 from operators.llm_operator import Prompt
 from operators.merge_by_rule import flat
 
@@ -27,13 +27,6 @@ Example:
 {"text":"Ann has lived in Bergen since 2026-02-04. Before, from 2026-01-05, she lived in Oslo."}
 """
 
-_SCHEMA: Final[dict[str, Any]] = {
-    "type": "object",
-    "properties": {"text": {"type": "string"}},
-    "required": ["text"],
-    "additionalProperties": False,
-}
-
 
 def community_prompt(*, subject: str, question: dict[str, Any]) -> Prompt:
     """The prompt for one community.
@@ -49,16 +42,4 @@ def community_prompt(*, subject: str, question: dict[str, Any]) -> Prompt:
         "summary": flat(question["before"]),
         "added": [flat(each) for each in question["added"]],
     }
-    return Prompt(system=_SYSTEM, user=question_of(asked), json_schema=_SCHEMA)
-
-
-def read_community_answer(answer: str) -> str:
-    """Reads the summary from an answer.
-
-    Args:
-        answer: A JSON object, possibly after reasoning, in a code fence or within other text.
-
-    Raises:
-        UnusableAnswerError: If there is no such object, or no text in it.
-    """
-    return flat(answer_with_text(answer)["text"])
+    return Prompt(system=_SYSTEM, user=question_of(asked), json_schema=SUMMARY_SCHEMA)

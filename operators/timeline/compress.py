@@ -12,6 +12,7 @@ from memory.schema.time_window import TimeWindow
 from memory.text import shortened
 from operators.aging import AgedEvent, AgingOperator
 from operators.errors import RefusedChangeError
+from operators.llm_json import read_summary_answer
 from operators.llm_operator import LLMOperator, Moment, Outcome, Prompt, Question, Settled
 from operators.merge_by_rule import bounded
 from operators.operator import Configuration, Operand, State, Value
@@ -19,7 +20,7 @@ from operators.publishing import Owner, PublishingOperator
 from operators.timeline.digest import Digest, count_of, present
 from operators.timeline.periods import Period
 from operators.timeline.summary import MAX_SUMMARY, summary
-from operators.timeline.summary_prompt import read_summary_answer, summary_prompt
+from operators.timeline.summary_prompt import summary_prompt
 from operators.timeline.texts import RULE, Texts, digest_of, known_of
 from operators.timeline.timeline import Aging, Timeline, TimelineEvent, released, touched
 

@@ -1,10 +1,10 @@
-"""The prompt by which a model summarises a period of a timeline (VikingMem 3.2), and what is read from its answer."""
+"""The prompt by which a model summarises a period of a timeline (VikingMem 3.2)."""
 
 from typing import Any, Final
 
 from pydantic import JsonValue
 
-from operators.llm_json import answer_with_text, question_of
+from operators.llm_json import SUMMARY_SCHEMA, question_of
 from operators.llm_operator import Prompt
 from operators.merge_by_rule import day_of, flat
 
@@ -27,13 +27,6 @@ Example:
 {"text":"Ann ran twice, 5 km on 2024-05-13 and 7 km on 2024-05-15. On 2024-05-16 her sister Mia told her that she moves to Oslo."}
 """
 
-_SCHEMA: Final[dict[str, Any]] = {
-    "type": "object",
-    "properties": {"text": {"type": "string"}},
-    "required": ["text"],
-    "additionalProperties": False,
-}
-
 
 def summary_prompt(*, subject: str, question: dict[str, Any]) -> Prompt:
     """The prompt for one period.
@@ -49,16 +42,4 @@ def summary_prompt(*, subject: str, question: dict[str, Any]) -> Prompt:
         "events": [{"day": day_of(time), "says": flat(text)} for time, text in question["events"]],
         "others": question["others"],
     }
-    return Prompt(system=_SYSTEM, user=question_of(asked), json_schema=_SCHEMA)
-
-
-def read_summary_answer(answer: str) -> str:
-    """Reads the summary from an answer.
-
-    Args:
-        answer: A JSON object, possibly after reasoning, in a code fence or within other text.
-
-    Raises:
-        UnusableAnswerError: If there is no such object, or no text in it.
-    """
-    return flat(answer_with_text(answer)["text"])
+    return Prompt(system=_SYSTEM, user=question_of(asked), json_schema=SUMMARY_SCHEMA)

@@ -9,13 +9,14 @@ from memory.records import Memory
 from memory.schema.operator_specs import OperatorSpec, built_in
 from memory.text import shortened
 from operators.errors import RefusedChangeError
+from operators.llm_json import read_summary_answer
 from operators.llm_operator import LLMOperator, Moment, Outcome, Prompt, Question, Settled
 from operators.merge_by_rule import bounded
 from operators.operator import Configuration, Operand, State, Value
 from operators.publishing import Owner, PublishingOperator
 from operators.tree.growth import Shape, Tree, inserted, retracted
 from operators.tree.nodes import NodeEvent, Nodes, Whole, above, below, children_of, vector_of
-from operators.tree.prompt import node_prompt, read_node_answer
+from operators.tree.prompt import node_prompt
 from operators.tree.published import MAX_EXTRACT, events_below, extract, node_id, node_memory
 from operators.tree.texts import RULE, Texts, known_of
 from operators.tree.turns import Turn, divided, segments, turn_of
@@ -152,7 +153,7 @@ class MemoryTree(LLMOperator, PublishingOperator):
 
     def outcome(self, question: Question, answer: str, *, model: str) -> Outcome:
         """See :meth:`LLMOperator.outcome`."""
-        return _outcome(question, bounded(read_node_answer(answer), cast(int, question.content["limit"])), by=model)
+        return _outcome(question, bounded(read_summary_answer(answer), cast(int, question.content["limit"])), by=model)
 
     def outcome_by_rule(self, question: Question) -> Outcome:
         """See :meth:`LLMOperator.outcome_by_rule`: the extract stays."""
