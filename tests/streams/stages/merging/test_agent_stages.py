@@ -1,8 +1,6 @@
 """A block that a model edits, through the stages with a real store: exact retraction, rebuild, outages, and the borders of users."""
 
 import signal
-from collections.abc import AsyncIterator, Iterator
-from pathlib import Path
 
 import pytest
 
@@ -11,31 +9,16 @@ from memory.headers import ERASURE, KIND
 from memory.keys import encode_key
 from memory.records import ErasedWindow, ErasureCommand, Memory
 from runtime.kafka import OutgoingRecord
-from runtime.settings import LLMSettings, Settings, StoreSettings
-from stores.build import build_store
+from runtime.settings import LLMSettings, Settings
 from stores.port import MemoryStore
 from streams.errors import TransientError
 from tests.stores.edge_owner_process import EdgeOwnerProcess
 from tests.streams.agent_remarks import BLOCK, asked, calls, editing_answer, schema
-from tests.streams.harness import plain_settings
 from tests.streams.linked_remarks import remarks
 from tests.streams.merged_remarks import TENANT
 from tests.streams.stages.merging.linked_stages import LinkedStages, LinkingLLM
 
 OSLO, CAT, BERGEN = remarks("ann", 0, "I live in Oslo."), remarks("ann", 1, "I have a cat."), remarks("ann", 2, "I live in Bergen.")
-
-
-@pytest.fixture
-def edge(tmp_path: Path) -> Iterator[EdgeOwnerProcess]:
-    with EdgeOwnerProcess(tmp_path / "edge") as edge:
-        yield edge
-
-
-@pytest.fixture
-async def store(edge: EdgeOwnerProcess, tmp_path: Path) -> AsyncIterator[MemoryStore]:
-    store = build_store(plain_settings(tmp_path, store=StoreSettings(socket=edge.socket)))
-    yield store
-    await store.close()
 
 
 def asking(settings: Settings) -> Settings:

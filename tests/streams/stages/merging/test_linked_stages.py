@@ -1,8 +1,6 @@
 """Lookups and updates of other memories, through the stages with a real store: exact retraction, repetition, rebuild, and outages."""
 
 import signal
-from collections.abc import AsyncIterator, Iterator
-from pathlib import Path
 
 import pytest
 
@@ -10,32 +8,17 @@ from memory.headers import ERASURE, EVOLUTION, KIND
 from memory.keys import encode_key
 from memory.records import ErasedWindow, ErasureCommand, Memory
 from runtime.kafka import OutgoingRecord
-from runtime.settings import Settings, StoreSettings
-from stores.build import build_store
+from runtime.settings import Settings
 from stores.port import MemoryStore
 from streams.errors import TransientError
 from tests.erased_users import now_erased
 from tests.stores.edge_owner_process import EdgeOwnerProcess
-from tests.streams.harness import plain_settings
 from tests.streams.linked_remarks import note_id, remarks, schema
 from tests.streams.merged_remarks import TENANT
 from tests.streams.stages.merging.linked_stages import LinkedStages, LinkingLLM
 
 CAT, ILL, VET = remarks("ann", 0, "I have a cat."), remarks("ann", 1, "My cat is ill."), remarks("ann", 2, "The vet saw my cat.")
 NOTHING = {window: remarks("ann", window) for window in range(3)}
-
-
-@pytest.fixture
-def edge(tmp_path: Path) -> Iterator[EdgeOwnerProcess]:
-    with EdgeOwnerProcess(tmp_path / "edge") as edge:
-        yield edge
-
-
-@pytest.fixture
-async def store(edge: EdgeOwnerProcess, tmp_path: Path) -> AsyncIterator[MemoryStore]:
-    store = build_store(plain_settings(tmp_path, store=StoreSettings(socket=edge.socket)))
-    yield store
-    await store.close()
 
 
 def unversioned(notes: dict[str, Memory]) -> dict[str, object]:
