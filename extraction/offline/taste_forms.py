@@ -55,7 +55,12 @@ _TASTES: Final = (
         rf"{_OF_THIS_TALK}(?:being |people who )?{values.PHRASE}(?:\s+{_WITH} {values.PHRASE})?(?:\s+or (?!(?:i"
         rf"|my|we)\b){values.WORD}(?=\s*(?:[.,!]|$)))?{values.AND_ALSO}",
     ),
-    form(Field.DISLIKE, "<I_am> terrified|petrified of", rf"{_OF_THIS_TALK}{values.PHRASE}"),
+    form(
+        Field.DISLIKE,
+        "<I_am> <big>? terrified|petrified|scared|afraid|frightened|deathly_afraid|so_scared of",
+        rf"{_OF_THIS_TALK}(?!(?!flying|driving|swimming)\w+ing\b)(?!(?:what|how|who|being|my|his|her|him|them|you|me|something|everything)\b)"
+        rf"{values.PHRASE}",
+    ),
     form(
         Field.DISLIKE,
         "",
@@ -110,8 +115,8 @@ _HEALTH: Final = (
     form(Field.DIET, "<I_am> on <a>? <dietary>?", any_of(words.REGIMES), r"(?=\s+diet\b)"),
     form(Field.DIET, "<I_have> gone|turned|become <a>? <dietary>?", any_of(words.DIETS)),
     form(Field.DIET, "<my> diet <is> <dietary>?", any_of(words.DIETS, words.REGIMES)),
-    form(Field.DIET, "<dietary>?", any_of(words.DIETS), r"(?=\s+(?:here|since|for (?:\w+ )?(?:years|months|decades))\b)"),
-    form(Field.DIET, "<I_have>", r"c(?:o)?eliac(?: disease)?"),
+    form(Field.DIET, "<dietary>?", any_of(words.DIETS), r"(?=\s+(?:here|since|for (?:\w+ ){0,2}(?:years|months|decades))\b)"),
+    form(Field.DIET, "<I_have>", r"c(?:o)?eliac(?: disease)?|(?:type (?:1|2|one|two) )?diabetes"),
     form(Field.AVOID, "<I> don't|do_not|never|can't|cannot|can_not|won't <ever>? <eat>", rf"(?!{any_of(words.UNAVOIDED)}\b){values.LIST}"),
     form(
         Field.AVOID,
