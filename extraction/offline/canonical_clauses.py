@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Final
 
 from extraction.offline.fact_words import DIETS, DISLIKING, LIKING, MANY_RELATIVES, REGIMES, RELATIVES, SETTLEMENTS
+from extraction.offline.occupations import is_occupation
 from extraction.offline.patterns import any_of, cue, listed
 from extraction.offline.value_patterns import FIRST_NAME, PLACE_NAME
 
@@ -39,7 +40,7 @@ _FREE_TIME: Final = (
     r"|in my (?:free|spare|leisure) time|(?:on|at) (?:the )?weekends|after work|outside (?:of )?work)"
 )
 _CHERISHED: Final = (
-    r"(?:favou?rites?|guilty pleasures?|weakness|happy place|comfort food|comfort zone|(?:biggest|greatest|great|main|true|first) (?:love|joy"
+    r"(?:favou?rites?|guilty pleasures?|happy place|comfort food|comfort zone|(?:biggest|greatest|great|main|true|first) (?:love|joy"
     r"|passion|pleasure)|jam|obsession|drink of choice|sport of choice|passion|passions|hobby|hobbies|pastime|pastimes|favou?rite things?"
     r"|favou?rite thing (?:ever|in the (?:whole )?world|to do|to eat|to drink|to watch))"
 )
@@ -179,11 +180,55 @@ _RULES: Final[tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...]] = (
     ),
     (rf"\b(?:(?:over )?here )?where (?:i|we) live(?: now)?(?:,| is|,? in|, which is) (?:in )?(?P<place>{PLACE_NAME})(?:,\s*|(?=[.!]|$)| (?=it|the)\b)", r"I live in \g<place>. "),
     (
-        rf"{LEAD}(?:my |our )?home(?: for (?:me|us))?(?: now| these days| nowadays)? is an? (?!(?:dream|long)\b)(?:[\w'’-]+ ){{1,5}}?"
+        rf"{LEAD}(?:my |our )?home(?: for (?:me|us))?(?: now| these days| nowadays)?(?: is|['’]s) an? (?!(?:dream|long)\b)(?:[\w'’-]+ ){{1,5}}?"
         rf"(?:in|on) (?=(?-i:[A-Z]))",
         r"\g<lead>I live in ",
     ),
+    (
+        rf"(?:,|;|\s[–—-]|\b(?:but|and|so|now|yet|then))*[\s,]+(?P<place>{PLACE_NAME}) (?:has been|has become|became|is now) (?:my |our )?home"
+        r"(?=\s*(?:[.,!;]|$)|\s(?:now|since|these days|for (?:\w+ ){0,3}(?:years|months|decades))\b)",
+        r". I live in \g<place>",
+    ),
+    (r"[,;.]? (?:but |and |so )?(?:now(?:adays)?,? home is|home is now|today,? home is|home now is) (?=(?-i:[A-ZÀ-Þ]))", ". I live in "),
+    (rf"\b(?:i|we)(?:['’]ve| have)?(?: now| finally)? made (?P<place>{PLACE_NAME}) (?:my|our) home\b", r"I live in \g<place>"),
+    (r"\b(?:i|we)(?:['’]ve| have)(?: finally| now)? (?:put down|grown|struck) roots in (?=(?-i:[A-ZÀ-Þ]))", "I live in "),
+    (r"\byou(?:['’]ll| will) find me living in (?=(?-i:[A-ZÀ-Þ]))", "I live in "),
+    (
+        rf"\b(?:i|we)(?:['’]ve| have)? (?:just |recently |finally )?(?:bought|got|found|rented) an? (?:[\w-]+ ){{0,2}}(?:house|flat|apartment|place|home"
+        rf"|cottage|condo) in (?P<place>{PLACE_NAME}) and (?:(?:just|have|we|i|already|finally) )*moved (?:in|there)\b",
+        r"I live in \g<place>,",
+    ),
+    (r"\b(i|we) (?:live and work|work and live|live and study|live, work and play) in\b", r"\1 live in"),
+    (
+        r"\b(?:my|our) (?:flat|apartment|house|place|home)(?:['’]s| is) (?:right )?(?:in|near) the (?:very )?(?:cent(?:er|re)|middle|heart|old town|north"
+        r"|south|east|west|outskirts) of (?=(?-i:[A-ZÀ-Þ]))",
+        "I live in ",
+    ),
     # trades
+    (r"\b(my (?:job|work|trade) is) to (?=[a-z]{3,} [a-z])(?!(?:be|help|make sure|get|find|keep|do|know)\b)", r"\1: for a living I "),
+    (r"\bi freelance as\b", "I work as"),
+    (r"\bi do (?P<job>[a-z]+(?: [a-z]+)?) (?:for work|as a job|as my job|for a job)\b", r"I do \g<job> for a living"),
+    (
+r"\b(?:they|(?:my|the) (?:boss|company|firm|team))(?:['’]ve| have| has)? (?:just |recently |finally )?(?:made me|promoted me to|hired me as"
+        r"|appointed me(?: as)?|took me on as) (?:the |an? )?(?:new )?(?P<job>[a-z][\w-]*(?: (?!(?:for|at|in|of|and|but|last|this)\b)[a-z][\w-]*){0,2})"
+        r"(?! for an?\b)",
+        lambda found: f"I work as a {found['job']}" if is_occupation(found["job"]) else found.group(),
+    ),
+    (r"\bafter (?:[\w'’-]+ ){1,4}(?:abroad|away|overseas),? (?=(?:i|we)\b)", ""),
+    # tastes
+    (
+        r"\b((?:i|we) (?:really |absolutely |also )?(?:love|like|enjoy|adore)) going to (?=(?:the )?[a-z])"
+        r"(?!(?:be|have|get|sleep|bed|work|school|there|that|this|these|my|your|his|her|our|a|an|see|do)\b)",
+        r"\1 ",
+    ),
+    (r"\b(i|we) (?P<verb>love|enjoy|like) nothing (?:more|better) than (?=\w)", r"\1 \g<verb> "),
+    (
+        r"\bi (?:can['’]?t|cannot|could not|couldn['’]?t) (?:live|survive|imagine life|start (?:the|my) day) without "
+        r"(?!(?:you|him|her|them|it|this|that|my|the|a|an|your|being|knowing|these|those)\b)(?=[a-z])",
+        "I love ",
+    ),
+    (r"\bi(?:['’]ve| have) been (?:really |so |very )?(into|fond of|keen on|crazy about|obsessed with) (?=[^.!?\n]{2,40} (?:since|for|all my life)\b)", r"I'm \1 "),
+    (r"\bmy kind of (?:music|film|films|food|holiday|sport|book|books|weather|fun|humou?r) (?:is|are) (?!(?:that|this|the|when|not)\b)(?=[a-z])", "I like "),
     (
         rf"\b(?:i['’]?m|i am) by (?P<kind>trade|profession|training|education) (?:an? )?{_JOB_WORDS}(?=\s*(?:[.,;!]|$)|\s+(?:and|but|from|in)\b)",
         r"I'm a \g<job> by \g<kind>",
@@ -201,6 +246,22 @@ _RULES: Final[tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...]] = (
     ),
     (r"\bprofessionally,? i (?=(?!(?:am|was|have|had|would|could|should|want|do|did|know|think|feel)\b)[a-z]{3,} \w)", "for a living I "),
     # food
+    (r"\b(allergic to) (?:most|all|all kinds of|all sorts of|some|many|certain|various|every kind of|any|pretty much all|nearly all) (?=[a-z]+)", r"\1 "),
+    (r"\b(?:have|['’]ve got|got|['’]ve) (?:an? )?food allerg(?:y|ies)\s*[:(,–—-]\s*(?:to )?(?P<thing>[a-z][a-z ,]{2,40}[a-z])\)?", r"have an allergy to \g<thing>"),
+    (
+        r"\bi(?:['’]ve| have)(?: not|n['’]?t) (?P<act>eaten|drunk|touched|had|smoked|worn) (?:any |a drop of )?(?P<thing>(?!(?:a|an|the|my|it|that|this|anything|much"
+        r"|breakfast|lunch|dinner|for|in|since|out|enough)\b)[a-z]+(?: (?!(?:since|in|for)\b)[a-z]+)?) (?:since \d{4}|(?:in|for) (?:over |about |almost |more than )?"
+        r"(?:\d+|two|three|four|five|six|seven|eight|nine|ten|fifteen|twenty|many|several) (?:years|decades)|in years|in decades|since (?:i was|childhood))\b",
+        r"I avoid \g<thing>",
+    ),
+    (r"\bi(?:['’]m| am) off (?P<thing>dairy|gluten|sugar|meat|alcohol|caffeine|coffee|carbs|wheat) (?:for good|completely|entirely|forever|permanently|these days)\b", r"I avoid \g<thing>"),
+    (rf"\bi was (?:raised|brought up|born) (?:an? )?(?P<diet>{any_of(DIETS)}) and (?:i )?still am\b", r"I'm \g<diet>"),
+    (rf"\bi(?:['’]ve| have) always been (?:an? )?(?:strict )?(?P<diet>{any_of(DIETS)})\b(?! until| but)", r"I'm \g<diet>"),
+    (
+        r"\bi (?:always )?(?:get|break out in|come out in) (?:hives|anaphylaxis) (?:from|when i eat|when eating|whenever i eat|after eating|if i eat)"
+        r" (?P<thing>(?!(?:stress|nerves|heat|sweat|the|my|thinking|exams?|sun|cold|anything|it|that)\b)[a-z]+(?: (?!(?:and|but|so|or)\b)[a-z]+)?)(?=\s*(?:[.,!;]|$))",
+        r"I'm allergic to \g<thing>",
+    ),
     (rf"\bi live (?=(?:{any_of(DIETS)})(?:\s*[.,!]|\s*$))", "I eat "),
     (rf"\bi (?:only|exclusively|always|strictly) (?:eat|buy|cook) (?P<diet>{any_of(DIETS, REGIMES)})(?: (?:food|meat|meals|dishes|stuff|products))?\b", r"I only eat \g<diet>"),
     (rf"\bi(?:['’]ve| have)? (?:completely |finally |just )?(?:gave up|given up|cut out|sworn off|swore off|quit) {_GIVEN_UP}", r"I avoid \g<thing>"),

@@ -15,11 +15,11 @@ _NO_PERSONS: Final = any_of(
     pakistani, filipino, filipina, latino, latina, sunni, shia, mormon, methodist, lutheran, anglican, orthodox, jew, republican, democrat,
     tory, labour, libra, virgo, gemini, aries, pisces, taurus, capricorn, aquarius, scorpio, sagittarius, cancer, team, type, gen, groot,
     happy, sober, afraid, buddhist, atheist, agnostic, quaker, cantonese, hungry, desperate, interested, excited, ukrainian, black, white,
-    brown, blind, dyslexic, bipolar, based, working, living, iron, legend, ceo, cto, cfo, writing, trying, struggling, currently, planning,
+    brown, blind, dyslexic, bipolar, based, working, living, iron, legend, ceo, cto, cfo, writing, trying, struggling, eat, currently, planning,
     having, getting, learning, preparing, reaching, using, wondering, calling, starting, doing, making, considering, worried
 """),
 )
-_NAME: Final = rf"(?P<name>(?!(?i:{_NO_PERSONS})\b)(?-i:[A-ZÀ-Þ][a-zà-ÿĀ-ž'’-]{{1,20}})(?<!ing)(?<!['’]s))"
+_NAME: Final = rf"(?P<name>(?!(?i:{_NO_PERSONS}|pro-|anti-|non-)\b)(?-i:[A-ZÀ-Þ][a-zà-ÿĀ-ž'’-]{{1,20}})(?<!ing)(?<!['’]s))"
 _NATIONAL: Final = re.compile(r"(?:ish|ese|ean|ican|anian|indian|asian|russian|ian|ed)$", re.IGNORECASE)
 _GIVEN: Final = re.compile(
     r"(?:adrian|brian|ian|vivian|julian|lillian|lilian|fabian|damian|sebastian|florian|gillian|kilian|killian|jillian|cyprian|maximilian"
@@ -46,9 +46,33 @@ _REWRITES: Final = tuple(
         (rf"^\W*{_GREETS}[\s,!.]+{_NAME} speaking\b", r"Hi, I'm \g<name>"),
         # a name to be used
         (rf"^\W*(?:just|simply|plain) {_NAME} (?:is fine|will do|works|is enough|is ok|is okay|is good|please)\b", r"Call me \g<name>"),
-        (r"\b(?:please |you can |you may |just |feel free to )*(?:address me as|refer to me as|know me as|call me by my (?:nick)?name,?|use the name) "
+        (r"\b(?:please |you can |you may |just |feel free to )*(?:address me as|refer to me as|know me as|call me by my (?:nick)?name,?|use the name) (?!your|his|her|the)"
          r"(?=(?:(?:dr|prof|mr|mrs|ms)\.? )?(?-i:[A-ZÀ-Þ]))", "call me "),
         (r"\b(?:may|might|probably|can) know me as\b", "call me"),
+        (
+            r"\b(?:i['’]d (?:like|love|prefer)|i would (?:like|love|prefer)|i want|i['’]d like it if) you (?:to call|called) me (?=(?-i:[A-ZÀ-Þ]))"
+            r"|\b(?:could|can|would|will) you (?:please |just |maybe )?call me (?=(?-i:[A-ZÀ-Þ])[\w'’-]+(?: please| instead| from now on)?\s*[.?!]*$)",
+            "Call me ",
+        ),
+        (r"\b(?:i['’]m|i am) (?:better |mostly |usually |generally |also )?known (?:to \w+ )?as (?=(?-i:[A-ZÀ-Þ]))", "I go by "),
+        (
+            r"\b(?:people|folks|friends|everyone|everybody|they|we|my friends|my family)(?: usually| always| often)? (?:shorten|abbreviate) (?:it|my name) to "
+            r"(?=(?-i:[A-ZÀ-Þ]))",
+            "everyone calls me ",
+        ),
+        (r"\bthe name my (?:mum|mom|mother|dad|father|parents) gave me is (?=(?-i:[A-ZÀ-Þ]))", "my name is "),
+        (r"\bmy (?:nickname|short name|preferred name) is (?=(?-i:[A-ZÀ-Þ]))", "I go by "),
+        (rf"^\W*this is {_NAME}, (?=i\b)", r"Hi, I'm \g<name>, "),
+        (
+            r"^\W*(?:officially|on paper|legally)[, ]+(?:i['’]m|i am|my name is|it['’]s) (?-i:[A-ZÀ-Þ])[\w'’-]+,? (?:but|though) (?:everyone|everybody|people|friends"
+            r"|my friends|they|most people) (?:says?|uses?|calls? me) (?=(?-i:[A-ZÀ-Þ]))",
+            "Everyone calls me ",
+        ),
+        (
+            r"^\W*my (?:passport|id|birth certificate|papers|documents|badge|licen[cs]e|driving licen[cs]e) says? (?-i:[A-ZÀ-Þ])[\w'’-]+,? (?:but|though),? "
+            r"(?:please |just |i )*(?:use|say|go by|call me) (?=(?-i:[A-ZÀ-Þ]))",
+            "Call me ",
+        ),
         (r"\bi (?:also |only )?answer to (?=(?-i:[A-ZÀ-Þ]))", "I go by "),
         (r"\bi(?:['’]ve| have) (?:always |only )?(?:gone|been going) by (?=(?-i:[A-ZÀ-Þ]))", "I go by "),
         (r"\b(?:but|though|and)? ?(?P<name>(?-i:[A-ZÀ-Þ])[\w'’-]+) is what (?:everyone|everybody|people|friends|my friends|they|most people) (?:calls?|uses?|call me|use)(?: me)?\b",

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from extraction.offline.canonical_clauses import LONGEST
-from extraction.offline.fact_words import DIETS, FOODS, RELATIVES
+from extraction.offline.fact_words import DIETS, MANY_RELATIVES, RELATIVES
 from extraction.offline.occupations import is_occupation
 from extraction.offline.patterns import any_of, cue, listed
 from extraction.offline.value_patterns import PLACE_NAME
@@ -34,7 +34,7 @@ _MY_WORK: Final = re.compile(
     rf"\b(?:my|our) (?:(?:current|new|day|full-time|part-time|own|next) )?(?P<noun>job|work|role|shift|shifts|career|position|day job|life"
     rf"|business|hours|schedule|routine|salary|duties|profession|vocation) as (?:an? |the )?{_ROLE}"
     r"(?=\s*(?:[.,!;?)]|$)|\s(?:is|are|means|requires|involves|starts|begins|ends|keeps|makes|takes|has|at|in|for|with|and|so|but|i|lets|allows"
-    r"|gets|can|leaves|pays|gives)\b)",
+    r"|gets|can|leaves|pays|gives|you|it|we)\b)",
     re.IGNORECASE,
 )
 _AS_A: Final = re.compile(
@@ -59,7 +59,7 @@ _PLACE: Final = rf"(?P<value>{PLACE_NAME})"
 _LIVE_THERE: Final = re.compile(
     rf"\b(?:in|to|from|of|around|about|is|called) {_PLACE}\b[^.!?;\n]{{0,90}}?"
     r"\b(?:i|we|and|where|i['’]m|we['’]re|i['’]ve|we['’]ve|i am|we are)(?: (?:i|we))?(?: (?:now|still|currently|happily|both|all|have|been|always|do"
-    r"|actually|i|we|ever since|work and))* (?:live|living|lived) (?:there|here)\b(?! (?:until|till|before|when|as a|during|once|for a)\b)",
+    r"|actually|i|we|ever since|work and))* (?:live|living|(?<=have )lived|(?<=ve )lived|(?<=been )lived) (?:there|here)\b(?! (?:until|till|before|when|as a|during|once|for a)\b)",
     re.IGNORECASE,
 )
 _NEVER_LEFT: Final = re.compile(
@@ -90,11 +90,11 @@ _HERE_IN: Final = re.compile(
 )
 _FOOD: Final = r"(?P<value>(?!(?:it|this|that|them|anything|much|more|people|my|your|the|a|an|any)\b)[a-z]+(?: (?!(?:please|pls|because|as|since|cause|cos|due|but|and|i|for)\b)[a-z]+)?)"
 _ALLERGIC: Final = (
-    r"(?:(?:i['’]?m|i am) (?:(?:very|really|badly|severely|highly|deathly|actually|also) )?allergic(?: to (?:it|them|those|that))?"
+    r"(?:(?:(?:i['’]?m|i am) )?(?:(?:very|really|badly|severely|highly|deathly|actually|also) )?allergic(?: to (?:it|them|those|that))?"
 )
 _BECAUSE: Final = r"(?:,? ?(?:because|since|as|cause|cos|coz|due to|on account of|bc)(?: of)?|\s*[,;:–—]|\s-)"
 _REFUSED: Final = re.compile(
-    rf"\b(?:i (?:really )?(?:can['’]?t|cannot|can not|don['’]?t|do not|never|must not|mustn['’]?t|shouldn['’]?t) (?:eat|have|drink|touch|wear|use)"
+    rf"(?:^\W*(?=can)|\b(?=i\b|please|no\b|hold|skip|without))(?:(?:i (?:really )?)?(?:can['’]?t|cannot|can not|don['’]?t|do not|never|must not|mustn['’]?t|shouldn['’]?t) (?:eat|have|drink|touch|wear|use|do)"
     rf"(?: any)?|i (?:have to |must )?avoid|(?:please )?no(?: more)?|hold the|skip the|without(?: any)?) {_FOOD}(?:,? (?:please|pls|for me))?{_BECAUSE}"
     rf" {_ALLERGIC}|(?:an|my|a (?:severe|bad)) allergy)(?=\s*(?:[.,!;)]|$))",
     re.IGNORECASE,
@@ -121,7 +121,7 @@ _UNREAL: Final = cue(
     listed("""
     if, would, wouldn't, wish, wished, imagine, suppose, supposed, pretend*, character, novel, story, lyrics, says, said, say, claims,
     claimed, according, told, tells, wrote, quote, once, used to, former, formerly, ex, dream*, hypothetical*, joke, joking, kidding,
-    translate, rewrite, proofread, rephrase, role, role-play, next life, past life
+    translate, rewrite, proofread, rephrase, role-play, next life, past life
 """)
 )
 """Words by which a mention may be no fact about the writer now."""
@@ -130,6 +130,10 @@ _NOT_NOW: Final = re.compile(
     r"|leaving|fired|sacked|laid off|lost|losing|resign\w*|quitting|gave notice|handed in|last|last day|end|ends|ending|finish\w*|interview\w*|applying|apply|applied|going to|will|want|wanted|hope|dream\w*)\b|['’]ll\b|['’]d\b",
     re.IGNORECASE,
 )
+_LOST: Final = re.compile(r"\b(?:lost|losing|lose|rekindle\w*|no longer|was|were|had|he|she|they)\b", re.IGNORECASE)
+"""Says that a passion is over, or of somebody else."""
+_GENERAL_YOU: Final = re.compile(r"\byou (?:see|meet|learn|have to|need|get|can)\b", re.IGNORECASE)
+"""Anybody: "In my job as a paramedic you see everything"."""
 _PAST: Final = re.compile(
     r"\b(?:i|we)(?: \w+ly| always| often| never)? (?:(?!need\b|feed\b|speed\b)\w+ed|went|got|made|saw|knew|took|gave|came|met|learnt|spent|felt"
     r"|told|thought|found|became|began|wore|ate|drank|drove|flew|wrote|taught|read)\b",
@@ -145,8 +149,13 @@ _ANY: Final = cue(
 )
 """A word without which a sentence mentions nothing."""
 _SENTENCE: Final = re.compile(r"[^.!?\n]+(?:\.(?=\w)[^.!?\n]*)*[.!?\n]*")
-_RELATED: Final = cue(RELATIVES)
-_FOODS: Final = frozenset(FOODS)
+_RELATED: Final = cue(RELATIVES, MANY_RELATIVES)
+_OTHERS_LIVE: Final = re.compile(
+    rf"\b{any_of(RELATIVES, MANY_RELATIVES)}\b(?:['’]s)?(?: \w+)?(?: still| both| now| never| has| have| all)* (?:lives?|living|lived|is|are|works?|left|grew|was|born"
+    r"|owns?|has|have|resides?|stays?)\b",
+    re.IGNORECASE,
+)
+_OF_RELATED: Final = re.compile(rf"\W*(?:my|our) (?:\w+ )?{any_of(RELATIVES, MANY_RELATIVES)}\b", re.IGNORECASE)
 
 
 def with_mentions_stated(text: str) -> str:
@@ -177,7 +186,7 @@ def _mentions(sentence: str) -> Iterator[str]:
     yield from _of_homes(sentence)
     if (found := _FELT_ABOUT.match(sentence)) is not None:
         yield f"I {found['verb']} {found['value'].lower()}"
-    if (found := _MY_LOVE.search(sentence)) is not None:
+    if (found := _MY_LOVE.search(sentence)) is not None and _LOST.search(sentence) is None:
         yield f"I love {found['value']}"
 
 
@@ -205,13 +214,14 @@ def _of_work(sentence: str) -> Iterator[str]:
     if found is not None and is_occupation(found["value"]) and _NOT_NOW.search(sentence) is None:
         yield f"I'm a {found['value']}"
     found = _MY_WORK.search(sentence)
-    if found is not None and is_occupation(found["value"]) and _NOT_NOW.search(sentence) is None:
+    if found is not None and is_occupation(found["value"]) and _NOT_NOW.search(_GENERAL_YOU.sub("", sentence)) is None:
         yield f"I'm a {found['value']}"
     found = _AS_A.match(sentence)
     if (
         found is not None
         and is_occupation(found["value"])
         and _FIRST_PERSON.search(found["rest"]) is not None
+        and _OF_RELATED.match(found["rest"]) is None
         and _NOT_NOW.search(found["rest"]) is None
         and _PAST.search(found["rest"]) is None
     ):
@@ -221,7 +231,7 @@ def _of_work(sentence: str) -> Iterator[str]:
 def _of_homes(sentence: str) -> Iterator[str]:
     for pattern in (_LIVE_THERE, _NEVER_LEFT, _HERE_IN):
         found = pattern.search(sentence)
-        if found is not None and found["value"][0].isupper() and _RELATED.search(found.group()) is None:
+        if found is not None and found["value"][0].isupper() and _OTHERS_LIVE.search(sentence[: found.end()]) is None:
             yield f"I live in {found['value']}"
             return
     found = _MY_DWELLING.search(sentence)

@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from extraction.offline import mood_words as words
-from extraction.offline.fact_words import RELATIVES
+from extraction.offline.fact_words import PETS, RELATIVES
 from extraction.offline.patterns import any_of, cue, either
 
 _FIRST_PERSON: Final = r"(?:i|i['’]?m|my|we|our|call me)\b"
@@ -175,7 +175,10 @@ INTRODUCES_TEXT: Final = re.compile(
     re.IGNORECASE,
 )
 """Announces somebody else's words: "This is what she posted."."""
-ENGLISH_NOUNS: Final = cue(words.ENGLISH_NOUNS)
+ENGLISH_NOUNS: Final = either(
+    cue(words.ENGLISH_NOUNS).pattern,
+    rf"\b(?:my|our) {any_of(RELATIVES, PETS)}\b|\b(?:drives?|makes?|gives?) me\b|\bi (?:freelance|answer to|go by)\b|\bspeaking\s*[.!]*$",
+)
 MARKED_WORD: Final = re.compile(r"^(?:\*\w+|\w+\*)[.!]?$")
 """A correction of one word, as chats mark it; too short to have a language."""
 FIRST_PERSON_AFTER: Final = either(rf"\W*(?:\w+[,!]? )?{_FIRST_PERSON}")

@@ -100,7 +100,7 @@ _PRESENT: Final = (
 """A verb that is in no past and no conditional."""
 _FOR_A_LIVING: Final = r"(?=\s+(?:by (?:trade|profession|training)|for (?:a|my) living)\b)"
 _OCCUPATIONS: Final = (
-    form(Field.OCCUPATION, "<work> as <a>", rf"(?!\w+ as\b)(?![^,.;]*\s{any_of(words.JUDGING)}\b){values.JOB}"),
+    form(Field.OCCUPATION, "<work> as <a>", rf"(?!\w+ as\b)(?![^,.;]*\s(?:{any_of(words.JUDGING)}|became|ended up|worked my way)\b){values.JOB}"),
     form(Field.OCCUPATION, "<work> as", rf"(?!\w+ as\b){_NOUNS}", _JOB_END, job=True),
     form(Field.OCCUPATION, "<I_am> <a>", values.JOB, _FOR_A_LIVING),
     form(Field.OCCUPATION, "<am_or_became> a|an <based>?", _NOUNS, _JOB_END, job=True),

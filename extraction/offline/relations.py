@@ -74,7 +74,10 @@ _PATTERNS: Final = tuple(
         rf"\b{_NAME},? (?i:who(?:['’]s| is)) (?:my|our) (?i:(?:{any_of(words.WHOSE)}\s+)*){_RELATION}(?=\s*[.,!;)]|$)",
         rf"\b{_NAME}, my (?i:(?:{any_of(words.WHOSE)}\s+)*){_RELATION}(?=\s*[.,!;)])",
         rf"\b{_NAME} \(my (?i:(?:{any_of(words.WHOSE)}\s+)*){_RELATION}\)",
-        rf"{_MY}{_RELATION}\s+is\s+{_NAME}(?=\s*[.,!;]|$)",
+        rf"{_MY}{_RELATION}(?: since \w+(?: \w+)?)?\s+is\s+{_NAME}(?=\s*[.,!;]|$|\s+and\b)",
+        rf"{_MY}{_RELATION},? (?:whose name is|whose name['’]s|who is called|who['’]s called|who is named|called|named) {_NAME}",
+        rf"\b(?i:i['’]?m|i am) (?:an? |the )?(?:proud |single |new )?(?:mother|father|mum|mom|dad|parent|grandmother|grandfather) (?:to|of) an? "
+        rf"(?:[a-z-]+ ){{0,3}}(?P<relation>son|daughter|boy|girl|child|toddler|baby)(?: (?:called|named)|,) {_NAME}",
         rf"\b(?i:i['’]?m|i am|we are|we['’]re|i got|we got|i just got"
         rf"|i['’]ve been|i have been) (?:happily |newly |recently |just )?(?P<relation>married|engaged) to {_NAME}",
         rf"\b(?i:i|we) (?:named|called) (?i:(?:my|our|the)(?: new)? {_RELATION})\s+{_NAME}",
