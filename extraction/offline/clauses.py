@@ -65,7 +65,8 @@ _PHRASE_OF_TIME: Final = (
 OPENING: Final = re.compile(
     rf"(?:(?:(?:i )?(?:just |recently |finally )?(?:found out|learned|learnt|discovered)(?: that)?"
     r"|\d{2}\s?(?:yo|y/o|f|m|years? old)?(?=\s*,)|(?:retired|married|single|divorced|widowed)(?=\s*,)"
-    r"|(?:ever )?since (?:my|our) (?:\w+ )?(?:diagnosis|divorce|wedding|move|surgery|operation|retirement|graduation|pregnancy|illness|accident"
+    r"|(?:ever )?since (?:my|our) (?:\w+ )?(?:diagnosis|divorce|wedding|move|surgery|operation|retirement|graduation|pregnancy|illness"
+    r"|accident"
     r"|heart attack|burnout|promotion|birthday|\d+th|teens|twenties|thirties|forties|childhood|student days)(?: in \w+)?"
     rf"|{any_of(_ANNOUNCEMENTS, _TOPICS, _TIMES)}|{_PHRASE_OF_TIME}|{any_of(_GREETINGS)}(?:\s+{any_of(_GREETED)})?"
     rf"|{any_of(_INTERJECTIONS)}|as(?!\s+(?:an?|for|of)\b)|no(?=\s*[,.!;:—–]|\s+(?:i|i['’]m|im|my|we)\b))\b[\s,:;!.—–-]*)*",

@@ -259,9 +259,9 @@ REPELLING: Final = listed("""
 """)
 REPELLING_PHRASES: Final = listed("""
     freak me out, freaks me out, make me gag, makes me gag, make me sick, makes me sick, give me the creeps, gives me the creeps,
-    gross me out, grosses me out, creep me out, creeps me out, turn my stomach, turns my stomach, drive me mad, drives me mad, drive me crazy, drives me crazy, drive
-    me nuts, drives me nuts, drive me insane, drives me insane, drive me up the wall, drives me up the wall, get on my nerves, gets on my
-    nerves, turn me off, turns me off, put me off, puts me off
+    gross me out, grosses me out, creep me out, creeps me out, turn my stomach, turns my stomach, drive me mad, drives me mad,
+    drive me crazy, drives me crazy, drive me nuts, drives me nuts, drive me insane, drives me insane, drive me up the wall,
+    drives me up the wall, get on my nerves, gets on my nerves, turn me off, turns me off, put me off, puts me off
 """)
 SURE_SECTORS: Final = listed("""
     sales, marketing, finance, logistics, insurance, hr, human resources, banking, real estate, construction, retail, advertising,

@@ -11,12 +11,13 @@ _NO_PERSONS: Final = any_of(
     NO_INTRODUCTIONS,
     NO_NAMES,
     listed("""
-    dutch, greek, czech, thai, welsh, turk, arab, sikh, kurd, swiss, finn, dane, swede, pole, scot, brit, aussie, kiwi, iraqi, israeli,
-    pakistani, filipino, filipina, latino, latina, sunni, shia, mormon, methodist, lutheran, anglican, orthodox, jew, republican, democrat,
-    tory, labour, libra, virgo, gemini, aries, pisces, taurus, capricorn, aquarius, scorpio, sagittarius, cancer, team, type, gen, groot,
-    happy, sober, afraid, buddhist, atheist, agnostic, quaker, cantonese, hungry, desperate, interested, excited, ukrainian, black, white,
-    brown, blind, dyslexic, bipolar, based, working, living, iron, legend, ceo, cto, cfo, writing, trying, struggling, eat, currently, planning,
-    having, getting, learning, preparing, reaching, using, wondering, calling, starting, doing, making, considering, worried
+    dutch, greek, czech, thai, welsh, turk, arab, sikh, kurd, swiss, finn, dane, swede, pole, scot, brit, aussie, kiwi, iraqi,
+    israeli, pakistani, filipino, filipina, latino, latina, sunni, shia, mormon, methodist, lutheran, anglican, orthodox, jew,
+    republican, democrat, tory, labour, libra, virgo, gemini, aries, pisces, taurus, capricorn, aquarius, scorpio, sagittarius,
+    cancer, team, type, gen, groot, happy, sober, afraid, buddhist, atheist, agnostic, quaker, cantonese, hungry, desperate,
+    interested, excited, ukrainian, black, white, brown, blind, dyslexic, bipolar, based, working, living, iron, legend, ceo, cto,
+    cfo, writing, trying, struggling, eat, currently, planning, having, getting, learning, preparing, reaching, using, wondering,
+    calling, starting, doing, making, considering, worried
 """),
 )
 _NAME: Final = rf"(?P<name>(?!(?i:{_NO_PERSONS}|pro-|anti-|non-)\b)(?-i:[A-ZÀ-Þ][a-zà-ÿĀ-ž'’-]{{1,20}})(?<!ing)(?<!['’]s))"
@@ -34,29 +35,42 @@ _REWRITES: Final = tuple(
     for pattern, replacement in (
         # a greeting by another name
         (
-            r"^\W*(?:(?:hi|hello|hey|so|ok|okay|well|first|let['’]?s start)\b[\s,!.]*)*(?:(?:let me|allow me to|may i|i['’]d like to|i want to"
-            r"|i should|i wanted to|time to) introduce myself|(?:a )?(?:quick|short|brief) intro(?:duction)?|nice to meet (?:you|everyone|you all)"
-            r"|pleased to meet (?:you|everyone|you all)|new (?:here|user|member))\s*[.:!,;—–-]+\s*(?=(?:i['’]?m|i am|my name|this is|it['’]?s)\b)",
+            r"^\W*(?:(?:hi|hello|hey|so|ok|okay|well|first|let['’]?s start)\b[\s,!.]*)*(?:(?:let me|allow me to|may i|i['’]d like to"
+            r"|i want to"
+            r"|i should|i wanted to|time to) introduce myself|(?:a )?(?:quick|short|brief) intro(?:duction)?|nice to meet (?:you"
+            r"|everyone|you all)"
+            r"|pleased to meet (?:you|everyone|you all)|new (?:here|user|member))\s*[.:!,;—–-]+\s*(?=(?:i['’]?m|i am|my name|this is"
+            r"|it['’]?s)\b)",
             "Hi, ",
         ),
         (rf"^\W*(?:so|oh|ok|okay|well|um|and|right)[\s,]+(?={_GREETS}\b[\s,!.]*(?:i['’]?m|i am|it['’]?s|this is)\b)", ""),
         # "hey, it's Tamsin", "this is Anselm again", "good morning, Yevgenia speaking"
-        (rf"^\W*{_GREETS}[\s,!.]+(?:it['’]?s|it is) {_NAME}(?: (?:here|again|speaking|from [^.!?\n]{{2,40}}))?(?=\s*(?:[.,!—–-]|$))", r"Hi, I'm \g<name>"),
+        (
+            rf"^\W*{_GREETS}[\s,!.]+(?:it['’]?s|it is) {_NAME}(?: (?:here|again|speaking|from [^.!?\n]{{2,40}}))?(?=\s*(?:[.,!—–-]|$))",
+            r"Hi, I'm \g<name>",
+        ),
         (rf"^\W*(?P<greet>{_GREETS}[\s,!.]+)?this is {_NAME} (?:again|speaking|here)\b", r"Hi, I'm \g<name>"),
         (rf"^\W*{_GREETS}[\s,!.]+{_NAME} speaking\b", r"Hi, I'm \g<name>"),
         # a name to be used
         (rf"^\W*(?:just|simply|plain) {_NAME} (?:is fine|will do|works|is enough|is ok|is okay|is good|please)\b", r"Call me \g<name>"),
-        (r"\b(?:please |you can |you may |just |feel free to )*(?:address me as|refer to me as|know me as|call me by my (?:nick)?name,?|use the name) (?!your|his|her|the)"
-         r"(?=(?:(?:dr|prof|mr|mrs|ms)\.? )?(?-i:[A-ZÀ-Þ]))", "call me "),
+        (
+            r"\b(?:please |you can |you may |just |feel free to )*(?:address me as|refer to me as|know me as"
+            r"|call me by my (?:nick)?name,?|use the name) (?!your|his|her|the)"
+            r"(?=(?:(?:dr|prof|mr|mrs|ms)\.? )?(?-i:[A-ZÀ-Þ]))",
+            "call me ",
+        ),
         (r"\b(?:may|might|probably|can) know me as\b", "call me"),
         (
-            r"\b(?:i['’]d (?:like|love|prefer)|i would (?:like|love|prefer)|i want|i['’]d like it if) you (?:to call|called) me (?=(?-i:[A-ZÀ-Þ]))"
-            r"|\b(?:could|can|would|will) you (?:please |just |maybe )?call me (?=(?-i:[A-ZÀ-Þ])[\w'’-]+(?: please| instead| from now on)?\s*[.?!]*$)",
+            r"\b(?:i['’]d (?:like|love|prefer)|i would (?:like|love|prefer)|i want|i['’]d like it if) you (?:to call"
+            r"|called) me (?=(?-i:[A-ZÀ-Þ]))"
+            r"|\b(?:could|can|would|will) you (?:please |just |maybe )?call me (?=(?-i:[A-ZÀ-Þ])[\w'’-]+(?: please| instead"
+            r"| from now on)?\s*[.?!]*$)",
             "Call me ",
         ),
         (r"\b(?:i['’]m|i am) (?:better |mostly |usually |generally |also )?known (?:to \w+ )?as (?=(?-i:[A-ZÀ-Þ]))", "I go by "),
         (
-            r"\b(?:people|folks|friends|everyone|everybody|they|we|my friends|my family)(?: usually| always| often)? (?:shorten|abbreviate) (?:it|my name) to "
+            r"\b(?:people|folks|friends|everyone|everybody|they|we|my friends|my family)(?: usually| always| often)? (?:shorten"
+            r"|abbreviate) (?:it|my name) to "
             r"(?=(?-i:[A-ZÀ-Þ]))",
             "everyone calls me ",
         ),
@@ -64,21 +78,26 @@ _REWRITES: Final = tuple(
         (r"\bmy (?:nickname|short name|preferred name) is (?=(?-i:[A-ZÀ-Þ]))", "I go by "),
         (rf"^\W*this is {_NAME}, (?=i\b)", r"Hi, I'm \g<name>, "),
         (
-            r"^\W*(?:officially|on paper|legally)[, ]+(?:i['’]m|i am|my name is|it['’]s) (?-i:[A-ZÀ-Þ])[\w'’-]+,? (?:but|though) (?:everyone|everybody|people|friends"
+            r"^\W*(?:officially|on paper|legally)[, ]+(?:i['’]m|i am|my name is|it['’]s) (?-i:[A-ZÀ-Þ])[\w'’-]+,? (?:but"
+            r"|though) (?:everyone|everybody|people|friends"
             r"|my friends|they|most people) (?:says?|uses?|calls? me) (?=(?-i:[A-ZÀ-Þ]))",
             "Everyone calls me ",
         ),
         (
-            r"^\W*my (?:passport|id|birth certificate|papers|documents|badge|licen[cs]e|driving licen[cs]e) says? (?-i:[A-ZÀ-Þ])[\w'’-]+,? (?:but|though),? "
+            r"^\W*my (?:passport|id|birth certificate|papers|documents|badge|licen[cs]e"
+            r"|driving licen[cs]e) says? (?-i:[A-ZÀ-Þ])[\w'’-]+,? (?:but|though),? "
             r"(?:please |just |i )*(?:use|say|go by|call me) (?=(?-i:[A-ZÀ-Þ]))",
             "Call me ",
         ),
         (r"\bi (?:also |only )?answer to (?=(?-i:[A-ZÀ-Þ]))", "I go by "),
         (r"\bi(?:['’]ve| have) (?:always |only )?(?:gone|been going) by (?=(?-i:[A-ZÀ-Þ]))", "I go by "),
-        (r"\b(?:but|though|and)? ?(?P<name>(?-i:[A-ZÀ-Þ])[\w'’-]+) is what (?:everyone|everybody|people|friends|my friends|they|most people) (?:calls?|uses?|call me|use)(?: me)?\b",
-         r", call me \g<name>"),
+        (
+            r"\b(?:but|though|and)? ?(?P<name>(?-i:[A-ZÀ-Þ])[\w'’-]+) is what (?:everyone|everybody|people|friends|my friends|they"
+            r"|most people) (?:calls?|uses?|call me|use)(?: me)?\b",
+            r", call me \g<name>",
+        ),
     )
-)  # fmt: skip
+)
 _PROFILE: Final = re.compile(
     rf"^(?P<lead>\W*(?:(?:so|ok|okay|well|and|{_GREETS})[\s,!.]+)*)(?P<subject>i['’]?m|i am|my name(?:['’]?s| is)|name['’]?s) "
     r"(?P<first>[^,.!?:;\n]{2,40})(?P<parts>(?:, [^,.!?:;\n]{1,60})+)(?P<end>[.!\n]|$)",
@@ -87,7 +106,8 @@ _PROFILE: Final = re.compile(
 """A list of what somebody is: "I'm Rafał, 35, a tiler in Opole, married to Ewa"."""
 _AGE: Final = re.compile(r"(?:and )?(?:aged? )?(?P<value>[1-9]\d)(?: ?(?:years? old|yrs?|y/?o|m|f))?", re.IGNORECASE)
 _A_JOB: Final = re.compile(
-    r"(?:and )?(?:also )?(?P<article>an?|the) (?P<value>[a-z][\w-]*(?: (?!(?:in|at|from|for|of)\b)[\w-]+){0,3})(?P<rest> (?:in|at|from|for|of) .*)?",
+    r"(?:and )?(?:also )?(?P<article>an?|the) (?P<value>[a-z][\w-]*(?: (?!(?:in|at|from|for|of)\b)[\w-]+){0,3})(?P<rest> (?:in|at|from"
+    r"|for|of) .*)?",
     re.IGNORECASE,
 )
 _PREDICATE: Final = re.compile(
@@ -100,6 +120,8 @@ _CONTINUES: Final = re.compile(
 )
 """An introduction that goes on: "I'm Perpetua and I need help"."""
 _FEWEST: Final = 1
+_LONGEST: Final = 2000
+"""Characters of a message with an introduction."""
 
 
 def with_introductions(text: str) -> str:
@@ -108,6 +130,8 @@ def with_introductions(text: str) -> str:
     Args:
         text: A message, or the part of it in the speaker's own voice.
     """
+    if len(text) > _LONGEST:
+        return text
     for pattern, replacement in _REWRITES:
         text = pattern.sub(replacement, text, count=1)
     text = _PROFILE.sub(_as_statements, text, count=1)

@@ -15,13 +15,15 @@ from extraction.offline.value_patterns import PLACE_NAME
 
 _LEAD: Final = r"^\W*(?:(?:and|so|but|well|oh|ok|okay|yes|yeah|also|honestly|actually|btw|tbh|fyi|hi|hello|hey|thanks)\b[\s,!.]*)*"
 _ALLERGEN: Final = (
-    r"(?P<value>(?!(?:food|severe|bad|own|old|new|main|only|seasonal|serious|annoying|stupid|many|various|skin|first|worst|other|next|little"
+    r"(?P<value>(?!(?:food|severe|bad|own|old|new|main|only|seasonal|serious|annoying|stupid|many|various|skin|first|worst|other|next"
+    r"|little"
     r"|dog['’]?s|cat['’]?s|[a-z]+['’]s)\b)[a-z]+(?: [a-z]+)?)"
 )
 _MY_ALLERGY: Final = re.compile(
     rf"\bmy (?:(?:severe|bad|terrible|stupid|annoying|serious|mild|silly|awful|horrible|lifelong|damn|known) )*{_ALLERGEN} "
     r"(?P<kind>allergy|allergies|intolerance)\b"
-    r"(?! (?:is gone|has gone|was|were|went|has (?:disappeared|vanished|gone)|disappeared|vanished|turned|tests?|results?|medicine for my)\b)",
+    r"(?! (?:is gone|has gone|was|were|went|has (?:disappeared|vanished|gone)|disappeared|vanished|turned|tests?|results?"
+    r"|medicine for my)\b)",
     re.IGNORECASE,
 )
 _MY_ILLNESS: Final = re.compile(
@@ -33,7 +35,8 @@ _ROLE: Final = r"(?P<value>[a-z][\w'’-]*(?: (?!(?:and|who|i|my|for|in|at|of|wi
 _MY_WORK: Final = re.compile(
     rf"\b(?:my|our) (?:(?:current|new|day|full-time|part-time|own|next) )?(?P<noun>job|work|role|shift|shifts|career|position|day job|life"
     rf"|business|hours|schedule|routine|salary|duties|profession|vocation) as (?:an? |the )?{_ROLE}"
-    r"(?=\s*(?:[.,!;?)]|$)|\s(?:is|are|means|requires|involves|starts|begins|ends|keeps|makes|takes|has|at|in|for|with|and|so|but|i|lets|allows"
+    r"(?=\s*(?:[.,!;?)]|$)|\s(?:is|are|means|requires|involves|starts|begins|ends|keeps|makes|takes|has|at|in|for|with|and|so|but|i|lets"
+    r"|allows"
     r"|gets|can|leaves|pays|gives|you|it|we)\b)",
     re.IGNORECASE,
 )
@@ -51,19 +54,23 @@ _WE: Final = re.compile(
     re.IGNORECASE,
 )
 _AS_DIET: Final = re.compile(
-    rf"{_LEAD}(?:as|being|speaking as) (?:an? )?(?:(?:strict|lifelong|committed|proud|new|long-time|fellow|type [12]) )*(?P<value>{any_of(DIETS)})"
+    rf"{_LEAD}(?:as|being|speaking as) (?:an? )?(?:(?:strict|lifelong|committed|proud|new|long-time|fellow"
+    rf"|type [12]) )*(?P<value>{any_of(DIETS)})"
     r"s?(?: (?:myself|since \d{4}|for \w+ years))?,? (?=(?:i|i['’]?m|i['’]ve|my|we)\b)",
     re.IGNORECASE,
 )
 _PLACE: Final = rf"(?P<value>{PLACE_NAME})"
 _LIVE_THERE: Final = re.compile(
     rf"\b(?:in|to|from|of|around|about|is|called) {_PLACE}\b[^.!?;\n]{{0,90}}?"
-    r"\b(?:i|we|and|where|i['’]m|we['’]re|i['’]ve|we['’]ve|i am|we are)(?: (?:i|we))?(?: (?:now|still|currently|happily|both|all|have|been|always|do"
-    r"|actually|i|we|ever since|work and))* (?:live|living|(?<=have )lived|(?<=ve )lived|(?<=been )lived) (?:there|here)\b(?! (?:until|till|before|when|as a|during|once|for a)\b)",
+    r"\b(?:i|we|and|where|i['’]m|we['’]re|i['’]ve|we['’]ve|i am|we are)(?: (?:i|we))?(?: (?:now|still|currently|happily|both|all|have"
+    r"|been|always|do"
+    r"|actually|i|we|ever since|work and))* (?:live|living|(?<=have )lived|(?<=ve )lived|(?<=been )lived) (?:there|here)\b(?! (?:until"
+    r"|till|before|when|as a|during|once|for a)\b)",
     re.IGNORECASE,
 )
 _NEVER_LEFT: Final = re.compile(
-    rf"\b(?:(?:born|raised|bred|grew up)(?: and (?:born|bred|raised|grew up))?|home ?town(?:['’]s| is)|from)(?: in)? {_PLACE}\b[^.!?;\n]{{0,40}}?"
+    rf"\b(?:(?:born|raised|bred|grew up)(?: and (?:born|bred|raised|grew up))?|home ?town(?:['’]s| is)"
+    rf"|from)(?: in)? {_PLACE}\b[^.!?;\n]{{0,40}}?"
     r"(?:\b(?:i |i['’]ve |have |we )?(?:never|haven['’]?t(?: ever)?) (?:left|moved away|lived anywhere else)"
     r"|\b(?:i['’]?m |am |i |we |and )?still (?:live|living|reside|residing|based)?(?: right)? ?(?:here|there)\b)",
     re.IGNORECASE,
@@ -75,12 +82,14 @@ _MY_DWELLING: Final = re.compile(
 )
 _DWELT: Final = re.compile(
     r"\b(?:keys?|moved? in|moving in(?:to)?|settl\w+|unpack\w*|my landlord|my neighbou?rs?|my commute|wi-?fi|heating|curtains|furnish\w*"
-    r"|balcony|redecorat\w*|every (?:day|morning|night|evening)|right now|these days|i live|we live|rent (?:is|went)|renovat\w+ our|home office)\b",
+    r"|balcony|redecorat\w*|every (?:day|morning|night|evening)|right now|these days|i live|we live|rent (?:is|went)|renovat\w+ our"
+    r"|home office)\b",
     re.IGNORECASE,
 )
 """Words of a sentence about a dwelling that one lives in."""
 _NOT_DWELT: Final = re.compile(
-    r"\b(?:holiday|summer house|second|vacation|weekend|sold|selling|sell|left|leave|leaving|moved out|moving out|former|old|was|were|had|used to"
+    r"\b(?:holiday|summer house|second|vacation|weekend|sold|selling|sell|left|leave|leaving|moved out|moving out|former|old|was|were"
+    r"|had|used to"
     r"|until|tenants?|airbnb|let out|rent(?:ed|ing)? (?:it )?out|dream|will|next|parents)\b",
     re.IGNORECASE,
 )
@@ -88,46 +97,55 @@ _HERE_IN: Final = re.compile(
     rf"\bliving (?:here )?in {_PLACE} (?:means|makes|has|keeps|gets|lets|allows|suits|is)\b(?=[^.!?\n]*\b(?:i|me|my|we|us|our)\b)",
     re.IGNORECASE,
 )
-_FOOD: Final = r"(?P<value>(?!(?:it|this|that|them|anything|much|more|people|my|your|the|a|an|any)\b)[a-z]+(?: (?!(?:please|pls|because|as|since|cause|cos|due|but|and|i|for)\b)[a-z]+)?)"
+_FOOD: Final = (
+    r"(?P<value>(?!(?:it|this|that|them|anything|much|more|people|my|your|the|a|an|any)\b)[a-z]+(?: (?!(?:please|pls|because"
+    r"|as|since|cause|cos|due|but|and|i|for)\b)[a-z]+)?)"
+)
 _ALLERGIC: Final = (
     r"(?:(?:(?:i['’]?m|i am) )?(?:(?:very|really|badly|severely|highly|deathly|actually|also) )?allergic(?: to (?:it|them|those|that))?"
 )
 _BECAUSE: Final = r"(?:,? ?(?:because|since|as|cause|cos|coz|due to|on account of|bc)(?: of)?|\s*[,;:–—]|\s-)"
 _REFUSED: Final = re.compile(
-    rf"(?:^\W*(?=can)|\b(?=i\b|please|no\b|hold|skip|without))(?:(?:i (?:really )?)?(?:can['’]?t|cannot|can not|don['’]?t|do not|never|must not|mustn['’]?t|shouldn['’]?t) (?:eat|have|drink|touch|wear|use|do)"
-    rf"(?: any)?|i (?:have to |must )?avoid|(?:please )?no(?: more)?|hold the|skip the|without(?: any)?) {_FOOD}(?:,? (?:please|pls|for me))?{_BECAUSE}"
+    rf"(?:^\W*(?=can)|\b(?=i\b|please|no\b|hold|skip|without))(?:(?:i (?:really )?)?(?:can['’]?t|cannot|can not|don['’]?t|do not|never"
+    rf"|must not|mustn['’]?t|shouldn['’]?t) (?:eat|have|drink|touch|wear|use|do)"
+    rf"(?: any)?|i (?:have to |must )?avoid|(?:please )?no(?: more)?|hold the|skip the|without(?: any)?) {_FOOD}(?:,? (?:please|pls"
+    rf"|for me))?{_BECAUSE}"
     rf" {_ALLERGIC}|(?:an|my|a (?:severe|bad)) allergy)(?=\s*(?:[.,!;)]|$))",
     re.IGNORECASE,
 )
 """A food that is refused with the reason: "No sesame please, I'm allergic"."""
 _REACTED_TO: Final = re.compile(
-    rf"{_LEAD}{_FOOD} (?:is|are|gives?|makes?|causes?|looks?|tastes?|smells?|sounds?) [^.!?\n]{{2,50}}?,? (?:and |but |since |because |as |so |cos )?"
+    rf"{_LEAD}{_FOOD} (?:is|are|gives?|makes?|causes?|looks?|tastes?|smells?|sounds?) [^.!?\n]{{2,50}}?,? (?:and |but |since |because "
+    rf"|as |so |cos )?"
     rf"{_ALLERGIC})(?=\s*(?:[.,!;)]|$))",
     re.IGNORECASE,
 )
 _FELT_ABOUT: Final = re.compile(
     rf"{_LEAD}{_FOOD} (?:is|are|tastes?|smells?|looks?|feels?|makes?|gives?) [^.!?;\n]{{2,50}}?,? (?:and |so |but )?(?:i )?"
-    r"(?:really |just |absolutely )?(?P<verb>hate|can['’]?t stand|love|adore|loathe|detest) (?:it|them|that stuff|the stuff)(?=\s*(?:[.,!;)]|$))",
+    r"(?:really |just |absolutely )?(?P<verb>hate|can['’]?t stand|love|adore|loathe|detest) (?:it|them|that stuff"
+    r"|the stuff)(?=\s*(?:[.,!;)]|$))",
     re.IGNORECASE,
 )
 _MY_LOVE: Final = re.compile(
     r"\b(?:my|our shared) (?:(?:great|deep|huge|lifelong|big|newfound|passionate|secret) )?(?:love|passion|fondness|enthusiasm) (?:for|of) "
     r"(?P<value>(?!(?:you|him|her|them|it|this|that|my|the|a|an|all|those|god|life|people|each|what|how)\b)[a-z][\w-]*"
-    r"(?: (?!(?:is|are|was|has|and|with|as|to|into|by|i|so|but|that|which|in|on|since|when|comes|made|makes|started|began|keeps|through|from)\b)"
+    r"(?: (?!(?:is|are|was|has|and|with|as|to|into|by|i|so|but|that|which|in|on|since|when|comes|made|makes|started|began|keeps|through"
+    r"|from)\b)"
     r"[a-z][\w-]*){0,2})",
     re.IGNORECASE,
 )
 _UNREAL: Final = cue(
     listed("""
-    if, would, wouldn't, wish, wished, imagine, suppose, supposed, pretend*, character, novel, story, lyrics, says, said, say, claims,
-    claimed, according, told, tells, wrote, quote, once, used to, former, formerly, ex, dream*, hypothetical*, joke, joking, kidding,
-    translate, rewrite, proofread, rephrase, role-play, next life, past life
+    if, would, wouldn't, wish, wished, imagine, suppose, supposed, pretend*, character, novel, story, lyrics, says, said, say,
+    claims, claimed, according, told, tells, wrote, quote, once, used to, former, formerly, ex, dream*, hypothetical*, joke,
+    joking, kidding, translate, rewrite, proofread, rephrase, role-play, next life, past life
 """)
 )
 """Words by which a mention may be no fact about the writer now."""
 _NOT_NOW: Final = re.compile(
     r"\b(?:was|were|did|had|would|could|should|might|used|you|your|he|she|they|his|her|their|ended|ago|quit|left|retired from|back then"
-    r"|leaving|fired|sacked|laid off|lost|losing|resign\w*|quitting|gave notice|handed in|last|last day|end|ends|ending|finish\w*|interview\w*|applying|apply|applied|going to|will|want|wanted|hope|dream\w*)\b|['’]ll\b|['’]d\b",
+    r"|leaving|fired|sacked|laid off|lost|losing|resign\w*|quitting|gave notice|handed in|last|last day|end|ends|ending|finish\w*"
+    r"|interview\w*|applying|apply|applied|going to|will|want|wanted|hope|dream\w*)\b|['’]ll\b|['’]d\b",
     re.IGNORECASE,
 )
 _LOST: Final = re.compile(r"\b(?:lost|losing|lose|rekindle\w*|no longer|was|were|had|he|she|they)\b", re.IGNORECASE)
@@ -135,23 +153,25 @@ _LOST: Final = re.compile(r"\b(?:lost|losing|lose|rekindle\w*|no longer|was|were
 _GENERAL_YOU: Final = re.compile(r"\byou (?:see|meet|learn|have to|need|get|can)\b", re.IGNORECASE)
 """Anybody: "In my job as a paramedic you see everything"."""
 _PAST: Final = re.compile(
-    r"\b(?:i|we)(?: \w+ly| always| often| never)? (?:(?!need\b|feed\b|speed\b)\w+ed|went|got|made|saw|knew|took|gave|came|met|learnt|spent|felt"
+    r"\b(?:i|we)(?: \w+ly| always| often| never)? (?:(?!need\b|feed\b|speed\b)\w+ed|went|got|made|saw|knew|took|gave|came|met|learnt"
+    r"|spent|felt"
     r"|told|thought|found|became|began|wore|ate|drank|drove|flew|wrote|taught|read)\b",
     re.IGNORECASE,
 )
 _FIRST_PERSON: Final = re.compile(r"\b(?:i|i['’]?m|i['’]ve|me|my|we|our)\b", re.IGNORECASE)
 _ANY: Final = cue(
     listed("""
-    allerg*, intolerance, celiac, coeliac, diabetes, as, being, like me, like myself, there, here, never left, still, keys, place, house,
-    flat, apartment, home, studio, cottage, living, hate, stand, love, adore, loathe, detest, passion, fondness, we, us, neighbourhood,
-    neighborhood
+    allerg*, intolerance, celiac, coeliac, diabetes, as, being, like me, like myself, there, here, never left, still, keys, place,
+    house, flat, apartment, home, studio, cottage, living, hate, stand, love, adore, loathe, detest, passion, fondness, we, us,
+    neighbourhood, neighborhood
 """)
 )
 """A word without which a sentence mentions nothing."""
 _SENTENCE: Final = re.compile(r"[^.!?\n]+(?:\.(?=\w)[^.!?\n]*)*[.!?\n]*")
 _RELATED: Final = cue(RELATIVES, MANY_RELATIVES)
 _OTHERS_LIVE: Final = re.compile(
-    rf"\b{any_of(RELATIVES, MANY_RELATIVES)}\b(?:['’]s)?(?: \w+)?(?: still| both| now| never| has| have| all)* (?:lives?|living|lived|is|are|works?|left|grew|was|born"
+    rf"\b{any_of(RELATIVES, MANY_RELATIVES)}\b(?:['’]s)?(?: \w+)?(?: still| both| now| never| has| have| all)* (?:lives?|living|lived|is"
+    rf"|are|works?|left|grew|was|born"
     r"|owns?|has|have|resides?|stays?)\b",
     re.IGNORECASE,
 )

@@ -187,7 +187,8 @@ OWN_REMARK: Final = re.compile(
     rf"^\W*(?!.*\b(?:{any_of(words.READ_TEXTS, words.WRITTEN, words.TALES, words.PERFORMED)}|{any_of(RELATIVES)})s?\b[^:]*:)"
     r"(?:(?:good|useful|handy|nice|helpful|important|worth) (?:to know|knowing)[^:\n]{0,40}"
     r"|(?:before|when|once) (?:you|we) \w+(?: \w+){0,3}|(?:for|about|regarding|re|as to) (?:the|our|my|your|this|that|next) [^:\n]{1,30}"
-    r"|diet|food|shopping|groceries|dinner|lunch|breakfast|menu|cooking|catering|allergies|health|work|family|pets|travel|trip|hobbies)\s*:",
+    r"|diet|food|shopping|groceries|dinner|lunch|breakfast|menu|cooking|catering|allergies|health|work|family|pets|travel|trip"
+    r"|hobbies)\s*:",
     re.IGNORECASE,
 )
 """Begins with the purpose or the topic of the writer's own statement: "For the cake: ...", "Diet: ..."."""

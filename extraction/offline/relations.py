@@ -76,7 +76,8 @@ _PATTERNS: Final = tuple(
         rf"\b{_NAME} \(my (?i:(?:{any_of(words.WHOSE)}\s+)*){_RELATION}\)",
         rf"{_MY}{_RELATION}(?: since \w+(?: \w+)?)?\s+is\s+{_NAME}(?=\s*[.,!;]|$|\s+and\b)",
         rf"{_MY}{_RELATION},? (?:whose name is|whose name['’]s|who is called|who['’]s called|who is named|called|named) {_NAME}",
-        rf"\b(?i:i['’]?m|i am) (?:an? |the )?(?:proud |single |new )?(?:mother|father|mum|mom|dad|parent|grandmother|grandfather) (?:to|of) an? "
+        rf"\b(?i:i['’]?m|i am) (?:an? |the )?(?:proud |single |new )?(?:mother|father|mum|mom|dad|parent|grandmother|grandfather) (?:to"
+        rf"|of) an? "
         rf"(?:[a-z-]+ ){{0,3}}(?P<relation>son|daughter|boy|girl|child|toddler|baby)(?: (?:called|named)|,) {_NAME}",
         rf"\b(?i:i['’]?m|i am|we are|we['’]re|i got|we got|i just got"
         rf"|i['’]ve been|i have been) (?:happily |newly |recently |just )?(?P<relation>married|engaged) to {_NAME}",

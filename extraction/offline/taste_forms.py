@@ -58,7 +58,8 @@ _TASTES: Final = (
     form(
         Field.DISLIKE,
         "<I_am> <big>? terrified|petrified|scared|afraid|frightened|deathly_afraid|so_scared of",
-        rf"{_OF_THIS_TALK}(?!(?!flying|driving|swimming)\w+ing\b)(?!(?:what|how|who|being|my|his|her|him|them|you|me|something|everything)\b)"
+        rf"{_OF_THIS_TALK}(?!(?!flying|driving|swimming)\w+ing\b)(?!(?:what|how|who|being|my|his|her|him|them|you|me|something"
+        rf"|everything)\b)"
         rf"{values.PHRASE}",
     ),
     form(
@@ -96,7 +97,12 @@ _HEALTH: Final = (
     form(Field.ALLERGY, "<my> main|only|worst|biggest? food? allergy|allergies|allergens <is> to?", _ALLERGEN),
     form(Field.ALLERGY, "<I_have> <been> <intensely>? allergic to", _ALLERGEN, lasting=True),
     form(Field.ALLERGY, "allergic to", _ALLERGEN, r"(?=,?\s+(?:here|btw|by the way|fyi)\b)"),
-    form(Field.ALLERGY, "my <severe_a>?", r"(?!(?:food|severe|bad|own|old|new|main|only)\b)[a-z]+(?: [a-z]+)?", r"(?=\s+allergy\b(?! (?:tests?|results?|is gone|went|was|has gone)\b))"),
+    form(
+        Field.ALLERGY,
+        "my <severe_a>?",
+        r"(?!(?:food|severe|bad|own|old|new|main|only)\b)[a-z]+(?: [a-z]+)?",
+        r"(?=\s+allergy\b(?! (?:tests?|results?|is gone|went|was|has gone)\b))",
+    ),
     form(Field.ALLERGY, "", r"[a-z]+(?: [a-z]+)?", r"(?=\s+allergy,? (?:here|btw|by the way|fyi|please note|just so you know)\b)"),
     form(
         Field.DIET,
@@ -116,7 +122,12 @@ _HEALTH: Final = (
     form(Field.DIET, "<I_have> gone|turned|become <a>? <dietary>?", any_of(words.DIETS)),
     form(Field.DIET, "<my> diet <is> <dietary>?", any_of(words.DIETS, words.REGIMES)),
     form(Field.DIET, "<dietary>?", any_of(words.DIETS), r"(?=\s+(?:here|since|for (?:\w+ ){0,2}(?:years|months|decades))\b)"),
-    form(Field.DIET, "<I_have>", r"c(?:o)?eliac(?: disease)?|(?:type (?:1|2|one|two) )?diabetes", rf"(?! (?:in|on|risk|running)\b){values.CLAUSE_END}"),
+    form(
+        Field.DIET,
+        "<I_have>",
+        r"c(?:o)?eliac(?: disease)?|(?:type (?:1|2|one|two) )?diabetes",
+        rf"(?! (?:in|on|risk|running)\b){values.CLAUSE_END}",
+    ),
     form(Field.AVOID, "<I> don't|do_not|never|can't|cannot|can_not|won't <ever>? <eat>", rf"(?!{any_of(words.UNAVOIDED)}\b){values.LIST}"),
     form(
         Field.AVOID,
