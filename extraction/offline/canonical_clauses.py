@@ -7,7 +7,7 @@ they belong to as the subject, or speak of themselves as "someone who".
 import re
 from typing import Final
 
-from extraction.offline.fact_words import DISLIKING, LIKING, MANY_RELATIVES, RELATIVES
+from extraction.offline.fact_words import DIETS, DISLIKING, LIKING, MANY_RELATIVES, REGIMES, RELATIVES
 from extraction.offline.life_rules import LEAD, LIFE_RULES, Rule
 from extraction.offline.patterns import any_of, cue, listed
 from extraction.offline.value_patterns import FIRST_NAME
@@ -41,7 +41,7 @@ _FREE_TIME: Final = (
 _CHERISHED: Final = (
     r"(?:favou?rites?|guilty pleasures?|happy place|comfort food|comfort zone|(?:biggest|greatest|great|main|true|first) (?:love|joy"
     r"|passion|pleasure)|jam|obsession|drink of choice|sport of choice|passion|passions|hobby|hobbies|pastime|pastimes|favou?rite things?"
-    r"|favou?rite thing (?:ever|in the (?:whole )?world|to do|to eat|to drink|to watch))"
+    r"|favou?rite thing (?:ever|in the (?:whole )?world|to \w+))"
 )
 _RELATED: Final = any_of(RELATIVES, MANY_RELATIVES, listed("family, whole family, other half, old man, missus, better half, little family"))
 _MEMBER: Final = rf"(?:my|our|the) (?:(?:new|two|three|four|little|older|younger|dear|lovely) )*{_RELATED}(?:,? (?-i:{FIRST_NAME}))?"
@@ -76,7 +76,7 @@ _UNREAL: Final = cue(
 """)
 )
 """Words by which a sentence may not be meant as it is put; it stays as it is."""
-_HAS_FIRST_PERSON: Final = re.compile(r"\b(?:i|im|i['’]?m|i['’]ve|me|my|we|us|our)\b", re.IGNORECASE)
+_HAS_FIRST_PERSON: Final = re.compile(r"\b(?:i|im|i['’]?m|i['’]ve|me|my|mine|we|us|our)\b", re.IGNORECASE)
 _SENTENCE: Final = re.compile(r"[^.!?\n]+(?:\.(?=\w)[^.!?\n]*)*[.!?\n]*")
 LONGEST: Final = 2000
 """Characters of a message whose clauses are put in order."""
@@ -96,6 +96,12 @@ _RULES: Final[tuple[Rule, ...]] = (
     (r"\bour (?:little |whole )?(?:family|household) (?:lives|resides)\b", "we live"),
     (r"\bour (?:little |whole )?(?:family|household) (?=(?:moved|settled|relocated)\b)", "we "),
     (r"\bour (?:little |whole )?(?:family|household) (?:is|has been) (?=(?:based|settled|living)\b)", "we are "),
+    # the time before what lasts
+    (
+        rf"{LEAD}(?P<since>(?:ever )?since (?!i\b|we\b)[\w'’ ]{{3,25}}?|for (?:\w+ ){{1,3}}(?:years|decades)(?: now)?),? "
+        r"(?P<rest>(?:i|we)(?:['’]ve| have) (?:been|lived|worked) [^.!?\n,]{2,60})",
+        r"\g<lead>\g<rest> \g<since>",
+    ),
     # the verb with an empty word before it
     (r"\b(my (?:[\w-]+ ){1,3}?)(?:happens? to be|has always been|remains)\b", r"\1is"),
     (r"\bi (?:just )?happen to be\b", "I am"),
@@ -143,7 +149,8 @@ _RULES: Final[tuple[Rule, ...]] = (
         r"\g<lead>I like \g<thing>",
     ),
     (
-        rf"\bmy (?:(?:absolute|all-time|all time|big|only|one|biggest|greatest|secret) )*{_CHERISHED}(?: in life| in the world)?"
+        rf"\b(?:(?:one|two|some|many) of )?my (?:(?:absolute|all-time|all time|big|only|one|biggest|greatest|secret) )*"
+        rf"{_CHERISHED}(?: in life| in the world)?"
         r" (?:is|are|has always been|would have to be) (?!(?:not|that|when|the (?:one|way|second|first)|to be|a|an|my|you|your|this|it)\b)",
         "I like ",
     ),
@@ -200,6 +207,57 @@ _RULES: Final[tuple[Rule, ...]] = (
         r"\bmy kind of (?:music|film|films|food|holiday|sport|book|books|weather|fun|humou?r) (?:is|are) (?!(?:that|this|the|when"
         r"|not)\b)(?=[a-z])",
         "I like ",
+    ),
+    # other words for a taste
+    (
+        rf"{LEAD}(?P<thing>{_NOUNS}) (?:always |really |just )?makes? me (?:so |really |very )?(?:happy|smile){END}",
+        r"\g<lead>I like \g<thing>",
+    ),
+    (
+        r"\bi(?:['’]m| am) (?:totally |completely |absolutely )?addicted to (?!(?:drugs?|alcohol|nicotine|opioids|painkillers|gambling"
+        r"|cigarettes|heroin|cocaine|my|the|you|this|that|it|your)\b)",
+        "I'm hooked on ",
+    ),
+    (
+        rf"{LEAD}(?P<thing>{_NOUNS}) (?:is|are) (?:an?|the) (?:(?:big|great|old|real|new|lifelong) )?"
+        rf"(?:hobby|passion|love|favou?rite|interest) of mine{END}",
+        r"\g<lead>I like \g<thing>",
+    ),
+    (
+        r"\b(?:one|two|some) of my (?:(?:biggest|greatest|many|main|great) )?(?:hobbies|passions|pastimes|interests|loves|favou?rite things"
+        r"|favou?rite (?:foods|sports|pastimes|hobbies|activities)) (?:is|are) (?!(?:that|when|this|the one|my|your)\b)",
+        "I like ",
+    ),
+    (
+        rf"\b(?:i|we) find (?!(?:it|this|that|these|those|them|him|her|you|my|your|the|his|a|an|out)\b)(?P<thing>{_NOUNS}) "
+        rf"(?:(?:so|really|very|quite|incredibly|super) )?(?:relaxing|calming|soothing|therapeutic|fascinating|delightful|delicious){END}",
+        r"I like \g<thing>",
+    ),
+    (
+        rf"\b(?:i|we) find (?!(?:it|this|that|these|those|them|him|her|you|my|your|the|his|a|an|out)\b)(?P<thing>{_NOUNS}) "
+        rf"(?:(?:so|really|very|quite|incredibly|super) )?(?:boring|tedious|dull|disgusting|gross|revolting|unbearable|insufferable){END}",
+        r"I dislike \g<thing>",
+    ),
+    (
+        r"\bi(?:['’]ve| have)(?: got)? (?:an? )?(?:(?:strong|deep|real|intense|big) )?(?:dislike|hatred|aversion|distaste) (?:of|for|to) ",
+        "I dislike ",
+    ),
+    (r"\bi(?:['’]ve| have) got no time for\b", "I have no time for"),
+    (
+        r"\bmy least favou?rite (?!(?:part|thing|bit|aspect|moment|person|character)\b)[a-z]+ (?:is|are|has always been) "
+        r"(?!(?:when|that|the (?:one|way)|not|this|my|your|probably)\b)(?=\w)",
+        "I dislike ",
+    ),
+    (r"\bi (?:flatly |simply )?refuse to (?=(?:eat|drink|wear|buy)\b)", "I never "),
+    (
+        rf"\b(i|we) (?:stick|keep|hold) to (?P<diet>{any_of(DIETS, REGIMES)}) (?:food|meals|dishes|stuff|products)\b",
+        r"\1 eat \g<diet>",
+    ),
+    (r"\bmy (allergies|food allergies) include\b", r"my \1 are"),
+    (
+        r"\b(i|we)(?:['’]ve| have)? (?:live with|share (?:my|our) \w+ with) "
+        r"(?=(?:an?|one|two|three|four|\d) [\w ]{2,20} (?:named|called)\b)",
+        r"\1 have ",
     ),
 )
 _COMPILED: Final = tuple((re.compile(pattern, re.IGNORECASE), replacement) for pattern, replacement in (*_RULES, *LIFE_RULES))

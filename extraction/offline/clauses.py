@@ -59,7 +59,7 @@ _TIME_NOUNS: Final = listed("""
     separation, lockdown, diagnosis, surgery, operation, pregnancy, illness, heart attack, accident, burnout, promotion
 """)
 _PHRASE_OF_TIME: Final = (
-    rf"(?:since|after|for|in|on|as of|as from|from|over|at|about|around)\s+(?:(?!(?:i|i'm|my"
+    rf"(?:ever since|since|after|for|in|on|as of|as from|from|over|at|about|around)\s+(?:(?!(?:i|i'm|my"
     rf"|we)\b)[\w'’-]+\s+){{0,5}}?(?:{any_of(_TIME_NOUNS)}|\d{{4}})(?:\s+in\s+[A-Z]\w+|\s+on)?"
 )
 OPENING: Final = re.compile(

@@ -61,6 +61,12 @@ _REWRITES: Final = tuple(
         ),
         (r"\b(?:may|might|probably|can) know me as\b", "call me"),
         (
+            r"\b(?:everyone|everybody|people|folks|friends|colleagues|the guys|they all|all) (?:at|in|from|on) [\w ]{2,30}? "
+            r"(?:calls?|knows?) me (?:as )?(?=(?-i:[A-ZÀ-Þ]))",
+            "everyone calls me ",
+        ),
+        (r"\b(?:please )?use my (?:nickname|first name|short name),? (?=(?-i:[A-ZÀ-Þ]))", "call me "),
+        (
             r"\b(?:i['’]d (?:like|love|prefer)|i would (?:like|love|prefer)|i want|i['’]d like it if) you (?:to call"
             r"|called) me (?=(?-i:[A-ZÀ-Þ]))"
             r"|\b(?:could|can|would|will) you (?:please |just |maybe )?call me (?=(?-i:[A-ZÀ-Þ])[\w'’-]+(?: please| instead"
@@ -116,7 +122,9 @@ _PREDICATE: Final = re.compile(
     re.IGNORECASE,
 )
 _CONTINUES: Final = re.compile(
-    rf"^\W*(?:i['’]?m|i am) {_NAME}(?=(?:,? and (?:i|i['’]?m|my|we)\b|, \d\d\b|, i (?:live|work|am)\b))", re.IGNORECASE
+    rf"^\W*(?:i['’]?m|i am) {_NAME}(?=(?:,? and (?:i|i['’]?m|my|we)\b|, \d\d\b|, i (?:live|work|am)\b"
+    r"|,? (?:nice|pleased|good|great|lovely|happy|glad) to (?:meet|be|join)\b))",
+    re.IGNORECASE,
 )
 """An introduction that goes on: "I'm Perpetua and I need help"."""
 _FEWEST: Final = 1

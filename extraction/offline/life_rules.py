@@ -98,6 +98,11 @@ LIFE_RULES: Final[tuple[Rule, ...]] = (
         "I work as a ",
     ),
     (r"\bprofessionally,? i (?=(?!(?:am|was|have|had|would|could|should|want|do|did|know|think|feel)\b)[a-z]{3,} \w)", "for a living I "),
+    (r"\bi(?:['’]ve| have) been (?P<job>[a-z]+ing [a-z ]{2,30}?) for (?:a|my) living\b", r"My job is \g<job>"),
+    (r"\b(i|we) (run|own|manage) (?:my|our) (?:very )?own (?=[a-z])", r"\1 \2 a "),
+    (r"\bemployed by [\w '’-]{2,30}? as (?=(?:an?|the) )", "employed as "),
+    (r"\bmy career is in (?=[a-z])", "I work in "),
+    (r"\bhaving (?:just |recently )?(?P<moved>moved|relocated) to (?=(?-i:[A-ZÀ-Þ])[^.!?\n]{2,50}, (?:i|my|we)\b)", r"I \g<moved> to "),
     # food
     (
         r"\b(allergic to) (?:most|all|all kinds of|all sorts of|some|many|certain|various|every kind of|any|pretty much all"
