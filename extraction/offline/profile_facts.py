@@ -35,7 +35,7 @@ _INTRODUCTION: Final = re.compile(
     r"^\W*(?:i['’]?m|i am) (?P<name>(?-i:[A-Z])[a-zà-ÿ'’-]+)(?=\s*(?:[.,!]|$)|\s+(?:and|from)\b)", re.IGNORECASE
 )
 _LOWER_INTRODUCTION: Final = re.compile(
-    r"^\W*(?:(?:hi|hello|hey|hiya)(?: there| all| everyone)?[\s,!.]+)?(?i:i['’]?m|i am) (?P<name>[a-zà-ÿ]{2,15})(?=\s*(?:[.,!]|$)"
+    r"^\W*(?:(?i:hi|hello|hey|hiya)(?: there| all| everyone)?[\s,!.]+)?(?i:i['’]?m|i am) (?P<name>[a-zà-ÿ]{2,15})(?=\s*(?:[.,!]|$)"
     r"|\s+(?:and|from)\b)"
 )
 _ROUND_OF_NAMES: Final = re.compile(
