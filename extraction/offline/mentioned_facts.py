@@ -128,7 +128,8 @@ _FELT_ABOUT: Final = re.compile(
 )
 _MY_LOVE: Final = re.compile(
     r"\b(?:my|our shared) (?:(?:great|deep|huge|lifelong|big|newfound|passionate|secret) )?(?:love|passion|fondness|enthusiasm) (?:for|of) "
-    r"(?P<value>(?!(?:you|him|her|them|it|this|that|my|the|a|an|all|those|god|life|people|each|what|how)\b)[a-z][\w-]*(?: [a-z][\w-]*){0,2}?)"
+    r"(?P<value>(?!(?:you|him|her|them|it|this|that|my|the|a|an|all|those|god|life|people|each|what|how)\b)"
+    r"[a-z][\w-]*(?: [a-z][\w-]*){0,2}?)"
     r"(?=\s*(?:[.,!;?]|$)|\s(?:is|are|and|with|as|to|into|by|i|so|but|that|which|in|on|since|when|comes?|makes?|keeps?|began|started|through"
     r"|from)\b)",
     re.IGNORECASE,
