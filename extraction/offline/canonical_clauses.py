@@ -209,6 +209,15 @@ _RULES: Final[tuple[Rule, ...]] = (
         "I like ",
     ),
     # other words for a taste
+    (r"\bi(?:['’]ve| have) always been (?=an? [a-z]+ (?:person|lover|fan)\b)", "I'm "),
+    (
+        r"\bi (?:take|find) (?:great |real |much )?(?:pleasure|delight|joy) in (?!(?:my|your|his|her|it|this|that|the|a)\b)(?=[a-z])",
+        "I love ",
+    ),
+    (
+        rf"{LEAD}as an? (?:(?:big|huge|great|true|lifelong|keen) )?(?:lover|fan|enthusiast|devotee) of (?=[^,.!?\n]{{2,40}}, i\b)",
+        r"\g<lead>I love ",
+    ),
     (
         rf"{LEAD}(?P<thing>{_NOUNS}) (?:always |really |just )?makes? me (?:so |really |very )?(?:happy|smile){END}",
         r"\g<lead>I like \g<thing>",

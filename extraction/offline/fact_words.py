@@ -150,7 +150,8 @@ RELATIVES: Final = listed("""
     stepdad, stepsister, stepbrother, half-sister, half-brother, godson, goddaughter, godmother, godfather, great-aunt, great-uncle,
     great-grandmother, twin sister, twin brother, twin, kid, child, baby, toddler, best friend, friend, boss, manager, roommate,
     flatmate, housemate, neighbour, neighbor, colleague, coworker, co-worker, teammate, classmate, mentor, supervisor, best mate,
-    mate, foster son, foster daughter, baby sister, baby brother, bandmate, landlady, landlord, childhood friend, pen pal, business
+    mate, baby boy, baby girl, eldest, youngest, firstborn, foster son, foster daughter, baby sister, baby brother, bandmate,
+    landlady, landlord, childhood friend, pen pal, business
     partner, bf, gf, roomie, other half, better half, ex-husband, ex-wife, ex-boyfriend, ex-girlfriend
 """)
 PETS: Final = listed("""

@@ -65,6 +65,16 @@ _REWRITES: Final = tuple(
             r"(?:calls?|knows?) me (?:as )?(?=(?-i:[A-ZÀ-Þ]))",
             "everyone calls me ",
         ),
+        (
+            r"\b(?:just |please )*call me (?P<name>(?-i:[A-ZÀ-Þ])[\w'’-]+),? (?:ok|okay|alright|will you|would you)\s*\?",
+            r"Call me \g<name>.",
+        ),
+        (
+            r"\bi(?:['’]d| would)? (?:prefer|rather|like) (?:to be|being|be) called (?P<name>(?-i:[A-ZÀ-Þ])[\w'’-]+)"
+            r"(?: (?:than|instead of|not)"
+            r" (?-i:[A-ZÀ-Þ])[\w'’-]+)?(?=\s*(?:[.,!]|$))",
+            r"call me \g<name>",
+        ),
         (r"\b(?:please )?use my (?:nickname|first name|short name),? (?=(?-i:[A-ZÀ-Þ]))", "call me "),
         (
             r"\b(?:i['’]d (?:like|love|prefer)|i would (?:like|love|prefer)|i want|i['’]d like it if) you (?:to call"

@@ -61,7 +61,8 @@ LIFE_RULES: Final[tuple[Rule, ...]] = (
     ),
     (r"\b(i|we) (?:live and work|work and live|live and study|live, work and play) in\b", r"\1 live in"),
     (
-        r"\b(?:my|our) (?:flat|apartment|house|place|home)(?:['’]s| is) (?:right )?(?:in|near) the (?:very )?(?:cent(?:er|re)|middle"
+        r"\b(?:my|our) (?:flat|apartment|house|place|home)(?:['’]s| is) (?:right )?(?:in|near|on|at) the (?:very )?(?:edge|cent(?:er|re)"
+        r"|middle"
         r"|heart|old town|north"
         r"|south|east|west|outskirts) of (?=(?-i:[A-ZÀ-Þ]))",
         "I live in ",
@@ -103,6 +104,9 @@ LIFE_RULES: Final[tuple[Rule, ...]] = (
     (r"\bemployed by [\w '’-]{2,30}? as (?=(?:an?|the) )", "employed as "),
     (r"\bmy career is in (?=[a-z])", "I work in "),
     (r"\bhaving (?:just |recently )?(?P<moved>moved|relocated) to (?=(?-i:[A-ZÀ-Þ])[^.!?\n]{2,50}, (?:i|my|we)\b)", r"I \g<moved> to "),
+    (r"\bafter (?:\w+|\d+) years (?:in|at|as) [\w ]{3,25}?,? (?=i['’]?m now\b|i am now\b|now i['’]?m\b)", ""),
+    (r"\bi (?:quit|left) [\w ]{3,25}? (?:and|to) (?:became|become|am now) (?=an? )", "I became "),
+    (rf"\b(?:i|we)(?:['’]ve| have) called (?P<place>{PLACE_NAME}) (?:my |our )?home\b", r"I live in \g<place>,"),
     # food
     (
         r"\b(allergic to) (?:most|all|all kinds of|all sorts of|some|many|certain|various|every kind of|any|pretty much all"

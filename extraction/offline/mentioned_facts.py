@@ -97,6 +97,15 @@ _HERE_IN: Final = re.compile(
     rf"\bliving (?:here )?in {_PLACE} (?:means|makes|has|keeps|gets|lets|allows|suits|is)\b(?=[^.!?\n]*\b(?:i|me|my|we|us|our)\b)",
     re.IGNORECASE,
 )
+_HERE: Final = re.compile(
+    rf"^\W*(?:(?:and|but|so|well|yes|yeah)\W+)?(?:back |over )?here in {_PLACE},? (?=(?:i|we|my|our|the|it)\b)", re.IGNORECASE
+)
+_AWAY: Final = re.compile(
+    r"\b(?:visit\w*|trip|holidays?|vacation|conference|hotel|airbnb|week|days?|tonight|today|tour|travel\w*|for now|arrived"
+    r"|landed|landing)\b",
+    re.IGNORECASE,
+)
+"""Words of a sentence about a stay."""
 _FOOD: Final = (
     r"(?P<value>(?!(?:it|this|that|them|anything|much|more|people|my|your|the|a|an|any)\b)[a-z]+(?: (?!(?:please|pls|because"
     r"|as|since|cause|cos|due|but|and|i|for)\b)[a-z]+)?)"
@@ -254,6 +263,16 @@ def _of_homes(sentence: str) -> Iterator[str]:
         if found is not None and found["value"][0].isupper() and _OTHERS_LIVE.search(sentence[: found.end()]) is None:
             yield f"I live in {found['value']}"
             return
+    found = _HERE.match(sentence)
+    if (
+        found is not None
+        and found["value"][0].isupper()
+        and _AWAY.search(sentence) is None
+        and _NOT_NOW.search(sentence) is None
+        and _PAST.search(sentence) is None
+    ):
+        yield f"I live in {found['value']}"
+        return
     found = _MY_DWELLING.search(sentence)
     if found is not None and found["value"][0].isupper() and _DWELT.search(sentence) is not None and _NOT_DWELT.search(sentence) is None:
         yield f"I live in {found['value']}"

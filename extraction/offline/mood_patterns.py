@@ -177,7 +177,8 @@ INTRODUCES_TEXT: Final = re.compile(
 """Announces somebody else's words: "This is what she posted."."""
 ENGLISH_NOUNS: Final = either(
     cue(words.ENGLISH_NOUNS).pattern,
-    rf"\b(?:my|our) {any_of(RELATIVES, PETS)}\b|\b(?:drives?|makes?|gives?) me\b|\bi (?:freelance|answer to|go by)\b|\bspeaking\s*[.!]*$",
+    rf"\b(?:my|our) {any_of(RELATIVES, PETS)}\b|\b(?:drives?|makes?|gives?) me\b|\bi (?:freelance|answer to|go by)\b|\bspeaking\s*[.!]*$"
+    r"|\bi (?:recently|just|now|really|also|never|always|still) [a-z]+\b|\bis my (?:thing|passion|favou?rite)\b",
 )
 MARKED_WORD: Final = re.compile(r"^(?:\*\w+|\w+\*)[.!]?$")
 """A correction of one word, as chats mark it; too short to have a language."""

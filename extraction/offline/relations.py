@@ -94,7 +94,7 @@ _SEVERAL: Final = re.compile(
 _INTRODUCED: Final = re.compile(rf"{_HAVE}{_RELATION}\b|{_MY}(?:new )?(?i:{_RELATION.replace('relation', 'relation_2')})\b")
 _NAMED_LATER: Final = re.compile(
     rf"(?:^\W*|[,;—–-]\s+(?:and\s+)?|\band\s+)(?:(?i:his|her|its|their|the (?:little|new) (?:one|guy|girl)['’]s) name(?i:['’]s| is)"
-    rf"|(?i:he|she|it|they)(?i:['’]s| is|['’]re| are) (?:called|named)|(?i:we|i) (?:named|called|call) (?i:him|her|it))\s+{_NAME}"
+    rf"|(?i:he|she|it|they)(?i:['’]s| is|['’]re| are) (?:called|named)|(?:(?i:we|i) )?(?:named|called|call) (?i:him|her|it))\s+{_NAME}"
 )
 """Names what was introduced before: "Her name is Pixel"."""
 _SINGULARS: Final = {

@@ -96,7 +96,7 @@ _HEALTH: Final = (
     ),
     form(Field.ALLERGY, "<my> main|only|worst|biggest? food? allergy|allergies|allergens <is> to?", _ALLERGEN),
     form(Field.ALLERGY, "<I_have> <been> <intensely>? allergic to", _ALLERGEN, lasting=True),
-    form(Field.ALLERGY, "<intensely>? allergic to", _ALLERGEN, r"(?=,?\s+(?:here|btw|by the way|fyi)\b)"),
+    form(Field.ALLERGY, "<intensely>? allergic to", _ALLERGEN, r"(?=,?\s+(?:here|btw|by the way|fyi|sadly|unfortunately)\b)"),
     form(
         Field.ALLERGY,
         "my <severe_a>?",
