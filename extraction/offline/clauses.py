@@ -18,7 +18,7 @@ _INTERJECTIONS: Final = listed("""
     uh, plus, fun fact, true story, fair enough, great, cool, nice, haha, lol, aha, man, gosh, wow, as you know, you know, i mean,
     nice to meet you, pleased to meet you, good to know, quick q, hooray, welp, ugh, argh, omg, aww, meh, oof, damn, dang, gah,
     phew, yikes, ew, eww, yuck, bleh, yum, mmm, ooh, eh, mm, erm, hm, yay, unfortunately, sadly, luckily, fortunately, frankly,
-    admittedly, alas, surprisingly, thankfully, happily, thank god, given that, seeing as, even though, i guess you should know,
+    ever since, admittedly, alas, surprisingly, thankfully, happily, thank god, given that, seeing as, even though, i guess you should know,
     good news
 """)
 _ANNOUNCEMENTS: Final = listed("""
@@ -56,15 +56,18 @@ _TIME_NOUNS: Final = listed("""
     july, august, september, october, november, december, spring, summer, autumn, fall, winter, week, month, year, years, months,
     weeks, weekend, recently, days, decade, decades, divorce, pandemic, covid, university, uni, college, graduation, graduating,
     retirement, wedding, birth, move, school, christmas, easter, new year, start, beginning, age, childhood, break-up, breakup,
-    separation, lockdown
+    separation, lockdown, diagnosis, surgery, operation, pregnancy, illness, heart attack, accident, burnout, promotion
 """)
 _PHRASE_OF_TIME: Final = (
-    rf"(?:since|after|for|in|on|as of|as from|from|over|at|about|around)\s+(?:(?!(?:i|i'm|my"
+    rf"(?:ever since|since|after|for|in|on|as of|as from|from|over|at|about|around)\s+(?:(?!(?:i|i'm|my"
     rf"|we)\b)[\w'’-]+\s+){{0,5}}?(?:{any_of(_TIME_NOUNS)}|\d{{4}})(?:\s+in\s+[A-Z]\w+|\s+on)?"
 )
 OPENING: Final = re.compile(
     rf"(?:(?:(?:i )?(?:just |recently |finally )?(?:found out|learned|learnt|discovered)(?: that)?"
     r"|\d{2}\s?(?:yo|y/o|f|m|years? old)?(?=\s*,)|(?:retired|married|single|divorced|widowed)(?=\s*,)"
+    r"|(?:ever )?since (?:my|our) (?:\w+ )?(?:diagnosis|divorce|wedding|move|surgery|operation|retirement|graduation|pregnancy|illness"
+    r"|accident"
+    r"|heart attack|burnout|promotion|birthday|\d+th|teens|twenties|thirties|forties|childhood|student days)(?: in \w+)?"
     rf"|{any_of(_ANNOUNCEMENTS, _TOPICS, _TIMES)}|{_PHRASE_OF_TIME}|{any_of(_GREETINGS)}(?:\s+{any_of(_GREETED)})?"
     rf"|{any_of(_INTERJECTIONS)}|as(?!\s+(?:an?|for|of)\b)|no(?=\s*[,.!;:—–]|\s+(?:i|i['’]m|im|my|we)\b))\b[\s,:;!.—–-]*)*",
     re.IGNORECASE,

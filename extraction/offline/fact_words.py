@@ -150,7 +150,8 @@ RELATIVES: Final = listed("""
     stepdad, stepsister, stepbrother, half-sister, half-brother, godson, goddaughter, godmother, godfather, great-aunt, great-uncle,
     great-grandmother, twin sister, twin brother, twin, kid, child, baby, toddler, best friend, friend, boss, manager, roommate,
     flatmate, housemate, neighbour, neighbor, colleague, coworker, co-worker, teammate, classmate, mentor, supervisor, best mate,
-    mate, foster son, foster daughter, baby sister, baby brother, bandmate, landlady, landlord, childhood friend, pen pal, business
+    mate, baby boy, baby girl, eldest, youngest, firstborn, foster son, foster daughter, baby sister, baby brother, bandmate,
+    landlady, landlord, childhood friend, pen pal, business
     partner, bf, gf, roomie, other half, better half, ex-husband, ex-wife, ex-boyfriend, ex-girlfriend
 """)
 PETS: Final = listed("""
@@ -246,6 +247,8 @@ TALKING: Final = listed("""
     use, feel, keep, ask, thank, add, know, start, hope
 """)
 """After "I like to", they state no taste."""
+JUDGING: Final = listed("seems, sounds, looks, feels, requires, means, pays, involves, must, can, gets, makes, takes, isn't, appears")
+"""After "working as a pilot", they make it a subject that may be about anybody."""
 VEHICLES: Final = listed("""
     bus, taxi, cab, truck, lorry, tram, train, ambulance, forklift, delivery van, snow plough, snowplough, snowplow, minibus, hearse,
     garbage truck, coach, tanker, tow truck, limousine, combine harvester, rickshaw, digger, excavator, ferry
@@ -257,7 +260,9 @@ REPELLING: Final = listed("""
 """)
 REPELLING_PHRASES: Final = listed("""
     freak me out, freaks me out, make me gag, makes me gag, make me sick, makes me sick, give me the creeps, gives me the creeps,
-    gross me out, grosses me out, creep me out, creeps me out, turn my stomach, turns my stomach
+    gross me out, grosses me out, creep me out, creeps me out, turn my stomach, turns my stomach, drive me mad, drives me mad,
+    drive me crazy, drives me crazy, drive me nuts, drives me nuts, drive me insane, drives me insane, drive me up the wall,
+    drives me up the wall, get on my nerves, gets on my nerves, turn me off, turns me off, put me off, puts me off
 """)
 SURE_SECTORS: Final = listed("""
     sales, marketing, finance, logistics, insurance, hr, human resources, banking, real estate, construction, retail, advertising,

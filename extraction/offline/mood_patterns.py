@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from extraction.offline import mood_words as words
-from extraction.offline.fact_words import RELATIVES
+from extraction.offline.fact_words import PETS, RELATIVES
 from extraction.offline.patterns import any_of, cue, either
 
 _FIRST_PERSON: Final = r"(?:i|i['’]?m|my|we|our|call me)\b"
@@ -175,7 +175,11 @@ INTRODUCES_TEXT: Final = re.compile(
     re.IGNORECASE,
 )
 """Announces somebody else's words: "This is what she posted."."""
-ENGLISH_NOUNS: Final = cue(words.ENGLISH_NOUNS)
+ENGLISH_NOUNS: Final = either(
+    cue(words.ENGLISH_NOUNS).pattern,
+    rf"\b(?:my|our) {any_of(RELATIVES, PETS)}\b|\b(?:drives?|makes?|gives?) me\b|\bi (?:freelance|answer to|go by)\b|\bspeaking\s*[.!]*$"
+    r"|\bi (?:recently|just|now|really|also|never|always|still) [a-z]+\b|\bis my (?:thing|passion|favou?rite)\b",
+)
 MARKED_WORD: Final = re.compile(r"^(?:\*\w+|\w+\*)[.!]?$")
 """A correction of one word, as chats mark it; too short to have a language."""
 FIRST_PERSON_AFTER: Final = either(rf"\W*(?:\w+[,!]? )?{_FIRST_PERSON}")
@@ -184,7 +188,8 @@ OWN_REMARK: Final = re.compile(
     rf"^\W*(?!.*\b(?:{any_of(words.READ_TEXTS, words.WRITTEN, words.TALES, words.PERFORMED)}|{any_of(RELATIVES)})s?\b[^:]*:)"
     r"(?:(?:good|useful|handy|nice|helpful|important|worth) (?:to know|knowing)[^:\n]{0,40}"
     r"|(?:before|when|once) (?:you|we) \w+(?: \w+){0,3}|(?:for|about|regarding|re|as to) (?:the|our|my|your|this|that|next) [^:\n]{1,30}"
-    r"|diet|food|shopping|groceries|dinner|lunch|breakfast|menu|cooking|catering|allergies|health|work|family|pets|travel|trip|hobbies)\s*:",
+    r"|diet|food|shopping|groceries|dinner|lunch|breakfast|menu|cooking|catering|allergies|health|work|family|pets|travel|trip"
+    r"|hobbies)\s*:",
     re.IGNORECASE,
 )
 """Begins with the purpose or the topic of the writer's own statement: "For the cake: ...", "Diet: ..."."""

@@ -15,6 +15,7 @@ dog-groomer house-sitter babysitter childminder pet-sitter trawlerman planner ca
 choreographer geographer lexicographer cheesemonger fishmonger ironmonger biographer oceanographer stenographer radiographer
 demographer bookseller salesperson jailor surveyor assessor supervisor distributor translator narrator investor realtor tutor
 sculptor solicitor auditor prosecutor governor mayor senator councilor conservator bookkeeper crossing-guard security-guard
+tradie tradesman tradeswoman
 postwoman firewoman fireman brewmaster stationmaster webmaster milkman cowboy cowgirl ballerina model waiter bouncer doorman
 concierge porter vet-tech baggage-handler paperboy optician optometrist biochemist chemist economist ecologist linguist machinist
 receptionist stylist therapist typist zoologist numismatist archivist columnist essayist lobbyist chemist dramatist harpist flautist

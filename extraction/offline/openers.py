@@ -63,6 +63,8 @@ _TALKED: Final = (
     r"(?:(?:since|as|because|seeing as|now that) (?:you|everyone|everybody|people|we|someone|the topic|the question)(?:['’]re|['’]ve)?"
     r" (?:\w+ ){0,2}?(?:ask|asked|asking|wanted|want|wondered|wonder|wondering|mentioned|mention|need|needed|curious|interested"
     r"|doing|came|comes|introducing|talking|speaking|discussing|sharing)\b(?: [\w'’-]+){0,6}"
+    r"|(?:since|as|because|now that) (?:we|you)(?:['’]ll| will|['’]re| are)(?: be)? (?:going to |gonna )?(?:talk|chat|work|meet|see"
+    r"|speak|writ|get|be|read|know)\w*\b(?: [\w'’-]+){0,6}"
     r"|as (?:discussed|mentioned|promised|agreed|requested|noted|stated|explained|you know|you (?:may|might) know|per|ever|always|usual"
     r"|indicated|announced|asked)\b(?: [\w'’-]+){0,6}"
     r"|in case (?:it['’]?s|it is|it|that|this|you|anyone|anybody|somebody|someone)\b(?: [\w'’-]+){0,6}"
@@ -148,7 +150,9 @@ def _greeting(found: re.Match[str]) -> str:
     return found.group() if _UNREAL.search(found.group()) is not None else "Hi, "
 
 
-_INTRODUCES: Final = re.compile(r"\b(?:round|intro\w*|introduc\w+|self-introduction|about me|hello|hi|meet)\b", re.IGNORECASE)
+_INTRODUCES: Final = re.compile(
+    r"\b(?:round|intro\w*|introduc\w+|self-introduction|about me|hello|hi|meet|talking|chatting|know each other)\b", re.IGNORECASE
+)
 """After it, "I'm Ann" is an introduction."""
 _CORRECTS: Final = cue(listed("correction, clarification, addendum, actually"))
 """After another sentence, it corrects what that one states."""

@@ -78,6 +78,15 @@ _HOMES: Final = (
         rf"(?=(?:\s+is|['’]s){values.ADV}\s+(?:(?:my|our)(?: new)? home|where (?:i|we) live)(?:\s*[.,!;]|$|\s+(?:now|these)\b))",
         place=MOVED_PLACE,
     ),
+    form(
+        Field.HOME,
+        "",
+        values.PLACE_NAME,
+        r"(?=\s+(?:has been|['’]s been|has become|became|is|['’]s|remains|is now)(?: also| still| now| always)? (?:my |our )?home"
+        r"(?:\s*[.,!;]|$|\s+(?:to (?:me|us)\b|for\b(?! (?:the )?\w+s\b(?<!years)(?<!months)(?<!decades))|since\b|now\b|these days\b"
+        r"|and (?:i|we)\b)))",
+        place=DECLARED_PLACE,
+    ),
     form(Field.HOME, "<I_am> a|an", values.PLACE_NAME, r"(?=\s+(?:resident|local)\b)", place=DECLARED_PLACE),
     form(Field.HOME, "<I_have> <been> a|an", values.PLACE_NAME, r"(?=\s+(?:resident|local)\b)", place=DECLARED_PLACE, lasting=True),
     form(Field.HOME, "<I_am> <a>", r"(?-i:[A-Z][\w'’]+)", r"(?=[- ]based\b)", place=DECLARED_PLACE),
@@ -92,7 +101,11 @@ _PRESENT: Final = (
 """A verb that is in no past and no conditional."""
 _FOR_A_LIVING: Final = r"(?=\s+(?:by (?:trade|profession|training)|for (?:a|my) living)\b)"
 _OCCUPATIONS: Final = (
-    form(Field.OCCUPATION, "<work> as <a>", rf"(?!\w+ as\b){values.JOB}"),
+    form(
+        Field.OCCUPATION,
+        "<work> as <a>",
+        rf"(?!\w+ as\b)(?![^,.;]*\s(?:{any_of(words.JUDGING)}|became|ended up|worked my way)\b){values.JOB}",
+    ),
     form(Field.OCCUPATION, "<work> as", rf"(?!\w+ as\b){_NOUNS}", _JOB_END, job=True),
     form(Field.OCCUPATION, "<I_am> <a>", values.JOB, _FOR_A_LIVING),
     form(Field.OCCUPATION, "<am_or_became> a|an <based>?", _NOUNS, _JOB_END, job=True),
@@ -123,6 +136,7 @@ _OCCUPATIONS: Final = (
     form(Field.OCCUPATION, "<been> <a>", _NOUNS, _JOB_END, job=True, lasting=True),
     form(Field.OCCUPATION, "<work> as", rf"(?:head|director|chief|vice president) of {values.PHRASE}"),
     form(Field.OCCUPATION, "<I_am> the?", rf"(?:head|director|chief|vice president) of {values.PHRASE}", r"(?=\s+(?:at|for|in)\b)"),
+    form(Field.OCCUPATION, "<I_am> the?", rf"head of (?!(?:the|household|my|our|a|state)\b){values.PHRASE}"),
     form(Field.OCCUPATION, "<my> job|profession|occupation|trade|day_job|career <is> being? <a>?", _NOUNS, _JOB_END, job=True),
     form(
         Field.OCCUPATION,

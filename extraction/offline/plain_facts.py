@@ -24,6 +24,7 @@ from extraction.offline.corrections import (
 )
 from extraction.offline.fact_grammar import Field
 from extraction.offline.fact_values import is_believable, is_for_a_time, is_taken_back
+from extraction.offline.fact_words import DIETS
 from extraction.offline.list_corrections import dropped_item, without_item
 from extraction.offline.moods import PlainSentence, is_conditional
 from extraction.offline.occupations import is_occupation
@@ -42,8 +43,9 @@ _HERE: Final = cue(
     listed("""
     i, im, i'm, i've, ive, my, me, we, we're, we've, our, name, here, home, allergic, allergy, call, calls, been, moved, relocated,
     based, living, not, no, hate, nothing, fan, terrify, terrifies, name's, can't, this, started, vegan, vegetarian, love, working,
-    hired, landed, fav, fave, got, never
-""")
+    hired, landed, fav, fave, got, never, drives, drive, nerves, turns
+"""),
+    DIETS,
 )
 """A word without which no clause states a fact; looked for first, since most clauses have none."""
 _RUN_ON: Final = re.compile(

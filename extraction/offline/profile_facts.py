@@ -8,8 +8,11 @@ from typing import Final
 from extraction.bounds import LONGEST_PATCH
 from extraction.drafts import DropCounter, PatchDraft
 from extraction.offline.answers import completed
+from extraction.offline.canonical_clauses import in_usual_order
 from extraction.offline.endings import Ending, endings_of, with_antecedents
 from extraction.offline.fact_grammar import Field
+from extraction.offline.introductions import with_introductions
+from extraction.offline.mentioned_facts import with_mentions_stated
 from extraction.offline.moods import plain_sentences
 from extraction.offline.name_corrections import introduces_writer, names_writer, with_right_name
 from extraction.offline.openers import without_openers
@@ -30,6 +33,10 @@ from memory.schema import EntityType, MemorySchema
 
 _INTRODUCTION: Final = re.compile(
     r"^\W*(?:i['’]?m|i am) (?P<name>(?-i:[A-Z])[a-zà-ÿ'’-]+)(?=\s*(?:[.,!]|$)|\s+(?:and|from)\b)", re.IGNORECASE
+)
+_LOWER_INTRODUCTION: Final = re.compile(
+    r"^\W*(?:(?i:hi|hello|hey|hiya)(?: there| all| everyone)?[\s,!.]+)?(?i:i['’]?m|i am) (?P<name>[a-zà-ÿ]{2,15})(?=\s*(?:[.,!]|$)"
+    r"|\s+(?:and|from)\b)"
 )
 _ROUND_OF_NAMES: Final = re.compile(
     r"\bmy name(?:['’]?s| is)\b|\b(?:hi|hello|hey)\b[^.!?]{0,20}\b(?:i['’]?m|i am) (?-i:[A-Z])|\bintroduce "
@@ -62,7 +69,8 @@ def user_statements(turns: Sequence[Turn], user: str) -> tuple[list[PlainFact], 
     stated = facts_of(sentences)
     ended = with_antecedents(endings_of(sentences), stated)
     facts = [replace(each, message=stating[each.message]) for each in stated]
-    return facts, [replace(each, message=stating[each.message]) for each in ended]
+    unique = {(each.field, each.value.casefold(), each.relation, each.message): each for each in reversed(facts)}
+    return list(reversed(unique.values())), [replace(each, message=stating[each.message]) for each in ended]
 
 
 def believed(
@@ -141,7 +149,8 @@ def _with_right_names(texts: Sequence[str]) -> list[str]:
 def _as_statement(turns: Sequence[Turn], index: int) -> str:
     """A turn's text. A noun phrase that answers the assistant's only question is completed to a statement."""
     asked = " ".join(turns[index - 1].questions) if index and turns[index - 1].message.role == "assistant" else ""
-    text = with_tastes_in_place(with_statements_in_place(with_form_as_statements(_greeted(turns, index))), asked)
+    own = with_mentions_stated(in_usual_order(with_form_as_statements(_greeted(turns, index))))
+    text = with_tastes_in_place(with_statements_in_place(own), asked)
     if (
         turns[index].own_text != turns[index].text
         or index == 0
@@ -159,7 +168,10 @@ def _greeted(turns: Sequence[Turn], index: int) -> str:
     "I'm Ann" is an introduction if the speaker is called so, or if somebody else introduced themselves or asked for names right before.
     """
     turn = turns[index]
-    own = without_openers(with_keywords_spelled(turn.own_text))
+    own = with_introductions(without_openers(with_keywords_spelled(turn.own_text)))
+    lower = _LOWER_INTRODUCTION.match(own)
+    if lower is not None and lower["name"].casefold() in turn.speaker.casefold().split():
+        own = f"{own[: lower.start('name')]}{lower['name'].capitalize()}{own[lower.end('name') :]}"
     found = _INTRODUCTION.match(own)
     if found is None:
         return own

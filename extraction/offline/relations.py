@@ -71,10 +71,16 @@ _PATTERNS: Final = tuple(
         rf"{_HAVE}{_RELATION}\s+(?:called|named)\s+{_NAME}(?=\s+(?:from|in|at|on|last|this|yesterday|today|recently|since)\b)",
         rf"(?:^|[,;(]\s+|\band ){_NAME} is (?:(?:officially|now|actually|also|just) )?(?:my"
         rf"|our) (?i:(?:{any_of(words.WHOSE)}\s+)*){_RELATION}(?=\s*[^\w\s]|\s*$|\s+and\b)",
+        rf"\b{_NAME},? (?i:who(?:['’]s| is)) (?:my|our) (?i:(?:{any_of(words.WHOSE)}\s+)*){_RELATION}(?=\s*[.,!;)]|$)",
         rf"\b{_NAME}, my (?i:(?:{any_of(words.WHOSE)}\s+)*){_RELATION}(?=\s*[.,!;)])",
         rf"\b{_NAME} \(my (?i:(?:{any_of(words.WHOSE)}\s+)*){_RELATION}\)",
-        rf"{_MY}{_RELATION}\s+is\s+{_NAME}(?=\s*[.,!;]|$)",
-        rf"\b(?i:i['’]?m|i am|we are|we['’]re) (?:happily )?(?P<relation>married|engaged) to {_NAME}",
+        rf"{_MY}{_RELATION}(?: since \w+(?: \w+)?)?\s+is\s+{_NAME}(?=\s*[.,!;]|$|\s+and\b)",
+        rf"{_MY}{_RELATION},? (?:whose name is|whose name['’]s|who is called|who['’]s called|who is named|called|named) {_NAME}",
+        rf"\b(?i:i['’]?m|i am) (?:an? |the )?(?:proud |single |new )?(?:mother|father|mum|mom|dad|parent|grandmother|grandfather) (?:to"
+        rf"|of) an? "
+        rf"(?:[a-z-]+ ){{0,3}}(?P<relation>son|daughter|boy|girl|child|toddler|baby)(?: (?:called|named)|,) {_NAME}",
+        rf"\b(?i:i['’]?m|i am|we are|we['’]re|i got|we got|i just got"
+        rf"|i['’]ve been|i have been) (?:happily |newly |recently |just )?(?P<relation>married|engaged) to {_NAME}",
         rf"\b(?i:i|we) (?:named|called) (?i:(?:my|our|the)(?: new)? {_RELATION})\s+{_NAME}",
     )
 )
@@ -88,7 +94,7 @@ _SEVERAL: Final = re.compile(
 _INTRODUCED: Final = re.compile(rf"{_HAVE}{_RELATION}\b|{_MY}(?:new )?(?i:{_RELATION.replace('relation', 'relation_2')})\b")
 _NAMED_LATER: Final = re.compile(
     rf"(?:^\W*|[,;—–-]\s+(?:and\s+)?|\band\s+)(?:(?i:his|her|its|their|the (?:little|new) (?:one|guy|girl)['’]s) name(?i:['’]s| is)"
-    rf"|(?i:he|she|it|they)(?i:['’]s| is|['’]re| are) (?:called|named)|(?i:we|i) (?:named|called|call) (?i:him|her|it))\s+{_NAME}"
+    rf"|(?i:he|she|it|they)(?i:['’]s| is|['’]re| are) (?:called|named)|(?:(?i:we|i) )?(?:named|called|call) (?i:him|her|it))\s+{_NAME}"
 )
 """Names what was introduced before: "Her name is Pixel"."""
 _SINGULARS: Final = {

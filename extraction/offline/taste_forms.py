@@ -46,7 +46,7 @@ _TASTES: Final = (
     form(
         Field.LIKE,
         "",
-        values.NAME + r"|(?-i:[A-Z]?[a-z]+(?:\s[a-z]+)?)",
+        rf"(?!(?:my|our|your|his|her|their)\b)(?:{values.NAME}|(?-i:[A-Z]?[a-z]+(?:\s[a-z]+)?))",
         r"(?=\s+(?:is|are)\s+my\s+(?:all-time\s+)?favou?rite\b(?!\s+(?:part|bit|line|one|idea|option)))",
     ),
     form(
@@ -55,7 +55,13 @@ _TASTES: Final = (
         rf"{_OF_THIS_TALK}(?:being |people who )?{values.PHRASE}(?:\s+{_WITH} {values.PHRASE})?(?:\s+or (?!(?:i"
         rf"|my|we)\b){values.WORD}(?=\s*(?:[.,!]|$)))?{values.AND_ALSO}",
     ),
-    form(Field.DISLIKE, "<I_am> terrified|petrified of", rf"{_OF_THIS_TALK}{values.PHRASE}"),
+    form(
+        Field.DISLIKE,
+        "<I_am> <big>? terrified|petrified|scared|afraid|frightened|deathly_afraid|so_scared of",
+        rf"{_OF_THIS_TALK}(?!(?!flying|driving|swimming)\w+ing\b)(?!(?:what|how|who|being|my|his|her|him|them|you|me|something"
+        rf"|everything)\b)"
+        rf"{values.PHRASE}",
+    ),
     form(
         Field.DISLIKE,
         "",
@@ -67,7 +73,7 @@ _TASTES: Final = (
     form(
         Field.DISLIKE,
         "",
-        r"(?!(?:it|that|this|these|those|you|he|she|they|what|everything|nothing|the|my|your)\b)[a-z]+(?: [a-z]+)?",
+        r"(?!(?:it|that|this|these|those|you|he|she|they|people|kids|men|women|what|everything|nothing|the|my|your)\b)[a-z]+(?: [a-z]+)?",
         rf"(?=\s+(?:{any_of(words.REPELLING)}\s+me\b(?! (?:to|of|when|but))|{any_of(words.REPELLING_PHRASES)}))",
     ),
     form(Field.DISLIKE, "<I_am>? not|no|never <big_a>? <fan_of>", rf"{_OF_THIS_TALK}{values.PHRASE}"),
@@ -79,7 +85,7 @@ _HEALTH: Final = (
     form(
         Field.ALLERGY,
         "<I_have> <something_and>? <severe_a>?",
-        r"(?!(?:no|any|many|several|few|food|severe|bad|some|seasonal|multiple)\b)[a-z]+(?: (?:and )?[a-z]+)?",
+        r"(?!(?:an?|no|any|many|several|few|food|severe|bad|some|seasonal|multiple)\b)[a-z]+(?: (?:and )?[a-z]+)?",
         r"(?=\s+(?:allergy|allergies|intolerance)\b)",
     ),
     form(
@@ -90,8 +96,13 @@ _HEALTH: Final = (
     ),
     form(Field.ALLERGY, "<my> main|only|worst|biggest? food? allergy|allergies|allergens <is> to?", _ALLERGEN),
     form(Field.ALLERGY, "<I_have> <been> <intensely>? allergic to", _ALLERGEN, lasting=True),
-    form(Field.ALLERGY, "allergic to", _ALLERGEN, r"(?=,?\s+(?:here|btw|by the way|fyi)\b)"),
-    form(Field.ALLERGY, "my <severe_a>?", r"(?!(?:food|severe|bad|own|old|new|main|only)\b)[a-z]+(?: [a-z]+)?", r"(?=\s+allergy\b)"),
+    form(Field.ALLERGY, "<intensely>? allergic to", _ALLERGEN, r"(?=,?\s+(?:here|btw|by the way|fyi|sadly|unfortunately)\b)"),
+    form(
+        Field.ALLERGY,
+        "my <severe_a>?",
+        r"(?!(?:food|severe|bad|own|old|new|main|only)\b)[a-z]+(?: [a-z]+)?",
+        r"(?=\s+allergy\b(?! (?:tests?|results?|is gone|went|was|has gone)\b))",
+    ),
     form(Field.ALLERGY, "", r"[a-z]+(?: [a-z]+)?", r"(?=\s+allergy,? (?:here|btw|by the way|fyi|please note|just so you know)\b)"),
     form(
         Field.DIET,
@@ -110,8 +121,13 @@ _HEALTH: Final = (
     form(Field.DIET, "<I_am> on <a>? <dietary>?", any_of(words.REGIMES), r"(?=\s+diet\b)"),
     form(Field.DIET, "<I_have> gone|turned|become <a>? <dietary>?", any_of(words.DIETS)),
     form(Field.DIET, "<my> diet <is> <dietary>?", any_of(words.DIETS, words.REGIMES)),
-    form(Field.DIET, "<dietary>?", any_of(words.DIETS), r"(?=\s+(?:here|since|for (?:\w+ )?(?:years|months|decades))\b)"),
-    form(Field.DIET, "<I_have>", r"c(?:o)?eliac(?: disease)?"),
+    form(Field.DIET, "<dietary>?", any_of(words.DIETS), r"(?=\s+(?:here|since|for (?:\w+ ){0,2}(?:years|months|decades))\b)"),
+    form(
+        Field.DIET,
+        "<I_have>",
+        r"c(?:o)?eliac(?: disease)?|(?:type (?:1|2|one|two) )?diabetes",
+        rf"(?! (?:in|on|risk|running)\b){values.CLAUSE_END}",
+    ),
     form(Field.AVOID, "<I> don't|do_not|never|can't|cannot|can_not|won't <ever>? <eat>", rf"(?!{any_of(words.UNAVOIDED)}\b){values.LIST}"),
     form(
         Field.AVOID,

@@ -1,0 +1,194 @@
+"""Puts introductions into the forms of the grammar: "hey, it's Tamsin", "I'm Rafał, 35, a tiler, married to Ewa"."""
+
+import re
+from typing import Final
+
+from extraction.offline.fact_words import DIETS, NO_INTRODUCTIONS, NO_NAMES
+from extraction.offline.occupations import is_occupation
+from extraction.offline.patterns import any_of, listed
+
+_NO_PERSONS: Final = any_of(
+    NO_INTRODUCTIONS,
+    NO_NAMES,
+    listed("""
+    dutch, greek, czech, thai, welsh, turk, arab, sikh, kurd, swiss, finn, dane, swede, pole, scot, brit, aussie, kiwi, iraqi,
+    israeli, pakistani, filipino, filipina, latino, latina, sunni, shia, mormon, methodist, lutheran, anglican, orthodox, jew,
+    republican, democrat, tory, labour, libra, virgo, gemini, aries, pisces, taurus, capricorn, aquarius, scorpio, sagittarius,
+    cancer, team, type, gen, groot, happy, sober, afraid, buddhist, atheist, agnostic, quaker, cantonese, hungry, desperate,
+    interested, excited, ukrainian, black, white, brown, blind, dyslexic, bipolar, based, working, living, iron, legend, ceo, cto,
+    cfo, writing, trying, struggling, eat, currently, planning, having, getting, learning, preparing, reaching, using, wondering,
+    calling, starting, doing, making, considering, worried
+"""),
+)
+_NAME: Final = rf"(?P<name>(?!(?i:{_NO_PERSONS}|pro-|anti-|non-)\b)(?-i:[A-ZÀ-Þ][a-zà-ÿĀ-ž'’-]{{1,20}})(?<!ing)(?<!['’]s))"
+_NATIONAL: Final = re.compile(r"(?:ish|ese|ean|ican|anian|indian|asian|russian|ian|ed)$", re.IGNORECASE)
+_GIVEN: Final = re.compile(
+    r"(?:adrian|brian|ian|vivian|julian|lillian|lilian|fabian|damian|sebastian|florian|gillian|kilian|killian|jillian|cyprian|maximilian"
+    r"|cillian|bastian|dorian|tristian|anish|manish|satish|mahalakshmi|ned|fred|ted|jed|reed|mohammed|ahmed|muhammed|sean|jean|dean)",
+    re.IGNORECASE,
+)
+_GREETS: Final = (
+    r"(?:hi|hello|hey|hiya|heya|good (?:morning|afternoon|evening)|greetings|howdy)(?: (?:there|all|again|everyone|guys|team))?"
+)
+_REWRITES: Final = tuple(
+    (re.compile(pattern, re.IGNORECASE), replacement)
+    for pattern, replacement in (
+        # a greeting by another name
+        (
+            r"^\W*(?:(?:hi|hello|hey|so|ok|okay|well|first|let['’]?s start)\b[\s,!.]*)*(?:(?:let me|allow me to|may i|i['’]d like to"
+            r"|i want to"
+            r"|i should|i wanted to|time to) introduce myself|(?:a )?(?:quick|short|brief) intro(?:duction)?|nice to meet (?:you"
+            r"|everyone|you all)"
+            r"|pleased to meet (?:you|everyone|you all)|new (?:here|user|member))\s*[.:!,;—–-]+\s*(?=(?:i['’]?m|i am|my name|this is"
+            r"|it['’]?s)\b)",
+            "Hi, ",
+        ),
+        (rf"^\W*(?:so|oh|ok|okay|well|um|and|right)[\s,]+(?={_GREETS}\b[\s,!.]*(?:i['’]?m|i am|it['’]?s|this is)\b)", ""),
+        # "hey, it's Tamsin", "this is Anselm again", "good morning, Yevgenia speaking"
+        (
+            rf"^\W*{_GREETS}[\s,!.]+(?:it['’]?s|it is) {_NAME}(?: (?:here|again|speaking|from [^.!?\n]{{2,40}}))?(?=\s*(?:[.,!—–-]|$))",
+            r"Hi, I'm \g<name>",
+        ),
+        (rf"^\W*(?P<greet>{_GREETS}[\s,!.]+)?this is {_NAME} (?:again|speaking|here)\b", r"Hi, I'm \g<name>"),
+        (rf"^\W*{_GREETS}[\s,!.]+{_NAME} speaking\b", r"Hi, I'm \g<name>"),
+        # a name to be used
+        (rf"^\W*(?:just|simply|plain) {_NAME} (?:is fine|will do|works|is enough|is ok|is okay|is good|please)\b", r"Call me \g<name>"),
+        (
+            r"\b(?:please |you can |you may |just |feel free to )*(?:address me as|refer to me as|know me as"
+            r"|call me by my (?:nick)?name,?|use the name) (?!your|his|her|the)"
+            r"(?=(?:(?:dr|prof|mr|mrs|ms)\.? )?(?-i:[A-ZÀ-Þ]))",
+            "call me ",
+        ),
+        (r"\b(?:may|might|probably|can) know me as\b", "call me"),
+        (
+            r"\b(?:everyone|everybody|people|folks|friends|colleagues|the guys|they all|all) (?:at|in|from|on) [\w ]{2,30}? "
+            r"(?:calls?|knows?) me (?:as )?(?=(?-i:[A-ZÀ-Þ]))",
+            "everyone calls me ",
+        ),
+        (
+            r"\b(?:just |please )*call me (?P<name>(?-i:[A-ZÀ-Þ])[\w'’-]+),? (?:ok|okay|alright|will you|would you)\s*\?",
+            r"Call me \g<name>.",
+        ),
+        (
+            r"\bi(?:['’]d| would)? (?:prefer|rather|like) (?:to be|being|be) called (?P<name>(?-i:[A-ZÀ-Þ])[\w'’-]+)"
+            r"(?: (?:than|instead of|not)"
+            r" (?-i:[A-ZÀ-Þ])[\w'’-]+)?(?=\s*(?:[.,!]|$))",
+            r"call me \g<name>",
+        ),
+        (r"\b(?:please )?use my (?:nickname|first name|short name),? (?=(?-i:[A-ZÀ-Þ]))", "call me "),
+        (
+            r"\b(?:i['’]d (?:like|love|prefer)|i would (?:like|love|prefer)|i want|i['’]d like it if) you (?:to call"
+            r"|called) me (?=(?-i:[A-ZÀ-Þ]))"
+            r"|\b(?:could|can|would|will) you (?:please |just |maybe )?call me (?=(?-i:[A-ZÀ-Þ])[\w'’-]+(?: please| instead"
+            r"| from now on)?\s*[.?!]*$)",
+            "Call me ",
+        ),
+        (r"\b(?:i['’]m|i am) (?:better |mostly |usually |generally |also )?known (?:to \w+ )?as (?=(?-i:[A-ZÀ-Þ]))", "I go by "),
+        (
+            r"\b(?:people|folks|friends|everyone|everybody|they|we|my friends|my family)(?: usually| always| often)? (?:shorten"
+            r"|abbreviate) (?:it|my name) to "
+            r"(?=(?-i:[A-ZÀ-Þ]))",
+            "everyone calls me ",
+        ),
+        (r"\bthe name my (?:mum|mom|mother|dad|father|parents) gave me is (?=(?-i:[A-ZÀ-Þ]))", "my name is "),
+        (r"\bmy (?:nickname|short name|preferred name) is (?=(?-i:[A-ZÀ-Þ]))", "I go by "),
+        (rf"^\W*this is {_NAME}, (?=i\b)", r"Hi, I'm \g<name>, "),
+        (
+            r"^\W*(?:officially|on paper|legally)[, ]+(?:i['’]m|i am|my name is|it['’]s) (?-i:[A-ZÀ-Þ])[\w'’-]+,? (?:but"
+            r"|though) (?:everyone|everybody|people|friends"
+            r"|my friends|they|most people) (?:says?|uses?|calls? me) (?=(?-i:[A-ZÀ-Þ]))",
+            "Everyone calls me ",
+        ),
+        (
+            r"^\W*my (?:passport|id|birth certificate|papers|documents|badge|licen[cs]e"
+            r"|driving licen[cs]e) says? (?-i:[A-ZÀ-Þ])[\w'’-]+,? (?:but|though),? "
+            r"(?:please |just |i )*(?:use|say|go by|call me) (?=(?-i:[A-ZÀ-Þ]))",
+            "Call me ",
+        ),
+        (r"\bi (?:also |only )?answer to (?=(?-i:[A-ZÀ-Þ]))", "I go by "),
+        (r"\bi(?:['’]ve| have) (?:always |only )?(?:gone|been going) by (?=(?-i:[A-ZÀ-Þ]))", "I go by "),
+        (
+            r"\b(?:but|though|and)? ?(?P<name>(?-i:[A-ZÀ-Þ])[\w'’-]+) is what (?:everyone|everybody|people|friends|my friends|they"
+            r"|most people) (?:calls?|uses?|call me|use)(?: me)?\b",
+            r", call me \g<name>",
+        ),
+    )
+)
+_PROFILE: Final = re.compile(
+    rf"^(?P<lead>\W*(?:(?:so|ok|okay|well|and|{_GREETS})[\s,!.]+)*)(?P<subject>i['’]?m|i am|my name(?:['’]?s| is)|name['’]?s) "
+    r"(?P<first>[^,.!?:;\n]{2,40})(?P<parts>(?:, [^,.!?:;\n]{1,60})+)(?P<end>[.!\n]|$)",
+    re.IGNORECASE,
+)
+"""A list of what somebody is: "I'm Rafał, 35, a tiler in Opole, married to Ewa"."""
+_AGE: Final = re.compile(r"(?:and )?(?:aged? )?(?P<value>[1-9]\d)(?: ?(?:years? old|yrs?|y/?o|m|f))?", re.IGNORECASE)
+_A_JOB: Final = re.compile(
+    r"(?:and )?(?:also )?(?P<article>an?|the) (?P<value>[a-z][\w-]*(?: (?!(?:in|at|from|for|of)\b)[\w-]+){0,3})(?P<rest> (?:in|at|from"
+    r"|for|of) .*)?",
+    re.IGNORECASE,
+)
+_PREDICATE: Final = re.compile(
+    rf"(?:and )?(?:(?:happily |newly )?(?:married|engaged) to (?-i:[A-ZÀ-Þ])\w+.*|(?:living|based|working|settled) (?:in|as|at|for) .*"
+    rf"|(?:\w+ )?allergic to .*|(?:an? |strict )*{any_of(DIETS)})",
+    re.IGNORECASE,
+)
+_CONTINUES: Final = re.compile(
+    rf"^\W*(?:i['’]?m|i am) {_NAME}(?=(?:,? and (?:i|i['’]?m|my|we)\b|, \d\d\b|, i (?:live|work|am)\b"
+    r"|,? (?:nice|pleased|good|great|lovely|happy|glad) to (?:meet|be|join)\b))",
+    re.IGNORECASE,
+)
+"""An introduction that goes on: "I'm Perpetua and I need help"."""
+_FEWEST: Final = 1
+_LONGEST: Final = 2000
+"""Characters of a message with an introduction."""
+
+
+def with_introductions(text: str) -> str:
+    """A message with its introduction in the forms of the grammar. Only facts are read from it.
+
+    Args:
+        text: A message, or the part of it in the speaker's own voice.
+    """
+    if len(text) > _LONGEST:
+        return text
+    for pattern, replacement in _REWRITES:
+        text = pattern.sub(replacement, text, count=1)
+    text = _PROFILE.sub(_as_statements, text, count=1)
+    found = _CONTINUES.match(text)
+    return f"Hi, {text}" if found is not None and is_name(found["name"]) else text
+
+
+def is_name(word: str) -> bool:
+    """Whether a capitalised word after "I'm" may be a name: not a people, a faith or a state."""
+    return re.fullmatch(_NO_PERSONS, word, re.IGNORECASE) is None and (_NATIONAL.search(word) is None or _GIVEN.fullmatch(word) is not None)
+
+
+def _as_statements(found: re.Match[str]) -> str:
+    """A list of what somebody is as one statement each; as it is if a part of it is something else."""
+    parts = [each.strip() for each in found["parts"].split(",") if each.strip()]
+    statements: list[str] = []
+    known = 0
+    for part in parts:
+        statement = _statement_of(part)
+        known += statement is not None and not _is_age(part)
+        statements.append(statement or part)
+    if known < _FEWEST or any(statement is part for statement, part in zip(statements, parts, strict=True)):
+        return found.group()
+    first = found["first"].strip()
+    named = re.fullmatch(_NAME, first) is not None and is_name(first) and found["subject"].lower().startswith("i")
+    opening = "Hi, " if named else found["lead"]
+    return f"{opening}{found['subject']} {first}. {'. '.join(statements)}{found['end'] or '.'}"
+
+
+def _is_age(part: str) -> bool:
+    return _AGE.fullmatch(part) is not None
+
+
+def _statement_of(part: str) -> str | None:
+    if _is_age(part):
+        return f"I'm {part.removeprefix('and ').removeprefix('aged ').removeprefix('age ')}"
+    job = _A_JOB.fullmatch(part)
+    if job is not None and is_occupation(job["value"]):
+        return f"I'm {job['article']} {job['value']}{job['rest'] or ''}"
+    if _PREDICATE.fullmatch(part) is not None:
+        return f"I'm {part.removeprefix('and ')}"
+    return None
