@@ -73,7 +73,7 @@ class PreviewRequest(RequestModel):
 
 
 @previews_router.post(
-    f"/v1/sessions/{{session:{REST}}}/preview", openapi_extra=body_schema(PreviewRequest), responses=PREVIEW | refusals(404, 409)
+    f"/v1/sessions/{{session:{REST}}}/preview", openapi_extra=body_schema(PreviewRequest), responses=PREVIEW | refusals(404, 502)
 )
 async def preview_session(
     session: SessionPath,
