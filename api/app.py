@@ -1,6 +1,6 @@
 """The query service as an ASGI app. It reads the stores and produces to topics."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, Final
 
@@ -27,11 +27,17 @@ from api.routes import (
     dead_letters,
     entities,
     erasures,
+    evidence,
+    links,
     memories,
     message_changes,
     messages,
     operate,
+    overview,
     recall,
+    schema_checks,
+    sessions,
+    usage,
 )
 from runtime.metrics import metrics
 from runtime.settings import Settings
@@ -46,11 +52,18 @@ _ROUTERS: Final = (
     messages.router,
     message_changes.router,
     recall.router,
+    evidence.router,
+    sessions.router,
     memories.router,
+    links.router,
     entities.router,
     corrections.router,
     erasures.tenants_router,
     _key_status,
+    overview.tenants_router,
+    usage.tenants_router,
+    sessions.previews_router,
+    schema_checks.tenants_router,
     operate.router,
     dead_letters.router,
     admin_tenants.router,
@@ -59,6 +72,9 @@ _ROUTERS: Final = (
     admin_methods.router,
     erasures.operators_router,
     admin_control.router,
+    overview.operators_router,
+    usage.operators_router,
+    schema_checks.operators_router,
 )
 """Routers of keyed routes, in the order of the OpenAPI document."""
 
@@ -114,6 +130,8 @@ def create_app(settings: Settings, *, open_dependencies: OpenDependencies = open
         app.router.routes.append(_mem0_routes(app))
     if settings.viking.enabled:
         app.router.routes.append(_viking_routes(app))
+    if settings.console.enabled:
+        app.router.routes += _console_routes()
 
     def openapi() -> dict[str, Any]:
         if app.openapi_schema is None:
@@ -136,6 +154,13 @@ def _viking_routes(app: FastAPI) -> BaseRoute:
     from api.viking.http import VikingFacade
 
     return VikingFacade(app).route
+
+
+def _console_routes() -> Sequence[BaseRoute]:
+    """The routes of the console. Its modules are imported only if the setting turns it on."""
+    from api.console.http import Console
+
+    return Console().routes
 
 
 def _mcp_endpoint(app: FastAPI, settings: Settings) -> "McpEndpoint":

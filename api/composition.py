@@ -10,9 +10,11 @@ from api.dependencies import Dependencies
 from api.entity_history import EntitiesAsOf
 from api.erasures import Erasures
 from api.errors import ExtraMissingError
+from api.previews import Previews
 from api.quotas import MemoryCounts, Quotas
 from api.read_your_writes import StorePositions
 from api.recall_log import RecallLog
+from api.stage_overview import StageOverview
 from control import ControlWriter
 from control.key_usage import KeyUsage
 from control.tenants import follow_tenants
@@ -36,7 +38,7 @@ from retrieval.rewriting import QueryRewriter
 from retrieval.session_ranking.llm_session_ranker import PURPOSE as SIFT
 from retrieval.session_ranking.llm_session_ranker import Sift
 from runtime.background import BackgroundBatches, BackgroundWorks
-from runtime.clocks import SystemClock
+from runtime.clocks import Clock, SystemClock
 from runtime.entity_view import EntityView
 from runtime.errors import KafkaUnavailableError
 from runtime.guard import Guard
@@ -55,6 +57,7 @@ from stores.errors import StoreUnavailableError
 from stores.port import Eraser
 
 if TYPE_CHECKING:
+    from api.console.sessions import ConsoleSessions
     from api.identity_provider import IdentityProvider
 
 _log = logger(__name__)
@@ -143,6 +146,10 @@ async def open_dependencies(settings: Settings, *, eraser: Eraser | None = None)
             history=EntitiesAsOf(store=store, tenants=tenants, clock=clock),
             rewriter=QueryRewriter(expansion=expansion, sift=sift, topics=topics, metrics=metrics()),
         )
+        overview = StageOverview(settings=settings, clock=clock)
+        stack.push_async_callback(overview.close)
+        previews = Previews(settings=settings, redis=redis, producer=producer, tenants=tenants, embedder=embedder)
+        stack.push_async_callback(previews.close)
         erasures = Erasures(eraser=eraser, store=store, redis=redis, tenants=tenants, clock=clock)
         stack.push_async_callback(erasures.close)
         background = BackgroundWorks(metrics())
@@ -155,6 +162,7 @@ async def open_dependencies(settings: Settings, *, eraser: Eraser | None = None)
             metrics=metrics(),
             tenants=tenants,
             identity=identity,
+            console=_console_sessions(settings, redis, clock),
             control=ControlWriter(settings=settings, clock=clock),
             producer=producer,
             redis=redis,
@@ -176,6 +184,8 @@ async def open_dependencies(settings: Settings, *, eraser: Eraser | None = None)
             ),
             admission=Admission(settings=settings.service, metrics=metrics()),
             erasures=erasures,
+            overview=overview,
+            previews=previews,
             background=background,
         )
 
@@ -193,6 +203,15 @@ def _identity_provider(settings: Settings) -> "IdentityProvider | None":
     except ModuleNotFoundError as error:
         raise ExtraMissingError("VARVE_OIDC__ISSUER", "oidc") from error
     return IdentityProvider(settings=settings.oidc)
+
+
+def _console_sessions(settings: Settings, redis: GuardedRedis, clock: Clock) -> "ConsoleSessions | None":
+    """The sessions of the console. Its modules are imported only if the setting turns it on."""
+    if not settings.console.enabled:
+        return None
+    from api.console.sessions import ConsoleSessions
+
+    return ConsoleSessions(redis=redis, lifetime_s=settings.console.session_s, clock=clock, metrics=metrics())
 
 
 def _guarded_store(settings: Settings, embedder: Embedder) -> GuardedStore:

@@ -13,11 +13,14 @@ from runtime.tracing import SpanContext
 
 if TYPE_CHECKING:
     from api.admission import Admission
+    from api.console.sessions import ConsoleSessions
     from api.erasures import Erasures
     from api.identity_provider import IdentityProvider
+    from api.previews import Previews
     from api.quotas import Quotas
     from api.read_your_writes import StorePositions
     from api.recall_log import RecallLog
+    from api.stage_overview import StageOverview
     from control import ControlWriter
     from control.key_usage import KeyUsage
     from control.tenants import TenantDirectory
@@ -46,6 +49,8 @@ class Dependencies:
     tenants: "TenantDirectory"
     identity: "IdentityProvider | None"
     """Verifies tokens. None: only API keys are accepted."""
+    console: "ConsoleSessions | None"
+    """The sessions of the console. None: it is switched off."""
     control: "ControlWriter"
     producer: "Producer"
     redis: "GuardedRedis"
@@ -63,6 +68,8 @@ class Dependencies:
     quotas: "Quotas"
     admission: "Admission"
     erasures: "Erasures"
+    overview: "StageOverview"
+    previews: "Previews"
     background: "BackgroundWorks"
 
 

@@ -1,7 +1,7 @@
 """The embedded stack: its processes, their order and their settings."""
 
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -91,6 +91,12 @@ class EmbeddedStack:
         return f"http://{HOST}:{self.settings.service.port}"
 
     @property
+    def serves_console(self) -> bool:
+        """Whether the query service serves the web console: yes, unless the settings switch it off."""
+        console = self.settings.console
+        return console.enabled or "enabled" not in console.model_fields_set
+
+    @property
     def probes(self) -> dict[str, str]:
         """URLs of the health pages of the stages and the service."""
         return {name: f"http://{HOST}:{port}" for name, port in self._probe_ports.items()}
@@ -154,15 +160,20 @@ class EmbeddedStack:
 
     def _service(self) -> ProcessSpec:
         require_free(self.settings.service.port, owner="the query service", option="--service-port")
-        return self._varve(SERVICE, ("serve",))
+        return self._varve(SERVICE, ("serve",), {"VARVE_CONSOLE__ENABLED": str(self.serves_console).lower()})
 
-    def _varve(self, name: str, arguments: tuple[str, ...]) -> ProcessSpec:
+    def _varve(self, name: str, arguments: tuple[str, ...], variables: Mapping[str, str] | None = None) -> ProcessSpec:
         return ProcessSpec(
             name=name,
             command=(sys.executable, "-m", "varve", *arguments),
             log=self._log(name),
             ready=_http_probe(f"{self.probes[name]}/readyz"),
-            environment=self.environment() | {"VARVE_METRICS_HOST": HOST, "VARVE_METRICS_PORT": str(self._probe_ports[name])},
+            environment={
+                **self.environment(),
+                "VARVE_METRICS_HOST": HOST,
+                "VARVE_METRICS_PORT": str(self._probe_ports[name]),
+                **(variables or {}),
+            },
             start_deadline_s=STAGE_START_DEADLINE_S,
             stop_deadline_s=self.settings.delivery.drain_timeout_s * 2 + 10,
             diagnose=partial(waiting_stage, name=name, path=self._log(name)),
