@@ -59,7 +59,7 @@ for (const [name, build] of builds) {
 
     await varve.flush(session);
     await eventually("three events", async () => ((await eventsOf(varve, user)).length === 3 ? true : undefined));
-    const found = await varve.recall("What is the cat called?", { user, after: newest });
+    const found = await varve.recall("What is the cat called?", { user, session, after: newest });
     assert.equal(found.after?.reached, true);
     const cat = found.results.find((each) => each.content.includes("Pixel"));
     assert.ok(cat !== undefined);

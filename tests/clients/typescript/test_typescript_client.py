@@ -76,7 +76,7 @@ def test_the_package_has_its_builds_and_no_dependency(tmp_path: Path) -> None:
     )
     compiler = CLIENT / "node_modules" / "typescript" / "bin" / "tsc"
     for module in ("NodeNext", "ESNext"):
-        options = ["--strict", "--noEmit", "--target", "ES2022", "--module", module, "--types", ""]
+        options = ["--strict", "--noEmit", "--target", "ES2022", "--module", module]
         resolution = ["--moduleResolution", "NodeNext" if module == "NodeNext" else "Bundler"]
         subprocess.run(["node", str(compiler), *options, *resolution, "use.ts"], cwd=project, check=True, timeout=120)
 
