@@ -48,6 +48,7 @@ from runtime.settings.service import (
     SigningSettings,
     TracingSettings,
     VikingSettings,
+    WebhookSettings,
 )
 
 __all__ = [
@@ -85,6 +86,7 @@ __all__ = [
     "TopicsSettings",
     "TracingSettings",
     "VikingSettings",
+    "WebhookSettings",
     "settings",
 ]
 
@@ -142,6 +144,7 @@ class Settings(BaseSettings):
     mem0: Mem0Settings = Mem0Settings()
     oidc: OidcSettings = OidcSettings()
     viking: VikingSettings = VikingSettings()
+    webhooks: WebhookSettings = WebhookSettings()
     client: ClientSettings = ClientSettings()
     canary: CanarySettings = CanarySettings()
     log: LogSettings = LogSettings()
