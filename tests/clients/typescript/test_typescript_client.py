@@ -9,8 +9,10 @@ from typing import Final
 
 import pytest
 
+from control.documents import SCOPES
 from loadtest.llm_simulator import LLMSimulator
 from runtime.settings import Settings
+from tests.control_log import add_key
 from varve.embedded.lifecycle import running_stack
 from varve.embedded.stack import EmbeddedStack
 from varve.embedded.tenants import DeveloperTenant
@@ -87,7 +89,8 @@ async def test_both_builds_work_against_a_whole_stack(tmp_path: Path, monkeypatc
         monkeypatch.setenv("VARVE_LLM__MODEL", "simulated")
         stack = EmbeddedStack(settings=Settings(data=tmp_path), throwaway=True, tenant=DeveloperTenant("dev", "companion"))
         async with running_stack(stack, Supervisor(stack.levels(), notice=lambda _: None)) as running:
-            address = {"VARVE_CLIENT__URL": running.file.service_url, "VARVE_CLIENT__API_KEY": running.file.api_key}
+            key = await add_key(running.settings, "dev", scopes=SCOPES)
+            address = {"VARVE_CLIENT__URL": running.file.service_url, "VARVE_CLIENT__API_KEY": key}
             output = await asyncio.to_thread(npm, "test", **address)
     assert llm.requests != []
     assert "# fail 0\n# cancelled 0\n# skipped 0\n" in output
