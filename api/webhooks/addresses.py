@@ -18,6 +18,7 @@ _METADATA: Final = frozenset({ipaddress.ip_address("168.63.129.16")})
 _NAT64: Final = ipaddress.ip_network("64:ff9b::/96")
 _COMPATIBLE: Final = ipaddress.ip_network("::/96")
 _LOWEST_PORT: Final = 1
+_RESOLVE_S: Final = 10.0
 
 
 def parse_url(url: str, *, allow_private: bool) -> SplitResult:
@@ -72,8 +73,9 @@ async def require_public_host(parts: SplitResult) -> None:
     """
     host = parts.hostname or ""
     try:
-        found = await asyncio.get_running_loop().getaddrinfo(host, parts.port or 443, type=socket.SOCK_STREAM)
-    except (OSError, UnicodeError) as error:
+        async with asyncio.timeout(_RESOLVE_S):
+            found = await asyncio.get_running_loop().getaddrinfo(host, parts.port or 443, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError, TimeoutError) as error:
         raise TargetRefusedError(f"the host {host!r} of the webhook's URL cannot be resolved: {error}") from error
     for *_, address in found:
         require_public(str(address[0]))

@@ -190,14 +190,17 @@ class Deliverer(ConsumerRebalanceListener):  # type: ignore[misc]
     def _start_due(self) -> None:
         now = self._clock.now()
         for key, lane in self._lanes.items():
-            try:
-                webhook = self._webhook(key)
-            except ControlLogBehindError:
-                return
-            if webhook is None:
-                continue  # the next sweep ends its deliveries
-            while (delivery := lane.start_next(now)) is not None:
-                self._spawn(self._deliver(lane, webhook, delivery))
+            if lane.is_due(now):
+                self._start(key, lane, now)
+
+    def _start(self, key: _LaneKey, lane: Lane, now: datetime) -> None:
+        try:
+            webhook = self._webhook(key)
+        except ControlLogBehindError:
+            return
+        # The next sweep ends the deliveries of a removed webhook.
+        while webhook is not None and (delivery := lane.start_next(now)) is not None:
+            self._spawn(self._deliver(lane, webhook, delivery))
 
     def _sweep(self) -> None:
         """Ends the deliveries of removed webhooks, and dead letters that are too old."""
@@ -232,7 +235,7 @@ class Deliverer(ConsumerRebalanceListener):  # type: ignore[misc]
             record = None
             self._count(outcome, 1)
             self._metrics.webhook_delivery_seconds.observe(time.monotonic() - started)
-        self._start_due()
+        self._start((delivery.tenant, delivery.webhook), lane, self._clock.now())
         await self._write([self._record(record or delivery, ends=record is None)])
 
     async def _attempt(self, webhook: Webhook, delivery: WebhookDelivery) -> Failure | str:

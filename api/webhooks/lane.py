@@ -112,6 +112,10 @@ class Lane:
         if entry is not None and not entry.is_running:
             self._remove(entry)
 
+    def is_due(self, now: datetime) -> bool:
+        """Whether a delivery may be due."""
+        return bool(self._due) and self._due[0][0] <= now.timestamp()
+
     def start_next(self, now: datetime) -> WebhookDelivery | None:
         """Starts the delivery that has waited longest; None if none is due, or as many run as may."""
         while self._due and len(self._running) < self._concurrency and self._due[0][0] <= now.timestamp():

@@ -53,7 +53,7 @@ VALUES: Final = {
     "one": "memgpt",
     "other": "vikingmem",
     "form": "mem0",
-    "url": "https://192.0.2.1/varve",
+    "url": "https://8.8.8.8/varve",
     "webhook_id": "wh_5f2c9a01b7e4d836",
 }
 """Values of required parameters, by name."""

@@ -51,7 +51,7 @@ def run(settings: Settings) -> Run:
         "COLUMNS": "200",
     }
 
-    def invoke(*arguments: str, **variables: str) -> str:
+    def invoke(*arguments: str, **variables: str | None) -> str:
         result = CliRunner().invoke(app, ("webhooks", *arguments), env={**environment, **variables})
         if result.exception is not None and not isinstance(result.exception, SystemExit):
             raise result.exception
@@ -138,7 +138,7 @@ async def _dead_letter(settings: Settings, webhook: str) -> None:
 
 def test_what_cannot_work_is_refused(run: Run) -> None:
     with pytest.raises(SecretMissingError, match="VARVE_SIGNING__SECRET"):
-        run("add", "acme", "https://8.8.8.8/", VARVE_SIGNING__SECRET="")
+        run("add", "acme", "https://8.8.8.8/", VARVE_SIGNING__SECRET=None)
     for url in ("http://8.8.8.8/", "https://127.0.0.1/", "https://[::ffff:10.0.0.1]/"):
         with pytest.raises(TargetRefusedError):
             run("add", "acme", url, VARVE_WEBHOOKS__ALLOW_PRIVATE="false")

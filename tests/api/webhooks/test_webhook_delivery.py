@@ -65,6 +65,7 @@ async def test_changes_are_delivered_signed(settings: Settings) -> None:
     assert shown["type"] == "memory.upserted"
     assert shown["data"]["memory"]["evidence"] == later[1].message_ids
     assert "tenant" not in shown["data"]["memory"]
+    assert {each.headers["Content-Type"] for each in receiver.requests} == {"application/json"}
 
 
 async def test_a_failed_delivery_is_repeated_with_its_id(settings: Settings) -> None:

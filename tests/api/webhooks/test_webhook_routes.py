@@ -8,7 +8,7 @@ from pydantic import SecretStr
 
 from control import read_audit
 from runtime.kafka import create_topics
-from runtime.settings import ControlSettings, Settings, SigningSettings, StoreSettings, WebhookSettings
+from runtime.settings import Settings, SigningSettings, StoreSettings, WebhookSettings
 from tests.api.running_service import expect_problem, serving
 from tests.api.test_control_routes import Operating
 from tests.api.webhooks.receiver import is_signed, receiving
@@ -29,7 +29,6 @@ async def settings(kafka: str, tmp_path_factory: pytest.TempPathFactory) -> Sett
     settings = Settings(
         data=folder,
         kafka=one_broker(bootstrap=kafka, topic_prefix="webhook-routes.", partitions=1),
-        control=ControlSettings(lease_s=2.0),
         store=StoreSettings(socket=folder / "edge.sock"),
         signing=SigningSettings(secret=SECRET),
         webhooks=QUICK,
