@@ -40,7 +40,7 @@ async def settings(kafka: str, tmp_path_factory: pytest.TempPathFactory) -> Sett
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def operating(settings: Settings) -> AsyncIterator[Operating]:
-    keys = {role: await add_operator(settings, role=role) for role in ("viewer", "operator", "admin")}  # type: ignore[arg-type]
+    keys = {role: await add_operator(settings, role=role) for role in ("viewer", "operator", "admin")}
     async with serving(settings) as http:
         yield Operating(settings=settings, http=http, keys=keys)
 
