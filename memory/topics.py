@@ -57,11 +57,11 @@ CONTROL: Final = TopicSpec(
     partitions=1,
     config={"segment.ms": str(DAY_MS), "segment.bytes": "16777216", "min.cleanable.dirty.ratio": "0.2"},
 )
-# Waiting deliveries to webhooks, one record each: small segments, so that those of finished deliveries are soon removed.
+# The newest record of each waiting delivery. The delivery is the key's mark, so that a webhook's deliveries share a partition. Small segments:
+# finished deliveries are soon removed.
 WEBHOOK_DELIVERIES: Final = TopicSpec(
     name="webhook-deliveries",
-    key=("tenant", "webhook"),
-    mark="delivery",
+    key=("tenant", "webhook#delivery"),
     cleanup="compact",
     config={"segment.ms": str(DAY_MS), "segment.bytes": "16777216", "min.cleanable.dirty.ratio": "0.2"},
 )
