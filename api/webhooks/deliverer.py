@@ -134,7 +134,8 @@ class Deliverer(ConsumerRebalanceListener):  # type: ignore[misc]
     async def _step(self, consumer: AIOKafkaConsumer) -> None:
         unknown = [partition for partition in self._restoring if partition not in self._ends]
         if unknown:
-            self._ends |= await consumer.end_offsets(unknown)
+            ends = await consumer.end_offsets(unknown)
+            self._ends.update(ends)  # of the current assignment: it may have changed in the meantime
         for partition, records in (await consumer.getmany(timeout_ms=_POLL_MS, max_records=_MOST_RECORDS)).items():
             for record in records:
                 self._take(partition, record)
