@@ -16,7 +16,7 @@ ifneq ($(wildcard /etc/ssl/certs),)
 export UV_SYSTEM_CERTS ?= 1
 endif
 
-.PHONY: help setup demo picture test isolation properties signals erasure chaos chaos-selection chaos-mutants lint bench-stream bench-freshness bench-ingest bench-reads bench-operators bench-timelines bench-recall test-image test-helm test-dashboards test-producers test-mcp test-compat test-frameworks test-openapi load docs generated check lock
+.PHONY: help setup demo picture test isolation properties signals erasure chaos chaos-selection chaos-mutants lint bench-stream bench-freshness bench-ingest bench-reads bench-operators bench-timelines bench-recall test-image test-helm test-dashboards test-producers test-mcp test-compat test-frameworks test-openapi test-typescript load docs generated check lock
 
 help: ## show the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1  \2/p' Makefile
@@ -107,6 +107,9 @@ test-frameworks: setup .venv-frameworks/.installed ## run integrations/ and its 
 
 test-openapi: setup .venv-openapi/.installed ## generate clients in Python and TypeScript from the OpenAPI document, and compile them
 	VARVE_TEST_OPENAPI=$(CURDIR)/.venv-openapi $(BIN)/pytest tests/deploy/test_openapi_clients.py
+
+test-typescript: setup ## build the TypeScript client, and test it on Node.js 20 or newer against a whole stack; skipped without Node.js
+	VARVE_TEST_TYPESCRIPT=1 $(BIN)/pytest -rs tests/clients/typescript
 
 load: setup .venv-load/.installed ## load the embedded stack (PROFILE=smoke, freshness, steady, spike, soak or billion): build/reports/load.json and load.html
 	$(BIN)/python -m loadtest --profile $(or $(PROFILE),smoke) --locust .venv-load/bin/locust $(LOAD_ARGS)

@@ -153,6 +153,83 @@ class ApiKeys(ResponseModel):
     """Whether the times of last use are known: Redis stores them."""
 
 
+class WebhookSecretView(ResponseModel):
+    """A signing secret, without its value."""
+
+    id: str
+    until: datetime | None
+    """When it expires; null: never."""
+
+
+class WebhookView(ResponseModel):
+    """A receiver of the changes of a tenant's memories."""
+
+    id: str
+    url: str
+    label: str
+    kinds: list[str]
+    """Kinds of memories; empty: all."""
+    content: bool
+    """Whether deliveries contain the memory."""
+    created: datetime
+    """Earlier changes are not sent."""
+    secrets: list[WebhookSecretView]
+
+
+class WebhookViews(ResponseModel):
+    """A tenant's webhooks."""
+
+    webhooks: list[WebhookView]
+
+
+class WebhookMade(Changed):
+    """A webhook, and a new signing secret that is shown only once."""
+
+    id: str
+    secret: str
+
+
+class WebhookLetter(ResponseModel):
+    """A delivery whose attempts all failed."""
+
+    id: str
+    """The ``webhook-id`` of the delivery."""
+    event: str
+    memory_id: str
+    changed_at: datetime
+    attempts: int
+    problem: str
+    """The last failure."""
+    dead_at: datetime | None
+    redriven: int
+    """Number of redrives."""
+
+
+class WebhookLetters(ResponseModel):
+    """The dead letters of a webhook."""
+
+    letters: list[WebhookLetter]
+    dead: int
+    """Number of dead letters."""
+    pending: int
+    """Number of deliveries that wait or run."""
+
+
+class WebhookRedriven(ResponseModel):
+    """The number of deliveries that are sent again."""
+
+    redriven: int
+
+
+class WebhookTrial(ResponseModel):
+    """The outcome of a test delivery."""
+
+    id: str
+    """Its ``webhook-id``."""
+    delivered: bool
+    problem: str | None
+
+
 class OperatorKeyView(_KeyView):
     """An operator's key, without its hash."""
 
@@ -295,6 +372,11 @@ TENANTS: Final[Responses] = answers(TenantViews, description="The tenants, by id
 TENANT: Final[Responses] = answers(TenantView, description="The tenant.")
 KEY_MADE: Final[Responses] = answers(KeyMade, description=f"{_DONE} The key is shown only once.")
 API_KEYS: Final[Responses] = answers(ApiKeys, description="The tenant's keys.")
+WEBHOOKS: Final[Responses] = answers(WebhookViews, description="The tenant's webhooks.")
+WEBHOOK_MADE: Final[Responses] = answers(WebhookMade, description=f"{_DONE} The secret is shown only once.")
+WEBHOOK_LETTERS: Final[Responses] = answers(WebhookLetters, description="The dead letters, oldest change first.")
+WEBHOOK_REDRIVEN: Final[Responses] = answers(WebhookRedriven, description="They are sent again.")
+WEBHOOK_TRIAL: Final[Responses] = answers(WebhookTrial, description="The outcome.")
 OPERATOR_KEYS: Final[Responses] = answers(OperatorKeys, description="The operators' keys.")
 GENERATIONS: Final[Responses] = answers(Generations, description="The tenant's generations.")
 ERASURES: Final[Responses] = answers(ErasureViews, description="The erasures, the oldest request first.")

@@ -15,6 +15,7 @@ from api.quotas import MemoryCounts, Quotas
 from api.read_your_writes import StorePositions
 from api.recall_log import RecallLog
 from api.stage_overview import StageOverview
+from api.webhooks.service import Webhooks
 from control import ControlWriter
 from control.key_usage import KeyUsage
 from control.tenants import follow_tenants
@@ -155,6 +156,9 @@ async def open_dependencies(settings: Settings, *, eraser: Eraser | None = None)
         background = BackgroundWorks(metrics())
         if erasures.is_equipped:
             background.add("erasures-looking", erasures.look)
+        if settings.webhooks.enabled and settings.signing.secret is not None:
+            webhooks = Webhooks(settings=settings, tenants=tenants, producer=producer, metrics=metrics(), clock=clock)
+            background.add("webhooks", webhooks.run)
         await stack.enter_async_context(background.running())
         yield Dependencies(
             settings=settings,

@@ -95,6 +95,7 @@ _KEY: Final = {
     "last_used": _TIME,
 }
 _NEW_KEY: Final = {**_CHANGED, "id": "k2", "key": "vk_example"}
+_NEW_WEBHOOK: Final = {**_CHANGED, "id": "wh_5f2c9a01b7e4d836", "secret": "whsec_example"}
 _SCHEMA: Final = {"schema": "notes@2", "content": {"Name": "notes", "EventTypes": [], "EntityTypes": []}}
 _TENANT: Final = {
     "method": "vikingmem",
@@ -405,6 +406,44 @@ EXAMPLES: Final[dict[str, Example]] = {
     "create_api_key": Example(_NEW_KEY, {"tenant": "acme", "label": "backend", "scopes": ["recall"], "user": "ann"}),
     "rotate_api_key": Example(_NEW_KEY, {"tenant": "acme", "overlap_s": 3600}),
     "revoke_api_key": Example({**_CHANGED, "settled": True}),
+    "list_webhooks": Example(
+        {
+            "webhooks": [
+                {
+                    "id": "wh_5f2c9a01b7e4d836",
+                    "url": "https://hooks.example.com/varve",
+                    "label": "crm",
+                    "kinds": ["event"],
+                    "content": True,
+                    "created": _TIME,
+                    "secrets": [{"id": "9c1e0f7a44d2b6e8", "until": None}],
+                }
+            ]
+        }
+    ),
+    "create_webhook": Example(_NEW_WEBHOOK, {"tenant": "acme", "url": "https://hooks.example.com/varve", "kinds": ["event"]}),
+    "rotate_webhook": Example(_NEW_WEBHOOK, {"tenant": "acme", "overlap_s": 3600}),
+    "delete_webhook": Example({**_CHANGED, "settled": True}),
+    "list_webhook_dead_letters": Example(
+        {
+            "letters": [
+                {
+                    "id": "msg_0f6a5d2c9b7e41388d0c5a6b1e2f3a4d",
+                    "event": "memory.upserted",
+                    "memory_id": "0d0b9f3e-8f51-5f0a-9f0e-6f5a0f6f2a11",
+                    "changed_at": _TIME,
+                    "attempts": 12,
+                    "problem": "status 500",
+                    "dead_at": _TIME,
+                    "redriven": 0,
+                }
+            ],
+            "dead": 1,
+            "pending": 0,
+        }
+    ),
+    "redrive_webhook": Example({"redriven": 1}, {"tenant": "acme"}),
+    "try_webhook": Example({"id": "msg_0f6a5d2c9b7e41388d0c5a6b1e2f3a4d", "delivered": False, "problem": "status 404"}, {"tenant": "acme"}),
     "list_operator_keys": Example({"keys": [{**_KEY, "role": "admin"}], "uses_known": True}),
     "create_operator_key": Example(_NEW_KEY, {"label": "on-call", "role": "operator"}),
     "delete_operator_key": Example({**_CHANGED, "settled": True}),

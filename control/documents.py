@@ -11,6 +11,7 @@ from pydantic import AwareDatetime, Field, JsonValue, StringConstraints, field_s
 from control.document import Document, Label
 from control.erasure import ERASURE, Erasure, subject_of
 from control.message_signing import SigningPolicy
+from control.webhooks import Webhook
 from memory.keys import encode_key
 from memory.message_preparation import MessageSettings
 from memory.records.base import Value
@@ -125,6 +126,8 @@ class Tenant(Document):
     """Requirements for signatures of messages that are produced to Kafka in its name."""
     messages: MessageSettings = MessageSettings()
     """Time zone and markup of its messages."""
+    webhooks: tuple[Webhook, ...] = ()
+    """Receivers of the changes of its memories."""
     generation: str = ""
     """The live generation; empty: the first."""
     generations: tuple[Generation, ...] = ()
@@ -136,12 +139,13 @@ class Tenant(Document):
     revision; earlier revisions of the current schema are left out."""
 
     def audited(self) -> dict[str, JsonValue]:
-        """The fields for the audit log; users of keys are replaced by digests."""
+        """The fields for the audit log; users of keys are replaced by digests, and URLs of webhooks by their origins."""
         keys: list[JsonValue] = [
             each.model_dump(mode="json") | ({} if each.user is None else {"user": f"sha256:{subject_of(self.id, each.user)}"})
             for each in self.keys
         ]
-        return super().audited() | {"keys": keys}
+        webhooks: list[JsonValue] = [each.model_dump(mode="json") | {"url": each.origin} for each in self.webhooks]
+        return super().audited() | {"keys": keys} | ({"webhooks": webhooks} if webhooks else {})
 
     @field_serializer("budget", "quota")
     def _only_set_fields(self, group: BudgetSettings | QuotaSettings) -> dict[str, object]:
@@ -157,6 +161,8 @@ class Tenant(Document):
             raise ValueError(f"its generation {self.generation!r} is not among its generations ({', '.join(names) or 'none'})")
         if len({each.id for each in self.keys}) != len(self.keys):
             raise ValueError("two of its keys have the same id")
+        if len({each.id for each in self.webhooks}) != len(self.webhooks):
+            raise ValueError("two of its webhooks have the same id")
         return self
 
     @property

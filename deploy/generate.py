@@ -7,11 +7,13 @@ from typing import Final
 
 import yaml
 
+from api.app import create_app
 from deploy.chart.values_schema import values_schema
 from deploy.chart.values_table import readme_of
 from deploy.grafana.boards import DASHBOARDS
 from deploy.reference_pages import cli_markdown, compose_settings, decisions_markdown, metrics_markdown, runbooks_markdown, topics_markdown
 from memory.wire_schema import asyncapi, records_schema
+from runtime.settings import Settings
 from runtime.settings_table import settings_markdown
 from streams.stages.catalog import STAGES
 
@@ -31,6 +33,7 @@ def generated() -> Mapping[Path, str]:
         Path("docs/operate/runbooks/README.md"): runbooks_markdown(),
         Path("docs/reference/records.schema.json"): json.dumps(records_schema(), indent=2) + "\n",
         Path("docs/reference/asyncapi.json"): json.dumps(asyncapi(), indent=2) + "\n",
+        Path("docs/reference/openapi.json"): json.dumps(create_app(Settings()).openapi(), indent=2) + "\n",
         CHART / "files" / "stages.yaml": "# From streams/stages/catalog.py: make generated\n" + yaml.safe_dump(stages, sort_keys=False),
         Path("deploy/compose-settings.yaml"): compose_settings(),
         CHART / "values.schema.json": json.dumps(values_schema(), indent=2) + "\n",

@@ -57,6 +57,14 @@ CONTROL: Final = TopicSpec(
     partitions=1,
     config={"segment.ms": str(DAY_MS), "segment.bytes": "16777216", "min.cleanable.dirty.ratio": "0.2"},
 )
+# The newest record of each waiting delivery. The delivery is the key's mark, so that a webhook's deliveries share a partition. Small segments:
+# finished deliveries are soon removed.
+WEBHOOK_DELIVERIES: Final = TopicSpec(
+    name="webhook-deliveries",
+    key=("tenant", "webhook#delivery"),
+    cleanup="compact",
+    config={"segment.ms": str(DAY_MS), "segment.bytes": "16777216", "min.cleanable.dirty.ratio": "0.2"},
+)
 DEAD_LETTERS: Final = TopicSpec(name="dead-letters", key=("source key",), retention_ms=28 * DAY_MS, config=_SOON)
 AUDIT: Final = TopicSpec(name="audit", key=("kind", "name"), partitions=1)
 USAGE: Final = TopicSpec(name="usage", key=("tenant",))
@@ -71,6 +79,7 @@ ALL: Final = (
     MEMORIES,
     RECALLS,
     CONTROL,
+    WEBHOOK_DELIVERIES,
     DEAD_LETTERS,
     AUDIT,
     USAGE,

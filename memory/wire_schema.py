@@ -24,9 +24,23 @@ from memory.records import (
     SessionCommand,
     Touches,
     Usage,
+    WebhookDelivery,
     Window,
 )
-from memory.topics import ALL, CONTRIBUTIONS, EXTRACTIONS, MEMORIES, MERGED, MERGES, MESSAGES, RECALLS, USAGE, WINDOWS, TopicSpec
+from memory.topics import (
+    ALL,
+    CONTRIBUTIONS,
+    EXTRACTIONS,
+    MEMORIES,
+    MERGED,
+    MERGES,
+    MESSAGES,
+    RECALLS,
+    USAGE,
+    WEBHOOK_DELIVERIES,
+    WINDOWS,
+    TopicSpec,
+)
 
 RECORDS: Final[dict[str, tuple[type[Record], ...]]] = {
     MESSAGES.name: (Message, MessageChange, SessionCommand),
@@ -38,6 +52,7 @@ RECORDS: Final[dict[str, tuple[type[Record], ...]]] = {
     MEMORIES.name: (MemoryChange,),
     RECALLS.name: (RecallRecord, FeedbackRecord, ErasureCommand),
     USAGE.name: (Usage,),
+    WEBHOOK_DELIVERIES.name: (WebhookDelivery,),
 }
 """Record classes by topic, without topics of foreign records and the internal control log."""
 

@@ -104,6 +104,20 @@ class Metrics:
             "Request time of the oldest unfinished erasure; 0 if there is none.",
             registry=self.registry,
         )
+        self.webhook_deliveries = self._counter(
+            "varve_webhook_deliveries",
+            "Attempts of deliveries to webhooks, and deliveries that ended without one: delivered, failed, dead, superseded or dropped.",
+            "outcome",
+        )
+        self.webhook_delivery_seconds = Histogram(
+            "varve_webhook_delivery_seconds", "Duration of a successful delivery to a webhook.", registry=self.registry, buckets=_SECONDS
+        )
+        self.webhooks_pending = Gauge(
+            "varve_webhooks_pending", "Deliveries to webhooks that wait or run in this process.", registry=self.registry
+        )
+        self.webhooks_dead = Gauge(
+            "varve_webhooks_dead", "Dead letters of webhooks whose partitions this process has.", registry=self.registry
+        )
         self.quota_checks = self._counter(
             "varve_quota_checks", "Requests checked against their tenant's quotas, by the keeper of the quotas.", "kept_by"
         )

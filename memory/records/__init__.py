@@ -13,6 +13,7 @@ from memory.records.merging import Lookup, Merged, MergeRequest, WrittenText
 from memory.records.message import Message, SessionCommand, ToolCall, ToolResult, Window
 from memory.records.message_change import MessageChange, MessageRetraction
 from memory.records.recall import FeedbackRecord, RankedCandidate, Ranking
+from memory.records.webhook import WebhookDelivery
 
 __all__ = [
     "Change",
@@ -60,6 +61,7 @@ __all__ = [
     "Touches",
     "Usage",
     "Value",
+    "WebhookDelivery",
     "Window",
     "WrittenText",
 ]

@@ -49,6 +49,7 @@ from runtime.settings.service import (
     SigningSettings,
     TracingSettings,
     VikingSettings,
+    WebhookSettings,
 )
 
 __all__ = [
@@ -87,6 +88,7 @@ __all__ = [
     "TopicsSettings",
     "TracingSettings",
     "VikingSettings",
+    "WebhookSettings",
     "settings",
 ]
 
@@ -145,6 +147,7 @@ class Settings(BaseSettings):
     oidc: OidcSettings = OidcSettings()
     viking: VikingSettings = VikingSettings()
     console: ConsoleSettings = ConsoleSettings()
+    webhooks: WebhookSettings = WebhookSettings()
     client: ClientSettings = ClientSettings()
     canary: CanarySettings = CanarySettings()
     log: LogSettings = LogSettings()

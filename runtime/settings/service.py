@@ -82,6 +82,32 @@ class SigningSettings(Group):
     )
 
 
+class WebhookSettings(Group):
+    """Deliveries to webhooks, by the query service. They need `VARVE_SIGNING__SECRET`."""
+
+    enabled: bool = Field(default=True, description="Whether this process sends deliveries to webhooks.")
+    allow_private: bool = Field(
+        default=False,
+        description="Whether webhooks may have `http` URLs and private, loopback or link-local addresses. Only for development and tests: "
+        "tenants could reach services of your network.",
+    )
+    timeout_s: float = Field(default=10.0, gt=0, le=60, description="Time-out of one attempt.")
+    attempts: int = Field(default=12, ge=1, le=100, description="Attempts of a delivery; then it becomes a dead letter.")
+    first_retry_s: float = Field(
+        default=5.0, gt=0, description="Longest wait after the first failed attempt. It doubles with each; the wait is random up to it."
+    )
+    longest_retry_s: float = Field(default=3600.0, gt=0, description="Upper limit of the wait between two attempts.")
+    concurrency: int = Field(default=4, ge=1, le=64, description="Concurrent deliveries to one webhook.")
+    max_pending: int = Field(
+        default=10_000,
+        ge=1,
+        description="Waiting deliveries to one webhook. Further ones become dead letters at once, to be redriven later.",
+    )
+    max_payload_bytes: int = Field(
+        default=262_144, ge=1024, description="Largest body of a delivery. A larger one is sent without the memory's content."
+    )
+
+
 class CanarySettings(Group):
     """`varve canary`; `VARVE_CLIENT__*` sets its tenant and user."""
 

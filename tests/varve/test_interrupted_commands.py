@@ -53,6 +53,8 @@ VALUES: Final = {
     "one": "memgpt",
     "other": "vikingmem",
     "form": "mem0",
+    "url": "https://8.8.8.8/varve",
+    "webhook_id": "wh_5f2c9a01b7e4d836",
 }
 """Values of required parameters, by name."""
 OPTIONS: Final[dict[Command, Command]] = {

@@ -30,6 +30,7 @@ from varve.cli import (
     replay,
     status,
     tenants,
+    webhooks,
 )
 from varve.cli.options import sentence_of
 from varve.output import visible
@@ -70,6 +71,7 @@ app.add_typer(generations.app, name="generations")
 app.add_typer(erasures.group, name="erasures")
 app.add_typer(keys.app, name="keys")
 app.add_typer(keys.operators, name="operators")
+app.add_typer(webhooks.app, name="webhooks")
 app.add_typer(control_log.schemas, name="schemas")
 app.add_typer(methods.app, name="methods")
 app.add_typer(control_log.audit, name="audit")

@@ -1,0 +1,1 @@
+"""Webhooks: sends the changes of tenants' memories to their receivers."""

@@ -1,0 +1,310 @@
+"""Delivers to webhooks. Each webhook has a lane in one process; a slow or broken receiver only delays its own lane.
+
+The processes of the service share the partitions of the topic of deliveries. A new owner of a partition reads it from its beginning: it
+holds the waiting and the dead deliveries. A process that dies loses nothing, and its running deliveries are repeated with the same ids.
+"""
+
+import asyncio
+import random
+import time
+from collections.abc import Coroutine, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+from aiokafka import AIOKafkaConsumer, ConsumerRebalanceListener, ConsumerRecord, TopicPartition
+
+from api.webhooks.contents import DeliveredMemories
+from api.webhooks.lane import Failure, Lane
+from api.webhooks.payload import body_of
+from api.webhooks.sender import WebhookSender
+from api.webhooks.topic import delivery_record, end_record, read_delivery
+from control.errors import ControlLogBehindError, UnknownTenantError
+from control.tenants import TenantDirectory
+from control.webhooks import Webhook
+from memory.errors import KeyFormatError
+from memory.keys import decode_key
+from memory.records import WebhookDelivery
+from memory.topics import WEBHOOK_DELIVERIES
+from runtime.clocks import Clock
+from runtime.errors import KafkaUnavailableError
+from runtime.kafka import OutgoingRecord, Producer, client_options
+from runtime.kafka.client import connect, kafka_faults
+from runtime.logs import logger
+from runtime.metrics import Metrics
+from runtime.resilience import Backoff
+from runtime.settings import Settings
+
+_log = logger(__name__)
+
+_POLL_MS: Final = 100
+_MOST_RECORDS: Final = 1000
+_PAUSE_S: Final = 1.0
+_SWEEP_S: Final = 60.0
+
+_LaneKey = tuple[str, str]
+
+
+def _lane_key(key: bytes) -> _LaneKey:
+    """Tenant and webhook of a record's key; two empty names if it has another form."""
+    try:
+        tenant, webhook = decode_key(key)
+    except (KeyFormatError, ValueError):
+        return "", ""
+    return tenant, webhook
+
+
+class Deliverer(ConsumerRebalanceListener):  # type: ignore[misc]
+    """Delivers what the topic of deliveries holds.
+
+    Args:
+        settings: Kafka's settings, and the limits of webhooks.
+        tenants: The known webhooks.
+        producer: Writes the outcomes.
+        sender: Sends.
+        contents: Reads the memories.
+        metrics: Receives counts.
+        clock: The wall clock.
+    """
+
+    def __init__(
+        self,
+        *,
+        settings: Settings,
+        tenants: TenantDirectory,
+        producer: Producer,
+        sender: WebhookSender,
+        contents: DeliveredMemories,
+        metrics: Metrics,
+        clock: Clock,
+    ) -> None:
+        self._settings = settings.webhooks
+        self._kafka = settings.kafka
+        self._topic = settings.topic(WEBHOOK_DELIVERIES.name)
+        self._group = f"{settings.kafka.topic_prefix}webhook-deliveries"
+        self._tenants = tenants
+        self._producer = producer
+        self._sender = sender
+        self._contents = contents
+        self._metrics = metrics
+        self._clock = clock
+        self._backoff = Backoff(
+            initial_interval_s=settings.webhooks.first_retry_s,
+            maximum_interval_s=max(settings.webhooks.first_retry_s, settings.webhooks.longest_retry_s),
+        )
+        self._restoring: dict[TopicPartition, dict[bytes, WebhookDelivery]] = {}
+        """The newest record of each delivery, of partitions that are not read to their ends yet."""
+        self._ends: dict[TopicPartition, int] = {}
+        self._lanes: dict[_LaneKey, Lane] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._swept_at = time.monotonic()
+
+    async def run(self) -> None:
+        """Delivers until it is cancelled.
+
+        Raises:
+            KafkaUnavailableError: If Kafka fails; call it again.
+        """
+        with kafka_faults("reading the deliveries to webhooks", self._kafka):
+            # The group only shares the partitions: its offsets are never committed.
+            consumer = AIOKafkaConsumer(
+                **client_options(self._kafka),
+                group_id=self._group,
+                enable_auto_commit=False,
+                auto_offset_reset="earliest",
+                session_timeout_ms=int(self._kafka.session_timeout_s * 1000),
+            )
+            consumer.subscribe([self._topic], listener=self)
+            try:
+                await connect(consumer)
+                while True:
+                    await self._step(consumer)
+            finally:
+                await self._drop_all()
+                await consumer.stop()
+
+    async def on_partitions_revoked(self, revoked: Sequence[TopicPartition]) -> None:
+        """Stops everything: Kafka assigns all partitions again."""
+        await self._drop_all()
+
+    async def on_partitions_assigned(self, assigned: Sequence[TopicPartition]) -> None:
+        """Begins to read partitions."""
+        self._restoring = {partition: {} for partition in assigned}
+        self._ends = {}
+
+    async def _step(self, consumer: AIOKafkaConsumer) -> None:
+        unknown = [partition for partition in self._restoring if partition not in self._ends]
+        if unknown:
+            ends = await consumer.end_offsets(unknown)
+            self._ends.update(ends)  # of the current assignment: it may have changed in the meantime
+        for partition, records in (await consumer.getmany(timeout_ms=_POLL_MS, max_records=_MOST_RECORDS)).items():
+            for record in records:
+                self._take(partition, record)
+        for partition in list(self._restoring):
+            if partition in self._ends and await consumer.position(partition) >= self._ends[partition]:
+                self._open(partition)
+        self._start_due()
+        if time.monotonic() - self._swept_at > _SWEEP_S:
+            self._sweep()
+        self._metrics.webhooks_pending.set(sum(each.pending for each in self._lanes.values()))
+        self._metrics.webhooks_dead.set(sum(each.dead for each in self._lanes.values()))
+
+    def _take(self, partition: TopicPartition, record: ConsumerRecord[bytes | None, bytes | None]) -> None:
+        key = record.key or b""
+        restoring = self._restoring.get(partition)
+        delivery = None
+        if record.value is not None:
+            delivery = read_delivery(record.value, place=f"{record.topic}/{record.partition}/{record.offset}")
+            if delivery is None:
+                return
+        if restoring is not None:
+            restoring.pop(key, None)
+            if delivery is not None:
+                restoring[key] = delivery
+        elif delivery is not None:
+            self._admit(delivery)
+        else:
+            lane, delivery_id = self._lanes.get(_lane_key(key)), key.rpartition(b"#")[2].decode()
+            if lane is not None:
+                lane.forget(delivery_id)
+
+    def _open(self, partition: TopicPartition) -> None:
+        for delivery in sorted(self._restoring.pop(partition).values(), key=lambda each: each.offset):
+            self._admit(delivery)
+
+    def _admit(self, delivery: WebhookDelivery) -> None:
+        key = delivery.tenant, delivery.webhook
+        lane = self._lanes.get(key)
+        if lane is None:
+            lane = self._lanes[key] = Lane(
+                backoff=self._backoff,
+                attempts=self._settings.attempts,
+                concurrency=self._settings.concurrency,
+                max_pending=self._settings.max_pending,
+            )
+        ended = lane.take(delivery, now=self._clock.now())
+        if ended:
+            dead = [each for each in ended if each.state == "dead"]
+            self._count("dead", len(dead))
+            self._count("superseded", len(ended) - len(dead))
+            self._spawn(self._write([self._record(each, ends=each.state == "pending") for each in ended]))
+
+    def _start_due(self) -> None:
+        now = self._clock.now()
+        for key, lane in self._lanes.items():
+            if lane.is_due(now):
+                self._start(key, lane, now)
+
+    def _start(self, key: _LaneKey, lane: Lane, now: datetime) -> None:
+        try:
+            webhook = self._webhook(key)
+        except ControlLogBehindError:
+            return
+        # The next sweep ends the deliveries of a removed webhook.
+        while webhook is not None and (delivery := lane.start_next(now)) is not None:
+            self._spawn(self._deliver(lane, webhook, delivery))
+
+    def _sweep(self) -> None:
+        """Ends the deliveries of removed webhooks, and dead letters that are too old."""
+        self._swept_at = time.monotonic()
+        now = self._clock.now()
+        for key, lane in self._lanes.items():
+            try:
+                ended = list(lane.expired(now) if self._webhook(key) is not None else lane.all())
+            except ControlLogBehindError:
+                return
+            self._count("dropped", len(ended))
+            if ended:
+                self._spawn(self._write([self._record(each, ends=True) for each in ended]))
+        self._lanes = {key: lane for key, lane in self._lanes.items() if lane}
+
+    def _webhook(self, key: _LaneKey) -> Webhook | None:
+        tenant, webhook_id = key
+        try:
+            return next((each for each in self._tenants.get(tenant).webhooks if each.id == webhook_id), None)
+        except UnknownTenantError:
+            return None
+
+    async def _deliver(self, lane: Lane, webhook: Webhook, delivery: WebhookDelivery) -> None:
+        started = time.monotonic()
+        outcome = await self._attempt(webhook, delivery)
+        if isinstance(outcome, Failure):
+            now = self._clock.now()
+            record = lane.on_failed(delivery.id, outcome, now=now, uniform=random.uniform)
+            self._log_failure(webhook, delivery, outcome, record, now)
+        else:
+            lane.on_delivered(delivery.id)
+            record = None
+            self._count(outcome, 1)
+            self._metrics.webhook_delivery_seconds.observe(time.monotonic() - started)
+        self._start((delivery.tenant, delivery.webhook), lane, self._clock.now())
+        await self._write([self._record(record or delivery, ends=record is None)])
+
+    async def _attempt(self, webhook: Webhook, delivery: WebhookDelivery) -> Failure | str:
+        """Sends a delivery once. Returns the failure, or its outcome for the metrics."""
+        memory = None
+        try:
+            if delivery.event == "memory.upserted":
+                memory = await self._contents.read(delivery)
+                if memory is None:
+                    return "superseded"
+        except (KafkaUnavailableError, ControlLogBehindError) as error:
+            return Failure(str(error), counts=False)
+        body = body_of(delivery, memory, with_content=webhook.with_content, max_bytes=self._settings.max_payload_bytes)
+        try:
+            return await self._sender.send(delivery.tenant, webhook, message_id=delivery.id, body=body) or "delivered"
+        except Exception as error:
+            # A defect with one delivery must not occupy its lane for ever.
+            _log.exception("webhook_attempt_broke", webhook=webhook.id, delivery=delivery.id, error=str(error))
+            return Failure("internal error")
+
+    def _log_failure(
+        self, webhook: Webhook, delivery: WebhookDelivery, failure: Failure, record: WebhookDelivery | None, now: datetime
+    ) -> None:
+        outcome = "superseded" if record is None else "dead" if record.state == "dead" else "failed"
+        self._count(outcome, 1)
+        _log.warning(
+            "webhook_failed",
+            tenant=delivery.tenant,
+            webhook=webhook.id,
+            delivery=delivery.id,
+            outcome=outcome,
+            again_in_s=None if record is None or record.due_at is None else round((record.due_at - now).total_seconds(), 1),
+            error=failure.problem,
+        )
+
+    def _record(self, delivery: WebhookDelivery, *, ends: bool) -> OutgoingRecord:
+        return (end_record if ends else delivery_record)(self._topic, delivery)
+
+    async def _write(self, records: Sequence[OutgoingRecord]) -> None:
+        """Writes outcomes, and repeats it while Kafka is unavailable: until then they are attempted again after a crash."""
+        while True:
+            try:
+                await self._producer.send_in_batches(records)
+            except KafkaUnavailableError as error:
+                _log.warning("webhook_outcomes_not_written", error=str(error))
+                await asyncio.sleep(_PAUSE_S)
+            else:
+                return
+
+    def _count(self, outcome: str, count: int) -> None:
+        if count:
+            self._metrics.webhook_deliveries.labels(outcome).inc(count)
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._on_done)
+
+    def _on_done(self, task: "asyncio.Task[None]") -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            _log.error("webhook_delivery_broke", exc_info=error)
+
+    async def _drop_all(self) -> None:
+        tasks = list(self._tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        self._lanes.clear()
+        self._restoring.clear()
+        self._ends.clear()

@@ -1,0 +1,136 @@
+"""Reads the change feed, and makes a delivery for each webhook that wants a change.
+
+The deliveries are durable before the group's offset is committed. After a crash some are made again, with the same ids.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from typing import Final
+
+from aiokafka import AIOKafkaConsumer, ConsumerRecord
+from aiokafka.errors import CommitFailedError
+
+from api.webhooks.payload import delivery_id
+from api.webhooks.topic import delivery_record
+from control.documents import Tenant
+from control.errors import ControlLogBehindError, UnknownTenantError
+from control.tenants import TenantDirectory
+from memory.errors import KeyFormatError, RecordError
+from memory.keys import decode_key
+from memory.records import MemoryChange, WebhookDelivery
+from memory.topics import MEMORIES, WEBHOOK_DELIVERIES
+from runtime.kafka import OutgoingRecord, Producer, client_options
+from runtime.kafka.client import connect, kafka_faults
+from runtime.settings import Settings
+
+_POLL_MS: Final = 500
+_MOST_RECORDS: Final = 500
+_PAUSE_S: Final = 0.1
+
+
+class FanOut:
+    """Makes deliveries.
+
+    Args:
+        settings: Kafka's settings.
+        tenants: The known webhooks.
+        producer: Writes deliveries.
+        now: The wall clock, in seconds since the epoch.
+    """
+
+    def __init__(self, *, settings: Settings, tenants: TenantDirectory, producer: Producer, now: Callable[[], float] = time.time) -> None:
+        self._kafka = settings.kafka
+        self._feed = settings.topic(MEMORIES.name)
+        self._deliveries = settings.topic(WEBHOOK_DELIVERIES.name)
+        self._group = f"{settings.kafka.topic_prefix}webhooks"
+        self._tenants = tenants
+        self._producer = producer
+        self._now = now
+
+    async def run(self) -> None:
+        """Reads until it is cancelled.
+
+        Raises:
+            KafkaUnavailableError: If Kafka fails; call it again.
+        """
+        with kafka_faults("reading the change feed for webhooks", self._kafka):
+            consumer = AIOKafkaConsumer(
+                self._feed,
+                **client_options(self._kafka),
+                group_id=self._group,
+                enable_auto_commit=False,
+                auto_offset_reset="earliest",
+                isolation_level="read_committed",
+                session_timeout_ms=int(self._kafka.session_timeout_s * 1000),
+            )
+            try:
+                await connect(consumer)
+                while True:
+                    await self._handle_next(consumer)
+            finally:
+                await consumer.stop()
+
+    async def _handle_next(self, consumer: AIOKafkaConsumer) -> None:
+        batches = await consumer.getmany(timeout_ms=_POLL_MS, max_records=_MOST_RECORDS)
+        if not batches:
+            return
+        records = [record for batch in batches.values() for record in batch]
+        await self._know_webhooks(max(record.timestamp for record in records))
+        await self._producer.send_in_batches(await self._outputs(records))
+        try:
+            await consumer.commit({partition: batch[-1].offset + 1 for partition, batch in batches.items()})
+        except CommitFailedError:
+            return  # another process has the partitions and makes the deliveries again
+
+    async def _know_webhooks(self, newest_ms: int) -> None:
+        """Waits until the copy of the control log is newer than a change, so that it has every webhook that was added before."""
+        needed = min(newest_ms / 1000, self._now())
+        while self._now() - self._tenants.age_s < needed:  # noqa: ASYNC110 - the control log has no event
+            await asyncio.sleep(_PAUSE_S)
+
+    async def _outputs(self, records: Sequence[ConsumerRecord[bytes | None, bytes | None]]) -> list[OutgoingRecord]:
+        while True:
+            try:
+                return [output for record in records for output in self._outputs_of(record)]
+            except ControlLogBehindError:
+                await asyncio.sleep(_PAUSE_S)
+
+    def _outputs_of(self, record: ConsumerRecord[bytes | None, bytes | None]) -> list[OutgoingRecord]:
+        try:
+            tenant_id, memory_id = decode_key(record.key or b"")
+            tenant = self._tenants.get(tenant_id)
+        except (KeyFormatError, ValueError, UnknownTenantError):
+            return []
+        if not tenant.webhooks:
+            return []
+        return [delivery_record(self._deliveries, each) for each in _deliveries(record, tenant, memory_id)]
+
+
+def _deliveries(record: ConsumerRecord[bytes | None, bytes | None], tenant: Tenant, memory_id: str) -> list[WebhookDelivery]:
+    """The deliveries of a change: of the live generation's memories, and of every deletion."""
+    kind: str | None = None
+    if record.value is not None:
+        try:
+            change = MemoryChange.from_json(record.value)
+        except RecordError:
+            return []
+        if change.memory is None or change.memory.tenant != tenant.id or change.memory.generation != tenant.generation:
+            return []
+        kind = change.memory.kind
+    changed_at = datetime.fromtimestamp(record.timestamp / 1000, UTC)
+    return [
+        WebhookDelivery(
+            id=delivery_id(tenant.id, webhook.id, record.partition, record.offset),
+            tenant=tenant.id,
+            webhook=webhook.id,
+            event="memory.deleted" if kind is None else "memory.upserted",
+            memory_id=memory_id,
+            partition=record.partition,
+            offset=record.offset,
+            changed_at=changed_at,
+        )
+        for webhook in tenant.webhooks
+        if webhook.created <= changed_at and (kind is None or webhook.wants(kind))
+    ]

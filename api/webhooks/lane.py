@@ -1,0 +1,246 @@
+"""The deliveries of one webhook: which is due, what happens after an attempt, and what is no longer needed. Pure.
+
+Deliveries run concurrently. Those of one memory run one after the other, in the order of its changes, and a newer change replaces an older
+one that still waits or is a dead letter: a receiver wants the memory's current state.
+"""
+
+import heapq
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from memory.records import WebhookDelivery
+from runtime.resilience import Backoff
+
+BACKLOG: Final = "backlog"
+"""Problem of a delivery that was not tried because too many were waiting."""
+EXPIRY: Final = timedelta(days=28)
+"""Dead letters are deleted after this time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A failed attempt."""
+
+    problem: str
+    is_final: bool = False
+    """Whether further attempts are pointless."""
+    retry_after_s: float | None = None
+    """The wait that the receiver asked for."""
+    counts: bool = True
+    """False: the receiver was not asked, so it does not count as an attempt."""
+
+
+@dataclass(slots=True)
+class _Entry:
+    record: WebhookDelivery
+    is_running: bool = False
+    is_done: bool = False
+    """Its tombstone is written, but was not read back yet."""
+    counted_as: str | None = None
+
+
+class Lane:
+    """The deliveries of one webhook that are not finished.
+
+    Args:
+        backoff: Waits between attempts.
+        attempts: Attempts of a delivery.
+        concurrency: Most deliveries at a time.
+        max_pending: Most waiting deliveries.
+    """
+
+    def __init__(self, *, backoff: Backoff, attempts: int, concurrency: int, max_pending: int) -> None:
+        self._backoff = backoff
+        self._attempts = attempts
+        self._concurrency = concurrency
+        self._max_pending = max_pending
+        self._entries: dict[str, _Entry] = {}
+        self._counts = {"pending": 0, "dead": 0}
+        self._of_memory: dict[str, set[str]] = {}
+        self._due: list[tuple[float, int, str]] = []
+        self._held: dict[str, list[_Entry]] = {}
+        """Due deliveries that wait until another one of their memory has run."""
+        self._running: set[str] = set()
+        """Memories with a running delivery."""
+
+    def __bool__(self) -> bool:
+        return bool(self._entries)
+
+    @property
+    def pending(self) -> int:
+        """Number of waiting and running deliveries."""
+        return self._counts["pending"]
+
+    @property
+    def dead(self) -> int:
+        """Number of dead letters."""
+        return self._counts["dead"]
+
+    def take(self, record: WebhookDelivery, *, now: datetime) -> list[WebhookDelivery]:
+        """Takes a record of the topic in.
+
+        Args:
+            record: A new delivery, a redrive, or a record that this process wrote itself.
+            now: The current time.
+
+        Returns:
+            Deliveries that end without an attempt: a tombstone must be written for each whose state is ``pending``, and the record itself
+            for each whose state is ``dead``.
+        """
+        known = self._entries.get(record.id)
+        if known is not None:
+            self._update(known, record)
+            return []
+        others = [self._entries[each] for each in self._of_memory.get(record.memory_id, ())]
+        if any(each.record.offset > record.offset and not each.is_done for each in others):
+            return [record.model_copy(update={"state": "pending"})]
+        ended = [each for each in others if not each.is_running and not each.is_done]
+        for each in ended:
+            self._end(each)
+        results = [each.record.model_copy(update={"state": "pending"}) for each in ended]
+        if record.state == "pending" and self.pending >= self._max_pending:
+            record = record.model_copy(update={"state": "dead", "problem": BACKLOG, "dead_at": now})
+            results.append(record)
+        self._add(record)
+        return results
+
+    def forget(self, delivery_id: str) -> None:
+        """Removes a delivery whose tombstone was read."""
+        entry = self._entries.get(delivery_id)
+        if entry is not None and not entry.is_running:
+            self._remove(entry)
+
+    def is_due(self, now: datetime) -> bool:
+        """Whether a delivery may be due."""
+        return bool(self._due) and self._due[0][0] <= now.timestamp()
+
+    def start_next(self, now: datetime) -> WebhookDelivery | None:
+        """Starts the delivery that has waited longest; None if none is due, or as many run as may."""
+        while self._due and len(self._running) < self._concurrency and self._due[0][0] <= now.timestamp():
+            due, _, delivery_id = heapq.heappop(self._due)
+            entry = self._entries.get(delivery_id)
+            if entry is None or not self._is_waiting(entry) or _due_at(entry.record) != due:
+                continue
+            memory = entry.record.memory_id
+            if memory in self._running:
+                self._held.setdefault(memory, []).append(entry)
+                continue
+            entry.is_running = True
+            self._running.add(memory)
+            return entry.record
+        return None
+
+    def on_delivered(self, delivery_id: str) -> None:
+        """Ends a running delivery; its tombstone must be written."""
+        self._end(self._stop(delivery_id))
+
+    def on_failed(
+        self, delivery_id: str, failure: Failure, *, now: datetime, uniform: Callable[[float, float], float]
+    ) -> WebhookDelivery | None:
+        """Ends a running attempt that failed.
+
+        Args:
+            delivery_id: The delivery.
+            failure: The failure.
+            now: The current time.
+            uniform: The source of jitter.
+
+        Returns:
+            The record to write; None if a newer change of the memory replaces the delivery, so that its tombstone must be written.
+        """
+        entry = self._stop(delivery_id)
+        if self._is_replaced(entry.record):
+            self._end(entry)
+            return None
+        attempts = entry.record.attempts + failure.counts
+        wait_s = max(self._backoff.jittered_s(max(1, attempts), uniform=uniform), failure.retry_after_s or 0.0)
+        updates: dict[str, object] = {
+            "attempts": attempts,
+            "problem": failure.problem,
+            "due_at": now + timedelta(seconds=wait_s),
+        }
+        if failure.counts and (failure.is_final or attempts >= self._attempts):
+            updates |= {"state": "dead", "dead_at": now, "due_at": None}
+        entry.record = entry.record.model_copy(update=updates)
+        self._count(entry)
+        self._schedule(entry)
+        return entry.record
+
+    def expired(self, now: datetime) -> Iterator[WebhookDelivery]:
+        """Ends the dead letters that are too old; a tombstone must be written for each."""
+        for entry in self._entries.values():
+            dead_at = entry.record.dead_at
+            if entry.record.state == "dead" and not entry.is_done and dead_at is not None and dead_at + EXPIRY <= now:
+                self._end(entry)
+                yield entry.record
+
+    def all(self) -> Iterator[WebhookDelivery]:
+        """Ends all deliveries that are not running; a tombstone must be written for each."""
+        for entry in self._entries.values():
+            if not entry.is_running and not entry.is_done:
+                self._end(entry)
+                yield entry.record
+
+    def _update(self, entry: _Entry, record: WebhookDelivery) -> None:
+        if entry.is_running or _age(record) < _age(entry.record) or (entry.is_done and record.redriven <= entry.record.redriven):
+            return
+        entry.record, entry.is_done = record, False
+        self._count(entry)
+        self._schedule(entry)
+
+    def _is_replaced(self, record: WebhookDelivery) -> bool:
+        others = (self._entries[each] for each in self._of_memory[record.memory_id])
+        return any(each.record.offset > record.offset and not each.is_done for each in others)
+
+    def _add(self, record: WebhookDelivery) -> None:
+        entry = self._entries[record.id] = _Entry(record)
+        self._of_memory.setdefault(record.memory_id, set()).add(record.id)
+        self._count(entry)
+        self._schedule(entry)
+
+    def _remove(self, entry: _Entry) -> None:
+        record = entry.record
+        self._end(entry)
+        del self._entries[record.id]
+        ids = self._of_memory[record.memory_id]
+        ids.discard(record.id)
+        if not ids:
+            del self._of_memory[record.memory_id]
+
+    def _end(self, entry: _Entry) -> None:
+        entry.is_done = True
+        self._count(entry)
+
+    def _count(self, entry: _Entry) -> None:
+        if entry.counted_as is not None:
+            self._counts[entry.counted_as] -= 1
+        entry.counted_as = None if entry.is_done else entry.record.state
+        if entry.counted_as is not None:
+            self._counts[entry.counted_as] += 1
+
+    def _schedule(self, entry: _Entry) -> None:
+        if self._is_waiting(entry):
+            heapq.heappush(self._due, (_due_at(entry.record), entry.record.offset, entry.record.id))
+
+    def _stop(self, delivery_id: str) -> _Entry:
+        entry = self._entries[delivery_id]
+        entry.is_running = False
+        self._running.discard(entry.record.memory_id)
+        for held in self._held.pop(entry.record.memory_id, ()):
+            self._schedule(held)
+        return entry
+
+    @staticmethod
+    def _is_waiting(entry: _Entry) -> bool:
+        return entry.record.state == "pending" and not entry.is_running and not entry.is_done
+
+
+def _due_at(record: WebhookDelivery) -> float:
+    return 0.0 if record.due_at is None else record.due_at.timestamp()
+
+
+def _age(record: WebhookDelivery) -> tuple[int, int, bool]:
+    """Order of the records of one delivery."""
+    return record.redriven, record.attempts, record.state == "dead"

@@ -1,0 +1,218 @@
+/** The requests of the client and the meaning of their responses, without any I/O. */
+
+import { MessagesRefusedError, ServiceProblemError } from "./errors.js";
+import type {
+  BegunErasure,
+  ChangedMessage,
+  Context,
+  ContextOptions,
+  Correction,
+  CorrectionChanges,
+  Entity,
+  EntityTimes,
+  Erasure,
+  HistoryPage,
+  KeyStatus,
+  Memory,
+  MemoryFilters,
+  MemoryPage,
+  Message,
+  PageOptions,
+  RecallOptions,
+  RecallResult,
+  RefusedMessage,
+  SentMessage,
+  Session,
+  Time,
+} from "./models.js";
+
+/** Number of messages in one request. */
+export const BATCH_SIZE = 200;
+
+const OK = 200;
+
+/** One request, and how to read its response. */
+export interface Call<T> {
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  readonly path: string;
+  /** The value to send as JSON. */
+  readonly body?: unknown;
+  /** Marks the repetitions of one request. */
+  readonly idempotencyKey?: string;
+  /** Reads the parsed JSON. Throws a `TypeError` if it has another form than expected. */
+  readonly parse: (body: unknown) => T;
+}
+
+type QueryValue = Time | number | readonly string[] | null | undefined;
+
+/** One call per batch of messages, in order. Each has an idempotency key, so that a repeated request duplicates no message. */
+export function* sendCalls(messages: readonly Message[]): Generator<Call<SentMessage[]>> {
+  for (let start = 0; start < messages.length; start += BATCH_SIZE) {
+    const batch = messages.slice(start, start + BATCH_SIZE);
+    yield { ...write("POST", "/v1/messages", (body) => readOutcomes(body, start)), body: batch };
+  }
+}
+
+export function editCall(session: string, messageId: string, text: string, user: string | undefined): Call<ChangedMessage> {
+  return { ...write("PUT", path("messages", session, messageId), reader<ChangedMessage>("id", "position", "outcome")), body: { text, user } };
+}
+
+export function deleteCall(session: string, messageId: string, user: string | undefined): Call<ChangedMessage> {
+  return write("DELETE", path("messages", session, messageId) + query({ user }), reader<ChangedMessage>("id", "position", "outcome"));
+}
+
+export function flushCall(session: string | undefined): Call<undefined> {
+  return { ...write("POST", "/v1/flush", () => undefined), body: { session } };
+}
+
+export function recallCall(question: string, options: RecallOptions): Call<RecallResult> {
+  return { method: "POST", path: "/v1/recall", body: { ...options, query: question }, parse: reader<RecallResult>("results") };
+}
+
+export function contextCall(question: string, options: ContextOptions): Call<Context> {
+  return { method: "POST", path: "/v1/context", body: { ...options, query: question }, parse: reader<Context>("context") };
+}
+
+export function memoryCall(memoryId: string): Call<Memory> {
+  return read(path("memories", memoryId), reader<Memory>("id", "kind", "content"));
+}
+
+export function memoriesCall(options: MemoryFilters & PageOptions): Call<MemoryPage> {
+  const { kinds, types, after, limit, ...filters } = options;
+  return read(`/v1/memories${query({ ...filters, kind: kinds, type: types, after, limit })}`, reader<MemoryPage>("memories", "next"));
+}
+
+export function sessionCall(session: string): Call<Session> {
+  return read(path("sessions", session), reader<Session>("messages"));
+}
+
+export function deleteMemoryCall(memoryId: string, reason: string): Call<Correction> {
+  return write("DELETE", path("memories", memoryId) + query({ reason: reason || undefined }), readCorrection);
+}
+
+export function correctCall(memoryId: string, changes: CorrectionChanges): Call<Correction> {
+  return { ...write("PATCH", path("memories", memoryId), readCorrection), body: changes };
+}
+
+export function takeBackCall(memoryId: string, action: "invalidate" | "revert", reason: string): Call<Correction> {
+  return { ...write("POST", path("memories", memoryId, action), readCorrection), body: { reason } };
+}
+
+export function eraseCall(user: string, reason: string): Call<BegunErasure> {
+  return { method: "DELETE", path: path("users", user) + query({ reason: reason || undefined }), parse: reader<BegunErasure>("subject") };
+}
+
+export function erasureCall(subject: string): Call<Erasure> {
+  return read(path("erasures", subject), reader<Erasure>("subject", "requested_at"));
+}
+
+export function statusCall(): Call<KeyStatus> {
+  return read("/v1/status", reader<KeyStatus>("tenant", "scopes"));
+}
+
+export function entityCall(type: string, key: readonly string[], times: EntityTimes): Call<Entity> {
+  return read(path("entities", type, ...key) + query({ ...times }), reader<Entity>("id", "kind", "content"));
+}
+
+export function historyCall(type: string, key: readonly string[], options: EntityTimes & PageOptions): Call<HistoryPage> {
+  return read(path("entities", type, ...key, "history") + query({ ...options }), reader<HistoryPage>("steps", "next"));
+}
+
+/** The error for a response with a status of 400 or more. */
+export function problem(url: string, status: number, statusText: string, text: string): ServiceProblemError {
+  const members = membersOf(text);
+  const detail = [members["detail"], members["title"], text.slice(0, 200), statusText].find(isText) ?? "no reason given";
+  const kind = isText(members["type"]) ? members["type"].slice(members["type"].lastIndexOf(":") + 1) : "";
+  const traceId = isText(members["trace_id"]) ? members["trace_id"] : null;
+  return new ServiceProblemError(`${url} answered ${String(status)}: ${detail}`, { status, kind, detail, traceId, members });
+}
+
+/** The error for a response that is not what the call expects. */
+export function unreadable(url: string, status: number, cause: unknown): ServiceProblemError {
+  const detail = cause instanceof Error ? cause.message : String(cause);
+  return new ServiceProblemError(
+    `${url} answered ${String(status)} with a body that this client cannot read: ${detail}`,
+    { status, kind: "", detail, traceId: null, members: {} },
+    { cause },
+  );
+}
+
+function read<T>(path: string, parse: (body: unknown) => T): Call<T> {
+  return { method: "GET", path, parse };
+}
+
+function write<T>(method: Call<T>["method"], path: string, parse: (body: unknown) => T): Call<T> {
+  return { method, path, parse, idempotencyKey: randomKey() };
+}
+
+/** 128 random bits. `crypto.randomUUID` is missing from pages that came over plain HTTP. */
+function randomKey(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+const readCorrection = reader<Correction>("id", "memory_id", "position");
+
+/** Checks that a response is an object with the fields that callers rely on. Unknown fields are kept: the service may be newer. */
+function reader<T>(...fields: (keyof T & string)[]): (body: unknown) => T {
+  return (body) => {
+    const given = objectOf(body);
+    const missing = fields.filter((name) => !(name in given));
+    if (missing.length > 0) throw new TypeError(`fields are missing: ${missing.join(", ")}`);
+    return given as T;
+  };
+}
+
+function readOutcomes(body: unknown, start: number): SentMessage[] {
+  const { items } = objectOf(body);
+  if (!Array.isArray(items)) throw new TypeError("items: a list is missing");
+  const outcomes = items as RefusedMessage[];
+  const refused = outcomes.filter((each) => each.status !== OK).map((each) => ({ ...each, index: start + each.index }));
+  const first = refused[0];
+  if (first !== undefined) {
+    const reason = [first.problem?.["detail"], first.problem?.["title"]].find(isText) ?? "no reason given";
+    const counts = `${String(refused.length)} of ${String(outcomes.length)} messages`;
+    throw new MessagesRefusedError(`the service refused ${counts}, first ${first.id ?? String(first.index)}: ${reason}`, refused);
+  }
+  return outcomes.map(({ id, position }) => {
+    if (id === undefined || !position) throw new TypeError("items: an id or a position is missing");
+    return { id, position };
+  });
+}
+
+function objectOf(body: unknown): Record<string, unknown> {
+  if (body === null || typeof body !== "object" || Array.isArray(body)) throw new TypeError("an object is missing");
+  return body as Record<string, unknown>;
+}
+
+function membersOf(text: string): Record<string, unknown> {
+  try {
+    return objectOf(JSON.parse(text));
+  } catch {
+    return {};
+  }
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string" && value !== "";
+}
+
+function path(...parts: string[]): string {
+  return ["/v1", ...parts.map(pathPart)].join("/");
+}
+
+/** A part of a path. URL parsers remove the parts "." and "..", also percent-encoded, so no request could name them. */
+function pathPart(part: string): string {
+  if (part === "." || part === "..") throw new TypeError(`${JSON.stringify(part)} cannot be part of an address`);
+  return encodeURIComponent(part);
+}
+
+function query(parameters: Readonly<Record<string, QueryValue>>): string {
+  const given = new URLSearchParams();
+  for (const [name, value] of Object.entries(parameters)) {
+    const values = Array.isArray(value) ? (value as readonly string[]) : [value as Exclude<QueryValue, readonly string[]>];
+    for (const each of values) {
+      if (each !== undefined && each !== null) given.append(name, each instanceof Date ? each.toISOString() : String(each));
+    }
+  }
+  return given.size > 0 ? `?${given.toString()}` : "";
+}

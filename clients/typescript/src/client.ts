@@ -1,0 +1,336 @@
+/** The client. */
+
+import * as calls from "./calls.js";
+import type { Call } from "./calls.js";
+import { ServiceUnreachableError } from "./errors.js";
+import type {
+  BegunErasure,
+  ChangedMessage,
+  Context,
+  ContextOptions,
+  Correction,
+  CorrectionChanges,
+  Entity,
+  EntityTimes,
+  Erasure,
+  HistoryEntry,
+  HistoryPage,
+  KeyStatus,
+  Memory,
+  MemoryFilters,
+  MemoryPage,
+  Message,
+  PageOptions,
+  RecallOptions,
+  RecallResult,
+  SentMessage,
+  Session,
+} from "./models.js";
+import { MAX_ATTEMPTS, retryWaitMs } from "./retry.js";
+
+/** How to reach the service. */
+export interface ClientOptions {
+  /** The tenant's key. */
+  readonly apiKey: string;
+  /** Timeout of one attempt, in milliseconds. Default: 30,000. */
+  readonly timeoutMs?: number;
+  /** Most attempts of a request that the service refuses temporarily. 1: it is never repeated. Default: 5. */
+  readonly maxAttempts?: number;
+  /** The function that sends requests, for proxies, certificates or tests. Default: the global `fetch`. */
+  readonly fetch?: typeof fetch;
+}
+
+/** How one request is sent. */
+export interface RequestOptions {
+  /** Aborts the request and the wait for a retry. The method then rejects with the signal's reason. */
+  readonly signal?: AbortSignal;
+  /** Timeout of one attempt, in milliseconds. Default: the client's. */
+  readonly timeoutMs?: number;
+}
+
+/** The parts of a response that the client uses. */
+interface Answer {
+  readonly status: number;
+  readonly statusText: string;
+  readonly retryAfter: string | null;
+  readonly text: string;
+}
+
+/**
+ * Calls the service for one tenant.
+ *
+ * Every method rejects with a `ServiceUnreachableError` if the service cannot be reached, and with a `ServiceProblemError` if it refuses
+ * the request. Requests are repeated while the service refuses them temporarily.
+ */
+export class VarveClient {
+  readonly #url: string;
+  readonly #apiKey: string;
+  readonly #timeoutMs: number;
+  readonly #maxAttempts: number;
+  readonly #fetch: typeof fetch;
+
+  /**
+   * @param url - The address of the service, such as `http://127.0.0.1:8080`.
+   * @param options - The key, and how to reach the service.
+   */
+  constructor(url: string, options: ClientOptions) {
+    this.#url = url.replace(/\/+$/, "");
+    this.#apiKey = options.apiKey;
+    this.#timeoutMs = options.timeoutMs ?? 30_000;
+    this.#maxAttempts = options.maxAttempts ?? MAX_ATTEMPTS;
+    // Browsers reject a fetch that is called as a method of another object.
+    this.#fetch = options.fetch ?? ((...parameters) => fetch(...parameters));
+  }
+
+  /**
+   * Sends messages in order, in batches; each batch is durable before the next is sent.
+   *
+   * @param messages - Each has at least `user`, `session` and `text`. A message with the id of an earlier one of the same session is
+   *   stored once.
+   * @param options - `onBatch` is called with the number of messages of each batch, once they are durable.
+   * @returns The id and position of each message.
+   * @throws MessagesRefusedError if the service refused some of them. The others are durable.
+   */
+  async send(messages: readonly Message[], options: RequestOptions & { onBatch?: (count: number) => void } = {}): Promise<SentMessage[]> {
+    const sent: SentMessage[] = [];
+    for (const call of calls.sendCalls(messages)) {
+      const batch = await this.#request(call, options);
+      options.onBatch?.(batch.length);
+      sent.push(...batch);
+    }
+    return sent;
+  }
+
+  /**
+   * Replaces the text of a message. Everything that is based on the old text is retracted, and the new text is extracted.
+   *
+   * @param session - The session of the message.
+   * @param messageId - The id of the message.
+   * @param text - The new text, not blank.
+   * @param options - `user` is the user of the message. Default: the user to whom the key is bound.
+   */
+  async editMessage(session: string, messageId: string, text: string, options: RequestOptions & { user?: string } = {}): Promise<ChangedMessage> {
+    return this.#request(calls.editCall(session, messageId, text, options.user), options);
+  }
+
+  /**
+   * Deletes a message and everything that is based on it.
+   *
+   * @param session - The session of the message.
+   * @param messageId - The id of the message.
+   * @param options - `user` is the user of the message. Default: the user to whom the key is bound.
+   */
+  async deleteMessage(session: string, messageId: string, options: RequestOptions & { user?: string } = {}): Promise<ChangedMessage> {
+    return this.#request(calls.deleteCall(session, messageId, options.user), options);
+  }
+
+  /** Closes the open window of a session, or of all sessions of the tenant, so that its messages are extracted now. */
+  async flush(session?: string, request: RequestOptions = {}): Promise<void> {
+    await this.#request(calls.flushCall(session), request);
+  }
+
+  /**
+   * Finds memories.
+   *
+   * @param query - The question.
+   * @param options - Further fields of the request, such as `user`, `session`, `limit`, `as_of`, `min_confidence` or `mode`.
+   * @param request - How the request is sent.
+   */
+  async recall(query: string, options: RecallOptions = {}, request: RequestOptions = {}): Promise<RecallResult> {
+    return this.#request(calls.recallCall(query, options), request);
+  }
+
+  /**
+   * Returns what the memory knows as a block of text for the user part of a prompt.
+   *
+   * @param query - The question.
+   * @param options - Further fields of the request, such as `user`, `session` or `tokens`.
+   * @param request - How the request is sent.
+   */
+  async context(query: string, options: ContextOptions = {}, request: RequestOptions = {}): Promise<Context> {
+    return this.#request(calls.contextCall(query, options), request);
+  }
+
+  /** Returns one memory. */
+  async memory(memoryId: string, request: RequestOptions = {}): Promise<Memory> {
+    return this.#request(calls.memoryCall(memoryId), request);
+  }
+
+  /** Returns the newest messages of a session; none for a session that is unknown or long idle. */
+  async session(session: string, request: RequestOptions = {}): Promise<Session> {
+    return this.#request(calls.sessionCall(session), request);
+  }
+
+  /** Returns a page of the memories, ordered by id. `allMemories` follows the pages. */
+  async memories(options: MemoryFilters & PageOptions = {}, request: RequestOptions = {}): Promise<MemoryPage> {
+    return this.#request(calls.memoriesCall(options), request);
+  }
+
+  /** Iterates over all memories that pass the filters, ordered by id; `limit` is the size of the pages that it requests. */
+  async *allMemories(options: MemoryFilters & PageOptions = {}, request: RequestOptions = {}): AsyncGenerator<Memory, void, undefined> {
+    let after = options.after;
+    do {
+      const page = await this.memories({ ...options, after }, request);
+      yield* page.memories;
+      after = page.next ?? undefined;
+    } while (after !== undefined);
+  }
+
+  /**
+   * Deletes an event for good. `remaining` of the result lists what still has its content.
+   *
+   * @param memoryId - The id of the event.
+   * @param options - `reason` is for the audit log.
+   */
+  async deleteMemory(memoryId: string, options: RequestOptions & { reason?: string } = {}): Promise<Correction> {
+    return this.#request(calls.deleteMemoryCall(memoryId, options.reason ?? ""), options);
+  }
+
+  /**
+   * Starts the permanent erasure of a user. The key needs the scope `erase`.
+   *
+   * @param user - The user.
+   * @param options - `reason` is for the audit log, which is kept forever: do not name the user in it.
+   */
+  async eraseUser(user: string, options: RequestOptions & { reason?: string } = {}): Promise<BegunErasure> {
+    return this.#request(calls.eraseCall(user, options.reason ?? ""), options);
+  }
+
+  /** Returns an erasure; it is finished once `finished_at` is set. Its argument is the `subject` of the result of `eraseUser`. */
+  async erasure(subject: string, request: RequestOptions = {}): Promise<Erasure> {
+    return this.#request(calls.erasureCall(subject), request);
+  }
+
+  /** Returns the tenant, the user and the scopes of the key. */
+  async status(request: RequestOptions = {}): Promise<KeyStatus> {
+    return this.#request(calls.statusCall(), request);
+  }
+
+  /** Replaces parts of an event or of an entity: its `content`, `properties` or `date`. */
+  async correct(memoryId: string, changes: CorrectionChanges, request: RequestOptions = {}): Promise<Correction> {
+    return this.#request(calls.correctCall(memoryId, changes), request);
+  }
+
+  /** Marks an event as false: recalls no longer return it, and entities are computed without it. */
+  async invalidate(memoryId: string, options: RequestOptions & { reason?: string } = {}): Promise<Correction> {
+    return this.#request(calls.takeBackCall(memoryId, "invalidate", options.reason ?? ""), options);
+  }
+
+  /** Takes back the newest correction of a memory. */
+  async revert(memoryId: string, options: RequestOptions & { reason?: string } = {}): Promise<Correction> {
+    return this.#request(calls.takeBackCall(memoryId, "revert", options.reason ?? ""), options);
+  }
+
+  /**
+   * Returns one entity.
+   *
+   * @param type - Its type.
+   * @param key - The parts of its key, in the order of the schema's `Keys`.
+   * @param times - The state that is wanted. Default: the current one.
+   * @param request - How the request is sent.
+   */
+  async entity(type: string, key: readonly string[], times: EntityTimes = {}, request: RequestOptions = {}): Promise<Entity> {
+    return this.#request(calls.entityCall(type, key, times), request);
+  }
+
+  /** Returns a page of the changes of an entity, oldest first. `wholeEntityHistory` follows the pages. */
+  async entityHistory(
+    type: string,
+    key: readonly string[],
+    options: EntityTimes & PageOptions = {},
+    request: RequestOptions = {},
+  ): Promise<HistoryPage> {
+    return this.#request(calls.historyCall(type, key, options), request);
+  }
+
+  /** Iterates over all changes of an entity, oldest first; `limit` is the size of the pages that it requests. */
+  async *wholeEntityHistory(
+    type: string,
+    key: readonly string[],
+    options: EntityTimes & PageOptions = {},
+    request: RequestOptions = {},
+  ): AsyncGenerator<HistoryEntry, void, undefined> {
+    let after = options.after;
+    do {
+      const page = await this.entityHistory(type, key, { ...options, after }, request);
+      yield* page.steps;
+      after = page.next ?? undefined;
+    } while (after !== undefined);
+  }
+
+  async #request<T>(call: Call<T>, options: RequestOptions): Promise<T> {
+    const url = this.#url + call.path;
+    for (let number = 1; ; number += 1) {
+      const answer = await this.#attempt(call, options);
+      const wait = retryWaitMs({ ...answer, number }, this.#maxAttempts, new Date(), Math.random());
+      if (wait !== null) {
+        await sleep(wait, options.signal);
+        continue;
+      }
+      if (answer.status >= 300) throw calls.problem(url, answer.status, answer.statusText, answer.text);
+      let body: unknown;
+      try {
+        body = JSON.parse(answer.text);
+      } catch (error) {
+        throw calls.unreadable(url, answer.status, error);
+      }
+      try {
+        return call.parse(body);
+      } catch (error) {
+        throw error instanceof TypeError ? calls.unreadable(url, answer.status, error) : error;
+      }
+    }
+  }
+
+  async #attempt<T>(call: Call<T>, options: RequestOptions): Promise<Answer> {
+    const timeoutMs = options.timeoutMs ?? this.#timeoutMs;
+    const signals = [AbortSignal.timeout(timeoutMs), ...(options.signal === undefined ? [] : [options.signal])];
+    const headers: Record<string, string> = { Accept: "application/json", Authorization: `Bearer ${this.#apiKey}` };
+    if (call.body !== undefined) headers["Content-Type"] = "application/json";
+    if (call.idempotencyKey !== undefined) headers["Idempotency-Key"] = call.idempotencyKey;
+    const body = call.body === undefined ? {} : { body: JSON.stringify(call.body) };
+    try {
+      const response = await this.#fetch(this.#url + call.path, {
+        method: call.method,
+        headers,
+        // A redirect would turn a POST into a GET.
+        redirect: "error",
+        signal: AbortSignal.any(signals),
+        ...body,
+      });
+      const retryAfter = response.headers.get("Retry-After");
+      return { status: response.status, statusText: response.statusText, retryAfter, text: await response.text() };
+    } catch (error) {
+      options.signal?.throwIfAborted();
+      throw new ServiceUnreachableError(
+        `${this.#url} cannot be reached (${reasonOf(error, timeoutMs)}): is \`varve dev\` or \`varve serve\` running?`,
+        { cause: error },
+      );
+    }
+  }
+}
+
+/** One line about why a request failed. `fetch` puts the reason into the cause of a general error. */
+function reasonOf(error: unknown, timeoutMs: number): string {
+  if (!(error instanceof Error)) return String(error);
+  if (error.name === "TimeoutError") return `no answer within ${String(timeoutMs)} ms`;
+  return error.cause instanceof Error && error.cause.message !== "" ? error.cause.message : error.message;
+}
+
+/** Resolves after some milliseconds, or rejects with the signal's reason. */
+function sleep(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    signal?.throwIfAborted();
+    const abort = (): void => {
+      clearTimeout(timer);
+      // The caller chooses the reason of the signal.
+      // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", abort);
+      resolve();
+    }, milliseconds);
+    signal?.addEventListener("abort", abort, { once: true });
+  });
+}

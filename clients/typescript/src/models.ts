@@ -1,0 +1,124 @@
+/** Requests and responses of the service, under their names in the Python client. Fields keep the names that they have on the wire. */
+
+import type { components } from "./schema.js";
+
+type Schemas = components["schemas"];
+
+/** A time: a `Date`, or a string in ISO 8601 with a time zone. */
+export type Time = Date | string;
+
+/** The same fields; those named `Keys` also accept a `Date`. */
+type WithTimes<T, Keys extends keyof T> = Omit<T, Keys> & { [Key in Keys]?: Time | Extract<T[Key], null> | undefined };
+
+/** All fields may also be undefined: these are not sent. */
+type Undefinable<T> = { [Key in keyof T]: T[Key] | undefined };
+
+/** The place of a record in Kafka. */
+export type Position = Schemas["Position"];
+
+/**
+ * A message to send. Messages of OpenAI's and Anthropic's APIs are accepted unchanged, with `user` and `session` added; hence the
+ * further fields.
+ */
+export type Message = WithTimes<Schemas["MessageBody"], "event_time"> & Readonly<Record<string, unknown>>;
+
+/** A message that is durable. */
+export interface SentMessage {
+  readonly id: string;
+  readonly position: Position;
+}
+
+/** A change of a message that is durable. An `outcome` of `pending` is applied when the service reaches the position. */
+export type ChangedMessage = Schemas["MessageChanged"];
+
+/** An event, an entity, a summary or a segment. */
+export type Memory = Schemas["MemoryView"];
+
+/** A memory that a recall found. */
+export type RecalledMemory = Schemas["RecalledMemory"];
+
+/** The answer to a recall. An entity replaces the events that say the same: read `results` and `entities` together. */
+export type RecallResult = Schemas["Recalled"];
+
+/** Optional fields of a recall. */
+export type RecallOptions = Undefinable<Partial<WithTimes<Omit<Schemas["RecallBody"], "query">, "as_of" | "since" | "until">>>;
+
+/** A block of text for a prompt, with the memories that it cites. */
+export type Context = Schemas["Context"];
+
+/** Optional fields of a context. */
+export type ContextOptions = Undefinable<Partial<WithTimes<Omit<Schemas["ContextBody"], "query">, "as_of" | "since" | "until">>>;
+
+/** The memory or message that a mark in a context refers to. */
+export type Citation = Schemas["Citation"];
+
+/** The newest messages of a session, oldest first. */
+export type Session = Schemas["Session"];
+
+/** A page of memories, ordered by id. `next` is the `after` of the next page; null on the last one. */
+export type MemoryPage = Schemas["MemoryPage"];
+
+/** Conditions of a list of memories. Invalidated and expired memories are never listed. */
+export interface MemoryFilters {
+  /** Only this user's memories. Default: all users that the key may access. */
+  user?: string | undefined;
+  /** Only memories of this session. Default: any. */
+  session?: string | undefined;
+  /** Only memories of these kinds. Default: any. */
+  kinds?: readonly Memory["kind"][] | undefined;
+  /** Only memories of these event or entity types. Default: any. */
+  types?: readonly string[] | undefined;
+  /** Only memories that may have happened at this time or later. Default: no limit. */
+  since?: Time | undefined;
+  /** Only memories that may have happened before this time. Default: no limit. */
+  until?: Time | undefined;
+}
+
+/** The position in a list. */
+export interface PageOptions {
+  /** The `next` of the previous page. Default: the first page. */
+  after?: string | undefined;
+  /** Number of items per page, up to 200. Default: 50. */
+  limit?: number | undefined;
+}
+
+/** A correction that is durable. It takes effect when the stages have processed it. */
+export type Correction = Schemas["Corrected"] & {
+  /** For a deletion, an invalidation or a replaced content: what still has the content of the event. */
+  remaining?: Schemas["RemainingContent"][] | null;
+};
+
+/** The parts of a memory to replace. */
+export type CorrectionChanges = Undefinable<Partial<WithTimes<Schemas["CorrectionBody"], "event_time">>>;
+
+/** An erasure of a user that has begun: pass its `subject` to `erasure`. */
+export type BegunErasure = Schemas["UserErasure"];
+
+/** An erasure of a user, and its receipt once `finished_at` is set. */
+export type Erasure = Schemas["ErasureView"];
+
+/** The tenant, the user and the scopes of an API key. */
+export type KeyStatus = Schemas["KeyStatus"];
+
+/** The state of an entity that is wanted. */
+export interface EntityTimes {
+  /** Its state at that time, by the times of the events. Default: now. */
+  as_of?: Time | undefined;
+  /** Its state as far as it was known at that time. Default: now. */
+  known_at?: Time | undefined;
+}
+
+/** One entity. `degraded` names what is missing from it. */
+export type Entity = Schemas["EntityView"];
+
+/** One change of one property of an entity. */
+export type HistoryChange = Schemas["HistoryChange"];
+
+/** One step in the history of an entity. */
+export type HistoryEntry = Schemas["HistoryStep"];
+
+/** A page of an entity's history, oldest entry first. `complete` is false if older entries are no longer kept. */
+export type HistoryPage = Schemas["History"];
+
+/** A message of a batch that the service refused: its index in the messages that were sent, the HTTP status, and the problem. */
+export type RefusedMessage = Schemas["Outcome"];

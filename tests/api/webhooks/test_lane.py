@@ -1,0 +1,176 @@
+"""The order and the bounds of one webhook's deliveries."""
+
+from datetime import UTC, datetime, timedelta
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from api.webhooks.lane import BACKLOG, EXPIRY, Failure, Lane
+from memory.records import WebhookDelivery
+from runtime.resilience import Backoff
+
+NOW = datetime(2024, 5, 6, 12, tzinfo=UTC)
+MINUTE = timedelta(minutes=1)
+
+
+def lane(*, attempts: int = 3, concurrency: int = 2, max_pending: int = 100) -> Lane:
+    backoff = Backoff(initial_interval_s=60, maximum_interval_s=240)
+    return Lane(backoff=backoff, attempts=attempts, concurrency=concurrency, max_pending=max_pending)
+
+
+def change(offset: int, memory: str = "m") -> WebhookDelivery:
+    return WebhookDelivery(
+        id=f"d{offset}",
+        tenant="acme",
+        webhook="wh_0000",
+        event="memory.upserted",
+        memory_id=memory,
+        partition=0,
+        offset=offset,
+        changed_at=NOW,
+    )
+
+
+def longest(low: float, high: float) -> float:
+    return high
+
+
+def started(tested: Lane, now: datetime = NOW) -> list[str]:
+    found = []
+    while (delivery := tested.start_next(now)) is not None:
+        found.append(delivery.id)
+    return found
+
+
+def test_deliveries_of_one_memory_keep_their_order() -> None:
+    tested = lane()
+    tested.take(change(1), now=NOW)
+    assert started(tested) == ["d1"]
+    tested.take(change(2), now=NOW)
+    assert started(tested) == []
+    tested.on_delivered("d1")
+    assert started(tested) == ["d2"]
+
+
+def test_a_newer_change_replaces_a_waiting_one() -> None:
+    tested = lane(concurrency=1)
+    tested.take(change(0, "other"), now=NOW)
+    assert started(tested) == ["d0"]
+    assert tested.take(change(1), now=NOW) == []
+    assert [each.id for each in tested.take(change(2), now=NOW)] == ["d1"]
+    assert [each.id for each in tested.take(change(1), now=NOW)] == [], "an echo of a replaced delivery"
+    tested.on_delivered("d0")
+    assert started(tested) == ["d2"]
+
+
+def test_waits_grow_until_the_delivery_is_dead() -> None:
+    tested, now = lane(), NOW
+    tested.take(change(1), now=now)
+    for wait in (1, 2):
+        assert started(tested, now) == ["d1"]
+        record = tested.on_failed("d1", Failure("status 500"), now=now, uniform=longest)
+        assert record is not None
+        assert record.due_at == now + wait * MINUTE
+        assert started(tested, now) == []
+        now = record.due_at
+    assert started(tested, now) == ["d1"]
+    record = tested.on_failed("d1", Failure("status 500"), now=now, uniform=longest)
+    assert record is not None
+    assert (record.state, record.attempts, record.dead_at) == ("dead", 3, now)
+    assert (tested.pending, tested.dead) == (0, 1)
+    assert [each.id for each in tested.expired(now + EXPIRY)] == ["d1"]
+
+
+def test_a_wait_that_the_receiver_asks_for_is_kept() -> None:
+    tested = lane()
+    tested.take(change(1), now=NOW)
+    started(tested)
+    record = tested.on_failed("d1", Failure("status 429", retry_after_s=900), now=NOW, uniform=longest)
+    assert record is not None
+    assert record.due_at == NOW + 15 * MINUTE
+
+
+def test_failures_without_a_request_never_count() -> None:
+    tested, now = lane(attempts=1), NOW
+    tested.take(change(1), now=now)
+    for _ in range(5):
+        assert started(tested, now) == ["d1"]
+        record = tested.on_failed("d1", Failure("no broker", counts=False), now=now, uniform=longest)
+        assert record is not None
+        assert (record.state, record.attempts) == ("pending", 0)
+        now += 10 * MINUTE
+
+
+def test_a_redrive_revives_a_dead_letter() -> None:
+    tested = lane(attempts=1)
+    tested.take(change(1), now=NOW)
+    started(tested)
+    dead = tested.on_failed("d1", Failure("status 500"), now=NOW, uniform=longest)
+    assert dead is not None
+    tested.take(dead, now=NOW)
+    assert started(tested) == []
+    tested.take(dead.model_copy(update={"state": "pending", "attempts": 0, "redriven": 1}), now=NOW)
+    assert started(tested) == ["d1"]
+
+
+def test_an_echo_after_the_end_revives_nothing() -> None:
+    tested = lane()
+    tested.take(change(1), now=NOW)
+    started(tested)
+    failed = tested.on_failed("d1", Failure("status 500"), now=NOW, uniform=longest)
+    assert failed is not None
+    assert failed.due_at is not None
+    assert started(tested, failed.due_at) == ["d1"]
+    tested.on_delivered("d1")
+    tested.take(failed, now=failed.due_at)
+    assert started(tested, failed.due_at + 60 * MINUTE) == []
+    tested.forget("d1")
+    assert not tested
+
+
+def test_deliveries_over_the_limit_are_dead() -> None:
+    tested = lane(max_pending=1)
+    assert tested.take(change(1, "a"), now=NOW) == []
+    [dead] = tested.take(change(2, "b"), now=NOW)
+    assert (dead.id, dead.state, dead.problem) == ("d2", "dead", BACKLOG)
+
+
+STEPS = st.lists(
+    st.one_of(
+        st.tuples(st.just("take"), st.integers(0, 3)),
+        st.tuples(st.just("start"), st.just(0)),
+        st.tuples(st.sampled_from(["deliver", "fail"]), st.integers(0, 5)),
+    ),
+    max_size=60,
+)
+
+
+@given(STEPS)
+def test_any_history_keeps_order_and_bounds(steps: list[tuple[str, int]]) -> None:
+    tested, now, offset = lane(max_pending=4), NOW, 0
+    running: dict[str, WebhookDelivery] = {}
+    sent: dict[str, int] = {}
+    open_ids: set[str] = set()
+    for step, number in steps:
+        now += 10 * MINUTE
+        if step == "take":
+            offset += 1
+            record = change(offset, f"m{number}")
+            open_ids.add(record.id)
+            open_ids -= {each.id for each in tested.take(record, now=now) if each.state == "pending"}
+        elif step == "start":
+            if (delivery := tested.start_next(now)) is not None:
+                assert delivery.memory_id not in {each.memory_id for each in running.values()}
+                assert delivery.offset >= sent.get(delivery.memory_id, 0)
+                sent[delivery.memory_id] = delivery.offset
+                running[delivery.id] = delivery
+        elif running:
+            delivery = running.pop(sorted(running)[number % len(running)])
+            if step == "deliver":
+                tested.on_delivered(delivery.id)
+                open_ids.discard(delivery.id)
+            elif tested.on_failed(delivery.id, Failure("status 500"), now=now, uniform=longest) is None:
+                open_ids.discard(delivery.id)
+        assert len(running) <= 2
+        assert tested.pending <= 4
+        assert tested.pending + tested.dead == len(open_ids)
