@@ -7,7 +7,6 @@ import asyncio
 import json
 import os
 import sys
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -15,16 +14,7 @@ os.environ["MEM0_TELEMETRY"] = "False"
 
 from mem0 import AsyncMemoryClient, MemoryClient
 
-DEADLINE_S = 120.0
-
-
-def until(read: Callable[[], Any], accepts: Callable[[Any], bool]) -> Any:
-    deadline = time.monotonic() + DEADLINE_S
-    while True:
-        found = read()
-        if accepts(found) or time.monotonic() > deadline:
-            return found
-        time.sleep(0.5)
+from tests.waiting import until
 
 
 def failure(call: Callable[[], Any]) -> str:
