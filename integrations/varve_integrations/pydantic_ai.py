@@ -19,7 +19,7 @@ _INSTRUCTIONS: Final = "You have a long-term memory of earlier conversations wit
 
 
 class VarveToolset(FunctionToolset[Any]):  # type: ignore[misc]
-    """A toolset of Pydantic AI. Its tools are:
+    """Gives an agent tools for its long-term memory.
 
     - ``recall_memory``: finds memories of the user, with their dates, ids and source messages.
     - ``remember``: sends a message of the user, in their own words. Leave it out if the application sends the messages itself, with

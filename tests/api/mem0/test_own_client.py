@@ -59,12 +59,14 @@ def test_users_are_listed(seen: dict[str, Any]) -> None:
 def test_errors_are_those_of_the_client(seen: dict[str, Any]) -> None:
     assert seen["unknown filter"].startswith("ValidationError: filters.colour")
     assert seen["unknown memory"].startswith("MemoryNotFoundError")
+    assert all(each.startswith("ValidationError: memory_id: expected a UUID") for each in [*seen["no id"], seen["no id in a batch"]])
     assert seen["no owner"].startswith("ValidationError: one of user_id")
     assert seen["delete all without filter"].startswith("ValidationError: name what to delete")
     assert "Varve does not have POST /v1/summary/" in seen["unsupported"]
 
 
 def test_deletions_delete_what_they_name(seen: dict[str, Any]) -> None:
+    assert seen["got after delete"].startswith("MemoryNotFoundError")
     assert not {"I have a cat called Pixie.", "I have a cat called Pixel."} & contents(seen["after delete"])
     assert seen["ann afterwards"]["count"] == 0
     assert contents(seen["bob afterwards"]) == {"I play the viola on Sundays."}
