@@ -85,11 +85,12 @@ class FrameworkStack:
         options = ("-c", os.devnull, "-o", "asyncio_mode=auto", "-p", "no:cacheprovider", "--noconftest", "--import-mode=importlib")
         return await self.run("-m", "pytest", "-q", *options, str(ROOT / "tests" / "integrations" / name))
 
-    async def extracted(self, user: str, count: int, *, session: str) -> list[str]:
-        """Closes the window of a session, and waits until the user has that many memories. Returns their texts."""
+    async def extracted(self, user: str, *texts: str, session: str) -> None:
+        """Closes the window of a session, and waits until the user has memories with all the texts."""
         await self.memory.flush(session)
-        page = await until_async(lambda: self.memory.memories(user=user, kinds=["event"]), lambda page: len(page.memories) >= count)
-        return [each.content for each in page.memories]
+        await until_async(
+            lambda: self.memory.memories(user=user, kinds=["event"]), lambda page: {*texts} <= {each.content for each in page.memories}
+        )
 
 
 def _answer(request: ChatRequest) -> str | ToolUse:

@@ -39,7 +39,10 @@ async def test_put_messages_are_recalled_in_another_session(client: AsyncVarveCl
     block = block_of(client, accept_short_term_memory=False)
     time = "2026-03-02T12:00:00+00:00"
     said = ChatMessage(role="user", content="I have a cat called Pixel.", additional_kwargs={"event_time": time})
-    await block.aput([said, ChatMessage(role="assistant", content="Nice.")], session_id=session)
+    replied = ChatMessage(role="assistant", content="Nice.", additional_kwargs={"event_time": time})
+    await block.aput([said, replied], session_id=session)
+    [first, _] = await stored(client, session, 2)
+    assert first["event_time"].startswith("2026-03-02T12:00:00")
     await client.flush(session)
     await until_async(lambda: client.memories(user=block.user, kinds=["event"]), lambda page: bool(page.memories))
     memory = Memory.from_defaults(session_id="later", memory_blocks=[block], insert_method=InsertMethod.USER)
@@ -48,8 +51,6 @@ async def test_put_messages_are_recalled_in_another_session(client: AsyncVarveCl
     assert prompt.role.value == "user"
     assert "I have a cat called Pixel." in (prompt.content or "")
     assert (prompt.content or "").endswith("What is the cat called?")
-    [first, _] = await stored(client, session, 2)
-    assert first["event_time"].startswith("2026-03-02T12:00:00")
 
 
 async def test_the_queue_gives_its_oldest_messages(client: AsyncVarveClient, session: str) -> None:
