@@ -34,7 +34,7 @@ class VarveMemoryService(BaseMemoryService):  # type: ignore[misc]
     """Implements ``google.adk.memory.BaseMemoryService``.
 
     Events are sent as messages: words, function calls and their results. Thoughts, files, partial events and the results of ADK's own
-    memory tools are not. An event is stored once, however often its session is added.
+    memory tools are not. An event is recognized by its id: for a day by the service, later by the memories that name it.
 
     Differences from ``InMemoryMemoryService``: a search finds memories by meaning, and its entries are memories, not events: the content
     is what the person said, ``id`` is the memory's, and ``custom_metadata`` names the source messages in ``evidence``. Memories can be

@@ -88,7 +88,7 @@ def _openai_message(message: ChatMessage) -> dict[str, Any]:
 
 
 def _role_of(message: ChatMessage) -> str:
-    role = message.role.value
+    role: str = message.role.value
     return {"chatbot": "assistant", "model": "assistant", "function": "tool", "developer": "system"}.get(role, role)
 
 
@@ -98,4 +98,4 @@ def _call_of(block: ToolCallBlock) -> dict[str, Any]:
 
 
 def _plain(call: Any) -> dict[str, Any]:
-    return dict(call) if isinstance(call, Mapping) else call.model_dump(include={"id", "type", "function"})  # type: ignore[no-any-return]
+    return dict(call) if isinstance(call, Mapping) else call.model_dump(include={"id", "type", "function"})

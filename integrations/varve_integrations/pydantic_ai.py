@@ -123,9 +123,15 @@ def _of(given: str | Callable[[RunContext[Any]], str], ctx: RunContext[Any]) -> 
 
 def _fields(memory: RecalledMemory) -> dict[str, Any]:
     """A memory for a model: what was said, by whom and when."""
-    said_at = (memory.said_at or memory.event_time).isoformat()
-    fields = {"id": memory.id, "content": memory.content, "speaker": memory.speaker, "said_at": said_at, "date": memory.date}
-    fields |= {"evidence": memory.evidence, "superseded_by": memory.superseded_by}
+    fields: dict[str, Any] = {
+        "id": memory.id,
+        "content": memory.content,
+        "speaker": memory.speaker,
+        "said_at": (memory.said_at or memory.event_time).isoformat(),
+        "date": memory.date,
+        "evidence": memory.evidence,
+        "superseded_by": memory.superseded_by,
+    }
     return {name: value for name, value in fields.items() if value is not None}
 
 
