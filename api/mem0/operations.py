@@ -166,6 +166,23 @@ class Mem0Operations:
         status = await self._varve.status()
         return {"status": "ok", "org_id": status.tenant, "project_id": status.tenant, "user_email": None}
 
+    async def project(self, organization: str, project: str, fields: Sequence[str]) -> dict[str, Any]:
+        """The project of the key: its tenant. It has no instructions and categories of mem0's, whose place the tenant's schema takes.
+
+        Args:
+            organization: The id of the organization: the tenant.
+            project: The id of the project: the tenant.
+            fields: The fields to return. Empty: all.
+        """
+        tenant = (await self._varve.status()).tenant
+        if (organization, project) != (tenant, tenant):
+            raise RequestError(f"there is no project {project} in {organization}; that of this key is {tenant} in {tenant}")
+        known = {"id": tenant, "name": tenant, "org_id": tenant, "custom_instructions": None, "custom_categories": None}
+        unknown = sorted(set(fields) - known.keys())
+        if unknown:
+            raise RequestError(f"fields: Varve has no {', '.join(unknown)}; expected some of {', '.join(known)}")
+        return {name: value for name, value in known.items() if not fields or name in fields}
+
     async def _delete(self, memory_ids: Sequence[str], *, reason: str) -> None:
         """Deletes memories, and waits until reads do not find them."""
         for each in memory_ids:

@@ -65,6 +65,12 @@ def test_errors_are_those_of_the_client(seen: dict[str, Any]) -> None:
     assert "Varve does not have POST /v1/summary/" in seen["unsupported"]
 
 
+def test_the_project_is_the_tenant_and_has_no_instructions(seen: dict[str, Any]) -> None:
+    assert seen["project"] == {"custom_instructions": None}
+    assert seen["unknown field of the project"].startswith("ValidationError: fields: Varve has no colour")
+    assert "Varve does not have PATCH /api/v1/orgs/organizations/dev/projects/dev/" in seen["update of the project"]
+
+
 def test_deletions_delete_what_they_name(seen: dict[str, Any]) -> None:
     assert seen["got after delete"].startswith("MemoryNotFoundError")
     assert not {"I have a cat called Pixie.", "I have a cat called Pixel."} & contents(seen["after delete"])
