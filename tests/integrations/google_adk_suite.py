@@ -53,7 +53,8 @@ async def found(service: VarveMemoryService, user: str, query: str, text: str) -
     """The memories of a search, as soon as one has a text."""
 
     async def search() -> list[MemoryEntry]:
-        return (await service.search_memory(app_name=APP, user_id=user, query=query)).memories
+        entries: list[MemoryEntry] = (await service.search_memory(app_name=APP, user_id=user, query=query)).memories
+        return entries
 
     return await until_async(search, lambda entries: text in texts(entries))
 

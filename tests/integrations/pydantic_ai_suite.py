@@ -52,11 +52,6 @@ async def remembered(client: AsyncVarveClient, user: str, session: str) -> list[
 async def test_messages_of_a_run_are_recalled_later(client: AsyncVarveClient, user: str) -> None:
     toolset = VarveToolset(client, user=lambda run: run.deps)
     agent = Agent(FunctionModel(calling("recall_memory", query="What is the cat called?")), deps_type=str, toolsets=[toolset])
-
-    @agent.tool_plain
-    def weather() -> str:
-        return "9 degrees"
-
     first = await agent.run("I have a cat called Pixel.", deps=user)
     assert returned(first.new_messages()) == []
     session = uuid4().hex
@@ -81,12 +76,11 @@ async def test_messages_of_a_run_are_recalled_later(client: AsyncVarveClient, us
 
 async def test_own_tools_of_an_agent_are_remembered(client: AsyncVarveClient, user: str) -> None:
     toolset = VarveToolset(client, user=user)
-    agent = Agent(FunctionModel(calling("weather", city="Bergen")), toolsets=[toolset])
 
-    @agent.tool_plain
     def weather(city: str) -> str:
         return f"9 degrees in {city}"
 
+    agent = Agent(FunctionModel(calling("weather", city="Bergen")), toolsets=[toolset], tools=[weather])
     result = await agent.run(["How warm is it?", "In Bergen."])
     session = uuid4().hex
     await toolset.remember_messages(result.new_messages(), user=user, session=session)

@@ -8,6 +8,7 @@ import json
 import os
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 os.environ["MEM0_TELEMETRY"] = "False"
@@ -45,7 +46,7 @@ def session(host: str, key: str) -> dict[str, Any]:
     seen["history"] = client.history(memory_id)
     seen["users"] = client.users()
     seen["unknown filter"] = failure(lambda: client.get_all(filters={"colour": "red"}))
-    seen["no id"] = [failure(lambda call=call: call("m-1")) for call in (client.get, client.history, client.delete)]
+    seen["no id"] = [failure(partial(call, "m-1")) for call in (client.get, client.history, client.delete)]
     seen["no id in a batch"] = failure(lambda: client.batch_delete([{"memory_id": "m-1"}]))
     seen["unknown memory"] = failure(lambda: client.get("00000000-0000-0000-0000-000000000000"))
     seen["no owner"] = failure(lambda: client.add("Hello there, I live in Rome."))
