@@ -99,8 +99,8 @@ test-producers: setup .venv-producers/.installed ## run examples/producers/ in e
 test-mcp: setup ## run the conformance suite of MCP against /mcp; needs Node.js 22 or newer
 	VARVE_TEST_MCP_CONFORMANCE="npx --yes @modelcontextprotocol/conformance@0.1.16" $(BIN)/pytest -rs tests/api/mcp
 
-test-compat: setup .venv-compat/.installed ## run the unmodified clients of other systems against the facades: mem0, VikingDB Memory
-	VARVE_TEST_COMPAT=$(CURDIR)/.venv-compat $(BIN)/pytest -rs tests/api/mem0 tests/api/viking
+test-compat: setup .venv-compat/.installed ## run the unmodified clients of other systems against the facades: mem0, VikingDB Memory (MEM0_SUITE=mem0-ts: also mem0's own tests)
+	VARVE_TEST_COMPAT=$(CURDIR)/.venv-compat VARVE_TEST_MEM0_SUITE=$(abspath $(MEM0_SUITE)) $(BIN)/pytest -rs tests/api/mem0 tests/api/viking
 
 test-frameworks: setup .venv-frameworks/.installed ## run integrations/ and its examples in the frameworks themselves, on a whole stack
 	VARVE_TEST_FRAMEWORKS=$(CURDIR)/.venv-frameworks $(BIN)/pytest -rs tests/integrations

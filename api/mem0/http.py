@@ -85,6 +85,7 @@ _ROUTES: Final[tuple[tuple[str, str, Answer], ...]] = (
     ("GET", "/v1/memories/{memory_id}/history/", lambda call: call.operations.history(call.path("memory_id"))),
     ("GET", "/v1/entities/", lambda call: call.operations.users(call.query)),
     ("DELETE", "/v2/entities/{kind}/{name}/", lambda call: call.operations.delete_entity(call.path("kind"), call.path("name"))),
+    ("GET", "/api/v1/orgs/organizations/{organization}/projects/{project}/", lambda call: _project(call)),
     ("PUT", "/v1/batch/", lambda call: _with_body(call, call.operations.batch_update)),
     ("DELETE", "/v1/batch/", lambda call: _with_body(call, call.operations.batch_delete)),
 )
@@ -97,6 +98,11 @@ async def _with_body(call: Mem0Request, operation: Callable[[Mapping[str, Any]],
 
 async def _listed(call: Mem0Request) -> dict[str, Any]:
     return await call.operations.get_all(await call.body(), call.query)
+
+
+async def _project(call: Mem0Request) -> dict[str, Any]:
+    fields = call.request.query_params.getlist("fields")
+    return await call.operations.project(call.path("organization"), call.path("project"), fields)
 
 
 async def _update(call: Mem0Request) -> dict[str, Any]:

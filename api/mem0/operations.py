@@ -1,10 +1,13 @@
 """mem0's operations, each as calls of Varve's own API with the caller's key: quotas, scopes, isolation and erasure are those of the API."""
 
-from collections.abc import Mapping
+import asyncio
+import uuid
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any, Final
 
-from varve_client import AsyncVarveClient, Memory
+from varve_client import AsyncVarveClient, Memory, ServiceProblemError
 
 from api.mem0.filters import MemoryFilters
 from api.mem0.owners import ID_FIELDS, Owner, entity_of, user_of_entity
@@ -13,6 +16,9 @@ from api.mem0.translation import RequestError, history_of, memory_fields, messag
 MAX_LISTED: Final = 10_000
 """Most memories that one request lists or deletes: mem0 has page numbers, and Varve has cursors."""
 _PAGE: Final = 200
+_VISIBLE_WITHIN_S: Final = 5.0
+"""Longest wait until reads show a change. Varve answers when a change is durable; mem0's users read it at once."""
+_POLL_S: Final = 0.05
 _MAX_RESULTS: Final = 100
 """Results that a search with a filter reads from Varve to find those that the filter accepts."""
 _KINDS: Final = ("event", "summary")
@@ -30,6 +36,8 @@ class Mem0Operations:
     def __init__(self, varve: AsyncVarveClient, *, now: datetime) -> None:
         self._varve = varve
         self._now = now
+        self._loop = asyncio.get_running_loop()
+        self._end = self._loop.time() + _VISIBLE_WITHIN_S
 
     async def add(self, body: Mapping[str, Any]) -> dict[str, Any]:
         """Sends messages, and closes the session's window, since mem0's users expect the memories within seconds."""
@@ -64,22 +72,28 @@ class Mem0Operations:
 
     async def get(self, memory_id: str) -> dict[str, Any]:
         """Reads one memory."""
-        return memory_fields(await self._varve.memory(memory_id))
+        return memory_fields(await self._varve.memory(_id(memory_id)))
 
     async def update(self, memory_id: str, body: Mapping[str, Any]) -> dict[str, Any]:
         """Corrects the text of a memory."""
+        fields, correction = await self._correct(_id(memory_id), body)
+        await self._visible(partial(self._is_corrected, memory_id, correction))
+        return fields
+
+    async def _correct(self, memory_id: str, body: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
+        """Corrects the text of a memory. Returns the memory in mem0's form, and the id of the correction."""
         if body.get("metadata") or body.get("expiration_date"):
             raise RequestError("metadata, expiration_date: not available for a memory; send text")
         text = body.get("text")
         if not isinstance(text, str) or not text.strip():
             raise RequestError("text: expected a text that is not blank")
         memory = await self._varve.memory(memory_id)
-        await self._varve.correct(memory_id, content=text, reason="mem0 update")
-        return {**memory_fields(memory), "memory": text, "updated_at": self._now.isoformat()}
+        correction = await self._varve.correct(memory_id, content=text, reason="mem0 update")
+        return {**memory_fields(memory), "memory": text, "updated_at": self._now.isoformat()}, correction.id
 
     async def delete(self, memory_id: str) -> dict[str, Any]:
         """Deletes one memory."""
-        await self._varve.delete_memory(memory_id, reason="mem0 delete")
+        await self._delete([_id(memory_id)], reason="mem0 delete")
         return {"message": "Memory deleted successfully!"}
 
     async def delete_all(self, ids: Mapping[str, Any], filters: Any) -> dict[str, Any]:
@@ -96,13 +110,14 @@ class Mem0Operations:
         exact: dict[str, Any] = {name: value for name, value in named.items() if value != "*"}
         parts = [each for each in (exact, filters) if each not in (None, {})]
         chosen = MemoryFilters({"AND": parts} if parts else None)
-        for each in await self._listed(chosen):
-            await self._varve.delete_memory(each["id"], reason="mem0 delete_all")
+        # Summaries follow from their events and cannot be deleted themselves.
+        events = [each["id"] for each in await self._listed(chosen) if each["metadata"]["kind"] == "event"]
+        await self._delete(events, reason="mem0 delete_all")
         return {"message": "Memories deleted successfully!"}
 
     async def history(self, memory_id: str) -> list[dict[str, Any]]:
         """The history of one memory."""
-        return history_of(await self._varve.memory(memory_id))
+        return history_of(await self._varve.memory(_id(memory_id)))
 
     async def users(self, query: Mapping[str, str]) -> dict[str, Any]:
         """The owners of memories."""
@@ -132,21 +147,67 @@ class Mem0Operations:
     async def batch_update(self, body: Mapping[str, Any]) -> dict[str, Any]:
         """Corrects the texts of several memories."""
         memories = _batch(body)
+        corrections: dict[str, str] = {}
         for each in memories:
-            await self.update(str(each["memory_id"]), each)
+            memory_id = _id(each["memory_id"])
+            _, corrections[memory_id] = await self._correct(memory_id, each)
+        for memory_id, correction in corrections.items():
+            await self._visible(partial(self._is_corrected, memory_id, correction))
         return {"message": f"Successfully updated {len(memories)} memories"}
 
     async def batch_delete(self, body: Mapping[str, Any]) -> dict[str, Any]:
         """Deletes several memories."""
         memories = _batch(body)
-        for each in memories:
-            await self.delete(str(each["memory_id"]))
+        await self._delete([_id(each["memory_id"]) for each in memories], reason="mem0 batch_delete")
         return {"message": f"Successfully deleted {len(memories)} memories"}
 
     async def ping(self) -> dict[str, Any]:
         """The reach of the key."""
         status = await self._varve.status()
         return {"status": "ok", "org_id": status.tenant, "project_id": status.tenant, "user_email": None}
+
+    async def project(self, organization: str, project: str, fields: Sequence[str]) -> dict[str, Any]:
+        """The project of the key: its tenant. It has no instructions and categories of mem0's, whose place the tenant's schema takes.
+
+        Args:
+            organization: The id of the organization: the tenant.
+            project: The id of the project: the tenant.
+            fields: The fields to return. Empty: all.
+        """
+        tenant = (await self._varve.status()).tenant
+        if (organization, project) != (tenant, tenant):
+            raise RequestError(f"there is no project {project} in {organization}; that of this key is {tenant} in {tenant}")
+        known = {"id": tenant, "name": tenant, "org_id": tenant, "custom_instructions": None, "custom_categories": None}
+        unknown = sorted(set(fields) - known.keys())
+        if unknown:
+            raise RequestError(f"fields: Varve has no {', '.join(unknown)}; expected some of {', '.join(known)}")
+        return {name: value for name, value in known.items() if not fields or name in fields}
+
+    async def _delete(self, memory_ids: Sequence[str], *, reason: str) -> None:
+        """Deletes memories, and waits until reads do not find them."""
+        for each in memory_ids:
+            await self._varve.delete_memory(each, reason=reason)
+        for each in memory_ids:
+            await self._visible(partial(self._is_deleted, each))
+
+    async def _visible(self, is_shown: Callable[[], Awaitable[bool]]) -> None:
+        """Waits until a read shows a durable change, at most five seconds from the beginning of the request."""
+        while self._loop.time() < self._end:
+            try:
+                if await is_shown():
+                    return
+            except ServiceProblemError:
+                # The memory is deleted, or the key may not read: the change is durable in any case.
+                return
+            await asyncio.sleep(_POLL_S)
+
+    async def _is_corrected(self, memory_id: str, correction: str) -> bool:
+        memory = await self._varve.memory(memory_id)
+        return ((memory.model_extra or {}).get("correction") or {}).get("id") == correction
+
+    async def _is_deleted(self, memory_id: str) -> bool:
+        await self._varve.memory(memory_id)  # 404 once it is.
+        return False
 
     async def _listed(self, filters: MemoryFilters) -> list[dict[str, Any]]:
         found = []
@@ -193,3 +254,11 @@ def _batch(body: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     if not isinstance(memories, list) or not memories or not all(isinstance(each, dict) and each.get("memory_id") for each in memories):
         raise RequestError("memories: expected a list of objects with memory_id")
     return memories
+
+
+def _id(memory_id: Any) -> str:
+    try:
+        uuid.UUID(memory_id)
+    except (ValueError, AttributeError, TypeError) as error:
+        raise RequestError(f"memory_id: expected a UUID, found {memory_id!r}") from error
+    return str(memory_id)

@@ -14,6 +14,7 @@ from varve.embedded.stack import EmbeddedStack
 from varve.embedded.tenants import DeveloperTenant
 from varve.supervisor.supervisor import Supervisor
 
+ROOT: Final = Path(__file__).parents[2]
 ENVIRONMENT: Final = os.environ.get("VARVE_TEST_COMPAT")
 
 
@@ -45,6 +46,7 @@ async def _session(script: Path, folder: Path, path: str, *, with_scheme: bool) 
             address if with_scheme else address.removeprefix("http://"),
             running.file.api_key,
             stdout=asyncio.subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
         )
         output, _ = await process.communicate()
     assert process.returncode == 0, output

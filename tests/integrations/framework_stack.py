@@ -1,6 +1,7 @@
 """Runs Python in the environment of the frameworks against a whole stack and the LLM simulator: ``make test-frameworks`` installs them."""
 
 import asyncio
+import json
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -11,10 +12,12 @@ from typing import Final
 import pytest
 from varve_client import AsyncVarveClient
 
+from control.documents import hash_key, new_api_key
 from loadtest.answers import ToolUse
 from loadtest.llm_simulator import LLMSimulator
 from loadtest.requests import ChatRequest
 from runtime.settings import Settings
+from tests.waiting import until_async
 from varve.embedded.lifecycle import running_stack
 from varve.embedded.stack import EmbeddedStack
 from varve.embedded.tenants import DeveloperTenant
@@ -22,7 +25,7 @@ from varve.supervisor.supervisor import Supervisor
 
 ROOT: Final = Path(__file__).parents[2]
 ENVIRONMENT: Final = os.environ.get("VARVE_TEST_FRAMEWORKS")
-DEADLINE_S: Final = 120.0
+SCHEMA_OF_ITEMS: Final = ROOT / "integrations" / "varve_integrations" / "store_schema.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +36,18 @@ class FrameworkStack:
     api_key: str
     llm: LLMSimulator
     memory: AsyncVarveClient
+    store_key: str
+    """A key of the tenant whose schema has items of a store."""
+    bound_store_key: str
+    """A key of that tenant for the user ``bound``."""
 
-    async def run(self, *arguments: str, given: str = "") -> str:
+    async def run(self, *arguments: str, given: str = "", api_key: str | None = None) -> str:
         """Runs Python in the environment of the frameworks, and returns its output.
 
         Args:
             *arguments: The arguments of Python.
             given: Its standard input.
+            api_key: The key of the program. Default: the developer's.
         """
         assert ENVIRONMENT is not None
         process = await asyncio.create_subprocess_exec(
@@ -51,52 +59,71 @@ class FrameworkStack:
             cwd=ROOT / "integrations",
             env={
                 **os.environ,
-                "PYTHONPATH": os.pathsep.join((str(ROOT / "client"), str(ROOT / "integrations"))),
+                "PYTHONPATH": os.pathsep.join((str(ROOT / "client"), str(ROOT / "integrations"), str(ROOT))),
                 "VARVE_CLIENT__URL": self.url,
-                "VARVE_CLIENT__API_KEY": self.api_key,
+                "VARVE_CLIENT__API_KEY": api_key or self.api_key,
+                "VARVE_TEST_STORE_KEY": self.store_key,
+                "VARVE_TEST_STORE_BOUND_KEY": self.bound_store_key,
                 "OPENAI_BASE_URL": self.llm.base_url,
                 "OPENAI_API_KEY": "none",
                 "CHAT_MODEL": "simulated",
                 "LANGSMITH_TRACING": "false",
                 "OPENAI_AGENTS_DISABLE_TRACING": "1",
+                "LITELLM_LOCAL_MODEL_COST_MAP": "True",
             },
         )
         output, _ = await process.communicate(given.encode())
         assert process.returncode == 0, output.decode()
         return output.decode()
 
-    async def extracted(self, user: str, count: int, *, session: str) -> list[str]:
-        """Closes the window of a session, and waits until the user has that many memories. Returns their texts."""
+    async def run_suite(self, name: str) -> str:
+        """Runs a file of tests of this folder with pytest in the environment of the frameworks, and returns the output.
+
+        Args:
+            name: The file.
+        """
+        options = ("-c", os.devnull, "-o", "asyncio_mode=auto", "-p", "no:cacheprovider", "--noconftest", "--import-mode=importlib")
+        return await self.run("-m", "pytest", "-q", *options, str(ROOT / "tests" / "integrations" / name))
+
+    async def extracted(self, user: str, *texts: str, session: str) -> None:
+        """Closes the window of a session, and waits until the user has memories with all the texts."""
         await self.memory.flush(session)
-        async with asyncio.timeout(DEADLINE_S):
-            while True:
-                page = await self.memory.memories(user=user, kinds=["event"])
-                if len(page.memories) >= count:
-                    return [each.content for each in page.memories]
-                await asyncio.sleep(0.2)
+        await until_async(
+            lambda: self.memory.memories(user=user, kinds=["event"]), lambda page: {*texts} <= {each.content for each in page.memories}
+        )
 
 
 def _answer(request: ChatRequest) -> str | ToolUse:
     role, text = request.messages[-1]
-    if role == "user" and text.endswith("?") and request.body.get("tools"):
-        return ToolUse("recall", {"question": text})
+    tools = request.body.get("tools")
+    if role == "user" and text.endswith("?") and tools:
+        tool = tools[0]["function"]
+        return ToolUse(tool["name"], {next(iter(tool["parameters"]["properties"])): text})
     return f"You said: {text.splitlines()[-1]}"
 
 
 @asynccontextmanager
 async def framework_stack(folder: Path) -> AsyncIterator[FrameworkStack]:
-    """A running stack with an LLM that repeats the newest message, or asks the tool ``recall`` if it has one and the message is a question.
+    """A running stack with an LLM that repeats the newest message, or asks its first tool if the message is a question.
 
     Args:
         folder: The data of the stack.
     """
-    stack = EmbeddedStack(settings=Settings(data=folder), throwaway=True, tenant=DeveloperTenant("dev", "companion"))
+    settings = Settings(data=folder)
+    store_key, bound_store_key = new_api_key(), new_api_key()
+    keys = [
+        {"hash": hash_key(store_key), "label": "store", "scopes": ["ingest", "recall", "correct", "erase"]},
+        {"hash": hash_key(bound_store_key), "label": "bound", "scopes": ["ingest", "recall"], "user": "bound"},
+    ]
+    tenants = [{"id": "items", "schema": str(SCHEMA_OF_ITEMS), "keys": keys}]
+    settings.tenants_path.write_text(json.dumps({"tenants": tenants}))
+    stack = EmbeddedStack(settings=settings, throwaway=True, tenant=DeveloperTenant("dev", "companion"))
     async with (
         LLMSimulator(answer=_answer) as llm,
         running_stack(stack, Supervisor(stack.levels(), notice=lambda _: None)) as running,
         AsyncVarveClient(running.file.service_url, api_key=running.file.api_key) as memory,
     ):
-        yield FrameworkStack(running.file.service_url, running.file.api_key, llm, memory)
+        yield FrameworkStack(running.file.service_url, running.file.api_key, llm, memory, store_key, bound_store_key)
 
 
 def skip_without_frameworks() -> None:

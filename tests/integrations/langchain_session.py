@@ -6,12 +6,13 @@ Usage: ``python langchain_session.py``, with the address and the key in the envi
 import asyncio
 import json
 import os
-import time
 from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 from varve_client import AsyncVarveClient, VarveClient
 from varve_integrations.langchain import VarveChatMessageHistory, VarveRetriever
+
+from tests.waiting import until
 
 URL, KEY = os.environ["VARVE_CLIENT__URL"], os.environ["VARVE_CLIENT__API_KEY"]
 SAID = [
@@ -40,16 +41,13 @@ def session() -> dict[str, Any]:
         client.send([{"user": "another", "session": "weather", "text": "I am somebody else."}])
         history.add_messages(SAID)
         seen: dict[str, Any] = {"said": plain(SAID), "at once": plain(history.messages)}
-        deadline = time.monotonic() + 60
-        while len(client.session("weather").messages) <= len(SAID) and time.monotonic() < deadline:
-            time.sleep(0.1)
+        until(lambda: client.session("weather").messages, lambda shown: len(shown) > len(SAID))
         seen["by another"] = plain(VarveChatMessageHistory(client, user="hanna", session="weather").messages)
         history.add_user_message("Thanks.")
         seen["later"] = [each[1] for each in plain(history.messages)]
         history.clear()
         seen["cleared"] = plain(history.messages)
-        while len(client.session("weather").messages) > 1 and time.monotonic() < deadline:
-            time.sleep(0.1)
+        until(lambda: client.session("weather").messages, lambda shown: len(shown) <= 1)
         seen["cleared for others"] = plain(VarveChatMessageHistory(client, user="hanna", session="weather").messages)
         seen["documents"] = asyncio.run(documents(client))
     return seen

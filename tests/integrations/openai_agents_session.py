@@ -12,6 +12,8 @@ from agents.memory import Session, SessionSettings
 from varve_client import AsyncVarveClient
 from varve_integrations.openai_agents import VarveSession
 
+from tests.waiting import until_async
+
 SAID: list[Any] = [
     {"role": "user", "content": "How warm is it in Bergen?"},
     {"type": "reasoning", "id": "rs_1", "summary": []},
@@ -23,11 +25,7 @@ SAID: list[Any] = [
 
 async def shown(client: AsyncVarveClient, count: int) -> None:
     """Waits until the service shows so many messages."""
-    async with asyncio.timeout(60):
-        while True:
-            if len((await client.session("agent")).messages) == count:
-                return
-            await asyncio.sleep(0.1)
+    await until_async(lambda: client.session("agent"), lambda session: len(session.messages) == count)
 
 
 async def session() -> dict[str, Any]:

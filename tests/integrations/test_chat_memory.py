@@ -177,7 +177,7 @@ async def test_a_slow_recall_gives_the_plain_call(service: Service, llm: LLMSimu
 
 async def test_hung_recalls_hold_up_no_call(service: Service, llm: LLMSimulator) -> None:
     service.answers_recalls.clear()
-    memory = memory_of(service, recall_timeout_s=0.2)
+    memory = memory_of(service, recall_timeout_s=2.0)
     async with AsyncOpenAI(base_url=llm.base_url, api_key="x") as plain:
         client = memory.wrap(plain, user="ann", session="monday")
         calls = (client.chat.completions.create(model="simulated", messages=ASKED) for _ in range(50))  # type: ignore[arg-type]

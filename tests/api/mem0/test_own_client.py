@@ -59,12 +59,20 @@ def test_users_are_listed(seen: dict[str, Any]) -> None:
 def test_errors_are_those_of_the_client(seen: dict[str, Any]) -> None:
     assert seen["unknown filter"].startswith("ValidationError: filters.colour")
     assert seen["unknown memory"].startswith("MemoryNotFoundError")
+    assert all(each.startswith("ValidationError: memory_id: expected a UUID") for each in [*seen["no id"], seen["no id in a batch"]])
     assert seen["no owner"].startswith("ValidationError: one of user_id")
     assert seen["delete all without filter"].startswith("ValidationError: name what to delete")
     assert "Varve does not have POST /v1/summary/" in seen["unsupported"]
 
 
+def test_the_project_is_the_tenant_and_has_no_instructions(seen: dict[str, Any]) -> None:
+    assert seen["project"] == {"custom_instructions": None}
+    assert seen["unknown field of the project"].startswith("ValidationError: fields: Varve has no colour")
+    assert "Varve does not have PATCH /api/v1/orgs/organizations/dev/projects/dev/" in seen["update of the project"]
+
+
 def test_deletions_delete_what_they_name(seen: dict[str, Any]) -> None:
+    assert seen["got after delete"].startswith("MemoryNotFoundError")
     assert not {"I have a cat called Pixie.", "I have a cat called Pixel."} & contents(seen["after delete"])
     assert seen["ann afterwards"]["count"] == 0
     assert contents(seen["bob afterwards"]) == {"I play the viola on Sundays."}

@@ -13,17 +13,9 @@ from typing import Any
 from vikingdb import IAM, APIKey
 from vikingdb.memory import VikingMem
 
-DEADLINE_S = 120.0
+from tests.waiting import until
+
 DAY_MS = 86_400_000
-
-
-def until(read: Callable[[], Any], accepts: Callable[[Any], bool]) -> Any:
-    deadline = time.monotonic() + DEADLINE_S
-    while True:
-        found = read()
-        if accepts(found) or time.monotonic() > deadline:
-            return found
-        time.sleep(0.5)
 
 
 def failure(call: Callable[[], Any]) -> dict[str, Any]:
