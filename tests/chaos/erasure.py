@@ -30,7 +30,7 @@ def erasure_amid(part: Injection) -> Injection:
 
     async def inject(context: FaultContext) -> None:
         tenant = _tenant(context)
-        await context.cluster.add_tenant(tenant)
+        await context.cluster.add_tenant(tenant, methods=context.methods)
         await flood(context, tenant, _MESSAGES)
         said = _Said(context, tenant)
         watching = asyncio.create_task(said.watch())

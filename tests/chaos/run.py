@@ -37,6 +37,8 @@ class FaultContext:
     rng: Random
     ledger: Ledger
     history: LogHistory
+    methods: bool = False
+    """Whether the tenants have the operators of the memory methods."""
     others: dict[str, Ledger] = field(default_factory=dict)
     """Further tenants that the fault has made, which are judged, too."""
     violations: list[str] = field(default_factory=list)
@@ -101,6 +103,7 @@ class Outcome:
             "let_go": verdict.let_go,
             "touched": verdict.touched,
             "corrected": verdict.corrected,
+            "method_memories": verdict.method_memories,
             "problems": verdict.problems,
             "seconds": round(self.seconds, 1),
         }
@@ -120,8 +123,8 @@ async def run_fault(cluster: Cluster, fault: Fault, *, seed: int) -> Outcome:
         seed: Of the load's and the fault's draws.
     """
     started = time.monotonic()
-    tenant = tenant_of(fault, seed)
-    await cluster.add_tenant(tenant)
+    tenant, methods = tenant_of(fault, seed), fault.traffic.methods
+    await cluster.add_tenant(tenant, methods=methods)
     load = Load(
         cluster=cluster,
         tenant=tenant,
@@ -131,7 +134,7 @@ async def run_fault(cluster: Cluster, fault: Fault, *, seed: int) -> Outcome:
         recalls=fault.recalls,
     )
     injected = asyncio.Event()
-    context = FaultContext(cluster, tenant, Random(f"{seed}/{tenant}/fault"), load.ledger, LogHistory(cluster.settings))
+    context = FaultContext(cluster, tenant, Random(f"{seed}/{tenant}/fault"), load.ledger, LogHistory(cluster.settings), methods)
     async with asyncio.TaskGroup() as work:
         work.create_task(load.run(minimum=fault.messages, maximum=4 * fault.messages, until=injected))
         work.create_task(_inject(fault, context, injected))
@@ -142,8 +145,9 @@ async def run_fault(cluster: Cluster, fault: Fault, *, seed: int) -> Outcome:
         await fault.afterwards(context)
         await cluster.ready()
         await settle(cluster, tenants)
-    verdict = await judge_run(cluster, tenants, context.history)
+    verdict = await judge_run(cluster, tenants, context.history, methods=methods)
     context.expect(verdict.let_go > 0, "no timeline has aged so far that it let go of an event")
+    context.expect(verdict.method_memories > 0 or not methods, "the operators of the memory methods made no memory")
     verdict.problems += context.violations
     return Outcome(fault.name, seed, verdict, time.monotonic() - started)
 
@@ -160,7 +164,7 @@ async def flood(context: FaultContext, tenant: str, messages: int) -> None:
     load = Load(
         cluster=context.cluster,
         tenant=tenant,
-        messages=MessageGenerator(tenant=tenant, seed=seed, traffic=TrafficProfile()),
+        messages=MessageGenerator(tenant=tenant, seed=seed, traffic=TrafficProfile(methods=context.methods)),
         rng=Random(f"{seed}/{tenant}/load"),
         pause_s=0.05,
         recalls=0.3,
@@ -206,13 +210,13 @@ async def flush(cluster: Cluster, tenant: str) -> None:
             await asyncio.sleep(_FLUSH_INTERVAL_S)
 
 
-async def judge_run(cluster: Cluster, tenants: Mapping[str, Ledger], history: LogHistory) -> Verdict:
-    """Judges the run of each tenant, and the dead letters of all runs so far."""
+async def judge_run(cluster: Cluster, tenants: Mapping[str, Ledger], history: LogHistory, *, methods: bool = False) -> Verdict:
+    """Judges the run of each tenant, with or without the operators of the memory methods, and the dead letters of all runs so far."""
     verdict = Verdict()
     store = build_store(cluster.settings)
     try:
         for tenant, ledger in tenants.items():
-            verdict.add(await judge(settings=cluster.settings, store=store, tenant=tenant, ledger=ledger, history=history))
+            verdict.add(await judge(settings=cluster.settings, store=store, tenant=tenant, ledger=ledger, history=history, methods=methods))
     finally:
         await store.close()
     verdict.record("dead letters", await dead_letter_problems(cluster.settings, history))
