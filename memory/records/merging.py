@@ -70,9 +70,13 @@ class TextEdit(Value):
     status: Literal["applied", "conflict", "undone"]
     """``conflict``: it did not fit the text when its turn came, and changed nothing."""
     detail: str = ""
-    """The reason of a conflict."""
+    """The reason of a conflict, or why an undo changed nothing."""
     undoable: bool = False
     """Whether it can be undone."""
+    undo: str | None = None
+    """The id of the newest request to undo it."""
+    undone_by: str | None = None
+    undone_time: str | None = None
 
 
 class WrittenText(Value):

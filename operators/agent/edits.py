@@ -7,8 +7,8 @@ block as it is then changes nothing and is recorded as a conflict.
 The newest :data:`MAX_KEPT` applied edits keep their texts: they can be undone one by one, and survive the retraction of statements.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from pydantic import JsonValue
@@ -24,6 +24,7 @@ MAX_LISTED: Final = 32
 MAX_EDIT: Final = 2000
 """Characters of a text of an edit."""
 EDIT_TOOLS: Final = ("append", "replace", "insert")
+UNDO: Final = "undo"
 
 _APPLIED: Final = "applied"
 _CONFLICT: Final = "conflict"
@@ -31,8 +32,9 @@ _UNDONE: Final = "undone"
 _FIELD: Final = "edit"
 
 Entry = dict[str, Any]
-"""``id``, ``tool``, ``by``, ``time``, ``status``, and ``detail`` of a conflict. With its texts also ``text``, ``old``, ``line``, and ``at``:
-the line where it changed the block, from 0. ``settled``: the settled text has the edit."""
+"""``id``, ``tool``, ``by``, ``time``, ``status``, and ``detail`` of a conflict. An edit that can be undone also has ``text``, ``old``,
+``line``, ``at`` (the line where it changed the block, from 0), and ``settled``: whether the settled text has it. After an undo: ``undo``
+(the id of the request), ``undone_by`` and ``undone_time``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,24 +44,48 @@ class Edited:
     settled: str
     """The text without the recent statements, with the settled edits."""
     text: str
-    entries: tuple[Entry, ...]
+    older: str = ""
+    """A text with only those applied edits whose texts are no longer listed."""
+    entries: tuple[Entry, ...] = ()
+
+    @classmethod
+    def of(cls, base: Mapping[str, Any]) -> "Edited":
+        """The block of an outcome."""
+        return cls(settled=base["settled"], text=base["text"], older=base.get("older", ""), entries=tuple(base.get("edits", ())))
+
+    def fields(self) -> dict[str, Any]:
+        """The block as fields of an outcome."""
+        return {"settled": self.settled, "text": self.text, "older": self.older, "edits": [*self.entries]}
+
+    def alone(self, limit: int) -> str:
+        """A text with only the edits: it depends on no statement."""
+        return replayed(self.older, self.entries, limit=limit, all_of_them=True)
 
 
 def change_value(
-    tool: str, *, by: str, time: str, text: str = "", old: str | None = None, line: int | None = None, version: int | None = None
+    tool: str,
+    *,
+    by: str,
+    time: str,
+    text: str | None = None,
+    old: str | None = None,
+    line: int | None = None,
+    version: int | None = None,
+    edit: str | None = None,
 ) -> dict[str, JsonValue]:
-    """The value of a change that carries an edit, or with the tool ``undo`` takes one back.
+    """The value of a change that makes an edit, or with the tool :data:`UNDO` takes one back.
 
     Args:
-        tool: One of :data:`EDIT_TOOLS`, or ``undo``.
+        tool: One of :data:`EDIT_TOOLS`, or :data:`UNDO`.
         by: The author.
         time: The wall-clock time of the request.
         text: The new text.
         old: The text to replace.
         line: The line before which to insert, from 1.
         version: The version of the block that the author has seen. None: any.
+        edit: The id of the edit to take back.
     """
-    fields = {"tool": tool, "text": text, "old": old, "line": line, "by": by, "time": time, "version": version}
+    fields = {"tool": tool, "text": text, "old": old, "line": line, "by": by, "time": time, "version": version, "edit": edit}
     return {_FIELD: {name: each for name, each in fields.items() if each is not None}}
 
 
@@ -72,9 +98,9 @@ def edit_of(value: JsonValue) -> dict[str, Any] | None:
     if not isinstance(value, dict):
         return None
     edit = value.get(_FIELD)
-    if not isinstance(edit, dict) or edit.get("tool") not in (*EDIT_TOOLS, "undo"):
+    if not isinstance(edit, dict) or edit.get("tool") not in (*EDIT_TOOLS, UNDO):
         raise RefusedChangeError("bad_edit")
-    texts = [edit.get(name, "") for name in ("text", "old", "by", "time")]
+    texts = [edit.get(name, "") for name in ("text", "old", "by", "time", "edit")]
     numbers = [edit.get(name, 1) for name in ("line", "version")]
     is_well_formed = all(isinstance(each, str) and len(each) <= MAX_EDIT for each in texts)
     if not is_well_formed or not all(isinstance(each, int) and not isinstance(each, bool) for each in numbers):
@@ -101,33 +127,33 @@ def with_edit(block: Edited, edit_id: str, edit: dict[str, Any], *, version: int
         return _listed(block, {**entry, "status": _CONFLICT, "detail": str(error)})
     kept = {name: edit[name] for name in ("text", "old", "line") if name in edit}
     applied = {**entry, **kept, "status": _APPLIED, "at": _first_difference(block.text, text), "settled": False}
-    return _bounded(_listed(Edited(settled=block.settled, text=text, entries=block.entries), applied), limit)
+    return _bounded(_listed(replace(block, text=text), applied), limit)
 
 
-def without_edit(block: Edited, edit_id: str, *, limit: int) -> Edited:
+def without_edit(block: Edited, undo_id: str, undo: dict[str, Any], *, limit: int) -> Edited:
     """The block after an edit was taken back. One that is unknown, or whose text is no longer in the block, changes nothing.
 
     Args:
         block: The block.
-        edit_id: The id of the edit.
+        undo_id: The id of the request.
+        undo: From :func:`edit_of`.
         limit: Most characters of the block.
     """
-    entry = next((each for each in block.entries if each["id"] == edit_id), None)
-    if entry is None or not _is_kept(entry):
+    entry = next((each for each in block.entries if each["id"] == undo.get("edit")), None)
+    if entry is None or not is_undoable(entry):
         return block
-    before = tuple(each for each in block.entries if each is not entry)
+    others = [each for each in block.entries if each is not entry]
     if not entry["settled"] and block.text == replayed(block.settled, block.entries, limit=limit):
-        text: str | None = replayed(block.settled, before, limit=limit)
+        text: str | None = replayed(block.settled, others, limit=limit)
     else:
         text = _inverted(block.text, entry)
     if text is None or len(text) > limit:
-        detail = "it was not undone: its text is no longer in the block as the edit left it"
-        return _replaced_entry(block, block.text, entry, {**entry, "detail": detail})
-    settled = block.settled
-    if entry["settled"]:
-        settled = _inverted(settled, entry) or settled
-    without = {name: entry[name] for name in ("id", "tool", "by", "time")}
-    return _replaced_entry(Edited(settled=settled, text=text, entries=block.entries), text, entry, {**without, "status": _UNDONE})
+        kept = {**entry, "undo": undo_id, "detail": "it was not undone: its text is no longer in the block as the edit left it"}
+        return replace(block, entries=tuple(kept if each is entry else each for each in block.entries))
+    settled = (_inverted(block.settled, entry) or block.settled) if entry["settled"] else block.settled
+    by = {"undo": undo_id, "undone_by": undo.get("by", ""), "undone_time": undo.get("time", "")}
+    undone = {name: entry[name] for name in ("id", "tool", "by", "time")} | {"status": _UNDONE, **by}
+    return replace(block, settled=settled, text=text, entries=tuple(undone if each is entry else each for each in block.entries))
 
 
 def replayed(text: str, entries: Sequence[Entry], *, limit: int, all_of_them: bool = False) -> str:
@@ -140,7 +166,7 @@ def replayed(text: str, entries: Sequence[Entry], *, limit: int, all_of_them: bo
         all_of_them: Whether to apply settled edits, too.
     """
     for each in entries:
-        if not _is_kept(each) or (each["settled"] and not all_of_them):
+        if not is_undoable(each) or (each["settled"] and not all_of_them):
             continue
         for call in (_call_of(each), Call(tool="append", arguments={"text": each.get("text", "")})):
             try:
@@ -151,14 +177,9 @@ def replayed(text: str, entries: Sequence[Entry], *, limit: int, all_of_them: bo
     return text
 
 
-def as_settled(entries: Sequence[Entry]) -> list[Entry]:
-    """The edits, now part of the settled text."""
-    return [{**each, "settled": True} if _is_kept(each) else each for each in entries]
-
-
-def as_unsettled(entries: Sequence[Entry]) -> list[Entry]:
-    """The edits, to be replayed on an empty settled text."""
-    return [{**each, "settled": False} if _is_kept(each) else each for each in entries]
+def as_settled(entries: Sequence[Entry], *, is_settled: bool = True) -> list[Entry]:
+    """The edits, now part of the settled text, or to be replayed on it."""
+    return [{**each, "settled": is_settled} if is_undoable(each) else each for each in entries]
 
 
 def shown(entries: Sequence[Entry]) -> list[TextEdit]:
@@ -171,7 +192,8 @@ def shown(entries: Sequence[Entry]) -> list[TextEdit]:
             time=each["time"],
             status=each["status"],
             detail=each.get("detail", ""),
-            undoable=_is_kept(each),
+            undoable=is_undoable(each),
+            **{name: each[name] for name in ("undo", "undone_by", "undone_time") if name in each},
         )
         for each in reversed(entries)
     ]
@@ -181,7 +203,8 @@ def _call_of(edit: dict[str, Any]) -> Call:
     return Call(tool=edit["tool"], arguments={name: edit[name] for name in ("text", "old", "line") if name in edit})
 
 
-def _is_kept(entry: Entry) -> bool:
+def is_undoable(entry: Entry) -> bool:
+    """Whether an edit can be undone."""
     return entry["status"] == _APPLIED and "at" in entry
 
 
@@ -190,23 +213,19 @@ def _listed(block: Edited, entry: Entry) -> Edited:
     kept = [*others, entry]
     while len(kept) > MAX_LISTED:
         # Edits that can be undone stay.
-        kept.pop(next((index for index, each in enumerate(kept) if not _is_kept(each)), 0))
-    return Edited(settled=block.settled, text=block.text, entries=tuple(kept))
+        kept.pop(next((index for index, each in enumerate(kept) if not is_undoable(each)), 0))
+    return replace(block, entries=tuple(kept))
 
 
 def _bounded(block: Edited, limit: int) -> Edited:
-    """The block with the texts of its newest edits only. The settled text keeps an older edit."""
-    kept = [each for each in block.entries if _is_kept(each)]
-    settled, entries = block.settled, list(block.entries)
+    """The block with the texts of its newest edits only."""
+    kept = [each for each in block.entries if is_undoable(each)]
+    entries = list(block.entries)
     for oldest in kept[: max(0, len(kept) - MAX_KEPT)]:
-        settled = replayed(settled, [oldest], limit=limit)
-        index = entries.index(oldest)
-        entries[index] = {name: oldest[name] for name in ("id", "tool", "by", "time", "status")}
-    return Edited(settled=settled, text=block.text, entries=tuple(entries))
-
-
-def _replaced_entry(block: Edited, text: str, entry: Entry, new: Entry) -> Edited:
-    return Edited(settled=block.settled, text=text, entries=tuple(new if each is entry else each for each in block.entries))
+        settled = replayed(block.settled, [oldest], limit=limit)
+        block = replace(block, settled=settled, older=replayed(block.older, [oldest], limit=limit, all_of_them=True))
+        entries[entries.index(oldest)] = {name: oldest[name] for name in ("id", "tool", "by", "time", "status")}
+    return replace(block, entries=tuple(entries))
 
 
 def _first_difference(before: str, after: str) -> int:
