@@ -67,8 +67,8 @@ class BlockEdited(ResponseModel):
     status: Literal["applied", "undone", "pending"]
     """`pending` (202): the stages have not applied it in time. The block's `edits` will have its result."""
     position: Position
-    block: BlockState
-    """The block with the edit. While it is pending: without it."""
+    block: BlockState | None = None
+    """The block with the edit; while it is pending, without it. Missing in a replayed response."""
 
 
 class FoundMemory(ResponseModel):

@@ -5,6 +5,7 @@ import uuid
 from dataclasses import dataclass
 from typing import Annotated, Any, Final, Literal, Self
 
+import orjson
 from fastapi import APIRouter, Depends, Path, Query, Request
 from pydantic import Field, model_validator
 from starlette.responses import Response
@@ -52,7 +53,7 @@ class _OfUser(RequestModel):
     """The user. Default: the user to whom the key is bound."""
 
 
-class EditBody(_OfUser):
+class BlockEditBody(_OfUser):
     """One call of a memory tool."""
 
     tool: Literal["append", "replace", "insert"]
@@ -86,14 +87,14 @@ class EditBody(_OfUser):
         return self.model_dump(include={"text", "old", "line", "version"}, exclude_none=True)
 
 
-class UndoBody(_OfUser):
+class BlockUndoBody(_OfUser):
     """A request to undo an edit."""
 
     reason: Reason = ""
     """The reason, for the log."""
 
 
-class SearchBody(_OfUser):
+class BlockSearchBody(_OfUser):
     """A search in a user's events."""
 
     query: Annotated[str, Field(min_length=1, max_length=MAX_QUERY, pattern=r"\S")]
@@ -145,7 +146,7 @@ class _Exchange:
             response.headers.update(quota)
             return response
 
-        return await self.idempotency.once(act)
+        return await self.idempotency.once(act, kept=_without_block)
 
     async def _result(self, edit: EditRequest, until: float) -> tuple[Any, Memory | None]:
         """Polls for the result of an edit. Each poll is admitted as its own read, so that a waiting request blocks no other."""
@@ -200,12 +201,12 @@ async def list_blocks(
     return response
 
 
-@router.post("/v1/blocks/search", openapi_extra=body_schema(SearchBody), responses=FOUND)
+@router.post("/v1/blocks/search", openapi_extra=body_schema(BlockSearchBody), responses=FOUND)
 async def search_memories(
     request: Request,
     caller: RecallCaller,
     quota: RecallQuota,
-    body: Annotated[SearchBody, Depends(json_body(SearchBody))],
+    body: Annotated[BlockSearchBody, Depends(json_body(BlockSearchBody))],
     dependencies: AppDependencies,
 ) -> Response:
     """The user's events nearest to a text, five to a page: `{page, results, more}`. Counts as one recall.
@@ -257,8 +258,8 @@ async def get_block(
     return response
 
 
-@router.post(f"{_PATH}/edits", openapi_extra=body_schema(EditBody), responses=EDITED | refusals(404, 409))
-async def edit_block(asked: _Asked, body: Annotated[EditBody, Depends(json_body(EditBody))]) -> Response:
+@router.post(f"{_PATH}/edits", openapi_extra=body_schema(BlockEditBody), responses=EDITED | refusals(404, 409))
+async def edit_block(asked: _Asked, body: Annotated[BlockEditBody, Depends(json_body(BlockEditBody))]) -> Response:
     """Edits a block with a memory tool: `{id, status, position, block}`.
 
     The edit is in the log, and the block names its author and time. 409 `edit-conflict` with the present `block` if the edit does not fit
@@ -268,17 +269,24 @@ async def edit_block(asked: _Asked, body: Annotated[EditBody, Depends(json_body(
     return await asked.carry_out(body.user, body.tool, body.arguments(), reason=body.reason)
 
 
-@router.post(f"{_PATH}/edits/{{edit}}/undo", openapi_extra=body_schema(UndoBody, required=False), responses=EDITED | refusals(404, 409))
+@router.post(
+    f"{_PATH}/edits/{{edit}}/undo", openapi_extra=body_schema(BlockUndoBody, required=False), responses=EDITED | refusals(404, 409)
+)
 async def undo_block_edit(
     asked: _Asked,
     edit: Annotated[str, Path(min_length=1, max_length=64, description="The id of the edit.")],
-    body: Annotated[UndoBody, Depends(json_body(UndoBody, default=UndoBody()))],
+    body: Annotated[BlockUndoBody, Depends(json_body(BlockUndoBody, default=BlockUndoBody()))],
 ) -> Response:
     """Undoes one of a block's newest edits: `{id, status, position, block}`.
 
     409 `edit-conflict` if the text of the edit is no longer in the block as the edit left it. 202 as for an edit.
     """
     return await asked.carry_out(body.user, UNDO, {"edit": edit}, reason=body.reason)
+
+
+def _without_block(body: bytes) -> bytes:
+    """The response that is kept for repeated requests: without the user's text."""
+    return orjson.dumps({name: each for name, each in orjson.loads(body).items() if name != "block"})
 
 
 def _refuse_the_impossible(edit: EditRequest, memory: Memory | None) -> None:
