@@ -205,10 +205,14 @@ class IsolationMachine(RuleBasedStateMachine):
         """Every memory has links to others' memories, and every tree node names others' events and may have another's parent."""
         scope = TenantScope(tenant, user)
         request = RecallRequest(filter=MemoryFilter(scope=scope), query=word, limit=limit, method=TRAVERSING, explain=True, trace=True)
+        self.noted.asked.clear()
         answer = self.run(self.recall.recall(request))
         self.check(scope, (hit.memory for hit in answer.hits))
         assert {*answer.outcomes} <= set(self.seen_by(scope))
-        self.paths |= {hit.path for hit in answer.hits if hit.path is not None}
+        # The search of a tree's lower level, and the read of linked memories.
+        descended = any("parents=(" in asked and "parents=()" not in asked and found for _, asked, found in self.noted.asked)
+        followed = any(operation == "get" and found for operation, _, found in self.noted.asked)
+        self.paths |= {name for name, is_taken in (("tree", descended), ("links", followed)) if is_taken}
 
     @rule(tenant=tenants, user=users.filter(bool), word=words, limit=st.integers(1, 20))
     def searched_by_an_agent(self, tenant: str, user: str | None, word: str, limit: int) -> None:
