@@ -100,7 +100,7 @@ def freeze(pick: PickProcess, *, seconds: float) -> Injection:
 
 
 def amid_recalls(part: Injection) -> Injection:
-    """With recalls before and behind it that are answered: without the store nobody touches or corrects anything."""
+    """With answered recalls before and after it: without the store nobody touches or corrects anything."""
 
     async def inject(context: FaultContext) -> None:
         await _recalls_answered(context)
@@ -114,7 +114,7 @@ async def _recalls_answered(context: FaultContext) -> None:
     wanted = context.ledger.recalls + _CALM_RECALLS
     with suppress(TimeoutError):
         async with asyncio.timeout(_CALM_DEADLINE_S):
-            while context.ledger.recalls < wanted:  # noqa: ASYNC110 - what it waits for tells nobody
+            while context.ledger.recalls < wanted:  # noqa: ASYNC110 - nothing announces an answer
                 await asyncio.sleep(0.2)
     context.expect(context.ledger.recalls >= wanted, "the load recalled nothing while the stores were there")
 
@@ -310,4 +310,4 @@ SELECTION = (
         messages=300,
     ),
 )
-"""What ``make test`` runs: one short run with every kind of fault."""
+"""The run of ``make test``: a short one with every kind of fault."""

@@ -30,7 +30,7 @@ _MAX_REDRIVES = 5
 
 @dataclass(frozen=True, slots=True)
 class FaultContext:
-    """What a fault works with."""
+    """The parts of a run that a fault uses."""
 
     cluster: Cluster
     tenant: str
@@ -67,13 +67,13 @@ class Fault:
     recalls: float = 0.3
     """Share of the batches after which something is recalled, so that it lives on, and maybe corrected."""
     afterwards: Injection | None = None
-    """What an operator does once no stage has any lag; the run is judged when that is so again."""
+    """Steps of an operator once no stage has any lag; the run is judged when that is so again."""
     replicated: bool = False
     """Whether it needs three brokers."""
     kills_rebuild: bool = False
     """Whether the rebuild that follows is killed after each of its steps."""
     spoils_log: bool = False
-    """Whether records are missing behind it: the next fault gets another cluster."""
+    """Whether records are missing after it: the next fault gets another cluster."""
 
 
 @dataclass(slots=True)
@@ -191,7 +191,7 @@ async def settle(cluster: Cluster, tenants: Iterable[str]) -> None:
 
 
 async def _timers_fired(cluster: Cluster) -> None:
-    """Returns once no timeline has anything more to do: its ticks, and what comes of them, go through the extractions."""
+    """Returns once no timeline has anything more to do: its ticks, and the records that follow from them, go through the extractions."""
     async with KafkaOffsets(kafka=cluster.settings.kafka) as offsets, asyncio.timeout(STALL_S):
         topics = [cluster.settings.topic(name) for name in ("extractions", "recalls")]
         before: object = None

@@ -36,7 +36,7 @@ _SLOPPY = ("}, , {", "}, /* and */ {", "} {", "},\n\n{")
 
 
 class Answers:
-    """What the model says, and how each call fares.
+    """The answers of the model, and the faults of its calls.
 
     A window in fifty, and one of each load, is stubborn: in each attempt that is made by itself, its answer and that answer's repair are
     prose, so that it ends in the dead letters; driven again, it is answered. A merge in twenty is answered with prose whenever it is
@@ -51,7 +51,7 @@ class Answers:
         self._attempts_refused: Counter[str] = Counter()
 
     def answer(self, request: ChatRequest) -> str:
-        """What the model says."""
+        """The answer to a request."""
         of_method = method_answer(request)
         if of_method is not None:
             return of_method

@@ -142,7 +142,7 @@ def judge_ledger(verdict: Verdict, ledger: Ledger, log: Iterable[LogRecord]) -> 
 
 
 def judge_feed(verdict: Verdict, tenant: str, log: Iterable[LogRecord]) -> None:
-    """Checks that no memory's version goes back in the change feed: whoever reads it to its end has the newest of each.
+    """Checks that no memory's version goes back in the change feed: a reader of the whole feed has the newest version of each.
 
     Args:
         verdict: Gets the damage.
