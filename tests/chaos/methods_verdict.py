@@ -24,7 +24,12 @@ Events = Mapping[str, list[StatedEvent]]
 
 
 def judge_methods(
-    verdict: "Verdict", tenant: str, windows: Iterable[ExpectedWindow], corrections: CorrectionOracle, observed: Sequence[Memory]
+    verdict: "Verdict",
+    tenant: str,
+    windows: Iterable[ExpectedWindow],
+    corrections: CorrectionOracle,
+    observed: Sequence[Memory],
+    edits: Mapping[str, Sequence[str]],
 ) -> None:
     """Checks the memories of all operators.
 
@@ -34,6 +39,7 @@ def judge_methods(
         windows: The extracted windows.
         corrections: The corrections in force.
         observed: The memories of the operators' entity types.
+        edits: The lines that agents added to each user's block.
     """
     events: dict[str, dict[str, list[StatedEvent]]] = defaultdict(lambda: defaultdict(list))
     for window in windows:
@@ -43,9 +49,14 @@ def judge_methods(
     by_user: dict[str, list[Memory]] = defaultdict(list)
     for each in observed:
         by_user[each.user or ""].append(each)
-    verdict.method_memories = len(observed)
-    nobodys = [f"{each.type} of {user}" for user in by_user.keys() - events.keys() for each in by_user[user]]
-    wrong = [problem for user, of_user in events.items() for problem in _problems_of(tenant, user, of_user, by_user[user])]
+    verdict.method_memories, verdict.edits = len(observed), sum(map(len, edits.values()))
+    users = events.keys() | edits.keys()
+    nobodys = [f"{each.type} of {user}" for user in by_user.keys() - users for each in by_user[user]]
+    wrong = [
+        problem
+        for user in sorted(users)
+        for problem in _problems_of(tenant, user, events.get(user, {}), by_user[user], edits.get(user, ()))
+    ]
     verdict.wrong_values += verdict.record("memories of methods that differ", [*nobodys, *wrong])
     waiting = [f"{each.type} {each.id} {each.written}" for each in observed if any(_waits(text) for text in (each.written or {}).values())]
     verdict.wrong_values += verdict.record("texts of methods that still wait for a model", waiting)
@@ -55,8 +66,8 @@ def _waits(text: Any) -> bool:
     return bool(text.pending or text.stale)
 
 
-def _problems_of(tenant: str, user: str, events: Events, observed: Sequence[Memory]) -> Iterator[str]:
-    """The differences between a user's events and memories."""
+def _problems_of(tenant: str, user: str, events: Events, observed: Sequence[Memory], edits: Sequence[str]) -> Iterator[str]:
+    """The differences between a user's events and edits, and the memories."""
     made: dict[str, list[Memory]] = {name: [each for each in observed if each.type == name] for name in METHOD_TYPES}
     entities = {name: [each for each in of_type if each.kind == "entity"] for name, of_type in made.items()}
     summaries = {name: [each for each in of_type if each.kind == "summary"] for name, of_type in made.items()}
@@ -65,7 +76,7 @@ def _problems_of(tenant: str, user: str, events: Events, observed: Sequence[Memo
         (TIERS, _once(events.get("exercise", ()), summaries[TIERS])),
         (HOT, _once(events.get("exercise", ()), summaries[HOT])),
         (FADING, _count_problems(len(events.get("breakthrough", ())), entities[FADING])),
-        (BLOCK, _block_problems(events.get("breakthrough", ()), entities[BLOCK])),
+        (BLOCK, _block_problems(events.get("breakthrough", ()), edits, entities[BLOCK])),
         (NODE, _node_problems(events.get("relation", ()), entities[NODE])),
         (COMMUNITY, _count_problems(len(_nodes(events.get("relation", ()))), entities[COMMUNITY])),
         (NOTE, _note_problems(tenant, user, events.get("misconception", ()), entities[NOTE])),
@@ -105,9 +116,9 @@ def _count_problems(count: int, entities: Sequence[Memory]) -> Iterator[str]:
         yield f"{values} and not {count}"
 
 
-def _block_problems(events: Sequence[StatedEvent], entities: Sequence[Memory]) -> Iterator[str]:
+def _block_problems(events: Sequence[StatedEvent], edits: Sequence[str], entities: Sequence[Memory]) -> Iterator[str]:
     lines = Counter(line for each in entities for line in str(each.properties.get(VALUE, "")).splitlines())
-    expected = Counter(each.event.content or "" for each in events)
+    expected = Counter([*(each.event.content or "" for each in events), *edits])
     if lines != expected:
         yield f"lacks {sorted((expected - lines).elements())}, has too many {sorted((lines - expected).elements())}"
 

@@ -14,7 +14,7 @@ from runtime.kafka import KafkaOffsets
 from stores.build import build_store
 from tests.chaos.cluster import TIMELINE_GRACE_S, Cluster
 from tests.chaos.dead_letters import dead_letter_problems, redrive
-from tests.chaos.load import Ledger, Load
+from tests.chaos.load import EDITS, Ledger, Load
 from tests.chaos.messages import MessageGenerator, TrafficProfile
 from tests.chaos.topic_log import LogHistory
 from tests.chaos.verdict import Verdict, judge
@@ -104,6 +104,7 @@ class Outcome:
             "touched": verdict.touched,
             "corrected": verdict.corrected,
             "method_memories": verdict.method_memories,
+            "edits": verdict.edits,
             "problems": verdict.problems,
             "seconds": round(self.seconds, 1),
         }
@@ -132,6 +133,7 @@ async def run_fault(cluster: Cluster, fault: Fault, *, seed: int) -> Outcome:
         rng=Random(f"{seed}/{tenant}/load"),
         pause_s=fault.pause_s,
         recalls=fault.recalls,
+        edits=EDITS if methods else 0.0,
     )
     injected = asyncio.Event()
     context = FaultContext(cluster, tenant, Random(f"{seed}/{tenant}/fault"), load.ledger, LogHistory(cluster.settings), methods)
@@ -168,6 +170,7 @@ async def flood(context: FaultContext, tenant: str, messages: int) -> None:
         rng=Random(f"{seed}/{tenant}/load"),
         pause_s=0.05,
         recalls=0.3,
+        edits=EDITS if context.methods else 0.0,
     )
     context.others[tenant] = load.ledger
     ended = asyncio.Event()

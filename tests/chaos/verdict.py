@@ -55,6 +55,8 @@ class Verdict:
     """Corrections by hand."""
     method_memories: int = 0
     """Memories of the operators of the memory methods."""
+    edits: int = 0
+    """Edits of blocks by agents."""
     problems: list[str] = field(default_factory=list)
 
     @property
@@ -106,7 +108,8 @@ async def judge(
     _judge_memories(verdict, others, standing)
     judge_timelines(verdict, timelines, [each for each in others.values() if each.kind == "summary"])
     if methods:
-        judge_methods(verdict, tenant, stated, timelines.corrections, of_methods)
+        edits = {user: lines for user, lines in ledger.edits.items() if user not in ledger.erased}
+        judge_methods(verdict, tenant, stated, timelines.corrections, of_methods, edits)
     return verdict
 
 
