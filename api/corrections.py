@@ -208,6 +208,11 @@ def _is_invalidated(memory: Memory) -> bool:
     return memory.correction is not None and memory.correction.action == "invalidate"
 
 
+def author_of(caller: Caller) -> str:
+    """The label and id of a caller's API key."""
+    return f"{caller.key.label} ({caller.key.id})" if caller.key.label else caller.key.id
+
+
 def _correction(request: CorrectionRequest, **fields: object) -> Correction:
     caller, memory = request.caller, request.memory
     generations = [name for name in ("", *(each.name for each in caller.tenant.generations)) if name != memory.generation]
@@ -219,7 +224,7 @@ def _correction(request: CorrectionRequest, **fields: object) -> Correction:
             "memory_id": memory.id,
             "generation": memory.generation,
             "generations": generations,
-            "by": f"{caller.key.label} ({caller.key.id})" if caller.key.label else caller.key.id,
+            "by": author_of(caller),
             "reason": request.reason,
             "time": request.time,
             **fields,

@@ -63,6 +63,18 @@ _CORRECTED: Final = {
     "memory_id": _EVENT["id"],
     "position": {**_POSITION, "topic": "extractions"},
 }
+_EDIT_ID: Final = "c0ffee00-0000-5000-8000-000000000002"
+_BLOCK: Final[dict[str, Any]] = {
+    "entity_type": "core_memory",
+    "property": "human",
+    "description": "What is known about the user.",
+    "user": "ann",
+    "text": "Lives in Bergen.\nHas a cat, Pixel.",
+    "version": 4,
+    "characters": 35,
+    "max_characters": 2000,
+    "edits": [{"id": _EDIT_ID, "tool": "replace", "by": "planner (k3)", "time": _TIME, "status": "applied", "undoable": True}],
+}
 _LETTER: Final = {
     "place": "0/17",
     "state": "open",
@@ -363,6 +375,35 @@ EXAMPLES: Final[dict[str, Example]] = {
             "total": 1,
             "complete": True,
         }
+    ),
+    "list_blocks": Example({"blocks": [{**_BLOCK, "degraded": []}]}),
+    "get_block": Example({**_BLOCK, "degraded": []}),
+    "edit_block": Example(
+        {"id": _EDIT_ID, "status": "applied", "position": {**_POSITION, "topic": "extractions"}, "block": _BLOCK},
+        {"user": "ann", "tool": "replace", "old": "Lives in Oslo.", "text": "Lives in Bergen.", "reason": "Ann said so"},
+    ),
+    "undo_block_edit": Example(
+        {
+            "id": "c0ffee00-0000-5000-8000-000000000003",
+            "status": "undone",
+            "position": {**_POSITION, "topic": "extractions", "offset": 1208},
+            "block": {
+                **_BLOCK,
+                "text": "Lives in Oslo.\nHas a cat, Pixel.",
+                "characters": 33,
+                "version": 5,
+                "edits": [{"id": _EDIT_ID, "tool": "replace", "by": "planner (k3)", "time": _TIME, "status": "undone"}],
+            },
+        },
+        {"user": "ann"},
+    ),
+    "search_memories": Example(
+        {
+            "page": 0,
+            "results": [{"id": _EVENT["id"], "day": "2026-11-16", "says": _EVENT["content"], "score": 0.71, "evidence": ["m1"]}],
+            "more": False,
+        },
+        {"user": "ann", "query": "where Ann lives"},
     ),
     "correct_memory": Example(_CORRECTED, {"content": "Ann moved to Bergen in October.", "date": "2026-10", "reason": "Ann said so"}),
     "invalidate_memory": Example(

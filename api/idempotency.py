@@ -67,8 +67,12 @@ class Idempotency:
         """The request's name, unique among all owners and all requests with one key. None: the request has no key."""
         return None if self._key is None else f"{self._owner} {self._key} {hashlib.sha256(self._request).hexdigest()}"
 
-    async def once(self, act: Callable[[], Awaitable[Response]]) -> Response:
+    async def once(self, act: Callable[[], Awaitable[Response]], *, kept: Callable[[bytes], bytes] = bytes) -> Response:
         """Carries the request out, or returns the response of the first request with its key.
+
+        Args:
+            act: Carries it out.
+            kept: The part of the response's body that is stored. An erasure of a user does not find it: it must not have their texts.
 
         While Redis is unavailable, the request is carried out, since rejecting it would be the greater harm. The response says so.
 
@@ -92,7 +96,7 @@ class Idempotency:
         try:
             response = await act()
             with suppress(RedisUnavailableError):
-                is_kept = response.status_code == 200 and await self._answers.keep(begun, bytes(response.body))
+                is_kept = response.status_code == 200 and await self._answers.keep(begun, kept(bytes(response.body)))
         finally:
             if not is_kept:
                 with suppress(RedisUnavailableError):

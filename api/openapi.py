@@ -71,7 +71,8 @@ _REASONS: Final = {
     403: "The key is not for this.",
     404: "There is no such thing, or it is another tenant's.",
     408: "The request did not come in time.",
-    409: "Another request with this `Idempotency-Key` is in work (`in-work`); or a change does not fit what there is (`change-refused`), "
+    409: "Another request with this `Idempotency-Key` is in work (`in-work`); or a change does not fit what there is "
+    "(`change-refused`, `edit-conflict`), "
     "or this process carries out no erasures (`not-equipped`).",
     413: "The body, the batch, or a message is too large.",
     422: "Something in the request is not as it has to be; `detail` names the field.",

@@ -1,4 +1,4 @@
-"""``python -m benchmarks.trees``: speed of the entities stage's work with and without a TREE, and the size of a tree as history grows."""
+"""``python -m benchmarks.trees``: speed of the entities stage's work with and without TREE, TIERS and CLUSTER, and the size of a tree."""
 
 import argparse
 import json
@@ -25,6 +25,21 @@ _TEXT: Final = "Ann met {name} in the harbour town, had a long talk about the bo
 _TOPICS: Final = 40
 _NOISE: Final = 0.9
 """Length of the part of a vector that is not its topic's."""
+_PEOPLE: Final = 40
+_PROPERTIES: Final = {"TIME_COMPRESS": "story", "TREE": "topics", "TIERS": "tier_sizes", "CLUSTER": "communities"}
+"""The property of each operator."""
+_PLAIN: Final = "TIME_COMPRESS"
+_CASES: Final[dict[str, tuple[str, ...]]] = {
+    "plain": (_PLAIN,),
+    "tree": ("TREE",),
+    "tiers": ("TIERS",),
+    "cluster": ("CLUSTER",),
+    "both": (_PLAIN, "TREE"),
+    "with_tiers": (_PLAIN, "TIERS"),
+    "with_cluster": (_PLAIN, "CLUSTER"),
+    "all": (_PLAIN, "TREE", "TIERS", "CLUSTER"),
+}
+"""The operators of each measured entity type."""
 
 
 def measure(*, events: int, dimension: int, batch: int, nodes: int) -> dict[str, Any]:
@@ -37,28 +52,35 @@ def measure(*, events: int, dimension: int, batch: int, nodes: int) -> dict[str,
         nodes: The tree's greatest number of nodes.
 
     Returns:
-        ``steps``: for each quarter of the events, contributions per second of the type with a timeline, of the type with a tree, and of the
-        type with both; ``ratio``: the last over the first, in the last quarter; and for the tree its nodes, memories and bytes.
+        ``steps``: for each quarter of the events, contributions per second of each entity type (:data:`_CASES`), and for the tree its
+        nodes, memories and bytes. ``ratio``: both over plain, in the last quarter. ``ratios``: each type with a timeline and more over
+        the type with a timeline alone, in the last quarter.
     """
     contributions = [_contribution(each) for each in _changes(events, dimension)]
     raws = [each.to_json() for each in contributions]
-    plain, tree, both = (_type(nodes, operators) for operators in (("TIME_COMPRESS",), ("TREE",), ("TIME_COMPRESS", "TREE")))
-    states: dict[str, EntityState | None] = dict.fromkeys(("plain", "tree", "both"))
+    types = {name: _type(nodes, operators) for name, operators in _CASES.items()}
+    states: dict[str, EntityState | None] = dict.fromkeys(types)
     steps: list[dict[str, Any]] = []
     size = events // 4
     for quarter in range(4):
         step: dict[str, Any] = {"events": (quarter + 1) * size}
-        for name, entity_type in (("plain", plain), ("tree", tree), ("both", both)):
+        for name, entity_type in types.items():
             began = time.process_time()
             states[name] = _run(states[name], entity_type, raws[quarter * size : (quarter + 1) * size], batch)
             step[f"{name}_per_second"] = round(size / (time.process_time() - began))
         state = states["tree"]
         if state is not None:
             step["nodes"] = len(state.properties["topics"][1]["nodes"])
-            step["memories"] = len(published_memories(state, tree, "bench", _KEY))
+            step["memories"] = len(published_memories(state, types["tree"], "bench", _KEY))
             step["state_bytes"] = len(to_bytes(state))
         steps.append(step)
-    return {"batch": batch, "steps": steps, "ratio": round(steps[-1]["both_per_second"] / steps[-1]["plain_per_second"], 3)}
+    last = steps[-1]
+    ratios = {
+        name: round(last[f"{name}_per_second"] / last["plain_per_second"], 3)
+        for name, operators in _CASES.items()
+        if _PLAIN in operators and len(operators) > 1
+    }
+    return {"batch": batch, "steps": steps, "ratio": ratios["both"], "ratios": ratios}
 
 
 def _run(state: EntityState | None, entity_type: EntityType, raws: list[bytes], batch: int) -> EntityState | None:
@@ -92,7 +114,12 @@ def _changes(events: int, dimension: int) -> list[dict[str, JsonValue]]:
                 "window_id": f"w-{number}",
                 "type": "turn",
                 "session": "s",
-                "properties": {},
+                "properties": {
+                    "subject": f"person {int(random.integers(_PEOPLE))}",
+                    "relation": f"knows {number % 3}",
+                    "object": f"person {int(random.integers(_PEOPLE))}",
+                    "several": True,
+                },
                 "vector": encode_vector(vector),
             }
         )
@@ -104,9 +131,10 @@ def _contribution(value: dict[str, JsonValue]) -> Contribution:
     number = int(name.removeprefix("w-"))
     time_ = _START + timedelta(minutes=number)
     whole = {key: value[key] for key in ("text", "importance", "message_ids", "user", "window_id")}
+    detailed = {key: each for key, each in value.items() if key != "vector"} | {"keys": {"user": _KEY}, "date": time_.date().isoformat()}
+    inputs = {"story": whole, "topics": value, "tier_sizes": value | {"said_at": 0}, "communities": detailed}
     changes = [
-        Change(op="apply", property="story", source_id=f"event-{name}", value=dict(whole), event_time=time_),
-        Change(op="apply", property="topics", source_id=f"event-{name}", value=dict(value), event_time=time_),
+        Change(op="apply", property=each, source_id=f"event-{name}", value=dict(given), event_time=time_) for each, given in inputs.items()
     ]
     return Contribution(
         tenant="bench",
@@ -122,11 +150,10 @@ def _contribution(value: dict[str, JsonValue]) -> Contribution:
 
 
 def _type(nodes: int, operators: tuple[str, ...]) -> EntityType:
-    names = {"TIME_COMPRESS": "story", "TREE": "topics"}
-    parameters = {"TREE": {"Nodes": nodes}}
+    parameters: dict[str, dict[str, Any]] = {"TREE": {"Nodes": nodes}, "TIERS": {"Topics": True}}
     properties = [
         {
-            "PropertyName": names[op],
+            "PropertyName": _PROPERTIES[op],
             "PropertyValueType": "string",
             "AggregateExpression": {"Op": op, "EventType": "turn", **parameters.get(op, {})},
         }

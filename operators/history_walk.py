@@ -45,7 +45,7 @@ class SeenChange:
     def __post_init__(self) -> None:
         if self.op in _TEXTS:
             value = self.change.value
-            text = value.get("replace") if isinstance(value, Mapping) else value
+            text = (value.get("replace") or _text_of_edit(value)) if isinstance(value, Mapping) else value
             self.lines = tuple(line.strip() for line in str(text or "").splitlines() if line.strip())
 
 
@@ -188,3 +188,9 @@ def _gained(before: str, after: str) -> str:
 
 def _text_of(value: JsonValue) -> str:
     return "\n".join(map(str, value)) if isinstance(value, list) else "" if value is None else str(value)
+
+
+def _text_of_edit(value: Mapping[str, JsonValue]) -> str:
+    """The text that an edit of a block writes."""
+    edit = value.get("edit")
+    return str(edit.get("text", "")) if isinstance(edit, Mapping) else ""

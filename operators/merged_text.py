@@ -50,7 +50,8 @@ _EMPTY: Final[dict[str, Any]] = {
 }
 """The initial outcome. ``number`` counts the outcomes up to this one; ``count`` the statements in force; ``sources`` is the covered part
 of the log; ``recent`` has ``[time, id, text, order, offset]`` of the statements after ``settled`` (without zeros at the end); ``unasked``:
-the rule merged, because no model answered in time."""
+the rule merged, because no model answered in time. An outcome that merges no statement also has ``waiting``: the changes that it covers and
+that are still to be merged. They do not count in ``count``."""
 
 
 @dataclass(slots=True)
@@ -119,7 +120,7 @@ class MergedText(LLMOperator):
 
         While it has no answer, the rule merges statements above the limit; a model is asked about those once it answers again.
         """
-        changes, asked = state["changes"], state.get("asked")
+        changes, asked = waiting_changes(state), state.get("asked")
         base, net = base_of(state), net_of(state)
         covered = joined(base["sources"], moment.sources)
         if _is_too_much(changes, has_llm=moment.has_llm) and (asked or not moment.has_llm):
@@ -128,7 +129,7 @@ class MergedText(LLMOperator):
         if asked or not moment.has_llm or not (changes or base["unasked"]):
             return Settled(state)
         if net.count <= 0:
-            return self._settled(state, _moved_on({**_EMPTY, "number": base["number"]}, net, covered))
+            return self._settled(state, _moved_on(self._emptied(base), net, covered))
         if net.is_nothing and not base["unasked"]:
             return self._settled(state, _moved_on(base, net, covered))
         question = self._question(base, net, covered)
@@ -142,8 +143,8 @@ class MergedText(LLMOperator):
         base, net = base_of(state), net_of(state)
         covered = joined(base["sources"], moment.sources)
         if net.count <= 0:
-            return self._settled(state, _moved_on({**_EMPTY, "number": base["number"]}, net, covered))
-        if not state["changes"] or (net.withdrawn and moment.has_llm):
+            return self._settled(state, _moved_on(self._emptied(base), net, covered))
+        if not waiting_changes(state) or (net.withdrawn and moment.has_llm):
             return Settled(state)
         outcome = self.outcome_by_rule(self._question(base, net, covered))
         return self._settled(state, Outcome({**outcome.content, "unasked": moment.has_llm}))
@@ -200,6 +201,10 @@ class MergedText(LLMOperator):
         content = {**then, "settled": settled, "text": text, "by": by, "superseded": list(superseded), "unasked": False}
         return Outcome({**content, "question": _digest(question)})
 
+    def _emptied(self, base: dict[str, Any]) -> dict[str, Any]:
+        """The outcome of a text without any statement."""
+        return {**_EMPTY, "number": base["number"]}
+
     def _settled(self, state: State, outcome: Outcome) -> Settled:
         return Settled(self.apply_outcome(state, outcome), outcomes=(outcome,))
 
@@ -243,6 +248,7 @@ def _is_too_much(changes: list[Any], *, has_llm: bool) -> bool:
 
 def _moved_on(base: dict[str, Any], net: Net, covered: Sources) -> Outcome:
     """The same outcome, further on in the log."""
+    base = {name: each for name, each in base.items() if name != "waiting"}
     return Outcome({**base, "number": base["number"] + 1, "count": net.count, "sources": cast(JsonValue, covered)})
 
 
@@ -269,12 +275,17 @@ def base_of(state: State) -> dict[str, Any]:
     return cast(dict[str, Any], state.get("base") or _EMPTY)
 
 
+def waiting_changes(state: State) -> list[Any]:
+    """The changes that are still to be merged, oldest first."""
+    return [*base_of(state).get("waiting", ()), *state["changes"]]
+
+
 def net_of(state: State) -> Net:
     """The net effect of the changes after the newest outcome."""
     base = base_of(state)
     net = Net(base["count"], {name: Statement(time, text, *more) for time, name, text, *more in base["recent"]}, {}, [], [])
     taken: dict[str, tuple[Statement, list[Statement]]] = {}
-    for _, _, sign, time, name, text, *more in state["changes"]:
+    for _, _, sign, time, name, text, *more in waiting_changes(state):
         statement = Statement(time, text, *more)
         net.count += sign
         if sign == _RETRACT:

@@ -168,13 +168,14 @@ def _value_of(state: EntityState, entity_type: EntityType, each: EntityProperty)
 
 
 def _written(state: EntityState, entity_type: EntityType, values: Mapping[str, Value]) -> dict[str, WrittenText]:
-    """The origin of each known merged text."""
+    """The origin of each known merged text, and of each empty one that agents have edited."""
     texts = {}
-    for name in (name for name, value in values.items() if isinstance(value, str)):
+    for name, value in values.items():
         driver = driver_of(entity_type.by_name[name], entity_type)
-        if driver is not None and isinstance(driver.operator, LLMOperator):
-            written = driver.operator.written(state.properties[name][1])
-            if written is not None:
+        tag, inner = state.properties.get(name, (None, None))
+        if driver is not None and driver.tag == tag and isinstance(driver.operator, LLMOperator):
+            written = driver.operator.written(inner)
+            if written is not None and (isinstance(value, str) or written.edits):
                 texts[name] = written
     return texts
 

@@ -6,6 +6,7 @@ from typing import Any, Final
 from mcp.server.caching import CacheHint
 from mcp.server.mcpserver import MCPServer
 
+from api.mcp.block_tools import BlockTools
 from api.mcp.connection import Connect
 from api.mcp.resources import Resources
 from api.mcp.tools import Tools
@@ -33,5 +34,6 @@ def build_server(connect: Connect) -> MCPServer[Any]:
         subscriptions=False,
     )
     Tools(connect).register(server)
+    BlockTools(connect).register(server)
     Resources(connect).register(server)
     return server

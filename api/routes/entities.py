@@ -111,7 +111,7 @@ async def _entity(
     async with dependencies.admission.turn(request, caller.tenant):
         if moment == Moment():
             memory_id = entity_id(caller.tenant.id, type_name, key, caller.tenant.generation)
-            entity, degraded = await _newest(dependencies, caller, memory_id)
+            entity, degraded = await newest_entity(dependencies, caller, memory_id)
         else:
             history = _history(dependencies, caller, type_name, key)
             entity = await history.at(moment, entity_key=key, now=dependencies.clock.now())
@@ -166,7 +166,7 @@ def _key_of(dependencies: Dependencies, caller: Caller, type_name: str, parts: l
         raise ProblemError(404, "not-found", f"not the key of an entity: {error}") from error
 
 
-async def _newest(dependencies: Dependencies, caller: Caller, memory_id: str) -> tuple[Memory | None, list[str]]:
+async def newest_entity(dependencies: Dependencies, caller: Caller, memory_id: str) -> tuple[Memory | None, list[str]]:
     """The newer state of an entity among the stage's view and the index, and the unavailable sources."""
     view, indexed = await asyncio.gather(_in_view(dependencies, caller, memory_id), _in_index(dependencies, caller, memory_id))
     if isinstance(indexed, StoreUnavailableError):

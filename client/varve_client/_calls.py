@@ -15,10 +15,13 @@ from pydantic import ValidationError
 from varve_client.errors import MessagesRefusedError, ServiceProblemError, ServiceUnreachableError
 from varve_client.models import (
     BegunErasure,
+    Block,
     ChangedMessage,
     Context,
     Correction,
+    EditedBlock,
     Erasure,
+    FoundEvents,
     HistoryPage,
     KeyStatus,
     Memory,
@@ -129,6 +132,33 @@ def correction_call(
 ) -> Call[Correction]:
     """A correction, an invalidation or a reversal."""
     return Call(method, _memory_path(memory_id) + action, Correction.model_validate, dict(body), idempotency_key())
+
+
+def blocks_call(user: str | None) -> Call[list[Block]]:
+    """A user's blocks."""
+    return Call("GET", _with_query("/v1/blocks", user=user), lambda body: [Block.model_validate(each) for each in body["blocks"]])
+
+
+def block_call(entity_type: str, property_name: str, user: str | None) -> Call[Block]:
+    """One block."""
+    return Call("GET", _with_query(_block_path(entity_type, property_name), user=user), Block.model_validate)
+
+
+def edit_block_call(entity_type: str, property_name: str, body: Mapping[str, Any]) -> Call[EditedBlock]:
+    """An edit of a block."""
+    path = f"{_block_path(entity_type, property_name)}/edits"
+    return Call("POST", path, EditedBlock.model_validate, _given(body), idempotency_key())
+
+
+def undo_edit_call(entity_type: str, property_name: str, edit: str, body: Mapping[str, Any]) -> Call[EditedBlock]:
+    """The reversal of an edit."""
+    path = f"{_block_path(entity_type, property_name)}/edits/{quote(edit, safe='')}/undo"
+    return Call("POST", path, EditedBlock.model_validate, _given(body), idempotency_key())
+
+
+def search_events_call(query: str, user: str | None, page: int) -> Call[FoundEvents]:
+    """A page of the events nearest to a text."""
+    return Call("POST", "/v1/blocks/search", FoundEvents.model_validate, _given({"query": query, "user": user, "page": page}))
 
 
 def entity_call(entity_type: str, key: Sequence[str], *, as_of: datetime | None, known_at: datetime | None) -> Call[Memory]:
@@ -264,6 +294,10 @@ def _with_query(path: str, **parameters: Any) -> str:
 
 def _memory_path(memory_id: str) -> str:
     return f"/v1/memories/{quote(memory_id, safe='')}"
+
+
+def _block_path(entity_type: str, property_name: str) -> str:
+    return f"/v1/blocks/{quote(entity_type, safe='')}/{quote(property_name, safe='')}"
 
 
 def _message_path(session: str, message_id: str) -> str:

@@ -154,6 +154,64 @@ class Correction(_Response):
     """For an invalidation, or a replaced content: what still has the content of the event, each with ``what``, ``id`` and ``reason``."""
 
 
+class BlockEdit(_Response):
+    """An edit of a block by an agent, and its result."""
+
+    id: str
+    tool: str
+    by: str
+    """Label and id of the API key that was used."""
+    time: datetime
+    status: str
+    """``applied``, ``conflict`` or ``undone``."""
+    detail: str = ""
+    undoable: bool = False
+
+
+class Block(_Response):
+    """A block of text that agents edit with memory tools."""
+
+    entity_type: str
+    property: str
+    user: str
+    text: str
+    version: int
+    characters: int
+    max_characters: int
+    edits: list[BlockEdit] = Field(default_factory=list)
+    """The newest edits, newest first."""
+
+
+class EditedBlock(_Response):
+    """An edit that is durable."""
+
+    id: str
+    """The id of the edit, or of the request to undo one."""
+    status: str
+    """``applied``, ``undone``, or ``pending``: the service applies it later, and the block's ``edits`` have its result."""
+    position: Position
+    block: Block | None = None
+
+
+class FoundEvent(_Response):
+    """A found event."""
+
+    id: str
+    day: str
+    says: str
+    score: float
+    evidence: list[str] = Field(default_factory=list)
+
+
+class FoundEvents(_Response):
+    """A page of found events, nearest first."""
+
+    page: int
+    results: list[FoundEvent]
+    more: bool
+    """Whether there is a next page."""
+
+
 class MemoryPage(_Response):
     """A page of memories, ordered by id."""
 

@@ -10,10 +10,13 @@ import httpx
 from varve_client import _calls as calls
 from varve_client.models import (
     BegunErasure,
+    Block,
     ChangedMessage,
     Context,
     Correction,
+    EditedBlock,
     Erasure,
+    FoundEvents,
     HistoryPage,
     KeyStatus,
     Memory,
@@ -212,6 +215,57 @@ class VarveClient:
     def revert(self, memory_id: str, *, reason: str = "") -> Correction:
         """Takes back the newest correction of a memory."""
         return self._request(calls.correction_call("POST", memory_id, "/revert", {"reason": reason}))
+
+    def blocks(self, user: str | None = None) -> list[Block]:
+        """Returns a user's blocks of text that agents edit.
+
+        Args:
+            user: The user. Default: the user to whom the key is bound.
+        """
+        return self._request(calls.blocks_call(user))
+
+    def block(self, entity_type: str, property_name: str, *, user: str | None = None) -> Block:
+        """Returns one block.
+
+        Args:
+            entity_type: Its entity type.
+            property_name: Its property.
+            user: The user. Default: the user to whom the key is bound.
+        """
+        return self._request(calls.block_call(entity_type, property_name, user))
+
+    def edit_block(self, entity_type: str, property_name: str, tool: str, **arguments: Any) -> EditedBlock:
+        """Edits a block. ``ServiceProblemError`` of the kind ``edit-conflict``: the edit does not fit the block as it is now.
+
+        Args:
+            entity_type: Its entity type.
+            property_name: Its property.
+            tool: ``append``, ``replace`` or ``insert``.
+            **arguments: ``user``, ``text``, ``old`` (the text to replace), ``line`` (before which to insert), ``version`` and ``reason``.
+        """
+        return self._request(calls.edit_block_call(entity_type, property_name, {"tool": tool, **arguments}))
+
+    def undo_edit(self, entity_type: str, property_name: str, edit: str, *, user: str | None = None, reason: str = "") -> EditedBlock:
+        """Undoes one of a block's newest edits.
+
+        Args:
+            entity_type: The block's entity type.
+            property_name: The block's property.
+            edit: The id of the edit.
+            user: The user. Default: the user to whom the key is bound.
+            reason: The reason, for the log.
+        """
+        return self._request(calls.undo_edit_call(entity_type, property_name, edit, {"user": user, "reason": reason}))
+
+    def search_events(self, query: str, *, user: str | None = None, page: int = 0) -> FoundEvents:
+        """Returns a page of the user's events nearest to a text, five to a page.
+
+        Args:
+            query: The text.
+            user: The user. Default: the user to whom the key is bound.
+            page: The page; the first page is 0.
+        """
+        return self._request(calls.search_events_call(query, user, page))
 
     def entity(self, entity_type: str, key: Sequence[str], *, as_of: datetime | None = None, known_at: datetime | None = None) -> Memory:
         """Returns one entity.

@@ -9,7 +9,7 @@ from memory.records.erasure import ErasedEntity, ErasedWindow, ErasureCommand
 from memory.records.evolution import Evolution, NoteRef, NoteUpdate
 from memory.records.extraction import Dropped, EntityPatch, Event, Extraction, GenerationDrop, NotedEvent, Segment, Usage
 from memory.records.flow import DeadLetter, Link, Memory, MemoryChange, RecalledEvent, RecallRecord
-from memory.records.merging import Lookup, Merged, MergeRequest, WrittenText
+from memory.records.merging import Lookup, Merged, MergeRequest, TextEdit, WrittenText
 from memory.records.message import Message, SessionCommand, ToolCall, ToolResult, Window
 from memory.records.message_change import MessageChange, MessageRetraction
 from memory.records.recall import FeedbackRecord, RankedCandidate, Ranking
@@ -56,6 +56,7 @@ __all__ = [
     "Record",
     "Segment",
     "SessionCommand",
+    "TextEdit",
     "ToolCall",
     "ToolResult",
     "Touches",

@@ -10,9 +10,10 @@ from memory.records.correction_note import EventFields
 from memory.records.limits import Time
 from memory.records.message import Name
 
-Action = Literal["correct", "invalidate", "revert", "delete"]
+Action = Literal["correct", "invalidate", "revert", "delete", "edit"]
 """``correct``: replace values. ``invalidate``: mark the memory as false. ``revert``: undo the newest correction or invalidation in
-force. ``delete``: remove the memory; later corrections and reverts of it have no effect."""
+force. ``delete``: remove the memory; later corrections and reverts of it have no effect. ``edit``: change a block of an entity with a
+memory tool, or undo such an edit; the operator decides whether it fits."""
 
 Reason = Annotated[str, StringConstraints(max_length=1000)]
 

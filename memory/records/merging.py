@@ -1,5 +1,7 @@
 """Requests to LLMs from operators, and their outcomes."""
 
+from typing import Literal
+
 from pydantic import Field, JsonValue
 
 from memory.records.base import Record, Value
@@ -55,6 +57,28 @@ class Merged(Value):
     """The outcome in the operator's format."""
 
 
+class TextEdit(Value):
+    """An edit of a text by an agent outside Varve, and its result."""
+
+    id: str
+    tool: str
+    """The memory tool: ``append``, ``replace`` or ``insert``."""
+    by: str
+    """Label and id of the API key that was used."""
+    time: str
+    """Wall-clock time of the request."""
+    status: Literal["applied", "conflict", "undone"]
+    """``conflict``: it did not fit the text when its turn came, and changed nothing."""
+    detail: str = ""
+    """The reason of a conflict, or why an undo changed nothing."""
+    undoable: bool = False
+    """Whether it can be undone."""
+    undo: str | None = None
+    """The id of the newest request to undo it."""
+    undone_by: str | None = None
+    undone_time: str | None = None
+
+
 class WrittenText(Value):
     """Origin of a merged text."""
 
@@ -66,3 +90,7 @@ class WrittenText(Value):
     """Whether part of its evidence was retracted later."""
     superseded: list[str] = Field(default_factory=list)
     """Statements that the newest merge found superseded, each with its replacement."""
+    version: int | None = None
+    """The version of the text, if agents can edit it."""
+    edits: list[TextEdit] | None = None
+    """The newest edits by agents outside Varve, newest first."""

@@ -19,7 +19,7 @@ from operators.merge_by_rule import Statement, flat
 
 MAX_ANSWER: Final = 4_000
 """Most tokens of one answer, reasoning included."""
-_FOUND: Final = 300
+MAX_FOUND: Final = 300
 """Characters of a found memory in a result."""
 
 _SYSTEM: Final = """You maintain one block of a long-term memory with tools. You get the block, new statements with their days, and \
@@ -164,7 +164,7 @@ def found(task: Task, loop: Loop, memories: Sequence[Mapping[str, Any]], limits:
     search, *rest = loop.waiting
     page = [*memories][search.page * PAGE : (search.page + 1) * PAGE]
     recorded: list[JsonValue] = [[each["id"], each["version"], each["score"]] for each in page]
-    result: list[JsonValue] = [{"day": each.get("day"), "says": shortened(str(each["content"]), _FOUND)} for each in page]
+    result: list[JsonValue] = [{"day": each.get("day"), "says": shortened(str(each["content"]), MAX_FOUND)} for each in page]
     after = replace(
         loop,
         calls=(*loop.calls, {**search.recorded(), "found": recorded}),

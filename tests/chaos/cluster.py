@@ -30,6 +30,7 @@ from runtime.settings import (
 )
 from streams.stages.catalog import STAGES
 from tests.chaos.cues import CueFile
+from tests.chaos.methods_schema import methods_schema
 from tests.chaos.proxy import KafkaProxy, ProxiedKafka
 from tests.chaos.qdrant_server import QdrantServer
 from tests.chaos.restarted_process import RestartedProcess
@@ -94,7 +95,7 @@ class Cluster:
         )
         self._metrics_urls: dict[str, str] = {}
         self.extra_environment: dict[str, dict[str, str]] = {}
-        """Variables that a worker, named as its process, is started with beside the settings."""
+        """Variables that a worker gets in addition to the settings, by the name of its process."""
         self.proxy: KafkaProxy = nodes[0].proxy
         self.brokers = [RestartedProcess(f"kafka-{number}", node.prepare) for number, node in enumerate(nodes, 1)]
         self.redis = RestartedProcess("redis", server.prepare)
@@ -159,9 +160,9 @@ class Cluster:
             await worker.stop()
             self.workers[stage].remove(worker)
 
-    async def add_tenant(self, tenant: str) -> None:
-        """Adds a tenant; the running processes follow."""
-        self._keys[tenant] = await add_tenant(self.settings, tenant, schema=chaos_schema())
+    async def add_tenant(self, tenant: str, *, methods: bool = False) -> None:
+        """Adds a tenant, with or without the operators of the memory methods; the running processes follow."""
+        self._keys[tenant] = await add_tenant(self.settings, tenant, schema=methods_schema() if methods else chaos_schema())
 
     async def grant(self, tenant: str, hard_tokens: int | None) -> None:
         """Sets a tenant's budget; None: unlimited. Windows wait while it is used up."""
@@ -183,7 +184,7 @@ class Cluster:
         return dict(_variables("VARVE", values))
 
     async def command(self, *arguments: str) -> tuple[int, str]:
-        """What ``varve`` answers to a command: its exit code and output."""
+        """Runs a ``varve`` command; returns its exit code and output."""
         child = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "varve", *arguments),
             stdout=asyncio.subprocess.PIPE,
@@ -199,7 +200,7 @@ class Cluster:
         return child.returncode or 0, output.decode()
 
     async def metrics(self, worker: str) -> str:
-        """What a worker counts; nothing while it does not answer."""
+        """The metrics of a worker; empty while it does not answer."""
         async with httpx.AsyncClient(base_url=self._metrics_urls[worker], timeout=PROBE_TIMEOUT_S) as http:
             try:
                 return (await http.get("/metrics")).text

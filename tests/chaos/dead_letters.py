@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from memory.positions import LogPosition
 from runtime.dead_letters.metadata import read_resolution
 from runtime.kafka import OutgoingRecord, Producer
 from runtime.settings import Settings
@@ -38,7 +39,7 @@ class Letter:
 
 
 async def read_letters(settings: Settings) -> list[Letter]:
-    """All dead letters there are, without the notes of what became of them."""
+    """All dead letters there are, without the notes of their outcomes."""
     return [
         Letter(
             record,
@@ -87,8 +88,11 @@ async def redrive(settings: Settings, known: set[str]) -> int:
     Returns:
         How many there were.
     """
+    purged = await _purged(settings)
     refused = [
-        letter for letter in await read_letters(settings) if letter.reason == _REFUSED_ANSWER and str(letter.record.position) not in known
+        letter
+        for letter in await read_letters(settings)
+        if letter.reason == _REFUSED_ANSWER and str(letter.record.position) not in known | purged
     ]
     records = []
     for letter in refused:
@@ -109,6 +113,16 @@ async def redrive(settings: Settings, known: set[str]) -> int:
         async with Producer(kafka=settings.kafka) as producer:
             await producer.send_many(records)
     return len(records)
+
+
+async def _purged(settings: Settings) -> set[str]:
+    """The positions of purged letters: an erasure purges those of its user, and nobody may send them again."""
+    noted = [(record, read_resolution(record.headers)) for record in await read_log(settings, "dead-letters")]
+    return {
+        str(LogPosition(record.topic, record.partition, resolution.offset))
+        for record, resolution in noted
+        if resolution is not None and resolution.outcome == "purged"
+    }
 
 
 def _problem_of(letter: Letter, sources: Mapping[str, Sequence[LogRecord]], driven_again: Mapping[str, Sequence[LogRecord]]) -> str | None:

@@ -30,7 +30,7 @@ def erasure_amid(part: Injection) -> Injection:
 
     async def inject(context: FaultContext) -> None:
         tenant = _tenant(context)
-        await context.cluster.add_tenant(tenant)
+        await context.cluster.add_tenant(tenant, methods=context.methods)
         await flood(context, tenant, _MESSAGES)
         said = _Said(context, tenant)
         watching = asyncio.create_task(said.watch())
@@ -88,7 +88,7 @@ async def _erase(context: FaultContext, tenant: str) -> None:
 
 
 class _Said:
-    """What the messages log had before the erasure cut it off.
+    """The records of the messages log before the erasure cut it off.
 
     Args:
         context: Of the fault.
@@ -107,7 +107,7 @@ class _Said:
             await asyncio.sleep(_WATCH_S)
 
     async def note_what_was_cut(self) -> None:
-        """Tells the run's history what the log has no more: all of it was handled."""
+        """Adds the records that were cut off to the run's history: all of them were handled."""
         settings = self._context.cluster.settings
         topic = settings.topic(MESSAGES.name)
         async with KafkaOffsets(kafka=settings.kafka) as offsets:
@@ -122,7 +122,7 @@ def _tenant(context: FaultContext) -> str:
 
 
 async def _on_disk(context: FaultContext, tenant: str, topics: list[str]) -> dict[str, str]:
-    """What the disk still has of the user, by the topic."""
+    """The number of the user's records that are still on the disk, by topic."""
     _, told = await context.cluster.command("erasures", "check", tenant, _USER)
     counts = dict(_COUNT.findall(told))
     return {topic: counts[topic] for topic in topics if counts.get(topic, "0") != "0"}

@@ -4,6 +4,7 @@ import asyncio
 import signal
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 
 from aiokafka import AIOKafkaProducer
 
@@ -34,6 +35,8 @@ _DOWN_S = 60.0
 _CALM_RECALLS = 3
 _CALM_DEADLINE_S = 60.0
 _SECOND_WORKER_S = 4.0
+_METHOD_RECALLS = 0.6
+"""Share of the batches of messages after which something is recalled: recalls heat and strengthen memories."""
 _SLOW_PAUSE_S = 0.6
 """For faults that last long: the load must not end before them."""
 
@@ -97,7 +100,7 @@ def freeze(pick: PickProcess, *, seconds: float) -> Injection:
 
 
 def amid_recalls(part: Injection) -> Injection:
-    """With recalls before and behind it that are answered: without the store nobody touches or corrects anything."""
+    """With answered recalls before and after it: without the store nobody touches or corrects anything."""
 
     async def inject(context: FaultContext) -> None:
         await _recalls_answered(context)
@@ -111,7 +114,7 @@ async def _recalls_answered(context: FaultContext) -> None:
     wanted = context.ledger.recalls + _CALM_RECALLS
     with suppress(TimeoutError):
         async with asyncio.timeout(_CALM_DEADLINE_S):
-            while context.ledger.recalls < wanted:  # noqa: ASYNC110 - what it waits for tells nobody
+            while context.ledger.recalls < wanted:  # noqa: ASYNC110 - nothing announces an answer
                 await asyncio.sleep(0.2)
     context.expect(context.ledger.recalls >= wanted, "the load recalled nothing while the stores were there")
 
@@ -193,88 +196,106 @@ async def _as_coroutine(awaitable: Awaitable[None]) -> None:
     await awaitable
 
 
+def with_methods(fault: Fault, *, messages: int | None = None) -> Fault:
+    """The fault with tenants that have the operators of the memory methods."""
+    return replace(
+        fault,
+        name=f"methods-{fault.name}",
+        traffic=replace(fault.traffic, methods=True),
+        messages=messages or fault.messages,
+        recalls=_METHOD_RECALLS,
+    )
+
+
 _ALL_STAGES = tuple(STAGES)
 _FIRST_WORKERS = tuple(worker(stage) for stage in STAGES)
 
+_PLAIN_FAULTS: tuple[Fault, ...] = (
+    *(Fault(name=f"kill-{stage}", inject=kill(worker(stage))) for stage in STAGES),
+    *(Fault(name=f"kill-at-{cue}", inject=kill_at(cue), pause_s=0.4) for cue in CUES),
+    Fault(name="kill-service", inject=kill(service)),
+    Fault(name="kill-broker", inject=kill(broker, within_s=12.0)),
+    Fault(name="kill-redis", inject=kill(redis)),
+    Fault(name="kill-edge", inject=kill(edge)),
+    *(Fault(name=f"zombie-{stage}", inject=zombie(stage)) for stage in STAGES),
+    Fault(name="zombie-alone", inject=in_sequence(*(zombie_alone(stage) for stage in STAGES if STAGES[stage].has_table))),
+    Fault(
+        name="silent-coordinator",
+        inject=in_sequence(silent_coordinator("entities"), silent_coordinator("sessions")),
+        pause_s=_SLOW_PAUSE_S,
+    ),
+    Fault(name="network-delay", inject=in_sequence(network_delay("entities"), network_delay("extraction")), pause_s=_SLOW_PAUSE_S),
+    Fault(
+        name="foreign-producers",
+        inject=in_parallel(foreign_producers(), kill(worker("sessions"), worker("extraction"), times=4)),
+        pause_s=_SLOW_PAUSE_S,
+    ),
+    Fault(name="flood-without-budget", inject=flood_without_budget(), messages=200, pause_s=_SLOW_PAUSE_S),
+    Fault(
+        name="redrive-then-replay",
+        inject=kill(worker("extraction"), times=1),
+        afterwards=redrive_then_replay(tuple(STAGES)),
+    ),
+    Fault(name="killed-commands", inject=kill(worker("sessions"), times=1), afterwards=replay_killed_at_each_step(), kills_rebuild=True),
+    Fault(
+        name="compaction",
+        inject=compaction_under(kill(*(worker(stage) for stage in ("sessions", "events", "entities", "merging", "index")), times=6)),
+        pause_s=_SLOW_PAUSE_S,
+    ),
+    Fault(
+        name="erasure",
+        inject=erasure_amid(kill(*(worker(stage) for stage in STAGES), times=8, within_s=8.0)),
+        afterwards=check_erased,
+        pause_s=_SLOW_PAUSE_S,
+    ),
+    Fault(name="rolling-restart", inject=rolling_restart(_ALL_STAGES)),
+    Fault(name="second-worker", inject=join_and_leave(_ALL_STAGES)),
+    Fault(name="poison", inject=in_parallel(send_poison, kill(*_FIRST_WORKERS, times=2))),
+    Fault(name="large-record", inject=in_parallel(send_too_large, kill(worker("sessions"), times=1))),
+    Fault(name="hot-key", inject=kill(*_FIRST_WORKERS), traffic=TrafficProfile(hot_key_share=0.5)),
+    Fault(
+        name="clock-jumps",
+        inject=kill(worker("sessions"), worker("entities"), times=2),
+        traffic=TrafficProfile(clock_jump_share=0.05, user_change_share=0.02),
+    ),
+    Fault(name="foreign-partitioner", inject=kill(worker("sessions"), times=2), traffic=TrafficProfile(misrouted_share=0.2)),
+    Fault(name="edge-away", inject=amid_recalls(take_down(edge, seconds=_DOWN_S)), messages=500, pause_s=_SLOW_PAUSE_S),
+    Fault(name="redis-away", inject=take_down(redis, seconds=_DOWN_S)),
+    Fault(
+        name="redis-and-edge-away",
+        inject=amid_recalls(in_parallel(take_down(redis, seconds=_DOWN_S), take_down(edge, seconds=_DOWN_S))),
+        messages=500,
+        pause_s=_SLOW_PAUSE_S,
+    ),
+    Fault(
+        name="edge-and-redis-hang",
+        inject=amid_recalls(in_sequence(freeze(edge, seconds=20.0), freeze(redis, seconds=20.0))),
+        messages=500,
+        pause_s=_SLOW_PAUSE_S,
+    ),
+    Fault(name="disk-full-sessions", inject=fill_disk("sessions", seconds=40.0), messages=800, pause_s=0.15),
+    Fault(name="disk-full-entities", inject=fill_disk("entities", seconds=40.0), messages=800, pause_s=0.15),
+    Fault(
+        name="retention",
+        inject=retention_passes("sessions"),
+        pause_s=_SLOW_PAUSE_S,
+        spoils_log=True,
+    ),
+    Fault(name="truncation", inject=log_cut("extraction", "sessions"), pause_s=_SLOW_PAUSE_S, spoils_log=True),
+    Fault(name="kill-leader", inject=kill_leader(), pause_s=_SLOW_PAUSE_S, replicated=True),
+    Fault(name="everything", inject=amid_recalls(kill(*_FIRST_WORKERS, service, broker, redis, edge, times=18, within_s=4.0))),
+)
+
+_WITH_METHODS = (
+    *(f"kill-{stage}" for stage in ("events", "entities", "merging")),
+    *(f"zombie-{stage}" for stage in ("entities", "merging")),
+    "redrive-then-replay",
+    "erasure",
+)
+"""The faults that also run with the operators of the memory methods."""
+
 FAULTS: dict[str, Fault] = {
-    fault.name: fault
-    for fault in (
-        *(Fault(name=f"kill-{stage}", inject=kill(worker(stage))) for stage in STAGES),
-        *(Fault(name=f"kill-at-{cue}", inject=kill_at(cue), pause_s=0.4) for cue in CUES),
-        Fault(name="kill-service", inject=kill(service)),
-        Fault(name="kill-broker", inject=kill(broker, within_s=12.0)),
-        Fault(name="kill-redis", inject=kill(redis)),
-        Fault(name="kill-edge", inject=kill(edge)),
-        *(Fault(name=f"zombie-{stage}", inject=zombie(stage)) for stage in STAGES),
-        Fault(name="zombie-alone", inject=in_sequence(*(zombie_alone(stage) for stage in STAGES if STAGES[stage].has_table))),
-        Fault(
-            name="silent-coordinator",
-            inject=in_sequence(silent_coordinator("entities"), silent_coordinator("sessions")),
-            pause_s=_SLOW_PAUSE_S,
-        ),
-        Fault(name="network-delay", inject=in_sequence(network_delay("entities"), network_delay("extraction")), pause_s=_SLOW_PAUSE_S),
-        Fault(
-            name="foreign-producers",
-            inject=in_parallel(foreign_producers(), kill(worker("sessions"), worker("extraction"), times=4)),
-            pause_s=_SLOW_PAUSE_S,
-        ),
-        Fault(name="flood-without-budget", inject=flood_without_budget(), messages=200, pause_s=_SLOW_PAUSE_S),
-        Fault(
-            name="redrive-then-replay",
-            inject=kill(worker("extraction"), times=1),
-            afterwards=redrive_then_replay(tuple(STAGES)),
-        ),
-        Fault(
-            name="killed-commands", inject=kill(worker("sessions"), times=1), afterwards=replay_killed_at_each_step(), kills_rebuild=True
-        ),
-        Fault(
-            name="compaction",
-            inject=compaction_under(kill(*(worker(stage) for stage in ("sessions", "events", "entities", "merging", "index")), times=6)),
-            pause_s=_SLOW_PAUSE_S,
-        ),
-        Fault(
-            name="erasure",
-            inject=erasure_amid(kill(*(worker(stage) for stage in STAGES), times=8, within_s=8.0)),
-            afterwards=check_erased,
-            pause_s=_SLOW_PAUSE_S,
-        ),
-        Fault(name="rolling-restart", inject=rolling_restart(_ALL_STAGES)),
-        Fault(name="second-worker", inject=join_and_leave(_ALL_STAGES)),
-        Fault(name="poison", inject=in_parallel(send_poison, kill(*_FIRST_WORKERS, times=2))),
-        Fault(name="large-record", inject=in_parallel(send_too_large, kill(worker("sessions"), times=1))),
-        Fault(name="hot-key", inject=kill(*_FIRST_WORKERS), traffic=TrafficProfile(hot_key_share=0.5)),
-        Fault(
-            name="clock-jumps",
-            inject=kill(worker("sessions"), worker("entities"), times=2),
-            traffic=TrafficProfile(clock_jump_share=0.05, user_change_share=0.02),
-        ),
-        Fault(name="foreign-partitioner", inject=kill(worker("sessions"), times=2), traffic=TrafficProfile(misrouted_share=0.2)),
-        Fault(name="edge-away", inject=amid_recalls(take_down(edge, seconds=_DOWN_S)), messages=500, pause_s=_SLOW_PAUSE_S),
-        Fault(name="redis-away", inject=take_down(redis, seconds=_DOWN_S)),
-        Fault(
-            name="redis-and-edge-away",
-            inject=amid_recalls(in_parallel(take_down(redis, seconds=_DOWN_S), take_down(edge, seconds=_DOWN_S))),
-            messages=500,
-            pause_s=_SLOW_PAUSE_S,
-        ),
-        Fault(
-            name="edge-and-redis-hang",
-            inject=amid_recalls(in_sequence(freeze(edge, seconds=20.0), freeze(redis, seconds=20.0))),
-            messages=500,
-            pause_s=_SLOW_PAUSE_S,
-        ),
-        Fault(name="disk-full-sessions", inject=fill_disk("sessions", seconds=40.0), messages=800, pause_s=0.15),
-        Fault(name="disk-full-entities", inject=fill_disk("entities", seconds=40.0), messages=800, pause_s=0.15),
-        Fault(
-            name="retention",
-            inject=retention_passes("sessions"),
-            pause_s=_SLOW_PAUSE_S,
-            spoils_log=True,
-        ),
-        Fault(name="truncation", inject=log_cut("extraction", "sessions"), pause_s=_SLOW_PAUSE_S, spoils_log=True),
-        Fault(name="kill-leader", inject=kill_leader(), pause_s=_SLOW_PAUSE_S, replicated=True),
-        Fault(name="everything", inject=amid_recalls(kill(*_FIRST_WORKERS, service, broker, redis, edge, times=18, within_s=4.0))),
-    )
+    fault.name: fault for fault in (*_PLAIN_FAULTS, *(with_methods(each) for each in _PLAIN_FAULTS if each.name in _WITH_METHODS))
 }
 
 SELECTION = (
@@ -289,4 +310,4 @@ SELECTION = (
         messages=300,
     ),
 )
-"""What ``make test`` runs: one short run with every kind of fault."""
+"""The run of ``make test``: a short one with every kind of fault."""

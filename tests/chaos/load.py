@@ -15,6 +15,7 @@ from memory.records import Message
 from runtime.kafka import client_options
 from tests.chaos.cluster import Cluster
 from tests.chaos.messages import MessageGenerator, key_of
+from tests.chaos.methods_schema import BLOCK, VALUE
 from tests.chaos.utterances import EIGHTHS
 
 _BATCH = 10
@@ -22,6 +23,10 @@ _THROUGH_SERVICE = 0.3
 _FLUSHES = 0.03
 _RECALLED = 3
 _RETRY_INTERVAL_S = 0.5
+_PASSING = (httpx.codes.ACCEPTED, httpx.codes.CONFLICT, httpx.codes.SERVICE_UNAVAILABLE, httpx.codes.TOO_MANY_REQUESTS)
+"""Answers to an edit after which it is sent again. 409: the first request with its key is still in work."""
+EDITS = 0.15
+"""Share of the batches of a run with memory methods after which an agent edits a block."""
 
 
 @dataclass(slots=True)
@@ -34,6 +39,8 @@ class Ledger:
     """Batches sent, including failed ones and retries."""
     recalls: int = 0
     """Recalls that were answered."""
+    edits: dict[str, list[str]] = field(default_factory=dict)
+    """The lines that agents added to users' blocks, by user."""
     erased: set[str] = field(default_factory=set)
     """Users that were erased: nothing of theirs is there, and all of the others' is."""
     aborted: set[str] = field(default_factory=set)
@@ -52,6 +59,7 @@ class Load:
         through_service: Share of the batches that go through ``POST /v1/messages``.
         flushes: Share of the batches after which all of the tenant's windows are closed.
         recalls: Share of the batches after which something is recalled, so that it lives on, and maybe corrected.
+        edits: Share of the batches after which an agent adds a line to a user's block.
     """
 
     def __init__(
@@ -65,6 +73,7 @@ class Load:
         through_service: float = _THROUGH_SERVICE,
         flushes: float = _FLUSHES,
         recalls: float,
+        edits: float = 0.0,
     ) -> None:
         self.ledger = Ledger()
         self._cluster = cluster
@@ -75,6 +84,7 @@ class Load:
         self._through_service = through_service
         self._flushes = flushes
         self._recalls = recalls
+        self._edits = edits
         self._producer: AIOKafkaProducer | None = None
 
     async def run(self, *, minimum: int, maximum: int, until: asyncio.Event) -> None:
@@ -91,6 +101,8 @@ class Load:
                         await self._flush(http)
                     if self._rng.random() < self._recalls:
                         await self._recall(http, batch[0].text)
+                    if self._edits and self._rng.random() < self._edits:
+                        await self._edit(http, batch[0])
                     await asyncio.sleep(self._pause_s)
             finally:
                 await self._disconnect()
@@ -136,6 +148,21 @@ class Load:
             answer = await http.post(f"{path}/{action}", json={})
         if answer.is_client_error and answer.status_code != httpx.codes.NOT_FOUND:
             raise RuntimeError(f"{action} answered {answer.status_code}: {answer.text[:500]}")
+
+    async def _edit(self, http: httpx.AsyncClient, message: Message) -> None:
+        """Adds a line to the block of a message's user. Repeats the request, under one idempotency key, until the block has it."""
+        line = f"agent edit {message.id}"
+        body = {"user": message.user, "tool": "append", "text": line}
+        while True:
+            with suppress(httpx.TransportError):
+                headers = {"Idempotency-Key": f"edit-{message.id}"}
+                answer = await http.post(f"/v1/blocks/{BLOCK}/{VALUE}/edits", json=body, headers=headers)
+                if answer.status_code == httpx.codes.OK:
+                    self.ledger.edits.setdefault(message.user, []).append(line)
+                    return
+                if answer.status_code not in _PASSING:
+                    raise RuntimeError(f"an edit of a block answered {answer.status_code}: {answer.text[:500]}")
+            await asyncio.sleep(_RETRY_INTERVAL_S)
 
     async def _produce(self, batch: Sequence[Message]) -> None:
         left = list(batch)

@@ -138,6 +138,8 @@ def lines_value(lines: Iterable[str]) -> str:
 
 
 def _entities_of(fact: Fact, user: str, ms: int) -> Iterable[tuple[str, tuple[tuple[str, str], ...]]]:
+    if fact.event_type == "relation":
+        return
     point = str(fact.properties["knowledge_point"])
     by_point = (("user", user), ("knowledge_point", point))
     if fact.event_type in ("exercise", "misconception"):

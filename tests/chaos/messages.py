@@ -12,6 +12,8 @@ START = datetime(2025, 3, 1, 8, tzinfo=UTC)
 LONG_PAUSE = timedelta(minutes=3)
 SILENCE = timedelta(minutes=45)
 LEAP_DAYS = (2.0, 6.0)
+_RELATIONS = 3
+"""Weight of messages that state a relation."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +29,9 @@ class TrafficProfile:
     user_change_share: float = 0.0
     """Share of the messages in which another user takes over the session."""
     leap_every: int = 30
-    """Behind so many messages the clocks of all sessions leap ahead by some days, so that timelines age."""
+    """After so many messages the clocks of all sessions leap ahead by some days, so that timelines age."""
+    methods: bool = False
+    """Whether the tenant has the operators of the memory methods, and users also state relations."""
     misrouted_share: float = 0.0
     """Share of the messages that a foreign producer puts into another partition than their key's."""
 
@@ -65,7 +69,7 @@ class MessageGenerator:
             user=f"user-{user}",
             session=f"session-{index}",
             id=f"m{self._count:06d}",
-            text=utterance(rng, self._count),
+            text=utterance(rng, self._count, relations=_RELATIONS if traffic.methods else 0),
             event_time=self._clocks[index],
         )
 

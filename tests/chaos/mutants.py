@@ -1,4 +1,4 @@
-"""Defects put into the code on purpose, each with what should notice it: what a suite is worth is what it notices."""
+"""Defects put into the code on purpose, each with the tests and faults that should notice it."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -46,6 +46,8 @@ PUBLISHED: Final = "streams/operations/erasure/published.py"
 VERIFICATION: Final = "streams/operations/erasure/verification.py"
 ERASURE_CHANGES: Final = "control/erasure_changes.py"
 KEYS: Final = "memory/keys.py"
+AGENT: Final = "operators/agent/agent.py"
+EVOLUTION: Final = "streams/stages/events/evolution.py"
 
 TEST_WRITER: Final = "tests/streams/engine/test_partition_writer.py"
 TEST_PROCESSOR: Final = "tests/streams/engine/test_partition_processor.py"
@@ -89,6 +91,9 @@ TEST_ERASED_ENTITIES: Final = "tests/streams/stages/entities/test_erased_entitie
 TEST_PUBLISHED: Final = "tests/streams/operations/erasure/test_published.py"
 TEST_INTERRUPTED_ERASURE: Final = "tests/streams/test_interrupted_erasure.py"
 TEST_CONTROL_ERASURES: Final = "tests/control/test_erasures.py"
+TEST_EDITS: Final = "tests/operators/agent/test_edits.py"
+TEST_EDITED_STAGES: Final = "tests/streams/stages/merging/test_edited_stages.py"
+TEST_LINKED_STAGES: Final = "tests/streams/stages/merging/test_linked_stages.py"
 TEST_SIMILAR_KEYS: Final = "tests/streams/stages/extraction/test_similar_keys.py"
 
 
@@ -880,7 +885,7 @@ MUTANTS: Final = (
     Mutant(
         "erased words kept in a merged text",
         MERGED_TEXT,
-        'if not state["changes"] or (net.withdrawn and moment.has_llm):',
+        "if not waiting_changes(state) or (net.withdrawn and moment.has_llm):",
         "if True:",
         ("tests/operators/test_forgetting.py",),
     ),
@@ -898,5 +903,35 @@ MUTANTS: Final = (
         "        self._count(applied.refused)\n        if record.offset % 40 == 39:\n            return\n",
         ("tests/streams/stages/entities",),
         ("kill-entities",),
+    ),
+    # Memory methods and edits of blocks.
+    Mutant(
+        "evolution applied again",
+        EVOLUTION,
+        "            if before is not None:\n",
+        "            if False:\n",
+        (TEST_LINKED_STAGES,),
+        ("methods-redrive-then-replay",),
+    ),
+    Mutant(
+        "statements that wait are lost with an edit",
+        AGENT,
+        '"waiting": waiting_changes(state)',
+        '"waiting": []',
+        (TEST_EDITS,),
+    ),
+    Mutant(
+        "edit applied again in a rebuild",
+        AGENT,
+        '    if covers(base_of(before)["sources"], operand.source, operand.position):\n',
+        "    if False:\n",
+        (TEST_EDITS,),
+    ),
+    Mutant(
+        "repeated edit makes another one",
+        CORRECTING,
+        "            if offset == record.offset:\n",
+        "            if True:\n",
+        (TEST_EDITED_STAGES,),
     ),
 )

@@ -25,7 +25,7 @@ def redrive_then_replay(stages: Sequence[str]) -> Injection:
             worker = context.cluster.workers[stage][0]
             async with worker.held_down(signal.SIGTERM):
                 code, told = await context.cluster.command("replay", stage)
-            context.expect(code == 0 and "they go on from there" in told, f"{stage} was not set back: {told}")
+            context.expect(code == 0 and "they continue from there" in told, f"{stage} was not set back: {told}")
             await _kill(context, worker)
             await context.cluster.ready()
             await wait_for_zero_lag(settings, stall_s=STALL_S)

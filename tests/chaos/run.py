@@ -14,7 +14,7 @@ from runtime.kafka import KafkaOffsets
 from stores.build import build_store
 from tests.chaos.cluster import TIMELINE_GRACE_S, Cluster
 from tests.chaos.dead_letters import dead_letter_problems, redrive
-from tests.chaos.load import Ledger, Load
+from tests.chaos.load import EDITS, Ledger, Load
 from tests.chaos.messages import MessageGenerator, TrafficProfile
 from tests.chaos.topic_log import LogHistory
 from tests.chaos.verdict import Verdict, judge
@@ -30,13 +30,15 @@ _MAX_REDRIVES = 5
 
 @dataclass(frozen=True, slots=True)
 class FaultContext:
-    """What a fault works with."""
+    """The parts of a run that a fault uses."""
 
     cluster: Cluster
     tenant: str
     rng: Random
     ledger: Ledger
     history: LogHistory
+    methods: bool = False
+    """Whether the tenants have the operators of the memory methods."""
     others: dict[str, Ledger] = field(default_factory=dict)
     """Further tenants that the fault has made, which are judged, too."""
     violations: list[str] = field(default_factory=list)
@@ -65,13 +67,13 @@ class Fault:
     recalls: float = 0.3
     """Share of the batches after which something is recalled, so that it lives on, and maybe corrected."""
     afterwards: Injection | None = None
-    """What an operator does once no stage has any lag; the run is judged when that is so again."""
+    """Steps of an operator once no stage has any lag; the run is judged when that is so again."""
     replicated: bool = False
     """Whether it needs three brokers."""
     kills_rebuild: bool = False
     """Whether the rebuild that follows is killed after each of its steps."""
     spoils_log: bool = False
-    """Whether records are missing behind it: the next fault gets another cluster."""
+    """Whether records are missing after it: the next fault gets another cluster."""
 
 
 @dataclass(slots=True)
@@ -101,6 +103,8 @@ class Outcome:
             "let_go": verdict.let_go,
             "touched": verdict.touched,
             "corrected": verdict.corrected,
+            "method_memories": verdict.method_memories,
+            "edits": verdict.edits,
             "problems": verdict.problems,
             "seconds": round(self.seconds, 1),
         }
@@ -120,8 +124,8 @@ async def run_fault(cluster: Cluster, fault: Fault, *, seed: int) -> Outcome:
         seed: Of the load's and the fault's draws.
     """
     started = time.monotonic()
-    tenant = tenant_of(fault, seed)
-    await cluster.add_tenant(tenant)
+    tenant, methods = tenant_of(fault, seed), fault.traffic.methods
+    await cluster.add_tenant(tenant, methods=methods)
     load = Load(
         cluster=cluster,
         tenant=tenant,
@@ -129,9 +133,10 @@ async def run_fault(cluster: Cluster, fault: Fault, *, seed: int) -> Outcome:
         rng=Random(f"{seed}/{tenant}/load"),
         pause_s=fault.pause_s,
         recalls=fault.recalls,
+        edits=EDITS if methods else 0.0,
     )
     injected = asyncio.Event()
-    context = FaultContext(cluster, tenant, Random(f"{seed}/{tenant}/fault"), load.ledger, LogHistory(cluster.settings))
+    context = FaultContext(cluster, tenant, Random(f"{seed}/{tenant}/fault"), load.ledger, LogHistory(cluster.settings), methods)
     async with asyncio.TaskGroup() as work:
         work.create_task(load.run(minimum=fault.messages, maximum=4 * fault.messages, until=injected))
         work.create_task(_inject(fault, context, injected))
@@ -142,8 +147,9 @@ async def run_fault(cluster: Cluster, fault: Fault, *, seed: int) -> Outcome:
         await fault.afterwards(context)
         await cluster.ready()
         await settle(cluster, tenants)
-    verdict = await judge_run(cluster, tenants, context.history)
+    verdict = await judge_run(cluster, tenants, context.history, methods=methods)
     context.expect(verdict.let_go > 0, "no timeline has aged so far that it let go of an event")
+    context.expect(verdict.method_memories > 0 or not methods, "the operators of the memory methods made no memory")
     verdict.problems += context.violations
     return Outcome(fault.name, seed, verdict, time.monotonic() - started)
 
@@ -160,10 +166,11 @@ async def flood(context: FaultContext, tenant: str, messages: int) -> None:
     load = Load(
         cluster=context.cluster,
         tenant=tenant,
-        messages=MessageGenerator(tenant=tenant, seed=seed, traffic=TrafficProfile()),
+        messages=MessageGenerator(tenant=tenant, seed=seed, traffic=TrafficProfile(methods=context.methods)),
         rng=Random(f"{seed}/{tenant}/load"),
         pause_s=0.05,
         recalls=0.3,
+        edits=EDITS if context.methods else 0.0,
     )
     context.others[tenant] = load.ledger
     ended = asyncio.Event()
@@ -187,7 +194,7 @@ async def settle(cluster: Cluster, tenants: Iterable[str]) -> None:
 
 
 async def _timers_fired(cluster: Cluster) -> None:
-    """Returns once no timeline has anything more to do: its ticks, and what comes of them, go through the extractions."""
+    """Returns once no timeline has anything more to do: its ticks, and the records that follow from them, go through the extractions."""
     async with KafkaOffsets(kafka=cluster.settings.kafka) as offsets, asyncio.timeout(STALL_S):
         topics = [cluster.settings.topic(name) for name in ("extractions", "recalls")]
         before: object = None
@@ -206,13 +213,13 @@ async def flush(cluster: Cluster, tenant: str) -> None:
             await asyncio.sleep(_FLUSH_INTERVAL_S)
 
 
-async def judge_run(cluster: Cluster, tenants: Mapping[str, Ledger], history: LogHistory) -> Verdict:
-    """Judges the run of each tenant, and the dead letters of all runs so far."""
+async def judge_run(cluster: Cluster, tenants: Mapping[str, Ledger], history: LogHistory, *, methods: bool = False) -> Verdict:
+    """Judges the run of each tenant, with or without the operators of the memory methods, and the dead letters of all runs so far."""
     verdict = Verdict()
     store = build_store(cluster.settings)
     try:
         for tenant, ledger in tenants.items():
-            verdict.add(await judge(settings=cluster.settings, store=store, tenant=tenant, ledger=ledger, history=history))
+            verdict.add(await judge(settings=cluster.settings, store=store, tenant=tenant, ledger=ledger, history=history, methods=methods))
     finally:
         await store.close()
     verdict.record("dead letters", await dead_letter_problems(cluster.settings, history))

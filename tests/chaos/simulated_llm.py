@@ -19,6 +19,7 @@ from loadtest.llm_simulator import LLMSimulator
 from loadtest.profiles import Plan
 from loadtest.requests import ChatRequest
 from runtime.settings import ExtractionSettings
+from tests.chaos.method_answers import method_answer
 from tests.chaos.utterances import fact_in, goal_in
 from varve.embedded.ports import HOST
 
@@ -35,11 +36,11 @@ _SLOPPY = ("}, , {", "}, /* and */ {", "} {", "},\n\n{")
 
 
 class Answers:
-    """What the model says, and how each call fares.
+    """The answers of the model, and the faults of its calls.
 
     A window in fifty, and one of each load, is stubborn: in each attempt that is made by itself, its answer and that answer's repair are
     prose, so that it ends in the dead letters; driven again, it is answered. A merge in twenty is answered with prose whenever it is
-    asked for.
+    asked for. Questions of the operators of memory methods are always answered.
 
     Args:
         seed: All is drawn from it and from the prompt, whatever the order of the calls.
@@ -50,7 +51,10 @@ class Answers:
         self._attempts_refused: Counter[str] = Counter()
 
     def answer(self, request: ChatRequest) -> str:
-        """What the model says."""
+        """The answer to a request."""
+        of_method = method_answer(request)
+        if of_method is not None:
+            return of_method
         merged = merge_answer(request)
         if merged is not None:
             # The same in each attempt, so that the rule merges in its place.

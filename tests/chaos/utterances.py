@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from random import Random
 
 POINTS = ("fractions", "decimals", "angles", "primes")
-EVENT_TYPES = ("exercise", "misconception", "breakthrough")
+EVENT_TYPES = ("exercise", "misconception", "breakthrough", "relation")
+PEOPLE = ("ada", "ben", "cleo", "dan", "eve")
+RELATIONS = ("teaches", "helps")
 
 _FACT = re.compile(r"(\w+)=(\S+)")
 EIGHTHS = 8
@@ -19,9 +21,15 @@ class Fact:
     properties: dict[str, str | float | int | bool]
 
 
-def utterance(rng: Random, number: int) -> str:
-    """A sentence, unlike every other by its number; scores and minutes are eighths, so that sums of them are exact in any order."""
-    match rng.choices(("exercise", "misconception", "breakthrough", "goal", "chatter"), (12, 2, 2, 1, 3))[0]:
+def utterance(rng: Random, number: int, *, relations: int = 0) -> str:
+    """A sentence, unlike every other by its number; scores and minutes are eighths, so that sums of them are exact in any order.
+
+    Args:
+        rng: Draws the sentence.
+        number: The sentence's number.
+        relations: Weight of sentences that state a relation. All others have a weight of 20.
+    """
+    match rng.choices(("exercise", "misconception", "breakthrough", "goal", "chatter", "relation"), (12, 2, 2, 1, 3, relations))[0]:
         case "exercise":
             return (
                 f"exercise n={number} point={rng.choice(POINTS)} score={rng.randint(0, EIGHTHS) / EIGHTHS} "
@@ -31,6 +39,9 @@ def utterance(rng: Random, number: int) -> str:
             return f"goal n={number} by the end of term"
         case "chatter":
             return f"chatter n={number} about the weather"
+        case "relation":
+            subject, other = rng.sample(PEOPLE, 2)
+            return f"relation n={number} subject={subject} relation={rng.choice(RELATIONS)} object={other}"
         case kind:
             return f"{kind} n={number} point={rng.choice(POINTS)}"
 
@@ -41,6 +52,8 @@ def fact_in(text: str) -> Fact | None:
     if kind not in EVENT_TYPES:
         return None
     fields = dict(_FACT.findall(text))
+    if kind == "relation":
+        return Fact(kind, {name: fields[name] for name in ("subject", "relation", "object")})
     properties: dict[str, str | float | int | bool] = {"knowledge_point": fields["point"]}
     if kind == "exercise":
         properties |= {

@@ -14,6 +14,8 @@ from runtime.settings import Settings
 from stores.port import MemoryStore, TenantScope
 from tests.chaos.load import Ledger
 from tests.chaos.memory_oracle import ExpectedMemory, expected_memories, lines_value
+from tests.chaos.methods_schema import METHOD_TYPES
+from tests.chaos.methods_verdict import judge_methods
 from tests.chaos.schema import TIMELINE
 from tests.chaos.timeline_verdict import judge_timelines, stories, story_value, timelines_of
 from tests.chaos.topic_log import LogHistory, LogRecord
@@ -51,6 +53,10 @@ class Verdict:
     """Events that recalls let live on."""
     corrected: int = 0
     """Corrections by hand."""
+    method_memories: int = 0
+    """Memories of the operators of the memory methods."""
+    edits: int = 0
+    """Edits of blocks by agents."""
     problems: list[str] = field(default_factory=list)
 
     @property
@@ -70,7 +76,9 @@ class Verdict:
         return len(cases)
 
 
-async def judge(*, settings: Settings, store: MemoryStore, tenant: str, ledger: Ledger, history: LogHistory) -> Verdict:
+async def judge(
+    *, settings: Settings, store: MemoryStore, tenant: str, ledger: Ledger, history: LogHistory, methods: bool = False
+) -> Verdict:
     """Judges a tenant's run, after all stages have caught up and every window was flushed.
 
     What was removed from the log before it was handled must be missing, and nothing else.
@@ -95,8 +103,13 @@ async def judge(*, settings: Settings, store: MemoryStore, tenant: str, ledger: 
     memories = expected_memories(tenant, stated, timelines.corrections) | stories(tenant, timelines)
     standing = {identity: each for identity, each in memories.items() if identity not in timelines.gone}
     observed = {memory.id: memory async for memory in _all_memories(store, tenant)}
-    _judge_memories(verdict, observed, standing)
-    judge_timelines(verdict, timelines, [each for each in observed.values() if each.kind == "summary"])
+    of_methods = [each for each in observed.values() if each.type in METHOD_TYPES]
+    others = {identity: each for identity, each in observed.items() if each.type not in METHOD_TYPES}
+    _judge_memories(verdict, others, standing)
+    judge_timelines(verdict, timelines, [each for each in others.values() if each.kind == "summary"])
+    if methods:
+        edits = {user: lines for user, lines in ledger.edits.items() if user not in ledger.erased}
+        judge_methods(verdict, tenant, stated, timelines.corrections, of_methods, edits)
     return verdict
 
 
@@ -132,7 +145,7 @@ def judge_ledger(verdict: Verdict, ledger: Ledger, log: Iterable[LogRecord]) -> 
 
 
 def judge_feed(verdict: Verdict, tenant: str, log: Iterable[LogRecord]) -> None:
-    """Checks that no memory's version goes back in the change feed: whoever reads it to its end has the newest of each.
+    """Checks that no memory's version goes back in the change feed: a reader of the whole feed has the newest version of each.
 
     Args:
         verdict: Gets the damage.

@@ -8,7 +8,7 @@ import orjson
 from memory.headers import COMMAND, KIND, origin_of
 from memory.ids import message_id, window_id
 from memory.keys import encode_key, partition_of
-from memory.records import Message, SessionCommand
+from memory.records import Message, MessageChange, SessionCommand
 from memory.text import estimate_tokens
 from runtime.settings import Settings
 from streams.engine.records import FORWARDED
@@ -16,7 +16,8 @@ from tests.chaos.topic_log import LogRecord
 from tests.streams.stages.sessions.window_oracle import ExpectedSession, Limits, OracleMessage
 
 _HEAD_BYTES = 16 * 1024
-"""What a window's record leaves for its own fields."""
+"""Bytes of a window's record that are left for its own fields."""
+_SHOWING = ("hide", "show")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +71,13 @@ class WindowOracle:
                 continue
             if record.header(KIND) == COMMAND:
                 self._command(record, SessionCommand.from_json(record.value))
-            elif orjson.loads(record.value).get("tenant") == self._tenant:
+                continue
+            fields = orjson.loads(record.value)
+            if fields.get("tenant") != self._tenant:
+                continue
+            if fields.get("command") in _SHOWING:
+                self._show(record, MessageChange.from_json(record.value))
+            else:
                 self._message(record, Message.from_json(record.value))
 
     def windows(self) -> list[ExpectedWindow]:
@@ -108,6 +115,12 @@ class WindowOracle:
         session.messages.setdefault(identity, message)
         tokens, size = estimate_tokens(message.text), len(record.value or b"")
         session.rules.add(OracleMessage(identity, message.user, _milliseconds(message), tokens, size, record.offset))
+
+    def _show(self, record: LogRecord, change: MessageChange) -> None:
+        """A correction hides a message from recalls, or shows it again. That changes no window, but it makes an open timer void."""
+        session = self._sessions.get(change.session)
+        if session is not None and change.id in session.messages:
+            session.rules.newest_offset = record.offset
 
     def _command(self, record: LogRecord, command: SessionCommand) -> None:
         if command.tenant not in (None, self._tenant) or command.command == "erase":

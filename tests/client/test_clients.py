@@ -122,6 +122,21 @@ async def test_a_session_has_its_messages_and_window(client: Any) -> None:
     assert found.open_window.message_count == 1
 
 
+async def test_a_block_is_edited_and_read(client: Any) -> None:
+    asked: list[tuple[str, Any, bool]] = []
+    block = {"entity_type": "core", "property": "a/b", "user": "ann", "text": "x", "version": 1, "characters": 1, "max_characters": 9}
+
+    async def answer(request: web.Request) -> web.Response:
+        asked.append((request.raw_path, await request.json(), "Idempotency-Key" in request.headers))
+        position = {"topic": "t", "partition": 0, "offset": 1}
+        return web.json_response({"id": "e1", "status": "applied", "position": position, "block": block})
+
+    async with serving_posts("/v1/blocks/core/{property}/edits", answer) as url, client(url, api_key="k") as varve:
+        done = await varve.edit_block("core", "a/b", "replace", user="ann", old="y", text="x", version=None)
+    assert asked == [("/v1/blocks/core/a%2Fb/edits", {"tool": "replace", "user": "ann", "old": "y", "text": "x"}, True)]
+    assert (done.id, done.status, done.block.text) == ("e1", "applied", "x")
+
+
 async def test_lists_send_each_filter(client: Any) -> None:
     asked: list[list[tuple[str, str]]] = []
 

@@ -18,8 +18,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule, run_state_machine_as_test
 
 from api.explain_missing import WhyNot, WhyNots
-from memory.records import Contribution, HistoryEntry, Memory
+from memory.records import Contribution, HistoryEntry, Link, Memory
+from memory.schema.methods import check_method, method_document
 from retrieval.context import pack
+from retrieval.nearest import NearestMemories
 from retrieval.pipeline import RecallPipeline
 from retrieval.request import RecallRequest
 from runtime.clocks import ManualClock
@@ -51,6 +53,13 @@ ALONE: Final = "acme"
 """The tenant that has the second engine for itself."""
 SCOPES: Final = tuple(TenantScope(tenant, user) for tenant in TENANTS for user in USERS)
 MORE_THAN_ANY_HOLDS: Final = 2 * STEPS
+TRAVERSING: Final = check_method(
+    {
+        **method_document("zep"),
+        "Retrieve": {"Paths": [{"Path": "links", "Quota": 20, "Hops": 2, "FanOut": 9}, {"Path": "tree", "Quota": 20, "FanOut": 9}]},
+    }
+)
+"""A method that follows links and descends trees."""
 
 T = TypeVar("T")
 
@@ -70,6 +79,8 @@ class IsolationMachine(RuleBasedStateMachine):
 
     open_stores: Callable[[], tuple[MemoryStore, MemoryStore]]
     runner: asyncio.Runner
+    paths: set[str]
+    """The further retrievers that have found something."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -123,8 +134,9 @@ class IsolationMachine(RuleBasedStateMachine):
     @initialize()
     def begin(self) -> None:
         """Everybody has something to begin with: random writes alone are too few for others' to be met by chance."""
-        everybody = enumerate(itertools.product(TENANTS, USERS, WORDS))
+        everybody = [*enumerate(itertools.product(TENANTS, USERS, WORDS))]
         self.put(*(made_of(*each, f"m{number % 3 + 1}", "event" if number % 4 else "entity") for number, each in everybody))
+        self.put(*(made_of(*each, "m1", "summary") for _, each in everybody))
 
     @rule(tenant=tenants, user=users, word=words, message=messages, kind=st.sampled_from(["event", "event", "entity", "summary"]))
     def write(self, tenant: str, user: str | None, word: str, message: str, kind: str) -> None:
@@ -187,6 +199,30 @@ class IsolationMachine(RuleBasedStateMachine):
         assert answer.rejected + answer.duplicates + len(answer.hits) <= len(own)
         ranks = [rank for hit in answer.hits for rank in hit.ranks.values()]
         assert max(ranks, default=0) <= len(own)
+
+    @rule(tenant=tenants, user=users, word=words, limit=st.integers(1, 40))
+    def recalled_by_links_and_trees(self, tenant: str, user: str | None, word: str, limit: int) -> None:
+        """Every memory has links to others' memories, and every tree node names others' events and may have another's parent."""
+        scope = TenantScope(tenant, user)
+        request = RecallRequest(filter=MemoryFilter(scope=scope), query=word, limit=limit, method=TRAVERSING, explain=True, trace=True)
+        self.noted.asked.clear()
+        answer = self.run(self.recall.recall(request))
+        self.check(scope, (hit.memory for hit in answer.hits))
+        assert {*answer.outcomes} <= set(self.seen_by(scope))
+        # The search of a tree's lower level, and the read of linked memories.
+        descended = any("parents=(" in asked and "parents=()" not in asked and found for _, asked, found in self.noted.asked)
+        followed = any(operation == "get" and found for operation, _, found in self.noted.asked)
+        self.paths |= {name for name, is_taken in (("tree", descended), ("links", followed)) if is_taken}
+
+    @rule(tenant=tenants, user=users.filter(bool), word=words, limit=st.integers(1, 20))
+    def searched_by_an_agent(self, tenant: str, user: str | None, word: str, limit: int) -> None:
+        """The search of the memory tools."""
+        scope = TenantScope(tenant, user)
+        nearest = NearestMemories(store=self.store, embedder=BagOfWordsEmbedder(), clock=ManualClock(NOON))
+        found = self.run(nearest.find(MemoryFilter(scope=scope, kinds=("event",)), text=word, vector=None, limit=limit))
+        self.check(scope, (each.memory for each in found))
+        own = [each for each in self.seen_by(scope).values() if each.kind == "event"]
+        assert len(found) == min(limit, len(own))
 
     @rule(tenant=tenants, user=users, word=words, message=messages, offset=st.integers(0, STEPS))
     def recalled_at_positions(self, tenant: str, user: str | None, word: str, message: str, offset: int) -> None:
@@ -282,6 +318,16 @@ def secret_of(tenant: str, user: str | None) -> str:
 
 def made_of(tenant: str, user: str | None, word: str, message: str, kind: str) -> Memory:
     content = f"{word} {secret_of(tenant, user)}"
+    fields: dict[str, Any] = {"properties": {"subject": "tea", "likes": message == "m1"}}
+    everybodys = [stable_id(*each, word, message, kind) for each in itertools.product(TENANTS, USERS)]
+    if kind == "entity":
+        fields = {"properties": {"text": content}}
+    if kind == "summary":
+        # A node of a tree. Only that of the first message is at the top; the others may have another user's or tenant's parent.
+        parents = [None if message == "m1" else stable_id(*each, word, "m1", kind) for each in itertools.product(TENANTS, USERS)]
+        leaves = [stable_id(*each, word, message, "event") for each in itertools.product(TENANTS, USERS)]
+        place = USERS.index(user) if message == "m2" else 0
+        fields = {"properties": {"leaves": leaves}, "parent": parents[place], "depth": 0 if message == "m1" else 1}
     return memory(
         content,
         tenant=tenant,
@@ -293,7 +339,8 @@ def made_of(tenant: str, user: str | None, word: str, message: str, kind: str) -
         type="thing",
         entity_keys=[message],
         keywords=[message],
-        properties={"text": content} if kind == "entity" else {"subject": "tea", "likes": message == "m1"},
+        links=[Link(id=each, relation="near", score=0.9) for each in everybodys],
+        **fields,
     )
 
 
@@ -309,7 +356,8 @@ def test_nobody_learns_anything_of_another(kind: str, tmp_path_factory: pytest.T
             shared, alone = (edge_store_on(owner.socket) for owner in owners)
             return shared, alone
 
-        machine = type("Machine", (IsolationMachine,), {"open_stores": staticmethod(open_stores), "runner": runner})
+        paths: set[str] = set()
+        machine = type("Machine", (IsolationMachine,), {"open_stores": staticmethod(open_stores), "runner": runner, "paths": paths})
         run_state_machine_as_test(
             machine,
             settings=settings(
@@ -321,3 +369,4 @@ def test_nobody_learns_anything_of_another(kind: str, tmp_path_factory: pytest.T
                 suppress_health_check=list(HealthCheck),
             ),
         )
+        assert paths >= {"links", "tree"}, "the load follows links and descends trees"

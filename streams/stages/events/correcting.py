@@ -170,6 +170,13 @@ class Corrector:
         key = corrected_entity_key(correction.tenant, entity.entity_type, entity.entity_key, correction.generation)
         ledger = Ledger(batch.state)
         known = ledger.get(key, CorrectedEntity) or CorrectedEntity()
+        if correction.action == "edit":
+            offset = next((offset for name, offset in known.edits if name == correction.id), record.offset)
+            if offset == record.offset:
+                self._publisher.contributions(batch, record, [self._contribution(correction, entity, record)])
+                edits = [*(each for each in known.edits if each[0] != correction.id), (correction.id, offset)]
+                ledger.put(key, known.model_copy(update={"edits": edits[-MAX_KNOWN:]}), position=record.offset)
+            return
         if correction.id in known.known:
             self._publisher.contributions(batch, record, (each for each in known.standing if each.position == record.offset))
             return
@@ -185,7 +192,7 @@ class Corrector:
             self._count("nothing_to_revert")
             return
         self._publisher.contributions(batch, record, [contribution])
-        known = CorrectedEntity(standing=standing, known=[*known.known, correction.id][-MAX_KNOWN:])
+        known = known.model_copy(update={"standing": standing, "known": [*known.known, correction.id][-MAX_KNOWN:]})
         ledger.put(key, known, position=record.offset)
 
     def _contribution(self, correction: Correction, entity: EntityCorrection, record: ConsumedRecord) -> Contribution:

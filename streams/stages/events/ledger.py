@@ -69,6 +69,8 @@ class CorrectedEntity(Value):
     """Contributions of each, oldest first: this many can be reverted."""
     known: list[str] = Field(default_factory=list)
     """Ids of the newest corrections."""
+    edits: list[tuple[str, int]] = Field(default_factory=list)
+    """Ids and offsets of the newest edits of blocks."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from tests.control_log import add_key
 pytestmark = [pytest.mark.integration, pytest.mark.asyncio(loop_scope="module")]
 
 TOOLS = ["remember", "recall", "context", "get", "list", "correct", "forget", "status", "history"]
+TOOLS += ["block_read", "block_append", "block_replace", "block_insert", "block_undo", "block_search"]
 ERAS = {"legacy": "2025-11-25", "auto": "2026-07-28"}
 """The protocol version that each mode of the client negotiates."""
 DOG = memory("acme", "ann", "Ann has a dog called Rex", window_id=window_id("acme", "x", 0), session="x", message_ids=["x-m1"], version=2)
@@ -54,7 +55,8 @@ async def test_each_tool_has_schemas_and_annotations(service: RunningService, ur
         assert each.annotations.open_world_hint is False
     reads = {each.name for each in listed if each.annotations and each.annotations.read_only_hint}
     removes = {each.name for each in listed if each.annotations and each.annotations.destructive_hint}
-    assert (reads, removes) == ({"recall", "context", "get", "list", "status", "history"}, {"forget"})
+    assert reads == {"recall", "context", "get", "list", "status", "history", "block_read", "block_search"}
+    assert removes == {"forget", "block_replace", "block_undo"}
 
 
 @pytest.mark.parametrize("era", ERAS)

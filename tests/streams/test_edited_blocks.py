@@ -1,0 +1,277 @@
+"""Memory tools of outside agents on the real service and stages: edits are attributed, undone and erased, and a rebuild gives the same."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import httpx
+import pytest
+from pydantic import ValidationError
+
+from api.routes.blocks import BlockEditBody
+from memory.schema import MemorySchema
+from runtime.kafka import Producer
+from runtime.redis import open_redis
+from runtime.settings import ControlSettings, Settings
+from stores.build import build_store
+from streams.operations.erasure.erase import erase
+from streams.operations.rebuild import rebuild
+from streams.operations.replay import ReplayStart, replay
+from tests.api.mcp.served import call, failure, mcp_client, mcp_service
+from tests.api.running_service import bearer
+from tests.api.running_service import serving as service_of
+from tests.control_log import add_key, add_tenant
+from tests.streams.agent_remarks import BLOCK, schema
+from tests.streams.flow import caught_up, serving
+from tests.streams.linked_remarks import remarks
+from tests.streams.merged_remarks import TENANT, extraction_record
+from tests.streams.standing_words import redis_contents, standing_records, stored_contents
+from tests.streams.test_agent_blocks import memories
+
+pytestmark = pytest.mark.integration
+
+STAGES = ("events", "entities", "merging", "index")
+PATH = f"/v1/blocks/core_memory/{BLOCK}"
+
+
+class Agent:
+    """An outside agent with a key of its own."""
+
+    def __init__(self, http: httpx.AsyncClient, key: str, user: str | None = "ann") -> None:
+        self._http = http
+        self._headers = bearer(key)
+        self._user = {} if user is None else {"user": user}
+
+    async def read(self) -> dict[str, Any]:
+        response = await self._http.get(PATH, params=self._user, headers=self._headers)
+        assert response.status_code == 200, response.text
+        block: dict[str, Any] = response.json()
+        return block
+
+    async def edit(self, tool: str, *, key: str | None = None, **arguments: Any) -> httpx.Response:
+        headers = self._headers | ({} if key is None else {"Idempotency-Key": key})
+        return await self._http.post(f"{PATH}/edits", json={**self._user, "tool": tool, **arguments}, headers=headers)
+
+    async def undo(self, edit: str) -> httpx.Response:
+        return await self._http.post(f"{PATH}/edits/{edit}/undo", json=self._user, headers=self._headers)
+
+    async def search(self, query: str, page: int = 0) -> dict[str, Any]:
+        response = await self._http.post("/v1/blocks/search", json={**self._user, "query": query, "page": page}, headers=self._headers)
+        assert response.status_code == 200, response.text
+        found: dict[str, Any] = response.json()
+        return found
+
+
+def with_block(**parameters: Any) -> MemorySchema:
+    return schema(Characters=400, **parameters)
+
+
+@asynccontextmanager
+async def running(settings: Settings) -> AsyncIterator[httpx.AsyncClient]:
+    """The stages and the service."""
+    async with serving(settings, STAGES), service_of(settings) as http:
+        yield http
+
+
+@pytest.fixture
+async def tenant_key(flow: Settings) -> str:
+    return await add_tenant(flow, TENANT, schema=with_block())
+
+
+def applied(response: httpx.Response) -> str:
+    """The id of an edit that was applied."""
+    assert response.status_code == 200, response.text
+    return str(response.json()["id"])
+
+
+async def rebuilt(settings: Settings) -> None:
+    store = build_store(settings)
+    async with open_redis(settings.redis) as redis:
+        await rebuild(settings, store=store, redis=redis)
+    await store.close()
+    async with serving(settings, STAGES):
+        await caught_up(settings, STAGES)
+
+
+async def test_edits_are_attributed_and_survive_a_rebuild(flow: Settings, tenant_key: str) -> None:
+    planner, writer = await add_key(flow, TENANT, label="planner"), await add_key(flow, TENANT, label="writer")
+    async with running(flow) as http:
+        one, other = Agent(http, planner), Agent(http, writer)
+        assert (await one.read())["text"] == ""
+        first = applied(await one.edit("append", text="Lives in Oslo.\nHas a cat."))
+        second = applied(await other.edit("replace", old="Oslo", text="Bergen", reason="she moved"))
+        third = applied(await one.edit("insert", line=2, text="Works at night.", version=2))
+        block = await other.read()
+        assert block["text"] == "Lives in Bergen.\nWorks at night.\nHas a cat."
+        assert (block["version"], block["max_characters"]) == (3, 400)
+        assert [(each["id"], each["by"].split(" (")[0], each["status"]) for each in block["edits"]] == [
+            (third, "planner", "applied"),
+            (second, "writer", "applied"),
+            (first, "planner", "applied"),
+        ]
+        assert all(each["time"] for each in block["edits"])
+        undone = await one.undo(second)
+        assert (undone.status_code, undone.json()["status"]) == (200, "undone")
+        assert undone.json()["block"]["text"] == "Lives in Oslo.\nWorks at night.\nHas a cat."
+        (shown,) = (each for each in undone.json()["block"]["edits"] if each["id"] == second)
+        assert shown["undone_by"].startswith("planner (")
+        assert (await other.undo(second)).status_code == 409
+        assert (await other.undo("unknown")).status_code == 404
+        history = await http.get("/v1/entities/core_memory/ann/history", headers=bearer(planner))
+        assert history.status_code == 200, history.text
+        assert "Lives in Oslo." in history.text
+        await caught_up(flow, STAGES)
+    before = await memories(flow)
+    assert before
+    await rebuilt(flow)
+    assert await memories(flow) == before
+    for stage in ("events", "entities"):
+        assert await replay(flow, stage, ReplayStart())
+        async with serving(flow, STAGES):
+            await caught_up(flow, STAGES)
+        assert await memories(flow) == before
+
+
+async def test_of_two_replacements_of_a_text_one_conflicts(flow: Settings, tenant_key: str) -> None:
+    keys = [await add_key(flow, TENANT, label=f"agent-{number}") for number in range(6)]
+    async with running(flow) as http:
+        agents = [Agent(http, key) for key in keys]
+        applied(await agents[0].edit("append", text="Lives in Oslo."))
+        answers = await asyncio.gather(*(each.edit("replace", old="Oslo", text=f"City {number}") for number, each in enumerate(agents)))
+        assert sorted(each.status_code for each in answers) == [200, 409, 409, 409, 409, 409]
+        for each in answers:
+            if each.status_code == 409:
+                problem = each.json()
+                assert problem["type"].endswith("edit-conflict")
+                assert "is not in the block" in problem["detail"]
+                assert "City" in problem["block"]["text"]
+        appended = await asyncio.gather(*(each.edit("append", text=f"Fact {number}.") for number, each in enumerate(agents)))
+        assert {each.status_code for each in appended} == {200}
+        text = (await agents[0].read())["text"]
+        assert sorted(text.splitlines()[1:]) == [f"Fact {number}." for number in range(6)], "no edit is lost, and none counts twice"
+        full = await agents[0].edit("append", text="x" * 390)
+        assert (full.status_code, "its limit is 400" in full.json()["detail"]) == (409, True)
+        late = await agents[0].edit("append", text="y", version=1)
+        assert (late.status_code, "has changed" in late.json()["detail"]) == (409, True)
+
+
+async def test_a_repeated_request_edits_once(flow: Settings, tenant_key: str) -> None:
+    async with running(flow) as http:
+        agent = Agent(http, tenant_key)
+        first = await agent.edit("append", text="Has a cat.", key="one")
+        again = await agent.edit("append", text="Has a cat.", key="one")
+        assert (first.json()["id"], again.headers["Idempotency-Status"]) == (again.json()["id"], "replayed")
+        async with open_redis(flow.redis) as redis:
+            await redis.drop_keys()
+        without_answer = await agent.edit("append", text="Has a cat.", key="one")
+        assert without_answer.json()["id"] == first.json()["id"]
+        assert (await agent.read())["text"] == "Has a cat."
+
+
+async def test_edits_stay_within_tenants_and_users(flow: Settings, tenant_key: str) -> None:
+    rival = await add_tenant(flow, "rival", schema=with_block())
+    bens, reader = await add_key(flow, TENANT, user="ben"), await add_key(flow, TENANT, scopes=["recall"])
+    async with Producer(kafka=flow.kafka) as producer:
+        await producer.send_many([extraction_record(flow.topic("extractions"), remarks("ann", 0, "I live in Oslo."))])
+    async with running(flow) as http:
+        ann, ben, other = Agent(http, tenant_key), Agent(http, bens, None), Agent(http, rival)
+        edit = applied(await ann.edit("append", text="Lives in Oslo."))
+        applied(await ben.edit("append", text="Lives in Rome."))
+        applied(await other.edit("append", text="Another Ann."))
+        texts = [(await each.read())["text"] for each in (ann, ben, other)]
+        assert texts == ["Lives in Oslo.", "Lives in Rome.", "Another Ann."]
+        assert (await other.undo(edit)).status_code == 404
+        assert (await ben.undo(edit)).status_code == 404
+        refused = await Agent(http, bens).edit("append", text="Not Ben's.")
+        assert refused.status_code == 403
+        assert (await Agent(http, reader).edit("append", text="x")).status_code == 403
+        unnamed = await Agent(http, tenant_key, None).edit("append", text="x")
+        assert (unnamed.status_code, "name the user" in unnamed.json()["detail"]) == (422, True)
+        await caught_up(flow, STAGES)
+        assert [each["says"] for each in (await ann.search("Where do I live?"))["results"]] == ["I live in Oslo."]
+        for stranger in (ben, other):
+            assert (await stranger.search("Where do I live?"))["results"] == []
+
+
+async def test_a_search_pages_through_all_events(flow: Settings, tenant_key: str) -> None:
+    async with Producer(kafka=flow.kafka) as producer:
+        said = [extraction_record(flow.topic("extractions"), remarks("ann", number, f"I ate {number} apples.")) for number in range(12)]
+        await producer.send_many(said)
+    async with running(flow) as http:
+        agent = Agent(http, tenant_key)
+        await caught_up(flow, STAGES)
+        pages = [await agent.search("apples", page) for page in range(3)]
+        assert [len(each["results"]) for each in pages] == [5, 5, 2]
+        assert [each["more"] for each in pages] == [True, True, False]
+        assert len({each["id"] for page in pages for each in page["results"]}) == 12
+
+
+async def test_mcp_tools_edit_the_block(flow: Settings, tenant_key: str) -> None:
+    bens, anns = await add_key(flow, TENANT, user="ben"), await add_key(flow, TENANT, user="ann", label="planner")
+    async with serving(flow, STAGES), mcp_service(flow) as url:
+        async with mcp_client(url, anns) as client:
+            first = await call(client, "block_append", text="Lives in Oslo.")
+            assert (first["status"], first["block"]["text"]) == ("applied", "Lives in Oslo.")
+            await call(client, "block_insert", line=1, text="Ann.", version=1)
+            await call(client, "block_replace", old="Oslo", text="Bergen", block=f"core_memory/{BLOCK}")
+            block = await call(client, "block_read")
+            assert block["numbered"] == "1: Ann.\n2: Lives in Bergen."
+            assert [each["by"].split(" (")[0] for each in block["edits"]] == ["planner"] * 3
+            reason = await failure(client, "block_replace", old="Oslo", text="Rome")
+            assert "`old` is not in the block" in reason
+            assert "edit-conflict" in reason
+            assert "name one of" in await failure(client, "block_read", block="core_memory/robot")
+            undone = await call(client, "block_undo", edit=block["edits"][0]["id"])
+            assert undone["block"]["text"] == "Ann.\nLives in Oslo."
+        async with mcp_client(url, bens) as client:
+            assert (await call(client, "block_read"))["text"] == ""
+            assert "another user" in await failure(client, "block_append", text="x", user="ann")
+            assert (await call(client, "block_search", query="Oslo")) == {"page": 0, "results": [], "more": False}
+
+
+@pytest.mark.parametrize(
+    ("body", "detail"),
+    [
+        ({"tool": "append"}, "text must not be blank"),
+        ({"tool": "append", "text": "x", "line": 1}, "takes no line"),
+        ({"tool": "replace", "text": "x"}, "needs old"),
+        ({"tool": "insert", "text": "x", "line": 0}, "line"),
+        ({"tool": "append", "text": "x" * 2001}, "2000"),
+        ({"tool": "drop"}, "tool"),
+    ],
+)
+def test_calls_with_wrong_arguments_are_named(body: dict[str, Any], detail: str) -> None:
+    with pytest.raises(ValidationError, match=detail):
+        BlockEditBody.model_validate(body)
+
+
+@pytest.mark.timeout(300)
+async def test_an_erased_users_edits_are_gone(flow: Settings) -> None:
+    leased = flow.model_copy(update={"control": ControlSettings(lease_s=3.0)})
+    key = await add_tenant(leased, TENANT, schema=with_block())
+    async with running(leased) as http, open_redis(leased.redis) as redis:
+        ann, ben = Agent(http, key), Agent(http, key, "ben")
+        applied(await ann.edit("append", text="Lives in REYKJAVIK.", key="one"))
+        applied(await ann.edit("replace", old="REYKJAVIK", text="HAFNARFJORDUR", reason="ANN moved"))
+        applied(await ben.edit("append", text="Lives in Rome."))
+        await caught_up(leased, STAGES)
+        store = build_store(leased)
+        try:
+            (receipt,) = await erase(leased, TENANT, ["ann"], by="test", store=store, redis=redis)
+            assert receipt.remains == ()
+            left = {**await standing_records(leased, without=("sessions", "extraction", "recalls")), **await redis_contents(leased)}
+            left["store"] = await stored_contents(store, TENANT)
+        finally:
+            await store.close()
+        words = (b"REYKJAVIK", b"HAFNARFJORDUR")
+        assert {name for name, parts in left.items() for part in parts for word in words if word in part} == set()
+        assert (await ann.read())["text"] == ""
+        assert (await ben.read())["text"] == "Lives in Rome."
+        applied(await ann.edit("append", text="Is back."))
+        block = await ann.read()
+        assert (block["text"], len(block["edits"])) == ("Is back.", 1)
+        await caught_up(leased, STAGES)
+    before = await memories(leased)
+    await rebuilt(leased)
+    assert await memories(leased) == before
