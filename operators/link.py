@@ -24,9 +24,10 @@ from memory.terms import words_of
 from memory.times import time_of_microseconds
 from operators.entity_state import covers, joined
 from operators.errors import RefusedChangeError
-from operators.link_prompt import Decision, link_prompt, read_link_answer, read_reconcile_answer, reconcile_prompt
+from operators.link_prompt import Decision, Noted, link_prompt, read_link_answer, read_reconcile_answer, reconcile_prompt
 from operators.link_updates import Neighbour, neighbour_of, note_digest, note_text, updates_of_decision
 from operators.llm_operator import LLMOperator, Moment, Outcome, Prompt, Question, Settled, is_news
+from operators.merge_by_rule import day_of
 from operators.operator import Operand, State, Value
 from operators.publishing import LinkedOperator, Note, Owner
 
@@ -64,6 +65,7 @@ class LinkedNote(LLMOperator, LinkedOperator):
             "id": operand.source_id,
             "text": text,
             "time": operand.time,
+            "offset": operand.offset,
             "source": operand.source,
             "position": operand.position,
             "window": value["window_id"],
@@ -148,7 +150,7 @@ class LinkedNote(LLMOperator, LinkedOperator):
         if covers(outcome["sources"], own["source"], own["position"]):
             return Settled(state)
         content: dict[str, JsonValue] = {
-            "note": {name: own[name] for name in ("id", "window", "text")},
+            "note": {**{name: own[name] for name in ("id", "window", "text")}, "day": day_of(own["time"] + own["offset"])},
             "then": {"number": outcome["number"] + 1, "sources": cast(JsonValue, covered), "of": note_digest(own["text"])},
         }
         content["id"] = hashlib.sha256(orjson.dumps(content, option=orjson.OPT_SORT_KEYS)).hexdigest()[:32]
@@ -189,7 +191,7 @@ class LinkedNote(LLMOperator, LinkedOperator):
         subject = f"{subject}: {self._configuration.description}" if self._configuration.description else subject
         neighbours = [each.noted for each in self._neighbours(question)]
         build = reconcile_prompt if self._reconciles else link_prompt
-        return build(subject=subject, text=content["note"]["text"], neighbours=neighbours)
+        return build(subject=subject, new=Noted(text=content["note"]["text"], day=content["note"]["day"]), neighbours=neighbours)
 
     def outcome(self, question: Question, answer: str, *, model: str) -> Outcome:
         """See :meth:`LLMOperator.outcome`."""

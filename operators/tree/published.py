@@ -43,6 +43,12 @@ def extract(events: Sequence[NodeEvent], most: int = MAX_EXTRACT) -> str:
     return "; ".join(each["text"].rstrip(".; ") for each in sorted(shown, key=lambda each: (each["time"], each["id"])))
 
 
+def days_of(events: Sequence[NodeEvent]) -> str:
+    """The day of events, or the first and the last one with ``/`` between; empty if there is no event."""
+    days = sorted(_moment_of(each).date().isoformat() for each in events)
+    return "/".join(dict.fromkeys((days[0], days[-1]))) if days else ""
+
+
 def events_below(nodes: Nodes, key: str, children: Mapping[str, Sequence[str]]) -> list[NodeEvent]:
     """All events of a node that are still named."""
     return [event for each in below(key, children) for event in nodes[each]["events"]]

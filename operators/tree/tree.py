@@ -17,7 +17,7 @@ from operators.publishing import Owner, PublishingOperator
 from operators.tree.growth import Shape, Tree, inserted, retracted
 from operators.tree.nodes import NodeEvent, Nodes, Whole, above, below, children_of, vector_of
 from operators.tree.prompt import node_prompt
-from operators.tree.published import MAX_EXTRACT, events_below, extract, node_id, node_memory
+from operators.tree.published import MAX_EXTRACT, days_of, events_below, extract, node_id, node_memory
 from operators.tree.texts import RULE, Texts, known_of
 from operators.tree.turns import Turn, divided, segments, turn_of
 
@@ -216,8 +216,8 @@ def _question(nodes: Nodes, key: str, texts: Texts, children: dict[str, list[str
     node, text = nodes[key], texts.text_of(key, nodes[key])
     since = 0 if text is None else text["place"]
     grown = sorted((nodes[each]["place"], each) for each in children.get(key, ()) if nodes[each]["place"] > since)
-    own = [event["text"] for event in node["events"] if event["text"]] if text is None else []
-    added = [*own, *(_text_of(nodes, each, texts, children) for _, each in grown)][-_MAX_ADDED:]
+    own = [[days_of([event]), event["text"]] for event in node["events"] if event["text"]] if text is None else []
+    added = [*own, *(_dated_text_of(nodes, each, texts, children) for _, each in grown)][-_MAX_ADDED:]
     return Question(
         {
             "before": "" if text is None else text["text"],
@@ -232,9 +232,9 @@ def _question(nodes: Nodes, key: str, texts: Texts, children: dict[str, list[str
     )
 
 
-def _text_of(nodes: Nodes, key: str, texts: Texts, children: dict[str, list[str]]) -> str:
-    text = texts.text_of(key, nodes[key])
-    return str(text["text"]) if text is not None and text["text"] else extract(events_below(nodes, key, children))
+def _dated_text_of(nodes: Nodes, key: str, texts: Texts, children: dict[str, list[str]]) -> list[str]:
+    text, events = texts.text_of(key, nodes[key]), events_below(nodes, key, children)
+    return [days_of(events), str(text["text"]) if text is not None and text["text"] else extract(events)]
 
 
 def _outcome(question: Question, text: str, *, by: str) -> Outcome:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from operators.tree.turns import MAX_SEGMENT, segments, turn_of
+from operators.tree.turns import MAX_SEGMENT, segments, shortened_events, turn_of
 from tests.operators.tree.trees import applied, nodes_of, tree_type, turn
 
 TALK = tree_type(Fifo=4)
@@ -49,5 +49,14 @@ def test_segments_are_bounded(number: int) -> None:
     ]
     found = segments([turn_of(each, vector) for each in events], 0.5)  # type: ignore[arg-type]
     assert [len(events) for events, _ in found] == ([MAX_SEGMENT] if number == MAX_SEGMENT else [MAX_SEGMENT, 1])
-    assert sum(len(each["text"]) for each in found[0][0]) <= 1200
+    assert sum(len(each["text"]) for each in found[0][0]) <= 1800
     assert found[0][1].tolist() == [MAX_SEGMENT, 2 * MAX_SEGMENT]
+
+
+def test_only_the_longest_turns_are_shortened() -> None:
+    texts = ["short", "x" * 900, "y" * 400, "z" * 2000]
+    events = [{"id": f"e{each}", "time": each, "offset": 0, "rank": 500, "text": text, "messages": []} for each, text in enumerate(texts)]
+    shown = [each["text"] for each in shortened_events(events)]  # type: ignore[arg-type]
+    assert (shown[0], shown[2]) == ("short", "y" * 400)
+    assert len(shown[1]) == len(shown[3]) == (1800 - 405) // 2
+    assert shown[3].endswith("…")
