@@ -29,6 +29,8 @@ MAX_MESSAGES: Final = 8
 """Messages of an event that a leaf names."""
 _MAX_ADDED: Final = 20
 """Texts that one question adds to a summary."""
+_MAX_NEWER: Final = 1800
+"""Characters of the events of one node that its own summary lacks, in a question about the node above it."""
 
 
 class MemoryTree(LLMOperator, PublishingOperator):
@@ -217,7 +219,7 @@ def _question(nodes: Nodes, key: str, texts: Texts, children: dict[str, list[str
     since = 0 if text is None else text["place"]
     grown = sorted((nodes[each]["place"], each) for each in children.get(key, ()) if nodes[each]["place"] > since)
     own = [[days_of([event]), event["text"]] for event in node["events"] if event["text"]] if text is None else []
-    added = [*own, *(_dated_text_of(nodes, each, texts, children) for _, each in grown)][-_MAX_ADDED:]
+    added = [*own, *(added for _, each in grown for added in _added_by(nodes, each, texts, children))][-_MAX_ADDED:]
     return Question(
         {
             "before": "" if text is None else text["text"],
@@ -232,9 +234,15 @@ def _question(nodes: Nodes, key: str, texts: Texts, children: dict[str, list[str
     )
 
 
-def _dated_text_of(nodes: Nodes, key: str, texts: Texts, children: dict[str, list[str]]) -> list[str]:
-    text, events = texts.text_of(key, nodes[key]), events_below(nodes, key, children)
-    return [days_of(events), str(text["text"]) if text is not None and text["text"] else extract(events)]
+def _added_by(nodes: Nodes, key: str, texts: Texts, children: dict[str, list[str]]) -> list[list[str]]:
+    """The summary of a node and the events that it lacks, each as days and text."""
+    text, leaves = texts.text_of(key, nodes[key]), [each for each in below(key, children) if not nodes[each]["inner"]]
+    if text is None or not text["text"]:
+        events = events_below(nodes, key, children)
+        return [[days_of(events), extract(events, _MAX_NEWER)]]
+    newer = [event for each in leaves if nodes[each]["place"] > text["place"] for event in nodes[each]["events"]]
+    summary = [days_of([each for each in events_below(nodes, key, children) if each not in newer]), str(text["text"])]
+    return [summary, [days_of(newer), extract(newer, _MAX_NEWER)]] if newer else [summary]
 
 
 def _outcome(question: Question, text: str, *, by: str) -> Outcome:
