@@ -29,6 +29,8 @@ _LEAST_EVENTS: Final = 2
 def extract(events: Sequence[NodeEvent], most: int = MAX_EXTRACT) -> str:
     """The most important events' own words, in the order of time.
 
+    If they are of several days, each has its day: the node's own date is that of its newest event, and "yesterday" must not count from it.
+
     Args:
         events: The events.
         most: Characters of the extract, unless a single event is longer.
@@ -40,12 +42,14 @@ def extract(events: Sequence[NodeEvent], most: int = MAX_EXTRACT) -> str:
         if shown and length > most:
             break
         shown.append(each)
-    return "; ".join(each["text"].rstrip(".; ") for each in sorted(shown, key=lambda each: (each["time"], each["id"])))
+    shown.sort(key=lambda each: (each["time"], each["id"]))
+    has_days = len({_day_of(each) for each in shown}) > 1
+    return "; ".join(f"{f'{_day_of(each)} ' if has_days else ''}{each['text'].rstrip('.; ')}" for each in shown)
 
 
 def days_of(events: Sequence[NodeEvent]) -> str:
     """The day of events, or the first and the last one with ``/`` between; empty if there is no event."""
-    days = sorted(_moment_of(each).date().isoformat() for each in events)
+    days = sorted(map(_day_of, events))
     return "/".join(dict.fromkeys((days[0], days[-1]))) if days else ""
 
 
@@ -115,6 +119,10 @@ def node_id(key: str, owner: Owner) -> str:
 
 def _newest_first(events: Sequence[NodeEvent]) -> list[NodeEvent]:
     return sorted(events, key=lambda each: (-each["time"], each["id"]))
+
+
+def _day_of(event: NodeEvent) -> str:
+    return _moment_of(event).date().isoformat()
 
 
 def _moment_of(event: NodeEvent) -> datetime:

@@ -29,7 +29,7 @@ MAX_MESSAGES: Final = 8
 """Messages of an event that a leaf names."""
 _MAX_ADDED: Final = 20
 """Texts that one question adds to a summary."""
-_MAX_NEWER: Final = 1800
+_MAX_NEWER: Final = 2400
 """Characters of the events of one node that its own summary lacks, in a question about the node above it."""
 
 

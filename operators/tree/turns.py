@@ -13,7 +13,7 @@ from operators.tree.nodes import NodeEvent, Whole, cosine, read_vector, written_
 
 MAX_SEGMENT: Final = 12
 """Most turns of a segment."""
-_MAX_TEXT: Final = 1800
+_MAX_TEXT: Final = 2400
 """Most characters of a segment's turns together."""
 
 

@@ -72,6 +72,15 @@ def test_an_extract_keeps_the_most_important() -> None:
     assert " 0;" not in top.content
 
 
+def test_an_extract_of_several_days_names_them() -> None:
+    days = [
+        turn("apply", name, EAST, minute=minute, text=f"{name}: I ran yesterday.")
+        for name, minute in (("a", 0), ("b", 60 * 24), ("c", 60 * 25))
+    ]
+    (top,) = (each for each in published(applied(None, TALK, *days)).values() if each.depth == 0)
+    assert top.content == "2026-01-05 a: I ran yesterday; 2026-01-06 b: I ran yesterday; 2026-01-06 c: I ran yesterday"
+
+
 def test_an_answer_replaces_the_extract() -> None:
     state = applied(None, TALK, *FOUR)
     settled = asked(state)

@@ -49,14 +49,14 @@ def test_segments_are_bounded(number: int) -> None:
     ]
     found = segments([turn_of(each, vector) for each in events], 0.5)  # type: ignore[arg-type]
     assert [len(events) for events, _ in found] == ([MAX_SEGMENT] if number == MAX_SEGMENT else [MAX_SEGMENT, 1])
-    assert sum(len(each["text"]) for each in found[0][0]) <= 1800
+    assert sum(len(each["text"]) for each in found[0][0]) <= 2400
     assert found[0][1].tolist() == [MAX_SEGMENT, 2 * MAX_SEGMENT]
 
 
 def test_only_the_longest_turns_are_shortened() -> None:
-    texts = ["short", "x" * 900, "y" * 400, "z" * 2000]
+    texts = ["short", "x" * 1000, "y" * 400, "z" * 1800]
     events = [{"id": f"e{each}", "time": each, "offset": 0, "rank": 500, "text": text, "messages": []} for each, text in enumerate(texts)]
     shown = [each["text"] for each in shortened_events(events)]  # type: ignore[arg-type]
     assert (shown[0], shown[2]) == ("short", "y" * 400)
-    assert len(shown[1]) == len(shown[3]) == (1800 - 405) // 2
+    assert len(shown[1]) == len(shown[3]) == (2400 - 405) // 2
     assert shown[3].endswith("…")
