@@ -9,6 +9,7 @@ from typing import Any, cast
 import pytest
 
 from memory.records import Memory, MemoryChange
+from memory.schema.method import Method
 from retrieval.errors import RecallFailedError
 from retrieval.pipeline import RecallPipeline
 from retrieval.plan import MARGIN
@@ -91,6 +92,14 @@ async def test_entities_are_returned_next_to_the_hits(edge_store: EdgeStore) -> 
     only_hits = await pipeline.recall(ASKED)
     assert {hit.memory.id for hit in only_hits.hits} == {RIDE.id, PERSON.id}
     assert [*only_hits.entities] == []
+
+
+@pytest.mark.parametrize(("kinds", "is_returned"), [((), True), (("event", "entity"), True), (("event", "summary"), False)])
+async def test_a_method_decides_whether_entities_are_returned(edge_store: EdgeStore, kinds: tuple[str, ...], *, is_returned: bool) -> None:
+    pipeline = pipeline_over(await stored(edge_store, RIDE, PERSON))
+    found = await pipeline.recall(replace(WITH_ENTITIES, method=Method(name="own", kinds=kinds)))
+    assert RIDE in [hit.memory for hit in found.hits]
+    assert ([*found.entities] == [PERSON]) == is_returned
 
 
 async def test_entities_need_a_history_for_earlier_moments(edge_store: EdgeStore) -> None:
