@@ -11,11 +11,13 @@ notes have made of it, so an update is based on the words of two events only.
 """
 
 import hashlib
+from datetime import datetime, timedelta, timezone
 from typing import Any, ClassVar, Final, cast
 
 import orjson
 from pydantic import JsonValue
 
+from memory.dates.event_date import shown_date
 from memory.ids import entity_id
 from memory.keys import entity_key, entity_key_parts
 from memory.records import Link, Lookup, NoteRef, NoteUpdate
@@ -27,7 +29,6 @@ from operators.errors import RefusedChangeError
 from operators.link_prompt import Decision, Noted, link_prompt, read_link_answer, read_reconcile_answer, reconcile_prompt
 from operators.link_updates import Neighbour, neighbour_of, note_digest, note_text, updates_of_decision
 from operators.llm_operator import LLMOperator, Moment, Outcome, Prompt, Question, Settled, is_news
-from operators.merge_by_rule import day_of
 from operators.operator import Operand, State, Value
 from operators.publishing import LinkedOperator, Note, Owner
 
@@ -70,6 +71,8 @@ class LinkedNote(LLMOperator, LinkedOperator):
             "position": operand.position,
             "window": value["window_id"],
         }
+        if value.get("date") is not None:
+            own["date"] = value["date"]
         if value.get("vector") and not covers(_outcome_of(before)["sources"], operand.source, operand.position):
             own["vector"] = value["vector"]
         return {**before, "own": own}
@@ -121,6 +124,8 @@ class LinkedNote(LLMOperator, LinkedOperator):
         labels = f"({', '.join(dict.fromkeys(words))})" if words else None
         return Note(
             content="\n".join(each for each in (*(texts or [own["text"]]), shown["context"], labels) if each),
+            event_time=_moment_of(own),
+            date=own.get("date"),
             keywords=tuple(words),
             properties={name: each for name, each in properties.items() if each is not None},
             hidden_at=time_of_microseconds(own["time"]) if hidden else None,
@@ -150,7 +155,7 @@ class LinkedNote(LLMOperator, LinkedOperator):
         if covers(outcome["sources"], own["source"], own["position"]):
             return Settled(state)
         content: dict[str, JsonValue] = {
-            "note": {**{name: own[name] for name in ("id", "window", "text")}, "day": day_of(own["time"] + own["offset"])},
+            "note": {**{name: own[name] for name in ("id", "window", "text")}, "day": shown_date(_moment_of(own), own.get("date"))},
             "then": {"number": outcome["number"] + 1, "sources": cast(JsonValue, covered), "of": note_digest(own["text"])},
         }
         content["id"] = hashlib.sha256(orjson.dumps(content, option=orjson.OPT_SORT_KEYS)).hexdigest()[:32]
@@ -235,6 +240,11 @@ class LinkedNote(LLMOperator, LinkedOperator):
                 "question": content["id"],
             }
         )
+
+
+def _moment_of(own: dict[str, Any]) -> datetime:
+    """The time of a note's event, with its UTC offset."""
+    return time_of_microseconds(own["time"]).astimezone(timezone(timedelta(microseconds=own["offset"])))
 
 
 def _update_of(value: JsonValue) -> dict[str, Any] | None:

@@ -130,6 +130,12 @@ def test_an_event_is_dated_no_more_exactly_than_known() -> None:
     assert lines == ["2024-05 Ann moved", "2024-05-01 to 2024-05-07 Ann moved", "some day (said 2024-05-06) Ann moved"]
 
 
+def test_a_note_is_dated_among_the_events() -> None:
+    note = memory("Ann moved", kind="entity", type="note", entity_key="e1", date="2024-05", properties={"event": "e1", "window": "w1"})
+    lines = notes_of(packed(hit("Ann left", day=-9), states=(note, state("home: Oslo"))))
+    assert [line.split("] ")[-1] for line in lines] == ["states:", "home: Oslo", "events:", "2024-04-27 Ann left", "2024-05 Ann moved"]
+
+
 def test_a_quoted_event_shows_who_said_it_and_when() -> None:
     said_at = NOON + timedelta(days=1)
     fields: dict[str, Any] = {"speaker": "Ann", "said_at": said_at, "search_text": "Ann (7 May 2024): Ann moved yesterday (6 May 2024)."}
