@@ -58,7 +58,7 @@ def packed(
 
 
 def notes_of(context: Context) -> list[str]:
-    """The lines between the two lines that bear the mark."""
+    """The lines between the two lines with the mark."""
     _, opening, *lines, closing = context.text.split("\n")
     assert (opening, closing) == (f"<<<memory {MARK}", f"memory {MARK}>>>")
     return lines
