@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
+from operators.merging import plan_questions
+from operators.render import published_memories
 from operators.tree.turns import MAX_SEGMENT, segments, shortened_events, turn_of
-from tests.operators.tree.trees import applied, nodes_of, tree_type, turn
+from tests.operators.tree.trees import ANN, applied, nodes_of, tree_type, turn
 
 TALK = tree_type(Fifo=4)
 EAST, NORTH = (1, 0, 0), (0, 1, 0)
@@ -60,3 +62,11 @@ def test_only_the_longest_turns_are_shortened() -> None:
     assert (shown[0], shown[2]) == ("short", "y" * 400)
     assert len(shown[1]) == len(shown[3]) == (2400 - 405) // 2
     assert shown[3].endswith("…")
+
+
+def test_an_extract_shortens_long_turns() -> None:
+    long = [turn("apply", name, EAST, minute=minute, text=f"{name} " + "word " * 300) for minute, name in enumerate("abcde")]
+    (leaf,) = published_memories(applied(None, TALK, *long), TALK, "acme", ANN).values()
+    assert [piece[0] for piece in leaf.content.split("; ")] == ["c"], "a turn of a segment of three has at most 400 characters"
+    (question,) = plan_questions(applied(None, TALK, *long), TALK, has_llm=True).questions
+    assert sum(len(text) for _, text in question[1].content["added"]) > 2000, "a model reads more"  # type: ignore[union-attr, misc]
