@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
+from weakref import WeakValueDictionary
 
 import orjson
 from pydantic import SecretStr
@@ -76,6 +77,7 @@ class KeptReplies:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._replies: dict[str, Reply] = {}
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         path.parent.mkdir(parents=True, exist_ok=True)
         lines = path.read_bytes().splitlines(keepends=True) if path.exists() else []
         for number, line in enumerate(lines, start=1):
@@ -96,6 +98,10 @@ class KeptReplies:
         """The reply of a key."""
         return self._replies.get(key)
 
+    def lock(self, key: str) -> asyncio.Lock:
+        """A lock to hold while a reply is requested, so that equal prompts at the same time are asked once."""
+        return self._locks.setdefault(key, asyncio.Lock())
+
     def put(self, key: str, reply: Reply) -> None:
         """Keeps a reply."""
         self._replies[key] = reply
@@ -110,19 +116,20 @@ class KeptLLM:
         settings: The endpoint is their LLM's; limits, time-outs and prices, too.
         kept: The replies so far.
         purpose: What it is asked for, as an error names it.
+        turn: Bounds the concurrent calls of several models. Default: each has the settings' number of its own.
 
     Raises:
         EvaluationError: If the settings name no endpoint.
     """
 
-    def __init__(self, settings: Settings, *, kept: KeptReplies, purpose: str) -> None:
+    def __init__(self, settings: Settings, *, kept: KeptReplies, purpose: str, turn: asyncio.Semaphore | None = None) -> None:
         llm = build_llm(settings, redis=None, usage=_Unrecorded())
         if llm is None:
             raise EvaluationError(f"no endpoint for {purpose}: give --endpoint URL, or set VARVE_LLM__BASE_URL")
         self._llm: LLM = llm
         self._kept = kept
         self._max_tokens = settings.llm.max_completion_tokens
-        self._turn = asyncio.Semaphore(settings.llm.concurrency)
+        self._turn = turn or asyncio.Semaphore(settings.llm.concurrency)
         self.asked = 0
         """Calls that were made, and not found among the replies."""
         self.said: list[str] = []
@@ -139,18 +146,11 @@ class KeptLLM:
         """See :meth:`models.llm.port.LLM.complete`. A kept answer counts its tokens and cost as the first time."""
         max_tokens = min(request.max_tokens or self._max_tokens, self._max_tokens)
         key = prompt_hash(request, model=self.model, max_tokens=max_tokens)
-        reply = self._kept.get(key)
-        if reply is None:
-            async with self._turn:
-                started = time.perf_counter()
-                answer = await self._llm.complete(request)
-                seconds = round(time.perf_counter() - started, 3)
-            self.asked += 1
-            used = answer.usage
-            reply = Reply(
-                answer.text, used.prompt_tokens, used.completion_tokens, answer.cost, answer.finish_reason, answer.is_estimated, seconds
-            )
-            self._kept.put(key, reply)
+        async with self._kept.lock(key):
+            reply = self._kept.get(key)
+            if reply is None:
+                reply = await self._requested(request)
+                self._kept.put(key, reply)
         self.said.append(reply.text)
         self.spent += Spent(1, reply.prompt_tokens, reply.completion_tokens, reply.cost, reply.seconds)
         usage = LLMUsage(prompt_tokens=reply.prompt_tokens, completion_tokens=reply.completion_tokens)
@@ -162,6 +162,17 @@ class KeptLLM:
             cost=reply.cost,
             latency_ms=reply.seconds * 1000,
             is_estimated=reply.is_estimated,
+        )
+
+    async def _requested(self, request: LLMRequest) -> Reply:
+        async with self._turn:
+            started = time.perf_counter()
+            answer = await self._llm.complete(request)
+            seconds = round(time.perf_counter() - started, 3)
+        self.asked += 1
+        used = answer.usage
+        return Reply(
+            answer.text, used.prompt_tokens, used.completion_tokens, answer.cost, answer.finish_reason, answer.is_estimated, seconds
         )
 
     async def stream(self, request: LLMRequest) -> AsyncIterator[str]:

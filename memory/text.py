@@ -52,6 +52,17 @@ def shortened(text: str, longest: int) -> str:
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
+def fair_share(sizes: list[int], total: int) -> int:
+    """The max-min fair cap: the largest one on each size under which their sum is at most ``total``. Small sizes stay whole."""
+    left, count = total, len(sizes)
+    for size in sorted(sizes):
+        if size * count > left:
+            return left // count
+        left -= size
+        count -= 1
+    return max(sizes, default=0)
+
+
 def estimate_tokens(text: str) -> int:
     """Estimates the number of tokens of a subword tokenizer, for limits where no tokenizer is installed.
 

@@ -11,11 +11,13 @@ notes have made of it, so an update is based on the words of two events only.
 """
 
 import hashlib
+from datetime import datetime, timedelta, timezone
 from typing import Any, ClassVar, Final, cast
 
 import orjson
 from pydantic import JsonValue
 
+from memory.dates.event_date import shown_date
 from memory.ids import entity_id
 from memory.keys import entity_key, entity_key_parts
 from memory.records import Link, Lookup, NoteRef, NoteUpdate
@@ -24,7 +26,7 @@ from memory.terms import words_of
 from memory.times import time_of_microseconds
 from operators.entity_state import covers, joined
 from operators.errors import RefusedChangeError
-from operators.link_prompt import Decision, link_prompt, read_link_answer, read_reconcile_answer, reconcile_prompt
+from operators.link_prompt import Decision, Noted, link_prompt, read_link_answer, read_reconcile_answer, reconcile_prompt
 from operators.link_updates import Neighbour, neighbour_of, note_digest, note_text, updates_of_decision
 from operators.llm_operator import LLMOperator, Moment, Outcome, Prompt, Question, Settled, is_news
 from operators.operator import Operand, State, Value
@@ -64,10 +66,13 @@ class LinkedNote(LLMOperator, LinkedOperator):
             "id": operand.source_id,
             "text": text,
             "time": operand.time,
+            "offset": operand.offset,
             "source": operand.source,
             "position": operand.position,
             "window": value["window_id"],
         }
+        if value.get("date") is not None:
+            own["date"] = value["date"]
         if value.get("vector") and not covers(_outcome_of(before)["sources"], operand.source, operand.position):
             own["vector"] = value["vector"]
         return {**before, "own": own}
@@ -119,6 +124,8 @@ class LinkedNote(LLMOperator, LinkedOperator):
         labels = f"({', '.join(dict.fromkeys(words))})" if words else None
         return Note(
             content="\n".join(each for each in (*(texts or [own["text"]]), shown["context"], labels) if each),
+            event_time=_moment_of(own),
+            date=own.get("date"),
             keywords=tuple(words),
             properties={name: each for name, each in properties.items() if each is not None},
             hidden_at=time_of_microseconds(own["time"]) if hidden else None,
@@ -148,7 +155,7 @@ class LinkedNote(LLMOperator, LinkedOperator):
         if covers(outcome["sources"], own["source"], own["position"]):
             return Settled(state)
         content: dict[str, JsonValue] = {
-            "note": {name: own[name] for name in ("id", "window", "text")},
+            "note": {**{name: own[name] for name in ("id", "window", "text")}, "day": shown_date(_moment_of(own), own.get("date"))},
             "then": {"number": outcome["number"] + 1, "sources": cast(JsonValue, covered), "of": note_digest(own["text"])},
         }
         content["id"] = hashlib.sha256(orjson.dumps(content, option=orjson.OPT_SORT_KEYS)).hexdigest()[:32]
@@ -189,7 +196,7 @@ class LinkedNote(LLMOperator, LinkedOperator):
         subject = f"{subject}: {self._configuration.description}" if self._configuration.description else subject
         neighbours = [each.noted for each in self._neighbours(question)]
         build = reconcile_prompt if self._reconciles else link_prompt
-        return build(subject=subject, text=content["note"]["text"], neighbours=neighbours)
+        return build(subject=subject, new=Noted(text=content["note"]["text"], day=content["note"]["day"]), neighbours=neighbours)
 
     def outcome(self, question: Question, answer: str, *, model: str) -> Outcome:
         """See :meth:`LLMOperator.outcome`."""
@@ -233,6 +240,11 @@ class LinkedNote(LLMOperator, LinkedOperator):
                 "question": content["id"],
             }
         )
+
+
+def _moment_of(own: dict[str, Any]) -> datetime:
+    """The time of a note's event, with its UTC offset."""
+    return time_of_microseconds(own["time"]).astimezone(timezone(timedelta(microseconds=own["offset"])))
 
 
 def _update_of(value: JsonValue) -> dict[str, Any] | None:

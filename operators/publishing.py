@@ -50,9 +50,12 @@ class PublishingOperator(Operator):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Note:
-    """How an operator shows the memory of its entity."""
+    """How an operator shows the memory of its entity, which is about one event."""
 
     content: str
+    event_time: datetime
+    date: str | None = None
+    """The precision of ``event_time``, as in a memory. None: exact."""
     keywords: tuple[str, ...] = ()
     properties: Mapping[str, JsonValue] = field(default_factory=dict)
     """Properties in addition to those of the schema."""

@@ -206,8 +206,14 @@ def _operand_value(event: Event, value: JsonValue, wanted: Input) -> JsonValue:
     }
     if wanted == "whole":
         return whole
-    detailed: dict[str, JsonValue] = {**whole, "type": event.type, "session": event.session, "properties": event.properties}
-    return {**detailed, "date": event.date} if wanted == "detailed" else {**detailed, "vector": event.vector}
+    detailed: dict[str, JsonValue] = {
+        **whole,
+        "type": event.type,
+        "session": event.session,
+        "properties": event.properties,
+        "date": event.date,
+    }
+    return detailed if wanted == "detailed" else {**detailed, "vector": event.vector}
 
 
 def _input_of(event: Event, aggregate: AggregateExpression) -> JsonValue:

@@ -201,15 +201,20 @@ def _types_in_turn(states: Sequence[Memory]) -> list[Memory]:
 def _memory_note(delimiter: PromptDelimiter, memory: Memory, evidence: tuple[str, ...], *, with_said: bool) -> _Note:
     mark = short_hash("memory", memory.id)
     citation = Citation(mark, memory.id, memory.kind, evidence)
-    if memory.kind == "entity":
+    if memory.kind == "entity" and not _is_note(memory):
         return _note(delimiter, "states", (memory.type, memory.entity_key or "", memory.id), citation, memory.content)
-    section = "events" if memory.kind == "event" else "summaries"
+    section = "summaries" if memory.kind in ("summary", "segment") else "events"
     if memory.speaker is not None and memory.said_at is not None:
         order = (memory.said_at, memory.session or "", memory.turn or 0, memory.id)
         return _note(delimiter, section, order, citation, dated_text(memory))
     order = (memory.event_time, memory.session or "", memory.turn or 0, memory.id)
     said = f" (said: {memory.said})" if with_said and memory.said is not None else ""
     return _note(delimiter, section, order, citation, f"{dated_text(memory)}{said}")
+
+
+def _is_note(memory: Memory) -> bool:
+    """Whether an entity's memory is a note of one event (``LINK``): it names the event and its window."""
+    return all(isinstance(memory.properties.get(name), str) for name in ("event", "window"))
 
 
 def dated_text(memory: Memory) -> str:

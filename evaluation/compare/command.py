@@ -11,7 +11,8 @@ import asyncio
 import hashlib
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -19,7 +20,7 @@ import orjson
 
 from evaluation.cached_llm import KeptLLM, KeptReplies, endpoint_settings
 from evaluation.compare.answering import Models
-from evaluation.compare.conversations import Dialogue
+from evaluation.compare.conversations import Dialogue, first_sessions
 from evaluation.compare.formats.detection import DataSet, digest_of, read_data
 from evaluation.compare.formats.longmemeval import dialogues_of
 from evaluation.compare.measuring import measured
@@ -35,8 +36,10 @@ from models.llm.usage import PriceTable
 from runtime.settings import Settings
 
 _BUDGET: Final = 1000
-_FORMAT: Final = 3
-"""Version of the kept figures."""
+_METHODS_AT_ONCE: Final = 4
+"""Methods that a model works for at the same time. Each has a store process and a copy of the embedding model."""
+_MEASURED_CODE: Final = ("evaluation", "extraction", "memory", "models", "operators", "retrieval", "runtime", "stores", "streams")
+"""Packages that figures depend on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +58,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--schema", choices=scenario_names(), default="companion", help="the memory types that each method extends")
     parser.add_argument("--conversations", type=int, help="how many conversations to read; default: all")
+    parser.add_argument(
+        "--sessions",
+        type=_at_least_one,
+        help="read only this many sessions of each conversation, and the questions that they answer; default: all",
+    )
     parser.add_argument("--budget", type=int, default=_BUDGET, help="most tokens of a packed context; default: %(default)s")
     parser.add_argument(
         "--aged-days", type=int, default=0, help="ask this many days after the last message; -1: timelines never age; default: 0"
@@ -79,11 +87,12 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     settings, base = Settings(), scenario(arguments.schema)
     documents = {str(document["Method"]): document for document in map(_document, _names(arguments.methods))}
     schemas = {name: with_method(base, document) for name, document in documents.items()}
-    data = read_data(arguments.data, limit=arguments.conversations)
-    parts, left_out = _parts(data, arguments.variants)
+    data = _first(read_data(arguments.data, limit=arguments.conversations), arguments.sessions)
+    parts, left_out = _parts(data, arguments.variants, arguments.sessions)
     setting = {
         "data_sha256": digest_of(arguments.data),
         "conversations": len(data.dialogues),
+        "sessions": arguments.sessions,
         "budget": arguments.budget,
         "aged_days": arguments.aged_days,
         "embedding": settings.embedding.model,
@@ -161,36 +170,53 @@ class _Measuring:
         self._settings = settings
         self._setting = setting
         self._given = given
+        self._replies: KeptReplies | None = None
+        self._calls = asyncio.Semaphore(given.concurrency)
 
     def all(self, parts: Sequence[_Part], *, model: Settings | None) -> dict[str, dict[str, Any]]:
-        """The figures of each method by data set, with a model or without."""
-        return {part.name: {name: self._one(part, name, model) for name in self._schemas} for part in parts}
+        """The figures of each method by data set, with a model or without.
 
-    def _one(self, part: _Part, name: str, model: Settings | None) -> dict[str, Any]:
+        Without a model, methods are measured one after the other, so that their times can be compared.
+        """
+        return asyncio.run(self._all(parts, model))
+
+    async def _all(self, parts: Sequence[_Part], model: Settings | None) -> dict[str, dict[str, Any]]:
+        self._replies = None if model is None else KeptReplies(self._given.replies)
+        self._calls = asyncio.Semaphore(self._given.concurrency)
+        at_once = asyncio.Semaphore(1 if model is None else _METHODS_AT_ONCE)
+        return {part.name: dict(await asyncio.gather(*(self._one(part, name, model, at_once) for name in self._schemas))) for part in parts}
+
+    async def _one(self, part: _Part, name: str, model: Settings | None, at_once: asyncio.Semaphore) -> tuple[str, dict[str, Any]]:
         schema = self._schemas[name]
         about = {**self._setting, "part": part.name, "model": None if model is None else [model.llm.base_url, model.llm.model]}
-        content = orjson.dumps([_FORMAT, to_json(schema), about], option=orjson.OPT_SORT_KEYS)
+        content = orjson.dumps([_code_digest(), to_json(schema), about], option=orjson.OPT_SORT_KEYS)
         key = hashlib.sha256(content).hexdigest()
-        if key not in self._kept.found:
+        if key in self._kept.found:
+            return name, self._kept.found[key]
+        async with at_once:
             _say(f"measuring {name}{'' if part.kind == 'data' else f', {part.name}'}{'' if model is None else f' with {model.llm.model}'}")
-            self._kept.add(key, asyncio.run(self._measured(schema, part.dialogues, model)))
-        return self._kept.found[key]
+            figures = await self._measured(schema, part.dialogues, model)
+        if figures["query"]["unanswered"]:
+            _say(f"{name}: the model did not answer {figures['query']['unanswered']} questions; run again to ask them")
+        else:
+            self._kept.add(key, figures)
+        return name, figures
 
     async def _measured(self, schema: MemorySchema, dialogues: Sequence[Dialogue], model: Settings | None) -> dict[str, Any]:
         aged = None if self._given.aged_days < 0 else self._given.aged_days
-        models = None if model is None else self._models(model)
+        models = None if model is None or self._replies is None else self._models(model, self._replies)
         try:
             return await measured(schema, dialogues, model or self._settings, budget=self._given.budget, aged_days=aged, models=models)
         finally:
             if models is not None:
                 await models.close()
 
-    def _models(self, settings: Settings) -> Models:
-        kept, longest = KeptReplies(self._given.replies), self._given.max_tokens
+    def _models(self, settings: Settings, kept: KeptReplies) -> Models:
+        longest, turn = self._given.max_tokens, self._calls
         return Models(
-            ingesting=KeptLLM(settings, kept=kept, purpose="ingestion"),
-            answering=Model(settings, kept=kept, purpose="qa", max_tokens=longest),
-            simplifying=Model(settings, kept=kept, purpose="simplification", max_tokens=longest),
+            ingesting=KeptLLM(settings, kept=kept, purpose="ingestion", turn=turn),
+            answering=Model(settings, kept=kept, purpose="qa", max_tokens=longest, turn=turn),
+            simplifying=Model(settings, kept=kept, purpose="simplification", max_tokens=longest, turn=turn),
         )
 
 
@@ -216,11 +242,42 @@ class _Kept:
         self.found[key] = figures
 
 
-def _parts(data: DataSet, wanted: str) -> tuple[list[_Part], dict[str, str]]:
+@cache
+def _code_digest() -> str:
+    """A digest of the code that figures depend on: figures of other code are measured again."""
+    root = Path(__file__).parents[2]
+    files = sorted(each for package in _MEASURED_CODE for each in (root / package).rglob("*.py"))
+    return hashlib.sha256(b"".join(hashlib.sha256(each.read_bytes()).digest() for each in files)).hexdigest()
+
+
+def _first(data: DataSet, sessions: int | None) -> DataSet:
+    """The data with the first sessions of each conversation.
+
+    Raises:
+        DataSetError: If no question remains.
+    """
+    if sessions is None:
+        return data
+    dialogues = [first_sessions(each, sessions) for each in data.dialogues]
+    if not any(each.questions for each in dialogues):
+        raise DataSetError(f"no question of {data.format} is answered by the first {sessions} sessions: give --sessions a higher number")
+    return replace(data, dialogues=dialogues)
+
+
+def _at_least_one(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"must be at least 1, is {number}")
+    return number
+
+
+def _parts(data: DataSet, wanted: str, sessions: int | None) -> tuple[list[_Part], dict[str, str]]:
     """The data sets to measure, and by variant the reason why it was left out."""
     parts, left_out = [_Part("data", "data", data.dialogues)], dict[str, str]()
     if wanted == "none":
         return parts, left_out
+    if sessions is not None:
+        raise DataSetError("--variants changes whole histories: it cannot be combined with --sessions")
     if data.format != "LongMemEval":
         raise DataSetError(f"--variants needs data in LongMemEval's form, and this is {data.format}")
     if wanted in ("scale", "all"):

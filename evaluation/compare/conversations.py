@@ -1,9 +1,10 @@
 """Conversations with questions and their evidence, as steps: first questions are asked, then messages are added."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
+from evaluation.recall.memories import last_moment
 from memory.records import Window
 
 
@@ -48,3 +49,30 @@ class Dialogue:
     def turns(self) -> int:
         """Number of messages."""
         return sum(len(window.messages) for each in self.steps for window in each.windows)
+
+
+def first_sessions(dialogue: Dialogue, number: int) -> Dialogue:
+    """The first sessions of a conversation, with the questions that they answer.
+
+    Questions of a later date are left out. Those without a date are asked after the last message that remains.
+
+    Args:
+        dialogue: The whole conversation.
+        number: How many sessions remain, at least one.
+    """
+    windows = [window for step in dialogue.steps for window in step.windows]
+    sessions = set(list(dict.fromkeys(window.session for window in windows))[:number])
+    remaining = [window for window in windows if window.session in sessions]
+    messages, end = {message.id for window in remaining for message in window.messages}, last_moment(remaining)
+
+    def is_answered(question: Asked) -> bool:
+        return messages.issuperset(question.evidence) and (question.asked_at <= end or not question.is_dated)
+
+    steps = [
+        Step(
+            tuple(each if each.is_dated else replace(each, asked_at=end) for each in step.questions if is_answered(each)),
+            tuple(window for window in step.windows if window.session in sessions),
+        )
+        for step in dialogue.steps
+    ]
+    return Dialogue(dialogue.user, [each for each in steps if each.questions or each.windows])

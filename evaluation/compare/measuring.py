@@ -103,14 +103,14 @@ async def measured(
             kinds.update(f"{each.kind} {each.type}" for each in ingestion.written.values())
     scores = None if models is None else await asyncio.gather(*(answered(each.question, each.context.text, models) for each in recalled))
     return {
-        **_quality(recalled, scores),
+        **_quality(recalled, scores, is_timed=models is None),
         "memories": size.count,
         "memories_by_type": dict(sorted(kinds.items())),
         "stored_tokens": size.tokens,
         "record_bytes": size.record_bytes,
         "vector_bytes": size.dense_bytes + size.late_bytes,
         "turns": sum(each.turns for each in dialogues),
-        "ingestion": _ingestion([*users.values()]),
+        "ingestion": _ingestion([*users.values()], is_timed=models is None),
         "history": history_of([each for one in users.values() for each in one.windows]),
     }
 
@@ -142,7 +142,8 @@ def history_of(windows: Sequence[IngestedWindow]) -> list[dict[str, Any]]:
     ]
 
 
-def _ingestion(users: Sequence[Ingestion]) -> dict[str, Any]:
+def _ingestion(users: Sequence[Ingestion], *, is_timed: bool) -> dict[str, Any]:
+    """The cost of ingestion. Its time is None if other methods ran at the same time."""
     windows = [each for one in users for each in one.windows]
     messages = max(1, sum(each.messages for each in windows))
     return {
@@ -154,12 +155,12 @@ def _ingestion(users: Sequence[Ingestion]) -> dict[str, Any]:
         "prompt_tokens": sum(each.spent.prompt_tokens for each in windows),
         "completion_tokens": sum(each.spent.completion_tokens for each in windows),
         "unusable_windows": sum(each.unusable for each in users),
-        "seconds": round(sum(each.seconds for each in users), 2),
+        "seconds": round(sum(each.seconds for each in users), 2) if is_timed else None,
     }
 
 
-def _quality(recalled: Sequence[Recalled], scores: Sequence[AnswerScore | None] | None) -> dict[str, Any]:
-    """The measures over all questions and by category, with the cost of a query."""
+def _quality(recalled: Sequence[Recalled], scores: Sequence[AnswerScore | None] | None, *, is_timed: bool) -> dict[str, Any]:
+    """The measures over all questions and by category, with the cost of a query. Its time is None if other methods ran at the same time."""
     number = max(1, len(recalled))
     rows = list(zip(recalled, [None] * len(recalled) if scores is None else scores, strict=True))
     categories = sorted({each.question.category for each in recalled})
@@ -176,7 +177,8 @@ def _quality(recalled: Sequence[Recalled], scores: Sequence[AnswerScore | None] 
             "tokens_of_first_10": round(sum(each.tokens for each in recalled) / number, 1),
             "packed_tokens": round(sum(each.context.tokens for each in recalled) / number, 1),
             "packed_share_of_evidence": round(sum(each.packed_share for each in recalled) / number, 4),
-            "seconds": round(sum(each.seconds for each in recalled) / number, 4),
+            "seconds": round(sum(each.seconds for each in recalled) / number, 4) if is_timed else None,
+            "unanswered": sum(each is not None and each.answer is None for each in scores or ()),
         },
         "packed_shares": [round(each.packed_share, 4) for each in recalled],
     }

@@ -11,10 +11,11 @@ _MEBIBYTE: Final = 2**20
 def markdown(report: Mapping[str, Any]) -> str:
     """The report as tables, the best method first."""
     has_model = "with_model" in report
+    sessions = f" (first {report['sessions']} sessions)" if report["sessions"] else ""
     lines = [
         f"# Memory methods on {report['data']}",
         "",
-        f"{report['format']}: {report['conversations']} conversations, {report['questions']} answerable questions, schema "
+        f"{report['format']}: {report['conversations']} conversations{sessions}, {report['questions']} answerable questions, schema "
         f"`{report['schema']}`. {report['setting']}.",
     ]
     if "estimate" in report:
@@ -75,14 +76,14 @@ def _tables(report: Mapping[str, Any], figures: Mapping[str, Any], *, is_estimat
                 str(each["memories"]),
                 f"{each['record_bytes'] / _MEBIBYTE:.2f}",
                 f"{each['vector_bytes'] / _MEBIBYTE:.2f}",
-                f"{each['ingestion']['seconds']:.1f}",
+                _shown(each["ingestion"]["seconds"], 1),
                 f"{each['ingestion']['model_seconds']:.1f}",
                 f"{each['ingestion']['model_calls'] / max(1, each['turns']):.2f}",
                 f"{each['ingestion']['model_tokens_per_turn']:.0f}",
                 f"{each['query']['tokens_of_first_10']:.0f}",
                 f"{each['query']['model_tokens']:.0f}",
                 f"{each['query']['packed_share_of_evidence']:.3f}",
-                f"{each['query']['seconds'] * 1000:.1f}",
+                _shown(each["query"]["seconds"], 1, factor=1000),
             ]
             for name, each in methods
         ],
@@ -133,6 +134,10 @@ def _measures(figures: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 def _value(summary: Mapping[str, Any], measure: str) -> float:
     return float(summary.get(measure, 0.0))
+
+
+def _shown(value: float | None, decimals: int, *, factor: float = 1) -> str:
+    return "" if value is None else f"{value * factor:.{decimals}f}"
 
 
 def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:

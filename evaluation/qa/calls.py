@@ -1,5 +1,6 @@
 """A model that answers or judges."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -17,13 +18,16 @@ class Model:
         kept: The replies so far.
         purpose: What it is asked for.
         max_tokens: Longest reply.
+        turn: See :class:`evaluation.cached_llm.KeptLLM`.
 
     Raises:
         EvaluationError: If the settings name no endpoint.
     """
 
-    def __init__(self, settings: Settings, *, kept: KeptReplies, purpose: str, max_tokens: int) -> None:
-        self._llm = KeptLLM(settings, kept=kept, purpose=purpose)
+    def __init__(
+        self, settings: Settings, *, kept: KeptReplies, purpose: str, max_tokens: int, turn: asyncio.Semaphore | None = None
+    ) -> None:
+        self._llm = KeptLLM(settings, kept=kept, purpose=purpose, turn=turn)
         self._purpose = purpose
         self._max_tokens = max_tokens
 

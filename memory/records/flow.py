@@ -44,7 +44,7 @@ class Memory(Record):
     importance: float = Field(default=0.5, ge=0, le=1)
     event_time: Time
     date: DateText | None = None
-    """Only for events: the precision of ``event_time``. None: exact."""
+    """Only for events and notes: the precision of ``event_time``. None: exact."""
     said_at: Time | None = None
     """Only for events: the time of the newest message of the evidence."""
     session: str | None = None

@@ -12,7 +12,9 @@ _SYSTEM: Final = """You summarise one period of a long-lived memory's timeline. 
 forgotten, and your text stays in their place: questions about that time will be answered from it.
 
 Rules:
-1. Keep who, what, where, when and how much: names, numbers, and the day of what happened once, as "on 2024-05-12".
+1. Keep who, what, where, when and how much: names, numbers, and the day of what happened once, as "on 2024-05-12". `day` is when an \
+event was said or happened: write the date instead of "yesterday", the year instead of "last year". Where an event itself names a less \
+exact time ("in May 2024"), keep its words.
 2. What repeats is told once, with how often and from when to when. What led to what stands together. Leave out pleasantries and how it \
 was said.
 3. Add nothing that is not there.

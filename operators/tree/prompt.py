@@ -13,7 +13,8 @@ so far, which may be empty, and memories to add to it. Write the new summary. Qu
 the memories are about.
 
 Rules:
-1. Keep who, what, where, when and how much: names, numbers and dates. Keep what the summary so far says.
+1. Keep who, what, where, when and how much: names, numbers and dates. `day` is when a memory was said: write the date instead of \
+"yesterday", the year instead of "last year". Keep what the summary so far says.
 2. The more memories the node has, the more general the summary: name what they have in common first, then the most important details.
 3. Add nothing that is not there.
 4. Plain, short sentences; at most `max_characters` characters. Leave out the least important first.
@@ -22,9 +23,9 @@ Rules:
 Answer with one JSON object: `text`.
 
 Example:
-{"tree":"talks of Ann","memories":3,"max_characters":200,"summary":"Ann runs in the mornings.","added":["Ann: I signed up for the Oslo \
-marathon","Ann: my new running shoes are blue"]}
-{"text":"Ann runs in the mornings and signed up for the Oslo marathon. Her new running shoes are blue."}
+{"tree":"talks of Ann","memories":3,"max_characters":200,"summary":"Ann runs in the mornings.","added":[{"day":"2024-05-13",\
+"says":"Ann: I signed up for the Oslo marathon yesterday"},{"day":"2024-05-15","says":"Ann: my new running shoes are blue"}]}
+{"text":"Ann runs in the mornings. She signed up for the Oslo marathon on 2024-05-12. Her new running shoes are blue."}
 """
 
 
@@ -33,13 +34,14 @@ def node_prompt(*, subject: str, question: dict[str, Any]) -> Prompt:
 
     Args:
         subject: The tree's entity and property.
-        question: ``count`` of the memories, ``limit`` in characters, ``before``: the summary so far, and the texts that are ``added``.
+        question: ``count`` of the memories, ``limit`` in characters, ``before``: the summary so far, and the texts that are ``added``, each
+            as ``[day, text]``.
     """
     asked: dict[str, JsonValue] = {
         "tree": subject,
         "memories": question["count"],
         "max_characters": question["limit"],
         "summary": flat(question["before"]),
-        "added": [flat(each) for each in question["added"]],
+        "added": [{"day": day, "says": flat(text)} for day, text in question["added"]],
     }
     return Prompt(system=_SYSTEM, user=question_of(asked), json_schema=SUMMARY_SCHEMA)

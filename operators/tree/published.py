@@ -12,6 +12,7 @@ from pydantic import JsonValue
 from memory.ids import summary_id
 from memory.keys import entity_key_parts
 from memory.records import Memory, WrittenText
+from memory.text import shortened
 from memory.times import time_of_microseconds
 from operators.publishing import Owner
 from operators.tree.nodes import ROOT, NodeEvent, Nodes, above, below
@@ -24,10 +25,15 @@ MAX_EXTRACT: Final = 600
 MAX_LEAVES: Final = 60
 """Most events that a node names as its own or its leaves', and most messages that it names."""
 _LEAST_EVENTS: Final = 2
+_SEGMENT_EXTRACT: Final = 1200
+"""Most characters of a segment's events together, of which an extract shows the most important."""
+_LEAST_TEXT: Final = 100
 
 
 def extract(events: Sequence[NodeEvent], most: int = MAX_EXTRACT) -> str:
     """The most important events' own words, in the order of time.
+
+    If they are of several days, each has its day: the node's own date is that of its newest event, and "yesterday" must not count from it.
 
     Args:
         events: The events.
@@ -40,12 +46,35 @@ def extract(events: Sequence[NodeEvent], most: int = MAX_EXTRACT) -> str:
         if shown and length > most:
             break
         shown.append(each)
-    return "; ".join(each["text"].rstrip(".; ") for each in sorted(shown, key=lambda each: (each["time"], each["id"])))
+    shown.sort(key=lambda each: (each["time"], each["id"]))
+    has_days = len({_day_of(each) for each in shown}) > 1
+    return "; ".join(f"{f'{_day_of(each)} ' if has_days else ''}{each['text'].rstrip('.; ')}" for each in shown)
+
+
+def days_of(events: Sequence[NodeEvent]) -> str:
+    """The day of events, or the first and the last one with ``/`` between; empty if there is no event."""
+    days = sorted(map(_day_of, events))
+    return "/".join(dict.fromkeys((days[0], days[-1]))) if days else ""
 
 
 def events_below(nodes: Nodes, key: str, children: Mapping[str, Sequence[str]]) -> list[NodeEvent]:
     """All events of a node that are still named."""
     return [event for each in below(key, children) for event in nodes[each]["events"]]
+
+
+def extracted_events(nodes: Nodes, key: str, children: Mapping[str, Sequence[str]]) -> list[NodeEvent]:
+    """As :func:`events_below`, with texts short enough that an extract has several events of each segment."""
+    found = []
+    for each in below(key, children):
+        events = nodes[each]["events"]
+        found += events if nodes[each]["inner"] else brief(events)
+    return found
+
+
+def brief(events: Sequence[NodeEvent]) -> list[NodeEvent]:
+    """The events of a segment with equally bounded texts, for an extract."""
+    most = max(_LEAST_TEXT, _SEGMENT_EXTRACT // max(1, len(events)))
+    return [{**each, "text": shortened(each["text"], most)} for each in events]
 
 
 def is_published(nodes: Nodes, key: str) -> bool:
@@ -87,7 +116,8 @@ def node_memory(nodes: Nodes, key: str, texts: Texts, owner: Owner, children: Ma
         user=parts.get("user"),
         kind="summary",
         type=entity_type.name,
-        content=(text["text"] if text is not None and is_by_model else extract(events)) or property_name.replace("_", " "),
+        content=(text["text"] if text is not None and is_by_model else extract(extracted_events(nodes, key, children)))
+        or property_name.replace("_", " "),
         properties=properties,
         importance=max(each["rank"] for each in events) / 1000,
         event_time=_moment_of(newest),
@@ -109,6 +139,10 @@ def node_id(key: str, owner: Owner) -> str:
 
 def _newest_first(events: Sequence[NodeEvent]) -> list[NodeEvent]:
     return sorted(events, key=lambda each: (-each["time"], each["id"]))
+
+
+def _day_of(event: NodeEvent) -> str:
+    return _moment_of(event).date().isoformat()
 
 
 def _moment_of(event: NodeEvent) -> datetime:

@@ -25,7 +25,7 @@ from operators.heat import LONG_TERM, VisitedOperator, Warmth, pages_of
 from operators.operator import Configuration, Operand, State, Value
 from operators.publishing import Owner, PublishingOperator
 from operators.tree.nodes import Node, NodeEvent, Whole, cosines, read_vector, vector_of, written_vector
-from operators.tree.published import extract
+from operators.tree.published import brief, extract
 from operators.tree.turns import MAX_SEGMENT, Turn, divided, segments, shortened_events, turn_of
 
 MID_TERM: Final = "mid-term"
@@ -196,7 +196,7 @@ class MemoryTiers(VisitedOperator, PublishingOperator):
             user=parts.get("user"),
             kind="summary",
             type=owner.entity_type.name,
-            content=events[0]["text"] if len(events) == 1 else extract(events),
+            content=events[0]["text"] if len(events) == 1 else extract(brief(events)),
             properties=properties,
             keywords=list(dict.fromkeys(values)),
             importance=max(each["rank"] for each in events) / 1000,

@@ -17,7 +17,7 @@ from operators.publishing import Owner, PublishingOperator
 from operators.tree.growth import Shape, Tree, inserted, retracted
 from operators.tree.nodes import NodeEvent, Nodes, Whole, above, below, children_of, vector_of
 from operators.tree.prompt import node_prompt
-from operators.tree.published import MAX_EXTRACT, events_below, extract, node_id, node_memory
+from operators.tree.published import MAX_EXTRACT, days_of, events_below, extract, node_id, node_memory
 from operators.tree.texts import RULE, Texts, known_of
 from operators.tree.turns import Turn, divided, segments, turn_of
 
@@ -29,6 +29,8 @@ MAX_MESSAGES: Final = 8
 """Messages of an event that a leaf names."""
 _MAX_ADDED: Final = 20
 """Texts that one question adds to a summary."""
+_MAX_NEWER: Final = 2400
+"""Characters of the events of one node that its own summary lacks, in a question about the node above it."""
 
 
 class MemoryTree(LLMOperator, PublishingOperator):
@@ -216,8 +218,8 @@ def _question(nodes: Nodes, key: str, texts: Texts, children: dict[str, list[str
     node, text = nodes[key], texts.text_of(key, nodes[key])
     since = 0 if text is None else text["place"]
     grown = sorted((nodes[each]["place"], each) for each in children.get(key, ()) if nodes[each]["place"] > since)
-    own = [event["text"] for event in node["events"] if event["text"]] if text is None else []
-    added = [*own, *(_text_of(nodes, each, texts, children) for _, each in grown)][-_MAX_ADDED:]
+    own = [[days_of([event]), event["text"]] for event in node["events"] if event["text"]] if text is None else []
+    added = [*own, *(added for _, each in grown for added in _added_by(nodes, each, texts, children))][-_MAX_ADDED:]
     return Question(
         {
             "before": "" if text is None else text["text"],
@@ -232,9 +234,15 @@ def _question(nodes: Nodes, key: str, texts: Texts, children: dict[str, list[str
     )
 
 
-def _text_of(nodes: Nodes, key: str, texts: Texts, children: dict[str, list[str]]) -> str:
-    text = texts.text_of(key, nodes[key])
-    return str(text["text"]) if text is not None and text["text"] else extract(events_below(nodes, key, children))
+def _added_by(nodes: Nodes, key: str, texts: Texts, children: dict[str, list[str]]) -> list[list[str]]:
+    """The summary of a node and the events that it lacks, each as days and text."""
+    text, leaves = texts.text_of(key, nodes[key]), [each for each in below(key, children) if not nodes[each]["inner"]]
+    if text is None or not text["text"]:
+        events = events_below(nodes, key, children)
+        return [[days_of(events), extract(events, _MAX_NEWER)]]
+    newer = [event for each in leaves if nodes[each]["place"] > text["place"] for event in nodes[each]["events"]]
+    summary = [days_of([each for each in events_below(nodes, key, children) if each not in newer]), str(text["text"])]
+    return [summary, [days_of(newer), extract(newer, _MAX_NEWER)]] if newer else [summary]
 
 
 def _outcome(question: Question, text: str, *, by: str) -> Outcome:

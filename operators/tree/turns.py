@@ -8,14 +8,13 @@ from typing import Final, TypedDict
 
 import numpy as np
 
-from memory.text import shortened
+from memory.text import fair_share, shortened
 from operators.tree.nodes import NodeEvent, Whole, cosine, read_vector, written_vector
 
 MAX_SEGMENT: Final = 12
 """Most turns of a segment."""
-_MAX_TEXT: Final = 1200
+_MAX_TEXT: Final = 2400
 """Most characters of a segment's turns together."""
-_LEAST_TEXT: Final = 100
 
 
 class Turn(TypedDict):
@@ -60,6 +59,6 @@ def segments(turns: Sequence[Turn], threshold: float) -> list[tuple[list[NodeEve
 
 
 def shortened_events(events: Sequence[NodeEvent]) -> list[NodeEvent]:
-    """Events whose texts are bounded together."""
-    most = max(_LEAST_TEXT, _MAX_TEXT // len(events))
+    """Events whose texts are bounded together: only the longest are shortened."""
+    most = fair_share([len(each["text"]) for each in events], _MAX_TEXT)
     return [{**each, "text": shortened(each["text"], most)} for each in events]

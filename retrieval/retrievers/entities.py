@@ -50,8 +50,9 @@ class EntityRetriever:
         self._history = history
 
     def applies_to(self, plan: RecallPlan) -> bool:
-        """Whether the request names types of entities."""
-        return bool(plan.request.entity_types)
+        """Whether the request names types of entities, and the tenant's method searches entities."""
+        method = plan.request.method
+        return bool(plan.request.entity_types) and (method is None or not method.kinds or "entity" in method.kinds)
 
     async def retrieve(self, plan: RecallPlan) -> Entities:
         """The entities nearest to the query, at the moment of the recall.

@@ -13,7 +13,8 @@ import pytest
 from evaluation.compare.command import add_arguments, run
 from evaluation.errors import DataSetError
 from loadtest.answers import extraction_answer, merge_answer
-from loadtest.llm_simulator import LLMSimulator
+from loadtest.llm_simulator import LLMSimulator, Planner
+from loadtest.profiles import Plan
 from loadtest.requests import ChatRequest
 from memory.errors import SchemaError
 from memory.schema.methods import method_document
@@ -103,11 +104,13 @@ def answering(request: ChatRequest) -> str:
     return merge_answer(request) or extraction_answer(request)
 
 
-def answered(folder: Path, data: Path, answer: Callable[[ChatRequest], str], *options: str) -> tuple[dict[str, Any], list[ChatRequest]]:
+def answered(
+    folder: Path, data: Path, answer: Callable[[ChatRequest], str], *options: str, planner: Planner | None = None
+) -> tuple[dict[str, Any], list[ChatRequest]]:
     """The report of a run with a model, and the requests that reached its endpoint."""
 
     async def run_with_model() -> tuple[dict[str, Any], list[ChatRequest]]:
-        async with LLMSimulator(answer=answer) as simulator:
+        async with LLMSimulator(answer=answer, planner=planner) as simulator:
             given = ("--endpoint", simulator.base_url, "--model", "simulated", *options)
             return await asyncio.to_thread(compared, folder, "amem,vikingmem", data, *given), simulator.requests
 
@@ -150,6 +153,34 @@ def test_replies_are_kept_when_a_run_breaks(tmp_path: Path) -> None:
         before, after = (each["with_model"][name] for each in (first, again))
         assert after["overall"] == before["overall"]
         assert after["ingestion"]["model_tokens"] == before["ingestion"]["model_tokens"] > 0
+
+
+def test_figures_lack_no_answers_when_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data = tmp_path / "longmemeval.json"
+    data.write_bytes(orjson.dumps([{**entry("q1"), "answer": "Minka"}]))
+
+    def refuses_questions(request: ChatRequest, _: int) -> Plan:
+        return Plan(status=400 if request.messages[-1][1].endswith("Answer:") else 200)
+
+    first, _ = answered(tmp_path, data, answering, "--yes", planner=refuses_questions)
+    assert {each["query"]["unanswered"] for each in first["with_model"].values()} == {1}
+    assert "amem: the model did not answer 1 questions; run again to ask them" in capsys.readouterr().err
+    again, requests = answered(tmp_path, data, answering, "--yes")
+    assert {(each["query"]["unanswered"], each["overall"]["f1"]) for each in again["with_model"].values()} == {(0, 1.0)}
+    assert all(each.messages[-1][1].endswith(("Answer:", "Simplified answer:")) for each in requests), "ingestion is not asked again"
+
+
+def test_the_first_sessions_are_measured_alone(tmp_path: Path) -> None:
+    folder = tmp_path / "realmem"
+    folder.mkdir()
+    written(folder, dialogues())
+    with pytest.raises(DataSetError, match="first 2 sessions: give --sessions a higher number"):
+        compared(tmp_path, "memgpt", folder, "--sessions", "2")
+    report = compared(tmp_path, "memgpt", folder, "--sessions", "3")
+    assert (report["questions"], report["sessions"], report["methods"]["memgpt"]["turns"]) == (2, 3, 8)
+    assert "(first 3 sessions)" in report["markdown"]
+    with pytest.raises(DataSetError, match="cannot be combined with --sessions"):
+        compared(tmp_path, "memgpt", folder, "--sessions", "3", "--variants", "scale")
 
 
 def test_variants_are_measured_and_plotted(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evaluation.compare.conversations import first_sessions
 from evaluation.compare.formats.detection import digest_of, format_of, read_data
 from evaluation.compare.formats.longmemeval import dialogues_of, read_questions
 from evaluation.compare.variants import PLACES, moved, scaled
@@ -77,6 +78,18 @@ def test_a_wrong_chat_names_the_field(tmp_path: Path, change: dict[str, Any], fi
     with pytest.raises(DataSetError, match="REALTALK") as refused:
         read_data(saved(tmp_path, {**chat(), **change}))
     assert field in str(refused.value)
+
+
+def test_first_sessions_have_the_questions_that_they_answer(tmp_path: Path) -> None:
+    content = chat()
+    content["qa"].append({"question": "What does Ben ask?", "answer": "How Minka is", "evidence": ["D1:1", "D2:1"], "category": 1})
+    (dialogue,) = read_data(saved(tmp_path, content)).dialogues
+    assert [each.text for step in first_sessions(dialogue, 2).steps for each in step.questions][-1] == "What does Ben ask?"
+    first = first_sessions(dialogue, 1)
+    assert [message.id for step in first.steps for window in step.windows for message in window.messages] == ["D1:1", "D1:2"]
+    questions = [each for step in first.steps for each in step.questions]
+    assert [each.text for each in questions] == ["What is the name of Ann's cat?", "When did Ann adopt a cat?"]
+    assert {f"{each.asked_at:%Y-%m-%d}" for each in questions} == {"2023-12-29"}, "asked after the last message that remains"
 
 
 def test_each_form_is_recognised(tmp_path: Path) -> None:

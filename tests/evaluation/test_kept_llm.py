@@ -1,5 +1,6 @@
 """A reply that is kept answers its own question only."""
 
+import asyncio
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ class CountingLLM:
     model = "m"
 
     async def complete(self, request: LLMRequest) -> LLMAnswer:
+        await asyncio.sleep(0)
         return LLMAnswer(text=f"{request.json_schema} {request.max_tokens}", model="m", is_estimated=request.max_tokens == 50)
 
 
@@ -41,3 +43,11 @@ async def test_a_kept_reply_remembers_estimated_tokens(tmp_path: Path, monkeypat
         assert (await llm.complete(replace(ASKED, max_tokens=50))).is_estimated
         assert not (await llm.complete(ASKED)).is_estimated
     assert llm.asked == 0
+
+
+async def test_equal_prompts_at_once_are_asked_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cached_llm, "build_llm", lambda *_, **__: CountingLLM())
+    kept, turn = KeptReplies(tmp_path / "replies.jsonl"), asyncio.Semaphore(8)
+    one, other = (KeptLLM(Settings(), kept=kept, purpose="a test", turn=turn) for _ in range(2))
+    await asyncio.gather(*(llm.complete(ASKED) for llm in (one, other, one)))
+    assert (one.asked + other.asked, one.spent.calls, other.spent.calls) == (1, 2, 1)

@@ -51,8 +51,8 @@ def contribution(position: int, *changes: Change) -> Contribution:
     )
 
 
-def own(text: str, op: Any = "apply") -> Change:
-    value = {"text": text, "window_id": "w1", "vector": None}
+def own(text: str, op: Any = "apply", *, date: str | None = None) -> Change:
+    value = {"text": text, "window_id": "w1", "vector": None, "date": date}
     return Change(op=op, property="note", source_id="e1", value=value, event_time=START, message_ids=["m1"] if op == "apply" else [])
 
 
@@ -122,7 +122,12 @@ def test_the_rule_hides_only_the_same_words(text: str, score: float, hides: bool
             {"decision": "update", "number": 2, "text": "Both.", "delete": []},
             [("e1", "n2", {"text": "Both."}), ("n2", "e1", {"hidden": "merged"})],
         ),
+        (
+            {"decision": "update", "number": 1, "text": "Both.", "delete": [1, 2]},
+            [("e1", "n1", {"text": "Both."}), ("e1", "n2", {"hidden": "contradicted"}), ("n1", "e1", {"hidden": "merged"})],
+        ),
         ({"decision": "update", "number": 2, "text": " ", "delete": []}, []),
+        ({"decision": "update", "number": 1, "text": " ", "delete": [2]}, [("e1", "n2", {"hidden": "contradicted"})]),
         ({"decision": "none", "number": 3, "text": None, "delete": []}, []),
     ],
 )
@@ -130,6 +135,25 @@ def test_a_model_adds_merges_or_contradicts(answer: dict[str, Any], expected: li
     state, question = asked("I moved to Rome.", found("n1", "Rome it is.", 0.8), found("n2", "I live in Oslo.", 0.7), decide="reconcile")
     outcome = operator_of(note_type("reconcile")).outcome(question, orjson.dumps(answer).decode(), model="m").content
     assert updates(state, question, outcome, "reconcile") == expected
+
+
+def test_a_note_has_the_date_of_its_own_event() -> None:
+    state = applied(None, 0, own("I moved in 2023.", date="2023")).state
+    (question,) = plan_questions(state, note_type(), has_llm=True).questions
+    assert orjson.loads(operator_of(note_type()).prompt(question[1], subject="notes").user)["new"]["day"] == "2023"
+    later = applied(state, 1, update("s", {"tags": ["moves"]}, of="I moved in 2023.")).state
+    assert (shown(later).event_time, shown(later).date) == (START, "2023"), "an update by another event does not change it"
+
+
+@pytest.mark.parametrize(("decide", "listed"), [("link", "notes"), ("reconcile", "known")])
+def test_a_prompt_names_the_day_of_each_note(decide: str, listed: str) -> None:
+    _, question = asked("I moved to Rome yesterday.", found("n1", "I live in Oslo.", 0.7), decide=decide)
+    prompt = operator_of(note_type(decide)).prompt(question, subject="notes")
+    assert orjson.loads(prompt.user) == {
+        "field": "notes",
+        "new": {"day": START.date().isoformat(), "says": "I moved to Rome yesterday."},
+        listed: [{"number": 1, "day": "2024-04-01", "says": "I live in Oslo."}],
+    }
 
 
 def test_an_answer_names_only_its_neighbours() -> None:

@@ -58,7 +58,7 @@ def packed(
 
 
 def notes_of(context: Context) -> list[str]:
-    """The lines between the two lines that bear the mark."""
+    """The lines between the two lines with the mark."""
     _, opening, *lines, closing = context.text.split("\n")
     assert (opening, closing) == (f"<<<memory {MARK}", f"memory {MARK}>>>")
     return lines
@@ -128,6 +128,12 @@ def test_an_event_is_dated_no_more_exactly_than_known() -> None:
     known = [hit("Ann moved")._replace(memory=memory("Ann moved", date=date)) for date in ("2024-05", "2024-05-01/2024-05-07", "unknown")]
     lines = [line.split("] ")[-1] for each in known for line in notes_of(packed(each))[1:]]
     assert lines == ["2024-05 Ann moved", "2024-05-01 to 2024-05-07 Ann moved", "some day (said 2024-05-06) Ann moved"]
+
+
+def test_a_note_is_dated_among_the_events() -> None:
+    note = memory("Ann moved", kind="entity", type="note", entity_key="e1", date="2024-05", properties={"event": "e1", "window": "w1"})
+    lines = notes_of(packed(hit("Ann left", day=-9), states=(note, state("home: Oslo"))))
+    assert [line.split("] ")[-1] for line in lines] == ["states:", "home: Oslo", "events:", "2024-04-27 Ann left", "2024-05 Ann moved"]
 
 
 def test_a_quoted_event_shows_who_said_it_and_when() -> None:

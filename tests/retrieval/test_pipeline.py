@@ -9,6 +9,7 @@ from typing import Any, cast
 import pytest
 
 from memory.records import Memory, MemoryChange
+from memory.schema.method import Method
 from retrieval.errors import RecallFailedError
 from retrieval.pipeline import RecallPipeline
 from retrieval.plan import MARGIN
@@ -91,6 +92,14 @@ async def test_entities_are_returned_next_to_the_hits(edge_store: EdgeStore) -> 
     only_hits = await pipeline.recall(ASKED)
     assert {hit.memory.id for hit in only_hits.hits} == {RIDE.id, PERSON.id}
     assert [*only_hits.entities] == []
+
+
+@pytest.mark.parametrize(("kinds", "is_found"), [((), True), (("event", "entity"), True), (("event", "summary"), False)])
+async def test_a_method_without_entities_returns_none(edge_store: EdgeStore, kinds: tuple[str, ...], *, is_found: bool) -> None:
+    pipeline = pipeline_over(await stored(edge_store, RIDE, PERSON))
+    found = await pipeline.recall(replace(WITH_ENTITIES, method=Method(name="own", kinds=kinds)))
+    returned = {each.id for each in (*(hit.memory for hit in found.hits), *found.entities)}
+    assert returned == ({RIDE.id, PERSON.id} if is_found else {RIDE.id})
 
 
 async def test_entities_need_a_history_for_earlier_moments(edge_store: EdgeStore) -> None:

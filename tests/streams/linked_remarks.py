@@ -48,7 +48,7 @@ def note_id(user: str, given: Extraction, place: int = 0) -> str:
 def linking_answer(request: ChatRequest) -> str:
     """Links every note with the same animal, and gives it the new remark as its context."""
     asked: dict[str, Any] = orjson.loads(request.messages[-1][1])
-    new = asked["new"]
+    new = asked["new"]["says"]
     same = [each["number"] for each in asked["notes"] if "cat" in each["says"] and "cat" in new]
     answer = {
         "keywords": [word for word in ("cat", "dog") if word in new],

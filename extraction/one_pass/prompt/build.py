@@ -13,7 +13,7 @@ from extraction.echo_filter import without_echoes, without_echoes_in_result
 from extraction.one_pass.answer import form
 from extraction.one_pass.extraction_input import ExtractionInput
 from extraction.one_pass.prompt.entity_view import dated_lines, entity_heading, field_lines, flat_text
-from extraction.one_pass.prompt.limits import ENTITIES_PER_TYPE, PromptLimits, fair_share, truncate
+from extraction.one_pass.prompt.limits import ENTITIES_PER_TYPE, PromptLimits, truncate
 from extraction.one_pass.prompt.prefix import compile_prefix
 from extraction.one_pass.prompt.shown_lines import shown_lines, size_of, words_of
 from extraction.port import ExtractionContext
@@ -24,7 +24,7 @@ from memory.fencing import delimiter_for, fenced, one_line
 from memory.keys import entity_key_parts, key_part
 from memory.records import Memory, Message, ToolCall, Window
 from memory.schema import EntityType
-from memory.text import estimate_tokens
+from memory.text import estimate_tokens, fair_share
 from models.llm.port import ChatMessage
 
 _STAMP_EVERY: Final = timedelta(minutes=10)

@@ -86,17 +86,6 @@ def truncate(text: str, tokens: int) -> str:
     return _shortened(text, low) if low else ""
 
 
-def fair_share(sizes: list[int], total: int) -> int:
-    """The max-min fair cap: the largest one on each size under which their sum is at most ``total``. Small sizes stay whole."""
-    left, count = total, len(sizes)
-    for size in sorted(sizes):
-        if size * count > left:
-            return left // count
-        left -= size
-        count -= 1
-    return max(sizes, default=0)
-
-
 def _shortened(text: str, characters: int) -> str:
     head = int(characters * _HEAD_SHARE)
     return f"{text[:head].rstrip()}{_ELLIPSIS}{text[len(text) - (characters - head) :].lstrip()}"

@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from typing import Any, Final
 
+from memory.dates.event_date import shown_date
 from memory.ids import entity_id
 from memory.keys import entity_key_parts
 from memory.records import Lookup, MergeRequest
@@ -126,10 +127,10 @@ def _shown(found: ScoredMemory, request: MergeRequest, entity_type: EntityType) 
         "content": memory.content,
         "keywords": memory.keywords,
         "entity_key": memory.entity_key,
-        "day": memory.event_time.date().isoformat(),
+        "day": shown_date(memory.event_time, memory.date),
     }
     text, window = memory.properties.get(request.property), memory.properties.get("window")
     if memory.type == request.entity_type and memory.entity_key is not None and isinstance(text, str) and isinstance(window, str):
         parts = dict(zip(entity_type.keys, entity_key_parts(memory.entity_key), strict=False))
-        shown["note"] = {"event": parts.get("event", ""), "window": window, "text": text, "day": memory.event_time.date().isoformat()}
+        shown["note"] = {"event": parts.get("event", ""), "window": window, "text": text, "day": shown["day"]}
     return shown

@@ -72,6 +72,15 @@ def test_an_extract_keeps_the_most_important() -> None:
     assert " 0;" not in top.content
 
 
+def test_an_extract_of_several_days_names_them() -> None:
+    days = [
+        turn("apply", name, EAST, minute=minute, text=f"{name}: I ran yesterday.")
+        for name, minute in (("a", 0), ("b", 60 * 24), ("c", 60 * 25))
+    ]
+    (top,) = (each for each in published(applied(None, TALK, *days)).values() if each.depth == 0)
+    assert top.content == "2026-01-05 a: I ran yesterday; 2026-01-06 b: I ran yesterday; 2026-01-06 c: I ran yesterday"
+
+
 def test_an_answer_replaces_the_extract() -> None:
     state = applied(None, TALK, *FOUR)
     settled = asked(state)
@@ -103,7 +112,7 @@ def test_growth_by_half_makes_a_text_stale() -> None:
     assert published(state)["b+"].content == "East.", "a new event makes a text incomplete, not wrong"
     questions = {question.part: question.content for _, question in asked(state).questions}
     assert questions["b+"]["before"] == "East."
-    assert questions["b+"]["added"] == ["b was said; e was said"]
+    assert questions["b+"]["added"] == [["2026-01-05", "b was said; e was said"]]
     state = applied(answered(state, "All three."), TALK, turn("apply", "f", (0.9, -0.3, 0), minute=6), first=20)
     assert "b+" not in {question.part for _, question in asked(state).questions}
 
@@ -176,8 +185,25 @@ def test_a_prompt_has_the_summary_and_the_added() -> None:
         "memories": 2,
         "max_characters": 600,
         "summary": "",
-        "added": ["a was said", "b was said"],
+        "added": [{"day": "2026-01-05", "says": "a was said"}, {"day": "2026-01-05", "says": "b was said"}],
     }
+
+
+def test_a_prompt_names_the_days_of_earlier_nodes() -> None:
+    days = [turn("apply", name, vector, minute=minute) for name, vector, minute in (("a", EAST, 0), ("b", NEAR_EAST, 24 * 60))]
+    state = answered(applied(None, TALK, *days), "East.")
+    state = applied(state, TALK, turn("apply", "e", (0.9, 0.3, 0), minute=2 * 24 * 60), first=10)
+    added = {question.part: question.content["added"] for _, question in asked(state).questions}
+    assert [day for day, _ in added["b+"]] == ["2026-01-06/2026-01-07"], "the node below has one memory of each day"  # type: ignore[union-attr, misc]
+    assert added["e+"] == [["2026-01-06", "b was said"], ["2026-01-07", "e was said"]]
+
+
+def test_a_question_has_what_the_summary_below_lacks() -> None:
+    state = answered(applied(None, TALK, *FOUR[:2], turn("apply", "e", (0.9, 0.3, 0), minute=5)), "East.")
+    more = [turn("apply", name, (0.9, 0.3, 0.01 * minute), minute=minute) for minute, name in enumerate(("f", "g", "h"), 6)]
+    questions = {question.part: question.content for _, question in asked(applied(state, TALK, *more, first=10)).questions}
+    texts = [text for _, text in questions["b+"]["added"]]  # type: ignore[union-attr, misc]
+    assert texts == ["East.", "f was said; g was said; h was said"]
 
 
 def test_changes_are_those_of_all_memories() -> None:

@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
-from operators.tree.turns import MAX_SEGMENT, segments, turn_of
-from tests.operators.tree.trees import applied, nodes_of, tree_type, turn
+from operators.merging import plan_questions
+from operators.render import published_memories
+from operators.tree.turns import MAX_SEGMENT, segments, shortened_events, turn_of
+from tests.operators.tree.trees import ANN, applied, nodes_of, tree_type, turn
 
 TALK = tree_type(Fifo=4)
 EAST, NORTH = (1, 0, 0), (0, 1, 0)
@@ -49,5 +51,22 @@ def test_segments_are_bounded(number: int) -> None:
     ]
     found = segments([turn_of(each, vector) for each in events], 0.5)  # type: ignore[arg-type]
     assert [len(events) for events, _ in found] == ([MAX_SEGMENT] if number == MAX_SEGMENT else [MAX_SEGMENT, 1])
-    assert sum(len(each["text"]) for each in found[0][0]) <= 1200
+    assert sum(len(each["text"]) for each in found[0][0]) <= 2400
     assert found[0][1].tolist() == [MAX_SEGMENT, 2 * MAX_SEGMENT]
+
+
+def test_only_the_longest_turns_are_shortened() -> None:
+    texts = ["short", "x" * 1000, "y" * 400, "z" * 1800]
+    events = [{"id": f"e{each}", "time": each, "offset": 0, "rank": 500, "text": text, "messages": []} for each, text in enumerate(texts)]
+    shown = [each["text"] for each in shortened_events(events)]  # type: ignore[arg-type]
+    assert (shown[0], shown[2]) == ("short", "y" * 400)
+    assert len(shown[1]) == len(shown[3]) == (2400 - 405) // 2
+    assert shown[3].endswith("…")
+
+
+def test_an_extract_shortens_long_turns() -> None:
+    long = [turn("apply", name, EAST, minute=minute, text=f"{name} " + "word " * 300) for minute, name in enumerate("abcde")]
+    (leaf,) = published_memories(applied(None, TALK, *long), TALK, "acme", ANN).values()
+    assert [piece[0] for piece in leaf.content.split("; ")] == ["c"], "a turn of a segment of three has at most 400 characters"
+    (question,) = plan_questions(applied(None, TALK, *long), TALK, has_llm=True).questions
+    assert sum(len(text) for _, text in question[1].content["added"]) > 2000, "a model reads more"  # type: ignore[union-attr, misc]
