@@ -31,6 +31,8 @@ class Reply:
     """Whether the endpoint did not count the tokens."""
     seconds: float = 0.0
     """Time from the call to the whole reply."""
+    thoughts: str = ""
+    """Reasoning that the endpoint returned in a field of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +150,14 @@ class KeptLLM:
             self.asked += 1
             used = answer.usage
             reply = Reply(
-                answer.text, used.prompt_tokens, used.completion_tokens, answer.cost, answer.finish_reason, answer.is_estimated, seconds
+                answer.text,
+                used.prompt_tokens,
+                used.completion_tokens,
+                answer.cost,
+                answer.finish_reason,
+                answer.is_estimated,
+                seconds,
+                answer.thoughts,
             )
             self._kept.put(key, reply)
         self.said.append(reply.text)
@@ -162,6 +171,7 @@ class KeptLLM:
             cost=reply.cost,
             latency_ms=reply.seconds * 1000,
             is_estimated=reply.is_estimated,
+            thoughts=reply.thoughts,
         )
 
     async def stream(self, request: LLMRequest) -> AsyncIterator[str]:

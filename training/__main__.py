@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Final
 
 from memory.errors import VarveError
-from training.sift import data, warm_up
+from training.sift import curriculum, data, reward, warm_up
 
-_STEPS: Final = {"data": data, "warm-up": warm_up}
+_STEPS: Final = {"data": data, "warm-up": warm_up, "reward": reward, "curriculum": curriculum}
 
 
 def main() -> None:

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from training.sift.measures import measures_of, ndcg
 from training.sift.reward_formulas import (
     TIERS,
-    answer_reward,
     annealed_beta,
+    answer_reward,
     overlong_penalty,
     retrieval_reward,
     tier_weights,
