@@ -6,9 +6,17 @@ from pathlib import Path
 from typing import Final
 
 from memory.errors import VarveError
-from training.sift import curriculum, data, reward, warm_up
+from training.sift import curriculum, data, evaluate, merge, optimise, reward, warm_up
 
-_STEPS: Final = {"data": data, "warm-up": warm_up, "reward": reward, "curriculum": curriculum}
+_STEPS: Final = {
+    "data": data,
+    "warm-up": warm_up,
+    "reward": reward,
+    "curriculum": curriculum,
+    "optimise": optimise,
+    "merge": merge,
+    "evaluate": evaluate,
+}
 
 
 def main() -> None:

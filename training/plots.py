@@ -8,19 +8,20 @@ from evaluation.compare.plots import Chart
 from training.runs import Run
 
 
-def write_curves(run: Run, name: str, *, title: str, x: str, steps: Sequence[str]) -> None:
-    """Plots the metrics of a run, one line per metric. Metrics that are not numbers are left out.
+def write_curves(run: Run, name: str, *, title: str, x: str, names: Sequence[str], step: str) -> None:
+    """Plots metrics of a step, one line per metric. Lines without the metric of the x axis are left out.
 
     Args:
         run: The run.
         name: The file.
         title: The title.
         x: The metric of the x axis.
-        steps: Metrics to plot.
+        names: Metrics to plot.
+        step: The step.
     """
     found: dict[str, list[tuple[float, float]]] = defaultdict(list)
-    for line in run.metrics():
-        for metric in steps:
+    for line in run.metrics(step):
+        for metric in names:
             if isinstance(line.get(metric), int | float) and isinstance(line.get(x), int | float):
                 found[metric].append((line[x], line[metric]))
     run.write_text(name, Chart(title=title, x=x, y="", series={metric: sorted(points) for metric, points in found.items()}).svg())

@@ -1,8 +1,8 @@
-"""``python -m training sift curriculum``: chooses the examples of an iteration by the proxy's present score (MemSifter 3.4); no model is asked.
+"""``python -m training sift curriculum``: chooses an iteration's examples by the proxy's score (MemSifter 3.4); no model is asked.
 
 Reads the step ``reward`` and writes ``iteration-N/curriculum.jsonl``. An example's priority is 1 - abs(score - 0.2): those that the proxy
-sometimes solves come first. The score is that of the working LLM with the whole ranking, averaged over the rollouts. It is not R_ans: a query
-that the working LLM answers without sessions has R_ans 0, near the anchor, and teaches nothing; its score of 1 puts it last.
+sometimes solves come first. The score is that of the working LLM with the whole ranking, averaged over the rollouts. It is not R_ans: a
+query that the working LLM answers without sessions has R_ans 0, near the anchor, and teaches nothing; its score of 1 puts it last.
 """
 
 import argparse
