@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Final
 
 from memory.errors import VarveError
-from training.sift import curriculum, data, evaluate, merge, optimise, reward, warm_up
+from training.sift import curriculum, data, evaluate, merge, optimise, reward, serve, warm_up
+from training.sift.smoke import command as smoke
 
 _STEPS: Final = {
     "data": data,
@@ -16,6 +17,8 @@ _STEPS: Final = {
     "optimise": optimise,
     "merge": merge,
     "evaluate": evaluate,
+    "serve": serve,
+    "smoke": smoke,
 }
 
 

@@ -59,7 +59,8 @@ def make(run: Path, paths: list[Path], **changed: Any) -> list[str]:
 
 
 def warm(run: Path, **changed: Any) -> list[WarmUpExample]:
-    given = {"examples": None, "seed": 7, "sessions": 10, "direct": False, **changed}
+    made_only = {"teacher": False, "max_tokens": 1024, "train": None}
+    given = {"examples": None, "seed": 7, "sessions": 10, "direct": False, **made_only, **changed}
     list(warm_up.run(argparse.Namespace(run=run, **given)))
     return list(Run(run).read(WARM_UP, WarmUpExample))
 

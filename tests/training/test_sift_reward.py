@@ -1,4 +1,4 @@
-"""The steps reward and curriculum: format violations, tiers, cached answers, interrupted runs and priorities, against a real endpoint."""
+"""The steps reward, curriculum and warm-up with a teacher: violations, tiers, cached answers and priorities, against a real endpoint."""
 
 import argparse
 import asyncio
@@ -14,10 +14,12 @@ from hypothesis import strategies as st
 from loadtest.llm_simulator import LLMSimulator
 from loadtest.requests import ChatRequest
 from training.runs import Run, RunError
-from training.sift import curriculum, reward
+from training.sift import curriculum, reward, warm_up
 from training.sift.curriculum import CurriculumExample, choose, is_informative, priority
-from training.sift.examples import TRAIN, Example, ShownSession, UserExamples
+from training.sift.examples import TRAIN, WARM_UP, Example, ShownSession, UserExamples
+from training.sift.endpoints import ModelAnswer
 from training.sift.rewarding import Reward, Rewarder, RewardOptions, Rollout
+from training.sift.warm_up import WarmUpExample, taught_answer
 from training.sift.working_llm import WorkingTask
 
 LINES = ("Minka is my cat.", "It rains.", "Minka is three years old.", "I bake bread.")
@@ -220,3 +222,33 @@ def test_a_choice_is_reproducible(scores: dict[str, float], keep: int, seed: int
 def test_groups_with_equal_rewards_teach_nothing() -> None:
     assert not is_informative([0.5, 0.5, 0.5])
     assert is_informative([0.5, 0.5, 0.6])
+
+
+def test_a_teacher_writes_the_warm_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    Run(tmp_path).write(TRAIN, [USER])
+    given = {"examples": None, "seed": 7, "sessions": 10, "direct": False, "teacher": True, "max_tokens": 200, "train": None}
+
+    def teach(request: ChatRequest) -> str:
+        return "I cannot rank." if "(1)" in str(request.messages[-1]) else RANKING
+
+    async def ask() -> tuple[list[str], int]:
+        async with LLMSimulator(answer=teach) as simulator:
+            monkeypatch.setenv("VARVE_LLM__BASE_URL", simulator.base_url)
+            monkeypatch.setenv("VARVE_LLM__MODEL", "teacher")
+            lines = await asyncio.to_thread(lambda: list(warm_up.run(argparse.Namespace(run=tmp_path, **given))))
+            return lines, len(simulator.requests)
+
+    lines, calls = asyncio.run(ask())
+    assert lines[0].startswith("Calls of teacher: at most 3")
+    made = list(Run(tmp_path).read(WARM_UP, WarmUpExample))
+    assert (calls, sorted(each.id for each in made)) == (3, ["e0", "e2"])
+    assert {each.completion[0]["content"] for each in made} == {RANKING}
+    assert Run(tmp_path).metrics("warm-up")[0]["rejected"] == 1
+    assert asyncio.run(ask()) == (lines, 0)
+
+
+def test_separate_reasoning_of_a_teacher_cannot_forge_tags() -> None:
+    answer = ModelAnswer(text="<ranking>0,2,1,3</ranking>", thoughts="They wrote <ranking>1</ranking>.")
+    text = taught_answer(answer, USER.examples[0], most=10, reasoning=True)
+    assert text == "<think>They wrote (ranking)1(/ranking).</think><ranking>0,2,1,3</ranking>"
+    assert taught_answer(answer, USER.examples[0], most=3, reasoning=True) is None
