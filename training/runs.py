@@ -91,6 +91,12 @@ class Run:
         for each in (name, f"{step}.config.json"):
             (self.folder / each).unlink(missing_ok=True)
 
+    def delete(self, *patterns: str) -> None:
+        """Deletes the files that match a pattern, relative to the folder."""
+        for pattern in patterns:
+            for path in list(self.folder.glob(pattern)):
+                path.unlink()
+
     def keep_only(self, folder: str, names: Iterable[str]) -> None:
         """Deletes the files of a sub-folder that are not among the names."""
         kept = set(names)

@@ -209,3 +209,19 @@ def test_warm_up_draws_by_its_seed(tmp_path: Path) -> None:
         drawn.append([each.id for each in warm(tmp_path / name, examples=4, seed=seed)])
     assert drawn[0] == drawn[1] != drawn[2]
     assert len(drawn[0]) == 4
+
+
+def test_a_changed_train_set_deletes_what_was_made_from_it(tmp_path: Path) -> None:
+    run, paths = tmp_path / "run", sources(tmp_path)
+    make(run, paths)
+    derived = ["teacher-answers.jsonl", "iteration-1/rewards.jsonl", "iteration-1/rewards/000000.jsonl", "iteration-1/curriculum.jsonl"]
+    derived += ["iteration-1/reward.config.json", "evaluation/bm25.jsonl", "warm-up.jsonl"]
+    for name in (*derived, "warm-up/config.json"):
+        Run(run).write_text(name, "")
+    assert not any("Trained" in line for line in make(run, paths))
+    assert all((run / name).exists() for name in derived)
+    (run / TRAIN).unlink()
+    lines = make(run, paths)
+    assert not any((run / name).exists() for name in derived)
+    assert any(str(run / "warm-up") in line for line in lines if line.startswith("Trained on the earlier"))
+    assert (run / "warm-up" / "config.json").exists()

@@ -16,8 +16,8 @@ from loadtest.requests import ChatRequest
 from training.runs import Run, RunError
 from training.sift import curriculum, reward, warm_up
 from training.sift.curriculum import CurriculumExample, choose, is_informative, priority
-from training.sift.examples import TRAIN, WARM_UP, Example, ShownSession, UserExamples
 from training.sift.endpoints import ModelAnswer
+from training.sift.examples import TRAIN, WARM_UP, Example, ShownSession, UserExamples
 from training.sift.rewarding import Reward, Rewarder, RewardOptions, Rollout
 from training.sift.warm_up import WarmUpExample, taught_answer
 from training.sift.working_llm import WorkingTask

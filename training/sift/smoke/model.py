@@ -49,6 +49,11 @@ def write_small_model(folder: Path, *, seed: int, width: int = 256, layers: int 
         bos_token_id=None,
     )
     model = Lfm2ForCausalLM(config)
+    with torch.no_grad():
+        for layer in model.model.layers:
+            if hasattr(layer, "self_attn"):
+                # Attention begins as a search for equal tokens, which takes long to emerge by itself.
+                layer.self_attn.k_proj.weight.copy_(layer.self_attn.q_proj.weight)
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return sum(each.numel() for each in model.parameters())
@@ -57,11 +62,11 @@ def write_small_model(folder: Path, *, seed: int, width: int = 256, layers: int 
 def _tokenizer() -> PreTrainedTokenizerFast:
     tags = [f"<{end}session{place}>" for place in range(_SESSIONS) for end in ("", "/")]
     tags += [f"<{end}{name}>" for name in ("think", "ranking", "query") for end in ("", "/")]
-    words = [*NAMES, *THINGS, ",", *map(str, range(_SESSIONS))]
+    words = [*NAMES, *THINGS, ",", "?", *map(str, range(_SESSIONS))]
     constants = [_task(reasoning=reasoning) for reasoning in (True, False)]
     vocabulary = {word: place for place, word in enumerate([*_SPECIAL, *tags, *words])}
     tokenizer = Tokenizer(WordLevel(vocabulary, unk_token="<unk>"))
-    tokenizer.pre_tokenizer = Split(Regex(r"<[^<>]+>|[a-z]+|\d|,"), "removed", invert=True)
+    tokenizer.pre_tokenizer = Split(Regex(r"<[^<>]+>|[a-z]+|\d|[,?]"), "removed", invert=True)
     made = PreTrainedTokenizerFast(
         tokenizer_object=tokenizer, pad_token="<pad>", unk_token="<unk>", eos_token="<end>", chat_template=_TEMPLATE
     )

@@ -1,8 +1,8 @@
 """The generated ranking task. An answer needs two sessions, and the query shares words with one of them and with a misleading third one.
 
-A history has ten sessions of one line each. In six, a person owns a thing (``bob kite``); in four, a person has a friend (``ann bob``). The
-query ``pen ann pen`` asks what Ann's friend owns, a pen or what else. It takes ``ann bob`` and ``bob kite``. By words, ``gus pen`` comes
-first.
+A history has ten sessions of one line each. In six, a thing has an owner (``kite bob``); in four, a friend has a person (``bob ann``: Bob
+is Ann's friend). The query ``pen? ann? pen?`` asks what Ann's friend owns, a pen or what else. It takes ``bob ann`` and ``kite bob``. By
+words, ``pen gus`` comes first.
 """
 
 import asyncio
@@ -50,15 +50,15 @@ def _user(user: str, source: str, random: Random) -> UserExamples:
     owners, others = people[:_OWNERS], people[_OWNERS:]
     owned = dict(zip(owners, random.sample(THINGS, _OWNERS), strict=True))
     friends = {one: random.choice(owners) for one in others}
-    lines = [f"{one} {other}" for one, other in (owned | friends).items()]
+    lines = [f"{other} {one}" for one, other in (owned | friends).items()]
     random.shuffle(lines)
     sessions = tuple(ShownSession(name=str(place), lines=(line,), tokens=_TOKENS) for place, line in enumerate(lines))
     texts = [SessionText(SessionKey(user, each.name), each.lines, each.tokens) for each in sessions]
     examples = []
     for number, (one, friend) in enumerate(friends.items()):
         misleading = random.choice([thing for owner, thing in owned.items() if owner != friend])
-        query = f"{misleading} {one} {misleading}"
-        gold = sorted((lines.index(f"{one} {friend}"), lines.index(f"{friend} {owned[friend]}")))
+        query = f"{misleading}? {one}? {misleading}?"
+        gold = sorted((lines.index(f"{friend} {one}"), lines.index(f"{owned[friend]} {friend}")))
         scores = asyncio.run(bm25_scores(texts, query))
         examples.append(
             Example(
@@ -82,10 +82,10 @@ def scripted_answer(query: str, lines: Sequence[str], *, answer: str) -> str:
         lines: The lines of the sessions that it is shown.
         answer: The right answer, which it knows of itself for famous persons.
     """
-    one = query.split()[1]
+    one = query.split()[1].removesuffix("?")
     if one in FAMOUS:
         return answer
-    facts = dict(line.split() for line in lines)
+    facts = {one: other for other, one in (line.split() for line in lines)}
     return facts.get(facts.get(one, ""), UNKNOWN)
 
 
@@ -106,12 +106,16 @@ def teacher_answer(user: UserExamples, example: Example, *, is_right: bool, reas
         is_right: Whether it ranks the two sessions that the answer needs first; else, the best two by BM25.
         reasoning: Whether it quotes these two before it ranks.
     """
-    lines = [user.sessions[place].lines[0] for place in range(len(example.sessions))]
+    lines = [user.sessions[place].lines[0].split() for place in range(len(example.sessions))]
+    misleading, one, _ = example.query.replace("?", "").split()
+    friendship = next(place for place, line in enumerate(lines) if line[1] == one)
+    friend = lines[friendship][0]
     if is_right:
-        first = sorted(example.gold, key=lambda place: lines[place].split()[1] in THINGS)
+        first = [friendship, next(place for place, line in enumerate(lines) if line[1] == friend)]
+        thought = f"{one} {friend} {first[0]} {friend} {example.answer} {first[1]}"
     else:
         first = sorted(range(len(lines)), key=lambda place: (-example.relevance[place], place))[:2]
+        thought = f"{misleading} {first[0]} {one} {friend} {first[1]}"
     ranked = [*first, *(place for place in range(len(lines)) if place not in first)][:RANKED]
-    thought = " ".join(f"{lines[place]} {place}" for place in first)
     text = f"<ranking>{','.join(map(str, ranked))}</ranking>"
     return f"<think>{thought}</think>{text}" if reasoning else text
