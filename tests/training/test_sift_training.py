@@ -4,12 +4,14 @@ Without torch (the extra ``training``) these tests are skipped.
 """
 
 import argparse
+import shutil
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 
-from training.runs import Run
+from training.runs import Run, RunError
 
 torch = pytest.importorskip("torch", reason="torch is missing: install the extra `training` to test training")
 pytest.importorskip("trl", reason="trl is missing: install the extra `training` to test training")
@@ -62,14 +64,61 @@ def test_prompts_are_drawn_without_end() -> None:
     assert drawn == PromptCycle(rows, seed=1)(7)
 
 
-@pytest.mark.timeout(900)
-def test_training_raises_the_quality(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of the experiment with two updates of a model that is too small to learn."""
     from training.sift.smoke import command
 
-    given = argparse.Namespace(run=tmp_path, size="small", no_ablations=True, bf16=False, seed=7)
-    lines = list(command.run(given))
-    scores = {each["method"]: each for each in Run(tmp_path).metrics("evaluate")}
-    assert scores["untrained"]["ndcg_at_5"] < 0.1
-    assert scores["warm-up"]["ndcg_at_5"] > 0.3
-    assert scores["memsifter"]["ndcg_at_5"] >= 0.8, lines
-    assert list(command.run(given))[-1].endswith(" s"), "a finished run trains nothing"
+    folder = tmp_path_factory.mktemp("tiny")
+    with pytest.raises(RunError, match=r"NDCG@5 .*0.8 was expected"):
+        list(command.run(argparse.Namespace(run=folder, size="tiny", no_ablations=True, bf16=False, seed=7)))
+    return folder
+
+
+@pytest.mark.timeout(600)
+def test_every_step_of_a_training_runs(tiny: Path) -> None:
+    run = Run(tiny / "memsifter")
+    updates = [each for each in run.metrics("iteration-1/optimise") if "reward" in each]
+    assert {each["update"] for each in updates} == {0, 1}
+    assert all(0 <= each["valid"] <= 1 for each in updates)
+    checkpoints = [each["checkpoint"] for each in run.metrics("iteration-1/optimise") if "checkpoint" in each]
+    assert checkpoints == ["checkpoint-1", "checkpoint-2"]
+    assert any("loss" in each for each in run.metrics("warm-up-model"))
+    for name in ("warm-up.svg", "iteration-1/optimise.svg", "iteration-1/validation.svg"):
+        assert "<svg" in (run.folder / name).read_text()
+    methods = orjson.loads((tiny / "smoke.json").read_bytes())
+    assert list(methods) == ["untrained", "warm-up", "memsifter", "bm25"]
+    assert methods["memsifter"]["prompt_tokens"] > 0
+
+
+@pytest.mark.timeout(600)
+def test_an_interrupted_training_continues(tiny: Path) -> None:
+    """The last checkpoint is lost: the step trains one more update, and validates that checkpoint alone."""
+    from training.sift.optimise import optimise_model
+    from training.sift.smoke import command
+    from training.sift.smoke.task import ScriptedLLM
+
+    run = Run(tiny / "memsifter")
+    lines = [each for each in run.metrics() if "refilled_groups" not in each and each.get("checkpoint") != "checkpoint-2"]
+    (run.folder / "metrics.jsonl").write_bytes(b"".join(orjson.dumps(each) + b"\n" for each in lines))
+    shutil.rmtree(run.folder / "iteration-1" / "checkpoints" / "checkpoint-2")
+    size = command.SIZES["tiny"]
+    given = command.optimise_arguments(run, run, command.PAPER, size, seed=7, bf16=False)
+    said = list(optimise_model(run, given, ScriptedLLM()))
+    assert len(said) == 1
+    assert said[0].startswith("checkpoint-2")
+    added = run.metrics("iteration-1/optimise")[len([each for each in lines if each["step"] == "iteration-1/optimise"]) :]
+    assert [each["update"] for each in added if "reward" in each] == [1]
+    assert list(optimise_model(run, given, ScriptedLLM())) == []
+
+
+@pytest.mark.timeout(600)
+def test_merged_weights_are_the_mean(tiny: Path) -> None:
+    from safetensors.torch import load_file
+
+    folder = tiny / "memsifter" / "iteration-1"
+    states = [load_file(folder / "checkpoints" / f"checkpoint-{number}" / "model.safetensors") for number in (1, 2)]
+    merged = load_file(folder / "merged" / "model.safetensors")
+    assert merged.keys() == states[0].keys()
+    for name, tensor in merged.items():
+        assert torch.allclose(tensor, (states[0][name] + states[1][name]) / 2)

@@ -1,4 +1,7 @@
-"""A small Llama with random weights and a tokenizer with whole words, as a folder that transformers loads like any other model."""
+"""A small LFM2 with random weights and a tokenizer with whole words, as a folder that transformers loads like any other model.
+
+Its layers are short convolutions and attention in turn. With attention alone, finding a word again takes many more steps to emerge.
+"""
 
 from pathlib import Path
 from typing import Final
@@ -10,9 +13,8 @@ from tokenizers.pre_tokenizers import Split
 from transformers import Lfm2Config, Lfm2ForCausalLM, PreTrainedTokenizerFast
 
 from retrieval.session_ranking.ranking import prompt_of
-from training.sift.smoke.task import NAMES, RANKED, THINGS
+from training.sift.smoke.task import NAMES, RANKED, SESSIONS, THINGS
 
-_SESSIONS: Final = 10
 _SPECIAL: Final = ("<pad>", "<unk>", "<user>", "<assistant>", "<end>")
 _TEMPLATE: Final = (
     "{% for message in messages %}{% if message['role'] == 'user' %}<user>{{ message['content'] }}"
@@ -49,20 +51,15 @@ def write_small_model(folder: Path, *, seed: int, width: int = 256, layers: int 
         bos_token_id=None,
     )
     model = Lfm2ForCausalLM(config)
-    with torch.no_grad():
-        for layer in model.model.layers:
-            if hasattr(layer, "self_attn"):
-                # Attention begins as a search for equal tokens, which takes long to emerge by itself.
-                layer.self_attn.k_proj.weight.copy_(layer.self_attn.q_proj.weight)
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return sum(each.numel() for each in model.parameters())
 
 
 def _tokenizer() -> PreTrainedTokenizerFast:
-    tags = [f"<{end}session{place}>" for place in range(_SESSIONS) for end in ("", "/")]
+    tags = [f"<{end}session{place}>" for place in range(SESSIONS) for end in ("", "/")]
     tags += [f"<{end}{name}>" for name in ("think", "ranking", "query") for end in ("", "/")]
-    words = [*NAMES, *THINGS, ",", "?", *map(str, range(_SESSIONS))]
+    words = [*NAMES, *THINGS, ",", "?", *map(str, range(SESSIONS))]
     constants = [_task(reasoning=reasoning) for reasoning in (True, False)]
     vocabulary = {word: place for place, word in enumerate([*_SPECIAL, *tags, *words])}
     tokenizer = Tokenizer(WordLevel(vocabulary, unk_token="<unk>"))
@@ -78,4 +75,4 @@ def _tokenizer() -> PreTrainedTokenizerFast:
 def _task(*, reasoning: bool) -> str:
     """What a prompt says after its query: one token, because it is the same in all prompts."""
     content = prompt_of([], "", most=RANKED, reasoning=reasoning)[1].content
-    return content.rpartition("</query>\n")[2].replace("has 0 sessions. Rank 0.", f"has {_SESSIONS} sessions. Rank {RANKED}.")
+    return content.rpartition("</query>\n")[2].replace("has 0 sessions. Rank 0.", f"has {SESSIONS} sessions. Rank {RANKED}.")

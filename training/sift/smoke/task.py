@@ -1,8 +1,8 @@
 """The generated ranking task. An answer needs two sessions, and the query shares words with one of them and with a misleading third one.
 
-A history has ten sessions of one line each. In six, a thing has an owner (``kite bob``); in four, a friend has a person (``bob ann``: Bob
-is Ann's friend). The query ``pen? ann? pen?`` asks what Ann's friend owns, a pen or what else. It takes ``bob ann`` and ``kite bob``. By
-words, ``pen gus`` comes first.
+A history has eight sessions of one line each. In five, a thing has an owner (``kite bob``); in three, a friend has a person (``bob ann``:
+Bob is Ann's friend). The query ``pen? ann? pen?`` asks what Ann's friend owns, a pen or what else. It takes ``bob ann`` and ``kite bob``.
+By words, ``pen gus`` comes first.
 """
 
 import asyncio
@@ -16,25 +16,26 @@ from training.sift.examples import Example, ShownSession, UserExamples
 from training.sift.working_llm import WorkingTask
 
 _WORDS: Final = (
-    "ann bob cid dan eve fay gus hal ida jim kay leo mia ned olga pam",
-    "axe bell cup drum egg fan gem harp ink jar kite lamp mug net oar pen",
+    "ann bob cid dan eve fay gus hal ida jim kay leo",
+    "axe bell cup drum egg fan gem harp ink jar kite pen",
 )
 NAMES: Final = tuple(_WORDS[0].split())
 THINGS: Final = tuple(_WORDS[1].split())
-FAMOUS: Final = frozenset(NAMES[:3])
+FAMOUS: Final = frozenset(NAMES[:2])
 """The scripted LLM knows what they own without any session, as a real one knows some answers."""
 UNKNOWN: Final = "unknown"
 """The answer of the scripted LLM if its sessions do not suffice."""
-RANKED: Final = 5
+RANKED: Final = 3
 """Number of sessions to rank."""
-_OWNERS: Final = 6
-_FRIENDSHIPS: Final = 4
+_OWNERS: Final = 5
+_FRIENDSHIPS: Final = 3
+SESSIONS: Final = _OWNERS + _FRIENDSHIPS
 _TOKENS: Final = 8
 """Tokens of a session; any number will do, as all sessions fit."""
 
 
 def users_of(number: int, *, seed: int, source: str) -> list[UserExamples]:
-    """Users with a history and four queries each.
+    """Users with a history and three queries each.
 
     Args:
         number: Number of users.
