@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from memory.errors import VarveError
-from training.sift import curriculum, data, evaluate, merge, optimise, reward, serve, warm_up
+from training.sift import ablate, curriculum, data, evaluate, merge, optimise, reward, serve, warm_up
 from training.sift.smoke import command as smoke
 
 _STEPS: Final = {
@@ -17,6 +17,7 @@ _STEPS: Final = {
     "optimise": optimise,
     "merge": merge,
     "evaluate": evaluate,
+    "ablate": ablate,
     "serve": serve,
     "smoke": smoke,
 }

@@ -4,6 +4,7 @@ Without torch (the extra ``training``) these tests are skipped.
 """
 
 import argparse
+import asyncio
 import shutil
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import orjson
 import pytest
 
+from loadtest.llm_simulator import LLMSimulator
 from training.runs import Run, RunError
 
 torch = pytest.importorskip("torch", reason="torch is missing: install the extra `training` to test training")
@@ -122,3 +124,32 @@ def test_merged_weights_are_the_mean(tiny: Path) -> None:
     assert merged.keys() == states[0].keys()
     for name, tensor in merged.items():
         assert torch.allclose(tensor, (states[0][name] + states[1][name]) / 2)
+
+
+@pytest.mark.timeout(600)
+def test_one_command_trains_all_ablations(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from training.sift import ablate
+
+    parser = argparse.ArgumentParser()
+    ablate.add_arguments(parser)
+    model = str(tiny / "memsifter" / "warm-up")
+    given = ["--model", model, "--steps", "1", "--batch", "2", "--rollouts", "2", "--micro-batch", "4", "--save-every", "1"]
+    given += ["--refills", "0", "--max-tokens", "24", "--overlong-buffer", "4", "--sessions", "3", "--validation", "2", "--examples", "3"]
+
+    async def train() -> list[str]:
+        async with LLMSimulator(answer=lambda _: "unknown") as simulator:
+            monkeypatch.setenv("VARVE_LLM__BASE_URL", simulator.base_url)
+            monkeypatch.setenv("VARVE_LLM__MODEL", "working")
+            arguments = argparse.Namespace(run=tiny / "memsifter", **vars(parser.parse_args(given)))
+            return await asyncio.to_thread(lambda: list(ablate.run(arguments)))
+
+    lines = asyncio.run(train())
+    assert lines[0].startswith("Calls of working")
+    figures = orjson.loads((tiny / "memsifter" / "ablations.json").read_bytes())
+    assert list(figures) == ["memsifter", "no-outcome", "no-marginal-utility", "no-rank-weights"]
+    forms = {
+        name: orjson.loads((tiny / "memsifter" / "ablations" / name / "iteration-1" / "optimise.config.json").read_bytes())
+        for name in figures
+    }
+    assert (forms["no-outcome"]["alpha"], forms["memsifter"]["alpha"]) == (0.0, 1.0)
+    assert [each["shaping"] for each in forms.values()] == ["paper", "paper", "absolute", "uniform"]

@@ -75,7 +75,7 @@ class Reward(BaseModel):
     """For a long answer; 0 or negative."""
     reward: float
     error: str = ""
-    """What violates the format."""
+    """The violation of the format."""
 
     @property
     def score(self) -> float:

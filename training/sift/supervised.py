@@ -60,7 +60,7 @@ def fit(model: str, examples: Sequence[WarmUpExample], target: Path, *, config: 
             completion_only_loss=True,
             save_steps=config["save_every"],
             save_total_limit=1,
-            logging_steps=10,
+            logging_steps=5,
             report_to="none",
             bf16=config["bf16"],
             use_cpu=not has_gpu,

@@ -10,20 +10,20 @@ import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from random import Random
-from typing import Any, Final
+from typing import Final
 
 import orjson
 
 from training.runs import Run, RunError
 from training.sift import optimise
+from training.sift.ablate import ABLATIONS, PAPER, Variant, judge, train_and_judge
 from training.sift.curriculum import CURRICULUM, choose, scores_of
-from training.sift.evaluate import evaluate_baseline, evaluate_proxy, judged_examples, write_report
+from training.sift.evaluate import evaluate_baseline, judged_examples, write_report
 from training.sift.examples import TEST, TRAIN, WARM_UP, Example, UserExamples
-from training.sift.merge import best_checkpoints
-from training.sift.optimise import CHECKPOINTS, MERGED, checkpoint_scores, optimise_model
+from training.sift.optimise import reward_options
 from training.sift.proxies import require_torch
 from training.sift.reward import REWARDS, answered_examples, reward_all
-from training.sift.rewarding import Reward, RewardOptions
+from training.sift.rewarding import Reward
 from training.sift.smoke.task import RANKED, ScriptedLLM, teacher_answer, users_of
 from training.sift.warm_up import MODEL, WarmUpExample, train_on_examples
 
@@ -32,6 +32,8 @@ MIN_NDCG: Final = 0.8
 _RIGHT: Final = 0.4
 """Share of the teacher's answers that are right."""
 _MAX_TOKENS: Final = 40
+_BEST: Final = 2
+"""Checkpoints that are averaged."""
 _QUERIES: Final = 3
 """Queries of a user."""
 _PART: Final = 50
@@ -63,23 +65,6 @@ SIZES: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Variant:
-    """A training of the paper's ablation (section 4.4)."""
-
-    name: str
-    changed: dict[str, Any]
-
-
-PAPER: Final = Variant("memsifter", {})
-ABLATIONS: Final = (
-    Variant("no-outcome", {"alpha": 0.0, "beta": 1.0, "anneal_epochs": 1e9}),
-    Variant("no-marginal-utility", {"shaping": "absolute"}),
-    Variant("no-rank-weights", {"shaping": "uniform"}),
-    Variant("direct", {"direct": True}),
-)
-
-
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the step's own arguments."""
     parser.add_argument("--size", choices=sorted(SIZES), default="full", help="size of the experiment; default: %(default)s")
@@ -99,9 +84,8 @@ def run(arguments: argparse.Namespace) -> Iterator[str]:
     size, started = SIZES[arguments.size], time.monotonic()
     folder = Run(arguments.run)
     folder.begin("smoke", {**asdict(size), "seed": arguments.seed, "bf16": arguments.bf16})
-    reports: dict[str, Any] = {}
     for variant in (PAPER, *(() if arguments.no_ablations else ABLATIONS)):
-        reports[variant.name] = yield from trained(folder, variant, size, seed=arguments.seed, bf16=arguments.bf16)
+        yield from trained(folder, variant, size, seed=arguments.seed, bf16=arguments.bf16)
     chosen = judged_examples(folder, number=size.queries, seed=arguments.seed)
     yield from evaluate_baseline(folder, "bm25", chosen, sessions=RANKED, working=ScriptedLLM())
     yield from write_report(folder, "smoke")
@@ -128,29 +112,21 @@ def trained(root: Run, variant: Variant, size: Size, *, seed: int, bf16: bool) -
         seed: Seed of data, weights and order.
         bf16: Whether to compute in bfloat16.
     """
-    from training.sift.averaging import write_mean
     from training.sift.local_model import LocalModel
 
     direct = bool(variant.changed.get("direct", False))
-    options = RewardOptions(sessions=RANKED, reasoning=not direct, max_tokens=_MAX_TOKENS, overlong_buffer=_MAX_TOKENS // 4)
     warm = Run(root.folder / ("direct" if direct else PAPER.name))
-    _write_sets(root, warm, size, seed=seed)
+    run = Run(root.folder / variant.name)
+    _write_sets(root, run, size, seed=seed)
+    given = optimise_arguments(run, warm, variant, size, seed=seed, bf16=bf16)
+    options = reward_options(given)
     chosen = judged_examples(root, number=size.queries, seed=seed)
     working = ScriptedLLM()
-
-    def judged(name: str, model: Any) -> Iterator[str]:
-        local = LocalModel(str(model), batch=64, max_tokens=_MAX_TOKENS, seed=seed)
-        yield from evaluate_proxy(root, name, chosen, local, options=options, working=working)
-        local.close()
-
-    yield from _warm_up(warm, size, seed=seed, bf16=bf16, reasoning=not direct)
-    warm_name = f"warm-up{'-direct' if direct else ''}"
-    if not direct:
-        yield from judged("untrained", warm.folder / "base")
-    yield from judged(warm_name, warm.folder / MODEL)
-    run = Run(root.folder / variant.name)
-    if run.folder != warm.folder:
-        _write_sets(root, run, size, seed=seed)
+    if run.folder == warm.folder:
+        yield from _warm_up(warm, size, seed=seed, bf16=bf16, reasoning=not direct)
+        if not direct:
+            yield from judge(root, "untrained", warm.folder / "base", given, chosen, working, LocalModel)
+        yield from judge(root, f"warm-up{'-direct' if direct else ''}", warm.folder / MODEL, given, chosen, working, LocalModel)
     if not run.has(f"iteration-1/{REWARDS}"):
         proxy = LocalModel(str(warm.folder / MODEL), batch=32, max_tokens=_MAX_TOKENS, seed=seed)
         candidates = answered_examples(run, number=size.updates * size.batch * 2, seed=seed)
@@ -159,20 +135,16 @@ def trained(root: Run, variant: Variant, size: Size, *, seed: int, bf16: bool) -
     if not run.has(f"iteration-1/{CURRICULUM}"):
         scores = scores_of(run.read(f"iteration-1/{REWARDS}", Reward))
         run.write(f"iteration-1/{CURRICULUM}", choose(scores, keep=size.updates * size.batch, anchor=0.2, seed=seed))
-    yield from optimise_model(run, optimise_arguments(run, warm, variant, size, seed=seed, bf16=bf16), working)
-    merged = run.folder / "iteration-1" / MERGED
-    if not merged.exists():
-        best = best_checkpoints(checkpoint_scores(run, 1), 2)
-        write_mean([run.folder / "iteration-1" / CHECKPOINTS / name for name in best], merged)
-    yield from judged(variant.name, merged)
+    yield from train_and_judge(root, run, variant.name, given, chosen, working, best=_BEST)
 
 
 def _write_sets(root: Run, run: Run, size: Size, *, seed: int) -> None:
+    """Writes the sets of the experiment to its folder and to that of a variant."""
     for name, number in ((TRAIN, size.users), (TEST, size.queries // _QUERIES)):
-        users = users_of(number, seed=seed, source=name.partition(".")[0])
-        for each in {root.folder: root, run.folder: run}.values():
-            if not each.has(name):
-                each.write(name, users)
+        if not root.has(name):
+            root.write(name, users_of(number, seed=seed, source=name.partition(".")[0]))
+        if not run.has(name):
+            run.write(name, root.read(name, UserExamples))
 
 
 def _warm_up(run: Run, size: Size, *, seed: int, bf16: bool, reasoning: bool) -> Iterator[str]:

@@ -73,6 +73,6 @@ def _tokenizer() -> PreTrainedTokenizerFast:
 
 
 def _task(*, reasoning: bool) -> str:
-    """What a prompt says after its query: one token, because it is the same in all prompts."""
+    """The end of a prompt, after its query: one token, because it is the same in all prompts."""
     content = prompt_of([], "", most=RANKED, reasoning=reasoning)[1].content
     return content.rpartition("</query>\n")[2].replace("has 0 sessions. Rank 0.", f"has {SESSIONS} sessions. Rank {RANKED}.")

@@ -43,10 +43,14 @@ def users_of(number: int, *, seed: int, source: str) -> list[UserExamples]:
         source: Name of the set; part of the users' names.
     """
     random = Random(f"{seed}/{source}")
-    return [_user(f"{source}/{place}", source, random) for place in range(number)]
+    return asyncio.run(_users(number, source, random))
 
 
-def _user(user: str, source: str, random: Random) -> UserExamples:
+async def _users(number: int, source: str, random: Random) -> list[UserExamples]:
+    return [await _user(f"{source}/{place}", source, random) for place in range(number)]
+
+
+async def _user(user: str, source: str, random: Random) -> UserExamples:
     people = random.sample(NAMES, _OWNERS + _FRIENDSHIPS)
     owners, others = people[:_OWNERS], people[_OWNERS:]
     owned = dict(zip(owners, random.sample(THINGS, _OWNERS), strict=True))
@@ -60,7 +64,7 @@ def _user(user: str, source: str, random: Random) -> UserExamples:
         misleading = random.choice([thing for owner, thing in owned.items() if owner != friend])
         query = f"{misleading}? {one}? {misleading}?"
         gold = sorted((lines.index(f"{friend} {one}"), lines.index(f"{owned[friend]} {friend}")))
-        scores = asyncio.run(bm25_scores(texts, query))
+        scores = await bm25_scores(texts, query)
         examples.append(
             Example(
                 id=f"{user}/{number}",
