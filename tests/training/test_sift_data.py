@@ -211,7 +211,7 @@ def test_warm_up_draws_by_its_seed(tmp_path: Path) -> None:
     assert len(drawn[0]) == 4
 
 
-def test_a_changed_train_set_deletes_what_was_made_from_it(tmp_path: Path) -> None:
+def test_changed_sets_delete_derived_files(tmp_path: Path) -> None:
     run, paths = tmp_path / "run", sources(tmp_path)
     make(run, paths)
     derived = ["teacher-answers.jsonl", "iteration-1/rewards.jsonl", "iteration-1/rewards/000000.jsonl", "iteration-1/curriculum.jsonl"]

@@ -75,9 +75,7 @@ def run(arguments: argparse.Namespace) -> Iterator[str]:
             trained_on = [trained_on[place % len(trained_on)] for place in range(arguments.steps * arguments.batch)]
         variants = [each for each in (PAPER, *ABLATIONS) if each.name != "direct" or arguments.direct_model]
         rollouts = arguments.rollouts * (1 + arguments.refills) * len(variants)
-        yield (
-            working_cost(list(trained_on), model=working_model.name, rollouts=rollouts) + " It includes all refills, and no cached answers."
-        )
+        yield (working_cost(trained_on, model=working_model.name, rollouts=rollouts) + " It includes all refills, and no cached answers.")
         working = EndpointWorkingLLM(working_model)
         for variant in variants:
             folder = prepared_folder(root, variant.name, arguments.iteration)

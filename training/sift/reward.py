@@ -5,7 +5,7 @@ The working LLM is that of ``VARVE_LLM__*``. Its answers are cached by the hash 
 """
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from random import Random
 from typing import Any, Final
 
@@ -93,7 +93,7 @@ def answered_examples(run: Run, *, number: int | None, seed: int, name: str = TR
 def reward_all(
     run: Run,
     step: str,
-    chosen: list[tuple[UserExamples, Example]],
+    chosen: Sequence[tuple[UserExamples, Example]],
     proxy: RankingModel,
     working: WorkingLLM,
     *,
@@ -147,7 +147,7 @@ def summary(rewards: list[Reward]) -> dict[str, Any]:
     }
 
 
-def working_cost(chosen: list[tuple[UserExamples, Example]], *, model: str, rollouts: int) -> str:
+def working_cost(chosen: Sequence[tuple[UserExamples, Example]], *, model: str, rollouts: int) -> str:
     """The cost of the working LLM, without cached answers: 7 calls per rollout, one of them shared by an example's rollouts.
 
     Args:
@@ -166,7 +166,7 @@ def working_cost(chosen: list[tuple[UserExamples, Example]], *, model: str, roll
     return estimated_cost(Settings(), model=model, calls=calls, prompt_tokens=tokens, completion_tokens=calls * WORKING_TOKENS)
 
 
-def proxy_cost(chosen: list[tuple[UserExamples, Example]], *, model: str, options: RewardOptions, calls: int) -> str:
+def proxy_cost(chosen: Sequence[tuple[UserExamples, Example]], *, model: str, options: RewardOptions, calls: int) -> str:
     """The cost of rankings by an endpoint.
 
     Args:
