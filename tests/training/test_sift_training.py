@@ -96,6 +96,7 @@ def test_every_step_of_a_training_runs(tiny: Path) -> None:
 @pytest.mark.timeout(600)
 def test_an_interrupted_training_continues(tiny: Path) -> None:
     """The last checkpoint is lost: the step trains one more update, and validates that checkpoint alone."""
+    from training.sift.ablate import PAPER
     from training.sift.optimise import optimise_model
     from training.sift.smoke import command
     from training.sift.smoke.task import ScriptedLLM
@@ -105,7 +106,7 @@ def test_an_interrupted_training_continues(tiny: Path) -> None:
     (run.folder / "metrics.jsonl").write_bytes(b"".join(orjson.dumps(each) + b"\n" for each in lines))
     shutil.rmtree(run.folder / "iteration-1" / "checkpoints" / "checkpoint-2")
     size = command.SIZES["tiny"]
-    given = command.optimise_arguments(run, run, command.PAPER, size, seed=7, bf16=False)
+    given = command.optimise_arguments(run, run, PAPER, size, seed=7, bf16=False)
     said = list(optimise_model(run, given, ScriptedLLM()))
     assert len(said) == 1
     assert said[0].startswith("checkpoint-2")

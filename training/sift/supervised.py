@@ -52,6 +52,7 @@ def fit(model: str, examples: Sequence[WarmUpExample], target: Path, *, config: 
             output_dir=str(checkpoints),
             seed=config["seed"],
             learning_rate=config["learning_rate"],
+            lr_scheduler_type="constant_with_warmup",
             warmup_steps=20,
             num_train_epochs=config["epochs"],
             per_device_train_batch_size=config["micro_batch"],

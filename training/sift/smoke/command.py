@@ -60,7 +60,7 @@ class Size:
 
 
 SIZES: Final = {
-    "full": Size(width=256, layers=4, users=1600, epochs=2, warm_up_rate=1e-3, updates=30, batch=8, rate=2e-4, queries=150),
+    "full": Size(width=256, layers=4, users=1600, epochs=4, warm_up_rate=1e-3, updates=30, batch=8, rate=2e-4, queries=150),
     "tiny": Size(width=32, layers=2, users=24, epochs=1, warm_up_rate=1e-3, updates=2, batch=2, rate=1e-4, queries=9),
 }
 
