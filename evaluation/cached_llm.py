@@ -32,6 +32,8 @@ class Reply:
     """Whether the endpoint did not count the tokens."""
     seconds: float = 0.0
     """Time from the call to the whole reply."""
+    thoughts: str = ""
+    """Reasoning that the endpoint returned in a field of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +164,7 @@ class KeptLLM:
             cost=reply.cost,
             latency_ms=reply.seconds * 1000,
             is_estimated=reply.is_estimated,
+            thoughts=reply.thoughts,
         )
 
     async def _requested(self, request: LLMRequest) -> Reply:
@@ -172,7 +175,14 @@ class KeptLLM:
         self.asked += 1
         used = answer.usage
         return Reply(
-            answer.text, used.prompt_tokens, used.completion_tokens, answer.cost, answer.finish_reason, answer.is_estimated, seconds
+            answer.text,
+            used.prompt_tokens,
+            used.completion_tokens,
+            answer.cost,
+            answer.finish_reason,
+            answer.is_estimated,
+            seconds,
+            answer.thoughts,
         )
 
     async def stream(self, request: LLMRequest) -> AsyncIterator[str]:

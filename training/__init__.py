@@ -1,1 +1,1 @@
-"""The training kit: data for, and later the training of, the models that Varve calls during a recall."""
+"""The training kit: data for models that Varve calls during a recall, their training and their evaluation."""

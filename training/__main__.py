@@ -6,9 +6,21 @@ from pathlib import Path
 from typing import Final
 
 from memory.errors import VarveError
-from training.sift import data, warm_up
+from training.sift import ablate, curriculum, data, evaluate, merge, optimise, reward, serve, warm_up
+from training.sift.smoke import command as smoke
 
-_STEPS: Final = {"data": data, "warm-up": warm_up}
+_STEPS: Final = {
+    "data": data,
+    "warm-up": warm_up,
+    "reward": reward,
+    "curriculum": curriculum,
+    "optimise": optimise,
+    "merge": merge,
+    "evaluate": evaluate,
+    "ablate": ablate,
+    "serve": serve,
+    "smoke": smoke,
+}
 
 
 def main() -> None:

@@ -58,6 +58,12 @@ class Run:
         with (self.folder / "metrics.jsonl").open("ab") as lines:
             lines.write(orjson.dumps({"step": step, **metrics}) + b"\n")
 
+    def metrics(self, step: str | None = None) -> list[dict[str, Any]]:
+        """The metrics so far, of one step or of all."""
+        path = self.folder / "metrics.jsonl"
+        lines = [orjson.loads(line) for line in path.read_bytes().splitlines()] if path.exists() else []
+        return [each for each in lines if step in (None, each["step"])]
+
     def digest(self, name: str) -> str:
         """SHA-256 (hex) of a file.
 
@@ -76,10 +82,20 @@ class Run:
         _write(self.folder / name, b"".join(lines))
         return len(lines)
 
+    def write_text(self, name: str, text: str) -> None:
+        """Writes a text file."""
+        _write(self.folder / name, text.encode())
+
     def discard(self, step: str, name: str) -> None:
         """Deletes a result of a step and its configuration, so that the step makes it again."""
         for each in (name, f"{step}.config.json"):
             (self.folder / each).unlink(missing_ok=True)
+
+    def delete(self, *patterns: str) -> None:
+        """Deletes the files that match a pattern, relative to the folder."""
+        for pattern in patterns:
+            for path in list(self.folder.glob(pattern)):
+                path.unlink()
 
     def keep_only(self, folder: str, names: Iterable[str]) -> None:
         """Deletes the files of a sub-folder that are not among the names."""

@@ -47,10 +47,11 @@ class Chart:
     """Names of the places 0, 1 and so on of the x axis. Empty: it has numbers."""
 
     def svg(self) -> str:
-        """The chart as an SVG. Axes begin at 0."""
+        """The chart as an SVG. Axes begin at 0, the y axis at the lowest value if that is negative."""
         points = [each for one in self.series.values() for each in one]
         right = max((x for x, _ in points), default=0) or 1
         top = max((y for _, y in points), default=0) or 1
+        span = (min((0.0, *(y for _, y in points))), max(top, 0.0))
         parts = [
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH}" height="{_HEIGHT}" font-family="sans-serif" font-size="12">',
             f"<title>{escape(self.title)}</title>",
@@ -61,8 +62,8 @@ class Chart:
             f'<g transform="rotate(-90 18 {_HEIGHT / 2:.0f})">{_text(18, _HEIGHT / 2, self.y, anchor="middle")}</g>',
         ]
         for tick in range(_TICKS + 1):
-            value = top * tick / _TICKS
-            y = _y(value, top)
+            value = span[0] + (span[1] - span[0]) * tick / _TICKS
+            y = _y(value, span)
             parts.append(f'<path d="M{_LEFT} {y:.1f}H{_WIDTH - _RIGHT}" stroke="#dddddd"/>')
             parts.append(_text(_LEFT - 6, y + 4, _number(value), anchor="end"))
             if not self.names:
@@ -71,14 +72,14 @@ class Chart:
                 )
         parts += [_text(_x(place, right), _HEIGHT - _BOTTOM + 18, name, anchor="middle") for place, name in enumerate(self.names)]
         for number, ((name, own), color) in enumerate(zip(self.series.items(), cycle(_COLORS), strict=False)):
-            parts += self._drawn(name, own, color, right, top)
+            parts += self._drawn(name, own, color, right, span)
             y = _TOP + number * _LEGEND_LINE
             parts.append(f'<rect x="{_WIDTH - _RIGHT + 16}" y="{y}" width="10" height="10" fill="{color}"/>')
             parts.append(_text(_WIDTH - _RIGHT + 32, y + 10, name))
         return "\n".join([*parts, "</svg>"]) + "\n"
 
-    def _drawn(self, name: str, own: Points, color: str, right: float, top: float) -> list[str]:
-        places = [(_x(x, right), _y(y, top)) for x, y in own]
+    def _drawn(self, name: str, own: Points, color: str, right: float, span: tuple[float, float]) -> list[str]:
+        places = [(_x(x, right), _y(y, span)) for x, y in own]
         drawn = []
         for (left, down), (x, y) in zip(places, own, strict=True):
             hint = f"<title>{escape(name)}: {_number(x)}, {_number(y)}</title>"
@@ -147,8 +148,9 @@ def _x(value: float, right: float) -> float:
     return _LEFT + value / right * (_WIDTH - _LEFT - _RIGHT)
 
 
-def _y(value: float, top: float) -> float:
-    return _HEIGHT - _BOTTOM - value / top * (_HEIGHT - _TOP - _BOTTOM)
+def _y(value: float, span: tuple[float, float]) -> float:
+    low, high = span
+    return _HEIGHT - _BOTTOM - (value - low) / (high - low) * (_HEIGHT - _TOP - _BOTTOM)
 
 
 def _number(value: float) -> str:

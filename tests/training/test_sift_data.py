@@ -59,7 +59,8 @@ def make(run: Path, paths: list[Path], **changed: Any) -> list[str]:
 
 
 def warm(run: Path, **changed: Any) -> list[WarmUpExample]:
-    given = {"examples": None, "seed": 7, "sessions": 10, "direct": False, **changed}
+    made_only = {"teacher": False, "max_tokens": 1024, "train": None}
+    given = {"examples": None, "seed": 7, "sessions": 10, "direct": False, **made_only, **changed}
     list(warm_up.run(argparse.Namespace(run=run, **given)))
     return list(Run(run).read(WARM_UP, WarmUpExample))
 
@@ -208,3 +209,19 @@ def test_warm_up_draws_by_its_seed(tmp_path: Path) -> None:
         drawn.append([each.id for each in warm(tmp_path / name, examples=4, seed=seed)])
     assert drawn[0] == drawn[1] != drawn[2]
     assert len(drawn[0]) == 4
+
+
+def test_changed_sets_delete_derived_files(tmp_path: Path) -> None:
+    run, paths = tmp_path / "run", sources(tmp_path)
+    make(run, paths)
+    derived = ["teacher-answers.jsonl", "iteration-1/rewards.jsonl", "iteration-1/rewards/000000.jsonl", "iteration-1/curriculum.jsonl"]
+    derived += ["iteration-1/reward.config.json", "evaluation/bm25.jsonl", "warm-up.jsonl"]
+    for name in (*derived, "warm-up/config.json"):
+        Run(run).write_text(name, "")
+    assert not any("Trained" in line for line in make(run, paths))
+    assert all((run / name).exists() for name in derived)
+    (run / TRAIN).unlink()
+    lines = make(run, paths)
+    assert not any((run / name).exists() for name in derived)
+    assert any(str(run / "warm-up") in line for line in lines if line.startswith("Trained on the earlier"))
+    assert (run / "warm-up" / "config.json").exists()

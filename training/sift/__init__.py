@@ -1,1 +1,1 @@
-"""Training of the proxy model of ``mode=sift`` (MemSifter 3.3 and 3.4)."""
+"""Training and evaluation of the proxy model of ``mode=sift`` (MemSifter 3.3, 3.4 and 4)."""

@@ -2,7 +2,8 @@
 
 Writes ``train.jsonl`` and ``test.jsonl``, a user a line. No user is in both: the step checks what it has written. PersonaMem does not name
 relevant sessions: its examples have answers only, so they serve the reward and not the warm-up. A tenant's users are read again each time,
-without users who were erased since.
+without users who were erased since; if a set changes, the step deletes what later steps made from it, except trained models, which
+it names.
 """
 
 import argparse
@@ -20,6 +21,23 @@ from training.runs import Run, RunError
 from training.sift.examples import TEST, TRAIN, WARM_UP, UserExamples, UserSessions, check_disjoint, examples_of, split_users
 from training.sift.personamem import is_personamem, read_personamem
 from training.sift.recalls import read_tenant
+
+_DERIVED: Final = (
+    "*-answers.jsonl",
+    "evaluation/*.jsonl",
+    "evaluate.config.json",
+    "iteration-*/rewards.jsonl",
+    "iteration-*/rewards/*.jsonl",
+    "iteration-*/curriculum.jsonl",
+    "iteration-*/[rc]*.config.json",
+)
+"""Files that later steps made from the sets, without trained models."""
+_MODELS: Final = (
+    "warm-up/config.json",
+    "iteration-*/checkpoints/*/*.safetensors",
+    "iteration-*/merged/config.json",
+    "serve/model/config.json",
+)
 
 SUMMARY: Final = "makes disjoint train and test sets from conversation data sets"
 
@@ -64,13 +82,17 @@ def run(arguments: argparse.Namespace) -> Iterator[str]:
     folder.keep_only("users", parts)
     users = [each for part in parts for each in folder.read(part, UserExamples) if each.examples]
     train, test = split_users([each.user for each in users], test_share=arguments.test_share, seed=arguments.seed)
-    before = folder.digest(TRAIN) if folder.has(TRAIN) else None
+    before = [folder.digest(name) if folder.has(name) else None for name in (TRAIN, TEST)]
     for name, chosen in ((TRAIN, train), (TEST, test)):
         folder.write(name, (each for each in users if each.user in chosen))
     shared = check_disjoint(folder.read(TRAIN, UserExamples), folder.read(TEST, UserExamples))
-    if before != folder.digest(TRAIN):
-        # It may hold what a user said who was erased since.
+    if before != [folder.digest(name) for name in (TRAIN, TEST)]:
+        # What was made from the earlier sets may hold what a user said who was erased since.
         folder.discard("warm-up", WARM_UP)
+        folder.delete(*_DERIVED)
+        models = sorted({str(path.parent) for pattern in _MODELS for path in folder.folder.glob(pattern)})
+        if models:
+            yield f"Trained on the earlier train set; delete them if a user of it was erased: {', '.join(models)}"
     counts = {
         f"{name}_{what}": number
         for name, chosen in (("train", train), ("test", test))

@@ -1,0 +1,117 @@
+"""Rankings of sessions without a proxy model: by BM25, by cosine, and by the recall pipeline with its learned ranker.
+
+The sessions' lines are memories in a real store. A session's score is the mean of its best three memories, as in the coarse filter.
+"""
+
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+from typing import Final, Literal, get_args
+
+from evaluation.recall.corpus import RAW_TENANT, MemoryWriter, empty_store
+from memory.ids import event_id
+from memory.records import Memory
+from retrieval.pipeline import RecallPipeline
+from retrieval.request import RecallRequest
+from retrieval.session_ranking.coarse_filter import bm25_scores, cosine_scores, recall_scores
+from retrieval.session_ranking.llm_session_ranker import MAX_RANKED
+from retrieval.session_ranking.sessions import SessionKey, SessionText
+from runtime.clocks import ManualClock
+from runtime.settings import Settings
+from stores.port import MemoryFilter, TenantScope
+from training.sift.endpoints import ModelAnswer
+from training.sift.examples import Example, UserExamples
+
+Baseline = Literal["bm25", "cosine", "learned"]
+BASELINES: Final[tuple[Baseline, ...]] = get_args(Baseline)
+_BEGIN: Final = datetime(2024, 1, 1, tzinfo=UTC)
+"""Lines have their date in their text; the records get one day per session, in order."""
+
+Ranked = tuple[tuple[int, ...], ModelAnswer]
+"""A ranking of all of an example's sessions, and the time that it took."""
+
+
+async def baseline_rankings(
+    users: Sequence[UserExamples], chosen: frozenset[str], names: Sequence[Baseline]
+) -> dict[Baseline, dict[str, Ranked]]:
+    """By baseline, the ranking of each example.
+
+    Args:
+        users: The users.
+        chosen: Ids of the examples to rank.
+        names: The baselines.
+    """
+    found: dict[Baseline, dict[str, Ranked]] = {name: {} for name in names}
+    if "bm25" in names:
+        for user in users:
+            for example in user.examples:
+                if example.id in chosen:
+                    started = time.perf_counter()
+                    scores = await bm25_scores(_texts(user, example), example.query)
+                    found["bm25"][example.id] = _ranked(scores, started)
+    others: list[Baseline] = [name for name in names if name != "bm25"]
+    if others:
+        await _by_recall(users, chosen, others, found)
+    return found
+
+
+async def _by_recall(
+    users: Sequence[UserExamples], chosen: frozenset[str], names: Sequence[Baseline], found: dict[Baseline, dict[str, Ranked]]
+) -> None:
+    settings = Settings()
+    async with empty_store(settings) as (store, embedder):
+        writer = MemoryWriter(store, embedder)
+        for user in users:
+            asked = [each for each in user.examples if each.id in chosen]
+            if not asked:
+                continue
+            await writer.write(_memories(user))
+            clock = ManualClock(_BEGIN + timedelta(days=len(user.sessions)))
+            pipeline = RecallPipeline(store=store, embedder=embedder, settings=settings.recall, clock=clock)
+            for example in asked:
+                started = time.perf_counter()
+                scope = TenantScope(RAW_TENANT, user.user)
+                request = RecallRequest(
+                    filter=MemoryFilter(scope=scope, kinds=("event",), sessions=example.sessions),
+                    query=example.query,
+                    limit=MAX_RANKED,
+                    min_origin_score=0.0,
+                    explain=True,
+                )
+                ranked, _ = await pipeline.ranked_memories(request)
+                for name in names:
+                    scores = cosine_scores(ranked.hits) if name == "cosine" else recall_scores(ranked.hits)
+                    by_place = [scores.get(SessionKey(user.user, session), 0.0) for session in example.sessions]
+                    found[name][example.id] = _ranked(by_place, started)
+
+
+def _memories(user: UserExamples) -> list[Memory]:
+    return [
+        Memory(
+            id=event_id(f"{RAW_TENANT}/{sha256(f'{user.user}/{session.name}'.encode()).hexdigest()}", number),
+            tenant=RAW_TENANT,
+            user=user.user,
+            kind="event",
+            type="turn",
+            content=line,
+            event_time=_BEGIN + timedelta(days=place, seconds=number),
+            session=session.name,
+            window_id=session.name,
+            turn=number,
+            message_ids=[f"{session.name}/{number}"],
+        )
+        for place, session in enumerate(user.sessions)
+        for number, line in enumerate(session.lines)
+        if line.strip()
+    ]
+
+
+def _texts(user: UserExamples, example: Example) -> list[SessionText]:
+    by_name = {each.name: each for each in user.sessions}
+    return [SessionText(SessionKey(user.user, name), by_name[name].lines, by_name[name].tokens) for name in example.sessions]
+
+
+def _ranked(scores: Sequence[float], started: float) -> Ranked:
+    order = sorted(range(len(scores)), key=lambda place: (-scores[place], place))
+    return tuple(order), ModelAnswer(text="", seconds=time.perf_counter() - started)

@@ -1,0 +1,78 @@
+"""A small LFM2 with random weights and a tokenizer with whole words, as a folder that transformers loads like any other model.
+
+Its layers are short convolutions and attention in turn. With attention alone, finding a word again takes many more steps to emerge.
+"""
+
+from pathlib import Path
+from typing import Final
+
+import torch
+from tokenizers import Regex, Tokenizer
+from tokenizers.models import WordLevel
+from tokenizers.pre_tokenizers import Split
+from transformers import Lfm2Config, Lfm2ForCausalLM, PreTrainedTokenizerFast
+
+from retrieval.session_ranking.ranking import prompt_of
+from training.sift.smoke.task import NAMES, RANKED, SESSIONS, THINGS
+
+_SPECIAL: Final = ("<pad>", "<unk>", "<user>", "<assistant>", "<end>")
+_TEMPLATE: Final = (
+    "{% for message in messages %}{% if message['role'] == 'user' %}<user>{{ message['content'] }}"
+    "{% elif message['role'] == 'assistant' %}<assistant>{{ message['content'] }}<end>{% endif %}{% endfor %}"
+    "{% if add_generation_prompt %}<assistant>{% endif %}"
+)
+"""Leaves out the instructions, which are the same in all prompts."""
+
+
+def write_small_model(folder: Path, *, seed: int, width: int = 256, layers: int = 4) -> int:
+    """Writes a model with random weights, and returns the number of its parameters.
+
+    Args:
+        folder: The folder.
+        seed: Seed of the weights.
+        width: Numbers in a hidden state.
+        layers: Number of layers.
+    """
+    torch.manual_seed(seed)
+    tokenizer = _tokenizer()
+    config = Lfm2Config(
+        vocab_size=len(tokenizer),
+        hidden_size=width,
+        intermediate_size=width * 3,
+        block_auto_adjust_ff_dim=False,
+        num_hidden_layers=layers,
+        layer_types=["conv", "full_attention"] * (layers // 2),
+        num_attention_heads=4,
+        num_key_value_heads=4,
+        max_position_embeddings=256,
+        tie_word_embeddings=True,
+        pad_token_id=tokenizer.pad_token_id,
+        eos_token_id=tokenizer.eos_token_id,
+        bos_token_id=None,
+    )
+    model = Lfm2ForCausalLM(config)
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return sum(each.numel() for each in model.parameters())
+
+
+def _tokenizer() -> PreTrainedTokenizerFast:
+    tags = [f"<{end}session{place}>" for place in range(SESSIONS) for end in ("", "/")]
+    tags += [f"<{end}{name}>" for name in ("think", "ranking", "query") for end in ("", "/")]
+    words = [*NAMES, *THINGS, ",", "?", *map(str, range(SESSIONS))]
+    constants = [_task(reasoning=reasoning) for reasoning in (True, False)]
+    vocabulary = {word: place for place, word in enumerate([*_SPECIAL, *tags, *words])}
+    tokenizer = Tokenizer(WordLevel(vocabulary, unk_token="<unk>"))
+    tokenizer.pre_tokenizer = Split(Regex(r"<[^<>]+>|[a-z]+|\d|[,?]"), "removed", invert=True)
+    made = PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, pad_token="<pad>", unk_token="<unk>", eos_token="<end>", chat_template=_TEMPLATE
+    )
+    made.add_special_tokens({"additional_special_tokens": ["<user>", "<assistant>"]})
+    made.add_tokens(constants)
+    return made
+
+
+def _task(*, reasoning: bool) -> str:
+    """The end of a prompt, after its query: one token, because it is the same in all prompts."""
+    content = prompt_of([], "", most=RANKED, reasoning=reasoning)[1].content
+    return content.rpartition("</query>\n")[2].replace("has 0 sessions. Rank 0.", f"has {SESSIONS} sessions. Rank {RANKED}.")
