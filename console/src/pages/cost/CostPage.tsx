@@ -1,0 +1,1 @@
+export function CostPage() { return <h1>CostPage</h1>; }

@@ -1,0 +1,1 @@
+export function EntitiesPage() { return <h1>EntitiesPage</h1>; }

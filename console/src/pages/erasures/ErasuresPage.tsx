@@ -1,0 +1,1 @@
+export function ErasuresPage() { return <h1>ErasuresPage</h1>; }

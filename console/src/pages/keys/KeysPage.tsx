@@ -1,0 +1,1 @@
+export function KeysPage() { return <h1>KeysPage</h1>; }

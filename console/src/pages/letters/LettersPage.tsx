@@ -1,0 +1,1 @@
+export function LettersPage() { return <h1>LettersPage</h1>; }

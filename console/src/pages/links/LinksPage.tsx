@@ -1,0 +1,1 @@
+export function LinksPage() { return <h1>LinksPage</h1>; }

@@ -1,0 +1,1 @@
+export function OverviewPage() { return <h1>OverviewPage</h1>; }

@@ -1,0 +1,1 @@
+export function SchemasPage() { return <h1>SchemasPage</h1>; }

@@ -1,0 +1,1 @@
+export function SessionsPage() { return <h1>SessionsPage</h1>; }
