@@ -1,6 +1,6 @@
 """The query service as an ASGI app. It reads the stores and produces to topics."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, Final
 
@@ -114,6 +114,8 @@ def create_app(settings: Settings, *, open_dependencies: OpenDependencies = open
         app.router.routes.append(_mem0_routes(app))
     if settings.viking.enabled:
         app.router.routes.append(_viking_routes(app))
+    if settings.console.enabled:
+        app.router.routes += _console_routes()
 
     def openapi() -> dict[str, Any]:
         if app.openapi_schema is None:
@@ -136,6 +138,13 @@ def _viking_routes(app: FastAPI) -> BaseRoute:
     from api.viking.http import VikingFacade
 
     return VikingFacade(app).route
+
+
+def _console_routes() -> Sequence[BaseRoute]:
+    """The routes of the console. Its modules are imported only if the setting turns it on."""
+    from api.console.http import Console
+
+    return Console().routes
 
 
 def _mcp_endpoint(app: FastAPI, settings: Settings) -> "McpEndpoint":

@@ -2,16 +2,17 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cache
 from typing import Annotated, Any
 
 import structlog
-from fastapi import Depends, Security
+from fastapi import Depends, Request, Security
 from fastapi.security import APIKeyHeader, HTTPAuthorizationCredentials, HTTPBearer
 
 from api.dependencies import AppDependencies, Dependencies
 from api.problems import ProblemError, unauthorized
-from control.documents import ApiKey, OperatorKey, Role, Scope
+from control.documents import ApiKey, OperatorKey, Role, Scope, hash_key
 from control.errors import UnknownTenantError
 from control.key_usage import OPERATORS, owner_of
 from control.tenants import Tenant
@@ -26,6 +27,19 @@ _Header = Annotated[str | None, Security(_header)]
 
 
 @dataclass(frozen=True, slots=True)
+class KeyHash:
+    """Refers to an API key or an operator's key without containing it, for sessions of the console."""
+
+    value: str
+    """The SHA-256 of the key, in hexadecimal."""
+
+    @classmethod
+    def of(cls, key: str) -> "KeyHash":
+        """The reference to a key."""
+        return cls(hash_key(key))
+
+
+@dataclass(frozen=True, slots=True)
 class Credential:
     """The rights of an API key, or of an identity provider's token."""
 
@@ -35,6 +49,7 @@ class Credential:
     user: str | None = None
     """The only user whose memories are accessible. None: all users of the tenant."""
     label: str = ""
+    expires: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,11 +105,11 @@ class Caller:
 def caller_with(scope: Scope) -> Callable[..., Awaitable[Caller]]:
     """The dependency that admits tenants' keys with a scope. One instance per scope, so that a request is authenticated once."""
 
-    async def _authenticate(dependencies: AppDependencies, bearer: _Bearer, header: _Header) -> Caller:
-        caller = await caller_of(dependencies, _key(bearer, header, whose="the tenant's API key"))
+    async def _authenticate(request: Request, dependencies: AppDependencies, bearer: _Bearer, header: _Header) -> Caller:
+        credential = await _credential_in(request, dependencies, bearer, header, whose="the tenant's API key")
+        caller = await caller_of(dependencies, credential)
         structlog.contextvars.bind_contextvars(tenant=caller.tenant.id)
-        if caller.tenant.state != "active":
-            raise _forbidden("the tenant is suspended; contact the operator of this Varve installation")
+        require_active(caller.tenant)
         if scope not in caller.key.scopes:
             raise _forbidden(f"this API key or token lacks the scope {scope}")
         return caller
@@ -102,40 +117,56 @@ def caller_with(scope: Scope) -> Callable[..., Awaitable[Caller]]:
     return _authenticate
 
 
-async def caller_of(dependencies: Dependencies, credential: str) -> Caller:
+def require_active(tenant: Tenant) -> None:
+    """Rejects the keys of a suspended tenant.
+
+    Raises:
+        ProblemError: 403.
+    """
+    if tenant.state != "active":
+        raise _forbidden("the tenant is suspended; contact the operator of this Varve installation")
+
+
+async def caller_of(dependencies: Dependencies, credential: str | KeyHash) -> Caller:
     """The owner of an API key or of an identity provider's token, whatever its scopes.
+
+    Args:
+        dependencies: The tenants, and the identity provider.
+        credential: The key, the token, or a reference to a key.
 
     Raises:
         ProblemError: 401 if nobody owns it; 503 if the identity provider cannot be asked.
     """
-    if dependencies.identity is not None and _is_token(credential):
+    if dependencies.identity is not None and isinstance(credential, str) and is_token(credential):
         identity = await dependencies.identity.identify(credential)
         try:
             tenant = dependencies.tenants.get(identity.tenant)
         except UnknownTenantError:
             raise unauthorized("the token's tenant is not a tenant of this Varve installation") from None
-        return Caller(tenant, Credential(id=f"token of {identity.subject}", scopes=identity.scopes, user=identity.user))
-    found = dependencies.tenants.by_api_key(credential)
+        rights = Credential(id=f"token of {identity.subject}", scopes=identity.scopes, user=identity.user, expires=identity.expires)
+        return Caller(tenant, rights)
+    found = dependencies.tenants.by_api_key_hash(_hash_of(credential))
     if found is None:
         raise unauthorized("no tenant has this API key, or it has expired")
     dependencies.key_uses.note(owner_of(found.tenant.id), found.key.id)
     return Caller(found.tenant, _credential_of(found.key))
 
 
-def _is_token(credential: str) -> bool:
+def is_token(credential: str) -> bool:
     """Whether a credential has the form of a JSON Web Token. API keys never have it: they contain no dot."""
     return credential.count(".") == 2
 
 
 def _credential_of(key: ApiKey) -> Credential:
-    return Credential(id=key.id, scopes=key.scopes, user=key.user, label=key.label)
+    return Credential(id=key.id, scopes=key.scopes, user=key.user, label=key.label, expires=key.expires)
 
 
 def require_operator(role: Role) -> Any:
     """Admits only operators' keys with a role. For routes whose data is not of one tenant."""
 
-    async def _authenticate(dependencies: AppDependencies, bearer: _Bearer, header: _Header) -> OperatorKey:
-        found = dependencies.tenants.by_operator_key(_key(bearer, header, whose="an operator's key"))
+    async def _authenticate(request: Request, dependencies: AppDependencies, bearer: _Bearer, header: _Header) -> OperatorKey:
+        credential = await _credential_in(request, dependencies, bearer, header, whose="an operator's key")
+        found = dependencies.tenants.by_operator_key_hash(_hash_of(credential))
         if found is None:
             raise unauthorized("this is not an operator's key; `varve operators add` makes one")
         dependencies.key_uses.note(OPERATORS, found.id)
@@ -146,11 +177,20 @@ def require_operator(role: Role) -> Any:
     return Depends(_authenticate)
 
 
-def _key(bearer: HTTPAuthorizationCredentials | None, header: str | None, *, whose: str) -> str:
+async def _credential_in(
+    request: Request, dependencies: Dependencies, bearer: HTTPAuthorizationCredentials | None, header: str | None, *, whose: str
+) -> str | KeyHash:
+    """The key or token of a request, or what the session of its cookie refers to. A header takes precedence over the cookie."""
     key = bearer.credentials if bearer is not None else header
-    if not key:
-        raise unauthorized(f"send {whose} as `Authorization: Bearer ...` or `X-API-Key`")
-    return key
+    if key:
+        return key
+    if dependencies.console is not None and (credential := await dependencies.console.credential_of(request)) is not None:
+        return credential
+    raise unauthorized(f"send {whose} as `Authorization: Bearer ...` or `X-API-Key`")
+
+
+def _hash_of(credential: str | KeyHash) -> str:
+    return credential.value if isinstance(credential, KeyHash) else hash_key(credential)
 
 
 def _forbidden(detail: str) -> ProblemError:

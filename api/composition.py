@@ -36,7 +36,7 @@ from retrieval.rewriting import QueryRewriter
 from retrieval.session_ranking.llm_session_ranker import PURPOSE as SIFT
 from retrieval.session_ranking.llm_session_ranker import Sift
 from runtime.background import BackgroundBatches, BackgroundWorks
-from runtime.clocks import SystemClock
+from runtime.clocks import Clock, SystemClock
 from runtime.entity_view import EntityView
 from runtime.errors import KafkaUnavailableError
 from runtime.guard import Guard
@@ -55,6 +55,7 @@ from stores.errors import StoreUnavailableError
 from stores.port import Eraser
 
 if TYPE_CHECKING:
+    from api.console.sessions import ConsoleSessions
     from api.identity_provider import IdentityProvider
 
 _log = logger(__name__)
@@ -155,6 +156,7 @@ async def open_dependencies(settings: Settings, *, eraser: Eraser | None = None)
             metrics=metrics(),
             tenants=tenants,
             identity=identity,
+            console=_console_sessions(settings, redis, clock),
             control=ControlWriter(settings=settings, clock=clock),
             producer=producer,
             redis=redis,
@@ -193,6 +195,15 @@ def _identity_provider(settings: Settings) -> "IdentityProvider | None":
     except ModuleNotFoundError as error:
         raise ExtraMissingError("VARVE_OIDC__ISSUER", "oidc") from error
     return IdentityProvider(settings=settings.oidc)
+
+
+def _console_sessions(settings: Settings, redis: GuardedRedis, clock: Clock) -> "ConsoleSessions | None":
+    """The sessions of the console. Its modules are imported only if the setting turns it on."""
+    if not settings.console.enabled:
+        return None
+    from api.console.sessions import ConsoleSessions
+
+    return ConsoleSessions(redis=redis, lifetime_s=settings.console.session_s, clock=clock, metrics=metrics())
 
 
 def _guarded_store(settings: Settings, embedder: Embedder) -> GuardedStore:

@@ -13,6 +13,7 @@ from runtime.tracing import SpanContext
 
 if TYPE_CHECKING:
     from api.admission import Admission
+    from api.console.sessions import ConsoleSessions
     from api.erasures import Erasures
     from api.identity_provider import IdentityProvider
     from api.quotas import Quotas
@@ -46,6 +47,8 @@ class Dependencies:
     tenants: "TenantDirectory"
     identity: "IdentityProvider | None"
     """Verifies tokens. None: only API keys are accepted."""
+    console: "ConsoleSessions | None"
+    """The sessions of the console. None: it is switched off."""
     control: "ControlWriter"
     producer: "Producer"
     redis: "GuardedRedis"

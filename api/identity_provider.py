@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, Final
 
 import httpx
@@ -55,6 +56,7 @@ class Identity:
     user: str | None
     """The only user whose memories the token reaches. None: all users of the tenant."""
     scopes: tuple[Scope, ...]
+    expires: datetime
 
 
 class IdentityProvider:
@@ -87,7 +89,13 @@ class IdentityProvider:
         tenant = self._settings.tenant or _name(claims, self._settings.tenant_claim)
         user = _name(claims, self._settings.user_claim) if self._settings.user_claim else None
         subject = claims.get("sub")
-        return Identity(subject if isinstance(subject, str) else user or "?", tenant, user, self._scopes(claims))
+        return Identity(
+            subject if isinstance(subject, str) else user or "?",
+            tenant,
+            user,
+            self._scopes(claims),
+            datetime.fromtimestamp(int(claims["exp"]), UTC),
+        )
 
     async def close(self) -> None:
         """Ends a read of the keys, and closes the connection."""

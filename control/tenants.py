@@ -160,7 +160,11 @@ class TenantDirectory:
         Raises:
             ControlLogBehindError: If the copy is too old.
         """
-        found = self._current().holder_of(hash_key(key))
+        return self.by_api_key_hash(hash_key(key))
+
+    def by_api_key_hash(self, key_hash: str) -> KeyHolder | None:
+        """Like :meth:`by_api_key`, for the SHA-256 of a key."""
+        found = self._current().holder_of(key_hash)
         if found is None or found[1].is_expired(self._clock.now()):
             return None
         return KeyHolder(*found)
@@ -171,7 +175,10 @@ class TenantDirectory:
         Raises:
             ControlLogBehindError: If the copy is too old.
         """
-        key_hash = hash_key(key)
+        return self.by_operator_key_hash(hash_key(key))
+
+    def by_operator_key_hash(self, key_hash: str) -> OperatorKey | None:
+        """Like :meth:`by_operator_key`, for the SHA-256 of a key."""
         found = next((each for each in self._current().operators.keys if each.hash == key_hash), None)
         return None if found is None or found.is_expired(self._clock.now()) else found
 

@@ -72,6 +72,10 @@ class KeyFamily(StrEnum):
     """A caller's rate limits: :mod:`runtime.rate_limits`."""
     USED = "used"
     """Times of API keys' last use: :mod:`control.key_usage`."""
+    SIGNED_IN = "signed-in"
+    """SHA-256 of the key of a console's session, by the SHA-256 of the session's id: :mod:`api.console.sessions`."""
+    SIGN_INS = "sign-ins"
+    """Recent attempts to sign in to the console, by network address."""
     ERASING = "erasing"
     """Users of unfinished erasures: :mod:`control.unfinished_erasures`."""
     ERASING_INDEX = "erasing-index"
@@ -107,6 +111,8 @@ HOLDS: Final[dict[KeyFamily, Holds]] = {
     KeyFamily.SENT: Holds.NOTHING,
     KeyFamily.QUOTA: Holds.NOTHING,
     KeyFamily.USED: Holds.NOTHING,
+    KeyFamily.SIGNED_IN: Holds.NOTHING,
+    KeyFamily.SIGN_INS: Holds.NOTHING,
     KeyFamily.ERASING: Holds.NAME,
     KeyFamily.ERASING_INDEX: Holds.NOTHING,
     KeyFamily.WRITE_PROBE: Holds.NOTHING,

@@ -36,6 +36,7 @@ from runtime.settings.service import (
     BUILT_IN_PROFILES,
     CanarySettings,
     ClientSettings,
+    ConsoleSettings,
     ControlSettings,
     LogSettings,
     McpSettings,
@@ -55,6 +56,7 @@ __all__ = [
     "BudgetSettings",
     "CanarySettings",
     "ClientSettings",
+    "ConsoleSettings",
     "ControlSettings",
     "DeliverySettings",
     "EmbeddingSettings",
@@ -142,6 +144,7 @@ class Settings(BaseSettings):
     mem0: Mem0Settings = Mem0Settings()
     oidc: OidcSettings = OidcSettings()
     viking: VikingSettings = VikingSettings()
+    console: ConsoleSettings = ConsoleSettings()
     client: ClientSettings = ClientSettings()
     canary: CanarySettings = CanarySettings()
     log: LogSettings = LogSettings()

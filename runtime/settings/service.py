@@ -285,6 +285,17 @@ class VikingSettings(Group):
     )
 
 
+class ConsoleSettings(Group):
+    """The web console in the query service."""
+
+    enabled: bool = Field(
+        default=False, description="Whether the query service serves the web console at `/console`. `varve dev` switches it on."
+    )
+    session_s: float = Field(
+        default=43_200.0, ge=60, le=30 * 86_400, description="How long a browser stays signed in. A revoked key ends its sessions at once."
+    )
+
+
 class ClientSettings(Group):
     """Connection of the command line to the query service."""
 

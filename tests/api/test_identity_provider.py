@@ -4,6 +4,7 @@ import asyncio
 import base64
 import time
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime
 from typing import Any
 
 import jwt
@@ -35,6 +36,10 @@ class Times:
         return self.now
 
 
+def _end_of(token: str) -> datetime:
+    return datetime.fromtimestamp(jwt.decode(token, options={"verify_signature": False})["exp"], UTC)
+
+
 async def refusal(provider: IdentityProvider, token: str) -> tuple[int, str]:
     with pytest.raises(ProblemError) as refused:
         await provider.identify(token)
@@ -46,7 +51,7 @@ async def test_a_signed_token_gives_its_claims(issuer: LocalIssuer, algorithm: s
     issuer.add_key("other", algorithm)
     provider = IdentityProvider(settings=issuer.settings)
     token = issuer.token("other", scope="openid varve:recall varve:ingest varve:unknown recall")
-    assert await provider.identify(token) == Identity("ann", "acme", "ann", ("ingest", "recall"))
+    assert await provider.identify(token) == Identity("ann", "acme", "ann", ("ingest", "recall"), _end_of(token))
     await provider.close()
 
 
@@ -57,7 +62,7 @@ async def test_claims_are_found_where_the_settings_say(issuer: LocalIssuer) -> N
     provider = IdentityProvider(settings=settings)
     roles: dict[str, Any] = {"https://app.example/roles": ["erase", 7, "recall"]}
     token = issuer.token(tenant=None, org={"a/b": "umbrella"}, **roles)
-    assert await provider.identify(token) == Identity("ann", "umbrella", None, ("recall", "erase"))
+    assert await provider.identify(token) == Identity("ann", "umbrella", None, ("recall", "erase"), _end_of(token))
     fixed = IdentityProvider(settings=settings.model_copy(update={"tenant": "acme"}))
     assert (await fixed.identify(issuer.token(tenant="umbrella"))).tenant == "acme"
     for each in (provider, fixed):

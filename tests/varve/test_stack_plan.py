@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from runtime.settings import KafkaSettings, RedisSettings, Settings
+from runtime.settings import ConsoleSettings, KafkaSettings, RedisSettings, Settings
 from varve.embedded.edge import EmbeddedEdge
 from varve.embedded.stack import EmbeddedStack
 from varve.errors import StartError
@@ -78,3 +78,11 @@ def test_a_too_long_socket_path_is_refused(tmp_path: Path) -> None:
     edge = EmbeddedEdge(data=tmp_path, socket_path=tmp_path / ("x" * 120), log=tmp_path / "log")
     with pytest.raises(StartError, match="too long for a Unix socket"):
         edge.prepare()
+
+
+def test_the_stack_serves_the_console_unless_told_otherwise(tmp_path: Path) -> None:
+    def switch(**given: bool) -> str | None:
+        settings = Settings(data=tmp_path, console=ConsoleSettings(**given))
+        return EmbeddedStack(settings=settings)._service().environment.get("VARVE_CONSOLE__ENABLED")
+
+    assert (switch(), switch(enabled=False)) == ("true", None)

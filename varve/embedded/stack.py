@@ -1,7 +1,7 @@
 """The embedded stack: its processes, their order and their settings."""
 
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -154,15 +154,23 @@ class EmbeddedStack:
 
     def _service(self) -> ProcessSpec:
         require_free(self.settings.service.port, owner="the query service", option="--service-port")
-        return self._varve(SERVICE, ("serve",))
+        console = self.settings.console
+        # The stack serves the console unless the settings switch it off.
+        switch = {} if "enabled" in console.model_fields_set else {"VARVE_CONSOLE__ENABLED": "true"}
+        return self._varve(SERVICE, ("serve",), switch)
 
-    def _varve(self, name: str, arguments: tuple[str, ...]) -> ProcessSpec:
+    def _varve(self, name: str, arguments: tuple[str, ...], variables: Mapping[str, str] | None = None) -> ProcessSpec:
         return ProcessSpec(
             name=name,
             command=(sys.executable, "-m", "varve", *arguments),
             log=self._log(name),
             ready=_http_probe(f"{self.probes[name]}/readyz"),
-            environment=self.environment() | {"VARVE_METRICS_HOST": HOST, "VARVE_METRICS_PORT": str(self._probe_ports[name])},
+            environment={
+                **self.environment(),
+                "VARVE_METRICS_HOST": HOST,
+                "VARVE_METRICS_PORT": str(self._probe_ports[name]),
+                **(variables or {}),
+            },
             start_deadline_s=STAGE_START_DEADLINE_S,
             stop_deadline_s=self.settings.delivery.drain_timeout_s * 2 + 10,
             diagnose=partial(waiting_stage, name=name, path=self._log(name)),

@@ -1,0 +1,1 @@
+"""Varve's web console at ``/console``: its built files and its sign-in."""

@@ -1,0 +1,222 @@
+"""``/console``: the files of the console, and ``/console/session``, where a browser signs in with an API key or a token."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import datetime
+from importlib.metadata import version
+from typing import Final, Literal
+
+from pydantic import Field
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from api.authentication import KeyHash, caller_of, is_token, require_active
+from api.console.files import ConsoleFiles
+from api.console.sessions import ConsoleSessions, Session, is_tls, require_csrf_token, set_cookie
+from api.dependencies import Dependencies
+from api.json_http import JsonResponse
+from api.openapi import RequestModel
+from api.problems import ProblemError, problem_response, unauthorized
+from api.request_body import REST, json_body
+from control.key_usage import OPERATORS
+from runtime.logs import logger
+
+PATH: Final = "/console"
+"""The path of the console's page; the routes are below it."""
+
+_MAX_BODY: Final = 16_384
+_OWN_SITES: Final = frozenset({"same-origin", "none", None})
+
+POLICY: Final = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'; "
+    "frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
+)
+_HEADERS: Final = {
+    "Content-Security-Policy": POLICY,
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
+_TLS_HEADERS: Final = {"Strict-Transport-Security": "max-age=31536000"}
+
+_NOT_STORED: Final = {"Cache-Control": "no-store"}
+
+_log = logger(__name__)
+
+_Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+class SignIn(RequestModel):
+    """A sign-in."""
+
+    api_key: str = Field(min_length=1, max_length=8192, repr=False)
+    """An API key, an operator's key, or a token of the identity provider."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Principal:
+    """The owner of a session."""
+
+    kind: Literal["tenant", "operator"]
+    tenant: str | None
+    """None: an operator."""
+    user: str | None
+    """The only user whose memories are accessible. None: all users of the tenant."""
+    id: str
+    label: str
+    scopes: tuple[str, ...]
+    role: str | None
+    """The role of an operator."""
+    expires: datetime | None
+    """The end of the key or token."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Label:
+    """The route in logs and metrics."""
+
+    path: str
+
+
+class Console:
+    """The routes under :data:`PATH`.
+
+    Args:
+        files: The built files. Default: those of this installation.
+    """
+
+    def __init__(self, files: ConsoleFiles | None = None) -> None:
+        self._files = files or ConsoleFiles()
+        if not self._files.are_built:
+            _log.warning("console_files_missing")
+
+    @property
+    def routes(self) -> list[Route]:
+        """The routes. They are not in the OpenAPI document, which is for other clients."""
+        return [
+            Route(PATH, _secured(PATH, _go_to_page), methods=["GET"], include_in_schema=False),
+            Route(f"{PATH}/session", _secured(f"{PATH}/session", _session), methods=["GET", "POST", "DELETE"], include_in_schema=False),
+            Route(f"{PATH}/{{path:{REST}}}", _secured(f"{PATH}/...", self._file), methods=["GET"], include_in_schema=False),
+        ]
+
+    async def _file(self, request: Request) -> Response:
+        return self._files.response(request.path_params["path"], request.headers)
+
+
+def _secured(path: str, answer: _Endpoint) -> _Endpoint:
+    """An endpoint whose responses restrict what a page may load, and who may show it."""
+    label = _Label(path)
+
+    async def endpoint(request: Request) -> Response:
+        request.scope["route"] = label
+        try:
+            response = await answer(request)
+        except ProblemError as error:
+            response = problem_response(error, request.scope["path"])
+        response.headers.update({**_HEADERS, **(_TLS_HEADERS if is_tls(request) else {})})
+        return response
+
+    return endpoint
+
+
+async def _go_to_page(request: Request) -> Response:
+    # A path only: the host of the request may be forged.
+    return Response(status_code=308, headers={"Location": f"{PATH}/"})
+
+
+async def _session(request: Request) -> Response:
+    dependencies: Dependencies = request.app.state.dependencies
+    sessions = dependencies.console
+    assert sessions is not None
+    match request.method:
+        case "POST":
+            return await _sign_in(request, dependencies, sessions)
+        case "DELETE":
+            return await _sign_out(request, sessions)
+        case _:
+            return await _show(request, dependencies, sessions)
+
+
+async def _sign_in(request: Request, dependencies: Dependencies, sessions: ConsoleSessions) -> Response:
+    if request.headers.get("sec-fetch-site") not in _OWN_SITES:
+        raise ProblemError(403, "forbidden", "only the pages of the console may sign in")
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+        # The form of another site could send any other type.
+        raise ProblemError(415, "unsupported-media-type", "send the body as application/json")
+    await sessions.admit_attempt(request)
+    given = (await json_body(SignIn, max_bytes=_MAX_BODY)(request)).api_key.strip()
+    credential = given if dependencies.identity is not None and is_token(given) else KeyHash.of(given)
+    principal = await _principal_of(dependencies, credential)
+    before = await sessions.find(request)
+    if before is not None and isinstance(before.credential, KeyHash):
+        await sessions.end(before)
+    session = await sessions.begin_for_key(credential) if isinstance(credential, KeyHash) else sessions.begin_for_token(credential)
+    _log.info("console_signed_in", kind=principal.kind, tenant=principal.tenant, key=principal.id)
+    ends_at = _earliest(sessions.ends_at, principal.expires)
+    response = _shown(session, principal, ends_at)
+    set_cookie(response, request, session.value, max_age_s=int((ends_at - dependencies.clock.now()).total_seconds()))
+    return response
+
+
+async def _show(request: Request, dependencies: Dependencies, sessions: ConsoleSessions) -> Response:
+    session = await sessions.find(request)
+    if session is None:
+        raise unauthorized("nobody is signed in")
+    principal = await _principal_of(dependencies, session.credential)
+    left = await sessions.ends_in(session)
+    return _shown(session, principal, principal.expires if left is None else _earliest(dependencies.clock.now() + left, principal.expires))
+
+
+async def _sign_out(request: Request, sessions: ConsoleSessions) -> Response:
+    session = await sessions.find(request)
+    if session is not None:
+        require_csrf_token(request, session)
+        await sessions.end(session)
+    response = Response(status_code=204, headers=_NOT_STORED)
+    set_cookie(response, request, "", max_age_s=0)
+    return response
+
+
+async def _principal_of(dependencies: Dependencies, credential: str | KeyHash) -> Principal:
+    """The owner of a key or token.
+
+    Raises:
+        ProblemError: 401 if nobody owns it, 403 if the tenant is suspended, 503 if the identity provider cannot be asked.
+    """
+    operator = dependencies.tenants.by_operator_key_hash(credential.value) if isinstance(credential, KeyHash) else None
+    if operator is not None:
+        dependencies.key_uses.note(OPERATORS, operator.id)
+        return Principal(
+            kind="operator",
+            tenant=None,
+            user=None,
+            id=operator.id,
+            label=operator.label,
+            scopes=(),
+            role=operator.role,
+            expires=operator.expires,
+        )
+    caller = await caller_of(dependencies, credential)
+    require_active(caller.tenant)
+    key = caller.key
+    return Principal(
+        kind="tenant",
+        tenant=caller.tenant.id,
+        user=key.user,
+        id=key.id,
+        label=key.label,
+        scopes=key.scopes,
+        role=None,
+        expires=key.expires,
+    )
+
+
+def _shown(session: Session, principal: Principal, ends_at: datetime | None) -> Response:
+    content = {"principal": principal, "version": version("varve-server"), "csrf_token": session.csrf_token, "expires_at": ends_at}
+    return JsonResponse(content, headers=_NOT_STORED)
+
+
+def _earliest(first: datetime, second: datetime | None) -> datetime:
+    return first if second is None else min(first, second)
