@@ -28,7 +28,7 @@ export interface ErasureOrder {
 export function useErase(principal: Principal) {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: ({ tenant, user, reason }: ErasureOrder) =>
+    mutationFn: ({ tenant, user, reason }: ErasureOrder): Promise<{ subject: string }> =>
       principal.kind === "operator"
         ? unwrap(api.POST("/v1/admin/erasures", { body: { tenant, user, reason } }))
         : unwrap(api.DELETE("/v1/users/{user}", { params: { path: { user }, query: { reason } } })),

@@ -1,0 +1,24 @@
+import type { AtTime, Step } from "@/api/entities";
+
+/** Event time: what was true then. Recording time: what was known then. */
+export type Clock = "as_of" | "known_at";
+
+const timeOf = (step: Step, clock: Clock) => (clock === "as_of" ? step.time : step.recorded_at);
+
+/** The times at which the entity changed, each once, oldest first. */
+export function changeTimes(steps: Step[], clock: Clock): string[] {
+  return [...new Set(steps.map((step) => timeOf(step, clock)))].sort((left, right) => Date.parse(left) - Date.parse(right));
+}
+
+/** The time of a position of the slider. The last position is the present. */
+export function momentAt(times: string[], position: number, clock: Clock): AtTime {
+  const time = times[position];
+  return time === undefined ? {} : { [clock]: time };
+}
+
+/** The shares of the whole time, from 0 to 1, at which the changes happened. */
+export function sharesOf(times: string[]): number[] {
+  const first = Date.parse(times[0] ?? "");
+  const length = Date.parse(times.at(-1) ?? "") - first;
+  return times.map((time) => (length > 0 ? (Date.parse(time) - first) / length : 0.5));
+}

@@ -1,0 +1,58 @@
+import type { Preview } from "@/api/sessions";
+import { Badge } from "@/ui/Badge";
+import { formatScore, inWords } from "@/ui/format";
+import { Moment } from "@/ui/Moment";
+import { Empty } from "@/ui/states";
+import { Value } from "@/ui/Value";
+
+/** Events and patches that an extraction would store. */
+export function PreviewView({ preview }: { preview: Preview }) {
+  const { events, patches, drops } = preview;
+  return (
+    <div className="space-y-4" role="group" aria-label="Outcome of the dry run">
+      <p className="text-xs text-muted">
+        {events.length} events and {patches.length} patches by {preview.extractor}
+      </p>
+      {events.length + patches.length === 0 && <Empty title="The extraction found nothing to store" />}
+      {events.length > 0 && (
+        <ul aria-label="Events" className="space-y-2">
+          {events.map((event, index) => (
+            <li key={index} className="text-sm">
+              <p>{event.content}</p>
+              <p className="mt-0.5 flex flex-wrap items-center gap-x-2 gap-y-1 text-xs text-muted">
+                <Badge>{event.type}</Badge>
+                <Moment at={event.event_time} />
+                <span>importance {formatScore(event.importance)}</span>
+                <span>messages {event.evidence.join(", ")}</span>
+              </p>
+            </li>
+          ))}
+        </ul>
+      )}
+      {patches.length > 0 && (
+        <ul aria-label="Patches" className="space-y-1.5">
+          {patches.map((patch, index) => (
+            <li key={index} className="grid gap-x-3 text-sm sm:grid-cols-[12rem_1fr]">
+              <code className="font-mono text-xs text-muted">
+                {patch.entity_type}/{patch.entity_key}.{patch.property}
+              </code>
+              <span>
+                {patch.search && (
+                  <>
+                    <del className="text-muted">{patch.search}</del> →{" "}
+                  </>
+                )}
+                <Value value={patch.replace} />
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+      {drops.length > 0 && (
+        <p className="text-xs text-muted">
+          Dropped: {drops.map((drop) => `${inWords(drop.reason)} (${drop.count})`).join(", ")}
+        </p>
+      )}
+    </div>
+  );
+}
