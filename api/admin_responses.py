@@ -68,7 +68,9 @@ class ErasureBegun(Changed):
 class ErasureView(ResponseModel):
     """An erasure, and its receipt once it is finished."""
 
+    tenant: str
     subject: str
+    """The SHA-256 digest of the user."""
     reason: str
     requested_at: datetime
     finished_at: datetime | None
@@ -84,7 +86,7 @@ class ErasureView(ResponseModel):
 
 
 class ErasureViews(ResponseModel):
-    """A tenant's erasures."""
+    """Erasures of one tenant's users, or of all tenants'."""
 
     erasures: list[ErasureView]
 

@@ -27,11 +27,17 @@ from api.routes import (
     dead_letters,
     entities,
     erasures,
+    evidence,
+    links,
     memories,
     message_changes,
     messages,
     operate,
+    overview,
     recall,
+    schema_checks,
+    sessions,
+    usage,
 )
 from runtime.metrics import metrics
 from runtime.settings import Settings
@@ -46,11 +52,18 @@ _ROUTERS: Final = (
     messages.router,
     message_changes.router,
     recall.router,
+    evidence.router,
+    sessions.router,
     memories.router,
+    links.router,
     entities.router,
     corrections.router,
     erasures.tenants_router,
     _key_status,
+    overview.tenants_router,
+    usage.tenants_router,
+    sessions.previews_router,
+    schema_checks.tenants_router,
     operate.router,
     dead_letters.router,
     admin_tenants.router,
@@ -59,6 +72,9 @@ _ROUTERS: Final = (
     admin_methods.router,
     erasures.operators_router,
     admin_control.router,
+    overview.operators_router,
+    usage.operators_router,
+    schema_checks.operators_router,
 )
 """Routers of keyed routes, in the order of the OpenAPI document."""
 

@@ -10,9 +10,11 @@ from api.dependencies import Dependencies
 from api.entity_history import EntitiesAsOf
 from api.erasures import Erasures
 from api.errors import ExtraMissingError
+from api.previews import Previews
 from api.quotas import MemoryCounts, Quotas
 from api.read_your_writes import StorePositions
 from api.recall_log import RecallLog
+from api.stage_overview import StageOverview
 from control import ControlWriter
 from control.key_usage import KeyUsage
 from control.tenants import follow_tenants
@@ -144,6 +146,10 @@ async def open_dependencies(settings: Settings, *, eraser: Eraser | None = None)
             history=EntitiesAsOf(store=store, tenants=tenants, clock=clock),
             rewriter=QueryRewriter(expansion=expansion, sift=sift, topics=topics, metrics=metrics()),
         )
+        overview = StageOverview(settings=settings, clock=clock)
+        stack.push_async_callback(overview.close)
+        previews = Previews(settings=settings, redis=redis, producer=producer, tenants=tenants, embedder=embedder)
+        stack.push_async_callback(previews.close)
         erasures = Erasures(eraser=eraser, store=store, redis=redis, tenants=tenants, clock=clock)
         stack.push_async_callback(erasures.close)
         background = BackgroundWorks(metrics())
@@ -178,6 +184,8 @@ async def open_dependencies(settings: Settings, *, eraser: Eraser | None = None)
             ),
             admission=Admission(settings=settings.service, metrics=metrics()),
             erasures=erasures,
+            overview=overview,
+            previews=previews,
             background=background,
         )
 

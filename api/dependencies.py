@@ -16,9 +16,11 @@ if TYPE_CHECKING:
     from api.console.sessions import ConsoleSessions
     from api.erasures import Erasures
     from api.identity_provider import IdentityProvider
+    from api.previews import Previews
     from api.quotas import Quotas
     from api.read_your_writes import StorePositions
     from api.recall_log import RecallLog
+    from api.stage_overview import StageOverview
     from control import ControlWriter
     from control.key_usage import KeyUsage
     from control.tenants import TenantDirectory
@@ -66,6 +68,8 @@ class Dependencies:
     quotas: "Quotas"
     admission: "Admission"
     erasures: "Erasures"
+    overview: "StageOverview"
+    previews: "Previews"
     background: "BackgroundWorks"
 
 

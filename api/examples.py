@@ -113,6 +113,7 @@ _TENANT: Final = {
 _SUBJECT: Final = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
 
 _RECEIPT: Final = {
+    "tenant": "acme",
     "subject": _SUBJECT,
     "reason": "request 4711",
     "requested_at": _TIME,
@@ -122,6 +123,86 @@ _RECEIPT: Final = {
     "remains": [],
     "running": False,
     "problem": None,
+}
+
+_CHECKED: Final = Example(
+    {
+        "valid": False,
+        "problems": [{"path": "EventTypes[0].Properties[2]", "message": "ValueType must be string, int64 or float32"}],
+        "name": None,
+        "event_types": [],
+        "entity_types": [],
+        "prompt_tokens": None,
+    },
+    {"content": {"Name": "notes", "EventTypes": [], "EntityTypes": []}, "method": None},
+)
+_METHODS: Final = Example(
+    {
+        "methods": [
+            {
+                "method": "memgpt",
+                "version": "1",
+                "description": "Archives each message.",
+                "source": "MemGPT, section 2.1",
+                "event_types": ["turn"],
+                "entity_types": [],
+                "retrievers": ["keywords"],
+            }
+        ]
+    }
+)
+_METHOD: Final = Example({"method": "memgpt", "content": {"Method": "memgpt", "Archive": {"Turns": True}}})
+_MESSAGE: Final = {
+    "id": "m1",
+    "session": "s1",
+    "user": "ann",
+    "role": "user",
+    "speaker": "Ann",
+    "text": "I moved to Bergen last week, and my cat is called Pixel.",
+    "event_time": _TIME,
+}
+_USAGE: Final = {
+    "since": "2026-11-19T09:30:00Z",
+    "rows": [
+        {
+            "day": "2026-11-26",
+            "tenant": "acme",
+            "stage": "extraction",
+            "purpose": "extraction",
+            "model": "gpt-small",
+            "calls": 41,
+            "estimated_calls": 0,
+            "prompt_tokens": 81_200,
+            "cached_tokens": 52_000,
+            "completion_tokens": 9_400,
+            "cost": 0.031,
+            "latency_ms": 48_300.0,
+        }
+    ],
+    "truncated": False,
+    "priced": True,
+    "budgets": [
+        {
+            "tenant": "acme",
+            "soft_tokens": None,
+            "hard_tokens": 1_000_000,
+            "soft_cost": None,
+            "hard_cost": None,
+            "policy": "wait",
+            "used_tokens": 90_600.0,
+            "used_cost": 0.031,
+        }
+    ],
+}
+_STAGE: Final = {
+    "name": "extraction",
+    "lag": 3,
+    "parked": 2,
+    "parked_by_tenant": {"acme": 2},
+    "rate": 1.5,
+    "oldest_s": 0.8,
+    "retention_left_s": None,
+    "unfinished": None,
 }
 
 EXAMPLES: Final[dict[str, Example]] = {
@@ -173,6 +254,81 @@ EXAMPLES: Final[dict[str, Example]] = {
     "erase_user": Example({"subject": _SUBJECT, "location": f"/v1/erasures/{_SUBJECT}", "resumable": True}),
     "get_erasure": Example(_RECEIPT),
     "get_status": Example({"tenant": "acme", "user": None, "scopes": ["ingest", "recall"], "schema": "companion@1", "generation": ""}),
+    "get_overview": Example(
+        {
+            "read_at": _TIME,
+            "over_s": None,
+            "stages": [{**_STAGE, "lag": None, "rate": None}],
+            "rates": [],
+            "memories": 28,
+        }
+    ),
+    "get_operators_overview": Example(
+        {
+            "read_at": _TIME,
+            "over_s": 5.0,
+            "stages": [_STAGE],
+            "rates": [{"at": _TIME, "stages": {"extraction": 1.5}}],
+            "memories": None,
+        }
+    ),
+    "list_sessions": Example(
+        {
+            "sessions": [
+                {
+                    "session": "s1",
+                    "users": ["ann"],
+                    "messages": 21,
+                    "last_message_at": _TIME,
+                    "closed_window": {"sequence": 0, "message_count": 20},
+                    "open_window": {"sequence": 1, "message_count": 1},
+                }
+            ],
+            "next": None,
+        }
+    ),
+    "preview_session": Example(
+        {
+            "session": "s1",
+            "schema": "companion",
+            "windows": [
+                {
+                    "messages": [_MESSAGE],
+                    "closed_by": "flush",
+                    "prompt_tokens": 2310,
+                    "extractor": "offline",
+                    "segments": [],
+                    "events": [{"type": "fact", "content": _EVENT["content"], "message_ids": ["m1"]}],
+                    "patches": [],
+                    "dropped": [{"what": "event", "reason": "equal to an earlier one", "count": 1}],
+                    "usage": [],
+                }
+            ],
+        },
+        {"content": None, "limit": 1},
+    ),
+    "get_evidence": Example({"messages": [_MESSAGE], "missing": []}),
+    "list_links": Example(
+        {
+            "available": True,
+            "nodes": [
+                {"id": each["id"], "kind": each["kind"], "type": each["type"], "user": "ann", "content": each["content"], "depth": None}
+                for each in (_EVENT, _PROFILE)
+            ],
+            "edges": [{"source": _EVENT["id"], "target": _PROFILE["id"], "relation": "her new home", "score": 0.8}],
+            "truncated": False,
+        }
+    ),
+    "list_own_keys": Example(
+        {
+            "keys": [{**_KEY, "scopes": ["ingest", "recall"], "user": None}],
+            "uses_known": True,
+            "quota": {"messages_per_second": 50.0, "recalls_per_second": None},
+        }
+    ),
+    "get_usage": Example(_USAGE),
+    "get_operators_usage": Example(_USAGE),
+    "list_own_erasures": Example({"erasures": [_RECEIPT]}),
     "get_entity": Example({**_PROFILE, "degraded": []}),
     "get_entity_history": Example(
         {
@@ -255,22 +411,12 @@ EXAMPLES: Final[dict[str, Example]] = {
     "list_schemas": Example({"schemas": [{"schema": "notes@2", "tenants": 1, "owner": None}], "next": None}),
     "get_schema": Example({**_SCHEMA, "owner": None}),
     "create_schema": Example({**_CHANGED, "schema": "notes@3"}, {"content": _SCHEMA["content"], "tenant": None}),
-    "list_methods": Example(
-        {
-            "methods": [
-                {
-                    "method": "memgpt",
-                    "version": "1",
-                    "description": "Archives each message.",
-                    "source": "MemGPT, section 2.1",
-                    "event_types": ["turn"],
-                    "entity_types": [],
-                    "retrievers": ["keywords"],
-                }
-            ]
-        }
-    ),
-    "get_method": Example({"method": "memgpt", "content": {"Method": "memgpt", "Archive": {"Turns": True}}}),
+    "list_methods": _METHODS,
+    "get_method": _METHOD,
+    "list_shipped_methods": _METHODS,
+    "get_shipped_method": _METHOD,
+    "validate_schema": _CHECKED,
+    "validate_own_schema": _CHECKED,
     "list_generations": Example({"generations": [{"name": "", "schema": "companion@1", "method": "vikingmem", "live": True}]}),
     "create_generation": Example(_CHANGED, {"tenant": "acme", "name": "v2", "schema": "companion@2"}),
     "switch_generation": Example({**_CHANGED, "windows_left": 0}, {"tenant": "acme", "name": "v2"}),

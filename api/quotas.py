@@ -85,6 +85,10 @@ class Quotas:
         self._memory_counts = memory_counts
         self._refusals = metrics.quota_refusals
 
+    def memories_of(self, tenant: Tenant) -> int | None:
+        """The last count of a tenant's memories; starts a new count if it is old. None: not counted yet."""
+        return self._memory_counts.of(tenant.id, tenant.generation)
+
     async def admit_messages(self, tenant: Tenant, *, count: int, size: int, adds_memories: bool = True) -> Mapping[str, str]:
         """Admits messages, or requests that count as messages.
 

@@ -86,10 +86,10 @@ class Draft:
         put = next((each for each in self._documents(Erasure) if each.subject == subject), None)
         return put or self._state.erasures.get(subject)
 
-    def erasures(self, tenant: str) -> list[Erasure]:
-        """All erasures of a tenant's users, the oldest request first."""
+    def erasures(self, tenant: str | None = None) -> list[Erasure]:
+        """All erasures of a tenant's users, the oldest request first. None: those of all tenants."""
         known = self._state.erasures | {each.subject: each for each in self._documents(Erasure)}
-        return sorted((each for each in known.values() if each.tenant == tenant), key=lambda each: each.requested_at)
+        return sorted((each for each in known.values() if tenant in (None, each.tenant)), key=lambda each: each.requested_at)
 
     @property
     def operators(self) -> Operators:

@@ -16,7 +16,7 @@ from typing import Final, cast
 import orjson
 from redis.asyncio import Redis
 
-from memory.keys import encode_key
+from memory.keys import decode_key, encode_key
 from runtime.errors import RedisUnavailableError
 from runtime.redis import GuardedRedis
 from runtime.redis_keys import KeyFamily
@@ -164,6 +164,20 @@ class SessionTail:
         return SessionView(
             closed=closed if closed and closed.messages else None, open=opened if still_open else None, place=max(places, default=None)
         )
+
+    async def sessions(self, tenant: str) -> list[str]:
+        """The sessions of a tenant that have a tail, sorted; some may have no messages any more. It scans all keys of the database.
+
+        Raises:
+            RedisUnavailableError: If Redis is unavailable.
+        """
+        found: set[str] = set()
+        start = f"{{{encode_key(tenant).decode('ascii')}/"
+        for family in (KeyFamily.OPEN, KeyFamily.CLOSED):
+            for key in await self._redis.keys("listing sessions", family, start):
+                name = key.removeprefix(self._redis.key(family, "{")).removesuffix("}")
+                found.add(decode_key(name.encode("ascii"))[1])
+        return sorted(found)
 
     async def forget(self, tenant: str, session: str, *, user: str, erased_at: TailPlace) -> None:
         """Forgets the messages of an erased user in a session. Messages of others stay, and those that the user has sent since.

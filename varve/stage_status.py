@@ -9,10 +9,10 @@ from typing import Any, Final, Self
 import httpx
 from prometheus_client.parser import text_string_to_metric_families
 
-from runtime.kafka import KafkaOffsets, read_backlogs
+from runtime.kafka import KafkaOffsets
 from runtime.kafka.parked_note import ParkedNote
 from runtime.settings import Settings
-from streams.engine.tasks.offset_metadata import unfinished_command
+from streams.operations.stage_progress import read_stage_progress
 from streams.stages.catalog import STAGES
 
 PROBE_TIMEOUT_S: Final = 2.0
@@ -75,29 +75,21 @@ class StageStatusReader:
         return list(await asyncio.gather(*(self._read(name) for name in STAGES)))
 
     async def _read(self, name: str) -> StageStatus:
-        settings, stage = self._settings, STAGES[name]
-        topics = [settings.topic(stage.source.name)]
-        group = stage.group(settings.kafka.topic_prefix)
-        commits = await self._offsets.commits(group, topics)
-        committed = {partition: entry.offset for partition, entry in commits.items()}
-        ends = await self._offsets.end_offsets(topics)
-        backlogs = await read_backlogs(group, topics[0], self._offsets)
-        now_ms = round(time.time() * 1000)
-        lefts = [left_s for backlog in backlogs.values() if (left_s := backlog.left_s(now_ms)) is not None]
+        progress = await read_stage_progress(name, self._offsets, self._settings)
         counters, ready, report, problems = await self._probe(name)
         return StageStatus(
             name=name,
-            lag=sum(max(0, end - committed.get(partition, 0)) for partition, end in ends.items()),
-            parked=ParkedNote.sum([ParkedNote.read(entry.metadata) for entry in commits.values()]),
-            rate=self._rate(name, sum(committed.values())),
+            lag=progress.lag,
+            parked=progress.parked,
+            rate=self._rate(name, progress.committed),
             dead_letters=None if counters is None else counters.get("varve_dead_letters_total", 0),
             retries=None if counters is None else counters.get("varve_retries_total", 0),
             ready=ready,
-            oldest_s=max((backlog.age_s(now_ms) for backlog in backlogs.values()), default=None),
-            retention_left_s=min(lefts, default=None),
+            oldest_s=progress.oldest_s,
+            retention_left_s=progress.retention_left_s,
             held_by=describe_holder(report),
             problems=problems,
-            unfinished=unfinished_command(entry.metadata for entry in commits.values()),
+            unfinished=progress.unfinished,
         )
 
     def _rate(self, name: str, committed: int) -> float | None:

@@ -149,8 +149,19 @@ async def delete_operator_key(key_id: _KeyPath, operator: _Admin, dependencies: 
 
 
 async def _listed(dependencies: Dependencies, keys: Sequence[Key], owner: str) -> Response:
+    return JsonResponse(await key_fields(dependencies, keys, owner))
+
+
+async def key_fields(dependencies: Dependencies, keys: Sequence[Key], owner: str) -> dict[str, Any]:
+    """Keys as plain values, without the secrets, and when each was last used.
+
+    Args:
+        dependencies: The recorded uses of keys.
+        keys: The keys.
+        owner: Their owner (:func:`control.key_usage.owner_of`).
+    """
     uses: dict[str, datetime] | None = None
     with suppress(RedisUnavailableError):
         uses = await dependencies.key_uses.of(owner)
     shown = [{**each.model_dump(mode="json", exclude={"hash"}), "last_used": (uses or {}).get(each.id)} for each in keys]
-    return JsonResponse({"keys": shown, "uses_known": uses is not None})
+    return {"keys": shown, "uses_known": uses is not None}

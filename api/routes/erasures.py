@@ -9,7 +9,7 @@ from starlette.responses import Response
 from api.admin_responses import ERASING, ERASURES, ErasureView
 from api.admission import TURN
 from api.authentication import EraseCaller, require_operator
-from api.control_changes import TenantQuery, changed_by, operator_name, tenant_of
+from api.control_changes import changed_by, operator_name, tenant_of
 from api.dependencies import AppDependencies, Dependencies
 from api.json_http import JsonResponse
 from api.openapi import RequestModel, Responses, answers, refusals
@@ -76,7 +76,9 @@ async def erasure_fields(dependencies: Dependencies, erasures: Sequence[Erasure]
     running = await dependencies.erasures.running(erasures)
     return [
         {
-            **each.model_dump(mode="json", include={"subject", "reason", "requested_at", "finished_at", "gone_by", "found", "remains"}),
+            **each.model_dump(
+                mode="json", include={"subject", "tenant", "reason", "requested_at", "finished_at", "gone_by", "found", "remains"}
+            ),
             "running": each.subject in running,
             "problem": dependencies.erasures.problem_of(each.subject) if each.finished_at is None else None,
         }
@@ -94,12 +96,15 @@ class NewErasure(RequestModel):
 
 
 @operators_router.get(_PATH, dependencies=[require_operator("viewer"), TURN], responses=ERASURES | refusals(404))
-async def list_erasures(tenant: TenantQuery, dependencies: AppDependencies) -> Response:
-    """A tenant's erasures with their receipts, the oldest request first. Users are named by a digest."""
+async def list_erasures(
+    dependencies: AppDependencies,
+    tenant: Annotated[str | None, Query(min_length=1, max_length=256, description="Only this tenant. Default: all tenants.")] = None,
+) -> Response:
+    """Erasures with their receipts, the oldest request first. Users are named by a digest."""
     known = dependencies.tenants.draft()
-    tenant_of(known, tenant)
-    every = known.erasures(tenant)
-    return JsonResponse({"erasures": await erasure_fields(dependencies, every)})
+    if tenant is not None:
+        tenant_of(known, tenant)
+    return JsonResponse({"erasures": await erasure_fields(dependencies, known.erasures(tenant))})
 
 
 @operators_router.post(_PATH, status_code=202, openapi_extra=body_schema(NewErasure), responses=ERASING | refusals(404, 409))
@@ -131,6 +136,20 @@ async def erase_user(user: _User, request: Request, caller: EraseCaller, depende
     response = JsonResponse({"subject": begun["subject"], "location": location, "resumable": begun["resumable"]}, status_code=202)
     response.headers.update({**quota, "Location": location})
     return response
+
+
+@tenants_router.get("/v1/erasures", responses=ERASURES)
+async def list_own_erasures(request: Request, caller: EraseCaller, dependencies: AppDependencies) -> Response:
+    """The erasures of the tenant's users with their receipts, the oldest request first. Users are named by a digest.
+
+    A key that is bound to a user sees that user's erasure only.
+    """
+    tenant, bound_to = caller.tenant.id, caller.key.user
+    erasures = dependencies.tenants.draft().erasures(tenant)
+    if bound_to is not None:
+        erasures = [each for each in erasures if each.subject == subject_of(tenant, bound_to)]
+    async with dependencies.admission.turn(request, caller.tenant):
+        return JsonResponse({"erasures": await erasure_fields(dependencies, erasures)})
 
 
 @tenants_router.get(f"{_RECEIPTS}{{subject}}", responses=_RECEIPT | refusals(404))

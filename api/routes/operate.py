@@ -1,6 +1,6 @@
-"""``/v1/dead-letters`` and ``/v1/schemas``: what a tenant may operate itself, for keys with the scope ``operate``.
+"""``/v1/dead-letters``, ``/v1/schemas`` and ``/v1/keys``: what a tenant may operate itself, for keys with the scope ``operate``.
 
-Its own records that could not be processed, and the schemas that it may use: its own and those of all tenants.
+Its own records that could not be processed, the schemas that it may use (its own and those of all tenants), and its keys.
 """
 
 from typing import Annotated, Final
@@ -12,6 +12,7 @@ from starlette.responses import Response
 from api.admin_responses import OWN_SCHEMAS, SCHEMA
 from api.admission import TOPIC_RESULTS
 from api.authentication import Caller, OperateCaller
+from api.console_responses import OWN_KEYS
 from api.dependencies import AppDependencies
 from api.idempotency import OperateIdempotency
 from api.json_http import JsonResponse
@@ -20,8 +21,10 @@ from api.problems import ProblemError
 from api.request_body import REST, body_schema, json_body
 from api.responses import LETTER, LETTERS, PURGED, REDRIVEN
 from api.routes import dead_letters as letters
+from api.routes.admin_keys import key_fields
 from api.routes.dead_letters import MAX_LIMIT, LetterCommand, LetterFilter, Offset, Partition
 from control.errors import ChangeRefusedError
+from control.key_usage import owner_of
 from control.schemas import resolve_schema
 
 router = APIRouter(tags=["operate"])
@@ -121,3 +124,11 @@ async def get_own_schema(
     if document is None or not document.is_open_to(caller.tenant.id):
         raise ProblemError(404, "not-found", f"there is no schema {schema}")
     return JsonResponse({"schema": str(document.ref), "content": document.content})
+
+
+@router.get("/v1/keys", responses=OWN_KEYS)
+async def list_own_keys(caller: _Caller, dependencies: AppDependencies) -> Response:
+    """The tenant's API keys without the secrets, when each was last used, and the tenant's quota. An operator changes them."""
+    tenant = caller.tenant
+    quota = dependencies.settings.quota.but(tenant.quota).model_dump(mode="json")
+    return JsonResponse({**await key_fields(dependencies, tenant.keys, owner_of(tenant.id)), "quota": quota})

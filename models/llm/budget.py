@@ -1,10 +1,12 @@
 """A tenant's daily budget (UTC): reserved before each call, settled after it, in a ledger that all workers share through Redis."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
-from typing import Final
+from typing import Final, cast
+
+from redis.asyncio import Redis
 
 from models.errors import BudgetExceededError
 from models.llm.port import LLMRequest, LLMUsage
@@ -199,7 +201,36 @@ class BudgetLedger:
         self._warned = {each for each in self._warned if each[1] >= day}
 
     def _key(self, tenant: str, day: date) -> str:
-        return self._redis.key(self._family, tenant, day.isoformat())
+        return _key_of(self._redis, self._family, tenant, day)
+
+
+async def read_totals(redis: GuardedRedis, tenants: Sequence[str], now: datetime, *, name: str = "budget") -> list[Amount]:
+    """The use of each tenant today, in the order of the tenants, including reservations of running calls. Changes nothing.
+
+    Args:
+        redis: Holds the ledger.
+        tenants: The tenants.
+        now: The time.
+        name: See :class:`BudgetLedger`.
+
+    Raises:
+        RedisUnavailableError: If Redis is unavailable.
+    """
+    family, day = KeyFamily(f"llm:{name}"), now.astimezone(UTC).date()
+    keys = [_key_of(redis, family, tenant, day) for tenant in tenants]
+
+    async def read(client: Redis) -> list[list[bytes | None]]:
+        async with client.pipeline(transaction=False) as pipe:
+            for key in keys:
+                pipe.hmget(key, ["tokens", "cost"])
+            return cast(list[list[bytes | None]], await pipe.execute())
+
+    found = await redis.run("reading budgets", read) if keys else []
+    return [Amount(float(tokens or 0), float(cost or 0)) for tokens, cost in found]
+
+
+def _key_of(redis: GuardedRedis, family: KeyFamily, tenant: str, day: date) -> str:
+    return redis.key(family, tenant, day.isoformat())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

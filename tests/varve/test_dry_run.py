@@ -9,7 +9,7 @@ from typer.testing import CliRunner, Result
 from memory.schema import sample_conversation
 from runtime.settings import Settings
 from varve.cli.application import app
-from varve.dry_run import windows_of
+from streams.operations.dry_run import windows_of
 
 
 def typed(*arguments: str, data: Path) -> Result:
@@ -25,7 +25,7 @@ def file(tmp_path: Path) -> Path:
 
 def test_windows_are_cut_as_the_sessions_stage_cuts_them() -> None:
     messages = sample_conversation("companion")
-    windows = list(windows_of(messages, Settings()))
+    windows = list(windows_of(messages, Settings(), tenant="acme"))
     assert [message.id for window in windows for message in window.messages] == [message["id"] for message in messages]
     assert {window.closed_by for window in windows} == {"flush"}
     assert [window.session for window in windows] == list(dict.fromkeys(message["session"] for message in messages))

@@ -1,0 +1,127 @@
+"""``/v1/sessions``: the sessions with recent messages, and a dry run of the extraction of one."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Annotated, Any, Final
+
+import orjson
+from fastapi import APIRouter, Depends, Query, Request
+from pydantic import Field, JsonValue
+from starlette.responses import Response
+
+from api.admission import TOPIC_RESULTS
+from api.authentication import Caller, OperateCaller, RecallCaller
+from api.console_responses import PREVIEW, SESSIONS
+from api.dependencies import AppDependencies
+from api.json_http import JsonResponse
+from api.openapi import RequestModel, refusals
+from api.problems import ProblemError
+from api.request_body import REST, body_schema, json_body
+from api.routes.memories import SessionPath
+from api.routes.schema_checks import MethodChoice, composed
+from memory.records.limits import ForeignJson
+from memory.records.message import Name
+from runtime.session_tail import SessionView
+from streams.operations.dry_run import DryWindow
+
+router = APIRouter(tags=["read"])
+previews_router = APIRouter(tags=["operate"])
+
+_MOST_READ: Final = 500
+"""Most sessions that one page looks at."""
+
+
+@router.get("/v1/sessions", responses=SESSIONS)
+async def list_sessions(
+    request: Request,
+    caller: RecallCaller,
+    dependencies: AppDependencies,
+    user: Annotated[Name | None, Query(description="Only sessions with recent messages of this user.")] = None,
+    after: Annotated[Name | None, Query(description="The `next` of the previous page.")] = None,
+    limit: Annotated[int, Query(ge=1, le=200, description="Most sessions of the page.")] = 50,
+) -> Response:
+    """The sessions whose newest messages can be read, ordered by name: `{sessions, next}`.
+
+    These are the sessions of the last days (`VARVE_REDIS__TAIL_TTL_S`), with the messages of their newest closed and their open window. A
+    page may have fewer sessions than `limit`, as others are skipped: only a `next` of null is the end. A key that is bound to a user sees
+    that user's sessions and messages.
+    """
+    shown_user = caller.user_of(user)
+    async with dependencies.admission.turn(request, caller.tenant, results=TOPIC_RESULTS):
+        names = [each for each in await dependencies.tail.sessions(caller.tenant.id) if after is None or each > after]
+        page: list[dict[str, Any]] = []
+        looked_at = 0
+        for name in names[:_MOST_READ]:
+            looked_at += 1
+            view = (await dependencies.tail.read(caller.tenant.id, name)).of(shown_user)
+            if view.messages:
+                page.append(_summary(name, view))
+            if len(page) == limit:
+                break
+    return JsonResponse({"sessions": page, "next": names[looked_at - 1] if looked_at < len(names) else None})
+
+
+class PreviewRequest(RequestModel):
+    """The schema of a dry run."""
+
+    content: ForeignJson = None
+    """A schema, in the form of a file. Null: the schema in force."""
+    method: MethodChoice = None
+    """The name or the document of a memory method that extends the content. Null: none."""
+    limit: int = Field(default=2, ge=1, le=10)
+    """Most windows, the newest."""
+
+
+@previews_router.post(
+    f"/v1/sessions/{{session:{REST}}}/preview", openapi_extra=body_schema(PreviewRequest), responses=PREVIEW | refusals(404, 409)
+)
+async def preview_session(
+    session: SessionPath,
+    request: Request,
+    caller: OperateCaller,
+    body: Annotated[PreviewRequest, Depends(json_body(PreviewRequest, default=PreviewRequest(), max_bytes=None))],
+    dependencies: AppDependencies,
+) -> Response:
+    """What would be extracted from a session's newest closed and its open window, with the schema in force or another one.
+
+    Nothing is stored. Entities and earlier events are not considered, so the extraction stage may drop events that are shown here. If the
+    service is configured with a model, it is called, and the tenant's budget pays. Needs the scope `recall`, too.
+    """
+    _require_recall(caller)
+    schema = dependencies.tenants.schema_of(caller.tenant.id) if body.content is None else composed(body.content, body.method)
+    view = (await dependencies.tail.read(caller.tenant.id, session)).of(caller.key.user)
+    if not view.messages:
+        raise ProblemError(404, "not-found", f"there are no recent messages of a session {session}")
+    windows = await dependencies.previews.of(caller.tenant.id, [orjson.loads(each) for each in view.messages], schema)
+    shown = [_dry_fields(each) for each in windows[-body.limit :]]
+    return JsonResponse({"session": session, "schema": schema.name, "windows": shown})
+
+
+def _require_recall(caller: Caller) -> None:
+    if "recall" not in caller.key.scopes:
+        raise ProblemError(403, "forbidden", "this API key or token lacks the scope recall")
+
+
+def _summary(session: str, view: SessionView) -> dict[str, Any]:
+    messages: list[Mapping[str, JsonValue]] = [orjson.loads(each) for each in view.messages]
+    times = [datetime.fromisoformat(each["event_time"]) for each in messages if isinstance(each.get("event_time"), str)]
+    return {
+        "session": session,
+        "users": sorted({str(each["user"]) for each in messages}),
+        "messages": len(messages),
+        "last_message_at": max(times, default=None),
+        "closed_window": None if view.closed is None else {"sequence": view.closed.sequence, "message_count": len(view.closed.messages)},
+        "open_window": None if view.open is None else {"sequence": view.open.sequence, "message_count": len(view.open.messages)},
+    }
+
+
+def _dry_fields(dry: DryWindow) -> dict[str, Any]:
+    window, extraction = dry.window, dry.extraction.model_dump(mode="json")
+    return {
+        "messages": [
+            each.model_dump(mode="json", include={"id", "user", "role", "speaker", "text", "event_time"}) for each in window.messages
+        ],
+        "closed_by": window.closed_by,
+        "prompt_tokens": dry.prompt_tokens,
+        **{name: extraction[name] for name in ("extractor", "segments", "events", "patches", "dropped", "usage")},
+    }
