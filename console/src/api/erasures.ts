@@ -4,7 +4,7 @@ import { api, fetchJson, unwrap, type Schemas } from "./client";
 import { placeFor } from "./pipeline";
 import type { Principal } from "./session";
 
-export type Erasure = Schemas["ErasureView"] & { tenant?: string };
+export type Erasure = Schemas["ErasureView"];
 
 const POLL_MS = 3_000;
 

@@ -19,6 +19,9 @@ export function tenantQuery(tenant: string) {
 
 export const statusQuery = queryOptions({ queryKey: ["status"], queryFn: () => unwrap(api.GET("/v1/status")) });
 
+/** The tenant’s own keys and quotas. */
+export const ownKeysQuery = queryOptions({ queryKey: ["keys"], queryFn: () => unwrap(api.GET("/v1/keys")) });
+
 function useAdminChange<Input, Output>(change: (input: Input) => Promise<Output>) {
   const client = useQueryClient();
   return useMutation({ mutationFn: change, onSuccess: async () => client.invalidateQueries({ queryKey: ["admin"] }) });

@@ -1,33 +1,15 @@
 import { queryOptions } from "@tanstack/react-query";
 
-import { fetchJson } from "./client";
+import { api, unwrap, type Schemas } from "./client";
 
-export interface LinkNode {
-  id: string;
-  kind: string;
-  type: string;
-  content: string;
-  user: string | null;
-}
-
-export interface LinkEdge {
-  source: string;
-  target: string;
-  relation: string;
-  score: number | null;
-}
-
-export interface LinkGraph {
-  available: boolean;
-  nodes: LinkNode[];
-  edges: LinkEdge[];
-  truncated: boolean;
-}
+export type LinkGraph = Schemas["LinkGraph"];
+export type LinkNode = Schemas["GraphNode"];
+export type LinkEdge = Schemas["GraphEdge"];
 
 export function linksQuery(user: string | undefined) {
   return queryOptions({
     queryKey: ["links", user],
-    queryFn: () => fetchJson<LinkGraph>("GET", `/v1/links${user ? `?${new URLSearchParams({ user }).toString()}` : ""}`),
+    queryFn: () => unwrap(api.GET("/v1/links", { params: { query: { user } } })),
     staleTime: 30_000,
   });
 }

@@ -1,6 +1,6 @@
 import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 
-import { api, fetchJson, unwrap, type Schemas } from "./client";
+import { api, unwrap, type Schemas } from "./client";
 
 export type Memory = Schemas["MemoryView"];
 export type Kind = "event" | "entity" | "summary" | "segment";
@@ -74,24 +74,9 @@ export function memoryQuery(id: string) {
   return queryOptions({ queryKey: ["memories", "one", id], queryFn: () => unwrap(api.GET("/v1/memories/{memory_id}", { params: { path: { memory_id: id } } })) });
 }
 
-export interface EvidenceMessage {
-  id: string;
-  session: string;
-  user: string | null;
-  speaker: string | null;
-  role: string | null;
-  text: string;
-  event_time: string | null;
-}
-
-export interface Evidence {
-  messages: EvidenceMessage[];
-  missing: string[];
-}
-
 /** The original messages that a memory was extracted from. */
 export function evidenceQuery(id: string) {
-  return queryOptions({ queryKey: ["memories", "evidence", id], queryFn: () => fetchJson<Evidence>("GET", `/v1/memories/${encodeURIComponent(id)}/evidence`) });
+  return queryOptions({ queryKey: ["memories", "evidence", id], queryFn: () => unwrap(api.GET("/v1/memories/{memory_id}/evidence", { params: { path: { memory_id: id } } })) });
 }
 
 function useMemoryChange<Input, Output>(change: (input: Input) => Promise<Output>) {

@@ -1,26 +1,13 @@
 import { queryOptions } from "@tanstack/react-query";
 
-import { fetchJson } from "./client";
+import { fetchJson, type Schemas } from "./client";
 import type { Principal } from "./session";
 
-export interface Stage {
-  name: string;
-  lag: number | null;
-  parked: number | null;
-  parked_by_tenant: Record<string, number>;
-  rate: number | null;
-  oldest_s: number | null;
-  retention_left_s: number | null;
-  unfinished: string | null;
-}
-
-export interface Overview {
-  read_at: string;
-  over_s: number | null;
-  stages: Stage[];
-  rates: { at: string; stages: Record<string, number> }[];
-  memories: number | null;
-}
+export type Stage = Schemas["StageView"];
+export type Overview = Schemas["Overview"];
+export type UsageRow = Schemas["UsageRow"];
+export type Budget = Schemas["BudgetView"];
+export type Usage = Schemas["UsageView"];
 
 /** The address of a resource that tenants and operators read at different places. */
 export function placeFor(principal: Principal, rest: string): string {
@@ -35,40 +22,6 @@ export function overviewQuery(principal: Principal) {
     queryFn: () => fetchJson<Overview>("GET", placeFor(principal, "overview")),
     refetchInterval: POLL_MS,
   });
-}
-
-export interface UsageRow {
-  day: string;
-  tenant: string;
-  stage: string;
-  purpose: string;
-  model: string;
-  calls: number;
-  estimated_calls: number;
-  prompt_tokens: number;
-  cached_tokens: number;
-  completion_tokens: number;
-  cost: number;
-  latency_ms: number;
-}
-
-export interface Budget {
-  tenant: string;
-  soft_tokens: number | null;
-  hard_tokens: number | null;
-  soft_cost: number | null;
-  hard_cost: number | null;
-  policy: string;
-  used_tokens: number | null;
-  used_cost: number | null;
-}
-
-export interface Usage {
-  since: string;
-  rows: UsageRow[];
-  truncated: boolean;
-  priced: boolean;
-  budgets: Budget[];
 }
 
 export function usageQuery(principal: Principal, tenant: string | undefined, days: number) {

@@ -1,74 +1,68 @@
 import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 
-import { api, fetchJson, unwrap } from "./client";
+import { api, unwrap, type Schemas } from "./client";
 
-export interface SessionRow {
-  session: string;
-  user: string | null;
-  last_message_at: string | null;
-  messages: number | null;
-  windows: number | null;
-  open_window: { sequence: number; message_count: number } | null;
+export type SessionRow = Schemas["SessionSummary"];
+export type Preview = Schemas["PreviewView"];
+
+export interface ExtractedEvent {
+  type: string;
+  content: string;
+  event_time: string | null;
+  importance: number;
+  message_ids: string[];
 }
 
-export function sessionsQuery(user: string | undefined) {
-  return infiniteQueryOptions({
-    queryKey: ["sessions", "list", user],
-    initialPageParam: undefined as string | undefined,
-    queryFn: ({ pageParam }) => {
-      const query = new URLSearchParams({ limit: "50" });
-      if (user) query.set("user", user);
-      if (pageParam) query.set("after", pageParam);
-      return fetchJson<{ sessions: SessionRow[]; next: string | null }>("GET", `/v1/sessions?${query.toString()}`);
-    },
-    getNextPageParam: (last) => last.next ?? undefined,
-  });
+export interface ExtractedPatch {
+  entity_type: string;
+  entity_key: string;
+  field: string;
+  search: string;
+  replace: string;
+  message_ids: string[];
+}
+
+/** A window with what its extraction would store. The API describes the records as free objects. */
+export interface DryWindow extends Omit<Schemas["DryWindowView"], "messages" | "events" | "patches" | "dropped"> {
+  messages: SessionMessage[];
+  events: ExtractedEvent[];
+  patches: ExtractedPatch[];
+  dropped: { what: string; reason: string; count: number }[];
 }
 
 export interface SessionMessage {
   id: string;
   user?: string;
   role?: string;
-  speaker?: string;
+  speaker?: string | null;
   text: string;
   event_time?: string;
 }
 
-export function sessionQueryOf(session: string) {
+export function sessionsQuery(user: string | undefined) {
+  return infiniteQueryOptions({
+    queryKey: ["sessions", "list", user],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam }) => unwrap(api.GET("/v1/sessions", { params: { query: { user, after: pageParam, limit: 50 } } })),
+    getNextPageParam: (last) => last.next ?? undefined,
+  });
+}
+
+export function sessionTailQuery(session: string) {
   return queryOptions({
     queryKey: ["sessions", "one", session],
     queryFn: () => unwrap(api.GET("/v1/sessions/{session}", { params: { path: { session } } })),
   });
 }
 
-export interface PreviewEvent {
-  type: string;
-  content: string;
-  event_time: string | null;
-  importance: number;
-  keywords: string[];
-  evidence: string[];
-}
-
-export interface PreviewPatch {
-  entity_type: string;
-  entity_key: string;
-  property: string;
-  search: string;
-  replace: string;
-  evidence: string[];
-}
-
-export interface Preview {
-  events: PreviewEvent[];
-  patches: PreviewPatch[];
-  drops: { reason: string; count: number }[];
-  extractor: string;
-}
-
-/** What the extraction would store for the session's window. Nothing is stored; with a model it costs one call. */
+/** What the extraction would store for the newest windows of a session. Nothing is stored; with a model it costs a call for each window. */
 export function usePreview(session: string) {
-  return useMutation({ mutationFn: () => fetchJson<Preview>("POST", `/v1/sessions/${encodeURIComponent(session)}/preview`) });
+  return useMutation({
+    mutationFn: async (body: Schemas["PreviewRequest"]) => {
+      const preview = await unwrap(api.POST("/v1/sessions/{session}/preview", { params: { path: { session } }, body }));
+      return { ...preview, windows: preview.windows as unknown as DryWindow[] };
+    },
+  });
 }
 
 /** Closes the open window of a session. */

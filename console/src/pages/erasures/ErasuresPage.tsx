@@ -26,7 +26,7 @@ export function ErasuresPage() {
   const [isAsking, setIsAsking] = useState(false);
   const query = useQuery(erasuresQuery(principal, tenant));
   const open = (next: string | undefined) => void navigate({ search: (before) => ({ ...before, subject: next }) });
-  const mayErase = principal.kind === "tenant" || hasRole(principal, "operator");
+  const mayErase = principal.kind === "tenant" || hasRole(principal, "admin");
   const chosen = query.data?.erasures.find((each) => each.subject === subject);
 
   const columns: Column<Erasure>[] = [

@@ -11,25 +11,14 @@ import { SelectField, TextField } from "@/ui/Field";
 import { Moment } from "@/ui/Moment";
 import { notify } from "@/ui/notices";
 import { Panel } from "@/ui/Panel";
-import { ErrorNote, NotForYou, QueryState } from "@/ui/states";
+import { ErrorNote, QueryState } from "@/ui/states";
 import { Table, type Column } from "@/ui/Table";
 
 import { SecretDialog } from "./SecretDialog";
 
 export function Operators() {
   const principal = usePrincipal();
-  if (!hasRole(principal, "admin")) {
-    return (
-      <Panel title="Operators’ keys">
-        <NotForYou title="Only administrators see operators’ keys">Your role is {principal.role}.</NotForYou>
-      </Panel>
-    );
-  }
-  return <OperatorKeys />;
-}
-
-function OperatorKeys() {
-  const principal = usePrincipal();
+  const mayChange = hasRole(principal, "admin");
   const query = useQuery(operatorsQuery);
   const [isAdding, setIsAdding] = useState(false);
   const [deleting, setDeleting] = useState<OperatorKey | null>(null);
@@ -39,7 +28,9 @@ function OperatorKeys() {
     { key: "id", title: "Id", wide: true, cell: (key) => <code className="font-mono text-xs">{key.id}</code> },
     { key: "role", title: "Role", cell: (key) => <Badge tone="accent">{key.role}</Badge> },
     { key: "used", title: "Last used", wide: true, cell: (key) => <Moment at={key.last_used} /> },
-    {
+  ];
+  if (mayChange) {
+    columns.push({
       key: "actions",
       title: "Actions",
       cell: (key) =>
@@ -50,10 +41,10 @@ function OperatorKeys() {
             Revoke
           </Button>
         ),
-    },
-  ];
+    });
+  }
   return (
-    <Panel title="Operators’ keys" actions={<Button size="small" onClick={() => setIsAdding(true)}>New operator</Button>} flush>
+    <Panel title="Operators’ keys" actions={mayChange && <Button size="small" onClick={() => setIsAdding(true)}>New operator</Button>} flush>
       <QueryState query={query}>{(data) => <Table caption="Operators’ keys" columns={columns} rows={data.keys} rowKey={(key) => key.id} />}</QueryState>
       {isAdding && (
         <NewOperatorDialog

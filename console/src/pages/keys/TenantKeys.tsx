@@ -3,15 +3,14 @@ import { useState } from "react";
 
 import { keysQuery, useRevokeKey, useRotateKey, type ApiKey } from "@/api/keys";
 import { hasRole, usePrincipal } from "@/api/session";
-import { Badge } from "@/ui/Badge";
 import { Button } from "@/ui/Button";
 import { ConfirmDialog } from "@/ui/ConfirmDialog";
-import { Moment } from "@/ui/Moment";
 import { notify } from "@/ui/notices";
 import { Panel } from "@/ui/Panel";
 import { Empty, QueryState } from "@/ui/states";
-import { Table, type Column } from "@/ui/Table";
+import { Table } from "@/ui/Table";
 
+import { keyColumns } from "./keyColumns";
 import { NewKeyDialog } from "./NewKeyDialog";
 import { SecretDialog } from "./SecretDialog";
 
@@ -23,25 +22,7 @@ export function TenantKeys({ tenant }: { tenant: string }) {
   const [revoking, setRevoking] = useState<ApiKey | null>(null);
   const [secret, setSecret] = useState<string | null>(null);
 
-  const columns: Column<ApiKey>[] = [
-    { key: "label", title: "Label", cell: (key) => <span className="font-medium">{key.label || key.id}</span> },
-    { key: "id", title: "Id", wide: true, cell: (key) => <code className="font-mono text-xs">{key.id}</code> },
-    {
-      key: "scopes",
-      title: "Scopes",
-      className: "min-w-32",
-      cell: (key) => (
-        <span className="flex flex-wrap gap-1">
-          {key.scopes.map((scope) => (
-            <Badge key={scope}>{scope}</Badge>
-          ))}
-        </span>
-      ),
-    },
-    { key: "user", title: "User", cell: (key) => key.user ?? <span className="text-muted">all</span> },
-    { key: "used", title: "Last used", wide: true, cell: (key) => <Moment at={key.last_used} /> },
-    { key: "expires", title: "Expires", wide: true, cell: (key) => (key.expires ? <Moment at={key.expires} /> : <span className="text-muted">never</span>) },
-  ];
+  const columns = keyColumns();
   if (mayChange) {
     columns.push({
       key: "actions",

@@ -32,7 +32,7 @@ export function NodeDetails({ graph, node, onChoose }: Props) {
             <li key={index} className="py-2">
               <p className="text-xs text-muted">
                 {inWords(edge.relation)}
-                {edge.score !== null && ` · ${formatScore(edge.score)}`}
+                {` · ${formatScore(edge.score)}`}
               </p>
               {other && (
                 <button type="button" className="text-left hover:text-accent hover:underline" onClick={() => onChoose(other.id)}>

@@ -1,17 +1,27 @@
-import type { Preview } from "@/api/sessions";
+import type { DryWindow } from "@/api/sessions";
 import { Badge } from "@/ui/Badge";
 import { formatScore, inWords } from "@/ui/format";
 import { Moment } from "@/ui/Moment";
 import { Empty } from "@/ui/states";
 import { Value } from "@/ui/Value";
 
-/** Events and patches that an extraction would store. */
-export function PreviewView({ preview }: { preview: Preview }) {
-  const { events, patches, drops } = preview;
+/** What an extraction would store, one part for each window. */
+export function PreviewView({ windows }: { windows: DryWindow[] }) {
   return (
-    <div className="space-y-4" role="group" aria-label="Outcome of the dry run">
+    <div role="group" aria-label="Outcome of the dry run" className="space-y-4">
+      {windows.map((window, index) => (
+        <WindowPart key={index} window={window} />
+      ))}
+    </div>
+  );
+}
+
+function WindowPart({ window }: { window: DryWindow }) {
+  const { events, patches, dropped } = window;
+  return (
+    <section className="space-y-3 rounded-md border p-3">
       <p className="text-xs text-muted">
-        {events.length} events and {patches.length} patches by {preview.extractor}
+        {window.messages.length} messages, {events.length} events and {patches.length} patches by {window.extractor}; the prompt has {window.prompt_tokens} tokens
       </p>
       {events.length + patches.length === 0 && <Empty title="The extraction found nothing to store" />}
       {events.length > 0 && (
@@ -23,7 +33,7 @@ export function PreviewView({ preview }: { preview: Preview }) {
                 <Badge>{event.type}</Badge>
                 <Moment at={event.event_time} />
                 <span>importance {formatScore(event.importance)}</span>
-                <span>messages {event.evidence.join(", ")}</span>
+                <span>messages {event.message_ids.join(", ")}</span>
               </p>
             </li>
           ))}
@@ -32,9 +42,9 @@ export function PreviewView({ preview }: { preview: Preview }) {
       {patches.length > 0 && (
         <ul aria-label="Patches" className="space-y-1.5">
           {patches.map((patch, index) => (
-            <li key={index} className="grid gap-x-3 text-sm sm:grid-cols-[12rem_1fr]">
+            <li key={index} className="grid gap-x-3 text-sm sm:grid-cols-[14rem_1fr]">
               <code className="font-mono text-xs text-muted">
-                {patch.entity_type}/{patch.entity_key}.{patch.property}
+                {patch.entity_type}/{patch.entity_key}.{patch.field}
               </code>
               <span>
                 {patch.search && (
@@ -48,11 +58,9 @@ export function PreviewView({ preview }: { preview: Preview }) {
           ))}
         </ul>
       )}
-      {drops.length > 0 && (
-        <p className="text-xs text-muted">
-          Dropped: {drops.map((drop) => `${inWords(drop.reason)} (${drop.count})`).join(", ")}
-        </p>
+      {dropped.length > 0 && (
+        <p className="text-xs text-muted">Dropped: {dropped.map((drop) => `${drop.what}, ${inWords(drop.reason)} (${drop.count})`).join("; ")}</p>
       )}
-    </div>
+    </section>
   );
 }

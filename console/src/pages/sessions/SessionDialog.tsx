@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 
 import { hasScope, usePrincipal } from "@/api/session";
-import { sessionQueryOf, useFlush, usePreview, type SessionMessage } from "@/api/sessions";
+import { sessionTailQuery, useFlush, usePreview, type SessionMessage } from "@/api/sessions";
 import { Badge } from "@/ui/Badge";
 import { Button } from "@/ui/Button";
 import { ConfirmDialog } from "@/ui/ConfirmDialog";
@@ -14,7 +14,7 @@ import { Empty, ErrorNote, QueryState } from "@/ui/states";
 import { PreviewView } from "./PreviewView";
 
 export function SessionDialog({ session, onClose }: { session: string; onClose: () => void }) {
-  const query = useQuery(sessionQueryOf(session));
+  const query = useQuery(sessionTailQuery(session));
   return (
     <Dialog title={`Session ${session}`} shape="sheet" onClose={onClose}>
       <QueryState query={query} isEmpty={(data) => data.messages.length === 0} empty={<Empty title="No recent message is kept for this session" />}>
@@ -91,12 +91,12 @@ function DryRun({ session }: { session: string }) {
           <h3 className="text-sm font-semibold">Dry run</h3>
           <p className="text-xs text-muted">Shows what the extraction would store for the newest window. Nothing is stored.</p>
         </div>
-        <Button size="small" busy={preview.isPending} onClick={() => preview.mutate()}>
+        <Button size="small" busy={preview.isPending} onClick={() => preview.mutate({ limit: 1 })}>
           Run
         </Button>
       </div>
       {preview.isError && <ErrorNote error={preview.error} />}
-      {preview.data && <PreviewView preview={preview.data} />}
+      {preview.data && <PreviewView windows={preview.data.windows} />}
     </section>
   );
 }

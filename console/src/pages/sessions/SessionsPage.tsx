@@ -20,7 +20,7 @@ export function SessionsPage() {
   const { user, session } = route.useSearch();
   const navigate = route.useNavigate();
   const query = useInfiniteQuery(sessionsQuery(user));
-  const rows = query.data?.pages.flatMap((page) => page.sessions) ?? [];
+  const rows = query.data?.pages.flatMap((page) => newestFirst(page.sessions)) ?? [];
   const open = (id: string | undefined) => void navigate({ search: (before) => ({ ...before, session: id }) });
   const columns: Column<SessionRow>[] = [
     {
@@ -32,14 +32,13 @@ export function SessionsPage() {
         </button>
       ),
     },
-    { key: "user", title: "User", cell: (row) => row.user ?? unknown },
+    { key: "user", title: "User", cell: (row) => row.users.join(", ") || unknown },
     {
       key: "window",
       title: "Open window",
       cell: (row) => (row.open_window ? <Badge tone="accent">{row.open_window.message_count} messages</Badge> : <span className="text-muted">none</span>),
     },
-    { key: "messages", title: "Messages", align: "right", wide: true, cell: (row) => row.messages ?? unknown },
-    { key: "windows", title: "Windows", align: "right", wide: true, cell: (row) => row.windows ?? unknown },
+    { key: "closed", title: "Last closed window", wide: true, cell: (row) => (row.closed_window ? `${row.closed_window.message_count} messages` : unknown) },
     { key: "last", title: "Last message", cell: (row) => <Moment at={row.last_message_at} /> },
   ];
   return (
@@ -79,4 +78,9 @@ function Filter({ initial }: { initial: string }) {
       <Button type="submit">Apply</Button>
     </form>
   );
+}
+
+/** The service orders the pages by name; within a page, the newest session comes first. */
+function newestFirst(sessions: SessionRow[]): SessionRow[] {
+  return [...sessions].sort((left, right) => (right.last_message_at ?? "").localeCompare(left.last_message_at ?? ""));
 }
