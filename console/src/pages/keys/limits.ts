@@ -23,11 +23,8 @@ export type Limits = Record<string, unknown>;
 
 /** The limits with the texts of a form: an empty text removes the tenant's own limit. */
 export function withTexts(before: Limits, fields: LimitField[], texts: Record<string, string>): Limits {
-  const after = { ...before };
-  for (const { name } of fields) {
-    const text = texts[name]?.trim() ?? "";
-    if (text === "") delete after[name];
-    else after[name] = Number(text);
-  }
-  return after;
+  const edited = new Set(fields.map((field) => field.name));
+  const kept = Object.entries(before).filter(([name]) => !edited.has(name));
+  const set = fields.map(({ name }): [string, string] => [name, texts[name]?.trim() ?? ""]).filter(([, text]) => text !== "");
+  return Object.fromEntries([...kept, ...set.map(([name, text]): [string, number] => [name, Number(text)])]);
 }

@@ -26,8 +26,8 @@ export function MemoryTable({ memories, scores, selected, onOpen }: Props) {
       ),
     },
     { key: "type", title: "Type", cell: ({ memory }) => <TypeBadge memory={memory} /> },
-    { key: "user", title: "User", wide: true, cell: ({ memory }) => memory.user ?? <span className="text-muted">–</span> },
-    { key: "session", title: "Session", wide: true, cell: ({ memory }) => memory.session ?? <span className="text-muted">–</span> },
+    { key: "user", title: "User", wide: true, className: "whitespace-nowrap", cell: ({ memory }) => memory.user ?? <span className="text-muted">–</span> },
+    { key: "session", title: "Session", wide: true, className: "whitespace-nowrap", cell: ({ memory }) => memory.session ?? <span className="text-muted">–</span> },
     { key: "time", title: "Happened", cell: ({ memory }) => <Moment at={memory.event_time} precise={false} /> },
   ];
   if (scores) columns.push({ key: "score", title: "Score", align: "right", cell: ({ score }) => (score === undefined ? "" : formatScore(score)) });
@@ -36,7 +36,7 @@ export function MemoryTable({ memories, scores, selected, onOpen }: Props) {
 
 export function TypeBadge({ memory }: { memory: Pick<Memory, "kind" | "type"> }) {
   return (
-    <span className="inline-flex flex-wrap items-center gap-1 whitespace-nowrap">
+    <span className="inline-flex items-center gap-1 whitespace-nowrap">
       <Badge tone={memory.kind === "entity" ? "accent" : "neutral"}>{memory.kind}</Badge>
       <span className="font-mono text-xs">{memory.type}</span>
     </span>
