@@ -95,7 +95,7 @@ class UsageView(ResponseModel):
     priced: bool
     """Whether there is a price table. False: every cost is 0."""
     budgets: list[BudgetView]
-    """Of the tenant, or of the tenants in the rows: at most 200, those with the most tokens."""
+    """The budgets of the tenant, or of the tenants in the rows: at most 200, those with the most tokens."""
 
 
 class WindowSize(ResponseModel):
@@ -140,7 +140,7 @@ class DryWindowView(ResponseModel):
     events: list[dict[str, Any]]
     patches: list[dict[str, Any]]
     dropped: list[dict[str, Any]]
-    """What was dropped: its kind, the reason and the number."""
+    """Dropped items: their kind, the reason and the number."""
     usage: list[dict[str, Any]]
     """The calls of a model, with tokens and cost. Empty: none."""
 

@@ -77,6 +77,7 @@ _REASONS: Final = {
     422: "Something in the request is not as it has to be; `detail` names the field.",
     429: "Too much at once, or too much for the quota.",
     500: "A defect in Varve; the service's log has the reason under the trace id.",
+    502: "The model's answer is unusable.",
     503: "Something that the request needs is away.",
     507: "The tenant has as many memories as it may have.",
 }

@@ -140,6 +140,21 @@ class Candidate(ResponseModel):
     ranks: dict[str, int]
 
 
+class RecallStep(ResponseModel):
+    """A step of a recall. Steps of different retrievers run concurrently."""
+
+    name: str
+    """`rewrite`, `retrieve`, `score`, `rank`, `deduplicate`, `cut`, or a further retriever: `entities`, `session_tail`, `keywords`,
+    `links`, `tree`, `recent`."""
+    began_ms: float
+    """When it began, in milliseconds since the recall began to run."""
+    ms: float
+    given: int | None
+    """Candidates before it. Null: it has none."""
+    found: int | None
+    """Candidates after it. Null: unknown, or it has none."""
+
+
 class MemoryView(ResponseModel):
     """A memory: an event, an entity, a summary or a segment. Fields without a value are left out."""
 
@@ -241,6 +256,8 @@ class Recalled(ResponseModel):
     why_not: list[WhyNot] = Field(default_factory=list)
     candidates: list[Candidate] = Field(default_factory=list)
     """With ``explain``: all candidates, best first."""
+    steps: list[RecallStep] = Field(default_factory=list)
+    """With ``explain``: the steps, in the order in which they ended."""
     after: Seen | None
     at: Reached | None
     degraded: list[str]

@@ -17,6 +17,7 @@ the session tail. Step 6 joins them.
 """
 
 import asyncio
+import time
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeVar
@@ -46,6 +47,7 @@ from retrieval.retrievers.tree import MAX_EVENTS, TreeRetriever
 from retrieval.rewriting import QueryRewriter, ReadTurn, Rewritten, no_turn
 from retrieval.scoring import Scorer
 from retrieval.selection import Ranked, selected, with_further
+from retrieval.steps import note_step
 from retrieval.training.ranked import ranked_candidates, values_of
 from runtime.clocks import Clock
 from runtime.metrics import metrics
@@ -154,7 +156,10 @@ class RecallPipeline:
             if request.mode not in (None, "fast"):
                 raise ValueError(f"this recall has no model for the mode {request.mode!r}")
             return Rewritten(request=request)
-        return await self._rewriter.rewrite(self.plan(request), reader=self, until=until, turn=turn)
+        began = time.perf_counter()
+        rewritten = await self._rewriter.rewrite(self.plan(request), reader=self, until=until, turn=turn)
+        note_step("rewrite", began)
+        return rewritten
 
     async def answer(self, rewritten: Rewritten, *, until: float | None = None) -> RecallResponse:
         """Steps 2 to 6: everything that a recall returns.
@@ -183,7 +188,9 @@ class RecallPipeline:
         response = RecallResponse(hits=(), entities=nearest.found)
         if ranked is not None:
             further_hits: dict[PathName, Sequence[RecallHit]] = {name: _or_else(found, []) for name, found in by_path.items()}
+            began = time.perf_counter()
             response = await self.cut(plan, ranked, further={"topics": rewritten.topics, **further_hits}, entities=nearest.found)
+            note_step("cut", began, given=len(ranked.hits), found=len(response.hits))
         return replace(
             response,
             tail=_or_else(tail, NO_TAIL),
@@ -225,9 +232,16 @@ class RecallPipeline:
         return found
 
     async def _ranked(self, plan: RecallPlan) -> tuple[Ranked, tuple[LogPosition, ...]]:
+        began = time.perf_counter()
         retrieved, recalls = await asyncio.gather(self.retrieve(plan), read_recalls(self._store, plan))
+        candidates = sum(len(each.found) for each in retrieved.candidates)
+        began = note_step("retrieve", began, found=candidates)
         scored = await self.score(plan, retrieved)
-        ranked = await self.deduplicate(plan, self.rank(plan, scored))
+        began = note_step("score", began, given=candidates, found=candidates)
+        accepted = self.rank(plan, scored)
+        began = note_step("rank", began, given=candidates, found=len(accepted.found))
+        ranked = await self.deduplicate(plan, accepted)
+        note_step("deduplicate", began, given=len(accepted.found), found=len(ranked.hits))
         return faded_last(ranked, recalls, plan), retrieved.positions
 
     async def retrieve(self, plan: RecallPlan) -> Memories:
@@ -349,7 +363,12 @@ class RecallPipeline:
         return await self._ranked(plan) if rewritten.memories is None else rewritten.memories
 
     async def _retrieve(self, retriever: Retriever[T], plan: RecallPlan, until: float | None) -> T | Unavailable | None:
-        return await self._attempt(retriever.retrieve(plan), retriever.name, until) if retriever.applies_to(plan) else None
+        if not retriever.applies_to(plan):
+            return None
+        began = time.perf_counter()
+        found = await self._attempt(retriever.retrieve(plan), retriever.name, until)
+        note_step(retriever.name, began, found=len(found) if isinstance(found, list) else None)
+        return found
 
     async def _attempt(self, part: Awaitable[T], name: PathName, until: float | None) -> T | Unavailable:
         return await part if until is None else await timed(part, name=name, until=until, metrics=self._metrics)

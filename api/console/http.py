@@ -7,9 +7,12 @@ from importlib.metadata import version
 from typing import Final, Literal
 
 from pydantic import Field
-from starlette.requests import Request
+from starlette.datastructures import MutableHeaders
+from starlette.middleware import Middleware
+from starlette.requests import HTTPConnection, Request
 from starlette.responses import Response
 from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api.authentication import KeyHash, caller_of, is_token, require_active
 from api.console.files import ConsoleFiles
@@ -17,7 +20,7 @@ from api.console.sessions import ConsoleSessions, Session, is_tls, require_csrf_
 from api.dependencies import Dependencies
 from api.json_http import JsonResponse
 from api.openapi import RequestModel
-from api.problems import ProblemError, problem_response, unauthorized
+from api.problems import ProblemError, unauthorized
 from api.request_body import REST, json_body
 from control.key_usage import OPERATORS
 from runtime.logs import logger
@@ -73,11 +76,31 @@ class Principal:
     """The end of the key or token."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Label:
-    """The route in logs and metrics."""
+class _Secured:
+    """Adds the headers that restrict what a page may load, and who may show it, to every response of a route.
 
-    path: str
+    Args:
+        app: The route.
+        path: The route in logs and metrics.
+    """
+
+    def __init__(self, app: ASGIApp, *, path: str) -> None:
+        self._app = app
+        self.path = path
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handles one request."""
+        scope["route"] = self
+
+        async def send_secured(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                headers.update(_HEADERS)
+                if is_tls(HTTPConnection(scope)):
+                    headers.update(_TLS_HEADERS)
+            await send(message)
+
+        await self._app(scope, receive, send_secured)
 
 
 class Console:
@@ -96,29 +119,18 @@ class Console:
     def routes(self) -> list[Route]:
         """The routes. They are not in the OpenAPI document, which is for other clients."""
         return [
-            Route(PATH, _secured(PATH, _go_to_page), methods=["GET"], include_in_schema=False),
-            Route(f"{PATH}/session", _secured(f"{PATH}/session", _session), methods=["GET", "POST", "DELETE"], include_in_schema=False),
-            Route(f"{PATH}/{{path:{REST}}}", _secured(f"{PATH}/...", self._file), methods=["GET"], include_in_schema=False),
+            _route(PATH, _go_to_page, "GET"),
+            _route(f"{PATH}/session", _session, "GET", "POST", "DELETE"),
+            _route(f"{PATH}/{{path:{REST}}}", self._file, "GET", label=f"{PATH}/..."),
         ]
 
     async def _file(self, request: Request) -> Response:
         return self._files.response(request.path_params["path"], request.headers)
 
 
-def _secured(path: str, answer: _Endpoint) -> _Endpoint:
-    """An endpoint whose responses restrict what a page may load, and who may show it."""
-    label = _Label(path)
-
-    async def endpoint(request: Request) -> Response:
-        request.scope["route"] = label
-        try:
-            response = await answer(request)
-        except ProblemError as error:
-            response = problem_response(error, request.scope["path"])
-        response.headers.update({**_HEADERS, **(_TLS_HEADERS if is_tls(request) else {})})
-        return response
-
-    return endpoint
+def _route(path: str, endpoint: _Endpoint, *methods: str, label: str | None = None) -> Route:
+    secured = Middleware(_Secured, path=label or path)
+    return Route(path, endpoint, methods=methods, include_in_schema=False, middleware=[secured])
 
 
 async def _go_to_page(request: Request) -> Response:
@@ -173,7 +185,8 @@ async def _sign_out(request: Request, sessions: ConsoleSessions) -> Response:
     session = await sessions.find(request)
     if session is not None:
         require_csrf_token(request, session)
-        await sessions.end(session)
+        if isinstance(session.credential, KeyHash):
+            await sessions.end(session)
     response = Response(status_code=204, headers=_NOT_STORED)
     set_cookie(response, request, "", max_age_s=0)
     return response

@@ -33,6 +33,7 @@ _PIECE: Final = 200
 _EARLIER: Final = timedelta(days=1)
 """A window is written after its messages were said; a wrong clock may differ by this."""
 _MOST_EVENTS: Final = 100
+"""Most messages of an entity or summary, and most events, that are looked for."""
 _SHOWN: Final = {"id", "session", "user", "role", "speaker", "text", "event_time"}
 
 
@@ -61,8 +62,10 @@ async def _sources(dependencies: Dependencies, caller: Caller, memory: Memory) -
     """The memories that name session and window of the evidence: the event itself, or the events of an entity or summary."""
     if memory.session is not None:
         return [memory]
-    found = await dependencies.store.by_evidence(caller.scope, memory.message_ids, generation=caller.tenant.generation, limit=_MOST_EVENTS)
-    return [each for each in found if each.session is not None and each.user == memory.user]
+    found = await dependencies.store.by_evidence(
+        caller.scope, memory.message_ids[:_MOST_EVENTS], generation=caller.tenant.generation, limit=_MOST_EVENTS
+    )
+    return [each for each in found if each.session is not None and memory.user in (None, each.user)]
 
 
 async def _recent(dependencies: Dependencies, caller: Caller, sources: Iterable[Memory]) -> list[Message]:

@@ -27,6 +27,7 @@ from memory.topics import RECALLS
 from retrieval.context import hits_for
 from retrieval.paths import Unavailable, attempt
 from retrieval.request import CandidateOutcome, RecallHit
+from retrieval.steps import recorded_steps
 from runtime.pieces import map_in_pieces
 from runtime.tracing import record_headers
 
@@ -51,7 +52,7 @@ async def recall_memories(
       results. It is null if it is not calibrated: with another embedding model than the default one, or a profile without calibration.
     - ``keyword``: the keyword that led to a result of the keyword graph.
     - ``entities``: the nearest entities of the body's user. ``session``: the latest messages of the body's session.
-    - ``candidates``: all candidates, with ``explain``.
+    - ``candidates``: all candidates, with ``explain``. ``steps``: the time and the number of candidates of each step, with ``explain``.
     - ``after``: where the message of the body was found. ``at``: whether the store has reached the positions of the body, and how many
       memories were written after them.
     - ``positions``: the memories up to these positions of the change feed, at least, and the session's messages up to this one.
@@ -69,32 +70,34 @@ async def recall_memories(
     seen = await wait_for(body.after, dependencies=dependencies, request=request, caller=caller, scope=scope, tail=asked.tail, until=until)
     at = await wait_until_reached(body.at, dependencies=dependencies, request=request, caller=caller, scope=scope, until=until)
     turn = dependencies.admission.turns_of(request, caller.tenant, until=until)
-    rewritten = await pipeline.rewrite(asked, until=until, turn=turn)
-    async with turn(pipeline.results_read(asked)):
-        found = await pipeline.answer(rewritten, until=until)
-        returned = [*(hit.memory for hit in found.hits), *found.entities]
-        now = dependencies.clock.now()
-        why_nots = WhyNots(store=dependencies.store, now=now, scope=caller.scope, request=rewritten.request, found=found)
-        asks_why = body.why_not and "memories" not in found.degraded
-        why_not = await attempt(why_nots.of(body.why_not), name="memories", until=until) if asks_why else ()
-        hits = (hit.memory for hit in found.hits)
-        recall_id = await record_recall(dependencies, asked, found, schema, hits, texts_of(returned), trace)
-        answer = JsonResponse(
-            {
-                "recall_id": recall_id,
-                "results": await map_in_pieces(lambda hit: _hit_fields(hit, explain=body.explain), found.hits),
-                "confidence": found.confidence,
-                "entities": [memory_fields(entity) for entity in found.entities],
-                "session": None if body.session is None else {"session": body.session, **session_fields(found.tail)},
-                **found.rewriting,
-                **({"why_not": () if isinstance(why_not, Unavailable) else why_not} if body.why_not else {}),
-                **({"candidates": await map_in_pieces(_candidate_fields, found.outcomes.items())} if body.explain else {}),
-                "after": seen,
-                "at": at,
-                **basis_of(found, dependencies.settings),
-                "ms": round((time.perf_counter() - started) * 1000, 2),
-            }
-        )
+    with recorded_steps(wanted=body.explain) as steps:
+        rewritten = await pipeline.rewrite(asked, until=until, turn=turn)
+        async with turn(pipeline.results_read(asked)):
+            found = await pipeline.answer(rewritten, until=until)
+            returned = [*(hit.memory for hit in found.hits), *found.entities]
+            now = dependencies.clock.now()
+            why_nots = WhyNots(store=dependencies.store, now=now, scope=caller.scope, request=rewritten.request, found=found)
+            asks_why = body.why_not and "memories" not in found.degraded
+            why_not = await attempt(why_nots.of(body.why_not), name="memories", until=until) if asks_why else ()
+            hits = (hit.memory for hit in found.hits)
+            recall_id = await record_recall(dependencies, asked, found, schema, hits, texts_of(returned), trace)
+            answer = JsonResponse(
+                {
+                    "recall_id": recall_id,
+                    "results": await map_in_pieces(lambda hit: _hit_fields(hit, explain=body.explain), found.hits),
+                    "confidence": found.confidence,
+                    "entities": [memory_fields(entity) for entity in found.entities],
+                    "session": None if body.session is None else {"session": body.session, **session_fields(found.tail)},
+                    **found.rewriting,
+                    **({"why_not": () if isinstance(why_not, Unavailable) else why_not} if body.why_not else {}),
+                    **({"candidates": await map_in_pieces(_candidate_fields, found.outcomes.items())} if body.explain else {}),
+                    **({"steps": steps} if body.explain else {}),
+                    "after": seen,
+                    "at": at,
+                    **basis_of(found, dependencies.settings),
+                    "ms": round((time.perf_counter() - started) * 1000, 2),
+                }
+            )
     answer.headers.update(quota)
     return answer
 

@@ -73,7 +73,7 @@ class PreviewRequest(RequestModel):
 
 
 @previews_router.post(
-    f"/v1/sessions/{{session:{REST}}}/preview", openapi_extra=body_schema(PreviewRequest), responses=PREVIEW | refusals(404, 409)
+    f"/v1/sessions/{{session:{REST}}}/preview", openapi_extra=body_schema(PreviewRequest), responses=PREVIEW | refusals(404, 502)
 )
 async def preview_session(
     session: SessionPath,
@@ -82,7 +82,7 @@ async def preview_session(
     body: Annotated[PreviewRequest, Depends(json_body(PreviewRequest, default=PreviewRequest(), max_bytes=None))],
     dependencies: AppDependencies,
 ) -> Response:
-    """What would be extracted from a session's newest closed and its open window, with the schema in force or another one.
+    """A dry run of the extraction of a session's newest closed and its open window, with the schema in force or another one.
 
     Nothing is stored. Entities and earlier events are not considered, so the extraction stage may drop events that are shown here. If the
     service is configured with a model, it is called, and the tenant's budget pays. Needs the scope `recall`, too.

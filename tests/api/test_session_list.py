@@ -9,7 +9,6 @@ from memory.schema.methods import method_document
 from runtime.kafka import KafkaOffsets
 from runtime.session_tail import SessionView, TailUpdate, TailWindow
 from tests.api.running_service import NOON, RunningService, expect_problem
-from tests.streams.harness import until_true
 
 pytestmark = [pytest.mark.integration, pytest.mark.asyncio(loop_scope="module")]
 
@@ -91,23 +90,3 @@ async def test_a_preview_takes_another_schema(service: RunningService) -> None:
     expect_problem(await service.http.post("/v1/sessions/talk/preview", headers=service.auth("umbrella")), 404, "no recent messages")
     bound = await service.http.post("/v1/sessions/talk/preview", headers=service.auth("acme/bob"))
     assert bound.status_code in (403, 404), "another user's messages are not shown"
-
-
-async def test_evidence_shows_the_original_messages(service: RunningService) -> None:
-    from tests.api.running_service import OSLO, index, memory
-
-    texts = {"m1": "I moved to Oslo.", "m2": "In March."}
-    moved = memory("acme", "ann", "Ann moved to Oslo with her cat", session="talk", message_ids=["m2", "m1", "gone"])
-    await index(service.settings, [moved])
-    await write_tail(service, "talk", closed=(raw("ann", 1, texts["m1"]), raw("bob", 5, "Hm.")), opened=(raw("ann", 2, texts["m2"]),))
-
-    async def is_indexed() -> bool:
-        return (await service.http.get(f"/v1/memories/{moved.id}", headers=service.auth("acme"))).status_code == 200
-
-    await until_true(is_indexed)
-    shown = (await service.http.get(f"/v1/memories/{moved.id}/evidence", headers=service.auth("acme"))).json()
-    assert {each["id"]: each["text"] for each in shown["messages"]} == texts
-    assert [each["id"] for each in shown["messages"]] == ["m1", "m2"]
-    assert shown["missing"] == ["gone"]
-    hidden = await service.http.get(f"/v1/memories/{OSLO.id}/evidence", headers=service.auth("umbrella"))
-    expect_problem(hidden, 404, "no memory")

@@ -57,8 +57,13 @@ async def test_explain_tells_what_became_of_each_candidate(service: RunningServi
     assert (best["score"], best["ranks"]) == (result["score"], result["ranks"])
     assert best["score"] >= second["score"] == repetition["score"]
     assert {"origin", "dense", "late"} <= second["parts"].keys()
+    counts = {each["name"]: (each["given"], each["found"]) for each in answer["steps"]}
+    assert (counts["retrieve"], counts["deduplicate"], counts["cut"]) == ((None, 3), (3, 2), (2, 1))
+    names = [each["name"] for each in answer["steps"]]
+    assert [name for name in names if name not in ("entities", "session_tail")] == ["retrieve", "score", "rank", "deduplicate", "cut"]
+    assert all(0 <= each["ms"] <= answer["ms"] for each in answer["steps"])
     plain = (await service.http.post("/v1/recall", json={**BODY, "limit": 1}, headers=service.auth("acme"))).json()
-    assert "candidates" not in plain
+    assert {"candidates", "steps"}.isdisjoint(plain)
 
 
 @pytest.mark.parametrize(

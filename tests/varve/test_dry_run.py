@@ -8,8 +8,8 @@ from typer.testing import CliRunner, Result
 
 from memory.schema import sample_conversation
 from runtime.settings import Settings
-from varve.cli.application import app
 from streams.operations.dry_run import windows_of
+from varve.cli.application import app
 
 
 def typed(*arguments: str, data: Path) -> Result:

@@ -85,4 +85,4 @@ def test_the_stack_serves_the_console_unless_told_otherwise(tmp_path: Path) -> N
         settings = Settings(data=tmp_path, console=ConsoleSettings(**given))
         return EmbeddedStack(settings=settings)._service().environment.get("VARVE_CONSOLE__ENABLED")
 
-    assert (switch(), switch(enabled=False)) == ("true", None)
+    assert (switch(), switch(enabled=True), switch(enabled=False)) == ("true", "true", "false")

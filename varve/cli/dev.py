@@ -68,6 +68,8 @@ async def _run(stack: "EmbeddedStack", supervisor: "Supervisor") -> None:
     async with running_stack(stack, supervisor) as running:
         print_notice(f"all parts are ready on {running.settings.data}")
         print_notice(f"service {running.file.service_url}, Kafka {running.file.bootstrap}, Redis {running.file.redis_url}")
+        if stack.serves_console:
+            print_notice(f"console {running.file.service_url}/console: sign in with an API key")
         print_notice(f"API key of the tenant {TENANT}: {key_path(running.settings, TENANT)}; `varve send`, `recall` and `status` find it")
         await _show_live_status(stack, supervisor)
 

@@ -91,6 +91,12 @@ class EmbeddedStack:
         return f"http://{HOST}:{self.settings.service.port}"
 
     @property
+    def serves_console(self) -> bool:
+        """Whether the query service serves the web console: yes, unless the settings switch it off."""
+        console = self.settings.console
+        return console.enabled or "enabled" not in console.model_fields_set
+
+    @property
     def probes(self) -> dict[str, str]:
         """URLs of the health pages of the stages and the service."""
         return {name: f"http://{HOST}:{port}" for name, port in self._probe_ports.items()}
@@ -154,10 +160,7 @@ class EmbeddedStack:
 
     def _service(self) -> ProcessSpec:
         require_free(self.settings.service.port, owner="the query service", option="--service-port")
-        console = self.settings.console
-        # The stack serves the console unless the settings switch it off.
-        switch = {} if "enabled" in console.model_fields_set else {"VARVE_CONSOLE__ENABLED": "true"}
-        return self._varve(SERVICE, ("serve",), switch)
+        return self._varve(SERVICE, ("serve",), {"VARVE_CONSOLE__ENABLED": str(self.serves_console).lower()})
 
     def _varve(self, name: str, arguments: tuple[str, ...], variables: Mapping[str, str] | None = None) -> ProcessSpec:
         return ProcessSpec(

@@ -229,7 +229,9 @@ async def test_wrong_sign_ins_are_refused(service: RunningService, http: httpx.A
     own = {"api_key": service.keys["acme"]}
     expect_problem(await http.post(SESSION, json=own, headers={"Sec-Fetch-Site": "cross-site"}), 403, "only the pages of the console")
     expect_problem(await http.post(SESSION, json=own, headers={"Content-Type": "text/plain"}), 415, "application/json")
-    expect_problem(await http.get(SESSION), 401, "signed in")
+    nobody = await http.get(SESSION)
+    expect_problem(nobody, 401, "signed in")
+    assert "frame-ancestors 'none'" in nobody.headers["content-security-policy"]
     for cookie in ("varve_console=x", "varve_console=a.b.c", "varve_console=é", "varve_console="):
         assert (await http.get(SESSION, headers={"Cookie": cookie.encode()})).status_code == 401
         assert (await http.get("/v1/status", headers={"Cookie": cookie.encode()})).status_code == 401
