@@ -8,14 +8,7 @@ export type Candidate = Schemas["Candidate"];
 export type WhyNot = Schemas["WhyNot"];
 export type ContextBlock = Schemas["Context"];
 
-/** A step of the recall pipeline with its time and its numbers of candidates. */
-export interface Step {
-  name: string;
-  ms: number;
-  in: number | null;
-  out: number | null;
-  detail: string | null;
-}
+export type Step = Schemas["RecallStep"];
 
 export interface Question {
   query: string;
@@ -40,9 +33,7 @@ export function recallQuery(question: Question, run: number) {
     enabled: question.query !== "",
     staleTime: Infinity,
     queryFn: () =>
-      unwrap(api.POST("/v1/recall", { body: { ...asked(question), limit: question.limit ?? null, explain: true, why_not: question.whyNot } })) as Promise<
-        Recalled & { steps?: Step[] }
-      >,
+      unwrap(api.POST("/v1/recall", { body: { ...asked(question), limit: question.limit ?? null, explain: true, why_not: question.whyNot } })),
   });
 }
 

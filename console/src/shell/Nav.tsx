@@ -2,13 +2,13 @@ import { Link } from "@tanstack/react-router";
 
 import type { Principal } from "@/api/session";
 
-import { GROUPS, PLACES } from "./navigation";
+import { GROUPS, isOpenTo, PLACES } from "./navigation";
 
 export function Nav({ principal, onFollow }: { principal: Principal; onFollow?: () => void }) {
   return (
     <nav aria-label="Pages" className="space-y-4">
       {GROUPS.map((group) => {
-        const places = PLACES.filter((place) => place.group === group && place.opens(principal));
+        const places = PLACES.filter((place) => place.group === group && isOpenTo(place, principal));
         if (places.length === 0) return null;
         return (
           <div key={group}>

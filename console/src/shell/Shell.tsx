@@ -7,10 +7,12 @@ import { sessionQuery, useSignOut, type Principal } from "@/api/session";
 import { Badge } from "@/ui/Badge";
 import { Dialog } from "@/ui/Dialog";
 import { Notices, notify } from "@/ui/notices";
-import { Loading } from "@/ui/states";
+import { PageHeader, Panel } from "@/ui/Panel";
+import { Loading, NotForYou } from "@/ui/states";
 
 import { Logo } from "./Logo";
 import { Nav } from "./Nav";
+import { isOpenTo, PLACES } from "./navigation";
 import { TenantSwitch } from "./TenantSwitch";
 import { ThemeSwitch } from "./ThemeSwitch";
 
@@ -51,7 +53,7 @@ export function Shell() {
         </header>
         <main id="main" ref={main} className="mx-auto w-full max-w-[84rem] flex-1 space-y-4 p-3 md:p-6">
           <Suspense fallback={<Loading label="Loading the page" />}>
-            <Outlet />
+            <Page principal={principal} />
           </Suspense>
         </main>
       </div>
@@ -65,6 +67,25 @@ export function Shell() {
       )}
       <Notices />
     </div>
+  );
+}
+
+/** The page of the address, or why the key does not open it. */
+function Page({ principal }: { principal: Principal }) {
+  const path = useLocation({ select: (location) => location.pathname });
+  const place = PLACES.find((each) => each.to === path);
+  if (place === undefined || isOpenTo(place, principal)) return <Outlet />;
+  return (
+    <>
+      <PageHeader title={place.title} />
+      <Panel>
+        {principal.kind === "operator" ? (
+          <NotForYou title="Operators’ keys do not read tenants’ memories">Sign in with a key of the tenant to open this page.</NotForYou>
+        ) : (
+          <NotForYou title="Your key does not open this page">It needs the scope “{place.scope}”.</NotForYou>
+        )}
+      </Panel>
+    </>
   );
 }
 

@@ -68,7 +68,7 @@ function AtMoment({ type, entityKey, steps }: { type: string; entityKey: string;
         <SelectField
           label="Time"
           hideLabel
-          className="w-40"
+          className="w-48"
           options={CLOCKS}
           value={clock}
           onChange={(event) => void navigate({ search: (before) => ({ ...before, by: event.target.value, at: undefined }) })}

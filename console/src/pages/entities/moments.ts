@@ -15,10 +15,3 @@ export function momentAt(times: string[], position: number, clock: Clock): AtTim
   const time = times[position];
   return time === undefined ? {} : { [clock]: time };
 }
-
-/** The shares of the whole time, from 0 to 1, at which the changes happened. */
-export function sharesOf(times: string[]): number[] {
-  const first = Date.parse(times[0] ?? "");
-  const length = Date.parse(times.at(-1) ?? "") - first;
-  return times.map((time) => (length > 0 ? (Date.parse(time) - first) / length : 0.5));
-}

@@ -70,7 +70,7 @@ function Figures({ overview, isOperator }: { overview: Overview; isOperator: boo
           <Figure name="Lag" value={formatCount(sum(overview.stages.map((stage) => stage.lag)))} note="records, all stages" />
         </>
       ) : (
-        <Figure name="Live memories" value={overview.memories === null ? "–" : formatCount(overview.memories)} note="counted within 30 s" />
+        <Figure name="Live memories" value={overview.memories === null ? "–" : formatCount(overview.memories)} note={overview.memories === null ? "not counted yet" : "counted within 30 s"} />
       )}
       <Figure name="Waiting" value={formatCount(sum(overview.stages.map((stage) => stage.parked)))} note="for a budget or a schema" />
     </section>

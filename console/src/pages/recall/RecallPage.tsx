@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
 
-import { contextQuery, recallQuery, type Question, type Recalled, type Step } from "@/api/recall";
+import { contextQuery, recallQuery, type Question, type Recalled } from "@/api/recall";
 import { PageHeader, Panel } from "@/ui/Panel";
 import { Empty, QueryState } from "@/ui/states";
 import { Tabs } from "@/ui/Tabs";
@@ -56,7 +56,7 @@ export function RecallPage() {
   );
 }
 
-function Found({ recalled }: { recalled: Recalled & { steps?: Step[] } }) {
+function Found({ recalled }: { recalled: Recalled }) {
   const whyNot = recalled.why_not ?? [];
   const candidates = recalled.candidates ?? [];
   const [tab, setTab] = useState(whyNot.length > 0 ? "why" : "results");

@@ -90,7 +90,9 @@ export function TimeChart({ label, times, series, formatValue, formatTime, heigh
               onClick={() => toggle(each.name)}
               className={cx("inline-flex min-h-6 items-center gap-1.5", hidden.has(each.name) && "text-muted line-through")}
             >
-              <span aria-hidden className={cx("h-0.5 w-3.5", seriesStyle(index).swatch)} />
+              <svg aria-hidden width="20" height="4">
+                <line x1="0" x2="20" y1="2" y2="2" strokeWidth={2} strokeDasharray={seriesStyle(index).dash} className={seriesStyle(index).stroke} />
+              </svg>
               {each.name}
               {value != null && <span className="tnum text-muted">{formatValue(value)}</span>}
             </button>

@@ -14,6 +14,7 @@ export const SERIES = [
   { stroke: "stroke-s4", fill: "fill-s4", swatch: "bg-s4", dash: "8 2 2 2" },
   { stroke: "stroke-s5", fill: "fill-s5", swatch: "bg-s5", dash: "4 4" },
   { stroke: "stroke-s6", fill: "fill-s6", swatch: "bg-s6", dash: "10 4" },
+  { stroke: "stroke-s7", fill: "fill-s7", swatch: "bg-s7", dash: "1 3" },
 ] as const;
 
 export function seriesStyle(index: number): (typeof SERIES)[number] {
