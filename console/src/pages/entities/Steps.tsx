@@ -24,11 +24,9 @@ export function Steps({ steps }: { steps: Step[] }) {
           <ul className="mt-2 space-y-1.5 text-sm">
             {Object.keys(step.after).map((property) => (
               <li key={property} className="grid gap-x-3 sm:grid-cols-[8rem_1fr]">
-                <span className="text-muted">{property}</span>
+                <span className="text-muted">{inWords(property)}</span>
                 <span>
-                  <del className="text-muted">
-                    <Value value={step.before[property]} />
-                  </del>
+                  <Before value={step.before[property]} />
                   <span aria-hidden> → </span>
                   <Value value={step.after[property]} />
                 </span>
@@ -39,6 +37,16 @@ export function Steps({ steps }: { steps: Step[] }) {
         </li>
       ))}
     </ol>
+  );
+}
+
+/** The value that was replaced. Nothing is not struck through. */
+function Before({ value }: { value: unknown }) {
+  if (value === null || value === undefined || value === "") return <Value value={value} />;
+  return (
+    <del className="text-muted">
+      <Value value={value} />
+    </del>
   );
 }
 

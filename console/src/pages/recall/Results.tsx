@@ -33,7 +33,9 @@ export function Results({ recalled }: { recalled: Recalled }) {
           <ul className="mt-2 space-y-2 text-sm">
             {recalled.entities.map((entity) => (
               <li key={entity.id}>
-                <TypeBadge memory={entity} />
+                <span className="mr-2">
+                  <TypeBadge memory={entity} />
+                </span>
                 <MemoryLink id={entity.id}>{entity.content}</MemoryLink>
               </li>
             ))}

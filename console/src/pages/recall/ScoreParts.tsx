@@ -24,12 +24,12 @@ export function ScoreParts({ parts, ranks, groups, scale }: Props) {
             {group.parts
               .filter((name) => parts[name] !== undefined)
               .map((name) => (
-                <li key={name} className="grid grid-cols-[minmax(0,10rem)_minmax(0,1fr)_auto] items-center gap-2 text-xs">
+                <li key={name} className="grid grid-cols-[minmax(0,1fr)_minmax(3rem,6rem)_auto] items-center gap-2 text-xs">
                   <span className="truncate text-muted" title={name}>
                     {MEANINGS[name] ?? inWords(name)}
                   </span>
                   <Bar value={parts[name] ?? 0} scale={scale[name] ?? 0} signed={group.key === "ranking" || group.key === "other"} tone={TONES[group.key]} />
-                  <span className="tnum w-20 text-right whitespace-nowrap">
+                  <span className="tnum w-17 text-right whitespace-nowrap">
                     {formatScore(parts[name] ?? 0)}
                     {ranks[name] !== undefined && <span className="text-muted"> #{ranks[name]}</span>}
                   </span>

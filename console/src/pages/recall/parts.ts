@@ -43,18 +43,18 @@ export function groupParts(names: Iterable<string>): PartGroup[] {
   const groups: PartGroup[] = [
     { key: "search", title: "Search", note: "each bar relative to the best result", parts: search },
     { key: "ranking", title: "Ranking", note: "terms of the ranker’s sum, right raises, left lowers", parts: ranking },
-    { key: "score", title: "Score", note: "weighted by the request", parts: score },
+    { key: "score", title: "Score", note: "each from 0 to 1, weighted by the request", parts: score },
     { key: "other", title: "Adjustments", note: "added after ranking", parts: all.filter((name) => !known.has(name)) },
   ];
   return groups.filter((group) => group.parts.length > 0);
 }
 
-/** The largest absolute value of each part: in the ranking, one scale for all terms, since they are added up. */
+/** The largest absolute value of each part: in the ranking, one scale for all terms, since they are added up; 1 for the parts of the final score. */
 export function scales(groups: PartGroup[], rows: Record<string, number>[]): Record<string, number> {
   const largest = (name: string) => Math.max(0, ...rows.map((row) => Math.abs(row[name] ?? 0)));
   const found: Record<string, number> = {};
   for (const group of groups) {
-    const shared = group.key === "ranking" ? Math.max(...group.parts.map(largest)) : null;
+    const shared = group.key === "ranking" ? Math.max(...group.parts.map(largest)) : group.key === "score" ? 1 : null;
     for (const name of group.parts) found[name] = shared ?? largest(name);
   }
   return found;

@@ -75,6 +75,11 @@ export function TimeChart({ label, times, series, formatValue, formatTime, heigh
               <path key={each.name} d={path(each.values, x, y)} fill="none" strokeWidth={1.75} strokeDasharray={seriesStyle(index).dash} strokeLinejoin="round" className={seriesStyle(index).stroke} />
             ),
           )}
+          {times.length === 1 &&
+            series.map((each, index) => {
+              const value = each.values[0];
+              return value == null || hidden.has(each.name) ? null : <circle key={each.name} cx={x(0)} cy={y(value)} r={3} className={seriesStyle(index).fill} />;
+            })}
           {at !== null && <line x1={x(at)} x2={x(at)} y1={TOP} y2={TOP + innerHeight} className="stroke-line-strong" />}
         </svg>
         {times.length === 0 && <p className="absolute inset-0 grid place-items-center text-sm text-muted">No data yet</p>}
