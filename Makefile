@@ -16,7 +16,7 @@ ifneq ($(wildcard /etc/ssl/certs),)
 export UV_SYSTEM_CERTS ?= 1
 endif
 
-.PHONY: help setup demo picture test isolation properties signals erasure chaos chaos-selection chaos-mutants lint bench-stream bench-freshness bench-ingest bench-reads bench-operators bench-timelines bench-recall test-image test-helm test-dashboards test-producers test-mcp test-compat test-frameworks test-openapi load docs generated check lock
+.PHONY: help setup demo picture test isolation properties signals erasure chaos chaos-selection chaos-mutants lint bench-stream bench-freshness bench-ingest bench-reads bench-operators bench-timelines bench-recall test-image test-helm test-dashboards test-producers test-mcp test-compat test-frameworks test-openapi console test-console load docs generated check lock
 
 help: ## show the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1  \2/p' Makefile
@@ -108,6 +108,13 @@ test-frameworks: setup .venv-frameworks/.installed ## run integrations/ and its 
 test-openapi: setup .venv-openapi/.installed ## generate clients in Python and TypeScript from the OpenAPI document, and compile them
 	VARVE_TEST_OPENAPI=$(CURDIR)/.venv-openapi $(BIN)/pytest tests/deploy/test_openapi_clients.py
 
+console: setup console/node_modules/.installed ## check the web console and build it into api/console/static; needs Node.js 20.19 or newer
+	$(BIN)/python -c 'import json; from api.app import create_app; from runtime.settings import Settings; print(json.dumps(create_app(Settings()).openapi()))' > console/openapi.json
+	cd console && npm run --silent types && npm run --silent check && npm run --silent build
+
+test-console: console .venv-console/.installed ## run the journeys through the console in Chromium on a whole stack; screenshots are in build/console
+	VARVE_TEST_CONSOLE=$(CURDIR)/.venv-console $(BIN)/pytest -rs tests/console
+
 load: setup .venv-load/.installed ## load the embedded stack (PROFILE=smoke, freshness, steady, spike, soak or billion): build/reports/load.json and load.html
 	$(BIN)/python -m loadtest --profile $(or $(PROFILE),smoke) --locust .venv-load/bin/locust $(LOAD_ARGS)
 
@@ -134,6 +141,10 @@ $(INSTALLED): requirements.lock pyproject.toml client/pyproject.toml integration
 .venv-%/.installed: deploy/requirements/%.lock | $(INSTALLED)
 	$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv-$*
 	$(BIN)/uv pip sync --quiet --python .venv-$*/bin/python --require-hashes $<
+	touch $@
+
+console/node_modules/.installed: console/package-lock.json
+	cd console && npm ci --ignore-scripts --prefer-offline
 	touch $@
 
 $(BIN)/uv:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 ENVIRONMENT: Final = os.environ.get("VARVE_TEST_CONSOLE")
 """A virtual environment with Playwright."""
+RUNNING: Final = os.environ.get("VARVE_TEST_CONSOLE_DATA")
+"""The data folder of a stack that runs already. Default: the tests start a stack."""
 CHROMIUM: Final = os.environ.get("VARVE_TEST_CHROMIUM") or shutil.which("chromium")
 SCREENSHOTS: Final = Path(__file__).parents[2] / "build" / "console"
 
@@ -41,7 +43,7 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ConsoleStack]:
         pytest.skip("Playwright is not installed: make test-console")
     if CHROMIUM is None:
         pytest.skip("Chromium is not installed: apt-get install chromium, or name it in VARVE_TEST_CHROMIUM")
-    with console_stack(tmp_path_factory.mktemp("console") / "data") as running:
+    with console_stack(Path(RUNNING) if RUNNING else tmp_path_factory.mktemp("console") / "data") as running:
         yield running
 
 
@@ -76,7 +78,7 @@ class Visitor:
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
 
     def sign_in(self, key: str | None = None, path: str = "/") -> "Page":
-        """Opens a page of the console, and signs in with a key. Default: that of the tenant `dev`."""
+        """Opens a page of the console, and signs in with a key. Default: the tenant's key with every scope."""
         self.page.goto(self.stack.console + path)
         self.page.get_by_label("API key").fill(key or self.stack.tenant_key)
         self.page.get_by_role("button", name="Sign in").click()

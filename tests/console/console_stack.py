@@ -5,10 +5,11 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
+from uuid import uuid4
 
 import httpx
 
@@ -21,7 +22,6 @@ from tests.varve.varve_process import VarveProcess, wait_until
 from varve.embedded.stack_file import StackFile
 
 READY_S: Final = 400.0
-GRAPH_TENANT: Final = "graphs"
 
 _Talk = tuple[str, str, tuple[tuple[str, str], ...]]
 
@@ -56,13 +56,18 @@ class ConsoleStack:
     """Addresses and keys of a running stack."""
 
     url: str
-    tenant_key: str
-    """Of the tenant `dev`, with every scope."""
-    reader_key: str
-    """Of the tenant `dev`, with the scope `recall` only."""
     operator_key: str
-    graph_key: str
-    """Of a tenant whose memory method makes links."""
+    tenant: str
+    tenant_key: str = ""
+    """Of the tenant, with every scope."""
+    reader_key: str = ""
+    """Of the tenant, with the scope `recall` only."""
+    graph_key: str = ""
+    """Of another tenant, whose memory method makes links."""
+
+    @property
+    def graph_tenant(self) -> str:
+        return f"{self.tenant}-graph"
 
     @property
     def console(self) -> str:
@@ -121,29 +126,37 @@ class ConsoleStack:
 
 @contextmanager
 def console_stack(folder: Path) -> Iterator[ConsoleStack]:
-    """A running stack with data.
+    """A running stack with tenants and data of its own.
 
     Args:
-        folder: The data of the stack.
+        folder: The data of the stack. A stack that runs on this folder already is used, and left running.
     """
+    if StackFile.find(folder) is not None:
+        yield _seeded(folder)
+        return
     with VarveProcess("dev", "--data", str(folder), output=folder.parent / "stack.log") as process:
         process.wait_for_output("all parts are ready", seconds=READY_S)
-        found = StackFile.find(folder)
-        assert found is not None
-        operator_key = _command("operators", "add", "--label", "on-call", "--data", str(folder)).split()[0]
-        first = ConsoleStack(found.service_url, found.api_key, "", operator_key, "")
-        stack = ConsoleStack(
-            found.service_url,
-            _new_key(first, "dev", "console", ["ingest", "recall", "correct", "erase", "operate"]),
-            _new_key(first, "dev", "reader", ["recall"]),
-            operator_key,
-            _graph_key(first),
-        )
-        stack.seed()
-        asyncio.run(_write_usage(found))
-        yield stack
+        yield _seeded(folder)
         process.process.terminate()
         process.process.wait(60)
+
+
+def _seeded(folder: Path) -> ConsoleStack:
+    found = StackFile.find(folder)
+    assert found is not None
+    operator_key = _command("operators", "add", "--label", "on-call", "--data", str(folder)).split()[0]
+    bare = ConsoleStack(found.service_url, operator_key, f"acme-{uuid4().hex[:6]}")
+    for tenant, method in ((bare.tenant, None), (bare.graph_tenant, "amem")):
+        bare.call("POST", "/v1/admin/tenants?settle=true", {"id": tenant, "schema": "companion", "method": method}, key=operator_key)
+    stack = replace(
+        bare,
+        tenant_key=_new_key(bare, bare.tenant, "backend", ["ingest", "recall", "correct", "erase", "operate"]),
+        reader_key=_new_key(bare, bare.tenant, "reader", ["recall"]),
+        graph_key=_new_key(bare, bare.graph_tenant, "graph", ["ingest", "recall"]),
+    )
+    stack.seed()
+    asyncio.run(_write_usage(found, stack))
+    return stack
 
 
 def _command(*arguments: str) -> str:
@@ -157,14 +170,7 @@ def _new_key(stack: ConsoleStack, tenant: str, label: str, scopes: list[str]) ->
     return str(stack.call("POST", "/v1/admin/keys?settle=true", body, key=stack.operator_key)["key"])
 
 
-def _graph_key(stack: ConsoleStack) -> str:
-    stack.call(
-        "POST", "/v1/admin/tenants?settle=true", {"id": GRAPH_TENANT, "schema": "companion", "method": "amem"}, key=stack.operator_key
-    )
-    return _new_key(stack, GRAPH_TENANT, "graph", ["ingest", "recall"])
-
-
-async def _write_usage(stack: StackFile) -> None:
+async def _write_usage(addresses: StackFile, stack: ConsoleStack) -> None:
     """Writes model calls of two days: this stack has no model that could make them."""
     now = datetime.now(UTC)
     calls = [
@@ -180,14 +186,14 @@ async def _write_usage(stack: StackFile) -> None:
             time=now - timedelta(days=days),
         )
         for tenant, stage, model, purpose, tokens, days in (
-            ("dev", "extraction", "large-model", "extraction", 40_000, 0),
-            ("dev", "merging", "small-model", "merging", 9_000, 0),
-            (GRAPH_TENANT, "extraction", "small-model", "extraction", 12_000, 0),
-            ("dev", "extraction", "large-model", "extraction", 30_000, 1),
+            (stack.tenant, "extraction", "large-model", "extraction", 40_000, 0),
+            (stack.tenant, "merging", "small-model", "merging", 9_000, 0),
+            (stack.graph_tenant, "extraction", "small-model", "extraction", 12_000, 0),
+            (stack.tenant, "extraction", "large-model", "extraction", 30_000, 1),
         )
     ]
     kafka = KafkaSettings(
-        bootstrap=stack.bootstrap, replication_factor=stack.replication_factor, min_insync_replicas=stack.min_insync_replicas
+        bootstrap=addresses.bootstrap, replication_factor=addresses.replication_factor, min_insync_replicas=addresses.min_insync_replicas
     )
     topic = Settings(kafka=kafka).topic(USAGE.name)
     async with Producer(kafka=kafka) as producer:

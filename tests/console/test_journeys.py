@@ -4,7 +4,6 @@ import re
 from typing import Final
 
 from tests.console.conftest import Visitor
-from tests.console.console_stack import GRAPH_TENANT
 from tests.varve.varve_process import wait_until
 
 _MINUTE_MS: Final = 60_000
@@ -216,19 +215,23 @@ def test_comparing_cost_with_budgets(visitor: Visitor) -> None:
 
     stack = visitor.stack
     stack.call(
-        "PATCH", "/v1/admin/tenants/dev?settle=true", {"budget": {"soft_tokens": 50_000, "hard_tokens": 100_000}}, key=stack.operator_key
+        "PATCH",
+        f"/v1/admin/tenants/{stack.tenant}?settle=true",
+        {"budget": {"soft_tokens": 50_000, "hard_tokens": 100_000}},
+        key=stack.operator_key,
     )
     page = visitor.sign_in(stack.operator_key, path="/cost?by=tenant")
     usage = page.get_by_role("region", name="Usage by tenant")
-    expect(usage.get_by_role("row", name=re.compile("^dev"))).to_contain_text("79,000")
-    expect(usage.get_by_role("row", name=re.compile(f"^{GRAPH_TENANT}"))).to_contain_text("12,000")
+    expect(usage.get_by_role("row", name=re.compile(f"^{stack.tenant} "))).to_contain_text("79,000")
+    expect(usage.get_by_role("row", name=re.compile(f"^{stack.graph_tenant} "))).to_contain_text("12,000")
     expect(page.get_by_text("of 100,000")).to_be_visible()
     expect(page.get_by_role("figure", name="Tokens by day")).to_be_visible()
     visitor.picture("cost")
 
+    page.get_by_label("Tenant").select_option(stack.tenant)
     page.get_by_label("Group by").select_option("model")
     expect(page.get_by_role("region", name="Usage by model").get_by_role("row", name=re.compile("^large-model"))).to_contain_text("70,000")
-    page.get_by_label("Tenant").select_option(GRAPH_TENANT)
+    page.get_by_label("Tenant").select_option(stack.graph_tenant)
     expect(page.get_by_role("region", name="Usage by model").get_by_role("row", name=re.compile("^large-model"))).to_have_count(0)
 
 
@@ -291,9 +294,9 @@ def test_making_and_revoking_a_key(visitor: Visitor) -> None:
     from playwright.sync_api import expect
 
     page = visitor.sign_in(visitor.stack.operator_key, path="/keys")
-    page.get_by_role("link", name="dev", exact=True).click()
+    page.get_by_role("link", name=visitor.stack.tenant, exact=True).click()
     page.get_by_role("button", name="New key").click()
-    form = page.get_by_role("dialog", name="New key of dev")
+    form = page.get_by_role("dialog", name=f"New key of {visitor.stack.tenant}")
     form.get_by_label("Label").fill("from the console")
     form.get_by_role("button", name="Make the key").click()
     secret = page.get_by_role("dialog", name="The new key")
@@ -310,11 +313,11 @@ def test_making_and_revoking_a_key(visitor: Visitor) -> None:
     expect(page.get_by_role("row", name=re.compile("from the console"))).to_have_count(0)
 
     page.get_by_role("button", name="Edit").click()
-    limits = page.get_by_role("dialog", name="Quotas and budget of dev")
+    limits = page.get_by_role("dialog", name=f"Quotas and budget of {visitor.stack.tenant}")
     limits.get_by_label("Recalls per second").fill("250")
     limits.get_by_role("button", name="Save").click()
     expect(page.get_by_text("The limits are stored")).to_be_visible()
-    tenant = visitor.stack.call("GET", "/v1/admin/tenants/dev", key=visitor.stack.operator_key)
+    tenant = visitor.stack.call("GET", f"/v1/admin/tenants/{visitor.stack.tenant}", key=visitor.stack.operator_key)
     assert tenant["quota"]["recalls_per_second"] == 250
 
 

@@ -45,7 +45,7 @@ OPERATOR_PAGES: Final = (
     "/erasures",
     "/schemas?schema=new",
     "/keys",
-    "/keys?tenant=dev",
+    "/keys?tenant=TENANT",
     "/memories",
 )
 
@@ -89,7 +89,7 @@ def test_operators_pages_are_accessible(visitor: Visitor, scheme: str) -> None:
     visitor.sign_in(visitor.stack.operator_key)
     found = {}
     for path in OPERATOR_PAGES:
-        show(page, visitor, path)
+        show(page, visitor, path.replace("TENANT", visitor.stack.tenant))
         found[path] = faults(page)
     visitor.picture(f"operator-{scheme}")
     assert {path: each for path, each in found.items() if each} == {}
