@@ -87,8 +87,8 @@ class ConsoleStack:
         return next(each for each in page["memories"] if word in each["content"])
 
     def talk(self, user: str, session: str, *texts: str, key: str | None = None) -> None:
-        """Sends messages without closing their window."""
-        start = datetime(2024, 5, 6, 18, tzinfo=UTC)
+        """Sends messages of this minute, whose window stays open: it would close after half an hour of silence in event time."""
+        start = datetime.now(UTC) - timedelta(minutes=len(texts))
         times = [(start + timedelta(minutes=minute)).isoformat() for minute in range(len(texts))]
         self._send(user, session, tuple(zip(times, texts, strict=True)), key)
 

@@ -144,7 +144,7 @@ def test_debugging_a_recall(visitor: Visitor) -> None:
     from playwright.sync_api import expect
 
     page = visitor.sign_in(path="/recall")
-    page.get_by_label("Question", exact=True).fill("Where does Nora live?")
+    page.get_by_role("textbox", name="Question").fill("Where does Nora live?")
     page.get_by_label("User", exact=True).fill("nora")
     page.get_by_role("button", name="Recall", exact=True).click()
     results = page.get_by_role("list", name="Results")
@@ -222,15 +222,15 @@ def test_comparing_cost_with_budgets(visitor: Visitor) -> None:
     )
     page = visitor.sign_in(stack.operator_key, path="/cost?by=tenant")
     usage = page.get_by_role("region", name="Usage by tenant")
-    expect(usage.get_by_role("row", name=re.compile(f"^{stack.tenant} "))).to_contain_text("79,000")
-    expect(usage.get_by_role("row", name=re.compile(f"^{stack.graph_tenant} "))).to_contain_text("12,000")
-    expect(page.get_by_text("of 100,000")).to_be_visible()
+    expect(usage.get_by_role("row", name=re.compile(f"^{stack.tenant} "))).to_contain_text("79k")
+    expect(usage.get_by_role("row", name=re.compile(f"^{stack.graph_tenant} "))).to_contain_text("12k")
+    expect(page.get_by_text("of 100k")).to_be_visible()
     expect(page.get_by_role("figure", name="Tokens by day")).to_be_visible()
     visitor.picture("cost")
 
     page.get_by_label("Tenant").select_option(stack.tenant)
     page.get_by_label("Group by").select_option("model")
-    expect(page.get_by_role("region", name="Usage by model").get_by_role("row", name=re.compile("^large-model"))).to_contain_text("70,000")
+    expect(page.get_by_role("region", name="Usage by model").get_by_role("row", name=re.compile("^large-model"))).to_contain_text("70k")
     page.get_by_label("Tenant").select_option(stack.graph_tenant)
     expect(page.get_by_role("region", name="Usage by model").get_by_role("row", name=re.compile("^large-model"))).to_have_count(0)
 

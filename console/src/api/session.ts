@@ -52,7 +52,8 @@ export function useSignOut(): () => Promise<void> {
     await fetchJson<null>("DELETE", PATH).catch((error: unknown) => {
       if (!(error instanceof ApiError) || error.status !== 401) throw error;
     });
-    client.clear();
+    // The session's own query stays: the gate observes it.
+    client.removeQueries({ predicate: (query) => query.queryKey[0] !== sessionQuery.queryKey[0] });
     client.setQueryData(sessionQuery.queryKey, null);
   };
 }

@@ -1,5 +1,5 @@
 import { X } from "lucide-react";
-import { useEffect, useId, useRef, type ReactNode } from "react";
+import { useId, useLayoutEffect, useRef, type ReactNode } from "react";
 
 import { cx } from "./classes";
 
@@ -22,7 +22,8 @@ export function Dialog({ title, onClose, children, shape = "box" }: Props) {
   const element = useRef<HTMLDialogElement>(null);
   const id = useId();
 
-  useEffect(() => {
+  // A layout effect: its cleanup runs while the dialog is still in the page, so that the focus can go back.
+  useLayoutEffect(() => {
     const dialog = element.current;
     if (dialog === null) return undefined;
     const opener = document.activeElement;

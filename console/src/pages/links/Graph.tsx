@@ -42,7 +42,7 @@ export function Graph({ graph, chosen, onChoose }: Props) {
               aria-pressed={node.id === chosen}
               transform={`translate(${x} ${y})`}
               opacity={isShown ? 1 : 0.45}
-              className="cursor-pointer"
+              className="group cursor-pointer outline-none"
               onClick={() => onChoose(node.id)}
               onKeyDown={(event) => {
                 if (event.key === "Enter" || event.key === " ") {
@@ -52,7 +52,7 @@ export function Graph({ graph, chosen, onChoose }: Props) {
               }}
             >
               <title>{node.content}</title>
-              <circle r={radius + 7} fill="transparent" />
+              <circle r={radius + 7} fill="transparent" className="group-focus-visible:stroke-accent" strokeWidth={2} />
               <circle r={radius} className={cx(fillOf(node.kind), node.id === chosen ? "stroke-ink" : "stroke-panel")} strokeWidth={2} />
               {(node.id === chosen || near.has(node.id) || (!chosen && nodes.length <= 30)) && (
                 <text x={radius + 4} y={4} className="fill-ink text-2xs">

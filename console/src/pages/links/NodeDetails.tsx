@@ -11,7 +11,7 @@ interface Props {
 }
 
 export function NodeDetails({ graph, node, onChoose }: Props) {
-  const links = graph.edges.filter((edge) => edge.source === node.id || edge.target === node.id);
+  const links = linksOf(graph, node.id);
   const byId = new Map(graph.nodes.map((each) => [each.id, each]));
   return (
     <div className="space-y-4 text-sm">
@@ -31,8 +31,7 @@ export function NodeDetails({ graph, node, onChoose }: Props) {
           return (
             <li key={index} className="py-2">
               <p className="text-xs text-muted">
-                {inWords(edge.relation)}
-                {` · ${formatScore(edge.score)}`}
+                {`${edge.relation ? inWords(edge.relation) : "linked"} · ${formatScore(edge.score)}`}
               </p>
               {other && (
                 <button type="button" className="text-left hover:text-accent hover:underline" onClick={() => onChoose(other.id)}>
@@ -45,4 +44,14 @@ export function NodeDetails({ graph, node, onChoose }: Props) {
       </ul>
     </div>
   );
+}
+
+/** The links of a node. A link that both ends have is listed once. */
+function linksOf(graph: LinkGraph, id: string): LinkGraph["edges"] {
+  const found = new Map<string, LinkGraph["edges"][number]>();
+  for (const edge of graph.edges) {
+    const other = edge.source === id ? edge.target : edge.target === id ? edge.source : null;
+    if (other !== null) found.set(`${other}/${edge.relation}`, edge);
+  }
+  return [...found.values()].sort((left, right) => right.score - left.score);
 }

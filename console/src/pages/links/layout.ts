@@ -17,6 +17,8 @@ export interface Layout {
 
 const ROUNDS = 220;
 const MARGIN = 40;
+/** The smallest picture: a few nodes are not drawn larger than many. */
+const SMALLEST = { width: 640, height: 400 };
 
 /** Places the nodes so that linked ones are near each other. The same graph always gets the same picture. */
 export function layOut(nodes: LinkNode[], edges: LinkEdge[]): Layout {
@@ -38,6 +40,8 @@ export function layOut(nodes: LinkNode[], edges: LinkEdge[]): Layout {
     .tick(ROUNDS);
   const xs = placed.map((each) => each.x);
   const ys = placed.map((each) => each.y);
-  const [left, top] = [Math.min(...xs, 0) - MARGIN, Math.min(...ys, 0) - MARGIN];
-  return { nodes: placed, edges: lines, box: { x: left, y: top, width: Math.max(...xs, 0) + MARGIN - left, height: Math.max(...ys, 0) + MARGIN - top } };
+  const [left, right, top, bottom] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
+  const width = Math.max(right - left + 2 * MARGIN, SMALLEST.width);
+  const height = Math.max(bottom - top + 2 * MARGIN, SMALLEST.height);
+  return { nodes: placed, edges: lines, box: { x: (left + right - width) / 2, y: (top + bottom - height) / 2, width, height } };
 }
