@@ -59,6 +59,10 @@ class ReadyEmbedder:
     def __init__(self, queries: Sequence[RecallQuery]) -> None:
         self._embeddings = {text: each.embedding for each in queries for text in asked_texts(each.text)}
 
+    def cached(self, text: str) -> Embedding | None:
+        """None: nothing is kept."""
+        return None
+
     async def embed_query(self, text: str) -> Embedding:
         """The query's vector."""
         return self._embeddings[text]

@@ -112,8 +112,8 @@ def find_json(text: str, is_wanted: Callable[[Any], bool] | None = None, is_whol
         is_wanted: Whether a container that only the lenient parser can read is one. If not, the text inside it is searched, because a
             bracket or an apostrophe in prose may have hidden the container that follows. Any other wanted container that ends with the
             text ends the search. Default: every container is wanted.
-        is_whole: Whether a container that is valid JSON is a whole one: a wanted container that ends with the text is searched, too, if
-            it holds a whole one. Default: none is.
+        is_whole: Whether a container that is valid JSON is a whole one: a wanted container is searched, too, if it hides a whole one.
+            Default: none is.
     """
     found: list[FoundJson] = []
     position = 0
@@ -130,8 +130,8 @@ def find_json(text: str, is_wanted: Callable[[Any], bool] | None = None, is_whol
         value = parser.parse()
         work_left -= parser.position - begin
         hides_another = False
-        if is_whole is not None and parser.is_cut:
-            hides_another, work = _has_whole_after(text, begin, is_whole, work_left)
+        if is_whole is not None:
+            hides_another, work = _hides_whole(text, begin, parser, is_whole, work_left)
             work_left -= work
         if is_wanted is None or (is_wanted(value) and not hides_another):
             found.append(FoundJson(value, begin, parser.position))
@@ -143,13 +143,17 @@ def find_json(text: str, is_wanted: Callable[[Any], bool] | None = None, is_whol
     return found
 
 
-def _has_whole_after(text: str, begin: int, is_whole: Callable[[Any], bool], work_left: int) -> tuple[bool, int]:
-    """Whether a whole container begins after a position, and how many characters were read."""
+def _hides_whole(text: str, begin: int, parser: ContainerParser, is_whole: Callable[[Any], bool], work_left: int) -> tuple[bool, int]:
+    """Whether the lenient parser read the beginning of a whole container as part of another one, and how many characters were checked.
+
+    This is so if the whole container begins inside the other one and ends after it, or if the text ended before the other one did.
+    """
+    end = len(text) if parser.is_cut else parser.position
     position, done = begin + 1, 0
-    while done < work_left and (opening := _OPENING.search(text, position)):
+    while done < work_left and (opening := _OPENING.search(text, position, end)):
         strict, work = _strict_at(text, opening.start())
         done += work
-        if strict is not None and is_whole(strict.value):
+        if strict is not None and (parser.is_cut or strict.end > end) and is_whole(strict.value):
             return True, done
         position = opening.end() if strict is None else strict.end
     return False, done

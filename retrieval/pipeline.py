@@ -158,7 +158,8 @@ class RecallPipeline:
             return Rewritten(request=request)
         began = time.perf_counter()
         rewritten = await self._rewriter.rewrite(self.plan(request), reader=self, until=until, turn=turn)
-        note_step("rewrite", began)
+        if rewritten.fields or rewritten.topics or rewritten.unavailable or rewritten.memories is not None:
+            note_step("rewrite", began)
         return rewritten
 
     async def answer(self, rewritten: Rewritten, *, until: float | None = None) -> RecallResponse:

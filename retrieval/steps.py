@@ -54,7 +54,7 @@ def note_step(name: str, began: float, *, given: int | None = None, found: int |
 
     Args:
         name: Its name.
-        began: When it began, by :func:`time.perf_counter`.
+        began: When it began, by ``time.perf_counter``.
         given: Number of candidates before it.
         found: Number after it.
 

@@ -34,6 +34,8 @@ class KeyFamily(StrEnum):
     """Topics and events of a user's latest windows in a session: :mod:`runtime.session_history`."""
     VALUES = "values"
     """The values of keys that are matched by meaning: :mod:`runtime.extraction_notes`."""
+    VECTORS = "vectors"
+    """Vectors of a user's new memories, until the index takes them: :mod:`models.embedding.handover`."""
     LLM_ANSWERS = "llm:answers"
     """Answers of models: :mod:`models.llm.cache`."""
     LLM_ANSWERS_OF = "llm:answers-of"
@@ -92,6 +94,7 @@ HOLDS: Final[dict[KeyFamily, Holds]] = {
     KeyFamily.LAID: Holds.WORDS,
     KeyFamily.NOTED: Holds.WORDS,
     KeyFamily.VALUES: Holds.WORDS,
+    KeyFamily.VECTORS: Holds.TRACES,
     KeyFamily.LLM_ANSWERS: Holds.WORDS,
     KeyFamily.LLM_ANSWERS_OF: Holds.TRACES,
     KeyFamily.LLM_ANSWERS_FORGOTTEN: Holds.NOTHING,

@@ -28,12 +28,15 @@ from varve.embedded.kafka import EmbeddedKafka
 from varve.embedded.redis import EmbeddedRedis
 from varve.supervisor.process import ManagedProcess, ProcessSpec
 
-# No test fails for being slow: the machine may be busy.
+# No test fails for being slow: the machine may be busy. Without VARVE_TEST_EXAMPLES, each run has the same examples, so that a failure
+# comes from the change under test; `make properties` draws new ones.
+EXAMPLES = os.environ.get("VARVE_TEST_EXAMPLES")
 hypothesis_settings.register_profile(
     "varve",
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
-    max_examples=int(os.environ.get("VARVE_TEST_EXAMPLES", "50")),
+    max_examples=int(EXAMPLES or "50"),
+    derandomize=EXAMPLES is None,
 )
 hypothesis_settings.load_profile("varve")
 

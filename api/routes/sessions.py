@@ -1,12 +1,11 @@
 """``/v1/sessions``: the sessions with recent messages, and a dry run of the extraction of one."""
 
-from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any, Final
 
 import orjson
 from fastapi import APIRouter, Depends, Query, Request
-from pydantic import Field, JsonValue
+from pydantic import Field
 from starlette.responses import Response
 
 from api.admission import TOPIC_RESULTS
@@ -103,8 +102,8 @@ def _require_recall(caller: Caller) -> None:
 
 
 def _summary(session: str, view: SessionView) -> dict[str, Any]:
-    messages: list[Mapping[str, JsonValue]] = [orjson.loads(each) for each in view.messages]
-    times = [datetime.fromisoformat(each["event_time"]) for each in messages if isinstance(each.get("event_time"), str)]
+    messages: list[dict[str, Any]] = [orjson.loads(each) for each in view.messages]
+    times = [datetime.fromisoformat(each["event_time"]) for each in messages if each.get("event_time")]
     return {
         "session": session,
         "users": sorted({str(each["user"]) for each in messages}),

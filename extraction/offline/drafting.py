@@ -18,9 +18,10 @@ from extraction.offline.keywords import KeywordRanker
 from extraction.offline.plain_facts import PlainFact
 from extraction.offline.profile_facts import believed, patches_of, user_statements
 from extraction.offline.properties import properties_of
+from extraction.offline.search_vectors import SearchTexts, plain_text, texts_of, vectors_of
 from extraction.offline.segmentation import Utterance, topics
 from extraction.offline.turns import Passage, Turn, name_of, passages_of, turns_of
-from extraction.offline.wording import event_content, event_date_of, search_text
+from extraction.offline.wording import event_content, event_date_of
 from extraction.port import ExtractionContext
 from extraction.statements import either_says_all
 from memory.dates.mentions import unclear_dates
@@ -42,23 +43,17 @@ class ReadWindow:
 
     turns: list[Turn]
     passages: list[Passage]
+    texts: SearchTexts
+    """The texts to embed."""
     facts: list[PlainFact] = field(default_factory=list)
     """Facts that the user plainly states about themselves."""
     endings: list[Ending] = field(default_factory=list)
     """Statements of the user that facts are over."""
     tally: DropCounter = field(default_factory=DropCounter)
 
-    def texts(self) -> list[str]:
-        """The texts to embed: each turn, then each passage."""
-        return [*self.turn_texts(), *(passage.text for passage in self.passages)]
-
     def named_places(self) -> list[str]:
         """The latest homes that count only if the embedding model knows them as places."""
         return list(dict.fromkeys(fact.value for fact in reversed(self.facts) if fact.place_evidence is not None))[:_MOST_PLACES]
-
-    def turn_texts(self) -> list[str]:
-        """The text of each turn; of a tool call without a text its speaker."""
-        return [turn.text or turn.speaker for turn in self.turns]
 
 
 def read_window(window: Window, recalled: frozenset[str], earlier: Sequence[str] = ()) -> ReadWindow:
@@ -78,7 +73,7 @@ def read_window(window: Window, recalled: frozenset[str], earlier: Sequence[str]
     selected = most_important(distinct, _weights(turns, distinct))
     tally.drop("event", "too_many", len(distinct) - len(selected))
     facts, endings = user_statements(turns, window.user)
-    return ReadWindow(turns=turns, passages=selected, facts=facts, endings=endings, tally=tally)
+    return ReadWindow(turns=turns, passages=selected, texts=texts_of(turns, selected), facts=facts, endings=endings, tally=tally)
 
 
 def _weights(turns: Sequence[Turn], passages: Sequence[Passage]) -> list[float]:
@@ -96,7 +91,7 @@ def _weights(turns: Sequence[Turn], passages: Sequence[Passage]) -> list[float]:
 def draft_of(
     read: ReadWindow,
     *,
-    embeddings: Sequence[Embedding],
+    embeddings: Mapping[str, Embedding],
     type_embeddings: Sequence[Embedding],
     place_scores: Mapping[str, float],
     window: Window,
@@ -107,7 +102,7 @@ def draft_of(
 
     Args:
         read: What of the window is worth remembering.
-        embeddings: Of :meth:`ReadWindow.texts`, in the same order.
+        embeddings: Of each of the window's ``texts.distinct()``.
         type_embeddings: Of the schema's event types, as :func:`extraction.offline.event_types.type_text` words them.
         place_scores: Of :meth:`ReadWindow.named_places`.
         window: The window.
@@ -115,9 +110,9 @@ def draft_of(
         context: Known entities and the session's earlier events.
     """
     turns, passages, tally = read.turns, read.passages, read.tally
-    passage_embeddings = embeddings[len(turns) :]
+    vectors = vectors_of(turns, passages, read.texts, embeddings)
     ranker = KeywordRanker([passage.text for passage in passages], names=[turn.speaker for turn in turns])
-    utterances = [Utterance(text, embedding) for text, embedding in zip(read.turn_texts(), embeddings[: len(turns)], strict=True)]
+    utterances = [Utterance(plain_text(turn), embedding) for turn, embedding in zip(turns, vectors.turns, strict=True)]
     segments, segment_of = _segments(turns, passages, utterances, ranker)
     facts, endings = believed(read.facts, read.endings, place_scores)
     home_turns = {fact.message for fact in facts if fact.field is Field.HOME}
@@ -125,7 +120,7 @@ def draft_of(
     events: list[EventDraft] = []
     for index, passage in enumerate(passages):
         call = turns[passage.turn_index].message.tool_call
-        event_type = chooser.choose(passage, passage_embeddings[index], call, states_home=passage.turn_index in home_turns)
+        event_type = chooser.choose(passage, vectors.passages[index], call, states_home=passage.turn_index in home_turns)
         if event_type is None:
             tally.drop("event", "no_event_type")
             continue
@@ -133,7 +128,11 @@ def draft_of(
         coerced = coerce_properties(event_type, properties_of(event_type, turns, passage, topic=topic))
         for dropped in coerced.dropped:
             tally.drop("property", dropped.reason, dropped.count)
-        events.append(_event(turns, passage, event_type.name, coerced.properties, segment_of[passage.turn_index], ranker))
+        events.append(
+            _event(
+                turns, passage, event_type.name, coerced.properties, segment_of[passage.turn_index], ranker, read.texts.of_passages[index]
+            )
+        )
     patches = list(patches_of(facts, endings, turns, window=window, schema=schema, entities=context.entities, tally=tally))
     tally.drop("patch", "too_many", max(0, len(patches) - MAX_ITEMS))
     return Draft(
@@ -182,6 +181,7 @@ def _event(
     properties: dict[str, JsonValue],
     segment: int,
     ranker: KeywordRanker,
+    searched: str | None,
 ) -> EventDraft:
     turn = turns[passage.turn_index]
     said_at = turn.message.event_time
@@ -193,7 +193,7 @@ def _event(
         type=event_type,
         content=event_content(turn, passage, event_type=event_type),
         speaker=None if turn.message.tool_call is not None else name_of(turn),
-        search_text=search_text(turn, passage),
+        search_text=searched,
         properties=properties,
         importance=importance_of(turn, passage),
         keywords=tuple(ranker.keywords(passage.text, limit=_KEYWORDS)),

@@ -54,7 +54,8 @@ class OfflineExtractor:
         # Relations follow from the patches (extraction/relations.py).
         schema = schema.without_event_types(*DERIVED_TYPES)
         read = await asyncio.to_thread(read_window, window, context.recalled_hashes, [each.content for each in context.session_events])
-        embeddings = await self._embedder.embed_documents(read.texts())
+        texts = read.texts.distinct()
+        embeddings = dict(zip(texts, await self._embedder.embed_documents(texts), strict=True))
         type_embeddings = await asyncio.gather(*(self._embedder.embed_query(type_text(each)) for each in schema.event_types))
         place_scores = await self._places.of(read.named_places())
         draft = await asyncio.to_thread(

@@ -121,11 +121,16 @@ def search_text(turn: Turn, passage: Passage) -> str | None:
     text = with_dates(passage.text, passage.mentions)
     if passage.is_own_prose or speaks_for_others(text):
         text = with_names(text, turn.speaker)
-    opening = turn.speaker if turn.message.speaker else turn.speaker.capitalize()
-    text = f"{opening} ({day_in_words(turn.message.event_time)}): {text}"
+    text = f"{opening_of(turn)} {text}"
     if passage.question_turn is not None:
         text = f"{text} (answering {passage.question_turn.speaker}: {_question(passage.question_turn)})"
     return shortened(text, LONGEST_CONTENT)
+
+
+def opening_of(turn: Turn) -> str:
+    """The beginning of a turn's search texts: its speaker and day, as ``Ann (8 May 2023):``."""
+    name = turn.speaker if turn.message.speaker else turn.speaker.capitalize()
+    return f"{name} ({day_in_words(turn.message.event_time)}):"
 
 
 def shortened_to_sentences(text: str, longest: int) -> str:

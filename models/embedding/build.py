@@ -72,6 +72,10 @@ class GuardedEmbedder:
         """See :meth:`Embedder.embed_documents`."""
         return await self._guard.run(lambda: self._embedder.embed_documents(texts))
 
+    def cached(self, text: str) -> Embedding | None:
+        """See :meth:`Embedder.cached`."""
+        return self._embedder.cached(text)
+
     async def embed_query(self, text: str) -> Embedding:
         """See :meth:`Embedder.embed_query`."""
         return await self._guard.run(lambda: self._embedder.embed_query(text))

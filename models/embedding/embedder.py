@@ -136,6 +136,10 @@ class BatchedEmbedder:
         """Embeds texts to be stored."""
         return await _embed(texts, self._document_cache, self._document_batcher)
 
+    def cached(self, text: str) -> Embedding | None:
+        """The vectors of a document that was embedded lately; None if the cache has none."""
+        return self._document_cache.get(text)
+
     async def embed_query(self, text: str) -> Embedding:
         """Embeds a query."""
         return (await _embed([text], self._query_cache, self._query_batcher))[0]

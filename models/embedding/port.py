@@ -42,6 +42,10 @@ class Embedder(Protocol):
         """Embeds texts to be stored."""
         ...
 
+    def cached(self, text: str) -> Embedding | None:
+        """The vectors of a document that was embedded lately, if they are still in memory."""
+        ...
+
     async def embed_query(self, text: str) -> Embedding:
         """Embeds a query."""
         ...

@@ -139,6 +139,12 @@ class EmbeddingSettings(Group):
     cache_entries: int = Field(
         default=2000, ge=0, description="Embeddings kept in memory by content hash; each takes about 22 kB with token vectors."
     )
+    handover_s: float = Field(
+        default=60.0,
+        ge=0,
+        description="How long vectors of the extraction stage wait in Redis for the index stage, so that no text is embedded twice. 0: the "
+        "index embeds each text.",
+    )
 
 
 class RecallModelSettings(Group):

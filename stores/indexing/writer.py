@@ -11,6 +11,7 @@ import numpy as np
 
 from memory.records import Memory, MemoryChange
 from memory.records.wording import further_indexed_text, indexed_text
+from models.embedding.handover import Owner, VectorHandover
 from models.embedding.port import Embedder, Embedding
 from stores.errors import StoreBehindError, StoreRejectedError, StoreUnavailableError
 from stores.points import MAX_LATE_ROWS
@@ -36,12 +37,15 @@ class IndexWriter:
     The writer also removes old tombstones, with its first write and then about once an hour.
 
     Args:
+        store: Where the memories are written.
         embedder: Computes the vectors. It caches, so recently embedded texts cost nothing.
+        handover: Has vectors that the extraction stage computed with the same model. Default: none.
     """
 
-    def __init__(self, *, store: MemoryStore, embedder: Embedder) -> None:
+    def __init__(self, *, store: MemoryStore, embedder: Embedder, handover: VectorHandover | None = None) -> None:
         self._store = store
         self._embedder = embedder
+        self._handover = handover
         self._prepared = False
         self._next_purge_s = 0.0
         self._marks: dict[int, FeedPosition] = {}
@@ -150,7 +154,7 @@ class IndexWriter:
             self._next_purge_s = now_s + _PURGE_INTERVAL_S
 
     async def _embed(self, memories: Sequence[tuple[Memory, FeedPosition]]) -> list[Point]:
-        embeddings = await embed_memories(self._embedder, [memory for memory, _ in memories])
+        embeddings = await embed_memories(self._embedder, [memory for memory, _ in memories], self._handover)
         return [Point(memory, embedding, position) for (memory, position), embedding in zip(memories, embeddings, strict=True)]
 
 
@@ -188,11 +192,16 @@ def _deletions(changes: Iterable[FeedChange]) -> dict[str, dict[str, FeedPositio
     return by_tenant
 
 
-async def embed_memories(embedder: Embedder, memories: Sequence[Memory]) -> list[Embedding]:
+async def embed_memories(embedder: Embedder, memories: Sequence[Memory], handover: VectorHandover | None = None) -> list[Embedding]:
     """The vectors of memories, in their order. Each distinct text is embedded once.
 
     An event that a model worded has the token vectors of its content and of its message, since late interaction compares a query with each
     token separately (docs/internals/adr/0053). Its dense vector is that of the content.
+
+    Args:
+        embedder: Embeds the texts.
+        memories: The memories.
+        handover: Has vectors of some of the texts. Default: of none.
 
     Raises:
         models.errors.ModelError: If the embedder fails.
@@ -202,8 +211,18 @@ async def embed_memories(embedder: Embedder, memories: Sequence[Memory]) -> list
     distinct = list(dict.fromkeys([*(main for main, _ in texts), *(further for _, further in texts if further is not None)]))
     if not distinct:
         return []
-    embeddings = dict(zip(distinct, await embedder.embed_documents(distinct), strict=True))
+    embeddings = {} if handover is None else await handover.take(_by_owner(memories, texts))
+    missing = [text for text in distinct if text not in embeddings]
+    if missing:
+        embeddings |= dict(zip(missing, await embedder.embed_documents(missing), strict=True))
     return [embeddings[main] if further is None else _with_tokens(embeddings[main], embeddings[further]) for main, further in texts]
+
+
+def _by_owner(memories: Sequence[Memory], texts: Sequence[tuple[str, str | None]]) -> dict[Owner, list[str]]:
+    owned: dict[Owner, list[str]] = defaultdict(list)
+    for memory, own in zip(memories, texts, strict=True):
+        owned[memory.tenant, memory.user] += [text for text in own if text is not None]
+    return owned
 
 
 def _with_tokens(embedding: Embedding, source: Embedding) -> Embedding:

@@ -34,7 +34,8 @@ async def test_a_schema_is_checked_and_not_written(service: RunningService) -> N
     wrong = await checked(service, content={**NOTES, "EventTypes": [{**NOTES["EventTypes"][0], "Propertis": []}]})
     assert (wrong["valid"], wrong["problems"][0]["path"], wrong["prompt_tokens"]) == (False, "EventTypes[0].Propertis", None)
     assert wrong["problems"][0]["message"]
-    for content in (None, [], "x", 7, {}, {"Name": 1}):
+    wrongs: list[Any] = [None, "x", 7, {"Name": 1}, {"EventTypes": 1}]
+    for content in wrongs:
         assert not (await checked(service, content=content))["valid"]
 
 

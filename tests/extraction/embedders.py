@@ -14,10 +14,15 @@ class CountingEmbedder:
 
     def __init__(self) -> None:
         self.embedded = 0
+        self._cache: dict[str, Embedding] = {}
 
     async def embed_documents(self, texts: list[str]) -> list[Embedding]:
         self.embedded += len(texts)
-        return [self._embedding(text) for text in texts]
+        self._cache |= {text: self._embedding(text) for text in texts}
+        return [self._cache[text] for text in texts]
+
+    def cached(self, text: str) -> Embedding | None:
+        return self._cache.get(text)
 
     async def embed_query(self, text: str) -> Embedding:
         return self._embedding(text)
@@ -42,6 +47,9 @@ class RefusingEmbedder:
 
     async def embed_documents(self, texts: list[str]) -> list[Embedding]:
         raise self.error
+
+    def cached(self, text: str) -> Embedding | None:
+        return None
 
     async def embed_query(self, text: str) -> Embedding:
         raise self.error

@@ -133,6 +133,9 @@ class BagOfWordsEmbedder:
         self.embedded += texts
         return [embedding(text) for text in texts]
 
+    def cached(self, text: str) -> Embedding | None:
+        return embedding(text) if text in self.embedded else None
+
     async def embed_query(self, text: str) -> Embedding:
         return embedding(text)
 

@@ -3,6 +3,9 @@
 import pytest
 
 from memory.records import Memory, MemoryChange
+from models.embedding.handover import VectorHandover
+from runtime.redis import open_redis
+from runtime.settings import RedisSettings
 from stores.edge.client import EdgeStore
 from stores.errors import ModelMismatchError, StoreBehindError, StoreRejectedError, StoreUnavailableError
 from stores.indexing.writer import FeedChange, IndexWriter
@@ -50,6 +53,19 @@ async def test_equal_contents_are_embedded_once(edge_store: EdgeStore) -> None:
     await writer.write(in_feed([upsert(memory("tea", user=user)) for user in ("ann", "bob", None)]))
     assert embedder.embedded == ["tea"]
     assert await edge_store.count(ACME) == 3
+
+
+async def test_handed_over_texts_are_not_embedded(edge_store: EdgeStore, redis_url: str, topic_prefix: str) -> None:
+    extraction, index = BagOfWordsEmbedder(), BagOfWordsEmbedder()
+    await extraction.embed_documents(["green tea"])
+    async with open_redis(RedisSettings(url=redis_url, prefix=topic_prefix)) as redis:
+        await VectorHandover(redis=redis, embedder=extraction, ttl_s=60).offer(("acme", "ann"), ["green tea"])
+        writer = IndexWriter(store=edge_store, embedder=index, handover=VectorHandover(redis=redis, embedder=index, ttl_s=60))
+
+        await writer.write(in_feed([upsert(memory("green tea", user="ann")), upsert(memory("black tea", user="ann"))]))
+
+    assert index.embedded == ["black tea"]
+    assert {each.content for each in await edge_store.scroll(ACME)} == {"green tea", "black tea"}
 
 
 async def test_repeating_a_write_changes_nothing(edge_store: EdgeStore) -> None:

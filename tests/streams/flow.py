@@ -132,12 +132,17 @@ async def followed(settings: Settings, generation: str) -> None:
             await asyncio.sleep(POLL_S)
 
 
-async def send_sample(settings: Settings, *, session: str = "s-1", user: str = "ada", tenant: str = TENANT, headers: Headers = ()) -> int:
-    """Produces the talk of the companion sample's first week as one session's messages: nothing of it ages."""
+async def send_sample(
+    settings: Settings, *, session: str = "s-1", user: str = "ada", tenant: str = TENANT, headers: Headers = (), most: int | None = None
+) -> int:
+    """Produces the talk of the companion sample's first week as one session's messages: nothing of it ages.
+
+    ``most`` limits the number of messages. Default: no limit.
+    """
     start = datetime(2024, 5, 1, tzinfo=UTC)
     key = encode_key(tenant, session)
     records = []
-    week = [turn for turn in sample_conversation("companion") if turn["session"] in FIRST_WEEK and "tool_call" not in turn]
+    week = [turn for turn in sample_conversation("companion") if turn["session"] in FIRST_WEEK and "tool_call" not in turn][:most]
     for number, turn in enumerate(week):
         said_at = start + timedelta(minutes=number)
         message = Message.model_validate(

@@ -1,4 +1,4 @@
-"""What a stack would start, and with which environment, without starting it."""
+"""Plan of an embedded stack: the servers it starts, and the settings of its processes."""
 
 from pathlib import Path
 

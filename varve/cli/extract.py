@@ -12,7 +12,7 @@ from varve.output import as_markup, say, say_json
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from varve.dry_run import DryWindow
+    from streams.operations.dry_run import DryWindow
 
 app = typer.Typer()
 

@@ -16,6 +16,7 @@ from memory.errors import SchemaError
 from memory.ids import entity_id, window_part_id
 from memory.keys import encode_key, partition_of
 from memory.schema.model import MemorySchema
+from models.embedding.handover import forget_vectors
 from models.llm.cache import forget_answers
 from runtime.entity_view import EntityView
 from runtime.extraction_notes import KeyScope, KeyValueNotes, PromptEntities
@@ -124,6 +125,10 @@ async def _forget_entities(kept: KeptOfUser, redis: GuardedRedis, settings: Sett
     await EntityView(redis=redis, ttl_s=settings.redis.entity_ttl_s).forget(kept.tenant, kept.entities)
 
 
+async def _forget_vectors(kept: KeptOfUser, redis: GuardedRedis, settings: Settings) -> None:
+    await forget_vectors(redis, [(kept.tenant, user) for user in (kept.user, None, *sorted(kept.companions))])
+
+
 async def _forget_model_answers(kept: KeptOfUser, redis: GuardedRedis, settings: Settings) -> None:
     await forget_answers(redis, kept.tenant, [kept.user, *kept.companions, *kept.windows, *kept.entities])
 
@@ -144,6 +149,7 @@ RULES: Final[dict[Rule, frozenset[KeyFamily]]] = {
     _forget_lines: frozenset({KeyFamily.LAID}),
     _forget_values: frozenset({KeyFamily.VALUES}),
     _forget_entities: frozenset({KeyFamily.ENTITY}),
+    _forget_vectors: frozenset({KeyFamily.VECTORS}),
     _forget_model_answers: frozenset({KeyFamily.LLM_ANSWERS, KeyFamily.LLM_ANSWERS_OF}),
     _forget_recalls: frozenset({KeyFamily.RECALLED}),
     _forget_requests: frozenset({KeyFamily.ANSWERS, KeyFamily.ANSWERS_INDEX, KeyFamily.ANSWERS_BYTES}),

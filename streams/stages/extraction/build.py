@@ -7,6 +7,7 @@ from control.tenants import TenantDirectory
 from extraction.build import build_extractor
 from memory.topics import USAGE, WINDOWS
 from models.embedding.build import build_embedder
+from models.embedding.handover import build_handover
 from models.llm.build import build_llm
 from models.llm.cache import forget_answers
 from retrieval.pipeline import RecallPipeline
@@ -75,6 +76,7 @@ async def build(
         similar_keys=SimilarKeys(recall=recall, embedder=embedder, notes=KeyValueNotes(redis=redis)),
         forget_answers=partial(forget_answers, redis),
         session_history=SessionHistory(redis=redis, ttl_s=settings.extraction.context_ttl_s),
+        handover=build_handover(settings.embedding, redis=redis, embedder=embedder),
         generation=generation,
         only=only,
     )

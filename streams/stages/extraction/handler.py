@@ -16,8 +16,10 @@ from memory.errors import KeyFormatError, RecordError
 from memory.headers import origin_of
 from memory.keys import decode_key, distinct_key
 from memory.records import Dropped, Extraction, Memory, Window
+from memory.records.wording import further_indexed_text, indexed_text
 from memory.schema.model import MemorySchema
 from memory.topics import EXTRACTIONS, MESSAGES, WINDOWS
+from models.embedding.handover import VectorHandover
 from models.errors import BudgetExceededError, InputRefusedError, ModelConfigurationError, ModelError, TransientModelError
 from retrieval.pipeline import RecallPipeline
 from runtime.errors import RedisUnavailableError
@@ -56,6 +58,7 @@ class ExtractionHandler:
         entity_notes: Entity data that is newer than the store. None: there is none.
         similar_keys: Matches key values by meaning, if the schema says so. None: each value is its own thing.
         session_history: Results of the session's earlier windows. None: the extractor gets none.
+        handover: Takes the vectors of new memories to the index stage. None: the index computes them.
         forget_answers: Forgets the cached answers of models about some users and windows of a tenant. None: there is no cache.
         generation: The generation to create, for the tenants that have it. None: each tenant's live one.
         only: Tenants whose windows it extracts; it skips other tenants' windows. None: all.
@@ -73,6 +76,7 @@ class ExtractionHandler:
         entity_notes: EntityNotes | None,
         similar_keys: SimilarKeys | None,
         session_history: SessionHistory | None,
+        handover: VectorHandover | None = None,
         forget_answers: Callable[[str, Sequence[str]], Awaitable[None]] | None = None,
         generation: str | None = None,
         only: frozenset[str] | None = None,
@@ -87,6 +91,7 @@ class ExtractionHandler:
         self._similar_keys = similar_keys
         self._recall_history = recall_history
         self._session_history = session_history
+        self._handover = handover
         self._forget_answers = forget_answers
         self._generation = generation
         self._only = only
@@ -222,6 +227,11 @@ class ExtractionHandler:
             if not may_note():
                 return []
             await self._remember(window, part, settled, schema, context, place)
+            if self._handover is not None:
+                texts = [
+                    text for event in settled.events for text in (indexed_text(event), further_indexed_text(event)) if text is not None
+                ]
+                await self._handover.offer((settled.tenant, settled.user), texts)
             outputs.append(OutgoingRecord(self._extractions_topic, distinct_key(settled.tenant, settled.user), settled.to_json()))
         return outputs
 

@@ -5,8 +5,10 @@ from dataclasses import replace
 
 from memory.topics import MEMORIES
 from models.embedding.build import build_embedder
+from models.embedding.handover import build_handover
 from runtime.kafka import KafkaOffsets, TopicPartition
 from runtime.metrics import Metrics
+from runtime.redis import open_redis
 from runtime.settings import Settings
 from stores.build import open_store
 from stores.indexing.writer import IndexWriter
@@ -33,7 +35,9 @@ async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack)
     store = await resources.enter_async_context(open_store(settings))
     size_watch = StoreSizeWatch(store=store, kind=settings.store.kind, metrics=metrics)
     offsets = await resources.enter_async_context(KafkaOffsets(kafka=settings.kafka))
-    index = IndexWriter(store=store, embedder=embedder)
+    redis = await resources.enter_async_context(open_redis(settings.redis))
+    handover = build_handover(settings.embedding, redis=redis, embedder=embedder)
+    index = IndexWriter(store=store, embedder=embedder, handover=handover)
     new_ordered_driver = ordered_driver_factory(settings, NullStore(), lambda _: IndexHandler(writer=index))
     feed = settings.topic(MEMORIES.name)
 

@@ -106,8 +106,8 @@ async def test_a_change_needs_the_csrf_token(service: RunningService, http: http
     assert browser.csrf != other.csrf
     for csrf in (None, "", "x", other.csrf, browser.csrf + "x", "é"):
         for method, path in (("POST", "/v1/recall"), ("PATCH", f"/v1/memories/{OSLO.id}"), ("DELETE", f"/v1/memories/{OSLO.id}")):
-            given = {} if csrf is None else {"X-CSRF-Token": csrf.encode()}
-            refused = await http.request(method, path, json=QUESTION, headers={"Cookie": browser.cookie, **given})
+            given = [] if csrf is None else [(b"X-CSRF-Token", csrf.encode())]
+            refused = await http.request(method, path, json=QUESTION, headers=[(b"Cookie", browser.cookie.encode()), *given])
             expect_problem(refused, 403, "X-CSRF-Token")
     assert (await browser.send("GET", f"/v1/memories/{OSLO.id}")).status_code == 200
     expect_problem(await browser.send("DELETE", SESSION, csrf=other.csrf), 403, "X-CSRF-Token")
@@ -233,8 +233,8 @@ async def test_wrong_sign_ins_are_refused(service: RunningService, http: httpx.A
     expect_problem(nobody, 401, "signed in")
     assert "frame-ancestors 'none'" in nobody.headers["content-security-policy"]
     for cookie in ("varve_console=x", "varve_console=a.b.c", "varve_console=é", "varve_console="):
-        assert (await http.get(SESSION, headers={"Cookie": cookie.encode()})).status_code == 401
-        assert (await http.get("/v1/status", headers={"Cookie": cookie.encode()})).status_code == 401
+        for path in (SESSION, "/v1/status"):
+            assert (await http.get(path, headers=[(b"Cookie", cookie.encode())])).status_code == 401
 
 
 async def test_many_sign_ins_have_to_wait(service: RunningService, issuer: LocalIssuer) -> None:

@@ -64,6 +64,7 @@ NOISE = st.lists(
 
 @example(before="[", between="'", after="", finish="stop")
 @example(before="[", between='{"', after="", finish="length")
+@example(before="[", between='"}', after="", finish="stop")
 @given(before=NOISE, between=NOISE, after=NOISE, finish=st.sampled_from(["stop", "length"]))
 def test_no_text_around_makes_a_draft_the_answer(task_of: BuildTask, before: str, between: str, after: str, finish: str) -> None:
     draft, final = ({"segments": [], "events": [_event(text)], "patches": []} for text in ("Ann lives in Oslo.", "Ann lives in Bergen."))

@@ -14,6 +14,7 @@ from memory.ids import entity_id, window_id, window_part_id
 from memory.keys import encode_key
 from memory.records import Memory
 from memory.schema.model import MemorySchema
+from models.embedding.handover import VectorHandover
 from models.llm.cache import AnswerCache, Lookup, Place
 from models.llm.port import LLMAnswer
 from runtime.entity_view import EntityAsOf, EntityUpdate, EntityView
@@ -29,6 +30,7 @@ from runtime.settings import RedisSettings, Settings
 from streams.operations.erasure.erased_user import ErasedUser
 from streams.operations.erasure.redis_views import RULES, KeptOfUser, forget_in_notes_of_others, forget_views
 from tests.control_log import known_tenants
+from tests.extraction.embedders import CountingEmbedder
 from tests.extraction.topic_stories import extraction_of, stories
 
 TENANT: Final = "acme"
@@ -116,6 +118,12 @@ async def write_entity(redis: GuardedRedis, user: str) -> None:
     await view.write([EntityUpdate(TENANT, entity_of(SHARED, user), EntityAsOf(1, memory_of(user)), 0, 0)])
 
 
+async def write_vectors(redis: GuardedRedis, user: str) -> None:
+    embedder = CountingEmbedder()
+    await embedder.embed_documents([f"{user}s word"])
+    assert await VectorHandover(redis=redis, embedder=embedder, ttl_s=60).offer((TENANT, user), [f"{user}s word"])
+
+
 async def write_model_answer(redis: GuardedRedis, user: str) -> None:
     answer = LLMAnswer(text=f"{user}s word", model="m")
     await AnswerCache(redis=redis, ttl_s=600).put(Lookup(Place(TENANT, f"hash of {user}", window_of(user)), None), answer)
@@ -139,6 +147,7 @@ WRITTEN: Final[dict[Callable[[GuardedRedis, str], Awaitable[None]], frozenset[Ke
     write_lines: frozenset({KeyFamily.LAID}),
     write_values: frozenset({KeyFamily.VALUES}),
     write_entity: frozenset({KeyFamily.ENTITY}),
+    write_vectors: frozenset({KeyFamily.VECTORS}),
     write_model_answer: frozenset({KeyFamily.LLM_ANSWERS, KeyFamily.LLM_ANSWERS_OF}),
     write_recall: frozenset({KeyFamily.RECALLED}),
     write_request: frozenset({KeyFamily.ANSWERS, KeyFamily.ANSWERS_INDEX, KeyFamily.ANSWERS_BYTES}),

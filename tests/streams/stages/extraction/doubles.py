@@ -14,6 +14,7 @@ from loadtest.llm_simulator import LLMSimulator
 from memory.keys import encode_key
 from memory.records import Extraction, Message, Usage, Window
 from memory.schema.model import MemorySchema
+from models.embedding.handover import VectorHandover
 from models.llm.build import build_llm
 from models.llm.telemetry import LLMMetrics
 from retrieval.pipeline import RecallPipeline
@@ -70,6 +71,7 @@ def new_handler(
     session_history: SessionHistory | None = None,
     entity_notes: EntityNotes | None = None,
     similar_keys: SimilarKeys | None = None,
+    handover: VectorHandover | None = None,
     generation: str | None = None,
     only: frozenset[str] | None = None,
 ) -> ExtractionHandler:
@@ -84,6 +86,7 @@ def new_handler(
         entity_notes=entity_notes,
         similar_keys=similar_keys,
         session_history=session_history,
+        handover=handover,
         generation=generation,
         only=only,
     )

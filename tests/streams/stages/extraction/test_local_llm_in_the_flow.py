@@ -22,7 +22,7 @@ async def test_a_conversation_is_extracted_or_dead_lettered_with_answers(flow: S
         model=local_llm["model"],
         concurrency=1,
         context_tokens=6144,
-        max_completion_tokens=96,
+        max_completion_tokens=64,
         first_token_timeout_s=400,
         timeout_s=500,
     )
@@ -31,10 +31,10 @@ async def test_a_conversation_is_extracted_or_dead_lettered_with_answers(flow: S
             "llm": llm,
             "kafka": flow.kafka.model_copy(update={"session_timeout_s": 60.0, "request_timeout_s": 60.0}),
             "extraction": ExtractionSettings(attempts=1, window_tokens=1000),
-            "sessions": SessionSettings(message_count=12, message_cap=16, idle_partition_s=86400.0),
+            "sessions": SessionSettings(message_count=5, message_cap=6, idle_partition_s=86400.0),
         }
     )
-    sent = await send_sample(settings)
+    sent = await send_sample(settings, most=10)
     async with serving(settings, STAGES):
         await caught_up(settings, ["sessions"])
         await flush(settings)
