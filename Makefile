@@ -18,7 +18,7 @@ ifneq ($(wildcard /etc/ssl/certs),)
 export UV_SYSTEM_CERTS ?= 1
 endif
 
-.PHONY: help setup demo picture test isolation properties signals erasure chaos chaos-selection chaos-mutants lint bench-stream bench-freshness bench-ingest bench-reads bench-operators bench-timelines bench-recall test-image test-helm test-dashboards test-producers test-mcp test-compat test-frameworks test-openapi test-typescript train-sift-smoke load docs generated check lock
+.PHONY: help setup demo picture test isolation properties signals erasure chaos chaos-selection chaos-mutants lint bench-stream bench-freshness bench-ingest bench-reads bench-operators bench-timelines bench-recall test-image test-helm test-dashboards test-producers test-mcp test-compat test-frameworks test-openapi test-typescript console test-console train-sift-smoke load docs generated check lock
 
 help: ## show the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1  \2/p' Makefile
@@ -116,6 +116,13 @@ test-typescript: setup ## build the TypeScript client, and test it on Node.js 20
 train-sift-smoke: setup .venv/.training ## train a small session ranker from random weights, with each ablation: build/sift-smoke
 	OMP_NUM_THREADS=2 $(BIN)/python -m training sift smoke --run build/sift-smoke $(TRAIN_ARGS)
 
+console: setup console/node_modules/.installed ## check the web console and build it into api/console/static; needs Node.js 20.19 or newer
+	$(BIN)/python -c 'import json; from api.app import create_app; from runtime.settings import Settings; print(json.dumps(create_app(Settings()).openapi()))' > console/openapi.json
+	cd console && npm run --silent types && npm run --silent check && npm run --silent build
+
+test-console: console .venv-console/.installed ## run the journeys through the console in Chromium on a whole stack; screenshots are in build/console
+	VARVE_TEST_CONSOLE=$(CURDIR)/.venv-console $(BIN)/pytest -rs tests/console
+
 load: setup .venv-load/.installed ## load the embedded stack (PROFILE=smoke, freshness, steady, spike, soak or billion): build/reports/load.json and load.html
 	$(BIN)/python -m loadtest --profile $(or $(PROFILE),smoke) --locust .venv-load/bin/locust $(LOAD_ARGS)
 
@@ -148,6 +155,10 @@ $(INSTALLED): requirements.lock pyproject.toml client/pyproject.toml integration
 .venv-%/.installed: deploy/requirements/%.lock | $(INSTALLED)
 	$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv-$*
 	$(BIN)/uv pip sync --quiet --python .venv-$*/bin/python --require-hashes $<
+	touch $@
+
+console/node_modules/.installed: console/package-lock.json
+	cd console && npm ci --ignore-scripts --prefer-offline
 	touch $@
 
 $(BIN)/uv:

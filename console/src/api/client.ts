@@ -1,0 +1,68 @@
+import createClient, { type Middleware } from "openapi-fetch";
+
+import { apiError } from "./errors";
+import type { components, paths } from "./schema";
+
+export type Schemas = components["schemas"];
+
+let csrfToken = "";
+let onSignedOut: () => void = () => undefined;
+
+export function setCsrfToken(token: string): void {
+  csrfToken = token;
+}
+
+/** Registers the reaction to a session that ended. */
+export function whenSignedOut(listener: () => void): void {
+  onSignedOut = listener;
+}
+
+const SAFE = new Set(["GET", "HEAD"]);
+
+const session: Middleware = {
+  onRequest({ request }) {
+    if (!SAFE.has(request.method)) request.headers.set("X-CSRF-Token", csrfToken);
+    return request;
+  },
+  onResponse({ response }) {
+    if (response.status === 401) onSignedOut();
+    return undefined;
+  },
+};
+
+/** The typed client of the HTTP API. */
+export const api = createClient<paths>({ credentials: "same-origin" });
+api.use(session);
+
+interface Outcome<Data> {
+  data?: Data;
+  error?: unknown;
+  response: Response;
+}
+
+/** Returns the body of a successful response. Throws an `ApiError` otherwise. */
+export async function unwrap<Data>(outcome: Promise<Outcome<Data>>): Promise<Data> {
+  const { data, error, response } = await outcome;
+  if (!response.ok) throw apiError(response, error);
+  return data as Data;
+}
+
+/** Sends a request that is not in the OpenAPI document: those of the console's own session. */
+export async function fetchJson<Data>(method: string, path: string, body?: unknown): Promise<Data> {
+  const headers = new Headers();
+  if (body !== undefined) headers.set("Content-Type", "application/json");
+  if (!SAFE.has(method)) headers.set("X-CSRF-Token", csrfToken);
+  const response = await fetch(path, { method, headers, credentials: "same-origin", body: body === undefined ? undefined : JSON.stringify(body) });
+  const text = await response.text();
+  const parsed: unknown = text ? parse(text) : null;
+  if (!response.ok) throw apiError(response, parsed);
+  return parsed as Data;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,71 @@
+import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+
+import { fetchJson } from "./client";
+import { placeFor } from "./pipeline";
+import type { Principal } from "./session";
+
+export interface Letter {
+  place: string;
+  state: "open" | "redriven" | "superseded" | "purged";
+  topic: string;
+  partition: number;
+  offset: number;
+  stage: string;
+  reason: string;
+  detail: string;
+  tries: number;
+  tenant: string | null;
+  first_time: string;
+  last_time: string;
+  key: string;
+  size: number;
+  parts: number;
+  settled_at: string | null;
+}
+
+export interface LetterContent extends Letter {
+  value: string | null;
+  headers: [string, string | null][];
+  answer: string | null;
+}
+
+export interface LetterFilter {
+  stage?: string;
+  reason?: string;
+  state?: string;
+  tenant?: string;
+}
+
+const LIMIT = 500;
+
+export function lettersQuery(principal: Principal, filter: LetterFilter) {
+  const query = new URLSearchParams({ limit: String(LIMIT), state: filter.state ?? "open" });
+  if (filter.stage) query.set("stage", filter.stage);
+  if (filter.reason) query.set("reason", filter.reason);
+  if (filter.tenant && principal.kind === "operator") query.set("tenant", filter.tenant);
+  return queryOptions({
+    queryKey: ["letters", principal.kind, "list", filter],
+    queryFn: () => fetchJson<{ letters: Letter[]; total: number }>("GET", `${placeFor(principal, "dead-letters")}?${query.toString()}`),
+  });
+}
+
+export function letterQuery(principal: Principal, place: string) {
+  return queryOptions({ queryKey: ["letters", principal.kind, "one", place], queryFn: () => fetchJson<LetterContent>("GET", `${placeFor(principal, "dead-letters")}/${place}`) });
+}
+
+export interface Redriven {
+  redriven: number;
+  superseded: number;
+  refused: string[];
+}
+
+function useLetters<Output>(principal: Principal, command: string) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (places: string[]) => fetchJson<Output>("POST", `${placeFor(principal, "dead-letters")}/${command}`, { at: places }),
+    onSuccess: async () => client.invalidateQueries({ queryKey: ["letters"] }),
+  });
+}
+
+export const useRedrive = (principal: Principal) => useLetters<Redriven>(principal, "redrive");
+export const usePurge = (principal: Principal) => useLetters<{ purged: number }>(principal, "purge");

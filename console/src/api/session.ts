@@ -1,0 +1,78 @@
+import { queryOptions, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+
+import { fetchJson, setCsrfToken } from "./client";
+import { ApiError } from "./errors";
+
+export type Scope = "ingest" | "recall" | "correct" | "erase" | "operate";
+export type Role = "viewer" | "operator" | "admin";
+
+export interface Principal {
+  kind: "tenant" | "operator";
+  tenant: string | null;
+  user: string | null;
+  id: string;
+  label: string;
+  scopes: Scope[];
+  role: Role | null;
+}
+
+export interface Session {
+  principal: Principal;
+  version: string;
+  csrf_token: string;
+  expires_at: string;
+}
+
+const PATH = "/console/session";
+
+async function readSession(): Promise<Session | null> {
+  try {
+    const session = await fetchJson<Session>("GET", PATH);
+    setCsrfToken(session.csrf_token);
+    return session;
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 401) return null;
+    throw error;
+  }
+}
+
+/** The session of this browser, or null if nobody is signed in. */
+export const sessionQuery = queryOptions({ queryKey: ["session"], queryFn: readSession, staleTime: Infinity, retry: false });
+
+export async function signIn(apiKey: string): Promise<Session> {
+  const session = await fetchJson<Session>("POST", PATH, { api_key: apiKey });
+  setCsrfToken(session.csrf_token);
+  return session;
+}
+
+/** Ends the session, and forgets everything that was read in it. */
+export function useSignOut(): () => Promise<void> {
+  const client = useQueryClient();
+  return async () => {
+    await fetchJson<null>("DELETE", PATH).catch((error: unknown) => {
+      if (!(error instanceof ApiError) || error.status !== 401) throw error;
+    });
+    // The session's own query stays: the gate observes it.
+    client.removeQueries({ predicate: (query) => query.queryKey[0] !== sessionQuery.queryKey[0] });
+    client.setQueryData(sessionQuery.queryKey, null);
+  };
+}
+
+/** The signed-in principal. Only for components inside the shell. */
+export function usePrincipal(): Principal {
+  const { data } = useSuspenseQuery(sessionQuery);
+  if (data === null) throw new Error("nobody is signed in");
+  return data.principal;
+}
+
+/** Whether a principal's key opens a scope. */
+export function hasScope(principal: Principal, scope: Scope): boolean {
+  return principal.kind === "tenant" && principal.scopes.includes(scope);
+}
+
+const LEVELS: Role[] = ["viewer", "operator", "admin"];
+
+/** Whether an operator's role includes another one. */
+export function hasRole(principal: Principal, role: Role): boolean {
+  return principal.role !== null && LEVELS.indexOf(principal.role) >= LEVELS.indexOf(role);
+}

@@ -1,0 +1,56 @@
+import type { Budget } from "@/api/pipeline";
+import { Badge } from "@/ui/Badge";
+import { cx } from "@/ui/classes";
+import { formatCount } from "@/ui/format";
+import { Empty } from "@/ui/states";
+
+import { formatCost } from "./groups";
+
+export function Budgets({ budgets, priced }: { budgets: Budget[]; priced: boolean }) {
+  if (budgets.length === 0) return <Empty title="No tenant used a model in this period" />;
+  return (
+    <ul className="divide-y">
+      {budgets.map((budget) => (
+        <li key={budget.tenant} className="grid gap-x-6 gap-y-2 px-4 py-3 sm:grid-cols-[10rem_1fr_1fr]">
+          <p className="min-w-0 text-sm">
+            <span className="block truncate font-medium">{budget.tenant}</span>
+            <span className="text-xs text-muted">{budget.policy === "offline" ? "then extract offline" : "then wait for the next day"}</span>
+          </p>
+          <Limit name="Tokens" used={budget.used_tokens} soft={budget.soft_tokens} hard={budget.hard_tokens} format={formatCount} />
+          {priced ? <Limit name="Cost" used={budget.used_cost} soft={budget.soft_cost} hard={budget.hard_cost} format={formatCost} /> : <span />}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+interface LimitProps {
+  name: string;
+  used: number | null;
+  soft: number | null;
+  hard: number | null;
+  format: (value: number) => string;
+}
+
+function Limit({ name, used, soft, hard, format }: LimitProps) {
+  const full = hard ?? soft;
+  const share = used !== null && full ? Math.min(used / full, 1) : 0;
+  const isOverSoft = used !== null && soft !== null && used >= soft;
+  const isOverHard = used !== null && hard !== null && used >= hard;
+  return (
+    <div className="min-w-0 text-xs">
+      <p className="flex flex-wrap items-center gap-x-2">
+        <span className="text-muted">{name}</span>
+        <span className="tnum font-medium">{used === null ? "unknown" : format(used)}</span>
+        <span className="tnum text-muted">{full === null ? "no limit" : `of ${format(full)}`}</span>
+        {isOverHard ? <Badge tone="bad">hard limit reached</Badge> : isOverSoft && <Badge tone="warn">soft limit reached</Badge>}
+      </p>
+      {full !== null && (
+        <div aria-hidden className="relative mt-1 h-2 overflow-hidden rounded-sm bg-raised">
+          <div className={cx("h-full", isOverHard ? "bg-s6" : isOverSoft ? "bg-s2" : "bg-s1")} style={{ width: `${share * 100}%` }} />
+          {hard !== null && soft !== null && hard > 0 && <div className="absolute inset-y-0 w-px bg-ink" style={{ left: `${Math.min(soft / hard, 1) * 100}%` }} />}
+        </div>
+      )}
+    </div>
+  );
+}

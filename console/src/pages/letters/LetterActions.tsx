@@ -1,0 +1,76 @@
+import { useState } from "react";
+
+import { usePurge, useRedrive } from "@/api/letters";
+import { usePrincipal } from "@/api/session";
+import { Button } from "@/ui/Button";
+import { ConfirmDialog } from "@/ui/ConfirmDialog";
+import { notify } from "@/ui/notices";
+
+/** Redrives or purges the chosen letters, or all that are shown. */
+export function LetterActions({ places, isChoice }: { places: string[]; isChoice: boolean }) {
+  const principal = usePrincipal();
+  const redrive = useRedrive(principal);
+  const purge = usePurge(principal);
+  const [asking, setAsking] = useState<"redrive" | "purge" | null>(null);
+  const close = () => setAsking(null);
+  const count = `${places.length} ${places.length === 1 ? "letter" : "letters"}`;
+  const which = isChoice ? `${places.length} chosen` : "all shown";
+  return (
+    <>
+      <Button size="small" tone="primary" onClick={() => setAsking("redrive")}>
+        Redrive {which}
+      </Button>
+      <Button size="small" onClick={() => setAsking("purge")}>
+        Purge {which}
+      </Button>
+      {asking === "redrive" && (
+        <ConfirmDialog
+          title={`Redrive ${count}`}
+          action="Redrive"
+          busy={redrive.isPending}
+          error={redrive.error}
+          onClose={close}
+          onConfirm={() =>
+            redrive.mutate(places, {
+              onSuccess: (done) => {
+                notify(redriveOutcome(done.redriven, done.superseded, done.refused.length));
+                close();
+              },
+            })
+          }
+        >
+          <p>The records go to their stages again. A record that was processed in the meantime has no second effect.</p>
+        </ConfirmDialog>
+      )}
+      {asking === "purge" && (
+        <ConfirmDialog
+          title={`Purge ${count}`}
+          action="Purge"
+          typed="purge"
+          busy={purge.isPending}
+          error={purge.error}
+          onClose={close}
+          onConfirm={() =>
+            purge.mutate(places, {
+              onSuccess: (done) => {
+                notify(`${done.purged} letters are purged.`);
+                close();
+              },
+            })
+          }
+        >
+          <p>
+            <strong>This cannot be undone.</strong> The records are deleted and will never be processed.
+          </p>
+        </ConfirmDialog>
+      )}
+    </>
+  );
+}
+
+function redriveOutcome(redriven: number, superseded: number, refused: number): string {
+  const parts = [`${redriven} redriven`];
+  if (superseded > 0) parts.push(`${superseded} superseded by newer records`);
+  if (refused > 0) parts.push(`${refused} refused`);
+  return `${parts.join(", ")}.`;
+}

@@ -1,0 +1,97 @@
+import { useState } from "react";
+
+import type { Schemas } from "@/api/client";
+import { useCorrect, type Memory } from "@/api/memories";
+import { Button } from "@/ui/Button";
+import { Dialog } from "@/ui/Dialog";
+import { TextArea, TextField } from "@/ui/Field";
+import { notify } from "@/ui/notices";
+import { ErrorNote } from "@/ui/states";
+
+/** Replaces fields of a memory. Only changed fields are sent. */
+export function CorrectDialog({ memory, onClose }: { memory: Memory; onClose: () => void }) {
+  const change = useCorrect(memory.id);
+  const isEvent = memory.kind === "event";
+  const firstProperties = JSON.stringify(memory.properties, null, 2);
+  const firstKeywords = memory.keywords.join(", ");
+  const [content, setContent] = useState(memory.content);
+  const [properties, setProperties] = useState(firstProperties);
+  const [keywords, setKeywords] = useState(firstKeywords);
+  const [importance, setImportance] = useState(String(memory.importance));
+  const [reason, setReason] = useState("");
+  const parsed = parseObject(properties);
+
+  const submit = () => {
+    const body: Schemas["CorrectionBody"] = { reason: reason.trim() };
+    if (isEvent && content !== memory.content) body.content = content;
+    if (properties !== firstProperties && parsed !== null) body.properties = withRemovals(memory.properties, parsed) as Schemas["CorrectionBody"]["properties"];
+    if (isEvent && keywords !== firstKeywords) body.keywords = keywords.split(",").map((word) => word.trim()).filter(Boolean);
+    if (isEvent && Number(importance) !== memory.importance) body.importance = Number(importance);
+    change.mutate(body, {
+      onSuccess: () => {
+        notify("The correction is stored. Entities and recalls follow within moments.");
+        onClose();
+      },
+    });
+  };
+  const isUnchanged = content === memory.content && properties === firstProperties && keywords === firstKeywords && Number(importance) === memory.importance;
+
+  return (
+    <Dialog title="Correct this memory" onClose={onClose}>
+      <form
+        className="space-y-4"
+        onSubmit={(event) => {
+          event.preventDefault();
+          submit();
+        }}
+      >
+        {isEvent && <TextArea label="Content" rows={3} maxLength={4000} required value={content} onChange={(event) => setContent(event.target.value)} />}
+        <TextArea
+          label="Properties (JSON)"
+          mono
+          rows={6}
+          spellCheck={false}
+          value={properties}
+          error={parsed === null ? "This is not a JSON object." : null}
+          hint="A property that you remove here is removed from the memory."
+          onChange={(event) => setProperties(event.target.value)}
+        />
+        {isEvent && (
+          <div className="grid gap-3 sm:grid-cols-[1fr_7rem]">
+            <TextField label="Keywords, separated by commas" value={keywords} onChange={(event) => setKeywords(event.target.value)} />
+            <TextField label="Importance" type="number" min={0} max={1} step="any" value={importance} onChange={(event) => setImportance(event.target.value)} />
+          </div>
+        )}
+        <TextField label="Reason (optional, stored with the change)" maxLength={500} value={reason} onChange={(event) => setReason(event.target.value)} />
+        {change.isError && <ErrorNote error={change.error} />}
+        <div className="flex justify-end gap-2">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" tone="primary" busy={change.isPending} disabled={parsed === null || isUnchanged}>
+            Save the correction
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+function parseObject(text: string): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** The changed properties; null for those that are gone. */
+function withRemovals(before: Record<string, unknown>, after: Record<string, unknown>): Record<string, unknown> {
+  const changes: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(after)) {
+    if (JSON.stringify(value) !== JSON.stringify(before[name])) changes[name] = value;
+  }
+  for (const name of Object.keys(before)) {
+    if (!(name in after)) changes[name] = null;
+  }
+  return changes;
+}

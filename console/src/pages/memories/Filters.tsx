@@ -1,0 +1,60 @@
+import { getRouteApi } from "@tanstack/react-router";
+import { useState } from "react";
+
+import { Button } from "@/ui/Button";
+import { SelectField, TextField } from "@/ui/Field";
+
+const route = getRouteApi("/memories");
+
+const KINDS = [
+  { value: "", label: "Any kind" },
+  { value: "event", label: "Events" },
+  { value: "entity", label: "Entities" },
+  { value: "summary", label: "Summaries" },
+  { value: "segment", label: "Segments" },
+];
+
+const FIELDS = ["q", "user", "session", "kind", "type", "since", "until"] as const;
+type Draft = Partial<Record<(typeof FIELDS)[number], string>>;
+
+export function Filters() {
+  const search = route.useSearch();
+  // The form starts again when the address changes in another way, for example by going back.
+  return <FilterForm key={FIELDS.map((field) => search[field] ?? "").join("\n")} initial={search} />;
+}
+
+function FilterForm({ initial }: { initial: Draft }) {
+  const navigate = route.useNavigate();
+  const [draft, setDraft] = useState<Draft>(initial);
+  const field = (name: keyof Draft) => ({
+    value: draft[name] ?? "",
+    onChange: (event: { target: { value: string } }) => setDraft({ ...draft, [name]: event.target.value }),
+  });
+  const apply = (next: Draft) => void navigate({ search: () => Object.fromEntries(FIELDS.map((name) => [name, next[name]?.trim() || undefined])) });
+  return (
+    <form
+      role="search"
+      className="grid grid-cols-2 gap-3 md:grid-cols-4 xl:grid-cols-[2fr_1fr_1fr_1fr_1fr_auto]"
+      onSubmit={(event) => {
+        event.preventDefault();
+        apply(draft);
+      }}
+    >
+      <TextField label="Search for" type="search" className="col-span-2 md:col-span-4 xl:col-span-1" placeholder="A question or words" {...field("q")} />
+      <TextField label="User" {...field("user")} />
+      <TextField label="Session" {...field("session")} />
+      <SelectField label="Kind" options={KINDS} {...field("kind")} />
+      <TextField label="Type" placeholder="life_event" {...field("type")} />
+      <div className="col-span-2 flex items-end gap-2 md:col-span-1 xl:row-start-1 xl:col-start-6">
+        <Button type="submit" tone="primary">
+          Apply
+        </Button>
+        <Button tone="quiet" onClick={() => apply({})}>
+          Reset
+        </Button>
+      </div>
+      <TextField label="From day" type="date" {...field("since")} />
+      <TextField label="Before day" type="date" {...field("until")} />
+    </form>
+  );
+}

@@ -1,0 +1,70 @@
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+
+import { memoriesQuery, searchQuery, type Memory, type MemoryFilter } from "@/api/memories";
+import { Button } from "@/ui/Button";
+import { PageHeader, Panel } from "@/ui/Panel";
+import { Empty, QueryState } from "@/ui/states";
+
+import { Filters } from "./Filters";
+import { MemoryDialog } from "./MemoryDialog";
+import { MemoryTable } from "./MemoryTable";
+
+const route = getRouteApi("/memories");
+
+export function MemoriesPage() {
+  const { q, memory, ...rest } = route.useSearch();
+  const navigate = route.useNavigate();
+  const filter: MemoryFilter = { user: rest.user, session: rest.session, kind: rest.kind, type: rest.type, since: rest.since, until: rest.until };
+  const open = (id: string | undefined) => void navigate({ search: (before) => ({ ...before, memory: id }) });
+  return (
+    <>
+      <PageHeader title="Memories" purpose="Everything that was extracted and is live: events, entities, summaries and segments, each with its source messages." />
+      <Panel title="Filter">
+        <Filters />
+      </Panel>
+      {q ? <Found text={q} filter={filter} selected={memory} onOpen={open} /> : <All filter={filter} selected={memory} onOpen={open} />}
+      {memory && <MemoryDialog key={memory} id={memory} onClose={() => open(undefined)} />}
+    </>
+  );
+}
+
+interface ListProps {
+  filter: MemoryFilter;
+  selected: string | undefined;
+  onOpen: (id: string) => void;
+}
+
+function All({ filter, selected, onOpen }: ListProps) {
+  const query = useInfiniteQuery(memoriesQuery(filter));
+  const memories: Memory[] = query.data?.pages.flatMap((page) => page.memories) ?? [];
+  return (
+    <Panel title="Live memories" note={query.data && `${memories.length}${query.hasNextPage ? " of more" : ""}, ordered by id`} flush>
+      <QueryState query={query} rows={8} isEmpty={() => memories.length === 0} empty={<NothingFound />}>
+        {() => <MemoryTable memories={memories} selected={selected} onOpen={onOpen} />}
+      </QueryState>
+      {query.hasNextPage && (
+        <div className="border-t p-3 text-center">
+          <Button busy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
+            Load more
+          </Button>
+        </div>
+      )}
+    </Panel>
+  );
+}
+
+function Found({ text, filter, selected, onOpen }: ListProps & { text: string }) {
+  const query = useQuery(searchQuery(text, filter));
+  return (
+    <Panel title="Search results" note={query.data && `${query.data.results.length}, best first`} flush>
+      <QueryState query={query} rows={8} isEmpty={(found) => found.results.length === 0} empty={<NothingFound />}>
+        {(found) => <MemoryTable memories={found.results} scores={found.results.map((result) => result.score)} selected={selected} onOpen={onOpen} />}
+      </QueryState>
+    </Panel>
+  );
+}
+
+function NothingFound() {
+  return <Empty title="No memory matches">Remove a filter. New messages become memories when their window closes: see Sessions.</Empty>;
+}

@@ -1,0 +1,106 @@
+import { Ban, Pencil, Trash2, Undo2 } from "lucide-react";
+import { useState } from "react";
+
+import { useDelete, useInvalidate, useRevert, type Memory } from "@/api/memories";
+import { hasScope, usePrincipal } from "@/api/session";
+import { Button } from "@/ui/Button";
+import { ConfirmDialog } from "@/ui/ConfirmDialog";
+import { notify } from "@/ui/notices";
+
+import { CorrectDialog } from "./CorrectDialog";
+
+type Change = "correct" | "invalidate" | "revert" | "delete";
+
+/** The changes of a memory. Only events can be invalidated or deleted: other memories are made of events. */
+export function MemoryActions({ memory, onGone }: { memory: Memory; onGone: () => void }) {
+  const principal = usePrincipal();
+  const [asking, setAsking] = useState<Change | null>(null);
+  const close = () => setAsking(null);
+  if (!hasScope(principal, "correct")) return <p className="text-xs text-muted">Your key does not allow changes: it lacks the scope “correct”.</p>;
+  const isEvent = memory.kind === "event";
+  const props = { memory, onClose: close, onGone };
+  return (
+    <div className="flex flex-wrap gap-2">
+      <Button size="small" onClick={() => setAsking("correct")}>
+        <Pencil aria-hidden className="size-3.5" /> Correct
+      </Button>
+      {memory.correction && (
+        <Button size="small" onClick={() => setAsking("revert")}>
+          <Undo2 aria-hidden className="size-3.5" /> Revert the correction
+        </Button>
+      )}
+      {isEvent && (
+        <>
+          <Button size="small" onClick={() => setAsking("invalidate")}>
+            <Ban aria-hidden className="size-3.5" /> Invalidate
+          </Button>
+          <Button size="small" onClick={() => setAsking("delete")}>
+            <Trash2 aria-hidden className="size-3.5" /> Delete
+          </Button>
+        </>
+      )}
+      {asking === "correct" && <CorrectDialog memory={memory} onClose={close} />}
+      {asking === "revert" && <Revert {...props} />}
+      {asking === "invalidate" && <Invalidate {...props} />}
+      {asking === "delete" && <Delete {...props} />}
+    </div>
+  );
+}
+
+interface ChangeProps {
+  memory: Memory;
+  onClose: () => void;
+  onGone: () => void;
+}
+
+function Revert({ memory, onClose }: ChangeProps) {
+  const change = useRevert(memory.id);
+  const confirm = (reason: string) =>
+    change.mutate(reason, {
+      onSuccess: () => {
+        notify("The newest correction is reverted.");
+        onClose();
+      },
+    });
+  return (
+    <ConfirmDialog title="Revert the newest correction" action="Revert" withReason busy={change.isPending} error={change.error} onConfirm={confirm} onClose={onClose}>
+      <p>The memory gets the values that it had before its newest correction.</p>
+    </ConfirmDialog>
+  );
+}
+
+function Invalidate({ memory, onClose, onGone }: ChangeProps) {
+  const change = useInvalidate(memory.id);
+  const confirm = (reason: string) =>
+    change.mutate(reason, {
+      onSuccess: ({ remaining }) => {
+        notify(remaining?.length ? `The event is invalid. ${remaining.length} memories still have its content.` : "The event is invalid.");
+        onGone();
+      },
+    });
+  return (
+    <ConfirmDialog title="Invalidate this event" action="Invalidate" withReason busy={change.isPending} error={change.error} onConfirm={confirm} onClose={onClose}>
+      <p>The event was never true. Recalls no longer find it, and entities lose its contribution.</p>
+      <p className="text-muted">You can revert this while the event is kept.</p>
+    </ConfirmDialog>
+  );
+}
+
+function Delete({ memory, onClose, onGone }: ChangeProps) {
+  const change = useDelete(memory.id);
+  const confirm = (reason: string) =>
+    change.mutate(reason, {
+      onSuccess: ({ remaining }) => {
+        notify(remaining?.length ? `The event is deleted. ${remaining.length} memories or messages still have its content.` : "The event is deleted.");
+        onGone();
+      },
+    });
+  return (
+    <ConfirmDialog title="Delete this event" action="Delete" typed="delete" withReason busy={change.isPending} error={change.error} onConfirm={confirm} onClose={onClose}>
+      <p>
+        <strong>This cannot be undone.</strong> No revert and no later extraction restores the event. Entities lose its contribution.
+      </p>
+      <blockquote className="line-clamp-3 border-l-2 pl-3 text-muted">{memory.content}</blockquote>
+    </ConfirmDialog>
+  );
+}

@@ -1,0 +1,60 @@
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+
+import { memoryQuery, type Memory } from "@/api/memories";
+import { ApiError } from "@/api/errors";
+import { Code } from "@/ui/Code";
+import { Dialog } from "@/ui/Dialog";
+import { Json } from "@/ui/Json";
+import { Empty, QueryState } from "@/ui/states";
+import { Tabs } from "@/ui/Tabs";
+
+import { EvidenceTab } from "./EvidenceTab";
+import { HistoryTab } from "./HistoryTab";
+import { MemoryActions } from "./MemoryActions";
+import { MemoryFacts } from "./MemoryFacts";
+import { TypeBadge } from "./MemoryTable";
+
+/** One memory: its content, where it comes from, its history, and the changes that the key allows. */
+export function MemoryDialog({ id, onClose }: { id: string; onClose: () => void }) {
+  const query = useQuery(memoryQuery(id));
+  const isMissing = query.error instanceof ApiError && query.error.status === 404;
+  return (
+    <Dialog title="Memory" shape="sheet" onClose={onClose}>
+      {isMissing ? (
+        <Empty title="This memory does not exist any more">
+          It was invalidated, deleted, extracted again or erased. <Code text={id} />
+        </Empty>
+      ) : (
+        <QueryState query={query}>{(memory) => <MemoryView memory={memory} onGone={onClose} />}</QueryState>
+      )}
+    </Dialog>
+  );
+}
+
+function MemoryView({ memory, onGone }: { memory: Memory; onGone: () => void }) {
+  const [tab, setTab] = useState("facts");
+  return (
+    <div className="space-y-4">
+      <div className="space-y-2">
+        <TypeBadge memory={memory} />
+        <p className="text-base leading-6">
+          {memory.speaker && <span className="text-muted">{memory.speaker}: </span>}
+          {memory.content}
+        </p>
+      </div>
+      <MemoryActions memory={memory} onGone={onGone} />
+      <Tabs
+        label="Parts of the memory"
+        value={tab}
+        onChange={setTab}
+        tabs={[
+          { key: "facts", title: "Details", content: <MemoryFacts memory={memory} /> },
+          { key: "evidence", title: `Evidence (${memory.evidence.length})`, content: <EvidenceTab memory={memory} /> },
+          { key: "history", title: "History", content: <HistoryTab memory={memory} /> },
+          { key: "json", title: "JSON", content: <Json label="The memory as JSON" value={memory} /> },
+        ]}
+      />
+    </div>
+  );
+}

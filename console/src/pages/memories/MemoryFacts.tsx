@@ -1,0 +1,79 @@
+import { Link } from "@tanstack/react-router";
+
+import type { Memory } from "@/api/memories";
+import { Badge } from "@/ui/Badge";
+import { Code } from "@/ui/Code";
+import { Facts } from "@/ui/Facts";
+import { formatScore } from "@/ui/format";
+import { Moment } from "@/ui/Moment";
+import { Value } from "@/ui/Value";
+
+export function MemoryFacts({ memory }: { memory: Memory }) {
+  const properties = Object.entries(memory.properties);
+  return (
+    <div className="space-y-5">
+      <Facts
+        items={[
+          ["Id", <Code key="id" text={memory.id} />],
+          ["User", memory.user],
+          [
+            "Session",
+            memory.session && (
+              <Link to="/sessions" search={{ session: memory.session }} className="text-accent underline">
+                {memory.session}
+              </Link>
+            ),
+          ],
+          [
+            "Entity",
+            memory.kind === "entity" && memory.entity_key && (
+              <Link to="/entities" search={{ entity: `${memory.type}/${memory.entity_key}` }} className="text-accent underline">
+                {memory.type}/{memory.entity_key}
+              </Link>
+            ),
+          ],
+          ["Happened", memory.date ?? <Moment key="time" at={memory.event_time} />],
+          ["Said", memory.said_at && <Moment at={memory.said_at} />],
+          ["Original sentence", memory.said],
+          ["Updates entities", memory.entity_keys?.join(", ")],
+          ["Importance", memory.kind === "event" && formatScore(memory.importance)],
+          ["Expires", memory.expires_at && <Moment at={memory.expires_at} />],
+          ["Extracted by", memory.extractor],
+          ["Generation", memory.generation || "first"],
+          ["Version", memory.version],
+          [
+            "Keywords",
+            memory.keywords.length > 0 && (
+              <span className="flex flex-wrap gap-1">
+                {memory.keywords.map((keyword) => (
+                  <Badge key={keyword}>{keyword}</Badge>
+                ))}
+              </span>
+            ),
+          ],
+        ]}
+      />
+      {properties.length > 0 && (
+        <section>
+          <h3 className="mb-2 text-xs font-semibold text-muted">Properties</h3>
+          <Facts items={properties.map(([name, value]) => [name, <Value key={name} value={value} />])} />
+        </section>
+      )}
+      {memory.links && memory.links.length > 0 && (
+        <section>
+          <h3 className="mb-2 text-xs font-semibold text-muted">Links</h3>
+          <ul className="space-y-1 text-sm">
+            {memory.links.map((link, index) => (
+              <li key={index}>
+                <Link to="/memories" search={(before) => ({ ...before, memory: String(link.id) })} className="text-accent underline">
+                  {String(link.relation)}
+                </Link>{" "}
+                <code className="font-mono text-xs">{String(link.id)}</code>
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,38 @@
+import type { UseQueryResult } from "@tanstack/react-query";
+
+import type { ContextBlock } from "@/api/recall";
+import { Panel } from "@/ui/Panel";
+import { QueryState } from "@/ui/states";
+
+import { MemoryId } from "./WhyNotList";
+
+/** The block of text that an LLM gets for the same question. */
+export function ContextPanel({ query }: { query: UseQueryResult<ContextBlock> }) {
+  return (
+    <Panel title="Context for the LLM" note={query.data && `${query.data.tokens} tokens${query.data.left_out ? `, ${query.data.left_out} memories left out` : ""}`}>
+      <QueryState query={query}>
+        {(block) => (
+          <div className="space-y-3">
+            {/* A region that scrolls has to be reachable with the keyboard. */}
+            {/* eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
+            <pre role="region" aria-label="Context block" tabIndex={0} className="max-h-[32rem] overflow-auto rounded-md bg-raised p-3 font-mono text-xs leading-5 whitespace-pre-wrap">
+              {block.context}
+            </pre>
+            <details>
+              <summary className="text-xs text-muted hover:text-ink">{block.citations.length} citations</summary>
+              <ul className="mt-2 space-y-1 text-xs">
+                {block.citations.map((citation) => (
+                  <li key={citation.mark} className="flex flex-wrap gap-x-2">
+                    <code className="font-mono">[{citation.mark}]</code>
+                    <MemoryId id={citation.id} />
+                    <span className="text-muted">messages {citation.evidence.join(", ") || "none"}</span>
+                  </li>
+                ))}
+              </ul>
+            </details>
+          </div>
+        )}
+      </QueryState>
+    </Panel>
+  );
+}

@@ -1,0 +1,56 @@
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+
+import { methodQuery, revisionsQuery, schemaQuery } from "@/api/schemas";
+import { usePrincipal } from "@/api/session";
+import { PageHeader, Panel } from "@/ui/Panel";
+import { QueryState } from "@/ui/states";
+
+import { Choices } from "./Choices";
+import { EXAMPLE, pretty } from "./draft";
+import { MethodDocument } from "./MethodDocument";
+import { SchemaEditor } from "./SchemaEditor";
+
+const route = getRouteApi("/schemas");
+
+export function SchemasPage() {
+  return (
+    <>
+      <PageHeader title="Schemas and methods" purpose="What is extracted, and how it is archived and managed. Edit a schema, check it, and preview what it extracts, before anybody uses it." />
+      <div className="grid items-start gap-4 lg:grid-cols-[17rem_minmax(0,1fr)]">
+        <Choices />
+        <Chosen />
+      </div>
+    </>
+  );
+}
+
+function Chosen() {
+  const principal = usePrincipal();
+  const { schema, method } = route.useSearch();
+  const revisions = useQuery(revisionsQuery(principal));
+  if (method) return <Method key={method} name={method} />;
+  if (schema === "new") return <SchemaEditor key="new" title="New schema" initial={pretty(EXAMPLE)} />;
+  const first = revisions.data?.find((each) => each.in_force) ?? revisions.data?.[0];
+  const name = schema ?? first?.schema;
+  if (name) return <Schema key={name} name={name} />;
+  return <Panel>{revisions.data ? "There is no schema yet." : <QueryState query={revisions}>{() => null}</QueryState>}</Panel>;
+}
+
+function Schema({ name }: { name: string }) {
+  const query = useQuery(schemaQuery(usePrincipal(), name));
+  return (
+    <div className="min-w-0 space-y-4">
+      <QueryState query={query}>{(schema) => <SchemaEditor title={schema.schema} initial={pretty(schema.content)} />}</QueryState>
+    </div>
+  );
+}
+
+function Method({ name }: { name: string }) {
+  const query = useQuery(methodQuery(usePrincipal(), name));
+  return (
+    <div className="min-w-0 space-y-4">
+      <QueryState query={query}>{(method) => <MethodDocument name={method.method} initial={pretty(method.content)} />}</QueryState>
+    </div>
+  );
+}

@@ -1,0 +1,86 @@
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { useState } from "react";
+
+import { sessionsQuery, type SessionRow } from "@/api/sessions";
+import { Badge } from "@/ui/Badge";
+import { Button } from "@/ui/Button";
+import { TextField } from "@/ui/Field";
+import { Moment } from "@/ui/Moment";
+import { PageHeader, Panel } from "@/ui/Panel";
+import { Empty, QueryState } from "@/ui/states";
+import { Table, type Column } from "@/ui/Table";
+
+import { SessionDialog } from "./SessionDialog";
+
+const route = getRouteApi("/sessions");
+const unknown = <span className="text-muted">–</span>;
+
+export function SessionsPage() {
+  const { user, session } = route.useSearch();
+  const navigate = route.useNavigate();
+  const query = useInfiniteQuery(sessionsQuery(user));
+  const rows = query.data?.pages.flatMap((page) => newestFirst(page.sessions)) ?? [];
+  const open = (id: string | undefined) => void navigate({ search: (before) => ({ ...before, session: id }) });
+  const columns: Column<SessionRow>[] = [
+    {
+      key: "session",
+      title: "Session",
+      cell: (row) => (
+        <button type="button" className="text-left font-medium text-accent hover:underline" onClick={() => open(row.session)}>
+          {row.session}
+        </button>
+      ),
+    },
+    { key: "user", title: "User", cell: (row) => row.users.join(", ") || unknown },
+    {
+      key: "window",
+      title: "Open window",
+      cell: (row) => (row.open_window ? <Badge tone="accent">{row.open_window.message_count} messages</Badge> : <span className="text-muted">none</span>),
+    },
+    { key: "closed", title: "Last closed window", wide: true, cell: (row) => (row.closed_window ? `${row.closed_window.message_count} messages` : unknown) },
+    { key: "last", title: "Last message", cell: (row) => <Moment at={row.last_message_at} /> },
+  ];
+  return (
+    <>
+      <PageHeader title="Sessions" purpose="Conversations with their open window: messages that wait for the window to close before they are extracted." />
+      <Filter key={user ?? ""} initial={user ?? ""} />
+      <Panel title="Sessions" flush>
+        <QueryState query={query} isEmpty={() => rows.length === 0} empty={<Empty title="No session matches">A session appears with its first message.</Empty>}>
+          {() => <Table caption="Sessions" columns={columns} rows={rows} rowKey={(row) => row.session} selected={session} />}
+        </QueryState>
+        {query.hasNextPage && (
+          <div className="border-t p-3 text-center">
+            <Button busy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
+              Load more
+            </Button>
+          </div>
+        )}
+      </Panel>
+      {session && <SessionDialog key={session} session={session} onClose={() => open(undefined)} />}
+    </>
+  );
+}
+
+function Filter({ initial }: { initial: string }) {
+  const navigate = route.useNavigate();
+  const [user, setUser] = useState(initial);
+  return (
+    <form
+      role="search"
+      className="flex flex-wrap items-end gap-3"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void navigate({ search: { user: user.trim() || undefined } });
+      }}
+    >
+      <TextField label="User" className="w-56" value={user} onChange={(event) => setUser(event.target.value)} />
+      <Button type="submit">Apply</Button>
+    </form>
+  );
+}
+
+/** The service orders the pages by name; within a page, the newest session comes first. */
+function newestFirst(sessions: SessionRow[]): SessionRow[] {
+  return [...sessions].sort((left, right) => (right.last_message_at ?? "").localeCompare(left.last_message_at ?? ""));
+}

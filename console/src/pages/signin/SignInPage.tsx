@@ -1,0 +1,54 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+
+import { ApiError } from "@/api/errors";
+import { sessionQuery, signIn } from "@/api/session";
+import { Logo } from "@/shell/Logo";
+import { ThemeSwitch } from "@/shell/ThemeSwitch";
+import { Button } from "@/ui/Button";
+import { TextField } from "@/ui/Field";
+import { ErrorNote } from "@/ui/states";
+
+export function SignInPage() {
+  const client = useQueryClient();
+  const [key, setKey] = useState("");
+  const attempt = useMutation({ mutationFn: signIn, onSuccess: (session) => client.setQueryData(sessionQuery.queryKey, session) });
+  return (
+    <main className="mx-auto flex min-h-dvh max-w-sm flex-col justify-center gap-6 p-4">
+      <Logo />
+      <form
+        className="space-y-4 rounded-lg border bg-panel p-5"
+        onSubmit={(event) => {
+          event.preventDefault();
+          attempt.mutate(key.trim());
+        }}
+      >
+        <div>
+          <h1>Sign in</h1>
+          <p className="mt-1 text-sm text-muted">Use an API key of a tenant or of an operator. The console shows what the key may see.</p>
+        </div>
+        <TextField
+          label="API key"
+          type="password"
+          autoComplete="current-password"
+          spellCheck={false}
+          required
+          value={key}
+          onChange={(event) => setKey(event.target.value)}
+          hint="With varve dev, the key is in .varve/dev.key."
+        />
+        {attempt.isError && <ErrorNote error={inPlainWords(attempt.error)} />}
+        <Button type="submit" tone="primary" busy={attempt.isPending} className="w-full">
+          Sign in
+        </Button>
+      </form>
+      <ThemeSwitch />
+    </main>
+  );
+}
+
+/** The detail of a 401 is about headers; here the reader entered a key. */
+function inPlainWords(error: Error): Error {
+  if (!(error instanceof ApiError) || error.status !== 401) return error;
+  return new ApiError(401, error.kind, "The service does not accept this key. It may be mistyped, revoked or expired.", error.traceId, null);
+}

@@ -1,0 +1,17 @@
+import type { ReactNode } from "react";
+
+import { cx } from "./classes";
+
+export type Tone = "neutral" | "accent" | "good" | "warn" | "bad";
+
+const TONES: Record<Tone, string> = {
+  neutral: "bg-raised text-muted",
+  accent: "bg-accent-soft text-accent",
+  good: "bg-good-soft text-good",
+  warn: "bg-warn-soft text-warn",
+  bad: "bg-bad-soft text-bad",
+};
+
+export function Badge({ tone = "neutral", children }: { tone?: Tone; children: ReactNode }) {
+  return <span className={cx("inline-flex items-center gap-1 rounded px-1.5 py-0.5 text-2xs font-medium", TONES[tone])}>{children}</span>;
+}
