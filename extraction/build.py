@@ -2,6 +2,7 @@
 
 from extraction.dedup import Thresholds
 from extraction.method import MethodExtractor
+from extraction.offline.drafting import stated_events
 from extraction.offline.extractor import OfflineExtractor
 from extraction.offline.quotations import quotations
 from extraction.one_pass.extractor import OnePassExtractor
@@ -44,6 +45,7 @@ def build_extractor(
         thresholds=thresholds,
         clock=clock or SystemClock(),
         quotations=quotations,
+        stated_events=stated_events,
         metrics=own_metrics or metrics(),
         beyond_budget=offline,
     )

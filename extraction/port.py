@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
+from extraction.drafts import EventDraft
 from memory.records import Extraction, Memory, NotedEvent, Window
 from memory.schema.model import MemorySchema
 
@@ -35,6 +36,11 @@ class Quotation(NamedTuple):
 
 Quotations = Callable[[Window, frozenset[str]], Mapping[int, Quotation]]
 """Quotes the messages of a window, by their indices, except those whose content hashes show that a recall returned them lately."""
+
+
+StatedEvents = Callable[[Window, MemorySchema, frozenset[str]], tuple[EventDraft, ...]]
+"""The events that a window's application states itself, by tool calls with the name of an event type: one for each such message, in order.
+The third argument has the content hashes of what recalls returned lately."""
 
 
 class Extractor(Protocol):

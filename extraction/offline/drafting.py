@@ -20,6 +20,7 @@ from extraction.offline.profile_facts import believed, patches_of, user_statemen
 from extraction.offline.properties import properties_of
 from extraction.offline.search_vectors import SearchTexts, plain_text, texts_of, vectors_of
 from extraction.offline.segmentation import Utterance, topics
+from extraction.offline.tool_events import stated_type
 from extraction.offline.turns import Passage, Turn, name_of, passages_of, turns_of
 from extraction.offline.wording import event_content, event_date_of
 from extraction.port import ExtractionContext
@@ -27,6 +28,7 @@ from extraction.statements import either_says_all
 from memory.dates.mentions import unclear_dates
 from memory.records import Window
 from memory.schema import MemorySchema, coerce_properties
+from memory.schema.method import DERIVED_TYPES
 from memory.text import shortened
 from models.embedding.port import Embedding, Vector
 
@@ -143,6 +145,23 @@ def draft_of(
     )
 
 
+def stated_events(window: Window, schema: MemorySchema, recalled: frozenset[str]) -> tuple[EventDraft, ...]:
+    """See :data:`extraction.port.StatedEvents`. They are those that :func:`draft_of` drafts for these messages, without a segment."""
+    event_types = schema.without_event_types(*DERIVED_TYPES).event_types
+    if not any(stated_type(event_types, message.tool_call) for message in window.messages):
+        return ()
+    turns = turns_of(window.messages, recalled=recalled, tally=DropCounter())
+    events: list[EventDraft] = []
+    for index, turn in enumerate(turns):
+        if (event_type := stated_type(event_types, turn.message.tool_call)) is None:
+            continue
+        (passage,) = passages_of(turns, index)
+        coerced = coerce_properties(event_type, properties_of(event_type, turns, passage, topic=""))
+        ranker = KeywordRanker([passage.text], names=[turn.speaker])
+        events.append(_event(turns, passage, event_type.name, coerced.properties, None, ranker, None))
+    return tuple(events)
+
+
 def _segments(
     turns: Sequence[Turn], passages: Sequence[Passage], utterances: Sequence[Utterance], ranker: KeywordRanker
 ) -> tuple[list[SegmentDraft], dict[int, int]]:
@@ -179,7 +198,7 @@ def _event(
     passage: Passage,
     event_type: str,
     properties: dict[str, JsonValue],
-    segment: int,
+    segment: int | None,
     ranker: KeywordRanker,
     searched: str | None,
 ) -> EventDraft:

@@ -1,6 +1,7 @@
 """The extractor that asks an LLM: one call a window (VikingMem 3.1, one-pass memory extraction)."""
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -16,7 +17,7 @@ from extraction.one_pass.flow import STAGE, Flow, Task, extraction_flow
 from extraction.one_pass.prompt.limits import PromptLimits
 from extraction.one_pass.prompt.prefix import compile_prefix
 from extraction.one_pass.resolution import resolution_flow
-from extraction.port import ExtractionContext, Extractor, Quotation, Quotations
+from extraction.port import ExtractionContext, Extractor, Quotation, Quotations, StatedEvents
 from memory.records import Extraction, Usage, Window
 from memory.schema import MemorySchema
 from memory.text import estimate_tokens
@@ -49,6 +50,7 @@ class OnePassExtractor:
         thresholds: When two events are one.
         clock: Dates the usage records.
         quotations: Quotes the first message of each event.
+        stated_events: Finds the events that the application states itself. The model is not asked about a window that has nothing else.
         metrics: Where repetitions that the model did not resolve are counted.
         beyond_budget: Extracts the windows of tenants whose hard budget is used up and whose policy is not to wait; closed with the
             extractor.
@@ -64,6 +66,7 @@ class OnePassExtractor:
         thresholds: Thresholds,
         clock: Clock,
         quotations: Quotations,
+        stated_events: StatedEvents,
         metrics: Metrics,
         beyond_budget: Extractor,
     ) -> None:
@@ -74,6 +77,7 @@ class OnePassExtractor:
         self._thresholds = thresholds
         self._clock = clock
         self._quotations = quotations
+        self._stated_events = stated_events
         self._records = metrics.records
         self._beyond_budget = beyond_budget
 
@@ -107,10 +111,15 @@ class OnePassExtractor:
     async def _extract(self, window: Window, schema: MemorySchema, context: ExtractionContext) -> Extraction:
         usage: list[Usage] = []
         task = await asyncio.to_thread(self._task, window, schema, context)
-        draft = await self._run(extraction_flow(task), usage)
+        stated = await asyncio.to_thread(self._stated_events, window, schema, context.recalled_hashes)
+        if stated and len(stated) == len(window.messages):
+            draft = Draft(events=stated)
+        else:
+            draft = _with_stated(await self._run(extraction_flow(task), usage), stated)
         draft = await self._without_repetitions(draft, task, usage)
         if schema.said:
-            draft = _with_quotations(draft, await asyncio.to_thread(self._quotations, window, context.recalled_hashes))
+            quotations = await asyncio.to_thread(self._quotations, window, context.recalled_hashes)
+            draft = _with_quotations(draft, {index: each for index, each in quotations.items() if index not in _messages_of(stated)})
         build = partial(build_extraction, window=window, schema=schema, extractor=self.name, generation=context.generation, usage=usage)
         return await asyncio.to_thread(build, draft)
 
@@ -194,6 +203,22 @@ def _advanced(flow: Flow[R], answer: LLMAnswer | None) -> LLMRequest | _Ended[R]
         return next(flow) if answer is None else flow.send(answer)
     except StopIteration as end:
         return _Ended(end.value)
+
+
+def _with_stated(draft: Draft, stated: Sequence[EventDraft]) -> Draft:
+    """The draft with the stated events in place of the model's wording of them."""
+    if not stated:
+        return draft
+    messages_of: dict[str, set[int]] = defaultdict(set)
+    for each in stated:
+        messages_of[each.type].update(each.messages)
+    kept = [each for each in draft.events if not messages_of[each.type].issuperset(each.messages)]
+    draft.tally.drop("event", "stated", len(draft.events) - len(kept))
+    return replace(draft, events=tuple(sorted([*kept, *stated], key=lambda each: min(each.messages))))
+
+
+def _messages_of(events: Sequence[EventDraft]) -> frozenset[int]:
+    return frozenset(message for each in events for message in each.messages)
 
 
 def _with_quotations(draft: Draft, quotations: Mapping[int, Quotation]) -> Draft:

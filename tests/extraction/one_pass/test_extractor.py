@@ -124,7 +124,7 @@ async def test_every_scenarios_conversation_is_extracted_whole(embedder: Embedde
 
     reached = {each for event in extraction.events for each in event.message_ids}
     assert reached == set(extraction.message_ids)
-    assert {each.reason for each in extraction.dropped} <= {"duplicate"}
+    assert {each.reason for each in extraction.dropped} <= {"duplicate", "stated"}
     assert {each.schema_version for each in extraction.events} == {"1.0"}
     assert Extraction.from_json(extraction.to_json()) == extraction
 
