@@ -23,9 +23,7 @@ class VarveStore(BaseStore):  # type: ignore[misc]
     """Implements ``langgraph.store.base.BaseStore``.
 
     An item is an event of the type ``store_item`` that its put states, with the message as evidence. The tenant's schema needs this type:
-    ``varve_integrations.store_items.SCHEMA`` has it. The tenant's windows have to be extracted without a model, because a model decides
-    itself which events there are. Give the store a tenant of its own with that schema and the budget
-    ``{"hard_tokens": 0, "policy": "offline"}``. ``setup`` checks both.
+    ``varve_integrations.store_items.SCHEMA`` has it. Give the store a tenant of its own with that schema; ``setup`` checks it.
 
     Differences from ``InMemoryStore``:
 
@@ -134,6 +132,5 @@ def _require_indexed(found: bool, timeout_s: float) -> None:
     if not found:
         raise RuntimeError(
             f"the service did not store an item within {timeout_s:g} s. The tenant's schema needs the event type {ITEM_TYPE}"
-            " (varve_integrations.store_items.SCHEMA), and its windows have to be extracted without a model: set its budget to"
-            ' {"hard_tokens": 0, "policy": "offline"}'
+            " (varve_integrations.store_items.SCHEMA)"
         )
