@@ -1,6 +1,6 @@
 """The original messages of a memory: from the session's tail, else from the log of windows."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
