@@ -158,7 +158,7 @@ def test_debugging_a_recall(visitor: Visitor) -> None:
     visitor.picture("recall")
 
     hidden = visitor.stack.memory("cora", "Trondheim")["id"]
-    page.get_by_label(re.compile("^Why not")).fill(hidden)
+    page.get_by_role("textbox", name=re.compile("^Why not")).fill(hidden)
     page.get_by_role("button", name="Recall", exact=True).click()
     page.get_by_role("tab", name="Why not (1)").click()
     expect(page.get_by_role("list", name="Why not")).to_contain_text("The request excludes it.")
@@ -224,7 +224,7 @@ def test_comparing_cost_with_budgets(visitor: Visitor) -> None:
     usage = page.get_by_role("region", name="Usage by tenant")
     expect(usage.get_by_role("row", name=re.compile(f"^{stack.tenant} "))).to_contain_text("79k")
     expect(usage.get_by_role("row", name=re.compile(f"^{stack.graph_tenant} "))).to_contain_text("12k")
-    expect(page.get_by_text("of 100k")).to_be_visible()
+    expect(page.get_by_role("region", name="Budgets").get_by_text("of 100k").first).to_be_visible()
     expect(page.get_by_role("figure", name="Tokens by day")).to_be_visible()
     visitor.picture("cost")
 

@@ -60,7 +60,7 @@ def show(page: "Page", visitor: Visitor, path: str) -> None:
 
 
 def faults(page: "Page") -> list[str]:
-    """What axe finds."""
+    """Violations that axe finds."""
     page.evaluate(_AXE.read_text())
     found: list[str] = page.evaluate(_RUN_AXE)
     return found
