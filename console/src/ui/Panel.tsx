@@ -1,4 +1,4 @@
-import { useEffect, useId, useRef, type ReactNode } from "react";
+import { useEffect, useRef, type ReactNode } from "react";
 
 import { cx } from "./classes";
 import { takePageFocus } from "./pageFocus";
@@ -15,14 +15,11 @@ interface Props {
 
 /** A titled part of a page. */
 export function Panel({ title, note, actions, children, flush = false, className }: Props) {
-  const id = useId();
   return (
-    <section aria-labelledby={title ? id : undefined} className={cx("min-w-0 rounded-lg border bg-panel", className)}>
+    <section className={cx("min-w-0 rounded-lg border bg-panel", className)}>
       {title && (
         <header className="flex flex-wrap items-center gap-x-3 gap-y-1 border-b px-4 py-2.5">
-          <h2 id={id} className="text-sm font-semibold">
-            {title}
-          </h2>
+          <h2 className="text-sm font-semibold">{title}</h2>
           {note && <p className="text-xs text-muted">{note}</p>}
           {actions && <div className="ml-auto flex flex-wrap items-center gap-2">{actions}</div>}
         </header>
