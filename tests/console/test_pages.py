@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from tests.console.conftest import Visitor
+from tests.console.console_stack import ConsoleStack
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Browser, Page
 
 _AXE: Final = Path(__file__).parents[2] / "console" / "node_modules" / "axe-core" / "axe.min.js"
 _RUN_AXE: Final = """
@@ -143,11 +144,11 @@ def test_the_switch_sets_dark_colours(visitor: Visitor) -> None:
     assert page.evaluate(background) == dark
 
 
-def test_the_policy_blocks_inline_code(visitor: Visitor) -> None:
-    page = visitor.sign_in()
+def test_the_policy_blocks_inline_code(browser: "Browser", stack: ConsoleStack) -> None:
+    page = Visitor(browser.new_page(), stack).sign_in()
     with page.expect_console_message(lambda message: "script-src" in message.text):
         page.evaluate("document.body.append(Object.assign(document.createElement('script'), { textContent: 'window.ran = true' }))")
     assert page.evaluate("window.ran") is None
     with page.expect_console_message(lambda message: "style-src" in message.text):
         page.evaluate("document.body.insertAdjacentHTML('beforeend', '<p style=\"color: red\">x</p>')")
-    visitor.complaints.clear()
+    page.context.close()
