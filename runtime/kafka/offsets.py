@@ -170,8 +170,10 @@ class KafkaOffsets:
         """
         _, consumer = self._connected()
         ends = await self.end_offsets(topics)
+        # Kafka has no times before 1970.
+        since_ms = max(0, int(moment.timestamp() * 1000))
         with kafka_faults(f"searching {', '.join(topics)} by time", self._kafka):
-            found = await consumer.offsets_for_times(dict.fromkeys(ends, int(moment.timestamp() * 1000))) if ends else {}
+            found = await consumer.offsets_for_times(dict.fromkeys(ends, since_ms)) if ends else {}
         return {partition: end if found.get(partition) is None else found[partition].offset for partition, end in ends.items()}
 
     async def stamps(self, offsets: Mapping[TopicPartition, int]) -> dict[TopicPartition, OffsetAndTimestamp]:

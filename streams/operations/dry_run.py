@@ -62,6 +62,11 @@ async def extract_dry(
 def windows_of(fields: Sequence[dict[str, Any]], settings: Settings, *, tenant: str) -> Iterator[Window]:
     """Cuts windows like the sessions stage; the last window of each session is closed as by a flush.
 
+    Args:
+        fields: The messages, oldest first.
+        settings: Limits of windows.
+        tenant: The tenant of the windows.
+
     Raises:
         memory.errors.RecordError: If a message is invalid.
     """

@@ -45,7 +45,13 @@ async def read_progress(offsets: KafkaOffsets, settings: Settings) -> list[Stage
 
 
 async def read_stage_progress(name: str, offsets: KafkaOffsets, settings: Settings) -> StageProgress:
-    """The progress of one stage; arguments and errors as for :func:`read_progress`."""
+    """The progress of one stage; raises the errors of :func:`read_progress`.
+
+    Args:
+        name: The stage.
+        offsets: A started reader of offsets.
+        settings: The settings, with the prefix of the topics.
+    """
     stage = STAGES[name]
     topic, group = settings.topic(stage.source.name), stage.group(settings.kafka.topic_prefix)
     commits = await offsets.commits(group, [topic])

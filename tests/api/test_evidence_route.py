@@ -1,6 +1,6 @@
 """The original messages of a memory: from the session's tail, else from the log of windows."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -72,7 +72,15 @@ async def test_recent_messages_are_shown(service: RunningService) -> None:
 
 
 async def test_older_messages_come_from_the_newest_window(service: RunningService) -> None:
-    edited = memory("acme", "ann", "Ann plays the cello well", session="old", window_id="w1", message_ids=["m1", "m2", "m3"], said_at=NOON)
+    edited = memory(
+        "acme",
+        "ann",
+        "Ann plays the cello well",
+        session="old",
+        window_id="w1",
+        message_ids=["m1", "m2", "m3"],
+        event_time=datetime(1950, 1, 1, tzinfo=UTC),
+    )
     await index(service.settings, [edited])
     first, wrong, secret = (said("ann", number, text, session="old") for number, text in enumerate(("I play", "the flute", "x"), 1))
     right = said("ann", 2, "the cello", session="old")

@@ -59,6 +59,8 @@ async def test_usage_is_summed_and_compared_with_the_budget(service: RunningServ
     since = (NOW - timedelta(days=20)).isoformat()
     longer = (await service.http.get("/v1/usage", params={"since": since}, headers=service.auth("acme"))).json()
     assert sum(each["calls"] for each in longer["rows"]) == 4
+    every = (await service.http.get("/v1/usage", params={"since": "1950-01-01T00:00:00Z"}, headers=service.auth("acme"))).json()
+    assert every["rows"] == longer["rows"]
 
 
 async def test_operators_see_all_tenants_usage(service: RunningService) -> None:
