@@ -1,7 +1,8 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, retainSearchParams } from "@tanstack/react-router";
 
-import { Shell } from "./shell/Shell";
 import { PageFailed, PageMissing } from "./shell/faults";
+import { Shell } from "./shell/Shell";
+import { requestPageFocus } from "./ui/pageFocus";
 
 /** Reads a text from the search part of an address. */
 function text(search: Record<string, unknown>, name: string): string | undefined {
@@ -102,6 +103,12 @@ export const router = createRouter({
     const pairs = Object.entries(search).filter((pair): pair is [string, string] => typeof pair[1] === "string" && pair[1] !== "");
     return pairs.length === 0 ? "" : `?${new URLSearchParams(pairs).toString()}`;
   },
+});
+
+router.subscribe("onBeforeNavigate", ({ fromLocation, pathChanged }) => {
+  if (fromLocation === undefined || !pathChanged) return;
+  requestPageFocus();
+  window.scrollTo(0, 0);
 });
 
 declare module "@tanstack/react-router" {

@@ -59,11 +59,11 @@ class ConsoleStack:
     operator_key: str
     tenant: str
     tenant_key: str = ""
-    """Of the tenant, with every scope."""
+    """A key of the tenant with every scope."""
     reader_key: str = ""
-    """Of the tenant, with the scope `recall` only."""
+    """A key of the tenant with the scope `recall` only."""
     graph_key: str = ""
-    """Of another tenant, whose memory method makes links."""
+    """A key of another tenant, whose memory method makes links."""
 
     @property
     def graph_tenant(self) -> str:

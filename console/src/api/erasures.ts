@@ -3,6 +3,7 @@ import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query
 import { api, fetchJson, unwrap, type Schemas } from "./client";
 import { placeFor } from "./pipeline";
 import type { Principal } from "./session";
+import { refresh } from "./refresh";
 
 export type Erasure = Schemas["ErasureView"];
 
@@ -32,6 +33,6 @@ export function useErase(principal: Principal) {
       principal.kind === "operator"
         ? unwrap(api.POST("/v1/admin/erasures", { body: { tenant, user, reason } }))
         : unwrap(api.DELETE("/v1/users/{user}", { params: { path: { user }, query: { reason } } })),
-    onSuccess: async () => client.invalidateQueries({ queryKey: ["erasures"] }),
+    onSuccess: () => refresh(client, "erasures"),
   });
 }

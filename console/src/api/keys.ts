@@ -2,6 +2,7 @@ import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query
 
 import { api, unwrap, type Schemas } from "./client";
 import type { Role, Scope } from "./session";
+import { refresh } from "./refresh";
 
 export type Tenant = Schemas["TenantView"];
 export type ApiKey = Schemas["ApiKeyView"];
@@ -24,7 +25,7 @@ export const ownKeysQuery = queryOptions({ queryKey: ["keys"], queryFn: () => un
 
 function useAdminChange<Input, Output>(change: (input: Input) => Promise<Output>) {
   const client = useQueryClient();
-  return useMutation({ mutationFn: change, onSuccess: async () => client.invalidateQueries({ queryKey: ["admin"] }) });
+  return useMutation({ mutationFn: change, onSuccess: () => refresh(client, "admin") });
 }
 
 export interface NewKey {

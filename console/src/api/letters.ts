@@ -3,6 +3,7 @@ import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query
 import { fetchJson } from "./client";
 import { placeFor } from "./pipeline";
 import type { Principal } from "./session";
+import { refresh } from "./refresh";
 
 export interface Letter {
   place: string;
@@ -63,7 +64,7 @@ function useLetters<Output>(principal: Principal, command: string) {
   const client = useQueryClient();
   return useMutation({
     mutationFn: (places: string[]) => fetchJson<Output>("POST", `${placeFor(principal, "dead-letters")}/${command}`, { at: places }),
-    onSuccess: async () => client.invalidateQueries({ queryKey: ["letters"] }),
+    onSuccess: () => refresh(client, "letters"),
   });
 }
 

@@ -1,6 +1,7 @@
 import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 
 import { api, unwrap, type Schemas } from "./client";
+import { refresh } from "./refresh";
 
 export type Memory = Schemas["MemoryView"];
 export type Kind = "event" | "entity" | "summary" | "segment";
@@ -83,10 +84,7 @@ function useMemoryChange<Input, Output>(change: (input: Input) => Promise<Output
   const client = useQueryClient();
   return useMutation({
     mutationFn: change,
-    onSuccess: async () => {
-      await client.invalidateQueries({ queryKey: ["memories"] });
-      await client.invalidateQueries({ queryKey: ["entities"] });
-    },
+    onSuccess: () => refresh(client, "memories", "entities"),
   });
 }
 

@@ -3,6 +3,7 @@ import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query
 import { api, fetchJson, unwrap, type Schemas } from "./client";
 import { placeFor } from "./pipeline";
 import type { Principal } from "./session";
+import { refresh } from "./refresh";
 
 export type Check = Schemas["SchemaCheckView"];
 export type MethodSummary = Schemas["MethodSummary"];
@@ -85,6 +86,6 @@ export function useCreateSchema() {
   return useMutation({
     mutationFn: ({ content, tenant }: { content: unknown; tenant: string | null }) =>
       unwrap(api.POST("/v1/admin/schemas", { body: { content: content as Schemas["JsonValue"], tenant } })),
-    onSuccess: async () => client.invalidateQueries({ queryKey: ["schemas"] }),
+    onSuccess: () => refresh(client, "schemas"),
   });
 }

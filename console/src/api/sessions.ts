@@ -1,6 +1,7 @@
 import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 
 import { api, unwrap, type Schemas } from "./client";
+import { refresh } from "./refresh";
 
 export type SessionRow = Schemas["SessionSummary"];
 export type Preview = Schemas["PreviewView"];
@@ -70,6 +71,6 @@ export function useFlush(session: string) {
   const client = useQueryClient();
   return useMutation({
     mutationFn: () => unwrap(api.POST("/v1/flush", { body: { session } })),
-    onSuccess: async () => client.invalidateQueries({ queryKey: ["sessions"] }),
+    onSuccess: () => refresh(client, "sessions"),
   });
 }

@@ -1,7 +1,7 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { Outlet, useLocation } from "@tanstack/react-router";
 import { LogOut, Menu } from "lucide-react";
-import { Suspense, useEffect, useRef, useState } from "react";
+import { Suspense, useState } from "react";
 
 import { sessionQuery, useSignOut, type Principal } from "@/api/session";
 import { Badge } from "@/ui/Badge";
@@ -20,7 +20,6 @@ import { ThemeSwitch } from "./ThemeSwitch";
 export function Shell() {
   const { data: session } = useSuspenseQuery(sessionQuery);
   const [menuOpen, setMenuOpen] = useState(false);
-  const main = useFocusAfterNavigation();
   if (session === null) return null;
   const { principal, version } = session;
   return (
@@ -51,7 +50,7 @@ export function Shell() {
             <SignOut />
           </div>
         </header>
-        <main id="main" ref={main} className="mx-auto w-full max-w-[84rem] flex-1 space-y-4 p-3 md:p-6">
+        <main id="main" className="mx-auto w-full max-w-[84rem] flex-1 space-y-4 p-3 md:p-6">
           <Suspense fallback={<Loading label="Loading the page" />}>
             <Page principal={principal} />
           </Suspense>
@@ -113,18 +112,4 @@ function SignOut() {
       <LogOut aria-hidden className="size-4" />
     </button>
   );
-}
-
-/** Moves the focus to the page after a navigation, as a browser does for a new document. */
-function useFocusAfterNavigation() {
-  const main = useRef<HTMLElement>(null);
-  const path = useLocation({ select: (location) => location.pathname });
-  const previous = useRef(path);
-  useEffect(() => {
-    if (previous.current === path) return;
-    previous.current = path;
-    window.scrollTo(0, 0);
-    main.current?.querySelector("h1")?.focus({ preventScroll: true });
-  }, [path]);
-  return main;
 }

@@ -1,14 +1,20 @@
 import { Link, type ErrorComponentProps } from "@tanstack/react-router";
 
+import { PageHeader, Panel } from "@/ui/Panel";
 import { Empty, ErrorNote } from "@/ui/states";
 
 export function PageMissing() {
   return (
-    <Empty title="There is no such page">
-      <Link to="/" className="text-accent underline">
-        Open the overview
-      </Link>
-    </Empty>
+    <>
+      <PageHeader title="There is no such page" />
+      <Panel>
+        <Empty title="The address leads nowhere">
+          <Link to="/" className="text-accent underline">
+            Open the overview
+          </Link>
+        </Empty>
+      </Panel>
+    </>
   );
 }
 

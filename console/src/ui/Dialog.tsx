@@ -2,6 +2,7 @@ import { X } from "lucide-react";
 import { useId, useLayoutEffect, useRef, type ReactNode } from "react";
 
 import { cx } from "./classes";
+import { addLayer } from "./topLayer";
 
 interface Props {
   title: string;
@@ -28,7 +29,9 @@ export function Dialog({ title, onClose, children, shape = "box" }: Props) {
     if (dialog === null) return undefined;
     const opener = document.activeElement;
     dialog.showModal();
+    const removeLayer = addLayer(dialog);
     return () => {
+      removeLayer();
       dialog.close();
       if (opener instanceof HTMLElement && opener.isConnected) opener.focus();
     };

@@ -1,6 +1,7 @@
-import { useId, type ReactNode } from "react";
+import { useEffect, useRef, type ReactNode } from "react";
 
 import { cx } from "./classes";
+import { takePageFocus } from "./pageFocus";
 
 interface Props {
   title?: ReactNode;
@@ -14,14 +15,11 @@ interface Props {
 
 /** A titled part of a page. */
 export function Panel({ title, note, actions, children, flush = false, className }: Props) {
-  const id = useId();
   return (
-    <section aria-labelledby={title ? id : undefined} className={cx("min-w-0 rounded-lg border bg-panel", className)}>
+    <section className={cx("min-w-0 rounded-lg border bg-panel", className)}>
       {title && (
         <header className="flex flex-wrap items-center gap-x-3 gap-y-1 border-b px-4 py-2.5">
-          <h2 id={id} className="text-sm font-semibold">
-            {title}
-          </h2>
+          <h2 className="text-sm font-semibold">{title}</h2>
           {note && <p className="text-xs text-muted">{note}</p>}
           {actions && <div className="ml-auto flex flex-wrap items-center gap-2">{actions}</div>}
         </header>
@@ -33,10 +31,16 @@ export function Panel({ title, note, actions, children, flush = false, className
 
 /** Title, purpose and actions of a page. */
 export function PageHeader({ title, purpose, actions }: { title: string; purpose?: ReactNode; actions?: ReactNode }) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    if (takePageFocus()) heading.current?.focus({ preventScroll: true });
+  }, []);
   return (
     <header className="flex flex-wrap items-start gap-x-4 gap-y-2">
       <div className="min-w-0 flex-1 basis-64">
-        <h1 tabIndex={-1}>{title}</h1>
+        <h1 ref={heading} tabIndex={-1}>
+          {title}
+        </h1>
         {purpose && <p className="mt-0.5 max-w-prose text-sm text-muted">{purpose}</p>}
       </div>
       {actions && <div className="flex flex-wrap items-center gap-2">{actions}</div>}

@@ -1,5 +1,8 @@
 import { X } from "lucide-react";
 import { useSyncExternalStore } from "react";
+import { createPortal } from "react-dom";
+
+import { useTopLayer } from "./topLayer";
 
 interface Notice {
   id: number;
@@ -34,7 +37,8 @@ export function Notices() {
     },
     () => notices,
   );
-  return (
+  const layer = useTopLayer();
+  return createPortal(
     <div role="status" className="fixed right-4 bottom-4 z-20 flex w-[min(22rem,calc(100vw-2rem))] flex-col gap-2">
       {shown.map((notice) => (
         <div key={notice.id} className="flex items-start gap-2 rounded-md border border-line-strong bg-panel py-2 pr-2 pl-3 text-sm shadow-lg">
@@ -44,6 +48,7 @@ export function Notices() {
           </button>
         </div>
       ))}
-    </div>
+    </div>,
+    layer,
   );
 }

@@ -21,7 +21,7 @@ export function EntitiesPage() {
   return (
     <>
       <PageHeader title="Entities" purpose="State that is aggregated from events, such as user profiles, with every change. Move the slider to see an earlier state." />
-      <div className="grid items-start gap-4 lg:grid-cols-[17rem_minmax(0,1fr)]">
+      <div className="grid items-start grid-cols-1 gap-4 lg:grid-cols-[17rem_minmax(0,1fr)]">
         <Panel title="Entities" flush>
           <div className="border-b p-3">
             <Filter key={`${user ?? ""}\n${type ?? ""}`} initial={{ user, type }} />

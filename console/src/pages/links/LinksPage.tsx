@@ -45,7 +45,7 @@ function Shown({ graph, chosen }: { graph: LinkGraph; chosen: string | undefined
   const choose = (id: string | undefined) => void navigate({ replace: true, search: (before) => ({ ...before, node: id }) });
   const node = graph.nodes.find((each) => each.id === chosen);
   return (
-    <div className="grid items-start gap-4 xl:grid-cols-[minmax(0,1fr)_22rem]">
+    <div className="grid items-start grid-cols-1 gap-4 xl:grid-cols-[minmax(0,1fr)_22rem]">
       <Panel title="Graph" note={`${graph.nodes.length} memories, ${graph.edges.length} links${graph.truncated ? "; more are left out" : ""}`} flush>
         <Graph graph={graph} chosen={chosen} onChoose={choose} />
       </Panel>

@@ -29,7 +29,7 @@ export function OverviewPage() {
             <Panel title="Stages" note={<>in the order of the flow, read at {formatClock(overview.read_at)}</>} flush>
               <StageTable stages={overview.stages} isOperator={isOperator} />
             </Panel>
-            <div className={isOperator ? "grid gap-4 lg:grid-cols-2 2xl:grid-cols-3" : "grid gap-4 lg:grid-cols-2"}>
+            <div className={isOperator ? "grid grid-cols-1 gap-4 lg:grid-cols-2 2xl:grid-cols-3" : "grid grid-cols-1 gap-4 lg:grid-cols-2"}>
               {isOperator && (
                 <Panel title="Throughput" note="records per second">
                   <Rates overview={overview} />

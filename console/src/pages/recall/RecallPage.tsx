@@ -39,7 +39,7 @@ export function RecallPage() {
           {(found) => (
             <>
               <Summary recalled={found} />
-              <div className="grid gap-4 xl:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]">
+              <div className="grid grid-cols-1 gap-4 xl:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]">
                 <div className="min-w-0 space-y-4">
                   <Found recalled={found} />
                 </div>

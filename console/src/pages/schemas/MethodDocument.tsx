@@ -44,7 +44,7 @@ export function MethodDocument({ name, initial }: { name: string; initial: strin
       >
         <div className="space-y-4">
           <JsonEditor label="Method as JSON" value={text} onChange={setText} badLine={parsed.error?.line ?? null} handle={editor} />
-          <div className="grid gap-4 md:grid-cols-[14rem_minmax(0,1fr)]">
+          <div className="grid grid-cols-1 gap-4 md:grid-cols-[14rem_minmax(0,1fr)]">
             <SelectField label="Extends the schema" options={names.map((each) => ({ value: each, label: each }))} value={base} onChange={(event) => setChosen(event.target.value)} />
             <div role="status" aria-label="Check">
               <CheckView parsed={parsed} check={check} lineOf={() => null} onGoTo={(line) => editor.current?.goTo(line)} />

@@ -59,7 +59,7 @@ export function SchemaEditor({ title, initial }: { title: string; initial: strin
       >
         <div className="space-y-4">
           <JsonEditor label="Schema as JSON" value={text} onChange={setText} badLine={badLine} handle={editor} />
-          <div className="grid gap-4 md:grid-cols-[14rem_minmax(0,1fr)]">
+          <div className="grid grid-cols-1 gap-4 md:grid-cols-[14rem_minmax(0,1fr)]">
             <SelectField
               label="Extended by the method"
               options={[{ value: "", label: "The schema alone" }, ...(methods.data ?? []).map((each) => ({ value: each.method, label: each.method }))]}

@@ -17,7 +17,7 @@ export function SchemasPage() {
   return (
     <>
       <PageHeader title="Schemas and methods" purpose="What is extracted, and how it is archived and managed. Edit a schema, check it, and preview what it extracts, before anybody uses it." />
-      <div className="grid items-start gap-4 lg:grid-cols-[17rem_minmax(0,1fr)]">
+      <div className="grid items-start grid-cols-1 gap-4 lg:grid-cols-[17rem_minmax(0,1fr)]">
         <Choices />
         <Chosen />
       </div>

@@ -42,7 +42,9 @@ export function SignInPage() {
           Sign in
         </Button>
       </form>
-      <ThemeSwitch />
+      <div>
+        <ThemeSwitch />
+      </div>
     </main>
   );
 }
