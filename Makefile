@@ -110,7 +110,7 @@ test-frameworks: setup .venv-frameworks/.installed ## run integrations/ and its 
 test-openapi: setup .venv-openapi/.installed ## generate clients in Python and TypeScript from the OpenAPI document, and compile them
 	VARVE_TEST_OPENAPI=$(CURDIR)/.venv-openapi $(BIN)/pytest tests/deploy/test_openapi_clients.py
 
-train-sift-smoke: setup .venv/.training ## train a small session ranker from random weights, with each ablation: build/sift-smoke
+train-sift-smoke: setup .venv/.training ## train a small session ranker from random weights (its goal is not reached yet): build/sift-smoke
 	OMP_NUM_THREADS=2 $(BIN)/python -m training sift smoke --run build/sift-smoke $(TRAIN_ARGS)
 
 load: setup .venv-load/.installed ## load the embedded stack (PROFILE=smoke, freshness, steady, spike, soak or billion): build/reports/load.json and load.html
