@@ -116,12 +116,15 @@ def test_an_interrupted_training_continues(tiny: Path) -> None:
 
 
 @pytest.mark.timeout(600)
-def test_merged_weights_are_the_mean(tiny: Path) -> None:
+def test_merged_weights_are_the_mean(tiny: Path, tmp_path: Path) -> None:
     from safetensors.torch import load_file
 
-    folder = tiny / "memsifter" / "iteration-1"
-    states = [load_file(folder / "checkpoints" / f"checkpoint-{number}" / "model.safetensors") for number in (1, 2)]
-    merged = load_file(folder / "merged" / "model.safetensors")
+    from training.sift.averaging import write_mean
+
+    checkpoints = [tiny / "memsifter" / "iteration-1" / "checkpoints" / f"checkpoint-{number}" for number in (1, 2)]
+    write_mean(checkpoints, tmp_path / "merged")
+    states = [load_file(each / "model.safetensors") for each in checkpoints]
+    merged = load_file(tmp_path / "merged" / "model.safetensors")
     assert merged.keys() == states[0].keys()
     for name, tensor in merged.items():
         assert torch.allclose(tensor, (states[0][name] + states[1][name]) / 2)

@@ -3,6 +3,9 @@
 Every part is the kit's own: the files, the prompt, the parser, warm-up, reward, curriculum, GRPO, merging and evaluation. Only the
 teacher and the working LLM are scripts. The teacher is right in two of five answers; in the others it ranks by BM25, as static
 relevance does.
+
+The goal is not reached yet: after 1,800 updates of the warm-up, answers have the right form (99 % are valid), but the model does not look
+names up. Its NDCG@5 of 0.33 is that of chance, so the reinforcement learning has nothing to amplify, and the ablations say nothing.
 """
 
 import argparse
