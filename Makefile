@@ -110,14 +110,10 @@ test-frameworks: setup .venv-frameworks/.installed ## run integrations/ and its 
 test-openapi: setup .venv-openapi/.installed ## generate clients in Python and TypeScript from the OpenAPI document, and compile them
 	VARVE_TEST_OPENAPI=$(CURDIR)/.venv-openapi $(BIN)/pytest tests/deploy/test_openapi_clients.py
 
-<<<<<<< HEAD
 test-typescript: setup ## build the TypeScript client, and test it on Node.js 20 or newer against a whole stack; skipped without Node.js
 	VARVE_TEST_TYPESCRIPT=1 $(BIN)/pytest -rs tests/clients/typescript
 
-train-sift-smoke: setup .venv/.training ## train a small session ranker from random weights, with each ablation: build/sift-smoke
-=======
 train-sift-smoke: setup .venv/.training ## train a small session ranker from random weights (its goal is not reached yet): build/sift-smoke
->>>>>>> training30
 	OMP_NUM_THREADS=2 $(BIN)/python -m training sift smoke --run build/sift-smoke $(TRAIN_ARGS)
 
 console: setup console/node_modules/.installed ## check the web console and build it into api/console/static; needs Node.js 20.19 or newer
