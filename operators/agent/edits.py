@@ -125,8 +125,8 @@ def with_edit(block: Edited, edit_id: str, edit: dict[str, Any], *, version: int
         text, _ = edited(block.text, _call_of(edit), limit=limit)
     except CallError as error:
         return _listed(block, {**entry, "status": _CONFLICT, "detail": str(error)})
-    kept = {name: edit[name] for name in ("text", "old", "line") if name in edit}
-    applied: Entry = {**entry, **kept, "status": _APPLIED, "at": _first_difference(block.text, text), "settled": False}
+    kept: Entry = {name: edit[name] for name in ("text", "old", "line") if name in edit}
+    applied = {**entry, **kept, "status": _APPLIED, "at": _first_difference(block.text, text), "settled": False}
     return _bounded(_listed(replace(block, text=text), applied), limit)
 
 
