@@ -39,7 +39,8 @@ class Block:
     user: str
     generation: str
     entity_type: EntityType
-    property: EntityProperty
+    field: EntityProperty
+    """The property of its text."""
 
     @property
     def key(self) -> str:
@@ -54,17 +55,17 @@ class Block:
     @property
     def max_characters(self) -> int:
         """Most characters of its text."""
-        aggregate = self.property.aggregate
+        aggregate = self.field.aggregate
         return int(str(dict(aggregate.parameters)["Characters"])) if aggregate is not None else 0
 
     def text(self, memory: Memory | None) -> str:
         """Its text in its entity."""
-        value = None if memory is None else memory.properties.get(self.property.name)
+        value = None if memory is None else memory.properties.get(self.field.name)
         return value if isinstance(value, str) else ""
 
     def written(self, memory: Memory | None) -> WrittenText | None:
         """The origin of its text; None if nobody has written it."""
-        return None if memory is None or memory.written is None else memory.written.get(self.property.name)
+        return None if memory is None or memory.written is None else memory.written.get(self.field.name)
 
     def edit(self, memory: Memory | None, edit_id: str) -> TextEdit | None:
         """One of its newest edits; None if it is not among them."""
@@ -77,8 +78,8 @@ class Block:
         edits = () if written is None else written.edits or ()
         return {
             "entity_type": self.entity_type.name,
-            "property": self.property.name,
-            "description": self.property.description,
+            "property": self.field.name,
+            "description": self.field.description,
             "user": self.user,
             "text": text,
             "version": 0 if written is None else written.version or 0,
@@ -105,7 +106,7 @@ def blocks_of(caller: Caller, tenants: TenantDirectory, user: str | None) -> Ite
     for entity_type in tenants.schema_of(tenant.id).entity_types:
         for each in entity_type.properties:
             if entity_type.op_of(each) == AGENT:
-                yield Block(tenant=tenant.id, user=named, generation=tenant.generation, entity_type=entity_type, property=each)
+                yield Block(tenant=tenant.id, user=named, generation=tenant.generation, entity_type=entity_type, field=each)
 
 
 def block_of(caller: Caller, tenants: TenantDirectory, user: str | None, *, entity_type: str, property_name: str) -> Block:
@@ -116,9 +117,9 @@ def block_of(caller: Caller, tenants: TenantDirectory, user: str | None, *, enti
     """
     known = list(blocks_of(caller, tenants, user))
     for each in known:
-        if (each.entity_type.name, each.property.name) == (entity_type, property_name):
+        if (each.entity_type.name, each.field.name) == (entity_type, property_name):
             return each
-    names = ", ".join(f"{each.entity_type.name}/{each.property.name}" for each in known)
+    names = ", ".join(f"{each.entity_type.name}/{each.field.name}" for each in known)
     raise ProblemError(
         404,
         "not-found",
@@ -165,7 +166,7 @@ class BlockEdits:
         schema = request.caller.tenant.schema_of(block.generation)
         change = Change(
             op="apply",
-            property=block.property.name,
+            property=block.field.name,
             source_id=request.id,
             value=change_value(request.tool, by=by, time=request.time.isoformat(), **request.arguments),
             event_time=request.newest,

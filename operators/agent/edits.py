@@ -125,7 +125,7 @@ def with_edit(block: Edited, edit_id: str, edit: dict[str, Any], *, version: int
         text, _ = edited(block.text, _call_of(edit), limit=limit)
     except CallError as error:
         return _listed(block, {**entry, "status": _CONFLICT, "detail": str(error)})
-    kept = {name: edit[name] for name in ("text", "old", "line") if name in edit}
+    kept: Entry = {name: edit[name] for name in ("text", "old", "line") if name in edit}
     applied = {**entry, **kept, "status": _APPLIED, "at": _first_difference(block.text, text), "settled": False}
     return _bounded(_listed(replace(block, text=text), applied), limit)
 
@@ -152,7 +152,7 @@ def without_edit(block: Edited, undo_id: str, undo: dict[str, Any], *, limit: in
         return replace(block, entries=tuple(kept if each is entry else each for each in block.entries))
     settled = (_inverted(block.settled, entry) or block.settled) if entry["settled"] else block.settled
     by = {"undo": undo_id, "undone_by": undo.get("by", ""), "undone_time": undo.get("time", "")}
-    undone = {name: entry[name] for name in ("id", "tool", "by", "time")} | {"status": _UNDONE, **by}
+    undone: Entry = {**{name: entry[name] for name in ("id", "tool", "by", "time")}, "status": _UNDONE, **by}
     return replace(block, settled=settled, text=text, entries=tuple(undone if each is entry else each for each in block.entries))
 
 

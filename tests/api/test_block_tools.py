@@ -34,7 +34,7 @@ from stores.build import build_store
 from stores.port import MemoryStore
 from tests.api.mcp.served import call, failure, mcp_client, mcp_service
 from tests.api.running_service import InProcessTransport, bearer
-from tests.control_log import now_known
+from tests.control_log import add, now_known
 from tests.stores.edge_owner_process import EdgeOwnerProcess
 from tests.stores.factories import BagOfWordsEmbedder
 from tests.streams.agent_remarks import BLOCK, schema
@@ -79,10 +79,10 @@ class Served:
         self.log = Log(self.stages)
         self._store = store
 
-    def key(self, **fields: Any) -> str:
-        """A new key of the tenant."""
+    def key(self, tenant: str = TENANT, **fields: Any) -> str:
+        """A new key of a tenant."""
         key = new_api_key()
-        now_known(self.stages.tenants, lambda draft: add_key(draft, TENANT, hash_key(key), now=datetime.now(UTC), **fields))
+        now_known(self.stages.tenants, lambda draft: add_key(draft, tenant, hash_key(key), now=datetime.now(UTC), **fields))
         return key
 
     @property
@@ -271,6 +271,21 @@ async def test_edits_stay_with_their_user(served: Served) -> None:
         assert [each["text"] for each in listed.json()["blocks"]] == ["Lives in Oslo."]
         wrong = await ann.edit("insert", text="x")
         assert (wrong.status_code, "insert needs line" in wrong.json()["detail"]) == (422, True)
+
+
+async def test_edits_stay_with_their_tenant(served: Served) -> None:
+    now_known(served.stages.tenants, add("rival", schema(Characters=400)))
+    await served.stages.say(remarks("ann", 0, "I live in Oslo."))
+    async with served.http() as http:
+        own, rival = Agent(http, served.key()), Agent(http, served.key("rival"))
+        edit = applied(await own.edit("append", text="Lives in Oslo.", key="one"))
+        assert (await rival.read())["text"] == ""
+        other = await rival.edit("append", text="Another Ann.", key="one")
+        assert applied(other) != edit
+        assert (await rival.undo(edit)).status_code == 404
+        assert (await rival.edit("replace", old="Oslo", text="Rome")).status_code == 409
+        assert [(await each.read())["text"] for each in (own, rival)] == ["Lives in Oslo.", "Another Ann."]
+        assert (await rival.search("Where do I live?"))["results"] == []
 
 
 async def test_a_search_pages_through_all_events(served: Served) -> None:

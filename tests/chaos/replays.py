@@ -1,4 +1,4 @@
-"""What an operator repeats: dead letters driven again, and stages replayed. Nothing may count twice."""
+"""Repeated work of an operator: dead letters driven again, and stages replayed. Nothing may count twice."""
 
 import asyncio
 import re

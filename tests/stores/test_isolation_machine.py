@@ -53,12 +53,10 @@ ALONE: Final = "acme"
 """The tenant that has the second engine for itself."""
 SCOPES: Final = tuple(TenantScope(tenant, user) for tenant in TENANTS for user in USERS)
 MORE_THAN_ANY_HOLDS: Final = 2 * STEPS
-TRAVERSING: Final = check_method(
-    {
-        **method_document("zep"),
-        "Retrieve": {"Paths": [{"Path": "links", "Quota": 20, "Hops": 2, "FanOut": 9}, {"Path": "tree", "Quota": 20, "FanOut": 9}]},
-    }
-)
+_PATHS: Final[dict[str, Any]] = {
+    "Paths": [{"Path": "links", "Quota": 20, "Hops": 2, "FanOut": 9}, {"Path": "tree", "Quota": 20, "FanOut": 9}]
+}
+TRAVERSING: Final = check_method({**method_document("zep"), "Retrieve": _PATHS})
 """A method that follows links and descends trees."""
 
 T = TypeVar("T")

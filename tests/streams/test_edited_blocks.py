@@ -18,11 +18,11 @@ from stores.build import build_store
 from streams.operations.erasure.erase import erase
 from streams.operations.rebuild import rebuild
 from streams.operations.replay import ReplayStart, replay
-from tests.api.mcp.served import call, failure, mcp_client, mcp_service
 from tests.api.running_service import bearer
 from tests.api.running_service import serving as service_of
+from tests.api.test_block_tools import Agent, applied
 from tests.control_log import add_key, add_tenant
-from tests.streams.agent_remarks import BLOCK, schema
+from tests.streams.agent_remarks import schema
 from tests.streams.flow import caught_up, serving
 from tests.streams.linked_remarks import remarks
 from tests.streams.merged_remarks import TENANT, extraction_record
@@ -32,35 +32,6 @@ from tests.streams.test_agent_blocks import memories
 pytestmark = pytest.mark.integration
 
 STAGES = ("events", "entities", "merging", "index")
-PATH = f"/v1/blocks/core_memory/{BLOCK}"
-
-
-class Agent:
-    """An outside agent with a key of its own."""
-
-    def __init__(self, http: httpx.AsyncClient, key: str, user: str | None = "ann") -> None:
-        self._http = http
-        self._headers = bearer(key)
-        self._user = {} if user is None else {"user": user}
-
-    async def read(self) -> dict[str, Any]:
-        response = await self._http.get(PATH, params=self._user, headers=self._headers)
-        assert response.status_code == 200, response.text
-        block: dict[str, Any] = response.json()
-        return block
-
-    async def edit(self, tool: str, *, key: str | None = None, **arguments: Any) -> httpx.Response:
-        headers = self._headers | ({} if key is None else {"Idempotency-Key": key})
-        return await self._http.post(f"{PATH}/edits", json={**self._user, "tool": tool, **arguments}, headers=headers)
-
-    async def undo(self, edit: str) -> httpx.Response:
-        return await self._http.post(f"{PATH}/edits/{edit}/undo", json=self._user, headers=self._headers)
-
-    async def search(self, query: str, page: int = 0) -> dict[str, Any]:
-        response = await self._http.post("/v1/blocks/search", json={**self._user, "query": query, "page": page}, headers=self._headers)
-        assert response.status_code == 200, response.text
-        found: dict[str, Any] = response.json()
-        return found
 
 
 def with_block(**parameters: Any) -> MemorySchema:
@@ -77,12 +48,6 @@ async def running(settings: Settings) -> AsyncIterator[httpx.AsyncClient]:
 @pytest.fixture
 async def tenant_key(flow: Settings) -> str:
     return await add_tenant(flow, TENANT, schema=with_block())
-
-
-def applied(response: httpx.Response) -> str:
-    """The id of an edit that was applied."""
-    assert response.status_code == 200, response.text
-    return str(response.json()["id"])
 
 
 async def rebuilt(settings: Settings) -> None:
@@ -156,19 +121,6 @@ async def test_of_two_replacements_of_a_text_one_conflicts(flow: Settings, tenan
         assert (late.status_code, "has changed" in late.json()["detail"]) == (409, True)
 
 
-async def test_a_repeated_request_edits_once(flow: Settings, tenant_key: str) -> None:
-    async with running(flow) as http:
-        agent = Agent(http, tenant_key)
-        first = await agent.edit("append", text="Has a cat.", key="one")
-        again = await agent.edit("append", text="Has a cat.", key="one")
-        assert (first.json()["id"], again.headers["Idempotency-Status"]) == (again.json()["id"], "replayed")
-        async with open_redis(flow.redis) as redis:
-            await redis.drop_keys()
-        without_answer = await agent.edit("append", text="Has a cat.", key="one")
-        assert without_answer.json()["id"] == first.json()["id"]
-        assert (await agent.read())["text"] == "Has a cat."
-
-
 async def test_edits_stay_within_tenants_and_users(flow: Settings, tenant_key: str) -> None:
     rival = await add_tenant(flow, "rival", schema=with_block())
     bens, reader = await add_key(flow, TENANT, user="ben"), await add_key(flow, TENANT, scopes=["recall"])
@@ -192,42 +144,6 @@ async def test_edits_stay_within_tenants_and_users(flow: Settings, tenant_key: s
         assert [each["says"] for each in (await ann.search("Where do I live?"))["results"]] == ["I live in Oslo."]
         for stranger in (ben, other):
             assert (await stranger.search("Where do I live?"))["results"] == []
-
-
-async def test_a_search_pages_through_all_events(flow: Settings, tenant_key: str) -> None:
-    async with Producer(kafka=flow.kafka) as producer:
-        said = [extraction_record(flow.topic("extractions"), remarks("ann", number, f"I ate {number} apples.")) for number in range(12)]
-        await producer.send_many(said)
-    async with running(flow) as http:
-        agent = Agent(http, tenant_key)
-        await caught_up(flow, STAGES)
-        pages = [await agent.search("apples", page) for page in range(3)]
-        assert [len(each["results"]) for each in pages] == [5, 5, 2]
-        assert [each["more"] for each in pages] == [True, True, False]
-        assert len({each["id"] for page in pages for each in page["results"]}) == 12
-
-
-async def test_mcp_tools_edit_the_block(flow: Settings, tenant_key: str) -> None:
-    bens, anns = await add_key(flow, TENANT, user="ben"), await add_key(flow, TENANT, user="ann", label="planner")
-    async with serving(flow, STAGES), mcp_service(flow) as url:
-        async with mcp_client(url, anns) as client:
-            first = await call(client, "block_append", text="Lives in Oslo.")
-            assert (first["status"], first["block"]["text"]) == ("applied", "Lives in Oslo.")
-            await call(client, "block_insert", line=1, text="Ann.", version=1)
-            await call(client, "block_replace", old="Oslo", text="Bergen", block=f"core_memory/{BLOCK}")
-            block = await call(client, "block_read")
-            assert block["numbered"] == "1: Ann.\n2: Lives in Bergen."
-            assert [each["by"].split(" (")[0] for each in block["edits"]] == ["planner"] * 3
-            reason = await failure(client, "block_replace", old="Oslo", text="Rome")
-            assert "`old` is not in the block" in reason
-            assert "edit-conflict" in reason
-            assert "name one of" in await failure(client, "block_read", block="core_memory/robot")
-            undone = await call(client, "block_undo", edit=block["edits"][0]["id"])
-            assert undone["block"]["text"] == "Ann.\nLives in Oslo."
-        async with mcp_client(url, bens) as client:
-            assert (await call(client, "block_read"))["text"] == ""
-            assert "another user" in await failure(client, "block_append", text="x", user="ann")
-            assert (await call(client, "block_search", query="Oslo")) == {"page": 0, "results": [], "more": False}
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from operators.apply import apply_contribution
 from operators.entity_state import EntityState, to_bytes
 from operators.merging import apply_outcome, outcomes_of
 from operators.render import render
-from tests.operators.agent.test_agent import FINISH, START, Block, append
+from tests.operators.agent.test_agent import FINISH, START, Block, append, rows
 from tests.streams.agent_remarks import BLOCK, calls
 
 AT = "2026-11-27T12:00:00Z"
@@ -223,7 +223,7 @@ def test_a_rebuild_gives_the_same_bytes(steps: list[tuple[str, int]], has_llm: b
         elif step == "undo":
             block.edit(UNDO, edit=f"edit-{number}")
         elif step == "answer" and block.questions:
-            added = [append(str(each[1])) for each in block.questions[0].content["added"]]  # type: ignore[union-attr]
+            added = [append(str(each[1])) for each in rows(block.questions[0], "added")]
             block.answer(calls(*added, FINISH))
     while block.questions:
         block.answer(calls(FINISH))

@@ -93,7 +93,8 @@ async def test_an_edit_during_a_question_is_kept(settings: Settings, store: Memo
     stages = LinkedStages(asking(settings), schema(), store, llm)
     stages.append([edit(1, "append", text="Prefers tea.")])
     await settle(stages)
-    answered, handle = [], stages.merging.handle
+    answered: list[Any] = []
+    handle = stages.merging.handle
 
     async def late(record: Any) -> list[OutgoingRecord]:
         """The model's first answer arrives after another edit."""
