@@ -57,13 +57,8 @@ CONTROL: Final = TopicSpec(
     partitions=1,
     config={"segment.ms": str(DAY_MS), "segment.bytes": "16777216", "min.cleanable.dirty.ratio": "0.2"},
 )
-<<<<<<< HEAD
-# The newest record of each waiting delivery. The delivery is the key's mark, so that a webhook's deliveries share a partition. Small
-# segments: finished deliveries are soon removed.
-=======
 # The newest record of each waiting delivery. The delivery is the key's mark, so that a webhook's deliveries share a partition.
 # Segments are small, so that finished deliveries are soon removed.
->>>>>>> tsclient
 WEBHOOK_DELIVERIES: Final = TopicSpec(
     name="webhook-deliveries",
     key=("tenant", "webhook#delivery"),
