@@ -1,6 +1,7 @@
 """Summaries of a tree's nodes: the memories, the questions, and the texts of a model."""
 
 import random
+from typing import cast
 
 import orjson
 import pytest
@@ -194,7 +195,7 @@ def test_a_prompt_names_the_days_of_earlier_nodes() -> None:
     state = answered(applied(None, TALK, *days), "East.")
     state = applied(state, TALK, turn("apply", "e", (0.9, 0.3, 0), minute=2 * 24 * 60), first=10)
     added = {question.part: question.content["added"] for _, question in asked(state).questions}
-    assert [day for day, _ in added["b+"]] == ["2026-01-06/2026-01-07"], "the node below has one memory of each day"  # type: ignore[union-attr, misc]
+    assert [day for day, _ in cast(list[list[str]], added["b+"])] == ["2026-01-06/2026-01-07"], "the node below has one memory of each day"
     assert added["e+"] == [["2026-01-06", "b was said"], ["2026-01-07", "e was said"]]
 
 
@@ -202,7 +203,7 @@ def test_a_question_has_what_the_summary_below_lacks() -> None:
     state = answered(applied(None, TALK, *FOUR[:2], turn("apply", "e", (0.9, 0.3, 0), minute=5)), "East.")
     more = [turn("apply", name, (0.9, 0.3, 0.01 * minute), minute=minute) for minute, name in enumerate(("f", "g", "h"), 6)]
     questions = {question.part: question.content for _, question in asked(applied(state, TALK, *more, first=10)).questions}
-    texts = [text for _, text in questions["b+"]["added"]]  # type: ignore[union-attr, misc]
+    texts = [text for _, text in cast(list[list[str]], questions["b+"]["added"])]
     assert texts == ["East.", "f was said; g was said; h was said"]
 
 

@@ -1,5 +1,7 @@
 """The newest turns of a tree, and their segments."""
 
+from typing import cast
+
 import numpy as np
 import pytest
 
@@ -69,4 +71,4 @@ def test_an_extract_shortens_long_turns() -> None:
     (leaf,) = published_memories(applied(None, TALK, *long), TALK, "acme", ANN).values()
     assert [piece[0] for piece in leaf.content.split("; ")] == ["c"], "a turn of a segment of three has at most 400 characters"
     (question,) = plan_questions(applied(None, TALK, *long), TALK, has_llm=True).questions
-    assert sum(len(text) for _, text in question[1].content["added"]) > 2000, "a model reads more"  # type: ignore[union-attr, misc]
+    assert sum(len(text) for _, text in cast(list[list[str]], question[1].content["added"])) > 2000, "a model reads more"
