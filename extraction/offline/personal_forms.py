@@ -99,6 +99,16 @@ _PRESENT: Final = (
     r"|said|told|thought|found|became|began|used|wore|ate|drank|drove|flew|earned)\b)(?!\w+ed\b)[a-z]+\b"
 )
 """A verb that is in no past and no conditional."""
+_COUNTED: Final = (
+    r"(?:\d{1,2}(?:st|nd|rd|th)?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|first|second|third|fourth|fifth|sixth|seventh"
+    r"|eighth|ninth|tenth|eleventh|twelfth)"
+)
+_GRADE: Final = (
+    rf"(?:{_COUNTED}(?:(?:[-–/]| and | to | or ){_COUNTED})?[- ](?:grade|grades|graders?|year|form|years|formers?|class)"
+    rf"|(?:grades?|years?|class|form|key stage) {_COUNTED}(?:(?:[-–/]| and | to ){_COUNTED})?)"
+)
+"""A school year: "third grade", "year 5", "7th graders"."""
+_OFTEN_TAUGHT: Final = r"(?:when|every|each|once|twice|again)"
 _FOR_A_LIVING: Final = r"(?=\s+(?:by (?:trade|profession|training)|for (?:a|my) living)\b)"
 _OCCUPATIONS: Final = (
     form(
@@ -142,6 +152,20 @@ _OCCUPATIONS: Final = (
         Field.OCCUPATION,
         "<my> job|profession|occupation|work|day_job <is>",
         rf"[a-z]{{3,}}ing\s+(?!(?:me|us|my|at|in|on|like|out|up|down)\b)[a-z-]+(?:\s+(?!{values.STOP}\b)[a-z-]+)?",
+    ),
+    form(
+        Field.OCCUPATION,
+        "<am_or_became> the",
+        _NOUNS,
+        rf"(?=\s+(?:(?:here|now|currently)\s+)*(?:(?:at|for|in|of) (?:an?|our|(?-i:[A-Z])|(?:the )?(?:\w+ )?{any_of(words.WORKPLACES, words.SETTLEMENTS)})"
+        rf"|at the)\b(?!\s*(?:{any_of(words.PRIVATE_OCCASIONS)})\b)(?! \w+ {any_of(words.PRIVATE_OCCASIONS)}\b))",
+        job=True,
+    ),
+    form(
+        Field.OCCUPATION,
+        "<I>",
+        rf"teach\s+(?:{_GRADE}|(?:the\s+)?{any_of(words.SCHOOL_LEVELS)})(?:\s+(?!{values.STOP}\b)(?!{_OFTEN_TAUGHT}\b)[a-z]+){{0,2}}?",
+        rf"(?:{values.CLAUSE_END}|(?=\s+(?:at|in|on|for)\b))",
     ),
     form(Field.OCCUPATION, "<I>", rf"teach\s+(?!{any_of(words.UNTAUGHT)}\b)[a-z]+"),
     form(Field.OCCUPATION, "<I>", rf"[a-z]{{2,}}\s+{values.PHRASE}(?:\s+in an? [a-z]+)?", _FOR_A_LIVING),

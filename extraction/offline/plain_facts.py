@@ -26,6 +26,7 @@ from extraction.offline.fact_grammar import Field
 from extraction.offline.fact_values import is_believable, is_for_a_time, is_taken_back
 from extraction.offline.fact_words import DIETS
 from extraction.offline.list_corrections import dropped_item, without_item
+from extraction.offline.mood_patterns import LAUGHTER
 from extraction.offline.moods import PlainSentence, is_conditional
 from extraction.offline.occupations import is_occupation
 from extraction.offline.patterns import cue, listed
@@ -68,6 +69,25 @@ _TITLE_CASE: Final = re.compile(r"\S\s+(?:Live|Lives|Love|Like|Hate|Am|Work|Move
 """The verb of a title: "We Live in Time"."""
 _JOKED: Final = frozenset({Field.NAME, Field.OCCUPATION, Field.EMPLOYER, Field.LIKE, Field.AGE, Field.GOAL})
 """Kinds of facts that people joke about: "I'm a professional napper lol"."""
+_STATED_APART: Final = frozenset({Field.OCCUPATION, Field.EMPLOYER, Field.AGE})
+"""Kinds of facts of which a laughing clause with another subject makes no joke: "I'm a nurse, my feet hate it lol"."""
+_NAMED: Final = re.compile(
+    r"(?:(?:my (?:(?:full|first|real|given) )?name|name)(?:['’]?s| is)|(?:i['’]?m|i am) (?:called|named)|i go by"
+    r"|(?:everyone|everybody|people|friends) calls? me)\b",
+    re.IGNORECASE,
+)
+_DAFT: Final = cue(
+    listed("""
+    king, queen, princess, prince, captain, master, lord, lady, mr, mrs, miss, sir, boss, professor, genius, legend, trouble, danger, potato,
+    banana, pickle, muffin, pumpkin, chaos, hungry, tired, lazy, sleepy, grumpy, clumsy, nobody, anonymous, loser, awesome, fabulous, error,
+    sherlock, batman, gandalf, dracula, voldemort, elvis, beyonce, madonna, einstein, picasso, mozart, napoleon, cleopatra, zeus
+""")
+)
+"""Words of names that people give themselves as a joke."""
+_NAME_WORDS: Final = 2
+_ANOTHER_SUBJECT: Final = re.compile(
+    r"\W*(?:(?:and|but|so|though)\s+)?(?:my|our|his|her|their|the|nobody|no one|everyone|everybody|people|he|she|they)\b", re.IGNORECASE
+)
 _WORDED: Final = frozenset({Field.LIKE, Field.DISLIKE, Field.AVOID, Field.ALLERGY, Field.DIET, Field.OCCUPATION})
 """Kinds of facts whose values are common words, which may also be about something else."""
 _HABITS: Final = frozenset({Field.AVOID, Field.DIET})
@@ -212,7 +232,7 @@ def _stated(sentence: PlainSentence, before: str) -> Iterator[PlainFact]:
             if (
                 (is_for_a_day and fact.field in _FOR_LONG and "became" not in body)
                 or is_conditional(_up_to_comma(body, fact.value))
-                or (sentence.is_laughing and fact.field in _JOKED)
+                or (sentence.is_laughing and fact.field in _JOKED and _may_joke(fact, body, clauses[: number + 1], clauses[number + 1 :]))
                 or (fact.field in _HABITS and _is_for_a_time(sentence.text, fact.value, before))
             ):
                 continue
@@ -224,6 +244,22 @@ def _stated(sentence: PlainSentence, before: str) -> Iterator[PlainFact]:
                 return
             if not is_taken_back(fact.field, sentence.text.partition(fact.value)[2]):
                 yield fact
+
+
+def _may_joke(fact: PlainFact, body: str, stated: Sequence[str], following: Sequence[str]) -> bool:
+    """Whether laughter in or after a sentence may make a joke of a fact in it.
+
+    It makes none of a name that is stated as one, and none of a job if a later clause about something else laughs.
+    """
+    if fact.field is Field.NAME:
+        return _NAMED.match(body) is None or not _is_usual_name(fact.value)
+    laughing = next((clause for clause in following if LAUGHTER.search(clause) is not None), None)
+    laughs_before = any(LAUGHTER.search(clause) is not None for clause in stated)
+    return laughs_before or laughing is None or fact.field not in _STATED_APART or _ANOTHER_SUBJECT.match(laughing) is None
+
+
+def _is_usual_name(value: str) -> bool:
+    return len(value.split()) <= _NAME_WORDS and _DAFT.search(value) is None
 
 
 def _compares(clause: str, sentence: str) -> bool:

@@ -50,6 +50,12 @@ _PAINTED: Final = any_of(
 )
 _NOT_LISTED: Final = any_of(listed("none, no, nope, nothing, n/a, yes, any, not, unknown, ?"))
 _REWRITES: Final[tuple[tuple[str, str], ...]] = (
+    # the way to a home
+    (
+        r"\b(live|living|based|settled|located|reside|residing) all the way(?: (?:up|down|out|over|across|back|off))?(?: here| there)? "
+        r"(?=(?:in|at|on|near) )",
+        r"\1 ",
+    ),
     # misspellings of "allergic" and "allergy"
     (r"\b(?:alergic|allergik|alergik|allergick|alergick|allegic|allerjic|alergical)\b", "allergic"),
     (r"\b(?:alergy|allergie|alergie|allergi|alergi)\b", "allergy"),
