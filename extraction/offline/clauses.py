@@ -96,7 +96,8 @@ _CONTINUING_VERBS: Final = listed("""
     still live, now live, currently live, was, used to, play, run, got, don't eat, can't eat, i'm, am not, definitely, absolutely, not
 """)
 _HEDGES: Final = listed("""
-    basically, practically, kinda, kind of, sort of, maybe, probably, possibly, might, could, would, hope to, hoping to, thinking of, thinking
+    basically, practically, kinda, kind of, sort of, maybe, probably, possibly, might, could, would, hope to, hoping to,
+    thinking of, thinking
     about, planning to, plan to, considering, tempted to, want to, wish
 """)
 """Begin a second predicate that is no plain statement; they say nothing of the first one."""

@@ -129,6 +129,8 @@ _AT_TIMES: Final = re.compile(
     r"|weddings|christmas|easter))\b",
     re.IGNORECASE,
 )
+_ELSEWHERE: Final = re.compile(r"\s+(?:over |up |down )?there\b", re.IGNORECASE)
+"""Limits a diet to a place: "I'm vegan there"."""
 _TITLED: Final = re.compile(r"(?:Mr|Mrs|Ms|Mx|Miss)[.\u2024]? (?P<surname>[A-ZÀ-Þ][\w'’-]+)(?: [A-ZÀ-Þ][\w'’-]+)?")
 _NICKNAMES: Final = cue(
     listed("""
@@ -170,7 +172,7 @@ def is_believable(field: Field, value: str, rest: str) -> bool:
                 and (value.lower().startswith(_VERBS_OF_WORK) or rest.startswith(" for ") or is_possible_job(value))
             )
         case Field.DIET:
-            return _LIMITED.match(rest) is None
+            return _LIMITED.match(rest) is None and _ELSEWHERE.match(rest) is None
         case Field.LIKE:
             return _is_taste(value, rest) and _DISAGREEABLE.search(value) is None and _DISAGREEABLE.search(rest) is None
         case Field.DISLIKE:

@@ -103,13 +103,16 @@ UNTAUGHT: Final = listed("""
     my, him, her, them, you, myself, people, the, a, kids, kid, us, how, old, in, at, for, on, part-time, this, it
 """)
 SCHOOL_LEVELS: Final = listed("""
-    kindergarten, kindergarteners, kindergartners, primary school, primary, elementary school, elementary, middle school, high school, secondary
+    kindergarten, kindergarteners, kindergartners, primary school, primary, elementary school, elementary, middle school,
+    high school, secondary
     school, preschool, pre-school, pre-k, reception, nursery, sixth form, sixth-formers, toddlers, infants, special ed, special education,
     special needs, freshmen, sophomores, undergraduates, undergrads, a-level, gcse, juniors, seniors, evening classes, night school
 """)
 PRIVATE_OCCASIONS: Final = listed("""
-    party, parties, wedding, weddings, table, moment, weekend, game, games, festival, barbecue, bbq, dinner, end, time, family, house, household,
-    home, group, relationship, gathering, gatherings, event, karaoke, costume party, movie, film, play, show, story, photo, picture, world, class,
+    party, parties, wedding, weddings, table, moment, weekend, game, games, festival, barbecue, bbq, dinner, end, time, family,
+    house, household,
+    home, group, relationship, gathering, gatherings, event, karaoke, costume party, movie, film, play, show, story, photo,
+    picture, world, class,
     club, team, life, road trip, trip, meme, joke
 """)
 """Where a role after "the" is none of work: "the clown at every party"."""
@@ -167,8 +170,10 @@ RELATIVES: Final = listed("""
 """)
 PETS: Final = listed("""
     frenchie, french bulldog, staffy, pomeranian, pom, pittie, pitbull, pit bull, doxie, sausage dog, bernese, bernese mountain dog, bichon,
-    bichon frise, vizsla, weimaraner, chow chow, rottie, gsd, goldendoodle, sheltie, shar pei, basset hound, bloodhound, chocolate lab, black
-    lab, yellow lab, golden lab, papillon, pekingese, pekinese, puggle, cavachon, sprocker, burmese, persian cat, bengal cat, british shorthair,
+    bichon frise, vizsla, weimaraner, chow chow, rottie, gsd, goldendoodle, sheltie, shar pei, basset hound, bloodhound,
+    chocolate lab, black
+    lab, yellow lab, golden lab, papillon, pekingese, pekinese, puggle, cavachon, sprocker, burmese, persian cat, bengal cat,
+    british shorthair,
     lurcher, spitz, shiba, akita, setter, pointer, mastiff, rottweiler, dobermann, doberman, schnauzer, shih tzu, maltese, cockapoo,
     cavapoo, labradoodle, mutt, mongrel, staffie, jack russell, westie, yorkie, samoyed, malamute, dalmatian, great dane, saint
     bernard, ragdoll, sphynx, tomcat, tom, moggy, heifer, cow, ram, ewe, crow, owl, hawk, falcon, cichlid, koi, salamander, newt,
@@ -299,7 +304,8 @@ UNAVOIDED: Final = listed("""
 """)
 """After a verb of avoidance, they name no thing that one always avoids."""
 NO_ALLERGENS: Final = listed("""
-    fools, bigots, bigotry, racism, racists, hypocrisy, hypocrites, rudeness, slackers, mistakes, lateness, cruelty, dishonesty, gossip, noise,
+    fools, bigots, bigotry, racism, racists, hypocrisy, hypocrites, rudeness, slackers, mistakes, lateness, cruelty, dishonesty,
+    gossip, noise,
     whining, injustice, incompetence, laziness, others, other people, opinions,
     anything, everything, nothing, it, them, that, this, you, small, bad, stupid, life, any, all, your, my, his, her, the idea, the
     word, being, mornings, morning, mondays, monday, work, working, people, stupidity, commitment, meetings, bullshit, drama,

@@ -107,9 +107,11 @@ _REWRITES: Final = tuple(
         ),
         # "I'm Jolanta, the one who emailed yesterday"
         (
-            rf"^\W*(?:{_GREETS}[\s,!.]+)?(?:i['’]?m|i am|my name(?:['’]?s| is)|name['’]?s) {_NAME},? (?:the (?:one|woman|man|guy|person|girl|lady|chap"
+            rf"^\W*(?:{_GREETS}[\s,!.]+)?(?:i['’]?m|i am|my name(?:['’]?s| is)|name['’]?s) {_NAME},? (?:the (?:one"
+            rf"|woman|man|guy|person|girl|lady|chap"
             r"|student|customer|client|member|new one)|your (?:neighbou?r|new neighbou?r|colleague|tenant)) "
-            r"(?:(?:who|that)(?:['’]s| had| has| just| also)? (?:\w+ed|wrote|sent|spoke|sat|met|came|lost|left|bought|got|rang|made|took|brought|ran"
+            r"(?:(?:who|that)(?:['’]s| had| has| just| also)? (?:\w+ed|wrote|sent|spoke|sat|met|came|lost|left|bought"
+            r"|got|rang|made|took|brought|ran"
             r"|found|told|paid)\b|with (?:the|a|an|two|your)\b|from (?:the|your|across|upstairs|next|last)\b)[^.,;!?\n]{0,60}",
             r"Hi, I'm \g<name>",
         ),

@@ -31,7 +31,8 @@ TASK: Final = either(
 _WORK_ON_TEXTS: Final = r"(?:translat|transcrib|proof-?read|subtitl|caption|interpret|summari[sz]|dictat)"
 NO_TASK: Final = either(
     # "I translate contracts for a living", "my job is translating patents", "I'm a sworn translator"
-    rf"\b(?:i|we)(?: (?:mostly|mainly|usually|also|now))? {_WORK_ON_TEXTS}\w*\b[^.!?:\n]{{0,60}}?\bfor (?:an?|my|our) (?:living|job|work|day job)\b"
+    rf"\b(?:i|we)(?: (?:mostly|mainly|usually|also|now))? {_WORK_ON_TEXTS}\w*\b[^.!?:\n]{{0,60}}?\bfor (?:an?"
+    rf"|my|our) (?:living|job|work|day job)\b"
     r"(?:,? (?:from|into|between)\b[^.!?:,\n]{0,40})?",
     rf"\bfor (?:a|my) living,? (?:i|we) {_WORK_ON_TEXTS}\w*\b[^.!?:\n]{{0,40}}",
     rf"\b(?:my|our) (?:day )?(?:job|work|trade|profession|line of work)(?:['’]s| is| involves| means) (?:mostly |mainly |just )?"
@@ -98,9 +99,11 @@ IRONY: Final = either(
 )
 LAUGHTER: Final = either(cue(words.LAUGHTER).pattern, r"[😂🤣😜😝🤪]")
 OTHER_TOPIC: Final = re.compile(
-    r"^\W*(?:(?:and|but|so|also|btw|by the way|anyway|yesterday|today|now)\W+)*(?:(?:my|our|the|her|his|their|any|what|how|where|who|which|can|could"
+    r"^\W*(?:(?:and|but|so|also|btw|by the way|anyway|yesterday|today|now)\W+)*(?:(?:my|our|the|her|his"
+    r"|their|any|what|how|where|who|which|can|could"
     r"|should|do|does|is|are|nobody|no one|everyone|everybody|people|he|she|they|some|somebody|someone|good luck)\b"
-    r"|(?:i|we) (?:need|want|just|also|have|had|went|saw|got|can['’]?t|forgot|lost|love|hate|live|work|moved|told|was|spent)\b)(?! (?:that|this)\b)",
+    r"|(?:i|we) (?:need|want|just|also|have|had|went|saw|got|can['’]?t|forgot|lost|love|hate|live|work|moved"
+    r"|told|was|spent)\b)(?! (?:that|this)\b)",
     re.IGNORECASE,
 )
 """Begins a sentence about something else than the one before it."""

@@ -97,7 +97,8 @@ _UNREAL: Final = cue(
 _BEGIN: Final = r"(?P<before>^\s*|(?<=[.!?])\s+|\n\s*)"
 _PLANNED: Final = any_of(
     listed("""
-    planning, booking, packing, organising, organizing, preparing, sorting, sorting out, arranging, cooking, shopping, ordering, making, buying,
+    planning, booking, packing, organising, organizing, preparing, sorting, sorting out, arranging, cooking, shopping, ordering,
+    making, buying,
     choosing, picking, getting ready, heading, travelling, traveling, scheduling, prepping, setting up, looking for, looking at, updating,
     filling in, moving, baking, hosting, meeting, registering, signing up, joining, checking in, meal planning, meal prepping
 """)
@@ -123,7 +124,8 @@ _OPENER: Final = re.compile(
     rf"{_BEGIN}(?P<opener>{_LEAD}(?:{any_of(_ADVERBS)}"
     rf"|(?:an?|the|my|one|some|just an?|just one|another|one more|a few|few|very|a very)? ?(?:{_SIZES} ){{1,2}}{_TALK}{_HEADED}"
     rf"|(?:an?|one|some|just an?|just one|another|one more|a few|few) (?:{_SIZES} )?{_TALK}{_HEADED}|{_LONE_TALK}{_HEADED}"
-    rf"|(?:just )?(?:an?|another|one|one more|the)? ?(?:other |more |last |final )?(?:{_SIZES} )?(?:{_SIZES}|last|other|more) (?:one|thing|bit){_HEADED}"
+    rf"|(?:just )?(?:an?|another|one|one more|the)? ?(?:other |more |last |final )?(?:{_SIZES} )?(?:{_SIZES}"
+    rf"|last|other|more) (?:one|thing|bit){_HEADED}"
     rf"|(?:so as |in order )?to {_SPEECH}(?: [\w'’-]+){{0,7}}?|{_TALKED}))\b{_SEPARATOR}{_STATES}",
     re.IGNORECASE,
 )

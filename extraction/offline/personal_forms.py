@@ -99,13 +99,11 @@ _PRESENT: Final = (
     r"|said|told|thought|found|became|began|used|wore|ate|drank|drove|flew|earned)\b)(?!\w+ed\b)[a-z]+\b"
 )
 """A verb that is in no past and no conditional."""
-_COUNTED: Final = (
-    r"(?:\d{1,2}(?:st|nd|rd|th)?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|first|second|third|fourth|fifth|sixth|seventh"
-    r"|eighth|ninth|tenth|eleventh|twelfth)"
-)
+_ORDINAL: Final = r"(?:\d{1,2}(?:st|nd|rd|th)|first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth)"
+_NUMBER: Final = r"(?:\d{1,2}|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen)"
 _GRADE: Final = (
-    rf"(?:{_COUNTED}(?:(?:[-–/]| and | to | or ){_COUNTED})?[- ](?:grade|grades|graders?|year|form|years|formers?|class)"
-    rf"|(?:grades?|years?|class|form|key stage) {_COUNTED}(?:(?:[-–/]| and | to ){_COUNTED})?)"
+    rf"(?:{_ORDINAL}(?:(?:[-–/]| and | to | or ){_ORDINAL})?[- ](?:grade|grades|graders?|year|form|years|formers?|class)"
+    rf"|(?:grades?|years?|class|form|key stage) {_NUMBER}(?:(?:[-–/]| and | to ){_NUMBER})?)"
 )
 """A school year: "third grade", "year 5", "7th graders"."""
 _OFTEN_TAUGHT: Final = r"(?:when|every|each|once|twice|again)"
@@ -157,7 +155,8 @@ _OCCUPATIONS: Final = (
         Field.OCCUPATION,
         "<am_or_became> the",
         _NOUNS,
-        rf"(?=\s+(?:(?:here|now|currently)\s+)*(?:(?:at|for|in|of) (?:an?|our|(?-i:[A-Z])|(?:the )?(?:\w+ )?{any_of(words.WORKPLACES, words.SETTLEMENTS)})"
+        rf"(?=\s+(?:(?:here|now|currently)\s+)*(?:(?:at|for|in|of) (?:an?|our|(?-i:[A-Z])"
+        rf"|(?:the )?(?:\w+ )?{any_of(words.WORKPLACES, words.SETTLEMENTS)})"
         rf"|at the)\b(?!\s*(?:{any_of(words.PRIVATE_OCCASIONS)})\b)(?! \w+ {any_of(words.PRIVATE_OCCASIONS)}\b))",
         job=True,
     ),
@@ -201,7 +200,6 @@ _STUDIES: Final = (
     form(Field.OCCUPATION, "<I>", rf"study {_SUBJECT}", rf"(?=\s+(?:at|in|here)\b|{values.CLAUSE_END})"),
     form(Field.OCCUPATION, "<I_am>", rf"studying {_SUBJECT}", rf"(?=\s+(?:at|in|here)\b|{values.CLAUSE_END})"),
 )
-_ORDINAL: Final = r"(?:\d{1,2}(?:st|nd|rd|th)|first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth)"
 _CEFR: Final = r"[ABC][12]\+?"
 _SIZE: Final = r"size (?:\d+(?:[.,]\d+)?|X{0,3}[SML])"
 _SIZE_END: Final = (

@@ -69,6 +69,11 @@ _TITLE_CASE: Final = re.compile(r"\S\s+(?:Live|Lives|Love|Like|Hate|Am|Work|Move
 """The verb of a title: "We Live in Time"."""
 _JOKED: Final = frozenset({Field.NAME, Field.OCCUPATION, Field.EMPLOYER, Field.LIKE, Field.AGE, Field.GOAL})
 """Kinds of facts that people joke about: "I'm a professional napper lol"."""
+_WISHED: Final = re.compile(
+    r"\b(?:i|we)(?:['’]d\b|['’]ll\b| (?:would|could|might|may|should|will|want|wanna|hope|plan|used to|wish|dream)\b)", re.IGNORECASE
+)
+_ACT: Final = re.compile(r"(?:work|live|reside|run|teach|play|eat|avoid|own|be)\b", re.IGNORECASE)
+"""Begins a predicate with the bare form of a verb, which may depend on "could" or "used to"."""
 _STATED_APART: Final = frozenset({Field.OCCUPATION, Field.EMPLOYER, Field.AGE})
 """Kinds of facts of which a laughing clause with another subject makes no joke: "I'm a nurse, my feet hate it lol"."""
 _NAMED: Final = re.compile(
@@ -78,7 +83,8 @@ _NAMED: Final = re.compile(
 )
 _DAFT: Final = cue(
     listed("""
-    king, queen, princess, prince, captain, master, lord, lady, mr, mrs, miss, sir, boss, professor, genius, legend, trouble, danger, potato,
+    king, queen, princess, prince, captain, master, lord, lady, mr, mrs, miss, sir, boss, professor, genius, legend, trouble,
+    danger, potato,
     banana, pickle, muffin, pumpkin, chaos, hungry, tired, lazy, sleepy, grumpy, clumsy, nobody, anonymous, loser, awesome, fabulous, error,
     sherlock, batman, gandalf, dracula, voldemort, elvis, beyonce, madonna, einstein, picasso, mozart, napoleon, cleopatra, zeus
 """)
@@ -148,7 +154,8 @@ def facts_of(sentences: Sequence[PlainSentence]) -> list[PlainFact]:
         if item is not None and _drop(found, sentence, item):
             last_stated = index
             continue
-        related = _related(sentence, before)
+        after = sentences[index + 1].text if index + 1 < len(sentences) else ""
+        related = _related(sentence, before, after)
         if not stated and not related and found and is_near and (rest := after_cue(sentence.text)) is not None:
             _correct(found, sentence, rest, is_surely=retracts(sentence.text))
             continue
@@ -162,11 +169,11 @@ def facts_of(sentences: Sequence[PlainSentence]) -> list[PlainFact]:
     return [replace(each, value=_with_dots(each.value)) for each in found]
 
 
-def _related(sentence: PlainSentence, before: str) -> list[PlainFact]:
+def _related(sentence: PlainSentence, before: str, after: str) -> list[PlainFact]:
     """The relations that a sentence names."""
     return [
         PlainFact(Field.RELATION, right, sentence.message, relation=relation)
-        for relation, name in relations_of(sentence.text, before)
+        for relation, name in relations_of(sentence.text, before, after)
         if (right := _right_value(Field.RELATION, name, sentence.text.rpartition(name)[2])) is not None
     ]
 
@@ -226,7 +233,13 @@ def _stated(sentence: PlainSentence, before: str) -> Iterator[PlainFact]:
         is_first_person = _FIRST_PERSON.match(body) is not None
         subject = "I " if is_first_person or _HAS_FIRST_PERSON.search(body) else subject
         facts = _of_clause(body, sentence)
-        if not facts and subject and not is_first_person and not _compares(body, sentence.text):
+        if (
+            not facts
+            and subject
+            and not is_first_person
+            and not _compares(body, sentence.text)
+            and not _goes_on_with_wish(clauses, number, body)
+        ):
             facts = _of_clause(subject + body, sentence)
         for fact in facts:
             if (
@@ -244,6 +257,12 @@ def _stated(sentence: PlainSentence, before: str) -> Iterator[PlainFact]:
                 return
             if not is_taken_back(fact.field, sentence.text.partition(fact.value)[2]):
                 yield fact
+
+
+def _goes_on_with_wish(clauses: Sequence[str], number: int, body: str) -> bool:
+    """Whether a predicate without a subject goes on with a wish or a past: "I could live in Rome and work as a poet"."""
+    before = next((each for each in reversed(clauses[:number]) if _HAS_FIRST_PERSON.search(each)), "")
+    return _ACT.match(body) is not None and _WISHED.search(before) is not None
 
 
 def _may_joke(fact: PlainFact, body: str, stated: Sequence[str], following: Sequence[str]) -> bool:

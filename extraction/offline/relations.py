@@ -84,7 +84,8 @@ _PATTERNS: Final = tuple(
         rf"\b(?i:i['’]?m|i am|we are|we['’]re|i got|we got|i just got"
         rf"|i['’]ve been|i have been) (?:happily |newly |recently |just )?(?P<relation>married|engaged) to {_NAME}",
         # "married to a wonderful nurse, Dagny", "engaged to a Greek called Stavros"
-        rf"\b(?i:i['’]?m|i am|we are|we['’]re|i got|i['’]ve been|i have been) (?:happily |newly |recently |just )?(?P<relation>married|engaged) to "
+        rf"\b(?i:i['’]?m|i am|we are|we['’]re|i got|i['’]ve been|i have been) (?:happily |newly |recently "
+        rf"|just )?(?P<relation>married|engaged) to "
         rf"(?:an?|the|my) (?:(?!(?:who|that|which|from|in|of|near|at|named|called|whose|and)\b)[\w'’-]+ ){{0,4}}"
         rf"(?!(?:who|that|named|called)\b)[\w'’-]+(?:(?: (?:from|in|of|at) (?:the )?[\w'’-]+)?,? (?:(?:who is|who['’]s) )?(?:called|named"
         rf"|by the name of|whose name is)|,) {_NAME}(?=\s*[.,!;)]|\s*$|\s+(?:and|since|for|with)\b)",
@@ -131,17 +132,18 @@ _LAB_WORK: Final = cue(
 _SPOUSES: Final = {"married": "married to", "engaged": "engaged to"}
 
 
-def relations_of(text: str, before: str = "") -> Iterator[tuple[str, str]]:
+def relations_of(text: str, before: str = "", after: str = "") -> Iterator[tuple[str, str]]:
     """The relations that a sentence names, each with the name.
 
     Args:
         text: The sentence.
         before: The sentence before it: "We got a dog. Her name is Pixel."
+        after: The sentence after it.
     """
     names_later = _NAMED_LATER.search(text) is not None
     if (not names_later and _RELATION_WORDS.isdisjoint(_WORD.findall(text.casefold()))) or _NO_RELATION.search(text):
         return
-    works_in_lab = _LAB_WORK.search(f"{before} {text}") is not None
+    works_in_lab = _LAB_WORK.search(f"{before} {text} {after}") is not None
     seen: set[str] = set()
     for relation, found in _named(text, before):
         name = found.removesuffix("'s").removesuffix("’s")

@@ -19,7 +19,8 @@ _OR_ALSO: Final = (
     rf"(?:\s+(?:n?or) (?!(?:i|my|we|the other|not|anything|so)\b){values.WORD}(?:\s+(?!{values.STOP}\b){values.WORD})?(?=\s*(?:[.,!]|$)))?"
 )
 _LIKED: Final = (
-    rf"(?:{_MOST}{_OF_THIS_TALK}(?!being\b)(?!both\b(?!.*\band\b))(?:both\s+)?(?:\d{{2,4}}s\s+)?{values.PHRASE}|(?:any|every)thing (?:with|from"
+    rf"(?:{_MOST}{_OF_THIS_TALK}(?!being\b)(?!both\b(?!.*\band\b))(?:both\s+)?(?:\d{{2,4}}s\s+)?{values.PHRASE}"
+    rf"|(?:any|every)thing (?:with|from"
     rf"|made of) {values.PHRASE})"
     rf"(?:\s+(?:in it\b|(?:{_WITH}|(?<=ing\s)to) {values.PHRASE}))?"
 )

@@ -19,7 +19,8 @@ _THIS_TALK: Final = any_of(
 """What a joke may be if it makes the statement itself one: "my job is a joke"."""
 _JOKES: Final = (
     # somebody told one
-    r"\b(?:told|heard|learnt|learned|know|knows|remember|remembered|forgot|read|found|laughed at|laughed about|explained)\b"
+    r"\b(?:told|heard|learnt|learned|know|knows|remember|remembered|forgot|read|found|laughed at|laughed about"
+    r"|explained|made|makes|cracked|shared)\b"
     r"(?: (?:me|us|him|her|them|you|(?:my|our|his|her|the|some) \w+))? (?:a|the|this|that|another) (?P<one>jokes?)\b(?!\s*:)"
     r"(?= (?:about|on|with|in|from|at|of|today|yesterday|this morning|last)\b)",
     # the assistant is asked for one

@@ -40,7 +40,7 @@ _STATES: Final = (
     "(?:al|ak|az|ar|ca|co|ct|dc|fl|ga|ia|il|ks|ky|md|mi|mn|mo|ms|mt|nc|nd|ne|nh|nj|nm|nv|ny|ri|sc|sd|tn|tx|ut|va|vt|wa|wi|wv|wy"
     "|uk|usa|uae|nz|ie|sa|roi|bc|qc|nsw|vic|qld|aus|ger|ned|esp)"
 )
-_STATES_AT_END: Final = r"(?:(?:de|hi|id|in|la|ma|me|or|pa|us|on|ab|tas|act|ni)(?=\s*(?:[.!,;]|$)))"
+_STATES_AT_END: Final = r"(?:(?:de|hi|id|la|ma|or|pa|ab|tas|act|ni)(?=\s*(?:[.!,;]|$)))"
 """Abbreviations that are common words, too, and count only at the end of a clause."""
 _LOWER_WORD: Final = rf"(?!(?:{_STATES})\b)[a-z]{{3,20}}"
 _WITH_STATE: Final = (
