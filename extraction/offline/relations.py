@@ -90,7 +90,7 @@ _PATTERNS: Final = tuple(
         rf"(?!(?:who|that|named|called)\b)[\w'’-]+(?:(?: (?:from|in|of|at) (?:the )?[\w'’-]+)?,? (?:(?:who is|who['’]s) )?(?:called|named"
         rf"|by the name of|whose name is)|,) {_NAME}(?=\s*[.,!;)]|\s*$|\s+(?:and|since|for|with)\b)",
         rf"{_MY}(?P<relation>{any_of(words.SHORT_BREEDS)})(?:['’]s name is|['’]s (?:called|named)| (?:is|got) (?:called|named)) {_NAME}"
-        rf"(?!(?<=[a-z])[A-Z])(?<![a-z][A-Z][a-z])(?=\s*(?:[.,!;)]|$)|\s+(?:and|but|after|because)\b)",
+        rf"(?=\s*(?:[.,!;)]|$)|\s+(?:and|but|after|because)\b)",
         rf"\b(?i:i|we) (?:named|called) (?i:(?:my|our|the)(?: new)? {_RELATION})\s+{_NAME}",
     )
 )
@@ -121,6 +121,7 @@ _BEFORE_NAME: Final = re.compile(
     rf"(?P<owner>['’]s )?(?<![\w-])(?P<relation>(?i:{any_of(words.RELATIVES, words.PETS)}))\s+(?P<name>{FIRST_NAME})(?!\w)"
 )
 _FORMER: Final = re.compile(r"^ex (\w+)$", re.IGNORECASE)
+_BRAND: Final = re.compile(r"[a-z][A-Z]|[A-Z]{2}")
 _LAB_WORK: Final = cue(
     listed("""
     test, tests, testing, research*, sample*, university, uni, team, scien*, experiment*, professor, department, phd, analys*, biolog*,
@@ -147,7 +148,7 @@ def relations_of(text: str, before: str = "", after: str = "") -> Iterator[tuple
     seen: set[str] = set()
     for relation, found in _named(text, before):
         name = found.removesuffix("'s").removesuffix("’s")
-        if name in seen or len(name) <= 1 or (relation.casefold() == "lab" and works_in_lab):
+        if name in seen or len(name) <= 1 or (relation.casefold() == "lab" and (works_in_lab or _BRAND.search(name))):
             continue
         relation = _FORMER.sub(r"ex-\1", relation)
         seen.add(name)
