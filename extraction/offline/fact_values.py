@@ -137,6 +137,7 @@ _NICKNAMES: Final = cue(
     right, wrong, perfect, grumpy, lazy, nice, sunshine, big, bean, doubtfire, know-it-all, congeniality, universe, world, happy, clean,
     fix-it, fixit, president, chairman, mom, dad, incredible, cool, clumsy, unlucky, lucky, nobody, claus, potato, bossy, late, always,
     president, darcy, bennet, tibbs, miyagi, spock, hyde, freeze, robot, piggy, marple, moneypenny, havisham, trunchbull, poppins, busy,
+    lonely, pessimist, optimist, cellophane, brightside, bombastic, monk, blue, midnight, clean, bates, ripley, holmes, white, pink, orange,
     independent, popular, worldwide, smith-and-wesson, positive, negative, sensitive, sarcastic, t, x
 """)
 )

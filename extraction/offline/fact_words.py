@@ -116,6 +116,12 @@ PRIVATE_OCCASIONS: Final = listed("""
     club, team, life, road trip, trip, meme, joke
 """)
 """Where a role after "the" is none of work: "the clown at every party"."""
+TRADES_AS_ACTS: Final = listed("""
+    paint, draw, write, teach, cook, bake, dance, sing, sew, weld, drive, translate, interpret, code, program, farm, fish, garden, tattoo,
+    illustrate, knit, design, act, edit, proofread, tutor, coach, compose, sculpt, carve, consult, freelance, busk, weave, brew, photograph,
+    transcribe, cut hair, take photos, make music, fix cars, fix things, sail, fly, mow lawns, babysit, clean, farm sheep
+""")
+"""Verbs before "for a living"; any other may be a joke: "I nap for a living"."""
 DEGREE_COURSES: Final = listed("""
     phd, ph.d, doctorate, doctoral degree, master, masters, master's, msc, mba, bachelor, bachelors, bachelor's, bsc, apprenticeship,
     traineeship

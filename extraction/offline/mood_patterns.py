@@ -39,6 +39,8 @@ NO_TASK: Final = either(
     rf"{_WORK_ON_TEXTS}ing\b[^.!?:\n]{{0,40}}",
     rf"\b(?:i['’]?m|i am|(?:i )?work(?:ing)? as) (?:an?|the) (?:[\w-]+ ){{0,3}}(?:{_WORK_ON_TEXTS}e?[or]r?|proofreader)\b",
     r"\bi (?:work|freelance|am|earn (?:a|my) living) in (?:\w+ )?(?:translation|subtitling|transcription)\b",
+    r"\b(?:i|we) do (?:\w+ )?(?:translations?|transcriptions?|subtitles|proofreading|dictations?"
+    r"|captions?)\b[^.!?:\n]{0,30}?\bfor (?:a|my) living\b",
     # "good luck spelling that", "the spelling is Irish": said of a name
     r"\b(?:good luck|have fun|nobody manages|people struggle|people have trouble|never mind|don['’]?t mind)(?: with)?(?: the)? "
     r"(?:spelling|pronouncing|pronunciation)\b(?: (?:that|it|of it|this)\b)?",

@@ -109,7 +109,8 @@ _ACTIVITY: Final = (
 """An activity that is announced before a statement for it: "Planning dinner: ..."."""
 _ACTED: Final = cue(
     listed("""
-    speech, lines, talk, sketch, interview, exam, ad, cv, resume, resumé, email, mail, paragraph, words, sentences, statement, quote, meme,
+    intro, introduction, show, video, vlog, podcast, channel, blog, post, scene,     speech, lines, talk, sketch, interview,
+    exam, ad, cv, resume, resumé, email, mail, paragraph, words, sentences, statement, quote, meme,
     persona, avatar, alias, password, costume, prank, rehearsal, lent, ramadan, advent, detox, cleanse, fast, week, month, weekend, someone,
     somebody, friend, friends, client, clients, guest, guests, customer, customers, patient, patients
 """)
@@ -125,11 +126,12 @@ _OPENER: Final = re.compile(
     rf"|(?:an?|the|my|one|some|just an?|just one|another|one more|a few|few|very|a very)? ?(?:{_SIZES} ){{1,2}}{_TALK}{_HEADED}"
     rf"|(?:an?|one|some|just an?|just one|another|one more|a few|few) (?:{_SIZES} )?{_TALK}{_HEADED}|{_LONE_TALK}{_HEADED}"
     rf"|(?:just )?(?:an?|another|one|one more|the)? ?(?:other |more |last |final )?(?:{_SIZES} )?(?:{_SIZES}"
-    rf"|last|other|more) (?:one|thing|bit){_HEADED}"
+    rf"|last|other|more) (?:one|thing|bit|q){_HEADED}"
     rf"|(?:so as |in order )?to {_SPEECH}(?: [\w'’-]+){{0,7}}?|{_TALKED}))\b{_SEPARATOR}{_STATES}",
     re.IGNORECASE,
 )
 _ANNOUNCED: Final = re.compile(rf"{_BEGIN}{_LEAD}(?P<opener>{_ACTIVITY})\s*(?::|\s[-–—])\s*{_STATES}", re.IGNORECASE)
+_FOR_SOMEBODY: Final = re.compile(r"\bfor [A-Z]")
 _CONCEDED: Final = re.compile(rf"{_BEGIN}{_LEAD}{_CONCESSION}\s*[,:—–]\s*{_STATES}", re.IGNORECASE)
 _SALUTATION: Final = re.compile(
     rf"^\W*dear (?:(?:fellow|lovely|new|old|esteemed|respected) )?(?:team|all|everyone|everybody|colleagues|friends|members|group"
@@ -166,7 +168,11 @@ def _opened(found: re.Match[str]) -> str:
 
 
 def _announced(found: re.Match[str]) -> str:
-    return found.group() if _UNREAL.search(found["opener"]) or _ACTED.search(found["opener"]) else found["before"]
+    return (
+        found.group()
+        if _UNREAL.search(found["opener"]) or _ACTED.search(found["opener"]) or _FOR_SOMEBODY.search(found["opener"])
+        else found["before"]
+    )
 
 
 def _conceded(found: re.Match[str]) -> str:

@@ -27,6 +27,9 @@ _NAMES: Final = (
     form(Field.NAME, "call me", _LOWER_NAME, r"(?=\s*(?:[.!]|$|please\b|pls\b))"),
     form(Field.NAME, "<I_am>", rf"{_NO_NAME_AFTER_AM}{values.NAME}(?<!ing)", r"(?=\s*(?:[.,!]|$)|\s+(?:and|from)\b)", greeted=True),
     form(Field.NAME, "<I_am>", rf"{_NO_NAME_AFTER_AM}{values.NAME}(?<!ing)", r"(?=,?\s+(?:by the way|btw)\b)"),
+    form(
+        Field.NAME, "<I_am>", rf"(?-i:Mr|Mrs|Ms|Mx|Miss)[.{values.DOT}]?\s(?-i:[A-ZÀ-Þ])[\w'’-]+", r"(?=\s*(?:[.,!]|$)|\s+(?:and|from)\b)"
+    ),
     form(Field.NAME, "they call me", values.NAME),
     form(Field.NAME, "<people> know|knows me as", values.NAME),
     form(Field.NAME, "", values.NAME, r"(?=(?: is my name\b|,? nice to meet you\b|,? pleased to meet you\b))"),
@@ -155,7 +158,7 @@ _OCCUPATIONS: Final = (
         Field.OCCUPATION,
         "<am_or_became> the",
         _NOUNS,
-        rf"(?=\s+(?:(?:here|now|currently)\s+)*(?:(?:at|for|in|of) (?:an?|our|(?-i:[A-Z])"
+        rf"(?=\s+(?:(?:here|now|currently)\s+)*(?:(?:at|for|in|of) (?:an?|our|(?-i:[A-Z])\w*"
         rf"|(?:the )?(?:\w+ )?{any_of(words.WORKPLACES, words.SETTLEMENTS)})"
         rf"|at the)\b(?!\s*(?:{any_of(words.PRIVATE_OCCASIONS)})\b)(?! \w+ {any_of(words.PRIVATE_OCCASIONS)}\b))",
         job=True,
@@ -167,7 +170,8 @@ _OCCUPATIONS: Final = (
         rf"(?:{values.CLAUSE_END}|(?=\s+(?:at|in|on|for)\b))",
     ),
     form(Field.OCCUPATION, "<I>", rf"teach\s+(?!{any_of(words.UNTAUGHT)}\b)[a-z]+"),
-    form(Field.OCCUPATION, "<I>", rf"[a-z]{{2,}}\s+{values.PHRASE}(?:\s+in an? [a-z]+)?", _FOR_A_LIVING),
+    form(Field.OCCUPATION, "<I>", rf"[a-z]{{2,}}\s+(?:(?:at|in|on|with)\s+)?{values.PHRASE}(?:\s+in an? [a-z]+)?", _FOR_A_LIVING),
+    form(Field.OCCUPATION, "<I>", any_of(words.TRADES_AS_ACTS), _FOR_A_LIVING),
     form(Field.OCCUPATION, "<I> just? qualified as a|an", _NOUNS, _JOB_END, job=True),
     form(Field.OCCUPATION, "<my> line of work <is>", values.PHRASE),
     form(Field.OCCUPATION, "<my> job|work title <is>", _NOUNS, _JOB_END, job=True),

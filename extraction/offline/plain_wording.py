@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from extraction.offline.fact_words import ADMIRERS, DIETS, DISLIKING, LIKING, PETS, REGIMES, ROUTINES
+from extraction.offline.fact_words import ADMIRERS, DIETS, DISLIKING, FOODS, LIKING, PETS, REGIMES, ROUTINES
 from extraction.offline.patterns import any_of, listed
 
 _DIET: Final = any_of(DIETS)
@@ -61,7 +61,9 @@ _REWRITES: Final[tuple[tuple[str, str], ...]] = (
     (r"\b(?:alergy|allergie|alergie|allergi|alergi)\b", "allergy"),
     (r"\b(?:allergys|alergies|alergys)\b", "allergies"),
     (r"\bhav\b", "have"),
-    (r"\b(allergic|allergy|allergies|intolerant) (?:2|too|on|against|of)\b(?= \w)", r"\1 to"),
+    (r"\b(allergic|allergy|allergies) (?:2|too|on|against|of)\b(?= \w)", r"\1 to"),
+    (r"\bintolerant (?:2|too|on|against)\b(?= \w)", "intolerant to"),
+    (rf"\bintolerant of (?=(?:any |all |most )?{any_of(FOODS)}\b)", "intolerant to "),
     (r"\b(allergic to \w+) n (?=\w+)", r"\1 and "),
     # lists under a heading
     (rf"^(\W*)(?:my )?(?:food )?allerg(?:y|ies) ?: ?(?!{_NOT_LISTED}\b)(?=\w)", r"\1my allergies are "),

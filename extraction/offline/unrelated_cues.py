@@ -36,6 +36,13 @@ _JOKES: Final = (
     r"\b(?:i|we) (?:love|like|enjoy|appreciate) a (?P<seven>joke)\b",
 )
 _ANY_JOKE: Final = tuple(re.compile(pattern, re.IGNORECASE | re.MULTILINE) for pattern in _JOKES)
+_TOLD: Final = re.compile(
+    r"\b(?:tells|told|telling)(?: (?:me|us|him|her|them|everyone|(?:my|our|his|her|the|some) \w+))? (?:a"
+    r"|the|this|that|another|some|his|her|their|my)"
+    r" (?:\w+ ){0,2}jokes?\b(?! (?:that|where|in which|how)\b)(?!\s*[:,;.!—–-]\s*(?:i|i['’]?m|my)\b)",
+    re.IGNORECASE,
+)
+"""Reports that somebody told a joke, not which one."""
 _PLANS: Final = any_of(
     listed("""
     cooking, cook, plan*, shop*, prep, prepping, preparing, groceries, grocery, meals, menu, menus, order*, baking, pack*, buying,
@@ -68,6 +75,7 @@ def without_unrelated_cues(text: str) -> str:
     Args:
         text: A message, or the part of it in the speaker's own voice.
     """
+    text = _TOLD.sub("made a remark", text)
     for pattern in _ANY_JOKE:
         text = pattern.sub(_as_remark, text)
     return _SAID_OF_NAME.sub(r"\g<stated>", _PLANNED.sub(r"\g<plan>", text))
