@@ -113,7 +113,7 @@ PRIVATE_OCCASIONS: Final = listed("""
     house, household,
     home, group, relationship, gathering, gatherings, event, karaoke, costume party, movie, film, play, show, story, photo,
     picture, world, class,
-    club, team, life, road trip, trip, meme, joke
+    team, life, road trip, trip, meme, joke
 """)
 """Where a role after "the" is none of work: "the clown at every party"."""
 TRADES_AS_ACTS: Final = listed("""

@@ -109,6 +109,7 @@ _LONE_HEDGE: Final = re.compile(r"\W*[\w'’]+(?:\s+[\w'’]+){0,2}\W*")
 _IT_IS: Final = re.compile(r"\W*(?:it['’]?s|it is|we have|i['’]?m (?:doing|on))\b", re.IGNORECASE)
 _JOINED: Final = re.compile(r"\b(?:and|but|also|really)\s+$|&\s+$", re.IGNORECASE)
 _LONE_WORD: Final = re.compile(r"\W*\w+\W*")
+_LAUGHS_AT_END: Final = re.compile(r"(?:[\s,]+(?:lol|lmao|(?:ha){2,}|(?:he){2,}|xd))+$", re.IGNORECASE)
 _MOST_RUNS: Final = 4
 """Statements that are read in one clause, since each is searched up to the end of the clause."""
 _LAST_STATED: Final = 2
@@ -334,7 +335,7 @@ def _of_run(clause: str, sentence: PlainSentence) -> tuple[list[PlainFact], int]
             continue
         if _TITLE_CASE.search(clause, 0, match.start("value")) is not None:
             continue
-        value = " ".join(match["value"].split()).strip(" .,")
+        value = _LAUGHS_AT_END.sub("", " ".join(match["value"].split()).strip(" .,"))
         if (form.needs_occupation and not is_occupation(value)) or not is_believable(form.field, value, clause[match.end() :]):
             continue
         evidence = None if form.place_evidence is None else least_score(value, form.place_evidence, sentence.text)

@@ -29,6 +29,10 @@ _JOKES: Final = (
     # a thing is a bad one
     rf"\b(?:my|our|the|his|her|their) (?!(?:\w+ ){{0,2}}{_THIS_TALK}\b)(?:[\w'’-]+ ){{1,4}}?(?:is|are|was|has become|have become) "
     r"(?:still |just |such |really )?(?:a|an absolute|a total|a complete|a bit of a|kind of a) (?P<three>joke)\b(?! (?:that|about|of)\b)",
+    rf"(?:^|[.!?]\s+)(?!(?:it|that|this|these|those|all|what|everything|which|i|you|{_THIS_TALK})\b)[a-z]+(?: (?:here"
+    rf"|today|around here|these days"
+    r"|in (?-i:[A-Z])\w+)){0,2} (?:is|are|has become|have become) (?:just |such |really )?(?:a|a total|an absolute|a complete) "
+    r"(?P<eight>joke)\b(?! (?:that|about|of)\b)",
     # it has an owner or a topic
     r"\b(?:the|a) (?P<four>jokes?)\b(?= (?:book|about (?:the|a|my|our|an)|of the day|(?:my|our) \w+ (?:told|tells|made)|shop)\b)",
     r"\bi (?P<five>joke)\b(?= (?:around|about|with)\b)",
@@ -39,7 +43,8 @@ _ANY_JOKE: Final = tuple(re.compile(pattern, re.IGNORECASE | re.MULTILINE) for p
 _TOLD: Final = re.compile(
     r"\b(?:tells|told|telling)(?: (?:me|us|him|her|them|everyone|(?:my|our|his|her|the|some) \w+))? (?:a"
     r"|the|this|that|another|some|his|her|their|my)"
-    r" (?:\w+ ){0,2}jokes?\b(?! (?:that|where|in which|how)\b)(?!\s*[:,;.!—–-]\s*(?:i|i['’]?m|my)\b)",
+    r" (?:\w+ ){0,2}jokes?\b(?! (?:that(?! (?:made|was|nobody|everyone|only|cracked|still))|where|in which"
+    r"|how)\b)(?!\s*[:,;.!—–-]\s*(?:i|i['’]?m|my)\b)",
     re.IGNORECASE,
 )
 """Reports that somebody told a joke, not which one."""
