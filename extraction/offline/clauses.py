@@ -95,6 +95,12 @@ _CONTINUING_VERBS: Final = listed("""
     have, have been, also, keep, avoid, moved to, relocated to, go by, can't bear, adore, detest, loathe, teach, despise, reside in,
     still live, now live, currently live, was, used to, play, run, got, don't eat, can't eat, i'm, am not, definitely, absolutely, not
 """)
+_HEDGES: Final = listed("""
+    basically, practically, kinda, kind of, sort of, maybe, probably, possibly, might, could, would, hope to, hoping to,
+    thinking of, thinking
+    about, planning to, plan to, considering, tempted to, want to, wish
+""")
+"""Begin a second predicate that is no plain statement; they say nothing of the first one."""
 _VERBS_AFTER_COMMA: Final = listed("hate, love, enjoy, dislike, can't stand, work as, live in, don't eat, don't drink")
 _AFTER_COMMA: Final = any_of(
     listed("""
@@ -111,7 +117,7 @@ _PAST: Final = any_of(
 CLAUSE_BREAK: Final = re.compile(
     rf"(?:,\s*|\s+)(?<!not )(?<!what )(?:{_CONJUNCTIONS}|since(?=\s+(?:i|we|it|they|you|he|she|my|there)\b)(?!\s+(?:i|we"
     rf"|my \w+)\s+{_PAST}))\s+(?=(?:{_BEFORE_SUBJECT}\s+)*{_SUBJECTS}\b)"
-    rf"|(?:,\s*|\s+)(?:and|but|&)\s+(?={any_of(_CONTINUING_VERBS)}\b)"
+    rf"|(?:,\s*|\s+)(?:and|but|&)\s+(?={any_of(_CONTINUING_VERBS, _HEDGES)}\b)"
     r"|\s*[;—–]\s*|\s+-\s+|\s*\(|\)\s*"
     rf"|,\s+(?=(?:now |currently |still )?(?:living|based|working) (?:in|as|at|for)\b)"
     rf"|,\s+(?={any_of(_VERBS_AFTER_COMMA)}\b)|,\s+(?={_SUBJECTS}\b)|,\s+(?={_AFTER_COMMA}\s+{_FIRST_PERSON}\b)"

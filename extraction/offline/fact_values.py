@@ -28,7 +28,7 @@ _POINTING: Final = re.compile(
     r"(?:the (?:(?:very )?(?:first|second|third|last|latest|new|other|next|previous|current|old|blue|red|green|white"
     r"|black)\b|\w+ (?:one|ones|option|version|design|idea)\b|one\b)"
     r"|(?:no(?:ne|body)|every(?:one|body|where)|some(?:one|body|where)|any(?:one|body)|all|most|some|either|neither"
-    r"|lots|plenty|more|less|much|many|few|several)\b"
+    r"|lots|plenty|more|less|much|many|few|several)\b(?<!\bmost)|most\b(?! [a-z-]+)"
     r"|(?:my favou?rite )?(?:option|version|choice|plan|answer|part|bit|thing|things|line|moment|one|idea|place|side|approach|way)\b)",
     re.IGNORECASE,
 )
@@ -129,6 +129,19 @@ _AT_TIMES: Final = re.compile(
     r"|weddings|christmas|easter))\b",
     re.IGNORECASE,
 )
+_ELSEWHERE: Final = re.compile(r"\s+(?:over |up |down )?there\b", re.IGNORECASE)
+"""Limits a diet to a place: "I'm vegan there"."""
+_TITLED: Final = re.compile(r"(?:Mr|Mrs|Ms|Mx|Miss)[.\u2024]? (?P<surname>[A-ZÀ-Þ][\w'’-]+)(?: [A-ZÀ-Þ][\w'’-]+)?")
+_NICKNAMES: Final = cue(
+    listed("""
+    right, wrong, perfect, grumpy, lazy, nice, sunshine, big, bean, doubtfire, know-it-all, congeniality, universe, world, happy, clean,
+    fix-it, fixit, president, chairman, mom, dad, incredible, cool, clumsy, unlucky, lucky, nobody, claus, potato, bossy, late, always,
+    president, darcy, bennet, tibbs, miyagi, spock, hyde, freeze, robot, piggy, marple, moneypenny, havisham, trunchbull, poppins, busy,
+    lonely, pessimist, optimist, cellophane, brightside, bombastic, monk, blue, midnight, clean, bates, ripley, holmes, white, pink, orange,
+    independent, popular, worldwide, smith-and-wesson, positive, negative, sensitive, sarcastic, t, x
+""")
+)
+"""Words after a title that make a nickname or a part of it."""
 _NO_NAME: Final = re.compile(rf"{any_of(NO_NAMES)}\b", re.IGNORECASE)
 
 
@@ -145,7 +158,7 @@ def is_believable(field: Field, value: str, rest: str) -> bool:
     match field:
         case Field.NAME:
             return (
-                _NO_NAME.match(value) is None
+                (_NO_NAME.match(value) is None or _is_titled_name(value))
                 and _SPELLED.fullmatch(value) is None
                 and _TITLE.match(rest) is None
                 and (value.casefold() in _GIVEN_NAMES or _NATIONALITY.fullmatch(value) is None)
@@ -160,7 +173,7 @@ def is_believable(field: Field, value: str, rest: str) -> bool:
                 and (value.lower().startswith(_VERBS_OF_WORK) or rest.startswith(" for ") or is_possible_job(value))
             )
         case Field.DIET:
-            return _LIMITED.match(rest) is None
+            return _LIMITED.match(rest) is None and _ELSEWHERE.match(rest) is None
         case Field.LIKE:
             return _is_taste(value, rest) and _DISAGREEABLE.search(value) is None and _DISAGREEABLE.search(rest) is None
         case Field.DISLIKE:
@@ -202,6 +215,12 @@ def is_for_a_time(before: str, rest: str) -> bool:
     if _BEGUN.search(before) is not None:
         return False
     return _PERIOD.search(before) is not None or _PERIOD.search(clause) is not None or _AT_TIMES.match(clause) is not None
+
+
+def _is_titled_name(value: str) -> bool:
+    """Whether a name is a title with a surname: "Mrs. Okafor", not "Mr. Right"."""
+    found = _TITLED.fullmatch(value)
+    return found is not None and _NICKNAMES.fullmatch(found["surname"]) is None
 
 
 def _is_taste(value: str, rest: str) -> bool:

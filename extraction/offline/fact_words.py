@@ -102,6 +102,26 @@ PRESENT_ACTS: Final = listed("""
 UNTAUGHT: Final = listed("""
     my, him, her, them, you, myself, people, the, a, kids, kid, us, how, old, in, at, for, on, part-time, this, it
 """)
+SCHOOL_LEVELS: Final = listed("""
+    kindergarten, kindergarteners, kindergartners, primary school, primary, elementary school, elementary, middle school,
+    high school, secondary
+    school, preschool, pre-school, pre-k, reception, nursery, sixth form, sixth-formers, toddlers, infants, special ed, special education,
+    special needs, freshmen, sophomores, undergraduates, undergrads, a-level, gcse, juniors, seniors, evening classes, night school
+""")
+PRIVATE_OCCASIONS: Final = listed("""
+    party, parties, wedding, weddings, table, moment, weekend, game, games, festival, barbecue, bbq, dinner, end, time, family,
+    house, household,
+    home, group, relationship, gathering, gatherings, event, karaoke, costume party, movie, film, play, show, story, photo,
+    picture, world, class,
+    team, life, road trip, trip, meme, joke
+""")
+"""Where a role after "the" is none of work: "the clown at every party"."""
+TRADES_AS_ACTS: Final = listed("""
+    paint, draw, write, teach, cook, bake, dance, sing, sew, weld, drive, translate, interpret, code, program, farm, fish, garden, tattoo,
+    illustrate, knit, design, act, edit, proofread, tutor, coach, compose, sculpt, carve, consult, freelance, busk, weave, brew, photograph,
+    transcribe, cut hair, take photos, make music, fix cars, fix things, sail, fly, mow lawns, babysit, clean, farm sheep
+""")
+"""Verbs before "for a living"; any other may be a joke: "I nap for a living"."""
 DEGREE_COURSES: Final = listed("""
     phd, ph.d, doctorate, doctoral degree, master, masters, master's, msc, mba, bachelor, bachelors, bachelor's, bsc, apprenticeship,
     traineeship
@@ -151,10 +171,15 @@ RELATIVES: Final = listed("""
     great-grandmother, twin sister, twin brother, twin, kid, child, baby, toddler, best friend, friend, boss, manager, roommate,
     flatmate, housemate, neighbour, neighbor, colleague, coworker, co-worker, teammate, classmate, mentor, supervisor, best mate,
     mate, baby boy, baby girl, eldest, youngest, firstborn, foster son, foster daughter, baby sister, baby brother, bandmate,
-    landlady, landlord, childhood friend, pen pal, business
+    landlady, landlord, little girl, little boy, bro, sis, childhood friend, pen pal, business
     partner, bf, gf, roomie, other half, better half, ex-husband, ex-wife, ex-boyfriend, ex-girlfriend
 """)
 PETS: Final = listed("""
+    frenchie, french bulldog, staffy, pomeranian, pom, pittie, pitbull, pit bull, doxie, sausage dog, bernese, bernese mountain dog, bichon,
+    bichon frise, vizsla, weimaraner, chow chow, rottie, gsd, goldendoodle, sheltie, shar pei, basset hound, bloodhound,
+    chocolate lab, black
+    lab, yellow lab, golden lab, papillon, pekingese, pekinese, puggle, cavachon, sprocker, burmese, persian cat, bengal cat,
+    british shorthair,
     lurcher, spitz, shiba, akita, setter, pointer, mastiff, rottweiler, dobermann, doberman, schnauzer, shih tzu, maltese, cockapoo,
     cavapoo, labradoodle, mutt, mongrel, staffie, jack russell, westie, yorkie, samoyed, malamute, dalmatian, great dane, saint
     bernard, ragdoll, sphynx, tomcat, tom, moggy, heifer, cow, ram, ewe, crow, owl, hawk, falcon, cichlid, koi, salamander, newt,
@@ -166,6 +191,8 @@ PETS: Final = listed("""
     collie, husky, german shepherd, pug, bulldog, chihuahua, whippet, tabby, maine coon, siamese cat, rescue dog, macaw, cockerel,
     pet, python, llama, alpaca, stick insect, lovebird, mule, stallion, finch, pigeon
 """)
+SHORT_BREEDS: Final = listed("lab, golden, boxer, dane, springer, shepherd, heeler, aussie, cocker, cavalier, bengal, persian")
+"""Short names of breeds, which are other words, too."""
 MANY_RELATIVES: Final = listed("""
     sons, daughters, kids, children, boys, girls, twins, brothers, sisters, cousins, nieces, nephews, grandchildren, grandkids, dogs,
     cats, puppies, kittens, horses, ponies, donkeys, rabbits, guinea pigs, hamsters, budgies, parrots, goats, hens, chickens, rats,
@@ -173,6 +200,7 @@ MANY_RELATIVES: Final = listed("""
     canaries, alpacas, ducks, parents, grandparents
 """)
 WHOSE: Final = listed("""
+    lil, lil', li'l,
     baby, twin, dear, little baby, older, younger, little, big, elder, twin, eldest, youngest, new, dear, oldest, middle, baby, old,
     wee, lovely, beautiful, sweet, only, first, rescue, black, white, ginger, grumpy, beloved, crazy, adorable, long-haired, tiny,
     fat, fluffy, pet, poor, clever, favourite, favorite, one-eyed
@@ -282,6 +310,9 @@ UNAVOIDED: Final = listed("""
 """)
 """After a verb of avoidance, they name no thing that one always avoids."""
 NO_ALLERGENS: Final = listed("""
+    fools, bigots, bigotry, racism, racists, hypocrisy, hypocrites, rudeness, slackers, mistakes, lateness, cruelty, dishonesty,
+    gossip, noise,
+    whining, injustice, incompetence, laziness, others, other people, opinions,
     anything, everything, nothing, it, them, that, this, you, small, bad, stupid, life, any, all, your, my, his, her, the idea, the
     word, being, mornings, morning, mondays, monday, work, working, people, stupidity, commitment, meetings, bullshit, drama,
     responsibility, exercise, effort, paying, homework, money, love, fun, nonsense, early, hard, boredom, idiots, bad, losing,

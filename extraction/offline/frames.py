@@ -23,6 +23,7 @@ from typing import Final
 from extraction.offline import frame_cues as cues
 from extraction.offline import mood_patterns as moods
 from extraction.offline.sentences import sentences_of
+from extraction.offline.unrelated_cues import without_unrelated_cues
 
 _LONGEST_PROMPT: Final = 25
 """Words of an assistant's reply that only waits for the announced text."""
@@ -175,6 +176,7 @@ def _after_return(text: str, frame: _Frame) -> str:
 
 
 def _kind_set_by_user(text: str) -> _Kind | None:
+    text = moods.NO_TASK.sub("", without_unrelated_cues(text))
     if (kind := _firm_kind(text)) is not None:
         return kind
     if len(text) <= _LONGEST_SETTING and cues.GIVEN_PART.search(text):

@@ -105,6 +105,16 @@ _REWRITES: Final = tuple(
             r"(?:please |just |i )*(?:use|say|go by|call me) (?=(?-i:[A-ZÀ-Þ]))",
             "Call me ",
         ),
+        # "I'm Jolanta, the one who emailed yesterday"
+        (
+            rf"^\W*(?:{_GREETS}[\s,!.]+)?(?:i['’]?m|i am|my name(?:['’]?s| is)|name['’]?s) {_NAME},? (?:the (?:one"
+            rf"|woman|man|guy|person|girl|lady|chap"
+            r"|student|customer|client|member|new one)|your (?:neighbou?r|new neighbou?r|colleague|tenant)) "
+            r"(?:(?:who|that)(?:['’]s| had| has| just| also)? (?:\w+ed|wrote|sent|spoke|sat|met|came|lost|left|bought"
+            r"|got|rang|made|took|brought|ran"
+            r"|found|told|paid)\b|with (?:the|a|an|two|your)\b|from (?:the|your|across|upstairs|next|last)\b)[^.,;!?\n]{0,60}",
+            r"Hi, I'm \g<name>",
+        ),
         (r"\bi (?:also |only )?answer to (?=(?-i:[A-ZÀ-Þ]))", "I go by "),
         (r"\bi(?:['’]ve| have) (?:always |only )?(?:gone|been going) by (?=(?-i:[A-ZÀ-Þ]))", "I go by "),
         (
@@ -137,6 +147,8 @@ _CONTINUES: Final = re.compile(
     re.IGNORECASE,
 )
 """An introduction that goes on: "I'm Perpetua and I need help"."""
+_SPOUSE: Final = re.compile(r"\b(?:married|engaged) to (?:(?!\b(?:for|since)\b).)*$|\bwith my \w+ \w+$|\bmy \w+ is\b", re.IGNORECASE)
+"""Ends with a person, whom the next part may describe."""
 _FEWEST: Final = 1
 _LONGEST: Final = 2000
 """Characters of a message with an introduction."""
@@ -167,7 +179,9 @@ def _as_statements(found: re.Match[str]) -> str:
     parts = [each.strip() for each in found["parts"].split(",") if each.strip()]
     statements: list[str] = []
     known = 0
-    for part in parts:
+    for before, part in zip((found["first"], *parts), parts, strict=False):
+        if _SPOUSE.search(before) is not None and _A_JOB.fullmatch(part) is not None:
+            return found.group()  # "married to Ana, a nurse"
         statement = _statement_of(part)
         known += statement is not None and not _is_age(part)
         statements.append(statement or part)

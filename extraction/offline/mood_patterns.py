@@ -28,6 +28,25 @@ TASK: Final = either(
     r"^\W*(?:say|repeat|quote|echo|print|note that down)\s*:",
 )
 """A message with it gives a text to work on, before or after it."""
+_WORK_ON_TEXTS: Final = r"(?:translat|transcrib|proof-?read|subtitl|caption|interpret|summari[sz]|dictat)"
+NO_TASK: Final = either(
+    # "I translate contracts for a living", "my job is translating patents", "I'm a sworn translator"
+    rf"\b(?:i|we)(?: (?:mostly|mainly|usually|also|now))? {_WORK_ON_TEXTS}\w*\b[^.!?:\n]{{0,60}}?\bfor (?:an?"
+    rf"|my|our) (?:living|job|work|day job)\b"
+    r"(?:,? (?:from|into|between)\b[^.!?:,\n]{0,40})?",
+    rf"\bfor (?:a|my) living,? (?:i|we) {_WORK_ON_TEXTS}\w*\b[^.!?:\n]{{0,40}}",
+    rf"\b(?:my|our) (?:day )?(?:job|work|trade|profession|line of work)(?:['’]s| is| involves| means) (?:mostly |mainly |just )?"
+    rf"{_WORK_ON_TEXTS}ing\b[^.!?:\n]{{0,40}}",
+    rf"\b(?:i['’]?m|i am|(?:i )?work(?:ing)? as) (?:an?|the) (?:[\w-]+ ){{0,3}}(?:{_WORK_ON_TEXTS}e?[or]r?|proofreader)\b",
+    r"\bi (?:work|freelance|am|earn (?:a|my) living) in (?:\w+ )?(?:translation|subtitling|transcription)\b",
+    r"\b(?:i|we) do (?:\w+ )?(?:translations?|transcriptions?|subtitles|proofreading|dictations?"
+    r"|captions?)\b[^.!?:\n]{0,30}?\bfor (?:a|my) living\b",
+    # "good luck spelling that", "the spelling is Irish": said of a name
+    r"\b(?:good luck|have fun|nobody manages|people struggle|people have trouble|never mind|don['’]?t mind)(?: with)?(?: the)? "
+    r"(?:spelling|pronouncing|pronunciation)\b(?: (?:that|it|of it|this)\b)?",
+    r"\b(?:weird|odd|strange|unusual|funny|rare|irish|welsh|polish|finnish|old|different) spelling\b|\bthe spelling (?:is|varies)\b",
+)
+"""Words of tasks in a message that gives no text to work on: the writer's trade, or how a name is written."""
 WRITING: Final = either(
     rf"\b{any_of(words.WRITING_VERBS)}\b[^.!?]{{0,40}}\b{any_of(words.WRITTEN)}\b",
     rf"\b{any_of(words.READING_VERBS)}\b[^.!?]{{0,25}}\b{any_of(words.READ_TEXTS)}\b",
@@ -81,6 +100,15 @@ IRONY: Final = either(
     r"[🙄😏🤡🥁]",
 )
 LAUGHTER: Final = either(cue(words.LAUGHTER).pattern, r"[😂🤣😜😝🤪]")
+OTHER_TOPIC: Final = re.compile(
+    r"^\W*(?:(?:and|but|so|also|btw|by the way|anyway|yesterday|today|now)\W+)*(?:(?:my|our|the|her|his"
+    r"|their|any|what|how|where|who|which|can|could"
+    r"|should|do|does|is|are|nobody|no one|everyone|everybody|people|he|she|they|some|somebody|someone|good luck)\b"
+    r"|(?:i|we) (?:need|want|just|also|have|had|went|saw|got|can['’]?t|forgot|lost|love|hate|live|work|moved"
+    r"|told|was|spent)\b)(?! (?:that|this)\b)",
+    re.IGNORECASE,
+)
+"""Begins a sentence about something else than the one before it."""
 IRONIC_AGREEMENT: Final = either(
     # "Sure, and I live in Versailles with forty servants", "Right, so I'm the king": an agreement that tops a claim
     rf"^\W*(?!(?:yeah|yea|yep) so\b)(?:oh |ah |well )?{any_of(words.AGREEMENTS)}(?:,? {any_of(words.AGREEMENTS)})*"
@@ -187,7 +215,8 @@ _OTHERS: Final = any_of(words.OTHERS_IN_HEADS, words.REPORTING, RELATIVES)
 OWN_REMARK: Final = re.compile(
     rf"^\W*(?!.*\b(?:{any_of(words.READ_TEXTS, words.WRITTEN, words.TALES, words.PERFORMED)}|{any_of(RELATIVES)})s?\b[^:]*:)"
     r"(?:(?:good|useful|handy|nice|helpful|important|worth) (?:to know|knowing)[^:\n]{0,40}"
-    r"|(?:before|when|once) (?:you|we) \w+(?: \w+){0,3}|(?:for|about|regarding|re|as to) (?:the|our|my|your|this|that|next) [^:\n]{1,30}"
+    r"|(?:before|when|once) (?:you|we) \w+(?: \w+){0,3}|(?:for|about|regarding|re|as to) (?:the|our|my|your|this|that|next) "
+    r"(?![^:\n]*\b(?:days?|weeks?|weekends?|months?|evening|night|lent|ramadan|season|year)\b)[^:\n]{1,30}"
     r"|diet|food|shopping|groceries|dinner|lunch|breakfast|menu|cooking|catering|allergies|health|work|family|pets|travel|trip"
     r"|hobbies)\s*:",
     re.IGNORECASE,

@@ -38,7 +38,7 @@ class PlainSentence:
     greets: bool = False
     """Whether it or the sentence before it is a greeting."""
     is_laughing: bool = False
-    """Whether its message laughs, so that it may be a joke."""
+    """Whether it laughs, or what follows laughs at it, so that it may be a joke."""
 
 
 def plain_sentences(messages: Sequence[str]) -> list[PlainSentence]:
@@ -86,13 +86,13 @@ def _of_message(text: str, number: int) -> Iterator[PlainSentence]:
         yield PlainSentence(prose, number)
         return
     is_readable = is_english(prose) or (len(prose) <= _LONGEST_FRAGMENT and cues.ENGLISH_NOUNS.search(prose) is not None)
-    if not prose or not is_readable or cues.TASK.search(text) or cues.PLAYED_ON.search(text):
+    if not prose or not is_readable or cues.TASK.search(cues.NO_TASK.sub("", text)) or cues.PLAYED_ON.search(text):
         return
     sentences = [cues.ASIDE.sub(", ", each).strip(" ,") for each in _with_topics(_with_continuations(sentences_of(prose)))]
     is_ironic = any(cues.IRONY.search(each) or cues.IRONIC_AGREEMENT.search(each) for each in sentences)
-    is_laughing = cues.LAUGHTER.search(text) is not None
+    laughing = [_is_laughed_at(sentences, index) for index in range(len(sentences))]
     greets = False
-    for sentence in sentences:
+    for sentence, is_laughing in zip(sentences, laughing, strict=True):
         if cues.OPENS_QUOTE.search(sentence) is not None and cues.OWN_COLON.search(sentence) is None:
             return  # what follows is quoted
         own = _without_own_head(sentence)
@@ -101,7 +101,7 @@ def _of_message(text: str, number: int) -> Iterator[PlainSentence]:
         if cues.QUOTE_MARKS.search(own):
             continue
         own = cues.PASSED_ON.sub("", own) or own
-        is_reported = cues.REPORT.search(cues.COMMENT.sub("", own)) is not None
+        is_reported = cues.REPORT.search(cues.NO_TASK.sub("", cues.COMMENT.sub("", own))) is not None
         writing = cues.WRITING.search(own)
         stated, asked = _asked_at_end(own if writing is None else own[: writing.start()])
         is_greeting = cues.GREETING.match(own) is not None
@@ -112,6 +112,15 @@ def _of_message(text: str, number: int) -> Iterator[PlainSentence]:
             yield PlainSentence(own, number, states_present=False)
         if writing is not None or cues.INTRODUCES_TEXT.search(own):
             return  # what follows may be the text
+
+
+def _is_laughed_at(sentences: Sequence[str], index: int) -> bool:
+    """Whether a sentence or the next one laughs. A sentence about something else that laughs makes no joke of the one before it."""
+    if cues.LAUGHTER.search(sentences[index]) is not None:
+        return True
+    after = sentences[index + 1] if index + 1 < len(sentences) else ""
+    found = cues.LAUGHTER.search(after)
+    return found is not None and (cues.OTHER_TOPIC.match(after) is None or not after[: found.start()].strip())
 
 
 def _with_continuations(sentences: Sequence[str]) -> list[str]:

@@ -95,6 +95,27 @@ _UNREAL: Final = cue(
 )
 """Words by which an opener, other than a concession or "as I said", may change the meaning of what follows."""
 _BEGIN: Final = r"(?P<before>^\s*|(?<=[.!?])\s+|\n\s*)"
+_PLANNED: Final = any_of(
+    listed("""
+    planning, booking, packing, organising, organizing, preparing, sorting, sorting out, arranging, cooking, shopping, ordering,
+    making, buying,
+    choosing, picking, getting ready, heading, travelling, traveling, scheduling, prepping, setting up, looking for, looking at, updating,
+    filling in, moving, baking, hosting, meeting, registering, signing up, joining, checking in, meal planning, meal prepping
+""")
+)
+_ACTIVITY: Final = (
+    rf"(?:(?:still|just|currently|also|busy|i['’]?m|we['’]re|now) )*{_PLANNED}(?: (?!(?:i|i['’]?m|my name|we|that)\b)[\w'’-]+){{0,6}}"
+)
+"""An activity that is announced before a statement for it: "Planning dinner: ..."."""
+_ACTED: Final = cue(
+    listed("""
+    intro, introduction, show, video, vlog, podcast, channel, blog, post, scene,     speech, lines, talk, sketch, interview,
+    exam, ad, cv, resume, resumé, email, mail, paragraph, words, sentences, statement, quote, meme,
+    persona, avatar, alias, password, costume, prank, rehearsal, lent, ramadan, advent, detox, cleanse, fast, week, month, weekend, someone,
+    somebody, friend, friends, client, clients, guest, guests, customer, customers, patient, patients
+""")
+)
+"""Words of an activity by which what follows may be a text, about others, or for a time."""
 _LEAD: Final = r"(?:(?:and|so|but|ok|okay|well|just|oh|hi|hello|hey|also|now|then|only|right|anyway)\b[\s,!.]*)*"
 _STATES: Final = (
     r"(?=(?:i|i['’]?m|i['’]?ve|my|we|we['’]re|we['’]ve|our)\b(?!\s+\w+\s+is\s+['\"“])|(?:allergic|based|living|working|call) \w)"
@@ -104,9 +125,13 @@ _OPENER: Final = re.compile(
     rf"{_BEGIN}(?P<opener>{_LEAD}(?:{any_of(_ADVERBS)}"
     rf"|(?:an?|the|my|one|some|just an?|just one|another|one more|a few|few|very|a very)? ?(?:{_SIZES} ){{1,2}}{_TALK}{_HEADED}"
     rf"|(?:an?|one|some|just an?|just one|another|one more|a few|few) (?:{_SIZES} )?{_TALK}{_HEADED}|{_LONE_TALK}{_HEADED}"
+    rf"|(?:just )?(?:an?|another|one|one more|the)? ?(?:other |more |last |final )?(?:{_SIZES} )?(?:{_SIZES}"
+    rf"|last|other|more) (?:one|thing|bit|q){_HEADED}"
     rf"|(?:so as |in order )?to {_SPEECH}(?: [\w'’-]+){{0,7}}?|{_TALKED}))\b{_SEPARATOR}{_STATES}",
     re.IGNORECASE,
 )
+_ANNOUNCED: Final = re.compile(rf"{_BEGIN}{_LEAD}(?P<opener>{_ACTIVITY})\s*(?::|\s[-–—])\s*{_STATES}", re.IGNORECASE)
+_FOR_SOMEBODY: Final = re.compile(r"\bfor [A-Z]")
 _CONCEDED: Final = re.compile(rf"{_BEGIN}{_LEAD}{_CONCESSION}\s*[,:—–]\s*{_STATES}", re.IGNORECASE)
 _SALUTATION: Final = re.compile(
     rf"^\W*dear (?:(?:fellow|lovely|new|old|esteemed|respected) )?(?:team|all|everyone|everybody|colleagues|friends|members|group"
@@ -132,7 +157,7 @@ def without_openers(text: str) -> str:
         text: A message, or the part of it in the speaker's own voice.
     """
     text = _HAIL.sub(_greeting, _SALUTATION.sub("Hi, ", text))
-    return _OPENER.sub(_opened, _CONCEDED.sub(_conceded, text))
+    return _OPENER.sub(_opened, _ANNOUNCED.sub(_announced, _CONCEDED.sub(_conceded, text)))
 
 
 def _opened(found: re.Match[str]) -> str:
@@ -140,6 +165,14 @@ def _opened(found: re.Match[str]) -> str:
     if _UNREAL.search(opener) is not None or (found.start() and _CORRECTS.search(opener) is not None):
         return found.group()
     return f"{found['before']}{'Hi, ' if _INTRODUCES.search(opener) is not None else ''}"
+
+
+def _announced(found: re.Match[str]) -> str:
+    return (
+        found.group()
+        if _UNREAL.search(found["opener"]) or _ACTED.search(found["opener"]) or _FOR_SOMEBODY.search(found["opener"])
+        else found["before"]
+    )
 
 
 def _conceded(found: re.Match[str]) -> str:

@@ -27,6 +27,9 @@ _NAMES: Final = (
     form(Field.NAME, "call me", _LOWER_NAME, r"(?=\s*(?:[.!]|$|please\b|pls\b))"),
     form(Field.NAME, "<I_am>", rf"{_NO_NAME_AFTER_AM}{values.NAME}(?<!ing)", r"(?=\s*(?:[.,!]|$)|\s+(?:and|from)\b)", greeted=True),
     form(Field.NAME, "<I_am>", rf"{_NO_NAME_AFTER_AM}{values.NAME}(?<!ing)", r"(?=,?\s+(?:by the way|btw)\b)"),
+    form(
+        Field.NAME, "<I_am>", rf"(?-i:Mr|Mrs|Ms|Mx|Miss)[.{values.DOT}]?\s(?-i:[A-ZÀ-Þ])[\w'’-]+", r"(?=\s*(?:[.,!]|$)|\s+(?:and|from)\b)"
+    ),
     form(Field.NAME, "they call me", values.NAME),
     form(Field.NAME, "<people> know|knows me as", values.NAME),
     form(Field.NAME, "", values.NAME, r"(?=(?: is my name\b|,? nice to meet you\b|,? pleased to meet you\b))"),
@@ -99,6 +102,14 @@ _PRESENT: Final = (
     r"|said|told|thought|found|became|began|used|wore|ate|drank|drove|flew|earned)\b)(?!\w+ed\b)[a-z]+\b"
 )
 """A verb that is in no past and no conditional."""
+_ORDINAL: Final = r"(?:\d{1,2}(?:st|nd|rd|th)|first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth)"
+_NUMBER: Final = r"(?:\d{1,2}|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen)"
+_GRADE: Final = (
+    rf"(?:{_ORDINAL}(?:(?:[-–/]| and | to | or ){_ORDINAL})?[- ](?:grade|grades|graders?|year|form|years|formers?|class)"
+    rf"|(?:grades?|years?|class|form|key stage) {_NUMBER}(?:(?:[-–/]| and | to ){_NUMBER})?)"
+)
+"""A school year: "third grade", "year 5", "7th graders"."""
+_OFTEN_TAUGHT: Final = r"(?:when|every|each|once|twice|again)"
 _FOR_A_LIVING: Final = r"(?=\s+(?:by (?:trade|profession|training)|for (?:a|my) living)\b)"
 _OCCUPATIONS: Final = (
     form(
@@ -143,8 +154,24 @@ _OCCUPATIONS: Final = (
         "<my> job|profession|occupation|work|day_job <is>",
         rf"[a-z]{{3,}}ing\s+(?!(?:me|us|my|at|in|on|like|out|up|down)\b)[a-z-]+(?:\s+(?!{values.STOP}\b)[a-z-]+)?",
     ),
+    form(
+        Field.OCCUPATION,
+        "<am_or_became> the",
+        _NOUNS,
+        rf"(?=\s+(?:(?:here|now|currently)\s+)*(?:(?:at|for|in|of) (?:an?|our|(?-i:[A-Z])\w*"
+        rf"|(?:the )?(?:\w+ )?{any_of(words.WORKPLACES, words.SETTLEMENTS)})"
+        rf"|at the)\b(?!\s*(?:{any_of(words.PRIVATE_OCCASIONS)})\b)(?! \w+ {any_of(words.PRIVATE_OCCASIONS)}\b))",
+        job=True,
+    ),
+    form(
+        Field.OCCUPATION,
+        "<I>",
+        rf"teach\s+(?:{_GRADE}|(?:the\s+)?{any_of(words.SCHOOL_LEVELS)})(?:\s+(?!{values.STOP}\b)(?!{_OFTEN_TAUGHT}\b)[a-z]+){{0,2}}?",
+        rf"(?:{values.CLAUSE_END}|(?=\s+(?:at|in|on|for)\b))",
+    ),
     form(Field.OCCUPATION, "<I>", rf"teach\s+(?!{any_of(words.UNTAUGHT)}\b)[a-z]+"),
-    form(Field.OCCUPATION, "<I>", rf"[a-z]{{2,}}\s+{values.PHRASE}(?:\s+in an? [a-z]+)?", _FOR_A_LIVING),
+    form(Field.OCCUPATION, "<I>", rf"[a-z]{{2,}}\s+(?:(?:at|in|on|with)\s+)?{values.PHRASE}(?:\s+in an? [a-z]+)?", _FOR_A_LIVING),
+    form(Field.OCCUPATION, "<I>", any_of(words.TRADES_AS_ACTS), _FOR_A_LIVING),
     form(Field.OCCUPATION, "<I> just? qualified as a|an", _NOUNS, _JOB_END, job=True),
     form(Field.OCCUPATION, "<my> line of work <is>", values.PHRASE),
     form(Field.OCCUPATION, "<my> job|work title <is>", _NOUNS, _JOB_END, job=True),
@@ -177,7 +204,6 @@ _STUDIES: Final = (
     form(Field.OCCUPATION, "<I>", rf"study {_SUBJECT}", rf"(?=\s+(?:at|in|here)\b|{values.CLAUSE_END})"),
     form(Field.OCCUPATION, "<I_am>", rf"studying {_SUBJECT}", rf"(?=\s+(?:at|in|here)\b|{values.CLAUSE_END})"),
 )
-_ORDINAL: Final = r"(?:\d{1,2}(?:st|nd|rd|th)|first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth)"
 _CEFR: Final = r"[ABC][12]\+?"
 _SIZE: Final = r"size (?:\d+(?:[.,]\d+)?|X{0,3}[SML])"
 _SIZE_END: Final = (

@@ -7,6 +7,7 @@ import re
 from typing import Final
 
 from extraction.offline.fact_grammar import DECLARED_PLACE, MOVED_PLACE
+from extraction.offline.value_patterns import STATES
 
 _TOOLS: Final = """
 airtable arc arch asana aws azure bitbucket bluesky brave clickup confluence debian discord docker dropbox emacs
@@ -78,6 +79,8 @@ _ABOUT_THINGS: Final = re.compile(
 """States something of a thing: "response times are great"."""
 _PRODUCT_NAME: Final = re.compile(r"\b(?:EE|SE|DB|OS|JS|AI|API|CI|LTS|IDE|SDK|SQL|ML|Cloud|Core|Pro)$|\d")
 
+_WITH_STATE: Final = re.compile(rf"[\w'’ -]{{3,}},? {STATES}", re.IGNORECASE)
+"""A town with a state or a country in short, which hardly anything else has."""
 _SURELY_NONE: Final = 2.0
 _AMID_WORK: Final = 0.1
 _AMID_HOMES: Final = -0.15
@@ -104,6 +107,8 @@ def least_score(name: str, usual: float, sentence: str) -> float:
         return _SURELY_NONE
     if _WORK.search(around) or _LIVES_IN_TOOL.search(around):
         return _AMID_WORK
+    if _WITH_STATE.fullmatch(name) is not None:
+        return min(usual, _AMID_HOMES)
     if name.islower():
         return _LOWER_CASE_AT_HOME if usual == DECLARED_PLACE else max(usual, _LOWER_CASE)
     return min(usual, _AMID_HOMES) if _HOMELY.search(around) else usual

@@ -26,6 +26,7 @@ from extraction.offline.fact_grammar import Field
 from extraction.offline.fact_values import is_believable, is_for_a_time, is_taken_back
 from extraction.offline.fact_words import DIETS
 from extraction.offline.list_corrections import dropped_item, without_item
+from extraction.offline.mood_patterns import LAUGHTER
 from extraction.offline.moods import PlainSentence, is_conditional
 from extraction.offline.occupations import is_occupation
 from extraction.offline.patterns import cue, listed
@@ -68,6 +69,31 @@ _TITLE_CASE: Final = re.compile(r"\S\s+(?:Live|Lives|Love|Like|Hate|Am|Work|Move
 """The verb of a title: "We Live in Time"."""
 _JOKED: Final = frozenset({Field.NAME, Field.OCCUPATION, Field.EMPLOYER, Field.LIKE, Field.AGE, Field.GOAL})
 """Kinds of facts that people joke about: "I'm a professional napper lol"."""
+_WISHED: Final = re.compile(
+    r"\b(?:i|we)(?:['’]d\b|['’]ll\b| (?:would|could|might|may|should|will|want|wanna|hope|plan|used to|wish|dream)\b)", re.IGNORECASE
+)
+_ACT: Final = re.compile(r"(?:work|live|reside|run|teach|play|eat|avoid|own|be)\b", re.IGNORECASE)
+"""Begins a predicate with the bare form of a verb, which may depend on "could" or "used to"."""
+_STATED_APART: Final = frozenset({Field.OCCUPATION, Field.EMPLOYER, Field.AGE})
+"""Kinds of facts of which a laughing clause with another subject makes no joke: "I'm a nurse, my feet hate it lol"."""
+_NAMED: Final = re.compile(
+    r"(?:(?:my (?:(?:full|first|real|given) )?name|name)(?:['’]?s| is)|(?:i['’]?m|i am) (?:called|named)|i go by"
+    r"|(?:everyone|everybody|people|friends) calls? me)\b",
+    re.IGNORECASE,
+)
+_DAFT: Final = cue(
+    listed("""
+    king, queen, princess, prince, captain, master, lord, lady, mr, mrs, miss, sir, boss, professor, genius, legend, trouble,
+    danger, potato,
+    banana, pickle, muffin, pumpkin, chaos, hungry, tired, lazy, sleepy, grumpy, clumsy, nobody, anonymous, loser, awesome, fabulous, error,
+    sherlock, batman, gandalf, dracula, voldemort, elvis, beyonce, madonna, einstein, picasso, mozart, napoleon, cleopatra, zeus
+""")
+)
+"""Words of names that people give themselves as a joke."""
+_NAME_WORDS: Final = 2
+_ANOTHER_SUBJECT: Final = re.compile(
+    r"\W*(?:(?:and|but|so|though)\s+)?(?:my|our|his|her|their|the|nobody|no one|everyone|everybody|people|he|she|they)\b", re.IGNORECASE
+)
 _WORDED: Final = frozenset({Field.LIKE, Field.DISLIKE, Field.AVOID, Field.ALLERGY, Field.DIET, Field.OCCUPATION})
 """Kinds of facts whose values are common words, which may also be about something else."""
 _HABITS: Final = frozenset({Field.AVOID, Field.DIET})
@@ -83,6 +109,7 @@ _LONE_HEDGE: Final = re.compile(r"\W*[\w'’]+(?:\s+[\w'’]+){0,2}\W*")
 _IT_IS: Final = re.compile(r"\W*(?:it['’]?s|it is|we have|i['’]?m (?:doing|on))\b", re.IGNORECASE)
 _JOINED: Final = re.compile(r"\b(?:and|but|also|really)\s+$|&\s+$", re.IGNORECASE)
 _LONE_WORD: Final = re.compile(r"\W*\w+\W*")
+_LAUGHS_AT_END: Final = re.compile(r"(?:[\s,]+(?:lol|lmao|(?:ha){2,}|(?:he){2,}|xd))+$", re.IGNORECASE)
 _MOST_RUNS: Final = 4
 """Statements that are read in one clause, since each is searched up to the end of the clause."""
 _LAST_STATED: Final = 2
@@ -128,7 +155,8 @@ def facts_of(sentences: Sequence[PlainSentence]) -> list[PlainFact]:
         if item is not None and _drop(found, sentence, item):
             last_stated = index
             continue
-        related = _related(sentence, before)
+        after = sentences[index + 1].text if index + 1 < len(sentences) else ""
+        related = _related(sentence, before, after)
         if not stated and not related and found and is_near and (rest := after_cue(sentence.text)) is not None:
             _correct(found, sentence, rest, is_surely=retracts(sentence.text))
             continue
@@ -142,11 +170,11 @@ def facts_of(sentences: Sequence[PlainSentence]) -> list[PlainFact]:
     return [replace(each, value=_with_dots(each.value)) for each in found]
 
 
-def _related(sentence: PlainSentence, before: str) -> list[PlainFact]:
+def _related(sentence: PlainSentence, before: str, after: str) -> list[PlainFact]:
     """The relations that a sentence names."""
     return [
         PlainFact(Field.RELATION, right, sentence.message, relation=relation)
-        for relation, name in relations_of(sentence.text, before)
+        for relation, name in relations_of(sentence.text, before, after)
         if (right := _right_value(Field.RELATION, name, sentence.text.rpartition(name)[2])) is not None
     ]
 
@@ -206,13 +234,19 @@ def _stated(sentence: PlainSentence, before: str) -> Iterator[PlainFact]:
         is_first_person = _FIRST_PERSON.match(body) is not None
         subject = "I " if is_first_person or _HAS_FIRST_PERSON.search(body) else subject
         facts = _of_clause(body, sentence)
-        if not facts and subject and not is_first_person and not _compares(body, sentence.text):
+        if (
+            not facts
+            and subject
+            and not is_first_person
+            and not _compares(body, sentence.text)
+            and not _goes_on_with_wish(clauses, number, body)
+        ):
             facts = _of_clause(subject + body, sentence)
         for fact in facts:
             if (
                 (is_for_a_day and fact.field in _FOR_LONG and "became" not in body)
                 or is_conditional(_up_to_comma(body, fact.value))
-                or (sentence.is_laughing and fact.field in _JOKED)
+                or (sentence.is_laughing and fact.field in _JOKED and _may_joke(fact, body, clauses[: number + 1], clauses[number + 1 :]))
                 or (fact.field in _HABITS and _is_for_a_time(sentence.text, fact.value, before))
             ):
                 continue
@@ -224,6 +258,28 @@ def _stated(sentence: PlainSentence, before: str) -> Iterator[PlainFact]:
                 return
             if not is_taken_back(fact.field, sentence.text.partition(fact.value)[2]):
                 yield fact
+
+
+def _goes_on_with_wish(clauses: Sequence[str], number: int, body: str) -> bool:
+    """Whether a predicate without a subject goes on with a wish or a past: "I could live in Rome and work as a poet"."""
+    before = next((each for each in reversed(clauses[:number]) if _HAS_FIRST_PERSON.search(each)), "")
+    return _ACT.match(body) is not None and _WISHED.search(before) is not None
+
+
+def _may_joke(fact: PlainFact, body: str, stated: Sequence[str], following: Sequence[str]) -> bool:
+    """Whether laughter in or after a sentence may make a joke of a fact in it.
+
+    It makes none of a name that is stated as one, and none of a job if a later clause about something else laughs.
+    """
+    if fact.field is Field.NAME:
+        return _NAMED.match(body) is None or not _is_usual_name(fact.value)
+    laughing = next((clause for clause in following if LAUGHTER.search(clause) is not None), None)
+    laughs_before = any(LAUGHTER.search(clause) is not None for clause in stated)
+    return laughs_before or laughing is None or fact.field not in _STATED_APART or _ANOTHER_SUBJECT.match(laughing) is None
+
+
+def _is_usual_name(value: str) -> bool:
+    return len(value.split()) <= _NAME_WORDS and _DAFT.search(value) is None
 
 
 def _compares(clause: str, sentence: str) -> bool:
@@ -279,7 +335,7 @@ def _of_run(clause: str, sentence: PlainSentence) -> tuple[list[PlainFact], int]
             continue
         if _TITLE_CASE.search(clause, 0, match.start("value")) is not None:
             continue
-        value = " ".join(match["value"].split()).strip(" .,")
+        value = _LAUGHS_AT_END.sub("", " ".join(match["value"].split()).strip(" .,"))
         if (form.needs_occupation and not is_occupation(value)) or not is_believable(form.field, value, clause[match.end() :]):
             continue
         evidence = None if form.place_evidence is None else least_score(value, form.place_evidence, sentence.text)

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from extraction.offline.fact_words import ADMIRERS, DIETS, DISLIKING, LIKING, PETS, REGIMES, ROUTINES
+from extraction.offline.fact_words import ADMIRERS, DIETS, DISLIKING, FOODS, LIKING, PETS, REGIMES, ROUTINES
 from extraction.offline.patterns import any_of, listed
 
 _DIET: Final = any_of(DIETS)
@@ -50,12 +50,20 @@ _PAINTED: Final = any_of(
 )
 _NOT_LISTED: Final = any_of(listed("none, no, nope, nothing, n/a, yes, any, not, unknown, ?"))
 _REWRITES: Final[tuple[tuple[str, str], ...]] = (
+    # the way to a home
+    (
+        r"\b(live|living|based|settled|located|reside|residing) all the way(?: (?:up|down|out|over|across|back|off))?(?: here| there)? "
+        r"(?=(?:in|at|on|near) )",
+        r"\1 ",
+    ),
     # misspellings of "allergic" and "allergy"
     (r"\b(?:alergic|allergik|alergik|allergick|alergick|allegic|allerjic|alergical)\b", "allergic"),
     (r"\b(?:alergy|allergie|alergie|allergi|alergi)\b", "allergy"),
     (r"\b(?:allergys|alergies|alergys)\b", "allergies"),
     (r"\bhav\b", "have"),
-    (r"\b(allergic|allergy|allergies|intolerant) (?:2|too|on|against|of)\b(?= \w)", r"\1 to"),
+    (r"\b(allergic|allergy|allergies) (?:2|too|on|against|of)\b(?= \w)", r"\1 to"),
+    (r"\bintolerant (?:2|too|on|against)\b(?= \w)", "intolerant to"),
+    (rf"\bintolerant of (?=(?:any |all |most )?{any_of(FOODS)}\b)", "intolerant to "),
     (r"\b(allergic to \w+) n (?=\w+)", r"\1 and "),
     # lists under a heading
     (rf"^(\W*)(?:my )?(?:food )?allerg(?:y|ies) ?: ?(?!{_NOT_LISTED}\b)(?=\w)", r"\1my allergies are "),

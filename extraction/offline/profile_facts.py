@@ -26,6 +26,7 @@ from extraction.offline.spelling import with_keywords_spelled
 from extraction.offline.statements_apart import with_statements_in_place
 from extraction.offline.taste_wording import with_tastes_in_place
 from extraction.offline.turns import Turn
+from extraction.offline.unrelated_cues import without_unrelated_cues
 from memory.errors import KeyFormatError
 from memory.keys import entity_key
 from memory.records import Memory, Window
@@ -168,7 +169,7 @@ def _greeted(turns: Sequence[Turn], index: int) -> str:
     "I'm Ann" is an introduction if the speaker is called so, or if somebody else introduced themselves or asked for names right before.
     """
     turn = turns[index]
-    own = with_introductions(without_openers(with_keywords_spelled(turn.own_text)))
+    own = with_introductions(without_openers(without_unrelated_cues(with_keywords_spelled(turn.own_text))))
     lower = _LOWER_INTRODUCTION.match(own)
     if lower is not None and lower["name"].casefold() in turn.speaker.casefold().split():
         own = f"{own[: lower.start('name')]}{lower['name'].capitalize()}{own[lower.end('name') :]}"

@@ -23,7 +23,8 @@ _SUPPOSED: Final = listed("""
 """)
 _NO_RELATION: Final = re.compile(
     rf"{cue(_LOST, _SUPPOSED).pattern}|\b(?:put|had|gave)\s+(?:my|our)\s+(?:\w+\s+){{1,3}}(?:down|to sleep|away|up)\b|\bno\b,? my\b"
-    r"|(?<!my )\bex\b|\bex\b(?!-(?:husband|wife|boyfriend|girlfriend)(?:['’]s name)? is\b)|\bbob['’]?s your uncle\b"
+    r"|(?<!my )\bex\b|\bex\b(?![- ](?:husband|wife|boyfriend|girlfriend|partner)"
+    r"(?:(?:['’]s name)? is\b|['’]s name['’]?s?\b|,? (?:called |named )?(?-i:[A-Z])))|\bbob['’]?s your uncle\b"
     r"|,? or is (?:she|he|it)\b|\b(?:(?:is|are|was)n['’]?t|not) (?:my|our)\b"
     r"|\bis (?:actually |really )?(?:my|our|his|her) \w+['’]s(?=\s*(?:[.,!]|$))",
     re.IGNORECASE,
@@ -38,6 +39,7 @@ _RELATION_WORDS: Final = frozenset(
         *words.PETS,
         *(f"{each}s" for each in (*words.RELATIVES, *words.PETS)),
         *words.MANY_RELATIVES,
+        *words.SHORT_BREEDS,
         "married",
         "engaged",
     )
@@ -81,6 +83,14 @@ _PATTERNS: Final = tuple(
         rf"(?:[a-z-]+ ){{0,3}}(?P<relation>son|daughter|boy|girl|child|toddler|baby)(?: (?:called|named)|,) {_NAME}",
         rf"\b(?i:i['’]?m|i am|we are|we['’]re|i got|we got|i just got"
         rf"|i['’]ve been|i have been) (?:happily |newly |recently |just )?(?P<relation>married|engaged) to {_NAME}",
+        # "married to a wonderful nurse, Dagny", "engaged to a Greek called Stavros"
+        rf"\b(?i:i['’]?m|i am|we are|we['’]re|i got|i['’]ve been|i have been) (?:happily |newly |recently "
+        rf"|just )?(?P<relation>married|engaged) to "
+        rf"(?:an?|the|my) (?:(?!(?:who|that|which|from|in|of|near|at|named|called|whose|and)\b)[\w'’-]+ ){{0,4}}"
+        rf"(?!(?:who|that|named|called)\b)[\w'’-]+(?:(?: (?:from|in|of|at) (?:the )?[\w'’-]+)?,? (?:(?:who is|who['’]s) )?(?:called|named"
+        rf"|by the name of|whose name is)|,) {_NAME}(?=\s*[.,!;)]|\s*$|\s+(?:and|since|for|with)\b)",
+        rf"{_MY}(?P<relation>{any_of(words.SHORT_BREEDS)})(?:['’]s name is|['’]s (?:called|named)| (?:is|got) (?:called|named)) {_NAME}"
+        rf"(?=\s*(?:[.,!;)]|$)|\s+(?:and|but|after|because)\b)",
         rf"\b(?i:i|we) (?:named|called) (?i:(?:my|our|the)(?: new)? {_RELATION})\s+{_NAME}",
     )
 )
@@ -110,24 +120,37 @@ _SINGULARS: Final = {
 _BEFORE_NAME: Final = re.compile(
     rf"(?P<owner>['’]s )?(?<![\w-])(?P<relation>(?i:{any_of(words.RELATIVES, words.PETS)}))\s+(?P<name>{FIRST_NAME})(?!\w)"
 )
+_FORMER: Final = re.compile(r"^ex (\w+)$", re.IGNORECASE)
+_BRAND: Final = re.compile(r"[a-z][A-Z]|[A-Z]{2}")
+_LAB_WORK: Final = cue(
+    listed("""
+    test, tests, testing, research*, sample*, university, uni, team, scien*, experiment*, professor, department, phd, analys*, biolog*,
+    chemi*, group, company, work, works, working, institute, building, study, studies, project*, campus, institution, founded, lab coat,
+    equipment, microscope*, grant, paper, papers, publish*, physics, data, student*, software, server*
+""")
+)
+"""Words by which a lab is no dog."""
 _SPOUSES: Final = {"married": "married to", "engaged": "engaged to"}
 
 
-def relations_of(text: str, before: str = "") -> Iterator[tuple[str, str]]:
+def relations_of(text: str, before: str = "", after: str = "") -> Iterator[tuple[str, str]]:
     """The relations that a sentence names, each with the name.
 
     Args:
         text: The sentence.
         before: The sentence before it: "We got a dog. Her name is Pixel."
+        after: The sentence after it.
     """
     names_later = _NAMED_LATER.search(text) is not None
     if (not names_later and _RELATION_WORDS.isdisjoint(_WORD.findall(text.casefold()))) or _NO_RELATION.search(text):
         return
+    works_in_lab = _LAB_WORK.search(f"{before} {text} {after}") is not None
     seen: set[str] = set()
     for relation, found in _named(text, before):
         name = found.removesuffix("'s").removesuffix("’s")
-        if name in seen or len(name) <= 1:
+        if name in seen or len(name) <= 1 or (relation.casefold() == "lab" and (works_in_lab or _BRAND.search(name))):
             continue
+        relation = _FORMER.sub(r"ex-\1", relation)
         seen.add(name)
         if (right := _corrected(relation, name, text)) is not None:
             yield right, name

@@ -49,6 +49,8 @@ _BEFORE_EMOJI: Final = any_of(
     moved, we are, we're
 """)
 )
+_INTOLERANT: Final = re.compile(r"\bint+ol+[aeiou]?r+[aei]nt\b", re.IGNORECASE)
+_INTOLERANCE: Final = re.compile(r"\bint+ol+[aeiou]?r+[aei]n[cs]e\b", re.IGNORECASE)
 _INSIDE: Final = re.compile(rf"\b(?P<key>{_BEFORE_EMOJI})\s*(?![{_BREAKS_OFF}]){_EMOJI}+\s*(?=\w)", re.IGNORECASE)
 
 
@@ -59,6 +61,7 @@ def with_keywords_spelled(text: str) -> str:
         text: A message, or the part of it in the speaker's own voice.
     """
     text = _INSIDE.sub(r"\g<key> ", text)
+    text = _INTOLERANCE.sub("intolerance", _INTOLERANT.sub("intolerant", text))
     for pattern, keywords in _COMPILED:
         text = pattern.sub(lambda found, keywords=keywords: _spelled(found, keywords), text)  # type: ignore[misc]
     return text

@@ -10,8 +10,17 @@ from extraction.offline.patterns import any_of
 _OF_THIS_TALK: Final = rf"(?!{any_of(words.POINTERS)}\b)"
 _WITH: Final = rf"(?!{any_of(words.NO_COMPLEMENTS)}\b)(?:of|in|on|with|by|at|from|without|about|along|around|under|over)"
 """Begins a complement without which a taste would be another one: "cycling in the rain"."""
+_MOST: Final = (
+    r"(?:most(?=\s+(?:[a-z-]+\s+){0,2}?(?:[a-z-]{2,}s|fish|meat|fruit|music|seafood|food|cheese|poultry|cake|bread|poetry|jazz|pasta|wine|beer)\b)"
+    r"\s+(?!(?:of|people|days|times|things|was|is|his|its|this)\b))?"
+)
+"""Limits what one likes to most of a kind: "most cheeses"; not "I love most of it"."""
+_OR_ALSO: Final = (
+    rf"(?:\s+(?:n?or) (?!(?:i|my|we|the other|not|anything|so)\b){values.WORD}(?:\s+(?!{values.STOP}\b){values.WORD})?(?=\s*(?:[.,!]|$)))?"
+)
 _LIKED: Final = (
-    rf"(?:{_OF_THIS_TALK}(?!being\b)(?!both\b(?!.*\band\b))(?:both\s+)?(?:\d{{2,4}}s\s+)?{values.PHRASE}|(?:any|every)thing (?:with|from"
+    rf"(?:{_MOST}{_OF_THIS_TALK}(?!being\b)(?!both\b(?!.*\band\b))(?:both\s+)?(?:\d{{2,4}}s\s+)?{values.PHRASE}"
+    rf"|(?:any|every)thing (?:with|from"
     rf"|made of) {values.PHRASE})"
     rf"(?:\s+(?:in it\b|(?:{_WITH}|(?<=ing\s)to) {values.PHRASE}))?"
 )
@@ -52,7 +61,7 @@ _TASTES: Final = (
     form(
         Field.DISLIKE,
         "<I_may>? <hates>",
-        rf"{_OF_THIS_TALK}(?:being |people who )?{values.PHRASE}(?:\s+{_WITH} {values.PHRASE})?(?:\s+or (?!(?:i"
+        rf"{_MOST}{_OF_THIS_TALK}(?:being |people who )?{values.PHRASE}(?:\s+{_WITH} {values.PHRASE})?(?:\s+or (?!(?:i"
         rf"|my|we)\b){values.WORD}(?=\s*(?:[.,!]|$)))?{values.AND_ALSO}",
     ),
     form(
@@ -76,7 +85,7 @@ _TASTES: Final = (
         r"(?!(?:it|that|this|these|those|you|he|she|they|people|kids|men|women|what|everything|nothing|the|my|your)\b)[a-z]+(?: [a-z]+)?",
         rf"(?=\s+(?:{any_of(words.REPELLING)}\s+me\b(?! (?:to|of|when|but))|{any_of(words.REPELLING_PHRASES)}))",
     ),
-    form(Field.DISLIKE, "<I_am>? not|no|never <big_a>? <fan_of>", rf"{_OF_THIS_TALK}{values.PHRASE}"),
+    form(Field.DISLIKE, "<I_am>? not|no|never <big_a>? <fan_of>", rf"{_MOST}{_OF_THIS_TALK}{values.PHRASE}{_OR_ALSO}{values.AND_ALSO}"),
 )
 _ALLERGEN: Final = rf"(?!{any_of(words.NO_ALLERGENS)}\b){values.LIST}"
 _HEALTH: Final = (

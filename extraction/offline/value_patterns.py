@@ -33,10 +33,23 @@ AND_ALSO: Final = (
 LIST: Final = (
     rf"{PHRASE}(?:(?:,\s+{PHRASE})*,?\s+(?:and|or|&)\s+(?:to\s+)?(?!(?:i|i['’]?m|my|we|it|he|she|they)\b)(?!{_NEXT_VERB}){PHRASE})?"
 )
-NAME: Final = rf"(?:(?:Dr|Prof)\.? )?{_CAPITAL}(?:\s+{_PARTICLES}{_CAPITAL}){{0,2}}"
+NAME: Final = rf"(?:(?:(?:Dr|Prof)\.?|(?-i:Mr|Mrs|Ms|Mx|Miss)[.{DOT}]?) )?{_CAPITAL}(?:\s+{_PARTICLES}{_CAPITAL}){{0,2}}"
 PLACE_NAME: Final = rf"(?:the\s+)?{_CAPITAL}(?:\s+{_PLACE_PARTICLES}{_CAPITAL}){{0,3}}"
 _NO_PLACE: Final = r"(?:a|an|my|our|the|near|in|at|on|by|next|close|far|not|where)"
-PLACE: Final = rf"(?:{PLACE_NAME}(?:,\s+{PLACE_NAME})?|(?-i:(?!{_NO_PLACE}\b)[a-z]{{3,20}}(?:\s+(?!{STOP}\b)[a-z]{{3,20}}){{0,2}}?))"
+STATES: Final = (
+    "(?:al|ak|az|ar|ca|co|ct|dc|fl|ga|ia|il|ks|ky|md|mi|mn|mo|ms|mt|nc|nd|ne|nh|nj|nm|nv|ny|ri|sc|sd|tn|tx|ut|va|vt|wa|wi|wv|wy"
+    "|uk|usa|uae|nz|ie|sa|roi|bc|qc|nsw|vic|qld|aus|ger|ned|esp)"
+)
+_STATES_AT_END: Final = r"(?:(?:de|hi|id|la|ma|or|pa|ab|tas|act|ni)(?=\s*(?:[.!,;]|$)))"
+"""Abbreviations that are common words, too, and count only at the end of a clause."""
+_LOWER_WORD: Final = rf"(?!(?:{STATES})\b)[a-z]{{3,20}}"
+_WITH_STATE: Final = (
+    rf"(?:{PLACE_NAME}|(?-i:(?!{_NO_PLACE}\b){_LOWER_WORD}(?:\s+(?!{STOP}\b){_LOWER_WORD}){{0,2}}?)),?\s+(?-i:{STATES}|{_STATES_AT_END})\b"
+)
+"""A town with a state or a country in short, as people type them: "austin tx"."""
+PLACE: Final = (
+    rf"(?:{_WITH_STATE}|{PLACE_NAME}(?:,\s+{PLACE_NAME})?|(?-i:(?!{_NO_PLACE}\b)[a-z]{{3,20}}(?:\s+(?!{STOP}\b)[a-z]{{3,20}}){{0,2}}?))"
+)
 JOB: Final = rf"{_NEXT}(?:\s+(?!{STOP}\b)[a-z][\w'’-]*){{0,3}}"
 ADV: Final = rf"(?:\s+{any_of(ADVERBS)}\b)*"
 _MODAL: Final = r"(?!(?-i:Will|May)\s+(?!is\b|was\b|has\b|and\b)[a-z]+(?<!s)\b)"
