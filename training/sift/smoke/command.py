@@ -30,7 +30,7 @@ from training.sift.rewarding import Reward
 from training.sift.smoke.task import RANKED, ScriptedLLM, teacher_answer, users_of
 from training.sift.warm_up import MODEL, WarmUpExample, train_on_examples
 
-SUMMARY: Final = "shows that training works: a small model, trained from random weights on a generated task"
+SUMMARY: Final = "tests whether training works: a small model, trained from random weights on a generated task"
 MIN_NDCG: Final = 0.8
 _RIGHT: Final = 0.4
 """Share of the teacher's answers that are right."""
