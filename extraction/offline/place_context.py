@@ -80,7 +80,7 @@ _ABOUT_THINGS: Final = re.compile(
 _PRODUCT_NAME: Final = re.compile(r"\b(?:EE|SE|DB|OS|JS|AI|API|CI|LTS|IDE|SDK|SQL|ML|Cloud|Core|Pro)$|\d")
 
 _WITH_STATE: Final = re.compile(rf"[\w'’ -]{{3,}},? {STATES}", re.IGNORECASE)
-"""A town with a state or a country in short, which hardly anything else has."""
+"""A town with a state or a country in short, which few other values have."""
 _SURELY_NONE: Final = 2.0
 _AMID_WORK: Final = 0.1
 _AMID_HOMES: Final = -0.15

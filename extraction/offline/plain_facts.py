@@ -25,8 +25,8 @@ from extraction.offline.corrections import (
 from extraction.offline.fact_grammar import Field
 from extraction.offline.fact_values import is_believable, is_for_a_time, is_taken_back
 from extraction.offline.fact_words import DIETS
+from extraction.offline.laughter import may_joke, without_laughter
 from extraction.offline.list_corrections import dropped_item, without_item
-from extraction.offline.mood_patterns import LAUGHTER
 from extraction.offline.moods import PlainSentence, is_conditional
 from extraction.offline.occupations import is_occupation
 from extraction.offline.patterns import cue, listed
@@ -67,33 +67,11 @@ _PARTICIPLE: Final = re.compile(r"(?:living|based|working)\b", re.IGNORECASE)
 _OTHER_SUBJECT: Final = re.compile(r"\b(?:he|she|they|it|who|his|her|their|my|our|you)\b|(?-i:^[A-Z][a-z]+ (?:is|was)\b)", re.IGNORECASE)
 _TITLE_CASE: Final = re.compile(r"\S\s+(?:Live|Lives|Love|Like|Hate|Am|Work|Moved|Call|Is|Know|Be)\b")
 """The verb of a title: "We Live in Time"."""
-_JOKED: Final = frozenset({Field.NAME, Field.OCCUPATION, Field.EMPLOYER, Field.LIKE, Field.AGE, Field.GOAL})
-"""Kinds of facts that people joke about: "I'm a professional napper lol"."""
 _WISHED: Final = re.compile(
     r"\b(?:i|we)(?:['’]d\b|['’]ll\b| (?:would|could|might|may|should|will|want|wanna|hope|plan|used to|wish|dream)\b)", re.IGNORECASE
 )
 _ACT: Final = re.compile(r"(?:work|live|reside|run|teach|play|eat|avoid|own|be)\b", re.IGNORECASE)
 """Begins a predicate with the bare form of a verb, which may depend on "could" or "used to"."""
-_STATED_APART: Final = frozenset({Field.OCCUPATION, Field.EMPLOYER, Field.AGE})
-"""Kinds of facts of which a laughing clause with another subject makes no joke: "I'm a nurse, my feet hate it lol"."""
-_NAMED: Final = re.compile(
-    r"(?:(?:my (?:(?:full|first|real|given) )?name|name)(?:['’]?s| is)|(?:i['’]?m|i am) (?:called|named)|i go by"
-    r"|(?:everyone|everybody|people|friends) calls? me)\b",
-    re.IGNORECASE,
-)
-_DAFT: Final = cue(
-    listed("""
-    king, queen, princess, prince, captain, master, lord, lady, mr, mrs, miss, sir, boss, professor, genius, legend, trouble,
-    danger, potato,
-    banana, pickle, muffin, pumpkin, chaos, hungry, tired, lazy, sleepy, grumpy, clumsy, nobody, anonymous, loser, awesome, fabulous, error,
-    sherlock, batman, gandalf, dracula, voldemort, elvis, beyonce, madonna, einstein, picasso, mozart, napoleon, cleopatra, zeus
-""")
-)
-"""Words of names that people give themselves as a joke."""
-_NAME_WORDS: Final = 2
-_ANOTHER_SUBJECT: Final = re.compile(
-    r"\W*(?:(?:and|but|so|though)\s+)?(?:my|our|his|her|their|the|nobody|no one|everyone|everybody|people|he|she|they)\b", re.IGNORECASE
-)
 _WORDED: Final = frozenset({Field.LIKE, Field.DISLIKE, Field.AVOID, Field.ALLERGY, Field.DIET, Field.OCCUPATION})
 """Kinds of facts whose values are common words, which may also be about something else."""
 _HABITS: Final = frozenset({Field.AVOID, Field.DIET})
@@ -109,7 +87,6 @@ _LONE_HEDGE: Final = re.compile(r"\W*[\w'’]+(?:\s+[\w'’]+){0,2}\W*")
 _IT_IS: Final = re.compile(r"\W*(?:it['’]?s|it is|we have|i['’]?m (?:doing|on))\b", re.IGNORECASE)
 _JOINED: Final = re.compile(r"\b(?:and|but|also|really)\s+$|&\s+$", re.IGNORECASE)
 _LONE_WORD: Final = re.compile(r"\W*\w+\W*")
-_LAUGHS_AT_END: Final = re.compile(r"(?:[\s,]+(?:lol|lmao|(?:ha){2,}|(?:he){2,}|xd))+$", re.IGNORECASE)
 _MOST_RUNS: Final = 4
 """Statements that are read in one clause, since each is searched up to the end of the clause."""
 _LAST_STATED: Final = 2
@@ -246,7 +223,7 @@ def _stated(sentence: PlainSentence, before: str) -> Iterator[PlainFact]:
             if (
                 (is_for_a_day and fact.field in _FOR_LONG and "became" not in body)
                 or is_conditional(_up_to_comma(body, fact.value))
-                or (sentence.is_laughing and fact.field in _JOKED and _may_joke(fact, body, clauses[: number + 1], clauses[number + 1 :]))
+                or (sentence.is_laughing and may_joke(fact.field, fact.value, (*clauses[:number], body), clauses[number + 1 :]))
                 or (fact.field in _HABITS and _is_for_a_time(sentence.text, fact.value, before))
             ):
                 continue
@@ -264,22 +241,6 @@ def _goes_on_with_wish(clauses: Sequence[str], number: int, body: str) -> bool:
     """Whether a predicate without a subject goes on with a wish or a past: "I could live in Rome and work as a poet"."""
     before = next((each for each in reversed(clauses[:number]) if _HAS_FIRST_PERSON.search(each)), "")
     return _ACT.match(body) is not None and _WISHED.search(before) is not None
-
-
-def _may_joke(fact: PlainFact, body: str, stated: Sequence[str], following: Sequence[str]) -> bool:
-    """Whether laughter in or after a sentence may make a joke of a fact in it.
-
-    It makes none of a name that is stated as one, and none of a job if a later clause about something else laughs.
-    """
-    if fact.field is Field.NAME:
-        return _NAMED.match(body) is None or not _is_usual_name(fact.value)
-    laughing = next((clause for clause in following if LAUGHTER.search(clause) is not None), None)
-    laughs_before = any(LAUGHTER.search(clause) is not None for clause in stated)
-    return laughs_before or laughing is None or fact.field not in _STATED_APART or _ANOTHER_SUBJECT.match(laughing) is None
-
-
-def _is_usual_name(value: str) -> bool:
-    return len(value.split()) <= _NAME_WORDS and _DAFT.search(value) is None
 
 
 def _compares(clause: str, sentence: str) -> bool:
@@ -335,7 +296,7 @@ def _of_run(clause: str, sentence: PlainSentence) -> tuple[list[PlainFact], int]
             continue
         if _TITLE_CASE.search(clause, 0, match.start("value")) is not None:
             continue
-        value = _LAUGHS_AT_END.sub("", " ".join(match["value"].split()).strip(" .,"))
+        value = without_laughter(" ".join(match["value"].split()).strip(" .,"))
         if (form.needs_occupation and not is_occupation(value)) or not is_believable(form.field, value, clause[match.end() :]):
             continue
         evidence = None if form.place_evidence is None else least_score(value, form.place_evidence, sentence.text)

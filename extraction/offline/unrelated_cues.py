@@ -1,6 +1,6 @@
 """Removes cues of jokes, tasks and periods that are about something else than the statements of their message.
 
-"Yesterday I told my kids a joke about a snail" makes no joke of the sentence before it, and "I translate contracts for a living" orders no
+"My kids heard a joke about a snail" makes no joke of the sentence before it, and "I translate contracts for a living" orders no
 translation.
 """
 
@@ -16,9 +16,9 @@ _THIS_TALK: Final = any_of(
     previous, last, whole thing, age, address, sentence, post, title, career, profession, diet
 """)
 )
-"""What a joke may be if it makes the statement itself one: "my job is a joke"."""
+"""Nouns of which "is a joke" makes the statement itself a joke: "my job is a joke"."""
 _JOKES: Final = (
-    # somebody told one
+    # somebody heard or made one
     r"\b(?:told|heard|learnt|learned|know|knows|remember|remembered|forgot|read|found|laughed at|laughed about"
     r"|explained|made|makes|cracked|shared)\b"
     r"(?: (?:me|us|him|her|them|you|(?:my|our|his|her|the|some) \w+))? (?:a|the|this|that|another) (?P<one>jokes?)\b(?!\s*:)"
@@ -47,7 +47,7 @@ _TOLD: Final = re.compile(
     r"|how)\b)(?!\s*[:,;.!—–-]\s*(?:i|i['’]?m|my)\b)",
     re.IGNORECASE,
 )
-"""Reports that somebody told a joke, not which one."""
+"""Reports that there was a joke, not which one."""
 _PLANS: Final = any_of(
     listed("""
     cooking, cook, plan*, shop*, prep, prepping, preparing, groceries, grocery, meals, menu, menus, order*, baking, pack*, buying,
