@@ -1,7 +1,7 @@
 """Journeys of users through the console, in a real Chromium against a whole stack: ``make test-console``."""
 
 import re
-from typing import Final
+from typing import Any, Final
 
 from tests.console.conftest import Visitor
 from tests.varve.varve_process import wait_until
@@ -114,7 +114,9 @@ def test_invalidating_and_deleting_events(visitor: Visitor) -> None:
     dialog.get_by_role("button", name="Delete", exact=True).click()
     expect(page.get_by_role("status").get_by_text("The event is deleted")).to_be_visible()
 
-    left = lambda: stack.call("GET", "/v1/memories?user=ivan&kind=event")["memories"]  # noqa: E731
+    def left() -> list[Any]:
+        return list(stack.call("GET", "/v1/memories?user=ivan&kind=event")["memories"])
+
     wait_until(lambda: not left(), seconds=60, failure=left)
     page.reload()
     expect(page.get_by_text("No memory matches")).to_be_visible()
@@ -180,7 +182,10 @@ def test_previewing_and_closing_an_open_window(visitor: Visitor) -> None:
     dialog.get_by_role("button", name="Close the window now").click()
     page.get_by_role("dialog", name="Close the open window").get_by_role("button", name="Close the window", exact=True).click()
     expect(page.get_by_role("status").get_by_text("The window closes now")).to_be_visible()
-    found = lambda: visitor.stack.call("GET", "/v1/memories?user=nora&session=today&kind=event")["memories"]  # noqa: E731
+
+    def found() -> list[Any]:
+        return list(visitor.stack.call("GET", "/v1/memories?user=nora&session=today&kind=event")["memories"])
+
     wait_until(lambda: bool(found()), seconds=120, failure=found)
 
 
@@ -192,7 +197,10 @@ def test_redriving_a_dead_letter(visitor: Visitor) -> None:
     stack.call(
         "POST", "/v1/messages", {"user": "lena", "session": "letters", "id": "m1", "speaker": "Lena", "text": "I play go on Sundays."}
     )
-    letters = lambda: stack.call("GET", "/v1/dead-letters")["letters"]  # noqa: E731
+
+    def letters() -> list[Any]:
+        return list(stack.call("GET", "/v1/dead-letters")["letters"])
+
     wait_until(lambda: bool(letters()), seconds=120, failure=letters)
 
     page = visitor.sign_in(path="/dead-letters")

@@ -71,7 +71,7 @@ def faults(page: "Page") -> list[str]:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_tenants_pages_are_accessible(visitor: Visitor, scheme: str) -> None:
     page = visitor.page
-    page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+    page.emulate_media(color_scheme=scheme)
     page.goto(visitor.stack.console + "/")
     page.get_by_label("API key").wait_for()
     found = {"sign-in": faults(page)}
@@ -87,7 +87,7 @@ def test_tenants_pages_are_accessible(visitor: Visitor, scheme: str) -> None:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_operators_pages_are_accessible(visitor: Visitor, scheme: str) -> None:
     page = visitor.page
-    page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+    page.emulate_media(color_scheme=scheme)
     visitor.sign_in(visitor.stack.operator_key)
     found = {}
     for path in OPERATOR_PAGES:
