@@ -73,21 +73,29 @@ STANDING: Final = either(
 """Announces that all that follows is a text to work on, an exercise or a test."""
 _PRACTISED: Final = any_of(
     listed("""
-    interview, interviews, job interview, lesson, language lesson, language practice, speaking practice, interview practice, class, course,
-    dialogue, scene, role, skit, sketch, introduction, introductions, introducing, small talk, conversation, conversations, speaking,
-    exercise, drill, training, audition, speed dating, speed-dating, customs check, oral exam, oral, exam, test, first date, phone call,
-    sales call, pitch, networking event, meeting people, viva, casting, role play, visa interview
+    interview, interviews, job interview, lesson, language lesson, dialogue, scene, skit, sketch, introduction, introductions, introducing,
+    small talk, conversation, conversations, speaking, audition, speed dating, speed-dating, customs check, oral exam, first date, phone
+    call, sales call, pitch, networking event, meeting people, viva, casting, role play, visa interview
 """)
 )
+_DONE_TOGETHER: Final = any_of(
+    listed("""
+    interview, job interview, lesson, language lesson, language practice, speaking practice, interview practice, interview training,
+    dialogue, scene, skit, sketch, introductions, small talk, exercise, drill, audition, speed dating, speed-dating, customs check, oral
+    exam, first date, sales call, casting, role play, visa interview
+""")
+)
+_ABILITIES: Final = any_of(listed("introducing, introductions, interviews, small talk, conversation, conversations, speaking, first dates"))
 _PROPOSED: Final = (
     r"(?:let['’]?s|lets|shall we|(?:can|could|may|should) (?:we|you|i)|(?:i|we)(?:['’]d| would| need| have| want| wanna| must| should"
-    r"|['’]m (?:going|trying|about)|['’]re going)?(?: like| love)? to|help me(?: to)?|time to|(?:i|we) (?:need|want"
-    r"|would like)|ready for|please)"
+    r"|['’]m (?:going|trying|about)|['’]re going)?(?: like| love)? to|help me(?: to)?|time to|please)"
 )
+_SOME_WORDS: Final = r"(?: (?!(?:about|because|after|before|tomorrow|yesterday|my)\b)[\w'’-]+){0,6}?"
 _PRACTICE: Final = (
-    rf"\b{_PROPOSED} (?:[\w'’-]+ ){{0,3}}?(?:practi[sc]e|rehearse|train|drill|simulate|run through|go through|work on|prepare|prep|do|have"
-    rf"|try|run|start|get better at|improve)\b(?: (?!(?:about|because|after|before|tomorrow|yesterday)\b)[\w'’-]+){{0,6}}? {_PRACTISED}\b"
-    rf"(?=[^.!?]*[.!?,:;—–-]|[^.!?]*$)",
+    rf"\b{_PROPOSED} (?:[\w'’-]+ ){{0,3}}?(?:practi[sc]e|rehearse|simulate|drill|run through)\b(?: [\w'’-]+){{0,6}}? {_PRACTISED}\b",
+    rf"\b(?:let['’]?s|lets|shall we|(?:can|could) we) (?:[\w'’-]+ ){{0,2}}?(?:do|have|try|run|start|go through|set|play)\b{_SOME_WORDS}"
+    rf" {_DONE_TOGETHER}\b",
+    rf"\b(?:want|like|need|wanna|trying|help me|have)(?: to)? (?:get better at|work on|improve)\b(?: [\w'’-]+){{0,6}}? {_ABILITIES}\b",
     r"^\W*(?:(?:ok|okay|so|hi|hello|today|now)\W+)*(?:(?:job |mock |language |speaking |english )*(?:interview"
     r"|conversation|speaking|language"
     r"|dialogue|introduction) (?:practi[sc]e|training|drill|exercise)|(?:language|english|speaking) lesson)(?: (?:time|please|today|now"

@@ -5,7 +5,7 @@ from typing import Final
 
 from extraction.offline import mood_words as words
 from extraction.offline.fact_words import PETS, RELATIVES
-from extraction.offline.patterns import any_of, cue, either
+from extraction.offline.patterns import any_of, cue, either, listed
 
 _FIRST_PERSON: Final = r"(?:i|i['’]?m|my|we|our|call me)\b"
 _TEXT: Final = any_of(words.TEXT_NOUNS)
@@ -107,6 +107,22 @@ IN_GAME: Final = either(
     r"|farm|farmer|fisherman|fishing|grow|blacksmith|bard|ranger|pirate|hunter|orc)\b"
 )
 COORDINATED: Final = re.compile(r"(?:,|\band)\s+(?:i|i['’]?m|i['’]ve|my)\b", re.IGNORECASE)
+KNOWN_PLACES: Final = re.compile(
+    any_of(
+        listed("""
+    germany, france, spain, italy, portugal, poland, austria, switzerland, belgium, holland, denmark, sweden, norway, finland, ireland,
+    scotland, wales, england, britain, uk, greece, turkey, croatia, hungary, romania, ukraine, japan, china, korea, india, australia,
+    canada, america, usa, us, mexico, brazil, argentina, europe, asia, africa, texas, california, florida, bavaria, tuscany, berlin,
+    hamburg,
+    munich, cologne, vienna, zurich, paris, london, manchester, dublin, edinburgh, rome, milan, madrid, barcelona, lisbon, amsterdam,
+    brussels,
+    oslo, stockholm, copenhagen, helsinki, warsaw, prague, budapest, athens, istanbul, tokyo, sydney, toronto, boston, chicago, january,
+    february, march, april, may, june, july, august, september, october, november, december, english, french, german, spanish
+""")
+    ),
+    re.IGNORECASE,
+)
+"""Places and times that open a true sentence far more often than games do."""
 TITLE_OF_GAME: Final = re.compile(
     r"(?!(?:New|San|Santa|St|Saint|Los|Las|El|La|Le|Rio|Cape|Port|North|South|East|West|Northern|Southern|Eastern|Western"
     r"|Central|Great|Greater"

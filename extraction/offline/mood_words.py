@@ -140,15 +140,15 @@ MOCKING: Final = listed("""
 LAUGHTER: Final = listed("lol, lmao, rofl, haha*, hehe*, hihi, xd, lolz, ahah*")
 UNPLEASANT: Final = listed("""
     queue, queues, queuing, queueing, line, traffic, waiting, wait, form, forms, paperwork, tax, taxes, scrub*, unclog*, clog*, stuck,
-    delayed, delays, late, ironing, debugging, on hold, call centre, call center, hotline, vacuum*, dentist, woken, woke, alarm, drill,
-    drills, drilling, ticket, tickets, fine, fines, spam, bills, commut*, losing, lost, missing, spending, hours, resetting, password,
+    delayed, delays, ironing, debugging, on hold, call centre, call center, hotline, vacuum*, dentist, woken, woke, alarm, drill,
+    drills, drilling, ticket, tickets, fines, spam, bills, commut*, missing, resetting, password,
     passwords, toilet, toilets, drain, drains, dishes, puddle, puddles, mosquitoes, sleet, meeting, meetings, ignored, yelled, shouted,
-    paying, cleaning, mopping, dusting, laundry, sorting, spreadsheet*, invoices, cleaning up, burnt, mould, mold, leak*, repacking,
-    overtime, 3 am, 4 am, 5 am, 6 am, 2am, 3am, 4am, 5am, carrying, lugging, stepping, sitting through, standing in, crawling, shovelling,
-    shoveling, de-icing, scraping, cancelled, canceled, broken, rush hour, crowded, packed, interrupted, assembling, searching, chasing,
-    fixing, repeating, explaining, apologising, apologizing, sweating, freezing, sneezing, coughing, hangover, catching up on email*,
+    paying, cleaning, mopping, dusting, laundry, spreadsheet*, invoices, cleaning up, burnt, mould, mold, leak*, repacking,
+    overtime, 3 am, 4 am, 5 am, 6 am, 2am, 3am, 4am, 5am, lugging, stepping, sitting through, standing in, crawling, shovelling,
+    shoveling, de-icing, scraping, cancelled, canceled, broken, rush hour, crowded, interrupted, assembling, chasing,
+    repeating, explaining, apologising, apologizing, sweating, freezing, sneezing, coughing, hangover, catching up on email*,
     emails,
-    lego, hair, vomit, litter box, bins, rubbish, trash, garbage, moving house, packing boxes, root canal, blood, updates, rebooting
+    lego, vomit, litter box, bins, rubbish, trash, garbage, moving house, packing boxes, root canal, updates, rebooting
 """)
 WEAK_MOCKERY: Final = listed("""
     best, greatest, highlight, highlights, living the dream, makes my day, made my day, what a, such a, such fun, such joy, pure bliss,

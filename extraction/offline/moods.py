@@ -121,7 +121,7 @@ def _of_message(text: str, number: int) -> Iterator[PlainSentence]:
 def _is_in_game(sentence: str) -> bool:
     """Whether a sentence opens with a game, which covers all its clauses: "In Hollow Keep, I farm and I'm married to Odo"."""
     found = cues.IN_A_TITLE.match(sentence)
-    if found is None:
+    if found is None or cues.KNOWN_PLACES.fullmatch(found["title"]) is not None:
         return False
     clauses = f"I {found['rest']}" if not sentence[: found.start("rest")].endswith(("my", "My")) else found["rest"]
     is_title = " " in found["title"] and cues.TITLE_OF_GAME.fullmatch(found["title"]) is not None

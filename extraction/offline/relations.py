@@ -125,7 +125,8 @@ _SPOUSES: Final = {"married": "married to", "engaged": "engaged to"}
 _DIED: Final = re.compile(
     r"^\W*(?:(?:but|and|so|sadly|unfortunately|then|well)\W+)*(?:he|she|it|they)(?:['’]s| has| have| is| are| was"
     r"| were)? (?:sadly |unfortunately |suddenly |just )*"
-    r"(?:died|passed (?:away|on)|dead(?! tired)|gone now|no longer (?:with us|alive)|put (?:down|to sleep)|(?:got |been )?run over|buried"
+    r"(?:died|passed (?:away|on)|dead(?! (?:tired|asleep|set|serious|keen|to|on|right|calm)\b)|gone now"
+    r"|no longer (?:with us|alive)|put (?:down|to sleep)|(?:got |been )?run over|buried"
     r"|crossed the rainbow|didn['’]?t make it|did not make it)\b",
     re.IGNORECASE,
 )
