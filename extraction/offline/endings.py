@@ -51,8 +51,19 @@ _CONSUMED: Final = _words("eat, eating, drink, drinking, wear, wearing, use, usi
 _AGAIN: Final = _words("again, now, these days")
 _PARTED: Final = _words("broke up, broken up, breaking up, split up, divorce, divorced, separated, my ex, dumped, left me, i left")
 _TOGETHER: Final = _words("together, friends, dating, married, engaged, my, with")
-_GONE: Final = _words("died, passed away, funeral, buried, rehomed, ran away")
+_GONE: Final = _words(
+    """
+    died, passed away, passed on, funeral, buried, cremated, rehomed, ran away, rainbow bridge, no longer with us, euthanised, euthanized,
+    put to sleep, put down, has passed, had to say goodbye, said goodbye, rip, rest in peace, didn't make it, is gone, was run over
+    """
+)
+DEAD: Final = r"\b(?:is|are) dead\b(?! (?:tired|asleep|set|serious|keen|to|on|against|weight|right|calm|lazy)\b)"
 _ANY_FOOD: Final = _words("meat, fish, everything")
+
+_WORDS_QUIT: Final = _words(
+    "quit, left, resigned from, gave up, given up, walked out of, done with, finished with, moved on from, packed in"
+)
+_JOBS: Final = _words("job, jobs, gig, position, post, role, career, trade, profession")
 
 _WHATEVER: Final[dict[Field, re.Pattern[str]]] = {
     Field.HOME: either(
@@ -62,7 +73,9 @@ _WHATEVER: Final[dict[Field, re.Pattern[str]]] = {
     Field.OCCUPATION: either(
         rf"{_WE}{_LATELY} quit(?: (?:{_words('my, the, this, work, last, yesterday, today')})|\W*$)",
         rf"{_WE}{_LATELY} (?:resigned|retired(?! (?:my|the|our)\b)|lost my job|gave up my (?:job|practice|profession|career))\b",
-        rf"{_WE}{_LATELY} left (?:my|the) (?:job|post|position|role|company|firm)\b",
+        rf"{_WE}{_LATELY} left (?:my|the) (?:[\w-]+ ){{0,3}}?(?:job|post|position|role|company|firm|profession)\b",
+        rf"^\W*(?:\w+,? ){{0,2}}?{_WORDS_QUIT} (?:my|the) (?:[\w-]+ ){{0,3}}?{_JOBS}\b",
+        rf"{_WE}{_LATELY} {_WORDS_QUIT} (?:my|the|that|this) (?:[\w-]+ ){{0,3}}?{_JOBS}\b",
         rf"{_WE}{_LATELY} (?:gave|handed) in my (?:notice|resignation)\b",
         rf"{_WE}{_LATELY} stopped working(?! (?:on|with|out|at|from)\b)",
         rf"{_WE}{_HAVE}(?: {_words('got, was, were, been, just, finally')})+ {_DISMISSED}",
@@ -83,7 +96,8 @@ _NAMED: Final[dict[Field, re.Pattern[str]]] = {
         rf"{_WE}{_HAVE} an? {_ON}{_words('no longer')}",
         rf"{_WE} was (?:an?|the)\b{_ON}{_FOR_A_TIME}",
         r"\b(?:former|ex)\b",
-        rf"{_WE}{_LATELY} (?:left|sold|closed)\b",
+        rf"{_WE}{_LATELY} (?:left|sold|closed|quit|gave up|given up|stopped|done with|finished with|retired from|resigned)\b",
+        r"^\W*(?:\w+,? )?(?:left|quit|gave up|done with|finished with)\b",
     ),
     Field.LIKE: either(rf"{_WE}{_ON}{_NO_MORE}{_ON}{_LIKING}", rf"{_WE}{_ON}{_TIRED}", rf"{_WE} quit\b"),
     Field.DISLIKE: either(
@@ -99,7 +113,7 @@ _NAMED: Final[dict[Field, re.Pattern[str]]] = {
         rf"{_WE} no longer avoid\b",
     ),
     Field.RELATION: either(
-        _PARTED, rf"{_NOT}{_ON}{_TOGETHER}", _GONE, rf"{_WE}{_LATELY} lost\b", r"\b(?:put|gave) (?:\w+ ){1,3}(?:down|to sleep|away)\b"
+        _PARTED, rf"{_NOT}{_ON}{_TOGETHER}", _GONE, DEAD, rf"{_WE}{_LATELY} lost\b", r"\b(?:put|gave) (?:\w+ ){1,3}(?:down|to sleep|away)\b"
     ),
 }
 """Ends a fact of the kind if the statement names its value."""
@@ -123,6 +137,8 @@ _NO_VALUE_WORDS: Final = frozenset(
 _CLAUSE_BREAK: Final = re.compile(r"[,;:—–]\s+|\s+but\s+", re.IGNORECASE)
 _NO_MORE_WORDS: Final = re.compile(r"\bno more\b", re.IGNORECASE)
 _PRONOUN: Final = re.compile(r"\b(?:it|them|that|those|one|him|her|so)\b", re.IGNORECASE)
+_ACT_ENDING: Final = re.compile(r"(?:ing|er|or|e)$")
+_SHORTEST_ROOT: Final = 4
 _NEAR: Final = 2
 """A pronoun stands for what was stated at most so many messages before."""
 _REPORTER: Final = either(
@@ -157,7 +173,8 @@ class Ending:
             return True
         if kind is Field.DIET and value.casefold() not in _FREE_DIETS and _MEAT_AGAIN.search(self.text):
             return True
-        if value not in self.about and not self._names(value) and not self._names_own(relation):
+        is_named = self._names(value) or (kind is Field.OCCUPATION and self._names_act(value))
+        if value not in self.about and not is_named and not self._names_own(relation):
             return False
         cue = _NAMED.get(kind)
         return _DENIAL.search(self.text) is not None or (cue is not None and cue.search(self.text) is not None)
@@ -172,6 +189,12 @@ class Ending:
         said = {_stem(each) for each in _WORD.findall(self.text)}
         parts = [{_stem(each) for each in _WORD.findall(part)} - _NO_VALUE_WORDS for part in _CONJUNCTION.split(value)]
         return any(part and part <= said for part in parts)
+
+    def _names_act(self, value: str) -> bool:
+        """Whether the statement names the act of an occupation: "quit bartending" of a bartender, "left nursing" of a nurse."""
+        roots = {_ACT_ENDING.sub("", word.casefold()) for word in _WORD.findall(value)}
+        said = {_ACT_ENDING.sub("", word.casefold()) for word in _WORD.findall(self.text) if word.casefold().endswith("ing")}
+        return any(len(root) >= _SHORTEST_ROOT for root in roots & said)
 
     def _names_own(self, relation: str) -> bool:
         """Whether the statement is about "my sister"."""

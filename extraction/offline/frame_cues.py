@@ -51,9 +51,11 @@ ANNOUNCEMENT: Final = either(
 )
 """Announces a text that is not in the message: what follows, up to its answer, may be that text."""
 MENTION: Final = either(
-    rf"\b(?:{_TEXT}|{any_of(words.WRITTEN)}|homework|paragraph|brochure|voicemail|diary|statement|leaflet|flyer|announcement|intro|introduction"
+    rf"\b(?:{_TEXT}|{any_of(words.WRITTEN)}|homework|paragraph|brochure|voicemail|diary|statement|leaflet|flyer"
+    rf"|announcement|intro|introduction"
     r"|transcript|manual|chapter|article|subtitles?|recording|memo|fax|telegram|postcard)\b",
-    rf"\b{_WORK}\b|\b(?:forward(?:ed|ing)|dictat(?:e|es|ed|ing)|copy(?:ing)?|copied|past(?:e|ed|ing)|quot(?:e|es|ed|ing)|typed|answered|reads"
+    rf"\b{_WORK}\b|\b(?:forward(?:ed|ing)|dictat(?:e|es|ed|ing)|copy(?:ing)?|copied|past(?:e|ed|ing)|quot(?:e|es|ed|ing)"
+    rf"|typed|answered|reads"
     r"|overheard|translat\w+|sound|put this|say this|a native)\b",
 )
 """Mentions a text: the messages right after it may be that text."""
@@ -69,6 +71,41 @@ STANDING: Final = either(
     r"\bquiz me\b|\btruth or dare\b|\btwo truths\b|\bi (?:lie|make things up)\b",
 )
 """Announces that all that follows is a text to work on, an exercise or a test."""
+_PRACTISED: Final = any_of(
+    listed("""
+    interview, interviews, job interview, lesson, language lesson, dialogue, scene, skit, sketch, introduction, introductions, introducing,
+    small talk, conversation, conversations, speaking, audition, speed dating, speed-dating, customs check, oral exam, first date, phone
+    call, sales call, pitch, networking event, meeting people, viva, casting, role play, visa interview
+""")
+)
+_DONE_TOGETHER: Final = any_of(
+    listed("""
+    interview, job interview, lesson, language lesson, language practice, speaking practice, interview practice, interview training,
+    dialogue, scene, skit, sketch, introductions, small talk, exercise, drill, audition, speed dating, speed-dating, customs check, oral
+    exam, first date, sales call, casting, role play, visa interview
+""")
+)
+_ABILITIES: Final = any_of(listed("introducing, introductions, interviews, small talk, conversation, conversations, speaking, first dates"))
+_PROPOSED: Final = (
+    r"(?:let['’]?s|lets|shall we|(?:can|could|may|should) (?:we|you|i)|(?:i|we)(?:['’]d| would| need| have| want| wanna| must| should"
+    r"|['’]m (?:going|trying|about)|['’]re going)?(?: like| love)? to|help me(?: to)?|time to|please)"
+)
+_SOME_WORDS: Final = r"(?: (?!(?:about|because|after|before|tomorrow|yesterday|my)\b)[\w'’-]+){0,6}?"
+_PRACTICE: Final = (
+    rf"\b{_PROPOSED} (?:[\w'’-]+ ){{0,3}}?(?:practi[sc]e|rehearse|simulate|drill|run through)\b(?: [\w'’-]+){{0,6}}? {_PRACTISED}\b",
+    rf"\b(?:let['’]?s|lets|shall we|(?:can|could) we) (?:[\w'’-]+ ){{0,2}}?(?:do|have|try|run|start|go through|set|play)\b{_SOME_WORDS}"
+    rf" {_DONE_TOGETHER}\b",
+    rf"\b(?:want|like|need|wanna|trying|help me|have)(?: to)? (?:get better at|work on|improve)\b(?: [\w'’-]+){{0,6}}? {_ABILITIES}\b",
+    r"^\W*(?:(?:ok|okay|so|hi|hello|today|now)\W+)*(?:(?:job |mock |language |speaking |english )*(?:interview"
+    r"|conversation|speaking|language"
+    r"|dialogue|introduction) (?:practi[sc]e|training|drill|exercise)|(?:language|english|speaking) lesson)(?: (?:time|please|today|now"
+    r"|one|two|\d+))*\s*[.!:,?—–-]",
+    r"\b(?:interview|audition|exam|viva|oral)\b.{0,80}\b(?:ask me|question me|grill me|fire away)\b",
+    r"\b(?:interview|quiz|question|audition|interrogate|cast) me (?:for|as if|like|as)\b",
+    r"\byou (?:ask|start|begin|interview|greet|open)(?: me)?(?: the questions)?,? (?:and )?i(?:['’]ll| will)? (?:answer"
+    r"|reply|respond|introduce)\b",
+)
+"""Announces an exercise in which people speak about themselves in a part."""
 _PARTS: Final = any_of(
     listed("""
     customer, client, guest, waiter, waitress, receptionist, patient, doctor, nurse, interviewer, recruiter, boss, teacher, student, pupil,
@@ -95,6 +132,7 @@ PLAY: Final = either(
     r"|clear|loop|bad"
     r"|same|position|list|mood|way|phone|call|middle of something)\b)\w+(?![^.!]*\?)",
     r"\blet['’]?s (?:play|tell|write|invent|improvise|act|do an? (?:scene|skit|interview))\b",
+    *_PRACTICE,
 )
 """Opens a play, for users and assistants."""
 GIVEN_PART: Final = either(
@@ -153,7 +191,8 @@ SERVED: Final = either(
 STRONG_RETURN: Final = either(
     moods.END_OF_FICTION.pattern,
     r"\b(?:enough|let['’]?s (?:stop|end|leave)|that was|i(?:['’]m| am) done|done with|end of)\b[^.?!\n]{0,25}"
-    r"\b(?:game|play(?:ing)?|practi[sc]e|practi[sc]ing|interview|role-?play(?:ing)?|story|scene|quiz|exercise|test|testing|fun|simulation|translating"
+    r"\b(?:game|play(?:ing)?|practi[sc]e|practi[sc]ing|interview|role-?play(?:ing)?|story|scene|quiz|exercise|test"
+    r"|testing|fun|simulation|translating"
     r"|translation|translations|english|it there|here)\b",
     r"\b(?:in reality|the real me|as myself|speaking as me|real (?:life|question|talk)|actually me now|this is me now|test over"
     r"|testing over|end of test"
@@ -164,7 +203,8 @@ STRONG_RETURN: Final = either(
 WEAK_RETURN: Final = either(
     r"\b(?:by the way|btw|anyway|anyways|unrelated|on another note|another (?:thing|question)|as for me|about me|speaking of me|off topic"
     r"|off-topic|back to me)\b",
-    r"^\W*(?:(?:ok|okay|great|perfect|nice|cool|super|wow|good|ah|oh)\W+)*(?:thanks|thank you|thx|cheers|ty|much appreciated)\b",
+    r"^\W*(?:(?:ok|okay|great|perfect|nice|cool|super|wow|good|ah|oh)\W+)*(?:thanks|thank you|thx|cheers|ty|much appreciated)\b"
+    r"(?! (?:so much |very much )?for (?:having|inviting|seeing|meeting|the (?:opportunity|invitation|chance)|your time|taking)\b)",
 )
 REQUEST: Final = either(
     r"^\W*(?:(?:so|ok|and|now|well)\W+)*(?:what (?:should|do you|would|can)|how (?:should|do|can|would) i|how would you|should i"

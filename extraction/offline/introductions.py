@@ -100,9 +100,13 @@ _REWRITES: Final = tuple(
             "Everyone calls me ",
         ),
         (
-            r"^\W*my (?:passport|id|birth certificate|papers|documents|badge|licen[cs]e"
-            r"|driving licen[cs]e) says? (?-i:[A-ZÀ-Þ])[\w'’-]+,? (?:but|though),? "
-            r"(?:please |just |i )*(?:use|say|go by|call me) (?=(?-i:[A-ZÀ-Þ]))",
+            r"^\W*(?:my|the|all my) (?:[a-z]+ )?(?:passport|id|id card|certificate|papers|documents|badge|licen[cs]e|contract"
+            r"|diploma|payslip|email"
+            r"|email address|name tag|paperwork|visa|ticket|account|profile|card) (?:says?|reads?|states?|shows?|has|have|lists?|calls? me)"
+            r" (?-i:[A-ZÀ-Þ])[\w'’-]+(?: (?-i:[A-ZÀ-Þ])[\w'’-]+)*\s*[,;.—–-]*\s*(?:(?:but|though|yet|however|and|still|everyone"
+            r"|people|knows?|that"
+            r"|in daily life|actually|really|usually|normally|mostly)\b[\s,]*)*"
+            r"(?:(?:please|just|i|usually|normally|mostly|only|actually|really|always) )*(?:use|say|go by|call me) (?=(?-i:[A-ZÀ-Þ]))",
             "Call me ",
         ),
         # "I'm Jolanta, the one who emailed yesterday"
@@ -114,6 +118,11 @@ _REWRITES: Final = tuple(
             r"|got|rang|made|took|brought|ran"
             r"|found|told|paid)\b|with (?:the|a|an|two|your)\b|from (?:the|your|across|upstairs|next|last)\b)[^.,;!?\n]{0,60}",
             r"Hi, I'm \g<name>",
+        ),
+        (
+            r"\b(i go by (?-i:[A-ZÀ-Þ])[\w'’-]+) (?:though|instead|really|mostly|usually|everywhere|in daily life"
+            r"|in everyday life|at work)\b",
+            r"\1",
         ),
         (r"\bi (?:also |only )?answer to (?=(?-i:[A-ZÀ-Þ]))", "I go by "),
         (r"\bi(?:['’]ve| have) (?:always |only )?(?:gone|been going) by (?=(?-i:[A-ZÀ-Þ]))", "I go by "),

@@ -5,7 +5,7 @@ from typing import Final
 
 from extraction.offline import mood_words as words
 from extraction.offline.fact_words import PETS, RELATIVES
-from extraction.offline.patterns import any_of, cue, either
+from extraction.offline.patterns import any_of, cue, either, listed
 
 _FIRST_PERSON: Final = r"(?:i|i['’]?m|my|we|our|call me)\b"
 _TEXT: Final = any_of(words.TEXT_NOUNS)
@@ -99,6 +99,58 @@ IRONY: Final = either(
     rf"^\W*(?:oh|ah|well|wow|gee) {any_of(words.JOYS)}\b",
     r"[🙄😏🤡🥁]",
 )
+_UNPLEASANT: Final = any_of(words.UNPLEASANT)
+MOCKED_PRAISE: Final = either(
+    # "I love queueing for hours. Highlight of my week."
+    rf"\b(?:love|adore|enjoy|loving|enjoying) (?:being |getting |having to )?(?=\w+(?:ing|ed"
+    rf"|en)\b)(?=[^.!?…]*\b{_UNPLEASANT})[^.!?…]*[.!…]+"
+    rf"\s+(?:\w+ ){{0,2}}?(?:{any_of(words.WEAK_MOCKERY)})\b",
+    rf"\b(?:love|adore|enjoy|loving|enjoying) (?=[\w ]*\w{{2,}}ing\b)[^.!?…]*[.!…—–]+\s+(?:\w+ ){{0,2}}?{any_of(words.STRONG_MOCKERY)}\b",
+    rf"\b(?:just|absolutely|simply|really|so|truly|do|totally) (?:love|adore|enjoy) (?:being |getting |having to )?(?=\w+(?:ing|ed|en)\b)"
+    rf"(?=[^.!?…]*\b{_UNPLEASANT})[^.!?…]*(?:[!…]|\.\s+(?!i\b|i['’]|it\b|my\b|it['’]s\b))",
+)
+"""Praise of an unpleasant act, and mockery after it."""
+IN_A_TITLE: Final = re.compile(
+    r"^\W*(?:(?:so|and|but|ok|okay|well|currently|right now|now|also|btw|haha)\W+)*(?i:in|on|playing"
+    r"|inside) (?P<title>(?-i:[A-Z0-9])[\w'’:&-]*"
+    r"(?: (?:of|the|and|in|to|for|&|(?-i:[A-Z0-9])[\w'’:&-]*))*)(?: (?:online|vr|rn|right now))?,?\s+(?i:i|i['’]?m|my|we)\b(?P<rest>.*)$",
+    re.DOTALL,
+)
+"""Begins with what may be the title of a game: "In Hollow Keep, I farm and I'm married to Odo"."""
+IN_GAME: Final = either(
+    r"\b(?:i|we) (?:\w+ )?live (?:in|at|on|near) (?-i:[A-Z]|a (?:castle|cave|tower|village|hut|cabin|camp|dungeon|swamp"
+    r"|forest|ship|palace|tent"
+    r"|treehouse|farm))|\b(?:level|levels|quest|quests|guild|npc|loot|mana|potions?|sword|dragons?|goblins?|elf|dwarf|mage|wizard|knight"
+    r"|castle|armou?r|spells?|gold coins|campaign|server|character|avatar|clan|raid|boss fight|crops|craft|mine|spaceship"
+    r"|kingdom|villagers?"
+    r"|farm|farmer|fisherman|fishing|grow|blacksmith|bard|ranger|pirate|hunter|orc)\b"
+)
+COORDINATED: Final = re.compile(r"(?:,|\band)\s+(?:i|i['’]?m|i['’]ve|my)\b", re.IGNORECASE)
+KNOWN_PLACES: Final = re.compile(
+    any_of(
+        listed("""
+    germany, france, spain, italy, portugal, poland, austria, switzerland, belgium, holland, denmark, sweden, norway, finland, ireland,
+    scotland, wales, england, britain, uk, greece, turkey, croatia, hungary, romania, ukraine, japan, china, korea, india, australia,
+    canada, america, usa, us, mexico, brazil, argentina, europe, asia, africa, texas, california, florida, bavaria, tuscany, berlin,
+    hamburg,
+    munich, cologne, vienna, zurich, paris, london, manchester, dublin, edinburgh, rome, milan, madrid, barcelona, lisbon, amsterdam,
+    brussels,
+    oslo, stockholm, copenhagen, helsinki, warsaw, prague, budapest, athens, istanbul, tokyo, sydney, toronto, boston, chicago, january,
+    february, march, april, may, june, july, august, september, october, november, december, english, french, german, spanish
+""")
+    ),
+    re.IGNORECASE,
+)
+"""Places and times that open a true sentence far more often than games do."""
+TITLE_OF_GAME: Final = re.compile(
+    r"(?!(?:New|San|Santa|St|Saint|Los|Las|El|La|Le|Rio|Cape|Port|North|South|East|West|Northern|Southern|Eastern|Western"
+    r"|Central|Great|Greater"
+    r"|Sri|Hong|Kuala|Buenos|Costa|The Hague|Upper|Lower|Bad|Fort|Mount|Abu|Tel|Sierra|Puerto|Saudi|United|Czech|Ho|Novi"
+    r"|Nizhny|Stoke|Newcastle"
+    r"|Milton|Salt|Ann|Old|Mexico|Quezon|January|February|March|April|May|June|July|August|September|October|November|December|\d{4}$)\b)"
+    r"(?:\S+ (?:\S+ )*(?:[A-Z]\S*|\d+)|\S*[:\d]\S*)"
+)
+"""A title of several words that begins as no place does."""
 LAUGHTER: Final = either(cue(words.LAUGHTER).pattern, r"[😂🤣😜😝🤪]")
 OTHER_TOPIC: Final = re.compile(
     r"^\W*(?:(?:and|but|so|also|btw|by the way|anyway|yesterday|today|now)\W+)*(?:(?:my|our|the|her|his"
@@ -207,6 +259,7 @@ ENGLISH_NOUNS: Final = either(
     cue(words.ENGLISH_NOUNS).pattern,
     rf"\b(?:my|our) {any_of(RELATIVES, PETS)}\b|\b(?:drives?|makes?|gives?) me\b|\bi (?:freelance|answer to|go by)\b|\bspeaking\s*[.!]*$"
     r"|\bi (?:recently|just|now|really|also|never|always|still) [a-z]+\b|\bis my (?:thing|passion|favou?rite)\b",
+    r"\b(?:is dead|died|passed away)\b",
 )
 MARKED_WORD: Final = re.compile(r"^(?:\*\w+|\w+\*)[.!]?$")
 """A correction of one word, as chats mark it; too short to have a language."""

@@ -138,6 +138,39 @@ MOCKING: Final = listed("""
     badum, wink wink
 """)
 LAUGHTER: Final = listed("lol, lmao, rofl, haha*, hehe*, hihi, xd, lolz, ahah*")
+UNPLEASANT: Final = listed("""
+    queue, queues, queuing, queueing, line, traffic, waiting, wait, form, forms, paperwork, tax, taxes, scrub*, unclog*, clog*, stuck,
+    delayed, delays, ironing, debugging, on hold, call centre, call center, hotline, vacuum*, dentist, woken, woke, alarm, drill,
+    drills, drilling, ticket, tickets, fines, spam, bills, commut*, missing, resetting, password,
+    passwords, toilet, toilets, drain, drains, dishes, puddle, puddles, mosquitoes, sleet, meeting, meetings, ignored, yelled, shouted,
+    paying, cleaning, mopping, dusting, laundry, spreadsheet*, invoices, cleaning up, burnt, mould, mold, leak*, repacking,
+    overtime, 3 am, 4 am, 5 am, 6 am, 2am, 3am, 4am, 5am, lugging, stepping, sitting through, standing in, crawling, shovelling,
+    shoveling, de-icing, scraping, cancelled, canceled, broken, rush hour, crowded, interrupted, assembling, chasing,
+    repeating, explaining, apologising, apologizing, sweating, freezing, sneezing, coughing, hangover, catching up on email*,
+    emails,
+    lego, vomit, litter box, bins, rubbish, trash, garbage, moving house, packing boxes, root canal, updates, rebooting
+""")
+WEAK_MOCKERY: Final = listed("""
+    best, greatest, highlight, highlights, living the dream, makes my day, made my day, what a, such a, such fun, such joy, pure bliss,
+    bliss,
+    pure joy, truly, magical, nothing better, nothing says, nothing like, so relaxing, so much fun, so fun, relaxing, thrilling,
+    my favourite,
+    my favorite, favourite, favorite, can't get enough, could do it all day, could do this all day, lucky me, sign me up, more please,
+    more of that, exactly how, exactly what, just how, just what, every single, the dream, dream come true, love it, fun times,
+    good times,
+    great fun, wonderful, fantastic, amazing, delightful, heaven, paradise, 10/10, ten out of ten, five stars, would recommend,
+    therapy, quality
+    time, a real treat, a joy, a delight, a thrill, the joy, the joys, pinnacle, peak, can't wait, cannot wait, please more, never gets
+    old, bring it on, very glamorous, glamorous, living my best life, adventure, luxury
+""")
+STRONG_MOCKERY: Final = listed("""
+    who needs, who doesn't, who wouldn't, who would not, said no one, said nobody, living the dream, sign me up, lucky me, just what i
+    needed, exactly what i needed, exactly how i wanted, just how i wanted, nothing says, what could be better, what more could,
+    my idea of
+    heaven, because sleep is overrated, overrated, if only there were more, pinnacle of, highlight of my life, what a life, what a way to,
+    truly magical, oh joy, hooray for
+""")
+"""Mockery after praise."""
 JOYS: Final = listed("""
     great, wonderful, fantastic, lovely, brilliant, perfect, fabulous, super, joy, yay, awesome, amazing, good, terrific, splendid,
     marvellous, marvelous, excellent, magnificent, superb, delightful, charming, fun, nice
@@ -226,7 +259,8 @@ ASIDES: Final = listed("""
     as mentioned, i'd say, i would say
 """)
 OWN_HEADS: Final = listed("""
-    my job, my diet, my allergies, my details, my problem, my question, my situation, my name, my home, my work, my request, my data,
+    new job, got a job, a new job, career change, job change, my job, my diet, my allergies, my details, my problem, my question,
+    my situation, my name, my home, my work, my request, my data,
     my point, my excuse, i, me, as for *, thing, things, point, request, question, problem, issue, ps, also, plus, so, news, update,
     reason, because, background, context, intro, introduction, info, note, reminder, typo, correction, sorry, oops, careful, warning,
     caution, beware, disclaimer, confession, fact, truth, secret, short, tldr, tl;dr, simple, changed, changes, wait, edit

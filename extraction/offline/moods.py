@@ -22,6 +22,8 @@ from extraction.offline.sentences import QUESTION_MARKS, sentences_of
 from memory.blocks import blocks_of, prose_of
 from memory.language import is_english
 
+_FEWEST_COORDINATED: Final = 2
+"""First-person clauses after the first one by which an opening with a name is a game's: people list such clauses of a game."""
 _LONGEST_FRAGMENT: Final = 60
 """Characters of a text without a verb that has no language by its frequent words."""
 
@@ -89,7 +91,9 @@ def _of_message(text: str, number: int) -> Iterator[PlainSentence]:
     if not prose or not is_readable or cues.TASK.search(cues.NO_TASK.sub("", text)) or cues.PLAYED_ON.search(text):
         return
     sentences = [cues.ASIDE.sub(", ", each).strip(" ,") for each in _with_topics(_with_continuations(sentences_of(prose)))]
-    is_ironic = any(cues.IRONY.search(each) or cues.IRONIC_AGREEMENT.search(each) for each in sentences)
+    is_ironic = cues.MOCKED_PRAISE.search(prose) is not None or any(
+        cues.IRONY.search(each) or cues.IRONIC_AGREEMENT.search(each) for each in sentences
+    )
     laughing = [_is_laughed_at(sentences, index) for index in range(len(sentences))]
     greets = False
     for sentence, is_laughing in zip(sentences, laughing, strict=True):
@@ -98,7 +102,7 @@ def _of_message(text: str, number: int) -> Iterator[PlainSentence]:
         own = _without_own_head(sentence)
         if own is None:
             return
-        if cues.QUOTE_MARKS.search(own):
+        if cues.QUOTE_MARKS.search(own) or _is_in_game(own):
             continue
         own = cues.PASSED_ON.sub("", own) or own
         is_reported = cues.REPORT.search(cues.NO_TASK.sub("", cues.COMMENT.sub("", own))) is not None
@@ -121,6 +125,16 @@ def _is_laughed_at(sentences: Sequence[str], index: int) -> bool:
     after = sentences[index + 1] if index + 1 < len(sentences) else ""
     found = cues.LAUGHTER.search(after)
     return found is not None and (cues.OTHER_TOPIC.match(after) is None or not after[: found.start()].strip())
+
+
+def _is_in_game(sentence: str) -> bool:
+    """Whether a sentence opens with a game, which covers all its clauses: "In Hollow Keep, I farm and I'm married to Odo"."""
+    found = cues.IN_A_TITLE.match(sentence)
+    if found is None or cues.KNOWN_PLACES.fullmatch(found["title"]) is not None:
+        return False
+    clauses = f"I {found['rest']}" if not sentence[: found.start("rest")].endswith(("my", "My")) else found["rest"]
+    is_title = " " in found["title"] and cues.TITLE_OF_GAME.fullmatch(found["title"]) is not None
+    return is_title or cues.IN_GAME.search(clauses) is not None or len(cues.COORDINATED.findall(clauses)) >= _FEWEST_COORDINATED
 
 
 def _with_continuations(sentences: Sequence[str]) -> list[str]:

@@ -32,7 +32,7 @@ from extraction.offline.occupations import is_occupation
 from extraction.offline.patterns import cue, listed
 from extraction.offline.personal_forms import PERSONAL_FORMS
 from extraction.offline.place_context import least_score
-from extraction.offline.relations import relations_of
+from extraction.offline.relations import relations_of, reports_death
 from extraction.offline.sentences import QUESTION_MARKS
 from extraction.offline.taste_forms import TASTE_FORMS
 from extraction.offline.value_patterns import DOT
@@ -134,6 +134,9 @@ def facts_of(sentences: Sequence[PlainSentence]) -> list[PlainFact]:
             continue
         after = sentences[index + 1].text if index + 1 < len(sentences) else ""
         related = _related(sentence, before, after)
+        if found and is_near and found[-1].field is Field.RELATION and reports_death(sentence.text):
+            del found[-1]
+            continue
         if not stated and not related and found and is_near and (rest := after_cue(sentence.text)) is not None:
             _correct(found, sentence, rest, is_surely=retracts(sentence.text))
             continue

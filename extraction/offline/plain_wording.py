@@ -137,7 +137,35 @@ _REWRITES: Final[tuple[tuple[str, str], ...]] = (
         r"|(?:learn|speak|master) [\w ]{3,40}? (?:by|before) (?:(?-i:[A-Z])\w+|\d{4}|summer|the exam)\b)",
         "my goal is to ",
     ),
+    # a new job after a former one
+    (
+        r"\b(i (?:left|quit|gave up|resigned from)\b[^.;!?]{2,60}?),? (?:and|to|then|and then) (?:i )?(?:have |just |now "
+        r"|recently )*(?:started(?: work)?|began|retrained|requalified|start)"
+        r" as (?=an? )",
+        r"\1. I became ",
+    ),
+    # a diet before what others make of it
+    (rf"^(\W*(?:i['’]?m|i am) (?:an? |also |strictly )*{_DIET})(?: \w+)?,? (?:and|but|so|while|though) (?=(?:my|our) )", r"\1. "),
     # learners
+    (
+        r"\b((?:i|we)(?: am| are|['’]m|['’]re)?(?: \w+)? (?:live|living)) (?:now |already |here )*(?=(?:since|for|from"
+        r"|\w+) )(?:(?:since|for|from) )?(?!i\b|we\b)(?:[\w'’-]+ ){0,3}?(?:years?|months?|weeks?|decades?|\d{4}|childhood"
+        r"|birth|marriage|wedding),? in "
+        r"(?=(?-i:[A-Z]))",
+        r"\1 in ",
+    ),
+    (
+        r"(?:^|(?<=[.!?] ))(?:since|for) (?:(?!i\b|we\b)[\w'’-]+ ){0,3}?(?:years?|months?|weeks?|\d{4}|childhood"
+        r"|birth),? ((?:i|we)(?: am| are|['’]m|['’]re)"
+        r" living in )",
+        r"\1",
+    ),
+    (
+        r"\b(?:i am|i['’]m) working (?:now |already )?(?:(?:since|for) (?:[\w'’-]+ ){0,3}?(?:years?|months?|weeks?"
+        r"|\d{4}) )?as (?:an? )?(?=[a-z])",
+        "I work as a ",
+    ),
+    (r"\b(i am|i['’]m|we are|we['’]re) (?:since|for) (?:[\w'’-]+ ){1,3}?(living in)\b", r"\1 \2"),
     (r"\b(i|we) enjoy to\b", r"\1 like to"),
     (r"\b(?:i['’]?m|i am) (?:really |very )?(?:liking|loving)\b(?! (?:it|this|that)\b)", "I like"),
     (

@@ -11,6 +11,7 @@ from extraction.offline.answers import completed
 from extraction.offline.canonical_clauses import in_usual_order
 from extraction.offline.endings import Ending, endings_of, with_antecedents
 from extraction.offline.fact_grammar import Field
+from extraction.offline.given_names import with_names_capitalised
 from extraction.offline.introductions import with_introductions
 from extraction.offline.mentioned_facts import with_mentions_stated
 from extraction.offline.moods import plain_sentences
@@ -169,7 +170,7 @@ def _greeted(turns: Sequence[Turn], index: int) -> str:
     "I'm Ann" is an introduction if the speaker is called so, or if somebody else introduced themselves or asked for names right before.
     """
     turn = turns[index]
-    own = with_introductions(without_openers(without_unrelated_cues(with_keywords_spelled(turn.own_text))))
+    own = with_introductions(with_names_capitalised(without_openers(without_unrelated_cues(with_keywords_spelled(turn.own_text)))))
     lower = _LOWER_INTRODUCTION.match(own)
     if lower is not None and lower["name"].casefold() in turn.speaker.casefold().split():
         own = f"{own[: lower.start('name')]}{lower['name'].capitalize()}{own[lower.end('name') :]}"

@@ -9,7 +9,9 @@ from extraction.offline.patterns import any_of, cue, listed
 from extraction.offline.value_patterns import FIRST_NAME
 
 _LOST: Final = listed("""
-    died, passed away, funeral, my late, our late, broke up, split up, divorced, separated, former, used to, imaginary, had a, had
+    passed away, passed on, rainbow bridge, no longer with us, no longer alive, in doggy heaven, in cat heaven, euthanised, euthanized,
+    put to sleep, buried, cremated, urn, rip, r.i.p, rest in peace, has passed, had to say goodbye, said goodbye, death of, mourning,
+    grieving, in loving memory, funeral, my late, our late, broke up, split up, divorced, separated, former, used to, imaginary, had a, had
     an, untrue that, not true that, lie that, exes, grave, ghost, no longer, dumped, fictional, hypothetical, made-up, toy,
     plush, stuffed, video game, sims, avatar, old boss, old manager, old roommate, old flatmate, old housemate, old colleague, old
     coworker, old supervisor, old landlord, old landlady, old neighbour, old neighbor, old teammate, previous, ex-boss
@@ -21,8 +23,15 @@ _SUPPOSED: Final = listed("""
     name, should i call, should we name, should we call, might name, might call, thinking of naming, i'd name, i'd call, we'd name,
     we'd call, dream of, hope to have
 """)
+_PET_LOST: Final = (
+    r"\b(?:is|are) dead\b(?! (?:tired|asleep|set|serious|keen|to|on|against|weight|right|calm|lazy)\b)|"
+    rf"\b(?:i|we)(?:['’]ve| have)? (?:just |recently |sadly )*lost (?:my|our) (?:\w+ ){{0,2}}?{any_of(words.PETS)}\b"
+    rf"|\b(?:my|our) (?:\w+ ){{0,2}}?{any_of(words.PETS)} (?:\w+ )?(?:is gone|didn['’]?t make it|did not make it"
+    rf"|was run over|got run over)\b"
+)
 _NO_RELATION: Final = re.compile(
-    rf"{cue(_LOST, _SUPPOSED).pattern}|\b(?:put|had|gave)\s+(?:my|our)\s+(?:\w+\s+){{1,3}}(?:down|to sleep|away|up)\b|\bno\b,? my\b"
+    rf"{cue(_LOST, _SUPPOSED).pattern}|(?<!nearly )(?<!almost )\bdied\b|{_PET_LOST}|\b(?:put|had|gave)\s+(?:my"
+    rf"|our)\s+(?:\w+\s+){{1,3}}(?:down|to sleep|away|up)\b|\bno\b,? my\b"
     r"|(?<!my )\bex\b|\bex\b(?![- ](?:husband|wife|boyfriend|girlfriend|partner)"
     r"(?:(?:['’]s name)? is\b|['’]s name['’]?s?\b|,? (?:called |named )?(?-i:[A-Z])))|\bbob['’]?s your uncle\b"
     r"|,? or is (?:she|he|it)\b|\b(?:(?:is|are|was)n['’]?t|not) (?:my|our)\b"
@@ -131,6 +140,21 @@ _LAB_WORK: Final = cue(
 )
 """Words by which a lab is no dog."""
 _SPOUSES: Final = {"married": "married to", "engaged": "engaged to"}
+
+
+_DIED: Final = re.compile(
+    r"^\W*(?:(?:but|and|so|sadly|unfortunately|then|well)\W+)*(?:he|she|it|they)(?:['’]s| has| have| is| are| was"
+    r"| were)? (?:sadly |unfortunately |suddenly |just )*"
+    r"(?:died|passed (?:away|on)|dead(?! (?:tired|asleep|set|serious|keen|to|on|right|calm)\b)|gone now"
+    r"|no longer (?:with us|alive)|put (?:down|to sleep)|(?:got |been )?run over|buried"
+    r"|crossed the rainbow|didn['’]?t make it|did not make it)\b",
+    re.IGNORECASE,
+)
+
+
+def reports_death(text: str) -> bool:
+    """Whether a sentence says that the one who was named before it died: "She died on Monday"."""
+    return _DIED.search(text) is not None
 
 
 def relations_of(text: str, before: str = "", after: str = "") -> Iterator[tuple[str, str]]:

@@ -23,6 +23,15 @@ _QUOTED_TASK: Final = re.compile(
     re.IGNORECASE,
 )
 """An order to work on a text in quotation marks, before a statement that gives the reason of the order."""
+_QUOTED_HELP: Final = re.compile(
+    r"(?<=[.!,;])\s+(?:\w+,? ){0,2}?(?:how (?:do|would|can|should) (?:i|you|we|one) (?:say|write|put|spell|pronounce|translate)"
+    r"|what(?:['’]s| is| does)|can (?:you|i) (?:say|translate)"
+    r"|is|does|could you (?:translate|check|correct)|please (?:translate|check"
+    r"|correct))\b[^.!?\"“”\n]{0,40}(?:\"[^\"\n]{2,200}\"|“[^”\n]{2,200}”"
+    r"|(?<!\w)'[^'\n]{2,200}'(?!\w)|‘[^’\n]{2,200}’)[^.!?\"“”\n]{0,60}[.!?]*\s*$",
+    re.IGNORECASE,
+)
+"""A question about a text in quotation marks, after a statement that the text is no part of."""
 _WHERE_I_LIVE: Final = re.compile(
     rf"\b(?:from|in|to) (?P<place>{PLACE_NAME}), where (?:i|we)(?:(?: still| now| currently| happily)? live\b(?! "
     rf"(?:in|on) (?:my|the) (?:head|game))"
@@ -60,6 +69,9 @@ def with_statements_in_place(text: str) -> str:
     Args:
         text: A message, or the part of it in the speaker's own voice.
     """
+    asked = _QUOTED_HELP.search(text)
+    if asked is not None and re.search(r"[\"“”:\n]", text[: asked.start()]) is None:
+        text = text[: asked.start()]
     text = _AFTER_WISH.sub("", _QUOTED_TASK.sub("", text))
     for pattern in (_WHERE_I_LIVE, _PLACE_FIRST):
         found = pattern.search(text)

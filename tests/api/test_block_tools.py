@@ -92,7 +92,20 @@ class Served:
             counts = MemoryCounts(store=self._store)
             async with open_redis(settings.redis) as redis:
                 unused = dict.fromkeys(
-                    ("control", "tail", "store_positions", "profiles", "recall", "recall_log", "erasures", "background"), cast(Any, None)
+                    (
+                        "console",
+                        "control",
+                        "tail",
+                        "store_positions",
+                        "profiles",
+                        "recall",
+                        "recall_log",
+                        "erasures",
+                        "overview",
+                        "previews",
+                        "background",
+                    ),
+                    cast(Any, None),
                 )
                 yield Dependencies(
                     settings=settings,

@@ -23,7 +23,7 @@ _DENSE: Final = models.Datatype(os.environ.get("VARVE_TEST_QDRANT_DENSE", models
 
 
 def edge_store_on(socket: Path) -> MemoryStore:
-    return EdgeStore(path=socket)
+    return EdgeStore(path=socket, timeout_s=60)  # no test of isolation fails because the machine is busy
 
 
 def qdrant_store(kind: str) -> MemoryStore:

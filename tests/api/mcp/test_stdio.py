@@ -24,7 +24,7 @@ async def test_the_command_serves_a_running_service(service: RunningService, tmp
     async with mcp_service(service.settings) as url:
         started = command(tmp_path, "--user", "ann", VARVE_CLIENT__URL=url, VARVE_CLIENT__API_KEY=service.keys["acme"])
         async with Client(started, mode=era) as client:
-            assert len((await client.list_tools()).tools) == 9
+            assert {each.name for each in (await client.list_tools()).tools} >= {"remember", "recall", "forget", "block_replace"}
             found = await call(client, "recall", query="Where did Ann move to?")
             assert found["results"][0]["content"] == OSLO.content
             assert {each["user"] for each in (await call(client, "list"))["memories"]} == {"ann"}

@@ -1,0 +1,147 @@
+"""Facts in loose wording, and the plays, games, mockery and losses that look like them."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from extraction.drafts import DropCounter
+from extraction.offline.endings import Ending
+from extraction.offline.fact_grammar import Field
+from extraction.offline.profile_facts import user_statements
+from extraction.offline.turns import turns_of
+from memory.records import Message
+
+
+def facts(*texts: str) -> list[tuple[str, str]]:
+    """The facts of a conversation; a text that begins with "A:" is the assistant's."""
+    messages = [
+        Message(
+            tenant="acme", user="pat", session="s1", id=f"m{number}", role="assistant" if text.startswith("A:") else "user",
+            speaker="assistant" if text.startswith("A:") else "pat", text=text.removeprefix("A:"),
+            event_time=datetime(2026, 3, 1, 10, number, tzinfo=UTC),
+        )
+        for number, text in enumerate(texts)
+    ]  # fmt: skip
+    stated, _ = user_statements(turns_of(messages, recalled=frozenset(), tally=DropCounter()), "pat")
+    return [(each.field.name.lower(), each.value) for each in stated]
+
+
+@pytest.mark.parametrize(
+    "conversation",
+    [
+        (
+            "Let's do some interview practice.",
+            "A:Please introduce yourself.",
+            "Thank you for having me. I'm a tax advisor and I live in Brno.",
+        ),
+        ("Let's do a small lesson: introductions at a party.", "A:Hello! Who are you?", "My name is Petra. I work as a surgeon."),
+        ("English lesson, please. Topic: my job.", "A:Let's start. What is your job?", "I am a baker and I live in Izmir."),
+        ("I'm preparing for an interview. Ask me typical questions.", "A:Who are you?", "I'm a risk analyst and I live in Basel."),
+    ],
+)
+def test_an_announced_exercise_sets_nothing(conversation: tuple[str, ...]) -> None:
+    assert facts(*conversation) == []
+
+
+def test_a_lesson_in_the_past_is_no_exercise() -> None:
+    assert ("occupation", "baker") in facts("I had a lesson this morning.", "A:Nice. Are you working too?", "Yes, I'm a baker.")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("I just love scrubbing burnt pans. Who needs a social life anyway.", []),
+        ("I really love filling in forms. Best hobby ever.", []),
+        ("I love unclogging the shower drain, it's the highlight of my week. What a treat.", []),
+        ("I love baking bread. Best hobby ever.", [("like", "baking bread")]),
+        ("I love swimming. It keeps me sane.", [("like", "swimming")]),
+    ],
+)
+def test_mocked_praise_is_no_taste(text: str, expected: list[tuple[str, str]]) -> None:
+    assert facts(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("In Hearthvale Chronicles, I farm, I live in Mossford and I'm married to Ilse.", []),
+        ("In Harvestella, I grow cabbages, I have a cat named Pudding, and I married Tom.", []),
+        ("In Palia I'm a fisherman and I'm engaged to Jel.", []),
+        ("In Portugal, I work as a nurse and my wife Ines teaches.", [("occupation", "nurse"), ("relation", "Ines")]),
+    ],
+)
+def test_a_game_covers_all_clauses(text: str, expected: list[tuple[str, str]]) -> None:
+    assert facts(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("statement", "value", "is_over"),
+    [
+        ("I left the law firm last month", "paralegal", True),
+        ("Quit the kitchen job!", "line cook", True),
+        ("I quit bartending", "bartender", True),
+        ("I quit smoking", "teacher", False),
+        ("I left the kitchen door open", "baker", False),
+    ],
+)
+def test_a_job_that_was_quit_is_over(statement: str, value: str, *, is_over: bool) -> None:
+    assert Ending(statement, 0).ends(Field.OCCUPATION, value) is is_over
+
+
+def test_the_job_after_one_that_was_left() -> None:
+    assert facts("I left the law firm last month and started as a baker.") == [("occupation", "baker")]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("I lost my rabbit Flake yesterday.", []),
+        ("My hamster Pip is gone, he crossed the rainbow bridge.", []),
+        ("My cat Minka was 14. She died on Monday.", []),
+        ("My dog Bruno is dead.", []),
+        ("My dog Bruno is dead tired.", [("relation", "Bruno")]),
+        ("My cat Olive nearly died last year.", [("relation", "Olive")]),
+    ],
+)
+def test_a_dead_pet_is_no_pet(text: str, expected: list[tuple[str, str]]) -> None:
+    assert facts(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("hi, i'm katja and i need help with my cv", [("name", "Katja")]),
+        ("hey i'm zuri, 27, a barber", [("name", "Zuri"), ("age", "27"), ("occupation", "barber")]),
+        ("My birth certificate says Elizabeth; everyone knows I go by Betty.", [("name", "Betty")]),
+        ("hi i'm broke, i work too much", []),
+        ("i'm lost, 34 emails and no reply", []),
+        ("i'm lena's brother", []),
+        ("going hiking with my brother tom tomorrow", [("relation", "Tom")]),
+        ("my dog rufus ate my shoe", [("relation", "Rufus")]),
+        ("my brother lost his keys", []),
+        ("my friend said hi", []),
+    ],
+)
+def test_names_in_small_letters(text: str, expected: list[tuple[str, str]]) -> None:
+    assert facts(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("I run a small pottery business from my garage.", [("occupation", "run a small pottery business")]),
+        ('I\'m a mason. How do I say "the wall is crooked" in German?', [("occupation", "mason")]),
+        ('I\'m a carpenter, how do I write "oak" in Polish?', [("occupation", "carpenter")]),
+        ('How do I say "I\'m a mason" in German?', []),
+        ("I'm a mason. How do I say that in German?", []),
+        ("I'm vegetarian and my parents think it's silly.", [("diet", "vegetarian")]),
+        ("They said I'm vegan and my parents laughed.", []),
+        ("We are living since 2019 in Tartu.", [("home", "Tartu")]),
+        ("We are living already five years in Linz.", [("home", "Linz")]),
+        ("I am working since five years as nurse.", [("occupation", "nurse")]),
+        ("My aunt is living since three years in Dresden.", []),
+        ("I would be living since years in Rome if I could.", []),
+    ],
+)
+def test_loosely_worded_statements(text: str, expected: list[tuple[str, str]]) -> None:
+    assert facts(text) == expected
