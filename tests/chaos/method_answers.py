@@ -23,8 +23,13 @@ def method_answer(request: ChatRequest) -> str | None:
     if "notes" in question:
         return _linked(question)
     if "tree" in question or "graph" in question:
-        return orjson.dumps({"text": told([question["summary"], *question["added"]])}).decode()
+        return orjson.dumps({"text": told([question["summary"], *map(_says, question["added"])])}).decode()
     return _edits(question) if is_edit(question) else None
+
+
+def _says(added: Any) -> str:
+    """The text of an addition to a summary. A tree's has a day; a community's is a text."""
+    return str(added["says"] if isinstance(added, dict) else added)
 
 
 def is_edit(question: dict[str, Any]) -> bool:
@@ -34,14 +39,14 @@ def is_edit(question: dict[str, Any]) -> bool:
 
 def _linked(question: dict[str, Any]) -> str:
     """Links the new note with all its neighbours, and rewrites the context of the nearest one."""
-    numbers = [each["number"] for each in question["notes"]]
+    numbers, new = [each["number"] for each in question["notes"]], question["new"]["says"]
     return orjson.dumps(
         {
-            "keywords": question["new"].split()[:1],
+            "keywords": new.split()[:1],
             "tags": ["study"],
-            "context": question["new"],
+            "context": new,
             "links": [{"number": each, "relation": "the same learner"} for each in numbers],
-            "updates": [{"number": each, "tags": ["study"], "context": f"seen with {question['new']}"} for each in numbers[:1]],
+            "updates": [{"number": each, "tags": ["study"], "context": f"seen with {new}"} for each in numbers[:1]],
         }
     ).decode()
 
