@@ -69,7 +69,7 @@ async def test_a_model_is_not_asked_about_stated_events_alone(schema: MemorySche
     assert llm.asked == []
 
 
-async def test_a_model_may_find_another_type_in_a_stated_message(schema: MemorySchema) -> None:
+async def test_a_model_may_find_other_types_there(schema: MemorySchema) -> None:
     other = next(each.name for each in schema.event_types if each.name != "life_event")
     llm = CountedLLM((other, 0, "Three people left."), ("life_event", 0, "Ann moved."))
 
