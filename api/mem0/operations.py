@@ -66,7 +66,7 @@ class Mem0Operations:
     async def get_all(self, body: Mapping[str, Any], query: Mapping[str, str]) -> dict[str, Any]:
         """Lists memories, page by page."""
         page, size = _number(query, "page", 1, 1, MAX_LISTED), _number(query, "page_size", 100, 1, 1000)
-        items = await self._listed(_filters(body))
+        items = await self.listed(_filters(body))
         items.sort(key=lambda each: (each["created_at"], each["id"]), reverse=True)
         return page_of(items, page=page, size=size, path="/v3/memories/")
 
@@ -111,13 +111,27 @@ class Mem0Operations:
         parts = [each for each in (exact, filters) if each not in (None, {})]
         chosen = MemoryFilters({"AND": parts} if parts else None)
         # Summaries follow from their events and cannot be deleted themselves.
-        events = [each["id"] for each in await self._listed(chosen) if each["metadata"]["kind"] == "event"]
+        events = [each["id"] for each in await self.listed(chosen) if each["metadata"]["kind"] == "event"]
         await self._delete(events, reason="mem0 delete_all")
         return {"message": "Memories deleted successfully!"}
 
     async def history(self, memory_id: str) -> list[dict[str, Any]]:
         """The history of one memory."""
         return history_of(await self._varve.memory(_id(memory_id)))
+
+    async def listed(self, filters: MemoryFilters) -> list[dict[str, Any]]:
+        """All memories that a filter accepts, in no order.
+
+        Args:
+            filters: The filter.
+
+        Raises:
+            RequestError: If there are more than :data:`MAX_LISTED` memories.
+        """
+        found = []
+        for user in [None] if filters.users is None else sorted(filters.users):
+            found += [fields for each in await self._memories(user) if filters.accepts(fields := memory_fields(each))]
+        return found
 
     async def users(self, query: Mapping[str, str]) -> dict[str, Any]:
         """The owners of memories."""
@@ -139,10 +153,19 @@ class Mem0Operations:
     async def delete_entity(self, entity_type: str, name: str) -> dict[str, Any]:
         """Erases everything of a user; the response names the receipt."""
         user = user_of_entity(entity_type, name)
+        if not name:
+            raise RequestError("the path must end with the name of the entity")
         if user is None:
             raise RequestError(f"{entity_type!r} is no type of entity; expected user, agent, app or run")
         begun = await self._varve.erase_user(user, reason="mem0 delete_users")
         return {"message": "Entity deleted successfully!", "erasure": begun.as_dict()}
+
+    async def erase_all(self) -> list[dict[str, Any]]:
+        """Erases every user with memories, and deletes the events of no user. Returns the receipts."""
+        found = await self._memories(None, kinds=None)
+        await self._delete([each.id for each in found if each.user is None and each.kind == "event"], reason="mem0 reset")
+        users = sorted({each.user for each in found if each.user is not None})
+        return [(await self._varve.erase_user(user, reason="mem0 reset")).as_dict() for user in users]
 
     async def batch_update(self, body: Mapping[str, Any]) -> dict[str, Any]:
         """Corrects the texts of several memories."""
@@ -209,17 +232,11 @@ class Mem0Operations:
         await self._varve.memory(memory_id)  # 404 once it is.
         return False
 
-    async def _listed(self, filters: MemoryFilters) -> list[dict[str, Any]]:
-        found = []
-        for user in [None] if filters.users is None else sorted(filters.users):
-            found += [fields for each in await self._memories(user) if filters.accepts(fields := memory_fields(each))]
-        return found
-
-    async def _memories(self, user: str | None) -> list[Memory]:
+    async def _memories(self, user: str | None, *, kinds: Sequence[str] | None = _KINDS) -> list[Memory]:
         found: list[Memory] = []
         after: str | None = None
         while True:
-            page = await self._varve.memories(user=user, kinds=list(_KINDS), after=after, limit=_PAGE)
+            page = await self._varve.memories(user=user, kinds=kinds, after=after, limit=_PAGE)
             found += page.memories
             after = page.next
             if after is None:
