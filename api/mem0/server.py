@@ -286,6 +286,8 @@ def _query(call: Mem0Request, form: type[FormT]) -> FormT:
 
 
 def _read(form: type[FormT], fields: Any, *, place: str, strict: bool) -> FormT:
+    if not isinstance(fields, dict):
+        raise FormError([{"type": "dict_type", "loc": [place], "msg": "Input should be a JSON object"}])
     try:
         return form.model_validate(fields, strict=strict)
     except ValidationError as error:

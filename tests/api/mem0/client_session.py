@@ -13,6 +13,7 @@ from typing import Any
 
 os.environ["MEM0_TELEMETRY"] = "False"
 
+import httpx
 from mem0 import AsyncMemoryClient, MemoryClient
 
 from tests.waiting import until
@@ -64,6 +65,28 @@ def session(host: str, key: str) -> dict[str, Any]:
     seen["ann afterwards"] = client.get_all(filters={"user_id": "ann"})
     seen["bob afterwards"] = client.get_all(filters={"user_id": "bob"})
     seen["asynchronous"] = asyncio.run(asynchronous(host, key))
+    seen["self-hosted"] = self_hosted(host, key)
+    return seen
+
+
+def self_hosted(host: str, key: str) -> dict[str, Any]:
+    """A session with the REST API of mem0's self-hosted server, for which mem0 has no Python client."""
+    seen: dict[str, Any] = {}
+    with httpx.Client(base_url=f"{host}/server/", headers={"X-API-Key": key}, timeout=60) as server:
+
+        def call(method: str, path: str, **options: Any) -> Any:
+            response = server.request(method, path, **options)
+            return response.json() if response.is_success else [response.status_code, response.json()]
+
+        said = [{"role": "user", "content": "I have a parrot called Polly."}]
+        seen["added"] = call("POST", "memories", json={"messages": said, "user_id": "eli", "run_id": "r1"})
+        seen["listed"] = until(lambda: call("GET", "memories", params={"user_id": "eli"}), lambda found: bool(found["results"]))
+        memory = f"memories/{seen['listed']['results'][0]['id']}"
+        seen["searched"] = call("POST", "search", json={"query": "Which bird?", "filters": {"user_id": "eli"}})
+        seen["updated"] = [call("PUT", memory, json={"text": "I have a parrot called Molly."}), call("GET", memory)]
+        seen["history"] = call("GET", f"{memory}/history")
+        seen["deleted"] = [call("DELETE", "memories", params={"user_id": "eli"}), call("GET", memory)]
+        seen["of bob"] = call("GET", "memories", params={"user_id": "bob"})
     return seen
 
 

@@ -80,3 +80,22 @@ def test_deletions_delete_what_they_name(seen: dict[str, Any]) -> None:
 
 def test_the_asynchronous_client_works_alike(seen: dict[str, Any]) -> None:
     assert contents(seen["asynchronous"]["searched"]) == contents(seen["asynchronous"]["listed"]) == {"I play the viola on Sundays."}
+
+
+def test_the_self_hosted_api_reads_what_it_added(seen: dict[str, Any]) -> None:
+    rest = seen["self-hosted"]
+    [listed] = rest["listed"]["results"]
+    assert (listed["memory"], listed["user_id"], listed["run_id"]) == ("I have a parrot called Polly.", "eli", "r1")
+    assert listed["metadata"]["evidence"] == [rest["added"]["event_id"]]
+    assert [each["id"] for each in rest["searched"]["results"]] == [listed["id"]]
+
+
+def test_the_self_hosted_api_shows_its_changes(seen: dict[str, Any]) -> None:
+    rest = seen["self-hosted"]
+    assert [rest["updated"][0], rest["updated"][1]["memory"]] == [
+        {"message": "Memory updated successfully!"},
+        "I have a parrot called Molly.",
+    ]
+    assert [each["event"] for each in rest["history"]] == ["ADD", "UPDATE"]
+    assert (rest["deleted"][0], rest["deleted"][1][0]) == ({"message": "All relevant memories deleted"}, 404)
+    assert contents(rest["of bob"]) == {"I play the viola on Sundays."}

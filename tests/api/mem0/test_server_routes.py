@@ -243,8 +243,8 @@ async def test_changes_of_one_memory_are_corrections(server: Server) -> None:
     assert changes == [("correct", "Dora has two dogs"), ("delete", None)]
     for body in ({"text": ""}, {}, {"metadata": {"a": 1}}, {"text": "x", "expiration_date": "2030-01-01"}):
         await server.refusal("PUT", path, 400, json=body)
-    for wrong in ({"data": "x"}, {"text": 7}, []):
-        await server.refusal("PUT", path, 422, json=wrong)
+    for content in (b'{"data": "x"}', b'{"text": 7}', b"[]"):
+        await server.refusal("PUT", path, 422, content=content)
 
 
 async def test_deleting_all_deletes_what_it_names(server: Server) -> None:
