@@ -66,6 +66,18 @@ def test_prompts_are_drawn_without_end() -> None:
     assert drawn == PromptCycle(rows, seed=1)(7)
 
 
+@pytest.mark.timeout(1800)
+def test_a_small_model_learns_to_rank(tmp_path: Path) -> None:
+    """The short version of ``make train-sift-smoke``: about two minutes of processor time."""
+    from training.sift.smoke import command
+
+    list(command.run(argparse.Namespace(run=tmp_path, size="small", no_ablations=True, bf16=False, seed=7)))
+    ndcg = {name: figures["ndcg_at_5"] for name, figures in orjson.loads((tmp_path / "smoke.json").read_bytes()).items()}
+    assert ndcg["untrained"] < 0.4
+    assert ndcg["untrained"] < ndcg["warm-up"] < ndcg["memsifter"]
+    assert ndcg["bm25"] < ndcg["memsifter"]
+
+
 @pytest.fixture(scope="module")
 def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run of the experiment with two updates of a model that is too small to learn."""
@@ -138,7 +150,7 @@ def test_one_command_trains_all_ablations(tiny: Path, monkeypatch: pytest.Monkey
     ablate.add_arguments(parser)
     model = str(tiny / "memsifter" / "warm-up")
     given = ["--model", model, "--steps", "1", "--batch", "2", "--rollouts", "2", "--micro-batch", "4", "--save-every", "1"]
-    given += ["--refills", "0", "--max-tokens", "24", "--overlong-buffer", "4", "--sessions", "3", "--validation", "2", "--examples", "3"]
+    given += ["--refills", "0", "--max-tokens", "24", "--overlong-buffer", "4", "--sessions", "2", "--validation", "2", "--examples", "3"]
 
     async def train() -> list[str]:
         async with LLMSimulator(answer=lambda _: "unknown") as simulator:
