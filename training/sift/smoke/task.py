@@ -1,8 +1,8 @@
 """The generated ranking task. An answer needs two sessions, and the query shares words with one of them and with a misleading third one.
 
 A history has three to eight sessions of one line each. In some, a toy has a dog as its owner (``kite rex``); in the others, a dog has a
-person (``rex ann``: Rex is Ann's dog). The query ``drum? drum? ann?`` asks what Ann's dog owns, a drum or what else. It takes ``rex ann``
-and ``kite rex``. By words, ``drum coco`` comes first.
+person (``rex ann``: Rex is Ann's dog). The query ``ball? ball? ann?`` asks what Ann's dog owns, a ball or what else. It takes ``rex ann``
+and ``kite rex``. By words, ``ball coco`` comes first.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ from training.sift.working_llm import WorkingTask
 
 PEOPLE: Final = ("ann", "bob", "cid", "dan", "eve", "fay")
 DOGS: Final = ("ace", "coco", "duke", "hugo", "lola", "rex")
-TOYS: Final = ("bell", "cup", "drum", "fan", "harp", "kite")
+TOYS: Final = ("bell", "cup", "ball", "fan", "harp", "kite")
 FAMOUS: Final = frozenset(PEOPLE[:1])
 """The scripted LLM knows what their dogs own without any session, as a real one knows some answers."""
 UNKNOWN: Final = "unknown"
@@ -85,7 +85,7 @@ def scripted_answer(query: str, lines: Sequence[str], *, answer: str) -> str:
         lines: The lines of the sessions that it is shown.
         answer: The right answer, which it knows of itself for famous persons.
     """
-    one = query.split()[-1].removesuffix("?")
+    one = person_of(query)
     if one in FAMOUS:
         return answer
     facts = {one: other for other, one in (line.split() for line in lines)}
@@ -106,16 +106,24 @@ def teacher_answer(user: UserExamples, example: Example, *, is_right: bool, reas
     Args:
         user: The user of the example.
         example: The example.
-        is_right: Whether it ranks the two sessions that the answer needs; else, the best two by BM25.
+        is_right: Whether it ranks the two sessions that the answer needs; else, it stops at the first and adds the most recent one.
         reasoning: Whether it first writes down each word that it looks up, with the session that it finds, and the answer.
     """
     lines = [user.sessions[place].lines[0].split() for place in range(len(example.sessions))]
-    misleading, _, person = example.query.replace("?", "").split()
     place_of = {one: place for place, (_, one) in enumerate(lines)}
-    place_of |= {other: place for place, (other, _) in enumerate(lines) if other in TOYS}
+    person = person_of(example.query)
     dog = lines[place_of[person]][0]
-    looked_up = (person, dog) if is_right else (misleading, person, dog)
-    thought = " ".join(f"{word} {place_of[word]}" for word in looked_up) + f" {example.answer}"
-    ranked = [place_of[word] for word in looked_up][:RANKED]
+    if is_right:
+        ranked = [place_of[person], place_of[dog]]
+        thought = f"{person} {ranked[0]} {dog} {ranked[1]} {example.answer}"
+    else:
+        recent = max(place for place in range(len(lines)) if place != place_of[person])
+        ranked = [place_of[person], recent]
+        thought = f"{person} {ranked[0]}"
     text = f"<ranking>{','.join(map(str, ranked))}</ranking>"
     return f"<think>{thought}</think>{text}" if reasoning else text
+
+
+def person_of(query: str) -> str:
+    """The person in a query."""
+    return query.split()[-1].removesuffix("?")
