@@ -66,18 +66,6 @@ def test_prompts_are_drawn_without_end() -> None:
     assert drawn == PromptCycle(rows, seed=1)(7)
 
 
-@pytest.mark.timeout(1800)
-def test_a_small_model_learns_to_rank(tmp_path: Path) -> None:
-    """The short version of ``make train-sift-smoke``: about two minutes of processor time."""
-    from training.sift.smoke import command
-
-    list(command.run(argparse.Namespace(run=tmp_path, size="small", no_ablations=True, bf16=False, seed=7)))
-    ndcg = {name: figures["ndcg_at_5"] for name, figures in orjson.loads((tmp_path / "smoke.json").read_bytes()).items()}
-    assert ndcg["untrained"] < 0.4
-    assert ndcg["untrained"] < ndcg["warm-up"] < ndcg["memsifter"]
-    assert ndcg["bm25"] < ndcg["memsifter"]
-
-
 @pytest.fixture(scope="module")
 def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run of the experiment with two updates of a model that is too small to learn."""

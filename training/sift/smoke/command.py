@@ -5,6 +5,8 @@ teacher and the working LLM are scripts. The teacher is right in two of five ans
 names, and adds the most recent one. The warm-up teaches the form and how to look a word up; the reinforcement learning, when to look up
 a second one. The warm-up, the reinforcement learning and the test set have other histories, drawn from the same few words: a model can
 only rank by reading them.
+
+The goal is not shown to be reached yet: a prototype of the warm-up learned the look-ups, and the whole experiment was not run.
 """
 
 import argparse
