@@ -138,7 +138,7 @@ def test_one_command_trains_all_ablations(tiny: Path, monkeypatch: pytest.Monkey
     ablate.add_arguments(parser)
     model = str(tiny / "memsifter" / "warm-up")
     given = ["--model", model, "--steps", "1", "--batch", "2", "--rollouts", "2", "--micro-batch", "4", "--save-every", "1"]
-    given += ["--refills", "0", "--max-tokens", "24", "--overlong-buffer", "4", "--sessions", "3", "--validation", "2", "--examples", "3"]
+    given += ["--refills", "0", "--max-tokens", "24", "--overlong-buffer", "4", "--sessions", "2", "--validation", "2", "--examples", "3"]
 
     async def train() -> list[str]:
         async with LLMSimulator(answer=lambda _: "unknown") as simulator:

@@ -13,7 +13,8 @@ from tokenizers.pre_tokenizers import Split
 from transformers import Lfm2Config, Lfm2ForCausalLM, PreTrainedTokenizerFast
 
 from retrieval.session_ranking.ranking import prompt_of
-from training.sift.smoke.task import NAMES, RANKED, SESSIONS, THINGS
+from retrieval.session_ranking.sessions import SessionKey, SessionText
+from training.sift.smoke.task import DOGS, LENGTHS, PEOPLE, RANKED, SESSIONS, TOYS
 
 _SPECIAL: Final = ("<pad>", "<unk>", "<user>", "<assistant>", "<end>")
 _TEMPLATE: Final = (
@@ -22,6 +23,8 @@ _TEMPLATE: Final = (
     "{% if add_generation_prompt %}<assistant>{% endif %}"
 )
 """Leaves out the instructions, which are the same in all prompts."""
+_TOKENS: Final = r"</?(?:think|ranking|query)>|</session\d>|(?<![</a-z])[a-z]+|\d|,"
+"""A session's start is its number, the same token as in an answer."""
 
 
 def write_small_model(folder: Path, *, seed: int, width: int = 256, layers: int = 4) -> int:
@@ -57,13 +60,13 @@ def write_small_model(folder: Path, *, seed: int, width: int = 256, layers: int 
 
 
 def _tokenizer() -> PreTrainedTokenizerFast:
-    tags = [f"<{end}session{place}>" for place in range(SESSIONS) for end in ("", "/")]
-    tags += [f"<{end}{name}>" for name in ("think", "ranking", "query") for end in ("", "/")]
-    words = [*NAMES, *THINGS, ",", "?", *map(str, range(SESSIONS))]
-    constants = [_task(reasoning=reasoning) for reasoning in (True, False)]
+    tags = [f"<{end}{name}>" for name in ("think", "ranking", "query") for end in ("", "/")]
+    tags += [f"</session{place}>" for place in range(SESSIONS)]
+    words = [*PEOPLE, *DOGS, *TOYS, ",", *map(str, range(SESSIONS))]
+    constants = [_task(size, reasoning=reasoning) for size in LENGTHS for reasoning in (True, False)]
     vocabulary = {word: place for place, word in enumerate([*_SPECIAL, *tags, *words])}
     tokenizer = Tokenizer(WordLevel(vocabulary, unk_token="<unk>"))
-    tokenizer.pre_tokenizer = Split(Regex(r"<[^<>]+>|[a-z]+|\d|[,?]"), "removed", invert=True)
+    tokenizer.pre_tokenizer = Split(Regex(_TOKENS), "removed", invert=True)
     made = PreTrainedTokenizerFast(
         tokenizer_object=tokenizer, pad_token="<pad>", unk_token="<unk>", eos_token="<end>", chat_template=_TEMPLATE
     )
@@ -72,7 +75,7 @@ def _tokenizer() -> PreTrainedTokenizerFast:
     return made
 
 
-def _task(*, reasoning: bool) -> str:
-    """The end of a prompt, after its query: one token, because it is the same in all prompts."""
-    content = prompt_of([], "", most=RANKED, reasoning=reasoning)[1].content
-    return content.rpartition("</query>\n")[2].replace("has 0 sessions. Rank 0.", f"has {SESSIONS} sessions. Rank {RANKED}.")
+def _task(sessions: int, *, reasoning: bool) -> str:
+    """The end of the prompt of a history of this size, after its query: one token."""
+    texts = [SessionText(SessionKey("", str(place)), (), 0) for place in range(sessions)]
+    return prompt_of(texts, "", most=RANKED, reasoning=reasoning)[1].content.rpartition("</query>\n")[2]
