@@ -43,6 +43,9 @@ QUERIES: Final = {
     "/v1/admin/keys": {"tenant": "edges"},
     "/v1/admin/keys/{key_id}": {"tenant": "edges"},
     "/v1/admin/generations": {"tenant": "edges"},
+    "/v1/admin/webhooks/{webhook_id}": {"tenant": "edges"},
+    "/v1/admin/webhooks/{webhook_id}/dead-letters": {"tenant": "edges"},
+    "/v1/blocks/{entity_type}/{property}": {"user": "ann"},
 }
 """Fields that a request needs, or that keep it from waiting and from changing the calling tenants."""
 BODIES: Final[dict[str, dict[str, Any]]] = {
@@ -53,8 +56,18 @@ BODIES: Final[dict[str, dict[str, Any]]] = {
     "/v1/messages/{session}/{message_id}": {"user": "ann", "text": "tea"},
     **{f"/v1/admin/{name}": {"tenant": "edges"} for name in ("keys", "signing", "generations", "generations/switch", "generations/drop")},
     "/v1/admin/keys/{key_id}/rotate": {"tenant": "edges"},
+    "/v1/blocks/{entity_type}/{property}/edits": {"user": "ann", "tool": "append", "text": "tea"},
+    "/v1/blocks/{entity_type}/{property}/edits/{edit}/undo": {"user": "ann"},
 }
-LARGE: Final = ("/v1/messages", "/v1/messages/{session}/{message_id}", "/v1/admin/schemas", "/v1/admin/apply")
+LARGE: Final = (
+    "/v1/messages",
+    "/v1/messages/{session}/{message_id}",
+    "/v1/sessions/{session}/preview",
+    "/v1/schemas/validate",
+    "/v1/admin/schemas",
+    "/v1/admin/schemas/validate",
+    "/v1/admin/apply",
+)
 ODD_SCHEMAS: Final = ("@1", f"{'x' * 257}@1")
 """Names that no schema can have."""
 ODD_PATHS: Final = (

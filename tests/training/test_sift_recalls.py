@@ -82,7 +82,9 @@ async def test_a_tenants_recalls_become_examples(
     kept = [each.user for name in (TRAIN, TEST) for each in Run(run).read(name, UserExamples)]
     assert sorted(kept) == [f"tenant-acme/{user}" for user in ("ann", "bob", "cid")]
 
-    warmed = argparse.Namespace(run=run, examples=None, seed=7, sessions=10, direct=False)
+    parser = argparse.ArgumentParser()
+    warm_up.add_arguments(parser)
+    warmed = parser.parse_args([], argparse.Namespace(run=run))
     await asyncio.to_thread(lambda: list(warm_up.run(warmed)))
     assert (run / WARM_UP).exists()
 
