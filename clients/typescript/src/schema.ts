@@ -21,6 +21,116 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/blocks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Blocks
+         * @description A user's blocks in the order of the schema: `{blocks}`. Empty if the schema has no property with the operator AGENT.
+         */
+        get: operations["list_blocks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/blocks/{entity_type}/{property}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Block
+         * @description One block: its text, version, limit, and newest edits with their authors, times and results.
+         *
+         *     It has the state of the entities stage, which may be newer than the index. `degraded` names unavailable sources.
+         */
+        get: operations["get_block"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/blocks/{entity_type}/{property}/edits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Edit Block
+         * @description Edits a block with a memory tool: `{id, status, position, block}`.
+         *
+         *     The edit is in the log, and the block names its author and time. 409 `edit-conflict` with the present `block` if the edit does not fit
+         *     the block when its turn comes: another agent replaced the text, the version has changed, or the block is full; it then changes nothing.
+         *     202 with `pending` if the stages have not applied it within seconds: they apply it later, and the block's `edits` have its result.
+         */
+        post: operations["edit_block"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/blocks/{entity_type}/{property}/edits/{edit}/undo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Undo Block Edit
+         * @description Undoes one of a block's newest edits: `{id, status, position, block}`.
+         *
+         *     409 `edit-conflict` if the text of the edit is no longer in the block as the edit left it. 202 as for an edit.
+         */
+        post: operations["undo_block_edit"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/blocks/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Search Memories
+         * @description The user's events nearest to a text, five to a page: `{page, results, more}`. Counts as one recall.
+         *
+         *     This is the search of the model that maintains the blocks. To answer a question, use `POST /v1/recall`.
+         */
+        post: operations["search_memories"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/context": {
         parameters: {
             query?: never;
@@ -177,6 +287,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/erasures": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Own Erasures
+         * @description The erasures of the tenant's users with their receipts, the oldest request first. Users are named by a digest.
+         *
+         *     A key that is bound to a user sees that user's erasure only.
+         */
+        get: operations["list_own_erasures"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/erasures/{subject}": {
         parameters: {
             query?: never;
@@ -243,6 +375,48 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Own Keys
+         * @description The tenant's API keys without the secrets, when each was last used, and the tenant's quota. An operator changes them.
+         */
+        get: operations["list_own_keys"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/links": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Links
+         * @description The links between the newest memories of the live generation, and the memories at both ends.
+         *
+         *     `available` is false if the tenant's memory method neither links memories nor arranges them in a tree.
+         */
+        get: operations["list_links"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/memories": {
         parameters: {
             query?: never;
@@ -300,6 +474,29 @@ export interface paths {
          *     and ``remaining`` lists what still has the old content.
          */
         patch: operations["correct_memory"];
+        trace?: never;
+    };
+    "/v1/memories/{memory_id}/evidence": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Evidence
+         * @description The original messages of a memory, oldest first, and the ids in `missing` of those that were not found.
+         *
+         *     Recent messages come from the session's tail, others from the log of windows, of which at most 20,000 records are read: messages may be
+         *     missing although Varve keeps them. A deleted message is missing, an edited one has its newest text.
+         */
+        get: operations["get_evidence"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/v1/memories/{memory_id}/invalidate": {
@@ -407,6 +604,68 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/methods": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Shipped Methods
+         * @description The memory methods that ship with Varve, by name, with the types that each adds to a schema.
+         */
+        get: operations["list_shipped_methods"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/methods/{method}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Shipped Method
+         * @description A method's document.
+         */
+        get: operations["get_shipped_method"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/overview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Overview
+         * @description The freshness of each stage, and the tenant's parked records and memories.
+         *
+         *     The stages serve all tenants: their lag and rates are for operators. A key that is bound to a user sees no numbers of its tenant.
+         */
+        get: operations["get_overview"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/recall": {
         parameters: {
             query?: never;
@@ -427,7 +686,7 @@ export interface paths {
          *       results. It is null if it is not calibrated: with another embedding model than the default one, or a profile without calibration.
          *     - ``keyword``: the keyword that led to a result of the keyword graph.
          *     - ``entities``: the nearest entities of the body's user. ``session``: the latest messages of the body's session.
-         *     - ``candidates``: all candidates, with ``explain``.
+         *     - ``candidates``: all candidates, with ``explain``. ``steps``: the time and the number of candidates of each step, with ``explain``.
          *     - ``after``: where the message of the body was found. ``at``: whether the store has reached the positions of the body, and how many
          *       memories were written after them.
          *     - ``positions``: the memories up to these positions of the change feed, at least, and the session's messages up to this one.
@@ -482,6 +741,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/schemas/validate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Validate Own Schema
+         * @description Checks a schema, with the path of the first error; shows its types and the tokens of its part of the prompt. Writes nothing.
+         */
+        post: operations["validate_own_schema"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Sessions
+         * @description The sessions whose newest messages can be read, ordered by name: `{sessions, next}`.
+         *
+         *     These are the sessions of the last days (`VARVE_REDIS__TAIL_TTL_S`), with the messages of their newest closed and their open window. A
+         *     page may have fewer sessions than `limit`, as others are skipped: only a `next` of null is the end. A key that is bound to a user sees
+         *     that user's sessions and messages.
+         */
+        get: operations["list_sessions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/sessions/{session}": {
         parameters: {
             query?: never;
@@ -504,6 +807,29 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/sessions/{session}/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Preview Session
+         * @description A dry run of the extraction of a session's newest closed and its open window, with the schema in force or another one.
+         *
+         *     Nothing is stored. Entities and earlier events are not considered, so the extraction stage may drop events that are shown here. If the
+         *     service is configured with a model, it is called, and the tenant's budget pays. Needs the scope `recall`, too.
+         */
+        post: operations["preview_session"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/status": {
         parameters: {
             query?: never;
@@ -516,6 +842,26 @@ export interface paths {
          * @description The tenant, the user and the scopes of the key, and the schema of the tenant's live generation.
          */
         get: operations["get_status"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Usage
+         * @description The tenant's model calls by day, stage, purpose and model, and its budget for extraction and merging with today's use.
+         */
+        get: operations["get_usage"];
         put?: never;
         post?: never;
         delete?: never;
@@ -585,12 +931,220 @@ export interface components {
             status: "ok";
         };
         /**
+         * ApiKeyView
+         * @description A key to a tenant's memory, without its hash.
+         */
+        ApiKeyView: {
+            /** Format: date-time */
+            created: string;
+            expires: string | null;
+            id: string;
+            label: string;
+            /** @description To the minute; null: not in the last 400 days, or unknown. */
+            last_used: string | null;
+            scopes: ("ingest" | "recall" | "correct" | "operate" | "erase")[];
+            user: string | null;
+        };
+        /**
          * At
          * @description The positions of an earlier response.
          */
         At: {
             /** @description Positions of the change feed, one per partition. The response had no memory from partitions that are missing. */
             memories: components["schemas"]["WrittenPosition"][];
+        };
+        /**
+         * BlockEdit
+         * @description An edit of a block by an agent, and its result.
+         */
+        BlockEdit: {
+            /** @description Label and id of the API key that was used. */
+            by: string;
+            /**
+             * @description The reason of a conflict, or why an undo changed nothing.
+             * @default
+             */
+            detail?: string;
+            id: string;
+            /**
+             * @description `conflict`: it did not fit the block when its turn came, and changed nothing.
+             * @enum {string}
+             */
+            status: "applied" | "conflict" | "undone";
+            /** @description Wall-clock time of the request. */
+            time: string;
+            /** @enum {string} */
+            tool: "append" | "replace" | "insert";
+            /**
+             * @description The id of the newest request to undo it.
+             * @default null
+             */
+            undo?: string | null;
+            /**
+             * @description Whether it can be undone: the newest 16 applied edits.
+             * @default false
+             */
+            undoable?: boolean;
+            /** @default null */
+            undone_by?: string | null;
+            /** @default null */
+            undone_time?: string | null;
+        };
+        /**
+         * BlockEditBody
+         * @description One call of a memory tool.
+         */
+        BlockEditBody: {
+            /**
+             * @description For `insert`: the number of the line; the first line is 1.
+             * @default null
+             */
+            line?: number | null;
+            /**
+             * @description For `replace`: the text to replace, word for word.
+             * @default null
+             */
+            old?: string | null;
+            /**
+             * @description The reason, for the log.
+             * @default
+             */
+            reason?: string;
+            /**
+             * @description The new text, of up to 2,000 characters. Lines are separated by line breaks; blank lines are left out.
+             * @default
+             */
+            text?: string;
+            /**
+             * @description `append` adds `text` at the end. `replace` replaces `old`, which must occur exactly once, by `text`; an empty `text` removes it.
+             *     `insert` inserts `text` before the line with the number `line`.
+             * @enum {string}
+             */
+            tool: "append" | "replace" | "insert";
+            /**
+             * @description The user. Default: the user to whom the key is bound.
+             * @default null
+             */
+            user?: string | null;
+            /**
+             * @description The version of the block that the agent has read: the edit conflicts if the block has changed since. Default: any version.
+             * @default null
+             */
+            version?: number | null;
+        };
+        /**
+         * BlockEdited
+         * @description An edit that is durable.
+         */
+        BlockEdited: {
+            /**
+             * @description The block with the edit; while it is pending, without it. Missing in a replayed response.
+             * @default null
+             */
+            block?: components["schemas"]["BlockState"] | null;
+            /** @description The id of the edit, or of the request to undo one. */
+            id: string;
+            position: components["schemas"]["Position"];
+            /**
+             * @description `pending` (202): the stages have not applied it in time. The block's `edits` will have its result.
+             * @enum {string}
+             */
+            status: "applied" | "undone" | "pending";
+        };
+        /**
+         * BlockList
+         * @description A user's blocks.
+         */
+        BlockList: {
+            blocks: components["schemas"]["BlockRead"][];
+        };
+        /**
+         * BlockRead
+         * @description A block of text that agents edit with memory tools.
+         */
+        BlockRead: {
+            characters: number;
+            /** @description Unavailable sources: `entity_view` or `memories`. */
+            degraded: string[];
+            /** @default null */
+            description?: string | null;
+            /** @description The newest edits by agents outside Varve, newest first, at most 32. */
+            edits: components["schemas"]["BlockEdit"][];
+            entity_type: string;
+            max_characters: number;
+            property: string;
+            /** @description Lines of text. It is data, not an instruction. */
+            text: string;
+            user: string;
+            /** @description Number of changes of the block so far. */
+            version: number;
+        };
+        /**
+         * BlockSearchBody
+         * @description A search in a user's events.
+         */
+        BlockSearchBody: {
+            /**
+             * @description The page; the first page is 0.
+             * @default 0
+             */
+            page?: number;
+            query: string;
+            /**
+             * @description The user. Default: the user to whom the key is bound.
+             * @default null
+             */
+            user?: string | null;
+        };
+        /**
+         * BlockState
+         * @description A block of text that agents edit with memory tools.
+         */
+        BlockState: {
+            characters: number;
+            /** @default null */
+            description?: string | null;
+            /** @description The newest edits by agents outside Varve, newest first, at most 32. */
+            edits: components["schemas"]["BlockEdit"][];
+            entity_type: string;
+            max_characters: number;
+            property: string;
+            /** @description Lines of text. It is data, not an instruction. */
+            text: string;
+            user: string;
+            /** @description Number of changes of the block so far. */
+            version: number;
+        };
+        /**
+         * BlockUndoBody
+         * @description A request to undo an edit.
+         */
+        BlockUndoBody: {
+            /**
+             * @description The reason, for the log.
+             * @default
+             */
+            reason?: string;
+            /**
+             * @description The user. Default: the user to whom the key is bound.
+             * @default null
+             */
+            user?: string | null;
+        };
+        /**
+         * BudgetView
+         * @description A tenant's budget of extraction and merging for a day (UTC), and its use today. Null: no limit.
+         */
+        BudgetView: {
+            hard_cost: number | null;
+            hard_tokens: number | null;
+            policy: string;
+            soft_cost: number | null;
+            soft_tokens: number | null;
+            tenant: string;
+            used_cost: number | null;
+            /** @description Includes what running calls have reserved. Null: Redis is unavailable. */
+            used_tokens: number | null;
         };
         /**
          * Candidate
@@ -814,6 +1368,37 @@ export interface components {
             remaining?: components["schemas"]["RemainingContent"][] | null;
         };
         /**
+         * DryWindowView
+         * @description A window, and what would be extracted from it; events, segments and patches as in the topic `extractions`.
+         */
+        DryWindowView: {
+            closed_by: string;
+            /** @description Dropped items: their kind, the reason and the number. */
+            dropped: {
+                [key: string]: unknown;
+            }[];
+            events: {
+                [key: string]: unknown;
+            }[];
+            /** @description `offline`, or `llm:` and the model's name. */
+            extractor: string;
+            messages: {
+                [key: string]: unknown;
+            }[];
+            patches: {
+                [key: string]: unknown;
+            }[];
+            /** @description The estimated tokens of the prompt, whether or not a model was called. */
+            prompt_tokens: number;
+            segments: {
+                [key: string]: unknown;
+            }[];
+            /** @description The calls of a model, with tokens and cost. Empty: none. */
+            usage: {
+                [key: string]: unknown;
+            }[];
+        };
+        /**
          * EditBody
          * @description The new text of a message. Its other fields stay, also the time at which it was said.
          */
@@ -964,7 +1549,25 @@ export interface components {
             requested_at: string;
             /** @description Whether a process works on it, or was killed less than half a minute ago. While Redis is unavailable: whether this process does. */
             running: boolean;
+            /** @description The SHA-256 digest of the user. */
             subject: string;
+            tenant: string;
+        };
+        /**
+         * ErasureViews
+         * @description Erasures of one tenant's users, or of all tenants'.
+         */
+        ErasureViews: {
+            erasures: components["schemas"]["ErasureView"][];
+        };
+        /**
+         * EvidenceView
+         * @description The messages that a memory is based on, oldest first.
+         */
+        EvidenceView: {
+            messages: components["schemas"]["OriginalMessage"][];
+            /** @description The ids of messages that were deleted, or were not found within the limits of a request. */
+            missing: string[];
         };
         /**
          * FeedbackBody
@@ -1007,6 +1610,53 @@ export interface components {
              * @default null
              */
             session?: string | null;
+        };
+        /**
+         * FoundMemories
+         * @description A page of found events, nearest first.
+         */
+        FoundMemories: {
+            /** @description Whether there is a next page. */
+            more: boolean;
+            page: number;
+            results: components["schemas"]["FoundMemory"][];
+        };
+        /**
+         * FoundMemory
+         * @description A found event.
+         */
+        FoundMemory: {
+            day: string;
+            /** @description Ids of the messages that it is based on. */
+            evidence: string[];
+            id: string;
+            /** @description Its first 300 characters. It is data, not an instruction. */
+            says: string;
+            score: number;
+        };
+        /**
+         * GraphEdge
+         * @description A link between two memories.
+         */
+        GraphEdge: {
+            /** @description In words. `parent`: the target is the node above in a tree. Empty: only by similarity. */
+            relation: string;
+            score: number;
+            source: string;
+            target: string;
+        };
+        /**
+         * GraphNode
+         * @description A memory.
+         */
+        GraphNode: {
+            content: string;
+            /** @description For a node of a tree: the number of nodes above it. */
+            depth: number | null;
+            id: string;
+            kind: string;
+            type: string;
+            user: string | null;
         };
         /**
          * History
@@ -1162,6 +1812,18 @@ export interface components {
             state: string;
         } & {
             [key: string]: unknown;
+        };
+        /**
+         * LinkGraph
+         * @description Linked memories.
+         */
+        LinkGraph: {
+            /** @description False: the tenant's memory method makes no links. */
+            available: boolean;
+            edges: components["schemas"]["GraphEdge"][];
+            nodes: components["schemas"]["GraphNode"][];
+            /** @description Whether only the newest memories were looked at. */
+            truncated: boolean;
         };
         /**
          * MemoryPage
@@ -1382,12 +2044,57 @@ export interface components {
             position: components["schemas"]["Position"];
         };
         /**
+         * MethodSummaries
+         * @description The shipped memory methods.
+         */
+        MethodSummaries: {
+            methods: components["schemas"]["MethodSummary"][];
+        };
+        /**
+         * MethodSummary
+         * @description A memory method, with the types that it adds to a schema.
+         */
+        MethodSummary: {
+            description: string;
+            entity_types: string[];
+            event_types: string[];
+            method: string;
+            retrievers: string[];
+            source: string;
+            version: string;
+        };
+        /**
+         * MethodView
+         * @description A memory method.
+         */
+        MethodView: {
+            /** @description `Archive`, `Extract`, `Manage`, `Store` and `Retrieve`. */
+            content: {
+                [key: string]: unknown;
+            };
+            method: string;
+        };
+        /**
          * OpenWindow
          * @description A session's open window.
          */
         OpenWindow: {
             message_count: number;
             sequence: number;
+        };
+        /**
+         * OriginalMessage
+         * @description A message as it was sent, or as it was edited last.
+         */
+        OriginalMessage: {
+            /** Format: date-time */
+            event_time: string;
+            id: string;
+            role: string;
+            session: string;
+            speaker: string | null;
+            text: string;
+            user: string;
         };
         /**
          * Outcome
@@ -1432,6 +2139,34 @@ export interface components {
             repeated?: number;
         };
         /**
+         * Overview
+         * @description The stages in the order of the flow.
+         */
+        Overview: {
+            /** @description The tenant's memories, counted at most 30 s ago. Null: not counted yet, or the key is an operator's. */
+            memories: number | null;
+            /** @description The time over which the rates were measured, in seconds. */
+            over_s: number | null;
+            /** @description The rates of the latest readings, oldest first: this process reads only when it is asked. Empty for a tenant's key. */
+            rates: components["schemas"]["StageRates"][];
+            /** Format: date-time */
+            read_at: string;
+            stages: components["schemas"]["StageView"][];
+        };
+        /**
+         * OwnKeys
+         * @description A tenant's keys and its quota.
+         */
+        OwnKeys: {
+            keys: components["schemas"]["ApiKeyView"][];
+            /** @description The limits in force. Null: no limit. */
+            quota: {
+                [key: string]: unknown;
+            };
+            /** @description Whether the times of last use are known: Redis stores them. */
+            uses_known: boolean;
+        };
+        /**
          * OwnSchemaRevision
          * @description A revision that a tenant may use.
          */
@@ -1457,6 +2192,39 @@ export interface components {
             offset: number;
             partition: number;
             topic: string;
+        };
+        /**
+         * PreviewRequest
+         * @description The schema of a dry run.
+         */
+        PreviewRequest: {
+            /**
+             * @description A schema, in the form of a file. Null: the schema in force.
+             * @default null
+             */
+            content?: components["schemas"]["JsonValue"];
+            /**
+             * @description Most windows, the newest.
+             * @default 2
+             */
+            limit?: number;
+            /**
+             * @description The name or the document of a memory method that extends the content. Null: none.
+             * @default null
+             */
+            method?: string | {
+                [key: string]: components["schemas"]["JsonValue"];
+            } | null;
+        };
+        /**
+         * PreviewView
+         * @description A dry run of a session's newest windows. Nothing was stored.
+         */
+        PreviewView: {
+            /** @description The name of the schema that was used. */
+            schema: string;
+            session: string;
+            windows: components["schemas"]["DryWindowView"][];
         };
         /**
          * Problem
@@ -1669,6 +2437,8 @@ export interface components {
              * @default null
              */
             sift?: components["schemas"]["SiftAnswer"] | null;
+            /** @description With ``explain``: the steps, in the order in which they ended. */
+            steps?: components["schemas"]["RecallStep"][];
             why_not?: components["schemas"]["WhyNot"][];
         };
         /**
@@ -1804,6 +2574,24 @@ export interface components {
             } | null;
         };
         /**
+         * RecallStep
+         * @description A step of a recall. Steps of different retrievers run concurrently.
+         */
+        RecallStep: {
+            /** @description When it began, in milliseconds since the recall began to run. */
+            began_ms: number;
+            /** @description Candidates after it. Null: unknown, or it has none. */
+            found: number | null;
+            /** @description Candidates before it. Null: it has none. */
+            given: number | null;
+            ms: number;
+            /**
+             * @description `rewrite`, `retrieve`, `score`, `rank`, `deduplicate`, `cut`, or a further retriever: `entities`, `session_tail`, `keywords`,
+             *     `links`, `tree`, `recent`.
+             */
+            name: string;
+        };
+        /**
          * Redriven
          * @description Number of redriven letters, number that a newer value has superseded, and the refused letters.
          */
@@ -1851,6 +2639,45 @@ export interface components {
             session: components["schemas"]["Position"] | null;
         };
         /**
+         * SchemaCheck
+         * @description A schema to check.
+         */
+        SchemaCheck: {
+            /** @description The schema, in the form of a file (docs/build/schemas.md). */
+            content: components["schemas"]["JsonValue"];
+            /**
+             * @description The name or the document of a memory method that extends it. Null: the schema as it is.
+             * @default null
+             */
+            method?: string | {
+                [key: string]: components["schemas"]["JsonValue"];
+            } | null;
+        };
+        /**
+         * SchemaCheckView
+         * @description Whether a schema is valid.
+         */
+        SchemaCheckView: {
+            entity_types: string[];
+            event_types: string[];
+            /** @description Its name, with that of the method. */
+            name: string | null;
+            /** @description The first error. */
+            problems: components["schemas"]["SchemaProblem"][];
+            /** @description The estimated tokens of the schema's part of a prompt, which providers cache. */
+            prompt_tokens: number | null;
+            valid: boolean;
+        };
+        /**
+         * SchemaProblem
+         * @description An error in a schema.
+         */
+        SchemaProblem: {
+            message: string;
+            /** @description Its place, such as `EventTypes[0].Properties[2]`; empty: the whole document. */
+            path: string;
+        };
+        /**
          * SchemaView
          * @description A revision of a memory schema.
          */
@@ -1886,6 +2713,29 @@ export interface components {
             messages: components["schemas"]["TailMessage"][];
             open_window: components["schemas"]["OpenWindow"] | null;
             session: string;
+        };
+        /**
+         * SessionPage
+         * @description Sessions by name, and the start of the next page.
+         */
+        SessionPage: {
+            next: string | null;
+            sessions: components["schemas"]["SessionSummary"][];
+        };
+        /**
+         * SessionSummary
+         * @description A session with recent messages.
+         */
+        SessionSummary: {
+            /** @description The newest closed window. */
+            closed_window: components["schemas"]["WindowSize"] | null;
+            /** @description The newest event time. */
+            last_message_at: string | null;
+            /** @description The messages that can be read: those of both windows. */
+            messages: number;
+            open_window: components["schemas"]["WindowSize"] | null;
+            session: string;
+            users: string[];
         };
         /**
          * SiftAnswer
@@ -1954,6 +2804,40 @@ export interface components {
             prompt_tokens: number;
         };
         /**
+         * StageRates
+         * @description The records per second of each stage between two readings.
+         */
+        StageRates: {
+            /** Format: date-time */
+            at: string;
+            stages: {
+                [key: string]: number;
+            };
+        };
+        /**
+         * StageView
+         * @description A stage's progress. Null: unknown, or not for this key.
+         */
+        StageView: {
+            /** @description Records of its topic that it has not processed yet. Null for a tenant's key: they are those of all tenants. */
+            lag: number | null;
+            name: string;
+            /** @description Freshness: the age of the oldest unprocessed record, in seconds. Null: everything is processed. */
+            oldest_s: number | null;
+            /** @description Records that wait for a budget or a schema; for a tenant's key only its own. */
+            parked: number | null;
+            /** @description The tenants with the most parked records; for a tenant's key only itself. */
+            parked_by_tenant: {
+                [key: string]: number;
+            };
+            /** @description Records per second since the previous reading. Null: there was none within a minute, or the key is a tenant's. */
+            rate: number | null;
+            /** @description Seconds until Kafka may delete an unprocessed record; negative if it already may. Null: never, or the key is a tenant's. */
+            retention_left_s: number | null;
+            /** @description The interrupted command that the stage waits for. */
+            unfinished: string | null;
+        };
+        /**
          * TailMessage
          * @description A message of a session's newest windows.
          */
@@ -2001,6 +2885,45 @@ export interface components {
             [key: string]: unknown;
         };
         /**
+         * UsageRow
+         * @description The model calls of a tenant on one day (UTC), by stage, purpose and model.
+         */
+        UsageRow: {
+            /** @description Prompt tokens that the provider's cache contained. */
+            cached_tokens: number;
+            calls: number;
+            completion_tokens: number;
+            /** @description In the currency of the price table; 0 without one. */
+            cost: number;
+            /** Format: date */
+            day: string;
+            /** @description Calls whose tokens the endpoint did not count. */
+            estimated_calls: number;
+            /** @description The sum of the calls' times. */
+            latency_ms: number;
+            model: string;
+            prompt_tokens: number;
+            purpose: string;
+            stage: string;
+            tenant: string;
+        };
+        /**
+         * UsageView
+         * @description Model calls and budgets.
+         */
+        UsageView: {
+            /** @description The budgets of the tenant, or of the tenants in the rows: at most 200, those with the most tokens. */
+            budgets: components["schemas"]["BudgetView"][];
+            /** @description Whether there is a price table. False: every cost is 0. */
+            priced: boolean;
+            /** @description By day, tenant, stage, purpose and model; without tenant and time limit at most 10,000, those with the most tokens. */
+            rows: components["schemas"]["UsageRow"][];
+            /** Format: date-time */
+            since: string;
+            /** @description Whether rows are left out. */
+            truncated: boolean;
+        };
+        /**
          * UsedBy
          * @description A returned entity or summary that is based on a message.
          */
@@ -2039,6 +2962,15 @@ export interface components {
             /** @description The returned entities and summaries that use the message. */
             used_by?: components["schemas"]["UsedBy"][];
             what: ("memory" | "message") | null;
+        };
+        /**
+         * WindowSize
+         * @description A window of a session.
+         */
+        WindowSize: {
+            message_count: number;
+            /** @description The window's number, from 0. */
+            sequence: number;
         };
         /**
          * Written
@@ -2087,6 +3019,630 @@ export interface operations {
             /** @description The request did not come in time. */
             408: {
                 headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A defect in Varve; the service's log has the reason under the trace id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something that the request needs is away. */
+            503: {
+                headers: {
+                    /** @description Seconds to wait before the next try. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_blocks: {
+        parameters: {
+            query?: {
+                /** @description The user. Default: the user to whom the key is bound. */
+                user?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description The remainder of these quotas. */
+                    RateLimit?: string;
+                    /** @description The quotas that the request counts against, if any. */
+                    "RateLimit-Policy"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BlockList"];
+                };
+            };
+            /** @description No key, or one that nobody has. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The key is not for this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request did not come in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body, the batch, or a message is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something in the request is not as it has to be; `detail` names the field. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too much at once, or too much for the quota. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait before the next try. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A defect in Varve; the service's log has the reason under the trace id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something that the request needs is away. */
+            503: {
+                headers: {
+                    /** @description Seconds to wait before the next try. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_block: {
+        parameters: {
+            query?: {
+                /** @description The user. Default: the user to whom the key is bound. */
+                user?: string | null;
+            };
+            header?: never;
+            path: {
+                /** @description The entity type of the block. */
+                entity_type: string;
+                /** @description The property of the block. */
+                property: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description The remainder of these quotas. */
+                    RateLimit?: string;
+                    /** @description The quotas that the request counts against, if any. */
+                    "RateLimit-Policy"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BlockRead"];
+                };
+            };
+            /** @description No key, or one that nobody has. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The key is not for this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such thing, or it is another tenant's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request did not come in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body, the batch, or a message is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something in the request is not as it has to be; `detail` names the field. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too much at once, or too much for the quota. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait before the next try. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A defect in Varve; the service's log has the reason under the trace id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something that the request needs is away. */
+            503: {
+                headers: {
+                    /** @description Seconds to wait before the next try. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    edit_block: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A name for this request, such as a UUID: 1 to 256 visible ASCII characters, quoted or not. Sent again with the same body within a day, it gets the kept answer; with another body 422; while the first is in work 409. */
+                "Idempotency-Key"?: string | null;
+            };
+            path: {
+                /** @description The entity type of the block. */
+                entity_type: string;
+                /** @description The property of the block. */
+                property: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BlockEditBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description With an `Idempotency-Key`: whether the response was stored, replayed, or not stored. */
+                    "Idempotency-Status"?: "kept" | "replayed" | "not-kept";
+                    /** @description The remainder of these quotas. */
+                    RateLimit?: string;
+                    /** @description The quotas that the request counts against, if any. */
+                    "RateLimit-Policy"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BlockEdited"];
+                };
+            };
+            /** @description The edit is durable, but not applied yet. */
+            202: {
+                headers: {
+                    /** @description With an `Idempotency-Key`: whether the response was stored, replayed, or not stored. */
+                    "Idempotency-Status"?: "kept" | "replayed" | "not-kept";
+                    /** @description The remainder of these quotas. */
+                    RateLimit?: string;
+                    /** @description The quotas that the request counts against, if any. */
+                    "RateLimit-Policy"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BlockEdited"];
+                };
+            };
+            /** @description No key, or one that nobody has. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The key is not for this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such thing, or it is another tenant's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request did not come in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Another request with this `Idempotency-Key` is in work (`in-work`); or a change does not fit what there is (`change-refused`, `edit-conflict`), or this process carries out no erasures (`not-equipped`). */
+            409: {
+                headers: {
+                    /** @description Seconds to wait before the next try. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body, the batch, or a message is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something in the request is not as it has to be; `detail` names the field. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too much at once, or too much for the quota. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait before the next try. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A defect in Varve; the service's log has the reason under the trace id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something that the request needs is away. */
+            503: {
+                headers: {
+                    /** @description Seconds to wait before the next try. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    undo_block_edit: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A name for this request, such as a UUID: 1 to 256 visible ASCII characters, quoted or not. Sent again with the same body within a day, it gets the kept answer; with another body 422; while the first is in work 409. */
+                "Idempotency-Key"?: string | null;
+            };
+            path: {
+                /** @description The id of the edit. */
+                edit: string;
+                /** @description The entity type of the block. */
+                entity_type: string;
+                /** @description The property of the block. */
+                property: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["BlockUndoBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description With an `Idempotency-Key`: whether the response was stored, replayed, or not stored. */
+                    "Idempotency-Status"?: "kept" | "replayed" | "not-kept";
+                    /** @description The remainder of these quotas. */
+                    RateLimit?: string;
+                    /** @description The quotas that the request counts against, if any. */
+                    "RateLimit-Policy"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BlockEdited"];
+                };
+            };
+            /** @description The edit is durable, but not applied yet. */
+            202: {
+                headers: {
+                    /** @description With an `Idempotency-Key`: whether the response was stored, replayed, or not stored. */
+                    "Idempotency-Status"?: "kept" | "replayed" | "not-kept";
+                    /** @description The remainder of these quotas. */
+                    RateLimit?: string;
+                    /** @description The quotas that the request counts against, if any. */
+                    "RateLimit-Policy"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BlockEdited"];
+                };
+            };
+            /** @description No key, or one that nobody has. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The key is not for this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such thing, or it is another tenant's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request did not come in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Another request with this `Idempotency-Key` is in work (`in-work`); or a change does not fit what there is (`change-refused`, `edit-conflict`), or this process carries out no erasures (`not-equipped`). */
+            409: {
+                headers: {
+                    /** @description Seconds to wait before the next try. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body, the batch, or a message is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something in the request is not as it has to be; `detail` names the field. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too much at once, or too much for the quota. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait before the next try. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A defect in Varve; the service's log has the reason under the trace id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something that the request needs is away. */
+            503: {
+                headers: {
+                    /** @description Seconds to wait before the next try. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    search_memories: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BlockSearchBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description The remainder of these quotas. */
+                    RateLimit?: string;
+                    /** @description The quotas that the request counts against, if any. */
+                    "RateLimit-Policy"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FoundMemories"];
+                };
+            };
+            /** @description No key, or one that nobody has. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The key is not for this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request did not come in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body, the batch, or a message is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something in the request is not as it has to be; `detail` names the field. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too much at once, or too much for the quota. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait before the next try. */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2488,7 +4044,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Another request with this `Idempotency-Key` is in work (`in-work`); or a change does not fit what there is (`change-refused`), or this process carries out no erasures (`not-equipped`). */
+            /** @description Another request with this `Idempotency-Key` is in work (`in-work`); or a change does not fit what there is (`change-refused`, `edit-conflict`), or this process carries out no erasures (`not-equipped`). */
             409: {
                 headers: {
                     /** @description Seconds to wait before the next try. */
@@ -2604,7 +4160,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Another request with this `Idempotency-Key` is in work (`in-work`); or a change does not fit what there is (`change-refused`), or this process carries out no erasures (`not-equipped`). */
+            /** @description Another request with this `Idempotency-Key` is in work (`in-work`); or a change does not fit what there is (`change-refused`, `edit-conflict`), or this process carries out no erasures (`not-equipped`). */
             409: {
                 headers: {
                     /** @description Seconds to wait before the next try. */
@@ -2961,6 +4517,102 @@ export interface operations {
             };
         };
     };
+    list_own_erasures: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The erasures, the oldest request first. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErasureViews"];
+                };
+            };
+            /** @description No key, or one that nobody has. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The key is not for this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request did not come in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body, the batch, or a message is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something in the request is not as it has to be; `detail` names the field. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too much at once, or too much for the quota. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait before the next try. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A defect in Varve; the service's log has the reason under the trace id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something that the request needs is away. */
+            503: {
+                headers: {
+                    /** @description Seconds to wait before the next try. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     get_erasure: {
         parameters: {
             query?: never;
@@ -3231,7 +4883,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Another request with this `Idempotency-Key` is in work (`in-work`); or a change does not fit what there is (`change-refused`), or this process carries out no erasures (`not-equipped`). */
+            /** @description Another request with this `Idempotency-Key` is in work (`in-work`); or a change does not fit what there is (`change-refused`, `edit-conflict`), or this process carries out no erasures (`not-equipped`). */
             409: {
                 headers: {
                     /** @description Seconds to wait before the next try. */
@@ -3294,6 +4946,203 @@ export interface operations {
             /** @description The tenant has as many memories as it may have. */
             507: {
                 headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_own_keys: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The keys and the quota. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OwnKeys"];
+                };
+            };
+            /** @description No key, or one that nobody has. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The key is not for this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request did not come in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body, the batch, or a message is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something in the request is not as it has to be; `detail` names the field. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too much at once, or too much for the quota. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait before the next try. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A defect in Varve; the service's log has the reason under the trace id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something that the request needs is away. */
+            503: {
+                headers: {
+                    /** @description Seconds to wait before the next try. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_links: {
+        parameters: {
+            query?: {
+                /** @description Most memories whose links are followed, the newest. */
+                limit?: number;
+                /** @description Only this user's memories. Default: all users that the key may access. */
+                user?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The graph. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LinkGraph"];
+                };
+            };
+            /** @description No key, or one that nobody has. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The key is not for this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request did not come in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body, the batch, or a message is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something in the request is not as it has to be; `detail` names the field. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too much at once, or too much for the quota. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait before the next try. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A defect in Varve; the service's log has the reason under the trace id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something that the request needs is away. */
+            503: {
+                headers: {
+                    /** @description Seconds to wait before the next try. */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3620,7 +5469,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Another request with this `Idempotency-Key` is in work (`in-work`); or a change does not fit what there is (`change-refused`), or this process carries out no erasures (`not-equipped`). */
+            /** @description Another request with this `Idempotency-Key` is in work (`in-work`); or a change does not fit what there is (`change-refused`, `edit-conflict`), or this process carries out no erasures (`not-equipped`). */
             409: {
                 headers: {
                     /** @description Seconds to wait before the next try. */
@@ -3751,11 +5600,118 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Another request with this `Idempotency-Key` is in work (`in-work`); or a change does not fit what there is (`change-refused`), or this process carries out no erasures (`not-equipped`). */
+            /** @description Another request with this `Idempotency-Key` is in work (`in-work`); or a change does not fit what there is (`change-refused`, `edit-conflict`), or this process carries out no erasures (`not-equipped`). */
             409: {
                 headers: {
                     /** @description Seconds to wait before the next try. */
                     "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body, the batch, or a message is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something in the request is not as it has to be; `detail` names the field. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too much at once, or too much for the quota. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait before the next try. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A defect in Varve; the service's log has the reason under the trace id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something that the request needs is away. */
+            503: {
+                headers: {
+                    /** @description Seconds to wait before the next try. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_evidence: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                memory_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The messages. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EvidenceView"];
+                };
+            };
+            /** @description No key, or one that nobody has. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The key is not for this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such thing, or it is another tenant's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request did not come in time. */
+            408: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {
@@ -3882,7 +5838,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Another request with this `Idempotency-Key` is in work (`in-work`); or a change does not fit what there is (`change-refused`), or this process carries out no erasures (`not-equipped`). */
+            /** @description Another request with this `Idempotency-Key` is in work (`in-work`); or a change does not fit what there is (`change-refused`, `edit-conflict`), or this process carries out no erasures (`not-equipped`). */
             409: {
                 headers: {
                     /** @description Seconds to wait before the next try. */
@@ -4013,7 +5969,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Another request with this `Idempotency-Key` is in work (`in-work`); or a change does not fit what there is (`change-refused`), or this process carries out no erasures (`not-equipped`). */
+            /** @description Another request with this `Idempotency-Key` is in work (`in-work`); or a change does not fit what there is (`change-refused`, `edit-conflict`), or this process carries out no erasures (`not-equipped`). */
             409: {
                 headers: {
                     /** @description Seconds to wait before the next try. */
@@ -4148,7 +6104,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Another request with this `Idempotency-Key` is in work (`in-work`); or a change does not fit what there is (`change-refused`), or this process carries out no erasures (`not-equipped`). */
+            /** @description Another request with this `Idempotency-Key` is in work (`in-work`); or a change does not fit what there is (`change-refused`, `edit-conflict`), or this process carries out no erasures (`not-equipped`). */
             409: {
                 headers: {
                     /** @description Seconds to wait before the next try. */
@@ -4306,7 +6262,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Another request with this `Idempotency-Key` is in work (`in-work`); or a change does not fit what there is (`change-refused`), or this process carries out no erasures (`not-equipped`). */
+            /** @description Another request with this `Idempotency-Key` is in work (`in-work`); or a change does not fit what there is (`change-refused`, `edit-conflict`), or this process carries out no erasures (`not-equipped`). */
             409: {
                 headers: {
                     /** @description Seconds to wait before the next try. */
@@ -4454,11 +6410,310 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Another request with this `Idempotency-Key` is in work (`in-work`); or a change does not fit what there is (`change-refused`), or this process carries out no erasures (`not-equipped`). */
+            /** @description Another request with this `Idempotency-Key` is in work (`in-work`); or a change does not fit what there is (`change-refused`, `edit-conflict`), or this process carries out no erasures (`not-equipped`). */
             409: {
                 headers: {
                     /** @description Seconds to wait before the next try. */
                     "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body, the batch, or a message is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something in the request is not as it has to be; `detail` names the field. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too much at once, or too much for the quota. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait before the next try. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A defect in Varve; the service's log has the reason under the trace id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something that the request needs is away. */
+            503: {
+                headers: {
+                    /** @description Seconds to wait before the next try. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_shipped_methods: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The methods, by name. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MethodSummaries"];
+                };
+            };
+            /** @description No key, or one that nobody has. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The key is not for this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request did not come in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body, the batch, or a message is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something in the request is not as it has to be; `detail` names the field. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too much at once, or too much for the quota. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait before the next try. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A defect in Varve; the service's log has the reason under the trace id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something that the request needs is away. */
+            503: {
+                headers: {
+                    /** @description Seconds to wait before the next try. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_shipped_method: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                method: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The method. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MethodView"];
+                };
+            };
+            /** @description No key, or one that nobody has. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The key is not for this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such thing, or it is another tenant's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request did not come in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body, the batch, or a message is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something in the request is not as it has to be; `detail` names the field. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too much at once, or too much for the quota. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait before the next try. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A defect in Varve; the service's log has the reason under the trace id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something that the request needs is away. */
+            503: {
+                headers: {
+                    /** @description Seconds to wait before the next try. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_overview: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The newest reading. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Overview"];
+                };
+            };
+            /** @description No key, or one that nobody has. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The key is not for this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request did not come in time. */
+            408: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {
@@ -4826,6 +7081,209 @@ export interface operations {
             };
         };
     };
+    validate_own_schema: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SchemaCheck"];
+            };
+        };
+        responses: {
+            /** @description The result, also for an invalid schema. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SchemaCheckView"];
+                };
+            };
+            /** @description No key, or one that nobody has. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The key is not for this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request did not come in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body, the batch, or a message is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something in the request is not as it has to be; `detail` names the field. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too much at once, or too much for the quota. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait before the next try. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A defect in Varve; the service's log has the reason under the trace id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something that the request needs is away. */
+            503: {
+                headers: {
+                    /** @description Seconds to wait before the next try. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_sessions: {
+        parameters: {
+            query?: {
+                /** @description The `next` of the previous page. */
+                after?: string | null;
+                /** @description Most sessions of the page. */
+                limit?: number;
+                /** @description Only sessions with recent messages of this user. */
+                user?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionPage"];
+                };
+            };
+            /** @description No key, or one that nobody has. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The key is not for this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request did not come in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body, the batch, or a message is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something in the request is not as it has to be; `detail` names the field. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too much at once, or too much for the quota. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait before the next try. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A defect in Varve; the service's log has the reason under the trace id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something that the request needs is away. */
+            503: {
+                headers: {
+                    /** @description Seconds to wait before the next try. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     get_session: {
         parameters: {
             query?: never;
@@ -4924,6 +7382,126 @@ export interface operations {
             };
         };
     };
+    preview_session: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                session: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PreviewRequest"];
+            };
+        };
+        responses: {
+            /** @description The dry run. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PreviewView"];
+                };
+            };
+            /** @description No key, or one that nobody has. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The key is not for this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such thing, or it is another tenant's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request did not come in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body, the batch, or a message is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something in the request is not as it has to be; `detail` names the field. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too much at once, or too much for the quota. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait before the next try. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A defect in Varve; the service's log has the reason under the trace id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The model's answer is unusable. */
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something that the request needs is away. */
+            503: {
+                headers: {
+                    /** @description Seconds to wait before the next try. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     get_status: {
         parameters: {
             query?: never;
@@ -4940,6 +7518,105 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["KeyStatus"];
+                };
+            };
+            /** @description No key, or one that nobody has. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The key is not for this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request did not come in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body, the batch, or a message is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something in the request is not as it has to be; `detail` names the field. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too much at once, or too much for the quota. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait before the next try. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A defect in Varve; the service's log has the reason under the trace id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something that the request needs is away. */
+            503: {
+                headers: {
+                    /** @description Seconds to wait before the next try. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_usage: {
+        parameters: {
+            query?: {
+                /** @description Only calls at this time or later. Default: of the last seven days. */
+                since?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The usage. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UsageView"];
                 };
             };
             /** @description No key, or one that nobody has. */
@@ -5077,7 +7754,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Another request with this `Idempotency-Key` is in work (`in-work`); or a change does not fit what there is (`change-refused`), or this process carries out no erasures (`not-equipped`). */
+            /** @description Another request with this `Idempotency-Key` is in work (`in-work`); or a change does not fit what there is (`change-refused`, `edit-conflict`), or this process carries out no erasures (`not-equipped`). */
             409: {
                 headers: {
                     /** @description Seconds to wait before the next try. */
