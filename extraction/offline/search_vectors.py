@@ -5,7 +5,7 @@ TIAGE (Xie et al. 2021) with search texts in place of utterances, the segmenter'
 without them, and 0.311 with the plain utterances.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from extraction.offline.turns import Passage, Turn
 from extraction.offline.wording import opening_of, search_text
-from models.embedding.port import Embedding, Vector
+from models.embedding.port import Embedding, Vector, unit_rows
 
 _OPENING_SHARE: Final = 0.5
 """Share of the opening's vector that is subtracted. Of 0, 0.3, 0.5 and 0.7, the segmenter's shipped weights do best with this one."""
@@ -96,7 +96,7 @@ def without_opening(embedding: Embedding, opening: Embedding) -> Embedding:
         opening: Of the words at its beginning alone.
     """
     dense = embedding.dense - _OPENING_SHARE * opening.dense
-    return Embedding(_unit(dense), _rows_after(embedding, opening))
+    return Embedding(unit_rows(dense[None])[0], _rows_after(embedding, opening))
 
 
 def _rows_after(embedding: Embedding, opening: Embedding) -> Vector | None:
@@ -108,14 +108,6 @@ def _rows_after(embedding: Embedding, opening: Embedding) -> Vector | None:
 def _mean(embeddings: Sequence[Embedding]) -> Embedding:
     if len(embeddings) == 1:
         return embeddings[0]
-    late = list(_late_rows(embeddings))
-    dense = np.mean([each.dense for each in embeddings], axis=0)
-    return Embedding(_unit(dense), np.concatenate(late) if len(late) == len(embeddings) else None)
-
-
-def _late_rows(embeddings: Sequence[Embedding]) -> Iterator[Vector]:
-    return (each.late for each in embeddings if each.late is not None)
-
-
-def _unit(vector: Vector) -> Vector:
-    return np.asarray(vector / max(float(np.linalg.norm(vector)), 1e-12), dtype=np.float32)
+    late = [each.late for each in embeddings if each.late is not None]
+    dense = np.mean([each.dense for each in embeddings], axis=0, keepdims=True)
+    return Embedding(unit_rows(dense)[0], np.concatenate(late) if len(late) == len(embeddings) else None)

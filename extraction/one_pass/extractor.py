@@ -119,7 +119,8 @@ class OnePassExtractor:
         draft = await self._without_repetitions(draft, task, usage)
         if schema.said:
             quotations = await asyncio.to_thread(self._quotations, window, context.recalled_hashes)
-            draft = _with_quotations(draft, {index: each for index, each in quotations.items() if index not in _messages_of(stated)})
+            stating = {message for each in stated for message in each.messages}
+            draft = _with_quotations(draft, {index: each for index, each in quotations.items() if index not in stating})
         build = partial(build_extraction, window=window, schema=schema, extractor=self.name, generation=context.generation, usage=usage)
         return await asyncio.to_thread(build, draft)
 
@@ -215,10 +216,6 @@ def _with_stated(draft: Draft, stated: Sequence[EventDraft]) -> Draft:
     kept = [each for each in draft.events if not messages_of[each.type].issuperset(each.messages)]
     draft.tally.drop("event", "stated", len(draft.events) - len(kept))
     return replace(draft, events=tuple(sorted([*kept, *stated], key=lambda each: min(each.messages))))
-
-
-def _messages_of(events: Sequence[EventDraft]) -> frozenset[int]:
-    return frozenset(message for each in events for message in each.messages)
 
 
 def _with_quotations(draft: Draft, quotations: Mapping[int, Quotation]) -> Draft:
