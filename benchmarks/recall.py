@@ -117,6 +117,41 @@ async def _of_engine(shard: Shard, queries: Sequence[RecallQuery]) -> float:
     return p95(await asked_by(1, queries, recall))
 
 
+async def curve(folder: Path, sizes: Sequence[int], *, queries: int, plain: bool) -> list[dict[str, float]]:
+    """One line for each size, with one caller and one growing store.
+
+    Args:
+        folder: An empty folder; its path must be short, for the Edge's socket.
+        sizes: Memories of the tenant.
+        queries: Number of queries at each size.
+        plain: See :func:`benchmarks.store_recalls.questions`.
+    """
+    data, asked = memories(seed=1, tenants=1, plain=plain), questions(queries, tenants=1, plain=plain)
+    lines: list[dict[str, float]] = []
+    held = 0
+    async with edge_owner(folder) as owner:
+        store = EdgeStore(path=folder / SOCKET, timeout_s=60)
+        await store.prepare(model=MODEL_NAME, dimension=DIMENSION, late_dimension=LATE_DIMENSION)
+        for size in sorted(sizes):
+            await fill(store, data, size, first=held)
+            held = size
+            line = {
+                "points": size,
+                **await of_store(store, asked, callers=1),
+                "bytes_per_memory": bytes_per_memory(folder, size),
+                "resident_bytes": resident_bytes(owner),
+            }
+            print(json.dumps(line), flush=True)
+            lines.append(line)
+        await store.close()
+    return lines
+
+
+def bytes_per_memory(folder: Path, memories: int) -> int:
+    """The disk space of a folder's shard per memory, the write-ahead log included."""
+    return round(bytes_on_disk(folder / EDGE_FOLDER) / memories)
+
+
 async def _run(arguments: argparse.Namespace) -> dict[str, Any]:
     measured: dict[str, Any] = {}
     if arguments.curve:
@@ -154,38 +189,3 @@ def main() -> None:
 
 if __name__ == "__main__":
     main()
-
-
-async def curve(folder: Path, sizes: Sequence[int], *, queries: int, plain: bool) -> list[dict[str, float]]:
-    """One line for each size, with one caller and one growing store.
-
-    Args:
-        folder: An empty folder; its path must be short, for the Edge's socket.
-        sizes: Memories of the tenant.
-        queries: Number of queries at each size.
-        plain: See :func:`benchmarks.store_recalls.questions`.
-    """
-    data, asked = memories(seed=1, tenants=1, plain=plain), questions(queries, tenants=1, plain=plain)
-    lines: list[dict[str, float]] = []
-    held = 0
-    async with edge_owner(folder) as owner:
-        store = EdgeStore(path=folder / SOCKET, timeout_s=60)
-        await store.prepare(model=MODEL_NAME, dimension=DIMENSION, late_dimension=LATE_DIMENSION)
-        for size in sorted(sizes):
-            await fill(store, data, size, first=held)
-            held = size
-            line = {
-                "points": size,
-                **await of_store(store, asked, callers=1),
-                "bytes_per_memory": bytes_per_memory(folder, size),
-                "resident_bytes": resident_bytes(owner),
-            }
-            print(json.dumps(line), flush=True)
-            lines.append(line)
-        await store.close()
-    return lines
-
-
-def bytes_per_memory(folder: Path, memories: int) -> int:
-    """The disk space of a folder's shard per memory, the write-ahead log included."""
-    return round(bytes_on_disk(folder / EDGE_FOLDER) / memories)
