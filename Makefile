@@ -7,6 +7,8 @@ UV_VERSION := 0.13.9
 PROMETHEUS ?= /usr/bin
 # Integration tests wait for servers most of the time: three processes keep two cores busy.
 TEST_WORKERS ?= 3
+# For make test-image.
+CONTAINER_ENGINE ?= $(firstword $(foreach engine,podman docker,$(shell command -v $(engine) 2>/dev/null)))
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 # All extras but `training`, which takes gigabytes and is installed for the targets that need it.
@@ -84,8 +86,9 @@ bench-reads: setup ## measure one tenant's recalls while another floods the serv
 bench-recall: setup ## measure recalls by tenants, memories and callers on the Qdrant engine: build/reports/recall.json
 	$(BIN)/python -m benchmarks.recall $(BENCH_RECALL_ARGS)
 
-test-image: setup .venv-checks/.installed ## lint the image and the Compose file, and install the image's contents, without Docker
-	VARVE_TEST_CHECKS=$(CURDIR)/.venv-checks $(BIN)/pytest tests/deploy/test_image.py tests/deploy/test_image_tools.py
+test-image: setup .venv-checks/.installed ## lint the image and the Compose file, install the image's contents, and run every role of the image where podman or Docker is installed
+	VARVE_TEST_CHECKS=$(CURDIR)/.venv-checks VARVE_TEST_CONTAINER_ENGINE=$(CONTAINER_ENGINE) \
+		$(BIN)/pytest -rs tests/deploy/test_image.py tests/deploy/test_image_tools.py tests/deploy/test_image_runs.py
 
 test-helm: setup .venv-checks/.installed .venv-checkov/.installed ## lint and render the chart, validate it for two Kubernetes versions, and run checkov
 	VARVE_TEST_CHECKS=$(CURDIR)/.venv-checks VARVE_TEST_CHECKOV=$(CURDIR)/.venv-checkov \
