@@ -99,9 +99,14 @@ class Containers:
         names = {role: f"{self.name}-{role}" for role in ROLES}
         try:
             for role, words in ROLES.items():
-                await self.call("run", "--detach", "--name", names[role], *self.options(ports[role]), image, *words)
+                await self.call(
+                    "run", "--detach", "--restart", "on-failure", "--name", names[role], *self.options(ports[role]), image, *words
+                )
             for role in ROLES:
-                await until_async(partial(self._is_healthy, names[role], ports[role]))
+                try:
+                    await until_async(partial(self._is_healthy, names[role], ports[role]))
+                except TimeoutError:
+                    pytest.fail(f"{role} is not ready: {await self.logs(names[role])}")
             yield ports
             began = time.monotonic()
             await asyncio.gather(*(self.call("stop", "--time", str(GRACE_S), name) for name in names.values()))
@@ -111,6 +116,11 @@ class Containers:
                 assert state == "0", f"{role} ended with {state}"
         finally:
             await asyncio.to_thread(subprocess.run, [self.engine, "rm", "--force", *names.values()], capture_output=True, check=False)
+
+    async def logs(self, name: str) -> str:
+        """The end of what a container wrote."""
+        done = await asyncio.to_thread(subprocess.run, [self.engine, "logs", name], capture_output=True, text=True, check=False)
+        return (done.stdout + done.stderr)[-3000:]
 
     async def _is_healthy(self, name: str, port: int) -> bool:
         """The image's health check, on the port of this container."""
