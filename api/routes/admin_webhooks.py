@@ -11,7 +11,7 @@ from starlette.responses import Response
 from api.admin_responses import CHANGED
 from api.admission import TURN
 from api.authentication import require_operator
-from api.control_changes import Settle, TenantQuery, tenant_of, write
+from api.control_changes import Settle, TenantQuery, revoke, tenant_of, write
 from api.dependencies import AppDependencies, Dependencies
 from api.json_http import JsonResponse
 from api.openapi import RequestModel, refusals
@@ -131,12 +131,7 @@ async def delete_webhook(
     webhook_id: _WebhookPath, tenant: TenantQuery, operator: _Admin, dependencies: AppDependencies, settle: Settle = None
 ) -> Response:
     """Removes a webhook, with its waiting deliveries and dead letters. After the response no process sends to it any more."""
-
-    def change(draft: Draft) -> dict[str, Any]:
-        remove_webhook(draft, tenant, webhook_id)
-        return {}
-
-    return await write(dependencies, operator, change, action="webhook remove", settle=settle is None or settle)
+    return await revoke(dependencies, operator, lambda draft: remove_webhook(draft, tenant, webhook_id), action="webhook remove", settle=settle)
 
 
 @router.get(
