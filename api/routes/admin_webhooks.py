@@ -2,6 +2,7 @@
 
 import secrets
 from datetime import timedelta
+from functools import partial
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Depends, Path
@@ -131,7 +132,8 @@ async def delete_webhook(
     webhook_id: _WebhookPath, tenant: TenantQuery, operator: _Admin, dependencies: AppDependencies, settle: Settle = None
 ) -> Response:
     """Removes a webhook, with its waiting deliveries and dead letters. After the response no process sends to it any more."""
-    return await revoke(dependencies, operator, lambda draft: remove_webhook(draft, tenant, webhook_id), action="webhook remove", settle=settle)
+    change = partial(remove_webhook, tenant_id=tenant, webhook_id=webhook_id)
+    return await revoke(dependencies, operator, change, action="webhook remove", settle=settle)
 
 
 @router.get(
