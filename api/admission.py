@@ -58,7 +58,7 @@ class Admission:
         metrics.reads_waiting.set_function(lambda: self._core.queued)
         metrics.reads_running.set_function(lambda: self._core.running)
 
-    def require_room(self, tenant: Tenant) -> None:
+    def reject_if_full(self, tenant: Tenant) -> None:
         """Rejects a read if its queue is full, before more work is done for it.
 
         Raises:
@@ -175,7 +175,7 @@ async def _hung_up(request: Request) -> None:
 
 async def _recall_quota(caller: RecallCaller, dependencies: AppDependencies) -> AsyncIterator[Mapping[str, str]]:
     # Before the quota is asked for, and the body is read.
-    dependencies.admission.require_room(caller.tenant)
+    dependencies.admission.reject_if_full(caller.tenant)
     async with dependencies.quotas.recall(caller.tenant) as headers:
         yield headers
 

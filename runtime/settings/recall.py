@@ -71,7 +71,7 @@ class RecallSettings(Group):
         return self
 
     @model_validator(mode="after")
-    def _weights_leave_room(self) -> "RecallSettings":
+    def _weights_sum_to_at_most_one(self) -> "RecallSettings":
         if self.time_weight + self.business_weight > 1:
             raise ValueError(f"time_weight + business_weight must not exceed 1, got {self.time_weight:g} + {self.business_weight:g}")
         return self

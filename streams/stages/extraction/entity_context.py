@@ -21,7 +21,7 @@ from runtime.recent_patches import RecentPatch, RecentPatchStore, WindowPlace
 from stores.errors import ModelMismatchError, StoreUnavailableError
 from stores.port import TenantScope
 from streams.errors import TransientError, transient
-from streams.stages.extraction.recent_patches import with_laid_down
+from streams.stages.extraction.recent_patches import with_recent_patches
 
 _log = logger(__name__)
 
@@ -32,7 +32,7 @@ class EntityNotes:
 
     prompt_entities: PromptEntities
     """Remembers the entities of each window for its redelivery."""
-    laid_down: RecentPatchStore
+    patches: RecentPatchStore
     """Has the patches of the user's earlier windows."""
     view: EntityView
     """Has entities in the state of the entities stage."""
@@ -94,18 +94,18 @@ async def _with_what_is_newer(
 ) -> tuple[Memory, ...]:
     """Entities in the state of the entities stage, plus the patches of the user's earlier windows: the store lags both."""
     try:
-        laid_down = await notes.laid_down.before(place)
-        found = await _as_the_stage_has_them(nearest, laid_down, place, notes.view)
+        patches = await notes.patches.before(place)
+        found = await _as_the_stage_has_them(nearest, patches, place, notes.view)
     except RedisUnavailableError:
         return tuple(nearest)
-    return with_laid_down(_apart_from(window, found), laid_down, window=window, schema=schema, generation=place.generation)
+    return with_recent_patches(_apart_from(window, found), patches, window=window, schema=schema, generation=place.generation)
 
 
 async def _as_the_stage_has_them(
-    nearest: Sequence[Memory], laid_down: Sequence[RecentPatch], place: WindowPlace, view: EntityView
+    nearest: Sequence[Memory], patches: Sequence[RecentPatch], place: WindowPlace, view: EntityView
 ) -> list[Memory]:
     """The nearest entities, then those changed lately, each in its newest known version."""
-    changed = (entity_id(place.tenant, each.entity_type, each.entity_key, place.generation) for each in laid_down)
+    changed = (entity_id(place.tenant, each.entity_type, each.entity_key, place.generation) for each in patches)
     stored = {each.id: each for each in nearest}
     ids = list(dict.fromkeys([*stored, *changed]))
     viewed = await asyncio.gather(*(view.read(place.tenant, each) for each in ids))
