@@ -49,6 +49,10 @@ CHECKED: Final = (
 """Files and folders whose prose is checked."""
 
 _HELP: Final = frozenset({"help", "description", "short_help", "epilog"})
+_PATTERNS: Final = frozenset({"compile", "search", "match", "fullmatch", "findall", "finditer", "sub", "split"})
+"""Methods whose arguments are patterns or lists of words."""
+_FEWEST_WORDS: Final = 4
+"""A string with fewer words is seldom a sentence."""
 _CODE_BLOCK: Final = re.compile(r"^(```|~~~).*?^\1\s*$", re.MULTILINE | re.DOTALL)
 _NO_PROSE: Final = re.compile(r"`+[^`]*`+|\]\([^)]*\)|https?://\S+|<!--.*?-->", re.DOTALL)
 
@@ -118,7 +122,7 @@ def rules() -> list[Rule]:
 
 
 def prose_of(path: Path) -> Iterator[Prose]:
-    """The prose in a Markdown file; in a Python file the docstrings, comments, help texts and error messages."""
+    """The prose in a Markdown file; in a Python file the docstrings, comments, help texts, and the sentences that it prints or returns."""
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".md":
         yield Prose(1, _NO_PROSE.sub(_blank, _CODE_BLOCK.sub(_blank, text)))
@@ -126,13 +130,31 @@ def prose_of(path: Path) -> Iterator[Prose]:
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type == tokenize.COMMENT:
             yield Prose(token.start[0], _NO_PROSE.sub(_blank, token.string))
-    for node in ast.walk(ast.parse(text)):
+    tree = ast.parse(text)
+    for node in ast.walk(tree):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
             yield Prose(node.lineno, _NO_PROSE.sub(_blank, node.value.value), is_docstring=True)
-        elif isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
-            yield from (each for argument in node.exc.args for each in _literals(argument))
         elif isinstance(node, ast.Call):
             yield from (each for keyword in node.keywords if keyword.arg in _HELP for each in _literals(keyword.value))
+    if "tests" not in path.relative_to(ROOT).parts if path.is_relative_to(ROOT) else True:
+        yield from _sentences(tree)
+
+
+def _sentences(node: ast.AST) -> Iterator[Prose]:
+    """The sentences in a program's output: in the arguments of calls, in returned values, and in attributes that it sets.
+
+    Vocabularies, patterns and prompts are constants of a module, or have several lines.
+    """
+    match node:
+        case ast.Call(func=ast.Attribute(attr=name)) if name in _PATTERNS:
+            return
+        case ast.Raise():
+            yield from _literals(node)
+        case ast.Call() | ast.Return() | ast.Assign(targets=[ast.Attribute()]):
+            yield from (each for each in _literals(node) if len(each.text.split()) >= _FEWEST_WORDS and "\n" not in each.text)
+        case _:
+            for child in ast.iter_child_nodes(node):
+                yield from _sentences(child)
 
 
 def findings_in(path: Path, checks: Iterable[Rule]) -> list[tuple[int, str]]:

@@ -121,7 +121,7 @@ async def test_an_erasure_broken_off_goes_on(leased: Settings, store: MemoryStor
         async with another_at(redis, LEAVING, "eve"):
             told: list[str] = []
             erasing = asyncio.create_task(erase(leased, TENANT, [LEAVING, "eve"], by="test", store=store, redis=redis, notice=told.append))
-            await until(lambda: any("another process is at 2 of the users" in each for each in told))
+            await until(lambda: any("another process erases 2 of the users" in each for each in told))
             await write(leased, _finished("eve"))
         receipt, others_receipt = await erasing
         assert receipt.subject == begun.subject
