@@ -40,7 +40,7 @@ _QUERY_REFUSED: Final = (
     "query: the embedding model does not take this text: it is too long for it, or against its rules; shorten it, or put it in other words"
 )
 _RECALL_FAILED: Final = (
-    "the memories cannot be searched as the service is set up; an operator has to mend it: "
+    "the memories cannot be searched as the service is set up; an operator has to correct it: "
     "the service's log has the reason under this trace id"
 )
 

@@ -29,11 +29,14 @@ CHECKED: Final = (
     "client",
     "control",
     "deploy",
+    "deploy/prometheus/rules",
     "docs",
     "evaluation",
     "examples",
     "loadtest",
-    "extraction/one_pass",
+    "extraction",
+    "helm/varve",
+    "methods",
     "integrations",
     "memory",
     "models",
@@ -51,9 +54,12 @@ CHECKED: Final = (
 _HELP: Final = frozenset({"help", "description", "short_help", "epilog"})
 _PATTERNS: Final = frozenset({"compile", "search", "match", "fullmatch", "findall", "finditer", "sub", "split"})
 """Methods whose arguments are patterns or lists of words."""
+_LANGUAGE_DATA: Final = frozenset({"extraction", "tests"})
+"""Folders whose strings are mostly words that people write."""
 _FEWEST_WORDS: Final = 4
 """A string with fewer words is seldom a sentence."""
 _CODE_BLOCK: Final = re.compile(r"^(```|~~~).*?^\1\s*$", re.MULTILINE | re.DOTALL)
+_YAML_PROSE: Final = re.compile(r"(?:^|\s)#\s.*|^\s*(?:summary|description):.*")
 _NO_PROSE: Final = re.compile(r"`+[^`]*`+|\]\([^)]*\)|https?://\S+|<!--.*?-->", re.DOTALL)
 
 
@@ -122,10 +128,17 @@ def rules() -> list[Rule]:
 
 
 def prose_of(path: Path) -> Iterator[Prose]:
-    """The prose in a Markdown file; in a Python file the docstrings, comments, help texts, and the sentences that it prints or returns."""
+    """The prose in a file.
+
+    In Python: docstrings, comments, help texts, and the sentences that the program prints or returns. In YAML: comments and summaries.
+    """
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".md":
         yield Prose(1, _NO_PROSE.sub(_blank, _CODE_BLOCK.sub(_blank, text)))
+        return
+    if path.suffix == ".yaml":
+        prose = ((number, _YAML_PROSE.search(line)) for number, line in enumerate(text.splitlines(), start=1))
+        yield from (Prose(number, _NO_PROSE.sub(_blank, found[0])) for number, found in prose if found)
         return
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type == tokenize.COMMENT:
@@ -136,7 +149,7 @@ def prose_of(path: Path) -> Iterator[Prose]:
             yield Prose(node.lineno, _NO_PROSE.sub(_blank, node.value.value), is_docstring=True)
         elif isinstance(node, ast.Call):
             yield from (each for keyword in node.keywords if keyword.arg in _HELP for each in _literals(keyword.value))
-    if "tests" not in path.relative_to(ROOT).parts if path.is_relative_to(ROOT) else True:
+    if not any(folder in _LANGUAGE_DATA for folder in path.parts):
         yield from _sentences(tree)
 
 
@@ -169,9 +182,9 @@ def findings_in(path: Path, checks: Iterable[Rule]) -> list[tuple[int, str]]:
 
 
 def files_under(names: Iterable[str]) -> list[Path]:
-    """The Markdown and Python files that the names stand for."""
+    """The Markdown, Python and YAML files that the names stand for."""
     paths = [ROOT / name for name in names]
-    nested = (sorted({*each.rglob("*.md"), *each.rglob("*.py")}) if each.is_dir() else [each] for each in paths)
+    nested = (sorted({*each.rglob("*.md"), *each.rglob("*.py"), *each.glob("*.yaml")}) if each.is_dir() else [each] for each in paths)
     return [path for group in nested for path in group]
 
 

@@ -93,7 +93,7 @@ async def _run(arguments: argparse.Namespace) -> dict[str, Any]:
         "data": arguments.data.name,
         "data_sha256": hashlib.sha256(arguments.data.read_bytes()).hexdigest(),
         "conversations": [each.windows[0].user for each in conversations],
-        "pipeline": "in process, without Kafka; Qdrant Edge behind its socket",
+        "pipeline": "in process, without Kafka; Qdrant Edge through its socket",
         "extractor": extractor.name,
         "schema": arguments.schema,
         "detail": schema.detail,

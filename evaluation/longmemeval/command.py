@@ -65,7 +65,7 @@ async def _run(arguments: argparse.Namespace) -> dict[str, Any]:
     return {
         "data": arguments.data.name,
         "data_sha256": hashlib.sha256(arguments.data.read_bytes()).hexdigest(),
-        "pipeline": "in process, without Kafka; Qdrant Edge behind its socket",
+        "pipeline": "in process, without Kafka; Qdrant Edge through its socket",
         "extractor": "offline",
         "schema": SCHEMA,
         "embedding": settings.embedding.model,

@@ -100,7 +100,7 @@ async def _run(arguments: argparse.Namespace) -> dict[str, Any]:
     report = {
         "data": arguments.data.name,
         "data_sha256": hashlib.sha256(arguments.data.read_bytes()).hexdigest(),
-        "pipeline": "in process, without Kafka; Qdrant Edge behind its socket",
+        "pipeline": "in process, without Kafka; Qdrant Edge through its socket",
         "extractor": "offline",
         "schema": SCHEMA,
         "context_tokens": arguments.tokens,
