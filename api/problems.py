@@ -37,7 +37,7 @@ _UNAVAILABLE: Final[dict[type[VarveError], str]] = {
 """The public name of an unavailable dependency. Addresses and causes are only logged."""
 
 _QUERY_REFUSED: Final = (
-    "query: the embedding model does not take this text: it is too long for it, or against its rules; shorten it, or put it in other words"
+    "query: the embedding model does not take this text: it is too long, or violates the model's rules; shorten or reword it"
 )
 _RECALL_FAILED: Final = (
     "the memories cannot be searched as the service is set up; an operator has to correct it: "

@@ -17,7 +17,9 @@ class ServiceSettings(Group):
     )
     tenant_share: float = Field(default=0.25, gt=0, le=1, description="Share of these that one tenant may hold while others are active.")
     max_queued_reads: int = Field(default=1000, ge=1, description="Reads that wait for their turn; further ones get 429.")
-    max_queued_reads_of_tenant: int = Field(default=250, ge=1, description="The same for one tenant.")
+    max_queued_reads_of_tenant: int = Field(
+        default=250, ge=1, description="Reads of one tenant that wait for their turn; further ones get 429."
+    )
     read_queue_timeout_s: float = Field(
         default=5.0, gt=0, description="How long a read waits for its turn before it gets 429; a recall at most until its deadline."
     )

@@ -17,7 +17,7 @@ from streams.operations.erasure.remnants import STORE, Naming, NamingRecord, Pla
 
 _NOT_CLEARED: Final = frozenset({CONTROL.name, AUDIT.name})
 """Topics from which an erasure removes nothing."""
-_WHY_KEPT: Final = {"sessions": ": rows of an older version, until their sessions go on"}
+_WHY_KEPT: Final = {"sessions": ": rows of an older version, until their sessions get new messages"}
 """Text in a receipt about rows that stages keep for a while, by stage."""
 _PAGE: Final = 500
 

@@ -90,7 +90,7 @@ class ProvenanceCheck:
         header = record.header(SIGNATURE)
         if header is None:
             if policy.is_required(record.appended_ms) and not self._is_before(record):
-                raise PoisonRecordError(UNSIGNED, f"tenant {message.tenant!r} demands signed messages, and {SIGNATURE} is missing")
+                raise PoisonRecordError(UNSIGNED, f"tenant {message.tenant!r} requires signed messages, and {SIGNATURE} is missing")
             self._unsigned.inc()
             return
         if self._keyring is None and not policy.is_required(record.appended_ms):
