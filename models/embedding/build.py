@@ -24,10 +24,10 @@ the number of cores."""
 
 
 class GuardedEmbedder:
-    """An :class:`models.embedding.port.Embedder` whose calls fail at once while its model is away.
+    """An :class:`models.embedding.port.Embedder` whose calls fail at once while its model is unavailable.
 
     Args:
-        probe_timeout_s: The same for a question whether the model is back.
+        probe_timeout_s: Time-out of a probe whether the model is available again.
         retry_s: Time between two such questions, in seconds.
     """
 

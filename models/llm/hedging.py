@@ -22,7 +22,7 @@ async def hedged_call(make_call: CallFactory, untried: deque[GuardedEndpoint], *
 
     Args:
         make_call: Makes a call.
-        untried: The endpoints, by priority; those asked are removed, so that the caller may go on with the rest.
+        untried: The endpoints, by priority; those asked are removed, so that the caller may continue with the rest.
         hedge_after_s: Seconds of silence; None: no hedging.
 
     Returns:
