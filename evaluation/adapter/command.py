@@ -1,9 +1,10 @@
 """``python -m evaluation fit-adapter``: fits the adapter of the embedded model, and writes it where the model reads it.
 
 The data are conversations with questions in LoCoMo's form. The shipped adapter is fitted to ``evaluation/adapter/conversations.json``,
-which was invented for it and is part of no benchmark (ADR 28). The command needs torch: ``pip install torch`` first. The shipped adapter was made
-by ``--from-scratch --epochs 2``, then ``fit-projection``, as the projection is that of the adapted model's tokens, then again without
-``--from-scratch``, and ``fit-projection`` again. Afterwards, fit the ranking and the confidence again, and raise ``VECTORS_VERSION``.
+which was invented for it and is part of no benchmark (ADR 28). The command needs torch: ``pip install torch`` first. The shipped adapter
+was made by ``--from-scratch --epochs 2``, then ``fit-projection``, as the projection is that of the adapted model's tokens, then again
+without ``--from-scratch``, and ``fit-projection`` again. Afterwards, fit the ranking and the confidence again, and raise
+``VECTORS_VERSION``.
 """
 
 import argparse
