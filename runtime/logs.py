@@ -12,7 +12,7 @@ from typing import Final
 
 import orjson
 import structlog
-from structlog.typing import Processor
+from structlog.typing import EventDict, Processor
 
 from runtime.settings import LogSettings
 
@@ -103,13 +103,19 @@ def logger(name: str) -> Logger:
     return structlog.stdlib.get_logger(name)
 
 
+def _without_colours(_: object, __: str, event: EventDict) -> EventDict:
+    """Removes uvicorn's second copy of its message, which has colours for a terminal."""
+    event.pop("color_message", None)
+    return event
+
+
 def _last_processors(log: LogSettings) -> list[Processor]:
     if log.format == "json":
         render: list[Processor] = [structlog.processors.format_exc_info, structlog.processors.JSONRenderer(serializer=_dump)]
     else:
         # Not the rich traceback: it prints local variables, which contain messages' texts.
         render = [structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), exception_formatter=structlog.dev.plain_traceback)]
-    return [structlog.stdlib.ProcessorFormatter.remove_processors_meta, *render]
+    return [structlog.stdlib.ProcessorFormatter.remove_processors_meta, _without_colours, *render]
 
 
 def _dump(event: object, **_: object) -> str:

@@ -69,6 +69,14 @@ def test_below_the_level_nothing_is_written(capsys: pytest.CaptureFixture[str]) 
     assert "loud" in capsys.readouterr().err
 
 
+def test_a_librarys_coloured_copy_is_left_out(capsys: pytest.CaptureFixture[str]) -> None:
+    configure_logging(LogSettings(format="json"), stage="service")
+    logging.getLogger("uvicorn.error").info("Started server process [%d]", 7, extra={"color_message": "Started [\x1b[36m%d\x1b[0m]"})
+    (line,) = _lines(capsys)
+    assert line["event"] == "Started server process [7]"
+    assert "color_message" not in line
+
+
 def test_a_librarys_repeated_error_is_counted() -> None:
     now = [0.0]
     filters = RepetitionFilter(clock=lambda: now[0])
