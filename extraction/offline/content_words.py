@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from extraction.offline.sentences import questions_of, sentences_of
+from memory.cued_patterns import compiled
 from memory.scripts import INSIDE_WORD, RUN_WITHOUT_SPACES, SCRIPTS_WITHOUT_SPACES
 from memory.words import CHINESE_FUNCTION_CHARACTERS, TOPICLESS_WORDS
 
@@ -69,30 +70,30 @@ morning afternoon evening night day today tonight luck well really going doing l
 course problem worries anytime back catch chat know mean guess think wait stay safe posted appreciate means forward hearing yay ooh
 phew hugs xoxo bro
 """
-_SIGNED_WORD: Final = re.compile(r"(?<!\w)[A-Za-z](?:\+\+|#)")
+_SIGNED_WORD: Final = compiled(r"(?<!\w)[A-Za-z](?:\+\+|#)")
 """C++, C#, F#: one letter with a sign."""
-_GREETING: Final = re.compile(
+_GREETING: Final = compiled(
     r"\W*(?:hi|hey|hello|hiya|howdy|yo|thanks|thank you|bye|goodbye|good (?:morning|afternoon|evening|night)|welcome"
     r"|sorry|wow|congrats)\b,?(?: (?-i:[A-Z]\w+))?\W*",
     re.IGNORECASE,
 )
-_ABOUT_OTHERS: Final = re.compile(r"\W*(?:s?he|they)\b", re.IGNORECASE)
-_REACTION: Final = re.compile(
+_ABOUT_OTHERS: Final = compiled(r"\W*(?:s?he|they)\b", re.IGNORECASE)
+_REACTION: Final = compiled(
     r"\W*(?:(?:wow|oh|ah|aw+|yeah|yes|yep|ok|okay|hey|haha|no|thanks|thank you|absolutely|totally|definitely|cool|nice"
     r"|awesome|great|\w+)[,!. ]+)?"
     r"(?:that|this|those|these|what|how|sounds?|looks?|so|such|you|you['’]\w+|your|have|enjoy|keep|good|great|glad"
     r"|happy|hope|hopefully|congrats|way)\b",
     re.IGNORECASE,
 )
-_FIRST_PERSON: Final = re.compile(r"\b(?:I|I['’]\w+|[Mm]y|[Mm]e|[Ww]e|[Oo]ur)\b|(?<!\S)i(?:['’]?m)?\s")
-_PERSONAL: Final = re.compile(
+_FIRST_PERSON: Final = compiled(r"\b(?:I|I['’]\w+|[Mm]y|[Mm]e|[Ww]e|[Oo]ur)\b|(?<!\S)i(?:['’]?m)?\s")
+_PERSONAL: Final = compiled(
     r"\W*(?:(?:and|but|so|yes|no|yeah|well)\W+)*(?:(?:i|we)\s+(?:had|have|like|love|hate|miss|need|want|met|went)\s+"
     r"(?!(?:it|that|this|to|you|your|the|no|one|a (?:good|great|nice|lovely))\b)\w|i['’]?m (?:nobody\b|alone\b"
     r"|not (?!sure|going|kidding)\w))",
     re.IGNORECASE,
 )
 """Says something of the writer although all its words are everyday: "We had fun in Nice", "I'm not myself"."""
-_INTRODUCTION: Final = re.compile(r"\b(?:[Tt]his is|[Ii]t['’]?s) [A-Z]\w+\W*$")
+_INTRODUCTION: Final = compiled(r"\b(?:[Tt]his is|[Ii]t['’]?s) [A-Z]\w+\W*$")
 _FILLERS: Final = frozenset(_FILLER_WORDS.split())
 _COURTESY_WORDS: Final = """
 weekend everyone everybody folks guys friend yo sup howdy greetings dear birthday hmm mhm uh huh ya yum yay cya compliment compliments

@@ -25,6 +25,7 @@ from extraction.offline.turns import Passage, Turn, name_of, passages_of, turns_
 from extraction.offline.wording import event_content, event_date_of
 from extraction.port import ExtractionContext
 from extraction.statements import either_says_all
+from memory.cued_patterns import compiled
 from memory.dates.mentions import unclear_dates
 from memory.records import Window
 from memory.schema import MemorySchema, coerce_properties
@@ -32,7 +33,7 @@ from memory.schema.method import DERIVED_TYPES
 from memory.text import shortened
 from models.embedding.port import Embedding, Vector
 
-_OWN_LIFE: Final = re.compile(r"\b(?:I|I['’]\w+|my|we|our)\b")
+_OWN_LIFE: Final = compiled(r"\b(?:I|I['’]\w+|my|we|our)\b")
 _NAME: Final = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+")
 _KEYWORDS: Final = 6
 _TOPIC_KEYWORDS: Final = 3

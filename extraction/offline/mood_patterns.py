@@ -6,6 +6,7 @@ from typing import Final
 from extraction.offline import mood_words as words
 from extraction.offline.fact_words import PETS, RELATIVES
 from extraction.offline.patterns import any_of, cue, either, listed
+from memory.cued_patterns import compiled
 
 _FIRST_PERSON: Final = r"(?:i|i['’]?m|my|we|our|call me)\b"
 _TEXT: Final = any_of(words.TEXT_NOUNS)
@@ -125,8 +126,8 @@ IN_GAME: Final = either(
     r"|kingdom|villagers?"
     r"|farm|farmer|fisherman|fishing|grow|blacksmith|bard|ranger|pirate|hunter|orc)\b"
 )
-COORDINATED: Final = re.compile(r"(?:,|\band)\s+(?:i|i['’]?m|i['’]ve|my)\b", re.IGNORECASE)
-KNOWN_PLACES: Final = re.compile(
+COORDINATED: Final = compiled(r"(?:,|\band)\s+(?:i|i['’]?m|i['’]ve|my)\b", re.IGNORECASE)
+KNOWN_PLACES: Final = compiled(
     any_of(
         listed("""
     germany, france, spain, italy, portugal, poland, austria, switzerland, belgium, holland, denmark, sweden, norway, finland, ireland,
@@ -177,7 +178,7 @@ REPORT: Final = either(
 """Somebody's claim, whatever clause it stands in."""
 CONDITION: Final = cue(words.UNCERTAIN)
 """A condition, a wish or a doubt, in one clause."""
-BACKGROUND: Final = re.compile(rf"\W*{any_of(words.BACKGROUNDS)}\b", re.IGNORECASE)
+BACKGROUND: Final = compiled(rf"\W*{any_of(words.BACKGROUNDS)}\b", re.IGNORECASE)
 """Begins a sentence about another time, or a condition."""
 WANTED: Final = either(
     r"\b(?:i|we) (?:really )?(?:want|hope|am hoping|['’]m hoping) to\b",
@@ -199,7 +200,7 @@ OWN_COLON: Final = either(
     r"|heads[- ]up(?: (?:for|about|on|before) [\w ]{2,20})?|update"
     r"|for the (?:record|form)|just so you know.*|big news|good news|important|context|my (?:allergies|details|data|profile))\s*:"
 )
-TEXT_HEAD: Final = re.compile(
+TEXT_HEAD: Final = compiled(
     rf"^\W*(?:(?:the|my|a|an|this) )?(?:{any_of(words.READ_TEXTS, words.WRITTEN)}|subject|headline|title|caption|body)"
     rf"(?: (?:of|from|to|for|idea)\b[^:\n]{{0,30}})?\s*:"
     rf"|^\W*(?:please |pls )?{any_of(words.WRITING_VERBS, words.SENTENCE_VERBS)} (?:this|that|these|the following)\b[^:\n]{{0,30}}:"
@@ -224,8 +225,8 @@ TAKEN_BACK: Final = either(
     r"^\W*(?:can you |could you |please |now )*(?:translate|rephrase|proofread|correct|rewrite|summari[sz]e) (?:that|this|it)\b",
 )
 """A message that makes a joke, a quotation or a text to work on of the message before it."""
-COLON: Final = re.compile(r"^(?P<head>(?:[^:：\n]|(?<=\d)[:：](?=\d)){1,160})[:：]\s")
-GREETING: Final = re.compile(r"\W*(?:hi|hello|hey|hiya|good (?:morning|afternoon|evening)|greetings)\b", re.IGNORECASE)
+COLON: Final = compiled(r"^(?P<head>(?:[^:：\n]|(?<=\d)[:：](?=\d)){1,160})[:：]\s")
+GREETING: Final = compiled(r"\W*(?:hi|hello|hey|hiya|good (?:morning|afternoon|evening)|greetings)\b", re.IGNORECASE)
 ASKING: Final = re.compile(rf"\W*(?:(?:and|so|but|ok|okay|hey|hi|well)\W+)*{any_of(words.ASKING)}\b", re.IGNORECASE)
 SEPARATOR: Final = re.compile(r"(?:\s*[,;:—–\U0001F300-\U0001FAFF\u2600-\u27bf\ufe0f]+|\s+-)\s*")
 ASKED: Final = re.compile(
@@ -248,7 +249,7 @@ REACTION: Final = re.compile(
     re.IGNORECASE,
 )
 """States a taste for the topic that was just named."""
-INTRODUCES_TEXT: Final = re.compile(
+INTRODUCES_TEXT: Final = compiled(
     r"\b(?:he|she|they|someone|somebody|(?:my|our|the) (?:[a-z]+ )?\w+|(?-i:[A-Z]\w+))\s+(?:just |also )?"
     r"(?:posted|wrote|sent|texted|replied|answered|commented|said|emailed|messaged|introduced (?:him|her)self)"
     r"(?: (?:me|us|this|that|back|yesterday|today|online|earlier|here))*(?: (?:for|to|in|on|about) [\w ]{1,30})?\s*[.:!]?$",
@@ -265,7 +266,7 @@ MARKED_WORD: Final = re.compile(r"^(?:\*\w+|\w+\*)[.!]?$")
 """A correction of one word, as chats mark it; too short to have a language."""
 FIRST_PERSON_AFTER: Final = either(rf"\W*(?:\w+[,!]? )?{_FIRST_PERSON}")
 _OTHERS: Final = any_of(words.OTHERS_IN_HEADS, words.REPORTING, RELATIVES)
-OWN_REMARK: Final = re.compile(
+OWN_REMARK: Final = compiled(
     rf"^\W*(?!.*\b(?:{any_of(words.READ_TEXTS, words.WRITTEN, words.TALES, words.PERFORMED)}|{any_of(RELATIVES)})s?\b[^:]*:)"
     r"(?:(?:good|useful|handy|nice|helpful|important|worth) (?:to know|knowing)[^:\n]{0,40}"
     r"|(?:before|when|once) (?:you|we) \w+(?: \w+){0,3}|(?:for|about|regarding|re|as to) (?:the|our|my|your|this|that|next) "
@@ -275,7 +276,7 @@ OWN_REMARK: Final = re.compile(
     re.IGNORECASE,
 )
 """Begins with the purpose or the topic of the writer's own statement: "For the cake: ...", "Diet: ..."."""
-OWN_HEAD: Final = re.compile(
+OWN_HEAD: Final = compiled(
     rf"\b{any_of(words.OWN_HEADS)}\b(?!.*\b(?:goes|asked|found|saw|read|copied|pasted|came across|online|change the|landlord|{_OTHERS})\b)",
     re.IGNORECASE,
 )

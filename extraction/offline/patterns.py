@@ -1,7 +1,12 @@
-"""Builds regular expressions from word lists and templates such as ``<I> live in <place>``."""
+"""Builds regular expressions from word lists and templates such as ``<I> live in <place>``.
+
+Patterns of rules are :class:`memory.cued_patterns.Cued`, so that a rule costs nothing on a text without its words.
+"""
 
 import re
 from collections.abc import Iterable, Mapping
+
+from memory.cued_patterns import Cued, any_pattern, compiled
 
 
 def listed(text: str) -> tuple[str, ...]:
@@ -23,9 +28,9 @@ def any_of(*lists: Iterable[str]) -> str:
     return f"(?:{'|'.join(_literal(entry) for entry in sorted(entries, key=len, reverse=True))})"
 
 
-def either(*patterns: str) -> re.Pattern[str]:
+def either(*patterns: str) -> Cued:
     """Finds any of the patterns, whatever their case."""
-    return re.compile("|".join(patterns), re.IGNORECASE)
+    return any_pattern(patterns, re.IGNORECASE)
 
 
 def whole(*lists: Iterable[str]) -> str:
@@ -33,9 +38,9 @@ def whole(*lists: Iterable[str]) -> str:
     return rf"\b{any_of(*lists)}\b"
 
 
-def cue(*lists: Iterable[str]) -> re.Pattern[str]:
+def cue(*lists: Iterable[str]) -> Cued:
     """Finds any entry of the lists as whole words, whatever their case."""
-    return re.compile(whole(*lists), re.IGNORECASE)
+    return compiled(whole(*lists), re.IGNORECASE)
 
 
 def template(text: str, classes: Mapping[str, str]) -> str:

@@ -3,6 +3,7 @@
 import re
 from typing import Final
 
+from memory.cued_patterns import compiled
 from memory.scripts import FULL_WIDTH_ENDS, SENTENCE_ENDS
 from memory.text import MOST_TOKENS_OF_CHARACTER, estimate_tokens
 
@@ -93,7 +94,7 @@ def questions_of(text: str) -> list[str]:
     return [sentence for sentence in sentences_of(text) if sentence.rstrip(_CLOSING_MARKS).endswith(QUESTION_MARKS)]
 
 
-_CLOSING_WORDS: Final = re.compile(
+_CLOSING_WORDS: Final = compiled(
     r"\b(?:bye|goodbye|welcome|(?:great|nice|good|wonderful|lovely|pleasant) (?:day|time|trip|evening|night|one|stay|rest)|"
     r"enjoy|have fun|no problem|my pleasure|glad (?:i|to)|anything else|that ?['’]?s all|that is all|that will be all|"
     r"take care|see you|thank(?:s| you))\b",
@@ -105,7 +106,7 @@ _REPLYING: Final = re.compile(
     r"because|maybe|but|well)\b",
     re.IGNORECASE,
 )
-_POINTING_BACK: Final = re.compile(r"\b(?:it|its|that|they|them|their|those|he|she|him|her|one|ones|there|too|this|these)\b", re.IGNORECASE)
+_POINTING_BACK: Final = compiled(r"\b(?:it|its|that|they|them|their|those|he|she|him|her|one|ones|there|too|this|these)\b", re.IGNORECASE)
 
 
 def closes(text: str) -> bool:

@@ -7,6 +7,7 @@ from typing import Final
 from extraction.offline.frame_cues import RELATED_TYPIST
 from extraction.offline.mood_patterns import TAKEN_BACK
 from extraction.offline.patterns import any_of, either, listed
+from memory.cued_patterns import compiled
 
 _OPENER: Final = (
     r"^\W*(?:(?:(?:ha)+h?|lol|lmao|rofl|he(?:he)+|xd|ok|okay|oh|no|nah|nope|well|ah|but|and|sorry|oops|whoops|actually|honestly|wait|um|hmm|just"
@@ -100,7 +101,7 @@ _ECHO: Final = re.compile(
     re.IGNORECASE,
 )
 """A question about the claim itself."""
-_WHOLE: Final = re.compile(r"\b(?:all (?:of )?(?:it|that|this)|everything|none of (?:it|that)|any of (?:it|that))\b", re.IGNORECASE)
+_WHOLE: Final = compiled(r"\b(?:all (?:of )?(?:it|that|this)|everything|none of (?:it|that)|any of (?:it|that))\b", re.IGNORECASE)
 _LONGEST_WITH_REST: Final = 1000
 """Characters of a message that takes something back and goes on."""
 _LONGEST: Final = 80

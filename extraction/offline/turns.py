@@ -15,6 +15,7 @@ from extraction.offline.sentences import pieces_of, questions_of, sentences_of
 from extraction.offline.takebacks import without_taken_back
 from memory.binary_data import message_without_binary, without_placeholders
 from memory.blocks import blocks_of, prose_of
+from memory.cued_patterns import compiled
 from memory.dates.mentions import DateMention, resolve_dates
 from memory.language import is_english
 from memory.records import Message
@@ -28,9 +29,9 @@ LONGEST_SHORTENED: Final = 600
 _DOCUMENT_TOKENS: Final = 300
 _LEAST_PERSONAL: Final = 0.15
 """Share of sentences in the first person below which a long text is a document."""
-_SECOND_PERSON: Final = re.compile(r"\b(?:you|your|yours|you['’]\w+)\b", re.IGNORECASE)
+_SECOND_PERSON: Final = compiled(r"\b(?:you|your|yours|you['’]\w+)\b", re.IGNORECASE)
 """An assistant's statement about the user is a repetition, and may be stale."""
-_FIRST_PERSON: Final = re.compile(r"\b(?:I|I['’]\w+|[Mm]y|[Mm]ine|[Mm]e|[Ww]e|[Oo]ur)\b|(?<!\S)i(?:['’]?m|['’]ve)?\s")
+_FIRST_PERSON: Final = compiled(r"\b(?:I|I['’]\w+|[Mm]y|[Mm]ine|[Mm]e|[Ww]e|[Oo]ur)\b|(?<!\S)i(?:['’]?m|['’]ve)?\s")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,6 +16,7 @@ from extraction.bounds import LONGEST_CONTENT
 from extraction.offline.sentences import pieces_of
 from extraction.offline.turns import Passage, Turn
 from memory.attribution import Part, attributed_parts
+from memory.cued_patterns import compiled
 from memory.dates.calendar import day_in_words
 from memory.dates.event_date import UNKNOWN_DATE, EventDate
 from memory.dates.mentions import DateMention, UnclearDate, resolve_dates
@@ -57,22 +58,22 @@ _FIRST_PERSON: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
         (r"\b[Ii] haven['’]t\b", "{name} hasn't"),
     )
 )
-_PRESENT: Final = re.compile(rf"{_AUXILIARY}\b[Ii] {_ADVERB}(?P<verb>{'|'.join(_VERBS)})\b")
-_POSSESSIVE: Final = re.compile(r"\b[Mm]y\b")
-_OBJECT: Final = re.compile(
+_PRESENT: Final = compiled(rf"{_AUXILIARY}\b[Ii] {_ADVERB}(?P<verb>{'|'.join(_VERBS)})\b")
+_POSSESSIVE: Final = compiled(r"\b[Mm]y\b")
+_OBJECT: Final = compiled(
     r"\bI\b(?!['’])|(?<![\w'’])i(?= (?:am|was|have|had|will|would|can|could|shall|should|may|might|must|do|did|got"
     r"|went|just|really|also|never|always|still)\b)"
     r"|\b(?:[Mm]e|[Mm]yself)\b"
 )
-_PROTECTED: Final = re.compile(
+_PROTECTED: Final = compiled(
     r"```.*?(?:```|\Z)|`[^`\n]+`|\"[^\"\n]{1,500}\"|“[^”\n]{1,500}”|«[^»\n]{1,500}»|(?m:^[ \t]*>.*$)|\b(?:https?://"
     r"|www\.)\S+|[\w.+-]+@[\w-]+\.[\w.-]+",
     re.DOTALL,
 )
 """Code, quotations, quoted lines, links and mail addresses."""
 _MASK: Final = "\ue000"
-_AFTER_NAME: Final = re.compile(r"(?P<word>\b[A-Z][\w'’-]*)(?P<blank>[^\S\n]+)I\b(?!['’])")
-_NUMERAL: Final = re.compile(r"(?<![\w'’])I(?=[/&.)\-:]\S|[.)]\s+[A-Z]|-)|(?<=[/&-])I\b|^\s*I[.)](?=\s)", re.MULTILINE)
+_AFTER_NAME: Final = compiled(r"(?P<word>\b[A-Z][\w'’-]*)(?P<blank>[^\S\n]+)I\b(?!['’])")
+_NUMERAL: Final = compiled(r"(?<![\w'’])I(?=[/&.)\-:]\S|[.)]\s+[A-Z]|-)|(?<=[/&-])I\b|^\s*I[.)](?=\s)", re.MULTILINE)
 _OPENING_WORDS: Final = """
 yesterday today tomorrow tonight monday tuesday wednesday thursday friday saturday sunday january february march april june july august
 september october november december yes no yeah yep nope oh well ok okay so hi hey hello sorry thanks sure right god wow honestly mom
@@ -81,7 +82,7 @@ wish hope happy realizing knew know thought wonder believe suppose like where wh
 """
 _BEFORE_PRONOUN: Final = frozenset(_OPENING_WORDS.split())
 _SENTENCE_END: Final = re.compile(rf"[.{SENTENCE_ENDS}{FULL_WIDTH_ENDS}][\"'”’)]*(?=\s)|\n")
-_MINE: Final = re.compile(r"\b[Mm]ine\b")
+_MINE: Final = compiled(r"\b[Mm]ine\b")
 
 _SECOND_PERSON: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
     (re.compile(pattern), replacement)

@@ -1,0 +1,266 @@
+"""The cues of a regular expression: words and characters without which it cannot match.
+
+``\\b(?:i|we) (?:live|reside) in\\b`` needs "i" or "we", and "live" or "reside", and "in". :func:`cues_of` derives that from the pattern, so a
+cue is necessary by construction: whatever the pattern matches has one of each set. The reverse does not hold.
+
+Cues are compared with texts in the form of :func:`folded`. A cue is
+
+- a run of letters from a to z, with a blank before it where the pattern demands the begin of a run and one after it where it demands the
+  end: ``" live "`` is a word, ``" allerg"`` the begin of one;
+- or one character that is no letter, such as ``?``; :data:`DIGIT` stands for all digits.
+"""
+
+import re._constants as sre  # the parser of the standard library, which Hypothesis reads patterns with, too
+import re._parser as sre_parser
+from collections.abc import Iterable, Sequence
+from math import prod
+from typing import Any, Final
+
+from memory.words import TOPICLESS_WORDS
+
+Cues = tuple[frozenset[str], ...]
+"""Sets of cues. A text has a match only if it has a cue of each set."""
+
+DIGIT: Final = "0"
+MOST_SETS: Final = 3
+LONGEST_CUE: Final = 20
+"""Letters of a cue."""
+_EDGE: Final = " "
+"""Something that is no letter from a to z, or the begin or the end of the text."""
+_LETTERS: Final = frozenset("abcdefghijklmnopqrstuvwxyz")
+_LIKE_LETTERS: Final = {0x130: "i", 0x131: "i", 0x17F: "s", 0x212A: "k"}
+"""The other characters that match a letter from a to z whatever the case: dotted and dotless i, long s, the sign of Kelvin."""
+_MOST_ALTERNATIVES: Final = 256
+"""Strings that are multiplied out for a sequence of alternatives."""
+_LONGEST: Final = 80
+_MOST_CHARACTERS: Final = 24
+_USELESS: Final = 0.99
+"""Estimated share of texts from which a set says too little."""
+_PLAIN: Final = frozenset("\t\n\r\f\v '’-.,!")
+"""Characters that are too frequent, or stand for each other too often, to be cues."""
+_FREQUENT: Final = frozenset(
+    ["i", "you", "we", "it", "a", "an", "the", "to", "in", "on", "of", "at", "and", "or", "but", "is", "are", "am", "my", "me", "for", "with", "so", "not", "that", "this", "was", "have", "be", "do"]
+)
+
+_Strings = frozenset[str]
+
+
+def folded(text: str) -> str:
+    """A text with every character that matches a letter from a to z, whatever the case, in place of that letter."""
+    return text.lower() if text.isascii() else text.translate(_LIKE_LETTERS).lower()
+
+
+def cues_of(pattern: str, flags: int = 0) -> Cues:
+    """The sets of cues of a pattern, the rarest first; empty if it needs none.
+
+    Args:
+        pattern: A regular expression for texts.
+        flags: Those of :mod:`re`.
+    """
+    walk = _Walk()
+    walk.sequence(sre_parser.parse(pattern, flags))
+    walk.close()
+    return tuple(walk.rarest(MOST_SETS))
+
+
+class _Walk:
+    """Reads a sequence of nodes from left to right, and collects what each match needs.
+
+    Args:
+        begins: What is known of the text right before: an edge, or nothing.
+    """
+
+    def __init__(self, begins: str = "") -> None:
+        self.strings: _Strings = frozenset((begins,))
+        """The strings that the nodes since the last gap match, of letters, edges and cues of one character."""
+        self.needs: list[frozenset[str]] = []
+        self.is_exact = True
+        """Whether ``strings`` are all that the whole sequence matches."""
+
+    def sequence(self, nodes: Iterable[tuple[Any, Any]]) -> None:
+        """Reads nodes of :mod:`re`'s parser."""
+        for operator, argument in nodes:
+            self._node(operator, argument)
+
+    def close(self) -> None:
+        """Ends the current strings, since nothing is known of what follows."""
+        self._need(self.strings)
+        self.strings = frozenset(("",))
+        self.is_exact = False
+
+    def rarest(self, count: int) -> list[frozenset[str]]:
+        """The sets that the fewest texts have a cue of."""
+        useful = {each: _share(each) for each in self.needs}
+        return sorted((each for each in useful if useful[each] < _USELESS), key=lambda each: (useful[each], len(each), sorted(each)))[
+            :count
+        ]
+
+    def _node(self, operator: Any, argument: Any) -> None:
+        if operator is sre.LITERAL:
+            self._characters([argument])
+        elif operator is sre.IN:
+            self._set(argument)
+        elif operator is sre.AT:
+            self._position(argument)
+        elif operator is sre.SUBPATTERN:
+            self._branches([argument[-1]])
+        elif operator is sre.ATOMIC_GROUP:
+            self._branches([argument])
+        elif operator is sre.BRANCH:
+            self._branches(argument[1])
+        elif operator in (sre.MAX_REPEAT, sre.MIN_REPEAT, sre.POSSESSIVE_REPEAT):
+            self._repetition(*argument)
+        elif operator is sre.ASSERT:
+            inner = _Walk(self._edge() if argument[0] > 0 else "")
+            inner.sequence(argument[1])
+            inner.close()
+            self.needs += inner.needs
+        elif operator is not sre.ASSERT_NOT:
+            self.close()
+
+    def _edge(self) -> str:
+        return _EDGE if all(_ends_in_edge(each) for each in self.strings) else ""
+
+    def _position(self, kind: Any) -> None:
+        if kind in (sre.AT_NON_BOUNDARY, sre.AT_LOC_NON_BOUNDARY, sre.AT_UNI_NON_BOUNDARY):
+            self.close()
+        else:
+            self._append(frozenset((_EDGE,)))
+
+    def _set(self, items: Sequence[tuple[Any, Any]]) -> None:
+        characters: list[int] = []
+        has_digits = has_others = False
+        for operator, argument in items:
+            if operator is sre.LITERAL:
+                characters.append(argument)
+            elif operator is sre.CATEGORY and argument is sre.CATEGORY_DIGIT:
+                has_digits = True
+            elif operator is sre.CATEGORY and argument in (sre.CATEGORY_SPACE, sre.CATEGORY_NOT_WORD):
+                has_others = True
+            elif operator is sre.RANGE and not _has_letter(*argument):
+                has_digits = has_digits or argument == (ord("0"), ord("9"))
+                has_others = has_others or argument != (ord("0"), ord("9"))
+            else:
+                self.close()
+                return
+        if has_others or (has_digits and characters) or len(characters) > _MOST_CHARACTERS:
+            if any(_letter_of(each) for each in characters):
+                self.close()
+            else:
+                self._append(frozenset((_EDGE,)))
+        else:
+            self._characters([*characters, *([ord(DIGIT)] if has_digits else [])])
+
+    def _characters(self, codes: Sequence[int]) -> None:
+        self._append(frozenset(_letter_of(each) or _sign_of(each) for each in codes))
+
+    def _branches(self, branches: Sequence[Iterable[tuple[Any, Any]]]) -> None:
+        walks = []
+        for branch in branches:
+            walk = _Walk(self._edge())
+            walk.sequence(branch)
+            walks.append(walk)
+        if all(each.is_exact for each in walks):
+            self._append(frozenset().union(*(each.strings for each in walks)))
+            return
+        if len(walks) == 1:
+            self.close()
+            self.needs += walks[0].needs
+            self.strings = walks[0].strings
+            return
+        self.close()
+        for each in walks:
+            each.close()
+        self.needs += _of_any([each.rarest(2) for each in walks])
+
+    def _repetition(self, fewest: int, most: Any, repeated: Sequence[tuple[Any, Any]]) -> None:
+        walk = _Walk()
+        walk.sequence(repeated)
+        is_edge = walk.is_exact and all(each and not each.strip(_EDGE) for each in walk.strings)
+        if walk.is_exact and (most == 1 or is_edge):
+            self._append(walk.strings | ({""} if fewest == 0 else set()))
+            return
+        if fewest > 0:
+            self._branches([repeated])
+        self.close()
+
+    def _append(self, following: _Strings) -> None:
+        if len(self.strings) * len(following) > _MOST_ALTERNATIVES and len(self.strings) > 1 and len(following) > 1:
+            edge = self._edge()
+            if all(each.startswith(_EDGE) for each in following):
+                self.strings = frozenset(_joined(each, _EDGE) for each in self.strings)
+            self._need(self.strings)
+            self.strings, self.is_exact = frozenset((edge,)), False
+        self.strings = frozenset(_joined(one, other) for one in self.strings for other in following)
+        if max(map(len, self.strings)) > _LONGEST:
+            edge = self._edge()
+            self.close()
+            self.strings = frozenset((edge,))
+
+    def _need(self, strings: _Strings) -> None:
+        """Adds the rarest cue of each string, and the second rarest, as sets."""
+        cues = [sorted(_cues_in(each), key=lambda cue: (_share_of(cue), cue)) for each in strings]
+        for rank in range(min(2 if len(cues) > 1 else 4, min(map(len, cues), default=0))):
+            self.needs.append(frozenset(each[rank] for each in cues))
+
+
+def _of_any(branches: Sequence[Sequence[frozenset[str]]]) -> list[frozenset[str]]:
+    """What a match of any branch needs: the union of a set of each."""
+    fewest = min(map(len, branches), default=0)
+    return [frozenset().union(*(each[rank] for each in branches)) for rank in range(fewest)]
+
+
+def _joined(one: str, other: str) -> str:
+    return one + other[1:] if one.endswith(_EDGE) and other.startswith(_EDGE) else one + other
+
+
+def _ends_in_edge(string: str) -> bool:
+    return bool(string) and string[-1] not in _LETTERS
+
+
+def _letter_of(code: int) -> str:
+    letter = folded(chr(code))
+    return letter if letter in _LETTERS else ""
+
+
+def _sign_of(code: int) -> str:
+    """A character that is no letter, as a cue; an edge if it is none or has two cases."""
+    sign = chr(code)
+    if sign.isdecimal():
+        return DIGIT
+    return _EDGE if sign in _PLAIN or sign.isspace() or sign.lower() != sign or sign.upper() != sign else sign
+
+
+def _has_letter(first: int, last: int) -> bool:
+    return any(first <= each <= last for each in (*map(ord, _LETTERS), *(ord(each.upper()) for each in _LETTERS), *_LIKE_LETTERS))
+
+
+def _cues_in(string: str) -> set[str]:
+    found: set[str] = set()
+    start = 0
+    for index in range(len(string) + 1):
+        if index < len(string) and string[index] in _LETTERS:
+            continue
+        if index > start:
+            word = string[start : min(index, start + LONGEST_CUE)]
+            found.add(f"{_EDGE if start else ''}{word}{_EDGE if start + len(word) == index < len(string) else ''}")
+        if index < len(string) and string[index] != _EDGE:
+            found.add(string[index])
+        start = index + 1
+    return found
+
+
+def _share(cues: frozenset[str]) -> float:
+    return 1 - prod(1 - _share_of(each) for each in cues)
+
+
+def _share_of(cue: str) -> float:
+    """The estimated share of texts with a cue. It decides which cues are looked for, never whether a pattern matches."""
+    word = cue.strip(_EDGE)
+    if word not in _LETTERS and not word.isalpha():
+        return {"?": 0.4, DIGIT: 0.3}.get(cue, 0.05)
+    edges = cue.startswith(_EDGE) + cue.endswith(_EDGE)
+    if edges == 2:
+        return 0.4 if word in _FREQUENT else 0.1 if word in TOPICLESS_WORDS or len(word) < 3 else 0.003
+    frequent = (1.0, 0.9, 0.5, 0.2, 0.05)
+    return frequent[min(len(word), 4)] * (0.5 if edges else 1.0) if len(word) < 5 else 0.005
