@@ -21,6 +21,8 @@ _Entry = TypeVar("_Entry")
 Replacement = str | Callable[[re.Match[str]], str]
 Rewrite = Callable[[re.Pattern[str], Replacement, str], str]
 
+_GROUP: Final = re.compile(r"\((?!\?)|\(\?P?<(?![=!])")
+"""Begins a group with a number or a name, or looks like it."""
 _RUN: Final = re.compile("[a-z]+")
 _LONGEST_RUN: Final = 60
 """Letters of a run in which cues are looked for. A longer one may have all of them."""
@@ -125,33 +127,39 @@ def all_tried() -> Iterator[None]:
 
 
 class Table(Generic[_Entry]):
-    """Entries with a pattern each, in order.
+    """Entries with a pattern each, in order. A pattern is compiled when a text first has its cues.
 
     Args:
-        entries: Each with its pattern.
+        entries: Each after its pattern.
+        flags: Those of :mod:`re`, for all patterns.
     """
 
-    def __init__(self, entries: Iterable[tuple[re.Pattern[str], _Entry]]) -> None:
+    def __init__(self, entries: Iterable[tuple[str, _Entry]], flags: int = 0) -> None:
         self._entries = tuple(entries)
-        self.cues = tuple(cues_of(pattern.pattern, pattern.flags) for pattern, _ in self._entries)
+        self._flags = flags
+        self.cues = tuple(cues_of(pattern, flags) for pattern, _ in self._entries)
         """The cues of each pattern."""
+        self._compiled: list[re.Pattern[str] | None] = [None] * len(self._entries)
         self._first = _REGISTER.add(self.cues)
         self.all_bits = ((1 << len(self._entries)) - 1) << self._first
         """All entries, as bits of :meth:`_Register.possible`."""
+
+    def __getitem__(self, number: int) -> tuple[re.Pattern[str], _Entry]:
+        pattern, entry = self._entries[number]
+        if (ready := self._compiled[number]) is None:
+            ready = self._compiled[number] = re.compile(pattern, self._flags)
+        return ready, entry
 
     def possible(self, text: str) -> Iterator[tuple[re.Pattern[str], _Entry]]:
         """The entries whose pattern may match a text or a part of it, in order."""
         left = self.bits(text)
         while left:
-            yield self._entries[(left & -left).bit_length() - 1]
+            yield self[(left & -left).bit_length() - 1]
             left &= left - 1
 
     def bits(self, text: str) -> int:
         """The numbers of these entries, as bits."""
         return (_REGISTER.possible(text) & self.all_bits) >> self._first
-
-    def __getitem__(self, number: int) -> tuple[re.Pattern[str], _Entry]:
-        return self._entries[number]
 
 
 class Cued:
@@ -165,11 +173,11 @@ class Cued:
     def __init__(self, pattern: str, flags: int = 0) -> None:
         self.pattern = pattern
         self.flags = flags
-        self._table = self._branches()
+        self._table = Table(((each, None) for each in self._branches()), flags)
         self._bit = self._table.all_bits
 
-    def _branches(self) -> Table[None]:
-        return Table([(self.compiled, None)])
+    def _branches(self) -> Sequence[str]:
+        return (self.pattern,)
 
     @cached_property
     def compiled(self) -> re.Pattern[str]:
@@ -216,8 +224,8 @@ class _Alternatives(Cued):
         self._patterns = patterns
         super().__init__("|".join(patterns), flags)
 
-    def _branches(self) -> Table[None]:
-        return Table([(re.compile(each, self.flags), None) for each in self._patterns])
+    def _branches(self) -> Sequence[str]:
+        return self._patterns
 
     def search(self, text: str, start: int = 0) -> re.Match[str] | None:
         found: re.Match[str] | None = None
@@ -238,8 +246,9 @@ def compiled(pattern: str, flags: int = 0) -> Cued:
 
 def any_pattern(patterns: Sequence[str], flags: int = 0) -> Cued:
     """Finds any of the patterns, as one with ``|`` between them does."""
-    has_groups = any(re.compile(each, flags).groups for each in patterns)
-    return Cued("|".join(patterns), flags) if has_groups or len(patterns) == 1 else _Alternatives(patterns, flags)
+    if len(patterns) == 1 or any(map(_GROUP.search, patterns)):
+        return Cued("|".join(patterns), flags)
+    return _Alternatives(patterns, flags)
 
 
 def _all_replaced(pattern: re.Pattern[str], replacement: Replacement, text: str) -> str:
@@ -256,7 +265,7 @@ class Rewrites:
     """
 
     def __init__(self, rules: Iterable[tuple[str, Replacement]], flags: int = 0, *, rewrite: Rewrite = _all_replaced) -> None:
-        self._table = Table([(re.compile(pattern, flags), replacement) for pattern, replacement in rules])
+        self._table = Table(rules, flags)
         self._rewrite = rewrite
 
     def apply(self, text: str) -> str:

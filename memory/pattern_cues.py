@@ -1,18 +1,20 @@
-"""The cues of a regular expression: words and characters without which it cannot match.
+r"""The cues of a regular expression: words and characters without which it cannot match.
 
-``\\b(?:i|we) (?:live|reside) in\\b`` needs "i" or "we", and "live" or "reside", and "in". :func:`cues_of` derives that from the pattern, so a
-cue is necessary by construction: whatever the pattern matches has one of each set. The reverse does not hold.
+The pattern ``\b(?:i|we) (?:live|reside) in\b`` needs "i" or "we", "live" or "reside", and "in". :func:`cues_of` derives that from the
+pattern, so a cue is necessary by construction: each match has one of each set. A text with the cues need not have a match.
 
 Cues are compared with texts in the form of :func:`folded`. A cue is
 
-- a run of letters from a to z, with a blank before it where the pattern demands the begin of a run and one after it where it demands the
-  end: ``" live "`` is a word, ``" allerg"`` the begin of one;
-- or one character that is no letter, such as ``?``; :data:`DIGIT` stands for all digits.
+- a run of letters from a to z, with a blank before it where the run must begin there, and one after it where it must end: ``" live "`` is a
+  whole word, ``" allerg"`` the begin of one;
+- or one character that is no letter, such as ``?``. :data:`DIGIT` stands for all digits.
 """
 
 import re._constants as sre  # the parser of the standard library, which Hypothesis reads patterns with, too
 import re._parser as sre_parser
 from collections.abc import Iterable, Sequence
+from functools import cache, lru_cache
+from itertools import chain, groupby
 from math import prod
 from typing import Any, Final
 
@@ -38,9 +40,10 @@ _USELESS: Final = 0.99
 """Estimated share of texts from which a set says too little."""
 _PLAIN: Final = frozenset("\t\n\r\f\v '’-.,!")
 """Characters that are too frequent, or stand for each other too often, to be cues."""
-_FREQUENT: Final = frozenset(
-    ["i", "you", "we", "it", "a", "an", "the", "to", "in", "on", "of", "at", "and", "or", "but", "is", "are", "am", "my", "me", "for", "with", "so", "not", "that", "this", "was", "have", "be", "do"]
-)
+_FREQUENT_WORDS: Final = """
+i you we it a an the to in on of at and or but is are am my me for with so not that this was have be do
+"""
+_FREQUENT: Final = frozenset(_FREQUENT_WORDS.split())
 
 _Strings = frozenset[str]
 
@@ -79,8 +82,12 @@ class _Walk:
 
     def sequence(self, nodes: Iterable[tuple[Any, Any]]) -> None:
         """Reads nodes of :mod:`re`'s parser."""
-        for operator, argument in nodes:
-            self._node(operator, argument)
+        for is_literal, group in groupby(nodes, _is_literal):
+            if is_literal:
+                self._append(frozenset((_shape_of([code for _, code in group]),)))
+            else:
+                for operator, argument in group:
+                    self._node(operator, argument)
 
     def close(self) -> None:
         """Ends the current strings, since nothing is known of what follows."""
@@ -96,9 +103,7 @@ class _Walk:
         ]
 
     def _node(self, operator: Any, argument: Any) -> None:
-        if operator is sre.LITERAL:
-            self._characters([argument])
-        elif operator is sre.IN:
+        if operator is sre.IN:
             self._set(argument)
         elif operator is sre.AT:
             self._position(argument)
@@ -117,6 +122,8 @@ class _Walk:
             self.needs += inner.needs
         elif operator is not sre.ASSERT_NOT:
             self.close()
+        elif _has_all_word_characters(argument[1]):
+            self._append(frozenset((_EDGE,)))
 
     def _edge(self) -> str:
         return _EDGE if all(_ends_in_edge(each) for each in self.strings) else ""
@@ -144,7 +151,7 @@ class _Walk:
                 self.close()
                 return
         if has_others or (has_digits and characters) or len(characters) > _MOST_CHARACTERS:
-            if any(_letter_of(each) for each in characters):
+            if any(_sign_of(each) in _LETTERS for each in characters):
                 self.close()
             else:
                 self._append(frozenset((_EDGE,)))
@@ -152,10 +159,13 @@ class _Walk:
             self._characters([*characters, *([ord(DIGIT)] if has_digits else [])])
 
     def _characters(self, codes: Sequence[int]) -> None:
-        self._append(frozenset(_letter_of(each) or _sign_of(each) for each in codes))
+        self._append(frozenset(map(_sign_of, codes)))
 
     def _branches(self, branches: Sequence[Iterable[tuple[Any, Any]]]) -> None:
         walks = []
+        if len(branches) > 1 and all(map(_is_literal, chain.from_iterable(branches))):
+            self._append(frozenset(_shape_of([code for _, code in branch]) for branch in branches))
+            return
         for branch in branches:
             walk = _Walk(self._edge())
             walk.sequence(branch)
@@ -218,14 +228,34 @@ def _ends_in_edge(string: str) -> bool:
     return bool(string) and string[-1] not in _LETTERS
 
 
-def _letter_of(code: int) -> str:
-    letter = folded(chr(code))
-    return letter if letter in _LETTERS else ""
+def _has_all_word_characters(nodes: Sequence[tuple[Any, Any]]) -> bool:
+    r"""Whether nodes match each ``\w``, so that where they do not match no letter is next."""
+    return (
+        len(nodes) == 1
+        and nodes[0][0] is sre.IN
+        and (sre.CATEGORY, sre.CATEGORY_WORD) in nodes[0][1]
+        and nodes[0][1][0][0] is not sre.NEGATE
+    )
 
 
+def _is_literal(node: tuple[Any, Any]) -> bool:
+    return node[0] is sre.LITERAL
+
+
+def _shape_of(codes: Sequence[int]) -> str:
+    """Characters as letters, cues and edges."""
+    shape = "".join(map(_sign_of, codes))
+    while _EDGE + _EDGE in shape:
+        shape = shape.replace(_EDGE + _EDGE, _EDGE)
+    return shape
+
+
+@cache
 def _sign_of(code: int) -> str:
-    """A character that is no letter, as a cue; an edge if it is none or has two cases."""
+    """A character as the letter from a to z that it matches, or as a cue; as an edge if it is no cue or has two cases."""
     sign = chr(code)
+    if (letter := folded(sign)) in _LETTERS:
+        return letter
     if sign.isdecimal():
         return DIGIT
     return _EDGE if sign in _PLAIN or sign.isspace() or sign.lower() != sign or sign.upper() != sign else sign
@@ -254,6 +284,7 @@ def _share(cues: frozenset[str]) -> float:
     return 1 - prod(1 - _share_of(each) for each in cues)
 
 
+@lru_cache(maxsize=10_000)
 def _share_of(cue: str) -> float:
     """The estimated share of texts with a cue. It decides which cues are looked for, never whether a pattern matches."""
     word = cue.strip(_EDGE)

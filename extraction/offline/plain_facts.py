@@ -38,7 +38,7 @@ from extraction.offline.taste_forms import TASTE_FORMS
 from extraction.offline.value_patterns import DOT
 from memory.cued_patterns import Table, compiled
 
-_FORMS: Final = Table((form.pattern, form) for form in (*PERSONAL_FORMS, *TASTE_FORMS))
+_FORMS: Final = Table(((form.pattern, form) for form in (*PERSONAL_FORMS, *TASTE_FORMS)), re.IGNORECASE)
 _BEGINS_CONDITION: Final = compiled(r"\W*(?:if|unless|when|whenever|once|i wish|suppose|imagine|as if)\b", re.IGNORECASE)
 _FIRST_PERSON: Final = compiled(r"(?:i|im|we)\b", re.IGNORECASE)
 _HAS_FIRST_PERSON: Final = compiled(r"\b(?:i|we)\b(?!.*\b(?:he|she|they|you)\b)", re.IGNORECASE)

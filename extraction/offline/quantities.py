@@ -196,50 +196,47 @@ def _read_single(match: re.Match[str]) -> Quantity | None:
     return _quantity(-value if match["sign"] else value, unit)
 
 
-def _form(pattern: str, read: _Reader) -> tuple[re.Pattern[str], _Reader]:
-    return re.compile(pattern, re.IGNORECASE), read
-
-
 _FORMS: Final = Table(
     (
         # Dates, versions, addresses of machines, phone numbers.
-        _form(r"\d+(?:[./-]\d+){2,}|\+?\d{3,}(?:-\d{2,})+|\d+(?:\s*[x×]\s*\d+)+", _read_nothing),
+        (r"\d+(?:[./-]\d+){2,}|\+?\d{3,}(?:-\d{2,})+|\d+(?:\s*[x×]\s*\d+)+", _read_nothing),
         # Numbers as Germans write them, and rates.
-        _form(r"\d{1,3}(?:\.\d{3})+,\d+", _read_nothing),
-        _form(rf"{_DIGITS}\s*(?:k?m|miles?|min(?:ute)?s?|h|hours?|steps)\s*(?:/|\bper\b)\s*[a-z]+", _read_nothing),
-        _form(rf"(?:\b(?P<whole>\d+)\s+)?(?P<part>[13])/(?P<of>[24])\s+(?:of an?\s+)?(?P<unit>{_HALVED})s?\b", _read_fraction),
-        _form(r"\d+\s*(?:feet|foot|ft|')\s*\d+(?:\s*(?:inch(?:es)?|\"))?", _read_nothing),
-        _form(rf"(?P<score>\d+(?:\.\d+)?|\b{NUMBER_IN_WORDS}\b)\s*(?:out of|/)\s*(?P<best>\d+|{NUMBER_IN_WORDS}\b)(?!/)", _read_score),
-        _form(r"(?P<hours>\d{1,2}):(?P<minutes>[0-5]\d):(?P<seconds>[0-5]\d)(?![\d:])", _read_clock),
-        _form(r"(?P<large>\d{1,3}):(?P<small>[0-5]\d)(?![\d:])(?:\s*(?P<unit>h|hrs?|hours?|min|mins|minutes?)\b)?", _read_short_clock),
-        _form(rf"(?P<hours>{_COUNT}|\ban?)\s*(?:{_HOURS},?\s*(?:and\s+)?(?P<minutes>{_COUNT})\s*{_MINUTES})", _read_hours_and_minutes),
-        _form(r"(?P<hours>\d{1,2})\s?h\s?(?P<minutes>[0-5]\d)(?:\s?m|\s?min)?\b", _read_hours_and_minutes),
-        _form(rf"(?P<minutes>{_COUNT})\s*{_MINUTES},?\s*(?:and\s+)?(?P<seconds>{_COUNT})\s*{_SECONDS}", _read_minutes_and_seconds),
-        _form(r"\b(?P<hour>an hour and )?(?:(?P<three>three[- ]quarters)|(?:a )?quarter)(?(hour)\b| of an hour\b)", _read_quarters),
-        _form(rf"(?:\bfrom\s+)?{_DIGITS}\s*(?:[a-z%]+\.?)?\s*(?:[-–—]|\.\.)\s*[$€£]?{_DIGITS}(?:\s*[a-z%]+)?", _read_nothing),
-        _form(rf"(?:\bfrom\s+)?(?:{_COUNT}|\ban?\b)\s*(?:[a-z%]+\.?)?\s+to\s+{_COUNT}(?:\s*[a-z%]+)?", _read_nothing),
-        _form(rf"(?:{_COUNT}k?|\ban?\b)\s+or\s+{_COUNT}(?:\s*[a-z%]+)?", _read_nothing),
-        _form(rf"\bbetween\s+{_COUNT}\s*(?:[a-z%]+\s+)?and\s+{_COUNT}(?:\s*[a-z%]+)?", _read_nothing),
-        _form(
+        (r"\d{1,3}(?:\.\d{3})+,\d+", _read_nothing),
+        (rf"{_DIGITS}\s*(?:k?m|miles?|min(?:ute)?s?|h|hours?|steps)\s*(?:/|\bper\b)\s*[a-z]+", _read_nothing),
+        (rf"(?:\b(?P<whole>\d+)\s+)?(?P<part>[13])/(?P<of>[24])\s+(?:of an?\s+)?(?P<unit>{_HALVED})s?\b", _read_fraction),
+        (r"\d+\s*(?:feet|foot|ft|')\s*\d+(?:\s*(?:inch(?:es)?|\"))?", _read_nothing),
+        (rf"(?P<score>\d+(?:\.\d+)?|\b{NUMBER_IN_WORDS}\b)\s*(?:out of|/)\s*(?P<best>\d+|{NUMBER_IN_WORDS}\b)(?!/)", _read_score),
+        (r"(?P<hours>\d{1,2}):(?P<minutes>[0-5]\d):(?P<seconds>[0-5]\d)(?![\d:])", _read_clock),
+        (r"(?P<large>\d{1,3}):(?P<small>[0-5]\d)(?![\d:])(?:\s*(?P<unit>h|hrs?|hours?|min|mins|minutes?)\b)?", _read_short_clock),
+        (rf"(?P<hours>{_COUNT}|\ban?)\s*(?:{_HOURS},?\s*(?:and\s+)?(?P<minutes>{_COUNT})\s*{_MINUTES})", _read_hours_and_minutes),
+        (r"(?P<hours>\d{1,2})\s?h\s?(?P<minutes>[0-5]\d)(?:\s?m|\s?min)?\b", _read_hours_and_minutes),
+        (rf"(?P<minutes>{_COUNT})\s*{_MINUTES},?\s*(?:and\s+)?(?P<seconds>{_COUNT})\s*{_SECONDS}", _read_minutes_and_seconds),
+        (r"\b(?P<hour>an hour and )?(?:(?P<three>three[- ]quarters)|(?:a )?quarter)(?(hour)\b| of an hour\b)", _read_quarters),
+        (rf"(?:\bfrom\s+)?{_DIGITS}\s*(?:[a-z%]+\.?)?\s*(?:[-–—]|\.\.)\s*[$€£]?{_DIGITS}(?:\s*[a-z%]+)?", _read_nothing),
+        (rf"(?:\bfrom\s+)?(?:{_COUNT}|\ban?\b)\s*(?:[a-z%]+\.?)?\s+to\s+{_COUNT}(?:\s*[a-z%]+)?", _read_nothing),
+        (rf"(?:{_COUNT}k?|\ban?\b)\s+or\s+{_COUNT}(?:\s*[a-z%]+)?", _read_nothing),
+        (rf"\bbetween\s+{_COUNT}\s*(?:[a-z%]+\s+)?and\s+{_COUNT}(?:\s*[a-z%]+)?", _read_nothing),
+        (
             r"\b(?:a )?half[- ](?:an?[- ])?"
             rf"(?P<unit>{_HALVED})s?\b",
             _read_half,
         ),
-        _form(rf"(?P<number>{_COUNT}|\ban?)\s+and\s+a\s+half\s+(?P<unit>[a-z]+)", _read_and_a_half),
-        _form(rf"(?P<number>{_COUNT}|\ban?)\s+(?P<unit>[a-z]+)\s+and\s+a\s+half\b", _read_and_a_half),
-        _form(
+        (rf"(?P<number>{_COUNT}|\ban?)\s+and\s+a\s+half\s+(?P<unit>[a-z]+)", _read_and_a_half),
+        (rf"(?P<number>{_COUNT}|\ban?)\s+(?P<unit>[a-z]+)\s+and\s+a\s+half\b", _read_and_a_half),
+        (
             rf"{_RAN}(?P<half>half[- ])?marathon\b(?!\s+(?:training|runner|plan|of))",
             _read_race,
         ),
-        _form(rf"(?P<digits>{_DIGITS})\s?k\b(?=\s+(?:run|race|jog|walk|ride|swim|row|hike|loop)\b)", _read_kilometres),
-        _form(rf"{_RAN}(?P<digits>{_DIGITS})\s?k\b", _read_kilometres),
-        _form(rf"(?P<currency>[$€£¥])\s?(?P<digits>{_DIGITS})(?:\s?(?P<multiple>k|m|mn|bn|million|billion|thousand)\b)?", _read_money),
-        _form(
+        (rf"(?P<digits>{_DIGITS})\s?k\b(?=\s+(?:run|race|jog|walk|ride|swim|row|hike|loop)\b)", _read_kilometres),
+        (rf"{_RAN}(?P<digits>{_DIGITS})\s?k\b", _read_kilometres),
+        (rf"(?P<currency>[$€£¥])\s?(?P<digits>{_DIGITS})(?:\s?(?P<multiple>k|m|mn|bn|million|billion|thousand)\b)?", _read_money),
+        (
             rf"(?P<sign>(?<![\w)%])[-−]|\bminus\s+)?(?:(?P<digits>{_DIGITS})(?P<fraction>[¼½¾])?(?P<thousands>k\b)?|\b(?P<words>{NUMBER_IN_WORDS}|an?)\b)"
             r"(?:\s*(?P<percent>%)|\s*(?P<degrees>°)\s*[CF]?\b|\s*(?P<more>\+)|(?:[\s-]+|(?=[a-z]))(?P<unit>[a-z]+))?",
             _read_single,
         ),
-    )
+    ),
+    re.IGNORECASE,
 )
 
 

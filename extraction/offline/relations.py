@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from extraction.offline import fact_words as words
-from extraction.offline.patterns import any_of, cue, listed
+from extraction.offline.patterns import any_of, cue, listed, whole
 from extraction.offline.value_patterns import FIRST_NAME
 from memory.cued_patterns import Table, compiled
 
@@ -31,7 +31,7 @@ _PET_LOST: Final = (
     rf"|was run over|got run over)\b"
 )
 _NO_RELATION: Final = compiled(
-    rf"{cue(_LOST, _SUPPOSED).pattern}|(?<!nearly )(?<!almost )\bdied\b|{_PET_LOST}|\b(?:put|had|gave)\s+(?:my"
+    rf"{whole(_LOST, _SUPPOSED)}|(?<!nearly )(?<!almost )\bdied\b|{_PET_LOST}|\b(?:put|had|gave)\s+(?:my"
     rf"|our)\s+(?:\w+\s+){{1,3}}(?:down|to sleep|away|up)\b|\bno\b,? my\b"
     r"|(?<!my )\bex\b|\bex\b(?![- ](?:husband|wife|boyfriend|girlfriend|partner)"
     r"(?:(?:['’]s name)? is\b|['’]s name['’]?s?\b|,? (?:called |named )?(?-i:[A-Z])))|\bbob['’]?s your uncle\b"
@@ -69,7 +69,7 @@ _LOWER: Final = (
 )
 _CALLED: Final = r"(?:['’]s (?:name is|name['’]s|called|named)|s name is| is called| is named|['’]s name)"
 _PATTERNS: Final = Table(
-    (re.compile(pattern), None)
+    (pattern, None)
     for pattern in (
         rf"{_MY}{_RELATION}, an? [a-z -]{{3,30}}? (?:called|named) {_NAME}",
         rf"{_MY}{_RELATION} of [\w ]{{3,20}}, {_NAME}(?=\s*[.,!;)])",

@@ -5,6 +5,7 @@ and :mod:`~memory.dates.unclear`. The leftmost form counts, and of those that be
 """
 
 import calendar
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
@@ -19,14 +20,11 @@ from memory.dates.grammar import NoDate, Outcome
 from memory.dates.tense import tense_around
 
 _PATTERNS: Final = Table(
-    (pattern.regex, pattern)
-    for pattern in (
-        *absolute.PATTERNS,
-        *yearless.PATTERNS,
-        *relative.PATTERNS,
-        *holidays.PATTERNS,
-        *unclear.PATTERNS,
-    )
+    (
+        (each.regex.pattern, each)
+        for each in (*absolute.PATTERNS, *yearless.PATTERNS, *relative.PATTERNS, *holidays.PATTERNS, *unclear.PATTERNS)
+    ),
+    re.IGNORECASE,
 )
 _KEPT_TEXTS: Final = 16
 """Texts whose dates are cached: the known and the unclear dates of a text are often asked for one after the other."""
