@@ -1,9 +1,9 @@
 """Regular expressions that are tried only on texts with their cues, so that hundreds of rules cost one look at a text.
 
 Write ``compiled(r"...", re.IGNORECASE)`` in place of ``re.compile(...)``, :class:`Rewrites` for a table of patterns with replacements, and
-:class:`Table` for any other entries with a pattern. Nothing has to be declared: :mod:`memory.pattern_cues` derives from each pattern the words
-and characters that all its matches have. All patterns share one look at a text. It finds the words of the text and with them the patterns
-that may match; no other pattern is tried.
+:class:`Table` for any other entries with a pattern. Nothing has to be declared: :mod:`memory.pattern_cues` derives from each pattern the
+words and characters that all its matches have. All patterns share one look at a text. It finds the words of the text and with them the
+patterns that may match; no other pattern is tried.
 
 The results are those of :mod:`re`. The rarer the words that a pattern demands, the less it costs.
 """
@@ -21,8 +21,6 @@ _Entry = TypeVar("_Entry")
 Replacement = str | Callable[[re.Match[str]], str]
 Rewrite = Callable[[re.Pattern[str], Replacement, str], str]
 
-_GROUP: Final = re.compile(r"\((?!\?)|\(\?P?<(?![=!])")
-"""Begins a group with a number or a name, or looks like it."""
 _RUN: Final = re.compile("[a-z]+")
 _LONGEST_RUN: Final = 60
 """Letters of a run in which cues are looked for. A longer one may have all of them."""
@@ -152,13 +150,29 @@ class Table(Generic[_Entry]):
 
     def possible(self, text: str) -> Iterator[tuple[re.Pattern[str], _Entry]]:
         """The entries whose pattern may match a text or a part of it, in order."""
-        left = self.bits(text)
+        left = self._bits(text)
         while left:
             yield self[(left & -left).bit_length() - 1]
             left &= left - 1
 
-    def bits(self, text: str) -> int:
-        """The numbers of these entries, as bits."""
+    def rewritten(self, text: str, rewrite: Callable[[re.Pattern[str], _Entry, str], str]) -> str:
+        """The text after each entry in order.
+
+        Args:
+            text: A text.
+            rewrite: Rewrites a text by one entry. It returns a text without a match of the pattern as it is.
+        """
+        left = self._bits(text)
+        while left:
+            bit = left & -left
+            before = text
+            text = rewrite(*self[bit.bit_length() - 1], before)
+            left ^= bit
+            if text != before:
+                left = self._bits(text) & -(bit << 1)
+        return text
+
+    def _bits(self, text: str) -> int:
         return (_REGISTER.possible(text) & self.all_bits) >> self._first
 
 
@@ -218,7 +232,7 @@ class Cued:
 
 
 class _Alternatives(Cued):
-    """Alternatives without groups, each of which is tried only on texts with its own cues."""
+    """Alternatives, each of which is tried only on texts with its own cues."""
 
     def __init__(self, patterns: Sequence[str], flags: int) -> None:
         self._patterns = patterns
@@ -228,15 +242,8 @@ class _Alternatives(Cued):
         return self._patterns
 
     def search(self, text: str, start: int = 0) -> re.Match[str] | None:
-        found: re.Match[str] | None = None
-        for pattern, _ in self._table.possible(text):
-            other = pattern.search(text, start)
-            if other is not None and (found is None or other.start() < found.start()):
-                found = other
-        return found
-
-    def match(self, text: str, start: int = 0) -> re.Match[str] | None:
-        return next((found for each, _ in self._table.possible(text) if (found := each.match(text, start)) is not None), None)
+        found = [each.start() for pattern, _ in self._table.possible(text) if (each := pattern.search(text, start)) is not None]
+        return self.compiled.match(text, min(found)) if found else None
 
 
 def compiled(pattern: str, flags: int = 0) -> Cued:
@@ -245,10 +252,8 @@ def compiled(pattern: str, flags: int = 0) -> Cued:
 
 
 def any_pattern(patterns: Sequence[str], flags: int = 0) -> Cued:
-    """Finds any of the patterns, as one with ``|`` between them does."""
-    if len(patterns) == 1 or any(map(_GROUP.search, patterns)):
-        return Cued("|".join(patterns), flags)
-    return _Alternatives(patterns, flags)
+    """Finds any of the patterns, as one pattern with ``|`` between them does, but tries only those whose cues a text has."""
+    return _Alternatives(patterns, flags) if len(patterns) > 1 else Cued(patterns[0], flags)
 
 
 def _all_replaced(pattern: re.Pattern[str], replacement: Replacement, text: str) -> str:
@@ -270,13 +275,4 @@ class Rewrites:
 
     def apply(self, text: str) -> str:
         """The text after all rules."""
-        left = self._table.bits(text)
-        while left:
-            bit = left & -left
-            pattern, replacement = self._table[bit.bit_length() - 1]
-            rewritten = self._rewrite(pattern, replacement, text)
-            left ^= bit
-            if rewritten != text:
-                text = rewritten
-                left = self._table.bits(text) & -(bit << 1)
-        return text
+        return self._table.rewritten(text, self._rewrite)

@@ -97,7 +97,7 @@ class _Walk:
 
     def rarest(self, count: int) -> list[frozenset[str]]:
         """The sets that the fewest texts have a cue of."""
-        useful = {each: _share(each) for each in self.needs}
+        useful = {each: share_of(each) for each in self.needs}
         return sorted((each for each in useful if useful[each] < _USELESS), key=lambda each: (useful[each], len(each), sorted(each)))[
             :count
         ]
@@ -280,7 +280,8 @@ def _cues_in(string: str) -> set[str]:
     return found
 
 
-def _share(cues: frozenset[str]) -> float:
+def share_of(cues: frozenset[str]) -> float:
+    """The estimated share of texts that have one of a set of cues."""
     return 1 - prod(1 - _share_of(each) for each in cues)
 
 

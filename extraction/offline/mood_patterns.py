@@ -5,14 +5,14 @@ from typing import Final
 
 from extraction.offline import mood_words as words
 from extraction.offline.fact_words import PETS, RELATIVES
-from extraction.offline.patterns import any_of, cue, either, listed, whole
+from extraction.offline.patterns import any_of, cue, either, listed, whole_apart
 from memory.cued_patterns import compiled
 
 _FIRST_PERSON: Final = r"(?:i|i['’]?m|my|we|our|call me)\b"
 _TEXT: Final = any_of(words.TEXT_NOUNS)
 _I_AM_NOW: Final = r"\b(?:i(?:['’]?m| am)|we(?:['’]re| are))(?: now| still)?"
 TASK: Final = either(
-    whole(words.PROCESSING),
+    *whole_apart(words.PROCESSING),
     rf"\b{any_of(words.SENTENCE_VERBS)}(?: (?:this|these|the|my|following|for me|after me))*(?: {_TEXT}\b|\s*:)",
     r"(?<!sorry, )(?<!oops, )(?<!^)\btypos?\b(?!\s*[:,])(?! (?:from|on|of) )",
     r"\bhow (?:do|would|can|should|to) (?:you|i|we|one)? ?(?:say|spell|pronounce|put)\b|\bhow is .{1,60} (?:said|spelled|written)\b",
@@ -51,11 +51,11 @@ NO_TASK: Final = either(
 WRITING: Final = either(
     rf"\b{any_of(words.WRITING_VERBS)}\b[^.!?]{{0,40}}\b{any_of(words.WRITTEN)}\b",
     rf"\b{any_of(words.READING_VERBS)}\b[^.!?]{{0,25}}\b{any_of(words.READ_TEXTS)}\b",
-    whole(words.EXERCISES),
+    *whole_apart(words.EXERCISES),
 )
 """Orders or shows a text; what follows may be it. What was said before is not."""
 FICTION: Final = either(
-    whole(words.FICTION, words.SUPPOSITIONS),
+    *whole_apart(words.FICTION, words.SUPPOSITIONS),
     rf"\b{any_of(words.PROPOSALS)} {any_of(words.PLAYS)}\b",
     r"\b(?:act|acting|behave|speak|talk|answer|respond) (?:as|like)\b|\byou(?:['’]re| are| be)(?: now)? (?:a|an|the"
     r"|my) \w+|\blet me be\b|\bi(?:['’]ll| will) be (?:the|a|an)\b",
@@ -92,7 +92,7 @@ PLAYED_ON: Final = either(
 """Asks the other to go on with a play; the statements of the message are part of it."""
 END_OF_FICTION: Final = cue(words.END_OF_FICTION)
 IRONY: Final = either(
-    whole(words.MOCKING),
+    *whole_apart(words.MOCKING),
     r"(?:^|\s)/s\b|\bnot really\s*[.!]*$|\bnot\s*[!.]*$(?<=not!)|\bi wish\s*[!.]*$",
     rf"^\W*{any_of(words.SIGHS)}\b,?(?: {any_of(words.JOYS)}\b)?[,!.…]+\s*(?:i|i['’]m|my|we)\b(?! (?:also|just moved))",
     rf"^\W*{any_of(words.SIGHS)}\b,? (?:another|more|yet another|one more|just what|exactly what)\b",
@@ -152,7 +152,7 @@ TITLE_OF_GAME: Final = re.compile(
     r"(?:\S+ (?:\S+ )*(?:[A-Z]\S*|\d+)|\S*[:\d]\S*)"
 )
 """A title of several words that begins as no place does."""
-LAUGHTER: Final = either(whole(words.LAUGHTER), r"[😂🤣😜😝🤪]")
+LAUGHTER: Final = either(*whole_apart(words.LAUGHTER), r"[😂🤣😜😝🤪]")
 OTHER_TOPIC: Final = re.compile(
     r"^\W*(?:(?:and|but|so|also|btw|by the way|anyway|yesterday|today|now)\W+)*(?:(?:my|our|the|her|his"
     r"|their|any|what|how|where|who|which|can|could"
@@ -170,7 +170,7 @@ IRONIC_AGREEMENT: Final = either(
     rf"\b(?:i['’]?m|i am) (?:the )?{any_of(words.ROYALS)}\b",
 )
 REPORT: Final = either(
-    whole(words.REPORTING),
+    *whole_apart(words.REPORTING),
     r"\b(?:goes|go|went|'s like|is like|was like|be like),? (?:i|i['’]?m|i am|my|we)\b",
     rf"\b(?:my|his|her|our|their|the|some|every)\b(?: \w+){{1,2}} {any_of(words.THINKING)}\b",
     rf"\b{any_of(words.OTHERS)} {any_of(words.THINKING)}\b",
@@ -257,7 +257,7 @@ INTRODUCES_TEXT: Final = compiled(
 )
 """Announces somebody else's words: "This is what she posted."."""
 ENGLISH_NOUNS: Final = either(
-    whole(words.ENGLISH_NOUNS),
+    *whole_apart(words.ENGLISH_NOUNS),
     rf"\b(?:my|our) {any_of(RELATIVES, PETS)}\b|\b(?:drives?|makes?|gives?) me\b|\bi (?:freelance|answer to|go by)\b|\bspeaking\s*[.!]*$"
     r"|\bi (?:recently|just|now|really|also|never|always|still) [a-z]+\b|\bis my (?:thing|passion|favou?rite)\b",
     r"\b(?:is dead|died|passed away)\b",

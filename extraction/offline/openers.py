@@ -134,7 +134,7 @@ _OPENER: Final = compiled(
 _ANNOUNCED: Final = compiled(rf"{_BEGIN}{_LEAD}(?P<opener>{_ACTIVITY})\s*(?::|\s[-–—])\s*{_STATES}", re.IGNORECASE)
 _FOR_SOMEBODY: Final = compiled(r"\bfor [A-Z]")
 _CONCEDED: Final = compiled(rf"{_BEGIN}{_LEAD}{_CONCESSION}\s*[,:—–]\s*{_STATES}", re.IGNORECASE)
-_SALUTATION: Final = re.compile(
+_SALUTATION: Final = compiled(
     rf"^\W*dear (?:(?:fellow|lovely|new|old|esteemed|respected) )?(?:team|all|everyone|everybody|colleagues|friends|members|group"
     r"|folks|people|assistant|bot|support"
     rf"|community|forum|neighbours|neighbors|organisers|organizers|class|committee|crew)(?: \w+)?\s*[,!:—–-]+[ \t]*{_STATES}(?![^\n]*\n)"
@@ -142,7 +142,7 @@ _SALUTATION: Final = re.compile(
     re.IGNORECASE,
 )
 """A salutation to a group in a message of one line, which is no letter to somebody else."""
-_HAIL: Final = re.compile(
+_HAIL: Final = compiled(
     rf"^\W*(?:hi|hello|hey|hiya|good (?:morning|afternoon|evening|day)|greetings|welcome)\b(?! from\b)"
     r"(?: (?!(?:i|i['’]?m|i['’]?ve|my|we|we['’]re|our)\b)[\w'’-]+){1,6}?"
     rf"\s*[,!:—–-]+\s*{_STATES}",

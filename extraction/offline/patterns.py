@@ -5,8 +5,15 @@ Patterns of rules are :class:`memory.cued_patterns.Cued`, so that a rule costs n
 
 import re
 from collections.abc import Iterable, Mapping
+from typing import Final
 
-from memory.cued_patterns import Cued, any_pattern, compiled
+from memory.cued_patterns import Cued, any_pattern
+from memory.pattern_cues import cues_of, share_of
+
+_RARE: Final = 0.05
+"""Share of texts with a word, as estimated from its length and a list of frequent words."""
+_GROUP: Final = 16
+"""Entries with rare words that are one alternative."""
 
 
 def listed(text: str) -> tuple[str, ...]:
@@ -40,7 +47,18 @@ def whole(*lists: Iterable[str]) -> str:
 
 def cue(*lists: Iterable[str]) -> Cued:
     """Finds any entry of the lists as whole words, whatever their case."""
-    return compiled(whole(*lists), re.IGNORECASE)
+    return any_pattern(whole_apart(*lists), re.IGNORECASE)
+
+
+def whole_apart(*lists: Iterable[str]) -> tuple[str, ...]:
+    """The pattern of :func:`whole` as alternatives: one for every few entries with a rare word, and one for each other entry."""
+    rare: list[str] = []
+    others: list[str] = []
+    for entry in dict.fromkeys(entry for each in lists for entry in each):
+        cues = cues_of(whole([entry]), re.IGNORECASE)
+        (rare if cues and share_of(cues[0]) < _RARE else others).append(entry)
+    groups = [rare[start : start + _GROUP] for start in range(0, len(rare), _GROUP)]
+    return tuple(whole(each) for each in (*groups, *([each] for each in others)))
 
 
 def template(text: str, classes: Mapping[str, str]) -> str:

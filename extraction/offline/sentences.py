@@ -1,6 +1,7 @@
 """Sentences: where they end, how long texts are cut into pieces, and the words that open, continue and close a topic."""
 
 import re
+from collections.abc import Iterable
 from typing import Final
 
 from memory.cued_patterns import compiled
@@ -91,7 +92,12 @@ def _joined(parts: list[str]) -> str:
 
 def questions_of(text: str) -> list[str]:
     """The sentences that ask something."""
-    return [sentence for sentence in sentences_of(text) if sentence.rstrip(_CLOSING_MARKS).endswith(QUESTION_MARKS)]
+    return questions_among(sentences_of(text))
+
+
+def questions_among(sentences: Iterable[str]) -> list[str]:
+    """Those of the sentences that ask something."""
+    return [each for each in sentences if each.rstrip(_CLOSING_MARKS).endswith(QUESTION_MARKS)]
 
 
 _CLOSING_WORDS: Final = compiled(

@@ -70,7 +70,7 @@ _CHANGED: Final = either(
     r"^\W*(?:and |so |but )?(?:if|did|do) you (?:really |actually )?(?:believe|believed|buy|bought|fall for|fell for)\b",
 )
 """Limits what was said, dates it to the past, or asks whether it was believed, unless it answers a question."""
-_OTHERWISE: Final = re.compile(
+_OTHERWISE: Final = compiled(
     r"^\W*(?:nah|nope|no)\b\W+(?:(?:but )?(?:seriously|honestly|actually)\W+)?"
     r"(?=(?:i|i['’]?m|my|it['’]?s|we)\b)(?!i (?:mean|meant|swear|promise|really|do|said|am)\b|i['’]?m (?:serious|not (?:kidding|joking)))",
     re.IGNORECASE,
