@@ -182,16 +182,15 @@ class Cued:
     Args:
         pattern: The regular expression.
         flags: Those of :mod:`re`.
+        alternatives: Patterns with their own cues, which begin matches where the pattern does. Default: the pattern alone.
     """
 
-    def __init__(self, pattern: str, flags: int = 0) -> None:
+    def __init__(self, pattern: str, flags: int = 0, *, alternatives: Sequence[str] = ()) -> None:
         self.pattern = pattern
         self.flags = flags
-        self._table = Table(((each, None) for each in self._branches()), flags)
-        self._bit = self._table.all_bits
-
-    def _branches(self) -> Sequence[str]:
-        return (self.pattern,)
+        self._table = Table(((each, None) for each in alternatives or (pattern,)), flags)
+        self._bits = self._table.all_bits
+        self._has_alternatives = len(alternatives) > 1
 
     @cached_property
     def compiled(self) -> re.Pattern[str]:
@@ -199,51 +198,41 @@ class Cued:
         return re.compile(self.pattern, self.flags)
 
     def may_match(self, text: str) -> bool:
-        """Whether a text has the cues."""
-        return bool(_REGISTER.possible(text) & self._bit)
+        """Whether a text has the cues. If not, none of its parts has a match."""
+        return bool(_REGISTER.possible(text) & self._bits)
 
     def search(self, text: str, start: int = 0) -> re.Match[str] | None:
         """The leftmost match."""
-        return self.compiled.search(text, start) if _REGISTER.possible(text) & self._bit else None
+        if not _REGISTER.possible(text) & self._bits:
+            return None
+        if not self._has_alternatives:
+            return self.compiled.search(text, start)
+        begins = [found.start() for each, _ in self._table.possible(text) if (found := each.search(text, start)) is not None]
+        return self.compiled.match(text, min(begins)) if begins else None
 
     def match(self, text: str, start: int = 0) -> re.Match[str] | None:
         """The match that begins at ``start``."""
-        return self.compiled.match(text, start) if _REGISTER.possible(text) & self._bit else None
+        return self.compiled.match(text, start) if _REGISTER.possible(text) & self._bits else None
 
     def fullmatch(self, text: str) -> re.Match[str] | None:
         """The match of the whole text."""
-        return self.compiled.fullmatch(text) if _REGISTER.possible(text) & self._bit else None
+        return self.compiled.fullmatch(text) if _REGISTER.possible(text) & self._bits else None
 
     def finditer(self, text: str) -> Iterator[re.Match[str]]:
         """All matches."""
-        return self.compiled.finditer(text) if _REGISTER.possible(text) & self._bit else iter(())
+        return self.compiled.finditer(text) if _REGISTER.possible(text) & self._bits else iter(())
 
     def findall(self, text: str) -> list[Any]:
         """The texts of all matches, or of their groups."""
-        return self.compiled.findall(text) if _REGISTER.possible(text) & self._bit else []
+        return self.compiled.findall(text) if _REGISTER.possible(text) & self._bits else []
 
     def split(self, text: str) -> list[str | Any]:
         """The parts of a text between the matches."""
-        return self.compiled.split(text) if _REGISTER.possible(text) & self._bit else [text]
+        return self.compiled.split(text) if _REGISTER.possible(text) & self._bits else [text]
 
     def sub(self, replacement: Replacement, text: str, count: int = 0) -> str:
         """The text with the matches replaced, all of them or the first ``count``."""
-        return self.compiled.sub(replacement, text, count) if _REGISTER.possible(text) & self._bit else text
-
-
-class _Alternatives(Cued):
-    """Alternatives, each of which is tried only on texts with its own cues."""
-
-    def __init__(self, patterns: Sequence[str], flags: int) -> None:
-        self._patterns = patterns
-        super().__init__("|".join(patterns), flags)
-
-    def _branches(self) -> Sequence[str]:
-        return self._patterns
-
-    def search(self, text: str, start: int = 0) -> re.Match[str] | None:
-        found = [each.start() for pattern, _ in self._table.possible(text) if (each := pattern.search(text, start)) is not None]
-        return self.compiled.match(text, min(found)) if found else None
+        return self.compiled.sub(replacement, text, count) if _REGISTER.possible(text) & self._bits else text
 
 
 def compiled(pattern: str, flags: int = 0) -> Cued:
@@ -253,7 +242,7 @@ def compiled(pattern: str, flags: int = 0) -> Cued:
 
 def any_pattern(patterns: Sequence[str], flags: int = 0) -> Cued:
     """Finds any of the patterns, as one pattern with ``|`` between them does, but tries only those whose cues a text has."""
-    return _Alternatives(patterns, flags) if len(patterns) > 1 else Cued(patterns[0], flags)
+    return Cued("|".join(patterns), flags, alternatives=patterns)
 
 
 def _all_replaced(pattern: re.Pattern[str], replacement: Replacement, text: str) -> str:

@@ -208,10 +208,13 @@ class _Walk:
             self.strings = frozenset((edge,))
 
     def _need(self, strings: _Strings) -> None:
-        """Adds the rarest cue of each string, and the second rarest, as sets."""
-        cues = [sorted(_cues_in(each), key=lambda cue: (_share_of(cue), cue)) for each in strings]
-        for rank in range(min(2 if len(cues) > 1 else 4, min(map(len, cues), default=0))):
-            self.needs.append(frozenset(each[rank] for each in cues))
+        """Adds the cues that all strings have, and the rarest other one of each string, as sets."""
+        cues = [_cues_in(each) for each in strings]
+        shared = frozenset.intersection(*cues)
+        self.needs += (frozenset((each,)) for each in shared)
+        others = [min(each - shared, key=lambda cue: (_share_of(cue), cue), default="") for each in cues]
+        if all(others):
+            self.needs.append(frozenset(others))
 
 
 def _of_any(branches: Sequence[Sequence[frozenset[str]]]) -> list[frozenset[str]]:
@@ -265,7 +268,7 @@ def _has_letter(first: int, last: int) -> bool:
     return any(first <= each <= last for each in (*map(ord, _LETTERS), *(ord(each.upper()) for each in _LETTERS), *_LIKE_LETTERS))
 
 
-def _cues_in(string: str) -> set[str]:
+def _cues_in(string: str) -> frozenset[str]:
     found: set[str] = set()
     start = 0
     for index in range(len(string) + 1):
@@ -277,7 +280,7 @@ def _cues_in(string: str) -> set[str]:
         if index < len(string) and string[index] != _EDGE:
             found.add(string[index])
         start = index + 1
-    return found
+    return frozenset(found)
 
 
 def share_of(cues: frozenset[str]) -> float:

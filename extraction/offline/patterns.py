@@ -47,7 +47,7 @@ def whole(*lists: Iterable[str]) -> str:
 
 def cue(*lists: Iterable[str]) -> Cued:
     """Finds any entry of the lists as whole words, whatever their case."""
-    return any_pattern(whole_apart(*lists), re.IGNORECASE)
+    return Cued(whole(*lists), re.IGNORECASE, alternatives=whole_apart(*lists))
 
 
 def whole_apart(*lists: Iterable[str]) -> tuple[str, ...]:
