@@ -83,20 +83,22 @@ class _Index:
 
 
 class _Register:
-    """All patterns of the process, in the order in which modules compile them."""
+    """All patterns of the process, in the order in which modules are imported. Their cues are derived when a text is first looked at."""
 
     def __init__(self) -> None:
         self._lock = Lock()
+        self._patterns: list[tuple[str, int]] = []
         self._cues: list[Cues] = []
+        """Of the first patterns."""
         self._index: _Index | None = None
         self.tries_all = False
 
-    def add(self, cues: Sequence[Cues]) -> int:
-        """Adds patterns by their cues, and returns the number of the first one."""
+    def add(self, patterns: Sequence[str], flags: int) -> int:
+        """Adds patterns, and returns the number of the first one."""
         with self._lock:
-            self._cues += cues
+            self._patterns += ((each, flags) for each in patterns)
             self._index = None
-            return len(self._cues) - len(cues)
+            return len(self._patterns) - len(patterns)
 
     def possible(self, text: str) -> int:
         """The patterns that may match a text, as bits."""
@@ -107,6 +109,7 @@ class _Register:
     def _new_index(self) -> _Index:
         with self._lock:
             if self._index is None:
+                self._cues += (cues_of(pattern, flags) for pattern, flags in self._patterns[len(self._cues) :])
                 self._index = _Index(self._cues)
             return self._index
 
@@ -135,10 +138,8 @@ class Table(Generic[_Entry]):
     def __init__(self, entries: Iterable[tuple[str, _Entry]], flags: int = 0) -> None:
         self._entries = tuple(entries)
         self._flags = flags
-        self.cues = tuple(cues_of(pattern, flags) for pattern, _ in self._entries)
-        """The cues of each pattern."""
         self._compiled: list[re.Pattern[str] | None] = [None] * len(self._entries)
-        self._first = _REGISTER.add(self.cues)
+        self._first = _REGISTER.add([pattern for pattern, _ in self._entries], flags)
         self.all_bits = ((1 << len(self._entries)) - 1) << self._first
         """All entries, as bits of :meth:`_Register.possible`."""
 

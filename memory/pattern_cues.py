@@ -32,9 +32,11 @@ _EDGE: Final = " "
 _LETTERS: Final = frozenset("abcdefghijklmnopqrstuvwxyz")
 _LIKE_LETTERS: Final = {0x130: "i", 0x131: "i", 0x17F: "s", 0x212A: "k"}
 """The other characters that match a letter from a to z whatever the case: dotted and dotless i, long s, the sign of Kelvin."""
-_MOST_ALTERNATIVES: Final = 256
+_MOST_ALTERNATIVES: Final = 64
 """Strings that are multiplied out for a sequence of alternatives."""
 _LONGEST: Final = 80
+_KEPT_STRINGS: Final = 10_000
+"""Patterns share word lists."""
 _MOST_CHARACTERS: Final = 24
 _USELESS: Final = 0.99
 """Estimated share of texts from which a set says too little."""
@@ -44,6 +46,9 @@ _FREQUENT_WORDS: Final = """
 i you we it a an the to in on of at and or but is are am my me for with so not that this was have be do
 """
 _FREQUENT: Final = frozenset(_FREQUENT_WORDS.split())
+
+_SHARES_OF_PARTS: Final = (1.0, 0.9, 0.5, 0.2, 0.005)
+"""Estimated shares of texts that have one, two, three, four, or more letters within a word."""
 
 _Strings = frozenset[str]
 
@@ -97,7 +102,7 @@ class _Walk:
 
     def rarest(self, count: int) -> list[frozenset[str]]:
         """The sets that the fewest texts have a cue of."""
-        useful = {each: share_of(each) for each in self.needs}
+        useful = {each: _share(each) for each in self.needs}
         return sorted((each for each in useful if useful[each] < _USELESS), key=lambda each: (useful[each], len(each), sorted(each)))[
             :count
         ]
@@ -268,6 +273,7 @@ def _has_letter(first: int, last: int) -> bool:
     return any(first <= each <= last for each in (*map(ord, _LETTERS), *(ord(each.upper()) for each in _LETTERS), *_LIKE_LETTERS))
 
 
+@lru_cache(maxsize=_KEPT_STRINGS)
 def _cues_in(string: str) -> frozenset[str]:
     found: set[str] = set()
     start = 0
@@ -283,19 +289,22 @@ def _cues_in(string: str) -> frozenset[str]:
     return frozenset(found)
 
 
-def share_of(cues: frozenset[str]) -> float:
+def share_of_texts(word: str) -> float:
+    """The estimated share of texts that have a word in lower case. It decides which cues are looked for, never whether a pattern matches."""
+    return 0.4 if word in _FREQUENT else 0.1 if word in TOPICLESS_WORDS or len(word) < 3 else 0.003
+
+
+def _share(cues: frozenset[str]) -> float:
     """The estimated share of texts that have one of a set of cues."""
     return 1 - prod(1 - _share_of(each) for each in cues)
 
 
-@lru_cache(maxsize=10_000)
+@lru_cache(maxsize=_KEPT_STRINGS)
 def _share_of(cue: str) -> float:
-    """The estimated share of texts with a cue. It decides which cues are looked for, never whether a pattern matches."""
     word = cue.strip(_EDGE)
-    if word not in _LETTERS and not word.isalpha():
+    if not (word.isascii() and word.isalpha()):
         return {"?": 0.4, DIGIT: 0.3}.get(cue, 0.05)
     edges = cue.startswith(_EDGE) + cue.endswith(_EDGE)
     if edges == 2:
-        return 0.4 if word in _FREQUENT else 0.1 if word in TOPICLESS_WORDS or len(word) < 3 else 0.003
-    frequent = (1.0, 0.9, 0.5, 0.2, 0.05)
-    return frequent[min(len(word), 4)] * (0.5 if edges else 1.0) if len(word) < 5 else 0.005
+        return share_of_texts(word)
+    return _SHARES_OF_PARTS[min(len(word), len(_SHARES_OF_PARTS)) - 1] * (0.5 if edges else 1.0)

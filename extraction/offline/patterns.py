@@ -8,10 +8,11 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from memory.cued_patterns import Cued, any_pattern
-from memory.pattern_cues import cues_of, share_of
+from memory.pattern_cues import share_of_texts
 
 _RARE: Final = 0.05
 """Share of texts with a word, as estimated from its length and a list of frequent words."""
+_WORD: Final = re.compile("[a-z]+")
 _GROUP: Final = 16
 """Entries with rare words that are one alternative."""
 
@@ -55,8 +56,8 @@ def whole_apart(*lists: Iterable[str]) -> tuple[str, ...]:
     rare: list[str] = []
     others: list[str] = []
     for entry in dict.fromkeys(entry for each in lists for entry in each):
-        cues = cues_of(whole([entry]), re.IGNORECASE)
-        (rare if cues and share_of(cues[0]) < _RARE else others).append(entry)
+        is_rare = any(share_of_texts(word) < _RARE for word in _WORD.findall(entry))
+        (rare if is_rare else others).append(entry)
     groups = [rare[start : start + _GROUP] for start in range(0, len(rare), _GROUP)]
     return tuple(whole(each) for each in (*groups, *([each] for each in others)))
 
