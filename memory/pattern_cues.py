@@ -290,7 +290,7 @@ def _cues_in(string: str) -> frozenset[str]:
 
 
 def share_of_texts(word: str) -> float:
-    """The estimated share of texts that have a word in lower case. It decides which cues are looked for, never whether a pattern matches."""
+    """The estimated share of texts that have a word in lower case. It decides which cues are looked for, not what is necessary."""
     return 0.4 if word in _FREQUENT else 0.1 if word in TOPICLESS_WORDS or len(word) < 3 else 0.003
 
 
