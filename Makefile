@@ -20,7 +20,7 @@ ifneq ($(wildcard /etc/ssl/certs),)
 export UV_SYSTEM_CERTS ?= 1
 endif
 
-.PHONY: help setup demo picture test isolation properties signals erasure chaos chaos-selection chaos-mutants lint bench-stream bench-freshness bench-ingest bench-reads bench-operators bench-timelines bench-recall test-image test-helm test-dashboards test-producers test-mcp test-compat test-frameworks test-openapi test-typescript console test-console train-sift-smoke load docs generated check lock
+.PHONY: help setup demo picture test isolation properties signals erasure chaos chaos-selection chaos-mutants lint bench-stream bench-freshness bench-ingest bench-extraction bench-reads bench-operators bench-timelines bench-recall test-image test-helm test-dashboards test-producers test-mcp test-compat test-frameworks test-openapi test-typescript console test-console train-sift-smoke load docs generated check lock
 
 help: ## show the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1  \2/p' Makefile
@@ -73,6 +73,9 @@ bench-freshness: setup ## measure how soon after its window closes a message can
 
 bench-ingest: setup ## measure how fast messages are accepted and become searchable, compared with the embedding alone
 	$(BIN)/python -m benchmarks.ingest $(INGEST_ARGS)
+
+bench-extraction: setup ## measure the CPU per message of the extraction without a model, by module
+	$(BIN)/python -m benchmarks.extraction $(EXTRACTION_ARGS)
 
 bench-operators: setup ## measure the operators in one process
 	$(BIN)/python -m benchmarks.operators
