@@ -104,6 +104,9 @@ class Metrics:
             "Request time of the oldest unfinished erasure; 0 if there is none.",
             registry=self.registry,
         )
+        self.retention_removed = self._counter(
+            "varve_retention_removed", "Items that runs of this process have removed because their tenant keeps them no longer.", "kind"
+        )
         self.webhook_deliveries = self._counter(
             "varve_webhook_deliveries",
             "Attempts of deliveries to webhooks, and deliveries that ended without one: delivered, failed, dead, superseded or dropped.",

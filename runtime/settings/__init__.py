@@ -42,9 +42,11 @@ from runtime.settings.service import (
     McpSettings,
     Mem0Settings,
     OidcSettings,
+    ProofSettings,
     QuotaSettings,
     RankingProfile,
     RecallSettings,
+    RetentionSettings,
     ServiceSettings,
     SigningSettings,
     TracingSettings,
@@ -72,11 +74,13 @@ __all__ = [
     "Mem0Settings",
     "MergingSettings",
     "OidcSettings",
+    "ProofSettings",
     "QuotaSettings",
     "RankingProfile",
     "RecallModelSettings",
     "RecallSettings",
     "RedisSettings",
+    "RetentionSettings",
     "ServiceSettings",
     "SessionSettings",
     "Settings",
@@ -134,6 +138,8 @@ class Settings(BaseSettings):
     llm: LLMSettings = LLMSettings()
     budget: BudgetSettings = BudgetSettings()
     quota: QuotaSettings = QuotaSettings()
+    retention: RetentionSettings = RetentionSettings()
+    proof: ProofSettings = ProofSettings()
     extraction: ExtractionSettings = ExtractionSettings()
     merging: MergingSettings = MergingSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()

@@ -28,6 +28,7 @@ from varve.cli import (
     processes,
     ranking,
     replay,
+    retention,
     status,
     tenants,
     webhooks,
@@ -69,6 +70,8 @@ app.add_typer(memories.messages, name="messages")
 app.add_typer(entities.app, name="entities")
 app.add_typer(generations.app, name="generations")
 app.add_typer(erasures.group, name="erasures")
+app.add_typer(retention.app, name="retention")
+app.add_typer(retention.holds, name="holds")
 app.add_typer(keys.app, name="keys")
 app.add_typer(keys.operators, name="operators")
 app.add_typer(webhooks.app, name="webhooks")

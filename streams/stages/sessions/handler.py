@@ -1,7 +1,7 @@
 """The sessions stage: messages in, closed windows out."""
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Iterable
 from datetime import UTC, datetime
 from typing import Final
 
@@ -268,10 +268,15 @@ class SessionsHandler(BatchHandler):
         command = SessionCommand.from_json(record.value or b"")
         if command.tenant is not None and command.session is not None:
             keys = [encode_key(command.tenant, command.session)]
-            if command.command == "flush" and self._forward(batch, record, keys[0]):
+            if command.command in ("flush", "expire") and self._forward(batch, record, keys[0]):
+                return
+            if command.command == "expire":
+                self._expire(batch, record, keys[0], command.windows or ())
                 return
         elif command.command == "erase" and command.tenant is None:
             raise MalformedRecordError("an erasure must name the tenant of its user")
+        elif command.command == "expire":
+            raise MalformedRecordError("an expiry must name the tenant and the session of its windows")
         else:
             keys = sorted(self._windows.of(command.tenant))
         self._id_pages.advance(record)
@@ -305,6 +310,12 @@ class SessionsHandler(BatchHandler):
                 if isinstance(state, SessionState) and window.sequence == state.sequence - 1:
                     self._publish_tail(state, [window], batch=batch)
             self._report_dropped(batch, record, command.tenant, command.user, dropped)
+
+    def _expire(self, batch: Batch, record: ConsumedRecord, key: bytes, sequences: Iterable[int]) -> None:
+        """Forgets closed windows of a session. Their messages can no longer be edited, and no revision of them is published again."""
+        self._id_pages.advance(record)
+        count = sum(self._closed_windows.expire(batch.state, key, each, offset=record.offset) for each in sequences)
+        self._metrics.records.labels("sessions", "retention_removed").inc(count)
 
     def _report_dropped(self, batch: Batch, record: ConsumedRecord, tenant: str, user: str, sessions: list[str]) -> None:
         """Names the sessions in the log: a tail that this worker cannot overwrite in Redis is removed by the erasure, which reads them."""

@@ -1,0 +1,246 @@
+"""The part of retention that concerns records of ``extractions``. Pure.
+
+Of several extractions of a window the events stage publishes the newest: retention rewrites this one, under its own key, and removes the
+superseded ones. A window without results is removed whole, with all records that only name it.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final
+
+import orjson
+
+from memory.errors import KeyFormatError, VarveError
+from memory.headers import CORRECTION, ERASURE, EVOLUTION, EXPIRY, GENERATION_DROP, KIND, RETENTION, RETRACTION, TICK, TOUCHES, origin_of
+from memory.keys import decode_key
+from memory.records import Contribution, Correction, Evolution, Expiry, Extraction, MessageRetraction, Touches
+from memory.retention import OTHERS, is_due, is_older, without_old_results
+from runtime.tracing import Headers
+from streams.operations.retention.tenants import EntityTypes, KeptTenant
+
+_LEFT_ALONE: Final = frozenset({ERASURE, GENERATION_DROP, RETENTION})
+"""Kinds of records that name no results."""
+
+
+@dataclass(frozen=True, slots=True)
+class LogRecord:
+    """A record of ``extractions``."""
+
+    topic: str
+    partition: int
+    offset: int
+    key: bytes
+    value: bytes | None
+    headers: Headers
+    appended_at: datetime
+
+    @property
+    def kind(self) -> bytes | None:
+        """Its kind; None: it is an extraction."""
+        return next((content for name, content in self.headers if name == KIND), None)
+
+    @property
+    def original_offset(self) -> int:
+        """The first offset of a record that was redriven or rewritten."""
+        origin = origin_of(self.headers)
+        return origin.offset if origin is not None and (origin.topic, origin.partition) == (self.topic, self.partition) else self.offset
+
+
+Place = tuple[int, str, str]
+"""Partition, window and generation."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class _Rank:
+    """Rank of an extraction among those of its window: the events stage publishes the highest."""
+
+    drops: int
+    revision: int
+    offset: int
+
+
+@dataclass(slots=True)
+class _Newest:
+    rank: _Rank
+    key: bytes
+    has_results: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Rewritten:
+    """An extraction that takes the place of a record with the same key."""
+
+    record: LogRecord
+    extraction: Extraction
+    removed: int
+    """Number of results that it lacks."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is left of its window."""
+        return not self.extraction.events and not self.extraction.patches
+
+
+@dataclass(slots=True)
+class WindowIndex:
+    """The newest extraction of each window of the tenants: the first reading of the log."""
+
+    tenants: Mapping[str, KeptTenant]
+    newest: dict[Place, _Newest] = field(default_factory=dict)
+    _keys: dict[bytes, Place] = field(default_factory=dict)
+
+    def add(self, record: LogRecord) -> None:
+        """Adds the next record."""
+        if tenant_of_key(record.key) not in self.tenants or record.kind is not None:
+            return
+        if record.value is None:
+            place = self._keys.pop(record.key, None)
+            if place is not None and self.newest[place].key == record.key:
+                del self.newest[place]
+            return
+        fields = _fields(record.value)
+        if fields is None or "window_id" not in fields:
+            return
+        place = record.partition, fields["window_id"], fields.get("generation") or ""
+        rank = _Rank(fields.get("drops") or 0, fields.get("revision") or 0, record.original_offset)
+        self._keys[record.key] = place
+        known = self.newest.get(place)
+        if known is None or known.rank <= rank:
+            self.newest[place] = _Newest(rank, record.key, bool(fields.get("events") or fields.get("patches")))
+
+    def is_newest(self, record: LogRecord, extraction: Extraction) -> bool:
+        """Whether the events stage publishes an extraction, and no other of its window."""
+        known = self.newest.get((record.partition, extraction.window_id, extraction.generation))
+        return known is None or known.key == record.key
+
+    def living(self) -> set[str]:
+        """The windows that have results in any generation."""
+        return {window for (_, window, _), each in self.newest.items() if each.has_results}
+
+    def empty(self, rewritten: Rewritten) -> None:
+        """Takes note of a window that has lost its last result."""
+        extraction = rewritten.extraction
+        known = self.newest.get((rewritten.record.partition, extraction.window_id, extraction.generation))
+        if known is not None:
+            known.has_results = False
+
+
+@dataclass(frozen=True, slots=True)
+class Extractions:
+    """Decides about single records, once the index is complete."""
+
+    index: WindowIndex
+    entity_types: EntityTypes
+
+    def rewritten(self, record: LogRecord) -> Rewritten | None:
+        """The extraction that replaces a record; None if it stays, or is no extraction."""
+        tenant = self.index.tenants.get(tenant_of_key(record.key))
+        if tenant is None or not tenant.limits or record.kind is not None or record.value is None:
+            return None
+        with suppress(VarveError):
+            extraction = Extraction.from_json(record.value)
+            if tenant.is_held(extraction.user) or not self.index.is_newest(record, extraction):
+                return None
+            is_empty = not extraction.events and not extraction.patches
+            is_old = tenant.oldest is not None and extraction.window_end < tenant.oldest
+            if is_due(extraction, tenant.limits, self.entity_types.of(extraction)) or (is_empty and is_old):
+                after = without_old_results(extraction, tenant.limits)
+                removed = len(extraction.events) + len(extraction.patches) - len(after.events) - len(after.patches)
+                return Rewritten(record, after.model_copy(update={"retained": dict(tenant.limits)}), removed)
+        return None
+
+    def is_superseded(self, record: LogRecord) -> bool:
+        """Whether a record is an extraction with old results that the events stage does not publish any more."""
+        tenant = self.index.tenants.get(tenant_of_key(record.key))
+        if tenant is None or not tenant.limits or record.kind is not None or record.value is None:
+            return False
+        with suppress(VarveError):
+            extraction = Extraction.from_json(record.value)
+            if tenant.is_held(extraction.user) or self.index.is_newest(record, extraction):
+                return False
+            return without_old_results(extraction, tenant.limits) is not extraction
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class Companions:
+    """Decides about records that are no extractions, once all windows are rewritten.
+
+    Args:
+        tenants: The tenants with a policy.
+        living: The windows that still have results.
+        emptied: The windows that have lost their last result in this run.
+    """
+
+    tenants: Mapping[str, KeptTenant]
+    living: set[str]
+    emptied: set[str]
+
+    def is_over(self, record: LogRecord) -> bool:
+        """Whether a record names only removed results."""
+        tenant = self.tenants.get(tenant_of_key(record.key))
+        kind = record.kind
+        if tenant is None or not tenant.limits or kind is None or kind in _LEFT_ALONE or record.value is None or _is_held(tenant, record):
+            return False
+        with suppress(VarveError):
+            if kind == TICK:
+                # Only if no type is kept for ever: a later tick does what an earlier one did.
+                oldest = tenant.oldest
+                return OTHERS in tenant.limits and oldest is not None and Contribution.from_json(record.value).time < oldest
+            if kind == CORRECTION and _is_old_correction(Correction.from_json(record.value), tenant):
+                return True
+            windows = set(windows_named(kind, record.value))
+            is_old = tenant.oldest is not None and record.appended_at < tenant.oldest
+            return bool(windows) and not windows & self.living and (is_old or windows <= self.emptied)
+        return False
+
+
+def windows_named(kind: bytes, value: bytes) -> Iterator[str]:
+    """The windows that a record of a kind names.
+
+    Raises:
+        RecordError: If it cannot be read.
+    """
+    if kind == CORRECTION:
+        event = Correction.from_json(value).event
+        yield from () if event is None else (event.window_id,)
+    elif kind == TOUCHES:
+        yield from (each.window_id for each in Touches.from_json(value).events)
+    elif kind == EXPIRY:
+        yield from (each.window_id for each in Expiry.from_json(value).events)
+    elif kind == EVOLUTION:
+        yield from (each.window_id for update in Evolution.from_json(value).updates for each in (update.owner, update.target))
+    elif kind == RETRACTION:
+        yield MessageRetraction.from_json(value).window_id
+
+
+def _is_old_correction(correction: Correction, tenant: KeptTenant) -> bool:
+    """Whether the event that a correction is about is beyond its limit: it was said before the correction was made."""
+    return correction.event is not None and is_older(correction.time, tenant.limits, correction.event.type)
+
+
+def _is_held(tenant: KeptTenant, record: LogRecord) -> bool:
+    user = (*_parts(record.key), "", "")[1]
+    return bool(user) and tenant.is_held(user)
+
+
+def tenant_of_key(key: bytes) -> str:
+    """The tenant of a record; empty if the key has another format."""
+    return (*_parts(key), "")[0]
+
+
+def _parts(key: bytes) -> tuple[str, ...]:
+    try:
+        return decode_key(key)
+    except KeyFormatError:
+        return ()
+
+
+def _fields(value: bytes) -> dict[str, Any] | None:
+    try:
+        fields = orjson.loads(value)
+    except orjson.JSONDecodeError:
+        return None
+    return fields if isinstance(fields, dict) else None
