@@ -73,7 +73,7 @@ _REASONS: Final = {
     408: "The request did not come in time.",
     409: "Another request with this `Idempotency-Key` is in work (`in-work`); or a change does not fit what there is "
     "(`change-refused`, `edit-conflict`), "
-    "or this process carries out no erasures (`not-equipped`).",
+    "or this process carries out no erasures (`not-equipped`), or a legal hold forbids an erasure (`legal-hold`).",
     413: "The body, the batch, or a message is too large.",
     422: "Something in the request is not as it has to be; `detail` names the field.",
     429: "Too much at once, or too much for the quota.",

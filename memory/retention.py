@@ -12,7 +12,7 @@ from typing import Annotated, Final
 from pydantic import AfterValidator
 
 from memory.records.extraction import EntityPatch, Event, Extraction
-from memory.records.message import Name
+from memory.records.message import Name, Window
 
 MESSAGES: Final = "messages"
 """The name of the raw messages in a policy."""
@@ -80,6 +80,24 @@ def is_older(said_at: datetime, limits: Limits, type_name: str) -> bool:
     """Whether something of a type that was said at a time is beyond its limit."""
     limit = limit_of(limits, type_name)
     return limit is not None and said_at < limit
+
+
+def newest_time(window: Window) -> datetime | None:
+    """The newest event time of a window's messages; None: all were deleted before windows said when they ended."""
+    times = [each.event_time for each in window.messages]
+    return max([*times, *([] if window.ended_at is None else [window.ended_at])], default=None)
+
+
+def keeps_nothing(window: Window, limits: Limits, types: Collection[str]) -> bool:
+    """Whether all results that a window could give are beyond the limits of their types.
+
+    Args:
+        window: The window.
+        limits: The limits in force.
+        types: The event and entity types of its schema.
+    """
+    time = newest_time(window)
+    return time is not None and all(is_older(time, limits, each) for each in types)
 
 
 def without_old_results(extraction: Extraction, limits: Limits) -> Extraction:

@@ -26,6 +26,7 @@ from varve.cli import (
     methods,
     model,
     processes,
+    prove,
     ranking,
     replay,
     retention,
@@ -60,7 +61,7 @@ def root(
     """Handles the options before the command."""
 
 
-for group in (dev, demo, processes, mcp, flow, imports, status, replay, loss, erasures, model, extract, control_log):
+for group in (dev, demo, processes, mcp, flow, imports, status, replay, prove, loss, erasures, model, extract, control_log):
     app.add_typer(group.app)
 app.add_typer(processes.topics, name="topics")
 app.add_typer(tenants.app, name="tenants")

@@ -4,7 +4,7 @@ Of several extractions of a window the events stage publishes the newest: retent
 superseded ones. A window without results is removed whole, with all records that only name it.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -90,10 +90,15 @@ class WindowIndex:
     tenants: Mapping[str, KeptTenant]
     newest: dict[Place, _Newest] = field(default_factory=dict)
     _keys: dict[bytes, Place] = field(default_factory=dict)
+    _offsets: dict[tuple[int, bytes], int] = field(default_factory=dict)
+    """The offset of the last record of each key."""
 
     def add(self, record: LogRecord) -> None:
         """Adds the next record."""
-        if tenant_of_key(record.key) not in self.tenants or record.kind is not None:
+        if tenant_of_key(record.key) not in self.tenants:
+            return
+        self._offsets[record.partition, record.key] = record.offset
+        if record.kind is not None:
             return
         if record.value is None:
             place = self._keys.pop(record.key, None)
@@ -109,6 +114,10 @@ class WindowIndex:
         known = self.newest.get(place)
         if known is None or known.rank <= rank:
             self.newest[place] = _Newest(rank, record.key, bool(fields.get("events") or fields.get("patches")))
+
+    def is_last(self, record: LogRecord) -> bool:
+        """Whether no record with the same key follows: compaction has not removed an earlier one yet."""
+        return self._offsets.get((record.partition, record.key)) == record.offset
 
     def is_newest(self, record: LogRecord, extraction: Extraction) -> bool:
         """Whether the events stage publishes an extraction, and no other of its window."""
@@ -136,8 +145,8 @@ class Extractions:
 
     def rewritten(self, record: LogRecord) -> Rewritten | None:
         """The extraction that replaces a record; None if it stays, or is no extraction."""
-        tenant = self.index.tenants.get(tenant_of_key(record.key))
-        if tenant is None or not tenant.limits or record.kind is not None or record.value is None:
+        tenant = self._tenant_of(record)
+        if tenant is None or record.value is None:
             return None
         with suppress(VarveError):
             extraction = Extraction.from_json(record.value)
@@ -153,8 +162,8 @@ class Extractions:
 
     def is_superseded(self, record: LogRecord) -> bool:
         """Whether a record is an extraction with old results that the events stage does not publish any more."""
-        tenant = self.index.tenants.get(tenant_of_key(record.key))
-        if tenant is None or not tenant.limits or record.kind is not None or record.value is None:
+        tenant = self._tenant_of(record)
+        if tenant is None or record.value is None:
             return False
         with suppress(VarveError):
             extraction = Extraction.from_json(record.value)
@@ -163,26 +172,33 @@ class Extractions:
             return without_old_results(extraction, tenant.limits) is not extraction
         return False
 
+    def _tenant_of(self, record: LogRecord) -> KeptTenant | None:
+        """The tenant of an extraction that the log still has."""
+        tenant = self.index.tenants.get(tenant_of_key(record.key))
+        is_extraction = record.kind is None and record.value is not None
+        return tenant if tenant is not None and is_extraction and self.index.is_last(record) else None
 
-@dataclass(frozen=True, slots=True)
+
 class Companions:
     """Decides about records that are no extractions, once all windows are rewritten.
 
     Args:
-        tenants: The tenants with a policy.
-        living: The windows that still have results.
+        index: The newest extraction of each window.
         emptied: The windows that have lost their last result in this run.
     """
 
-    tenants: Mapping[str, KeptTenant]
-    living: set[str]
-    emptied: set[str]
+    def __init__(self, index: WindowIndex, emptied: Collection[str]) -> None:
+        self._index = index
+        self._emptied = frozenset(emptied)
+        self._living = index.living()
 
     def is_over(self, record: LogRecord) -> bool:
         """Whether a record names only removed results."""
-        tenant = self.tenants.get(tenant_of_key(record.key))
+        tenant = self._index.tenants.get(tenant_of_key(record.key))
         kind = record.kind
-        if tenant is None or not tenant.limits or kind is None or kind in _LEFT_ALONE or record.value is None or _is_held(tenant, record):
+        if tenant is None or kind is None or kind in _LEFT_ALONE or record.value is None:
+            return False
+        if not self._index.is_last(record) or _is_held(tenant, record):
             return False
         with suppress(VarveError):
             if kind == TICK:
@@ -193,7 +209,7 @@ class Companions:
                 return True
             windows = set(windows_named(kind, record.value))
             is_old = tenant.oldest is not None and record.appended_at < tenant.oldest
-            return bool(windows) and not windows & self.living and (is_old or windows <= self.emptied)
+            return bool(windows) and not windows & self._living and (is_old or windows <= self._emptied)
         return False
 
 

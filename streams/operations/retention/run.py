@@ -176,7 +176,7 @@ class _Run:
                 batch = []
         sent += await self._rewrite(topic, batch)
         await self._pass(behind(sent))
-        companions = Companions(limited, index.living(), set().union(*emptied.values()))
+        companions = Companions(index, set().union(*emptied.values()))
         async for record in self._records():
             if companions.is_over(record):
                 self._report.add(tenant_of_key(record.key), "records")
@@ -189,7 +189,8 @@ class _Run:
     def _count(self, rewritten: Rewritten) -> None:
         tenant = rewritten.extraction.tenant
         self._report.add(tenant, "results", rewritten.removed)
-        self._report.add(tenant, "extractions", int(rewritten.is_empty))
+        if rewritten.is_empty:
+            self._report.add(tenant, "extractions")
 
     async def _rewrite(self, topic: str, batch: Iterable[Rewritten]) -> list[LogPosition]:
         if self._dry_run:

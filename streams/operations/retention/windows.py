@@ -4,12 +4,12 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Final
 
 from memory.errors import RecordError
 from memory.keys import encode_key
 from memory.records import SessionCommand, Window
+from memory.retention import newest_time
 from streams.operations.retention.extractions import tenant_of_key
 from streams.operations.retention.tenants import KeptTenant
 
@@ -57,7 +57,8 @@ class OldWindows:
         with suppress(RecordError):
             window = Window.from_json(value)
             is_held = any(tenant.is_held(each) for each in (window.users or [window.user]))
-            if not is_held and newest_time(window, tenant.messages) < tenant.messages:
+            time = newest_time(window)
+            if not is_held and time is not None and time < tenant.messages:
                 self._found[key] = OldWindow(
                     key=key,
                     partition=partition,
@@ -90,14 +91,3 @@ class OldWindows:
         for each in self._found.values():
             ends[each.source_partition] = max(ends.get(each.source_partition, 0), each.last_offset + 1)
         return ends
-
-
-def newest_time(window: Window, default: datetime) -> datetime:
-    """The newest event time of a window's messages.
-
-    Args:
-        window: The window.
-        default: The result for a window whose messages were all deleted before it said when it ended.
-    """
-    times = [each.event_time for each in window.messages]
-    return max([*times, *([] if window.ended_at is None else [window.ended_at])], default=default)

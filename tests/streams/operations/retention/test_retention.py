@@ -28,8 +28,8 @@ from tests.streams.flow import TENANT, caught_up, flush, followed, serving
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(600)]
 
-OLD, YOUNG = datetime(2024, 5, 1, tzinfo=UTC), datetime(2024, 8, 1, tzinfo=UTC)
-NOW = datetime(2024, 8, 15, tzinfo=UTC)
+NOW = datetime.now(UTC)
+OLD, YOUNG = NOW - timedelta(days=100), NOW - timedelta(days=1)
 POLICY = {"*": "30d"}
 ALL = {"*": "30d", "messages": "30d"}
 PARROT, BOAT = "parrot", "sailboat"
@@ -39,14 +39,13 @@ PARROT, BOAT = "parrot", "sailboat"
 async def test_old_results_and_messages_are_removed(leased: Settings, store: MemoryStore, redis: GuardedRedis) -> None:
     await _say(leased, OLD, f"My {PARROT} is called Rio, and I live in Lisbon.", "I love hiking in the mountains.", session="s-old")
     await _say(leased, YOUNG, f"I bought a {BOAT} in Porto.", "My sister Ann visited me.", session="s-young")
-    await _retains(leased, ALL)
     async with serving(leased):
-        await flush(leased)
         await caught_up(leased)
         assert await _places_naming(leased, store, PARROT) >= {"extractions", "memories", "windows", "messages", "store", "events"}
         young = await _lines(store, BOAT)
         assert young
 
+        await _retains(leased, ALL)
         report = await retain(leased, redis=redis, now=NOW)
         await caught_up(leased)
         assert report.found[TENANT]["windows"] == 1
@@ -73,10 +72,9 @@ async def test_old_results_and_messages_are_removed(leased: Settings, store: Mem
 async def test_a_new_generation_brings_nothing_back(leased: Settings, store: MemoryStore, redis: GuardedRedis) -> None:
     await _say(leased, OLD, f"My {PARROT} is called Rio, and I live in Lisbon.", session="s-1")
     await _say(leased, YOUNG, f"I bought a {BOAT} in Porto.", session="s-1")
-    await _retains(leased, POLICY)
     async with serving(leased):
-        await flush(leased)
         await caught_up(leased)
+        await _retains(leased, POLICY)
         await retain(leased, redis=redis, now=NOW)
         await caught_up(leased)
         assert await _lines(store, PARROT) == []
@@ -96,11 +94,10 @@ async def test_a_new_generation_brings_nothing_back(leased: Settings, store: Mem
 async def test_a_hold_stops_retention(leased: Settings, store: MemoryStore, redis: GuardedRedis) -> None:
     await _say(leased, OLD, f"My {PARROT} is called Rio, and I live in Lisbon.", session="s-1", user="ada")
     await _say(leased, OLD, f"I bought a {BOAT} in Porto.", session="s-2", user="bob")
-    await _retains(leased, ALL)
-    await write(leased, lambda draft: place_hold(draft, TENANT, "ada", at=NOW, by="counsel", reason="case 17"))
     async with serving(leased):
-        await flush(leased)
         await caught_up(leased)
+        await _retains(leased, ALL)
+        await write(leased, lambda draft: place_hold(draft, TENANT, "ada", at=NOW, by="counsel", reason="case 17"))
         before = await _lines(store, PARROT)
         await retain(leased, redis=redis, now=NOW)
         await caught_up(leased)
@@ -115,10 +112,9 @@ async def test_a_hold_stops_retention(leased: Settings, store: MemoryStore, redi
 
 async def test_a_dry_run_only_counts(leased: Settings, store: MemoryStore, redis: GuardedRedis) -> None:
     await _say(leased, OLD, f"My {PARROT} is called Rio, and I live in Lisbon.", session="s-1")
-    await _retains(leased, ALL)
     async with serving(leased):
-        await flush(leased)
         await caught_up(leased)
+        await _retains(leased, ALL)
         before = await digest(store, TENANT)
         report = await retain(leased, redis=redis, now=NOW, dry_run=True)
         await caught_up(leased)
