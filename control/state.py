@@ -72,7 +72,13 @@ class ControlState:
         return self.audit_head if self.audit_head.change else None
 
     def take(self, key: bytes | None, value: bytes | None, *, offset: int) -> None:
-        """Applies the next record of the log. An unreadable record is logged and stays in :attr:`unreadable` until its key is rewritten."""
+        """Applies the next record of the log. An unreadable record is logged and stays in :attr:`unreadable` until its key is rewritten.
+
+        Args:
+            key: The record's key.
+            value: Its document.
+            offset: Its offset.
+        """
         self.position = offset + 1
         key = key or b""
         try:

@@ -77,7 +77,13 @@ def merged_limits(one: Limits, other: Limits) -> dict[str, datetime]:
 
 
 def is_older(said_at: datetime, limits: Limits, type_name: str) -> bool:
-    """Whether something of a type that was said at a time is beyond its limit."""
+    """Whether something is beyond its limit.
+
+    Args:
+        said_at: When it was said.
+        limits: The limits in force.
+        type_name: Its type.
+    """
     limit = limit_of(limits, type_name)
     return limit is not None and said_at < limit
 

@@ -53,7 +53,13 @@ class RetentionReport:
     found: dict[str, Counter[str]] = field(default_factory=dict)
 
     def add(self, tenant: str, what: str, count: int = 1) -> None:
-        """Counts removed items."""
+        """Counts removed items.
+
+        Args:
+            tenant: Their tenant.
+            what: Their kind.
+            count: Their number.
+        """
         self.found.setdefault(tenant, Counter())[what] += count
 
 
