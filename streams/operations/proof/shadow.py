@@ -44,7 +44,7 @@ class UserShadow:
         clock: The wall clock; no memory depends on it.
     """
 
-    def __init__(self, *, tenant: str, user: str, partition: int, settings: Settings, tenants: TenantDirectory, clock: Clock) -> None:
+    def __init__(self, *, user: str, partition: int, settings: Settings, tenants: TenantDirectory, clock: Clock) -> None:
         metrics = Metrics()
         self._user = user
         self._memories_topic = settings.topic(MEMORIES.name)

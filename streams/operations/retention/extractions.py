@@ -172,6 +172,21 @@ class Extractions:
             return without_old_results(extraction, tenant.limits) is not extraction
         return False
 
+    def taken_back(self, record: LogRecord) -> Correction | None:
+        """The record that replaces an old correction of an entity's fields; None if the record stays, or is no such correction."""
+        tenant = self.index.tenants.get(tenant_of_key(record.key))
+        if tenant is None or record.kind != CORRECTION or record.value is None or not self.index.is_last(record):
+            return None
+        with suppress(VarveError):
+            correction = Correction.from_json(record.value)
+            entity = correction.entity
+            if entity is None or correction.action == "edit" or correction.retained_offset is not None or _is_held(tenant, record):
+                return None
+            if is_older(correction.time, tenant.limits, entity.entity_type):
+                without_words = {"entity": entity.model_copy(update={"changes": []}), "reason": "", "retained_offset": record.offset}
+                return correction.model_copy(update=without_words)
+        return None
+
     def _tenant_of(self, record: LogRecord) -> KeptTenant | None:
         """The tenant of an extraction that the log still has."""
         tenant = self.index.tenants.get(tenant_of_key(record.key))
@@ -233,7 +248,9 @@ def windows_named(kind: bytes, value: bytes) -> Iterator[str]:
 
 
 def _is_old_correction(correction: Correction, tenant: KeptTenant) -> bool:
-    """Whether the event that a correction is about is beyond its limit: it was said before the correction was made."""
+    """Whether a correction was taken back, or is about an event beyond its limit, which was said before the correction was made."""
+    if correction.retained_offset is not None:
+        return True
     return correction.event is not None and is_older(correction.time, tenant.limits, correction.event.type)
 
 

@@ -19,7 +19,7 @@ from typing import Final
 
 from control import read_control
 from control.state import ControlState
-from memory.headers import COMMAND, KIND, ORIGIN, RETENTION
+from memory.headers import COMMAND, CORRECTION, KIND, ORIGIN, RETENTION
 from memory.keys import encode_key, marked_key
 from memory.positions import LogPosition
 from memory.records import RetentionLimits
@@ -175,6 +175,12 @@ class _Run:
                     index.empty(rewritten)
                     emptied.setdefault(rewritten.extraction.tenant, set()).add(rewritten.extraction.window_id)
                     over.append((record.partition, record.key))
+            elif (correction := chosen.taken_back(record)) is not None:
+                self._report.add(correction.tenant, "records")
+                over.append((record.partition, record.key))
+                if not self._dry_run:
+                    again = OutgoingRecord(topic, record.key, correction.to_json(), ((KIND, CORRECTION),), record.partition)
+                    sent += await self._send([again])
             elif chosen.is_superseded(record):
                 over.append((record.partition, record.key))
             if len(batch) == BATCH:

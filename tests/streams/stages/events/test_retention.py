@@ -5,13 +5,13 @@ from datetime import datetime, timedelta
 from control.erasure import subject_of
 from control.tenants import TenantDirectory
 from memory.headers import KIND, ORIGIN, RETENTION
-from memory.keys import decode_key, encode_key, marked_key
-from memory.records import Extraction, RetentionLimits
+from memory.keys import decode_key, encode_key, entity_key, marked_key
+from memory.records import Change, Correction, EntityCorrection, Extraction, RetentionLimits
 from memory.retention import without_old_results
 from runtime.settings import Settings
 from streams.engine.records import ConsumedRecord
 from streams.engine.tasks.batch import Batch
-from streams.stages.events.ledger import corrected_window_key, published_key, retained_key
+from streams.stages.events.ledger import corrected_entity_key, corrected_window_key, published_key, retained_key
 from tests.streams.agent_extractions import START, TENANT, extraction, extraction_record
 from tests.streams.harness import PartitionHarness, delivered
 from tests.streams.stages.events.corrections import correction, correction_record
@@ -139,3 +139,38 @@ async def test_a_rebuild_without_the_original_gives_the_same(stage: PartitionHar
     memories = [[each.value for each in batch.outputs if each.topic == "varve.memories"] for batch in (live, rebuilt)]
     assert memories[0] == memories[1], "same content, same version"
     assert len(memories[0]) == 1
+
+
+def by_hand(name: str, value: str, offset: int, *, retained_offset: int | None = None) -> ConsumedRecord:
+    """A correction of a field of a tool's entity."""
+    change = Change(op="apply", property=name, value=value, source_id=f"c{offset}", event_time=START)
+    entity = EntityCorrection(
+        entity_type="tool_experience",
+        entity_key=entity_key("grep"),
+        changes=[change] if retained_offset is None else [],
+        schema_name="agent_tools",
+    )
+    what = Correction(
+        id=f"c{offset if retained_offset is None else retained_offset}",
+        tenant=TENANT,
+        user="agent",
+        action="correct",
+        memory_id="e1",
+        entity=entity,
+        by="support (k1)",
+        time=START,
+        retained_offset=retained_offset,
+    )
+    return correction_record(what, offset)
+
+
+async def test_a_correction_of_an_entity_is_taken_back(stage: PartitionHarness) -> None:
+    await stage.process([by_hand("suggestions", "Use -r.", 0), by_hand("suggestions", "Use -i.", 1)])
+    key = corrected_entity_key(TENANT, "tool_experience", entity_key("grep"), "")
+    batch = await stage.process([by_hand("suggestions", "", 2, retained_offset=0)])
+    (taken,) = contributions(batch)
+    assert (taken.cause, taken.position, [(each.op, each.source_id) for each in taken.changes]) == ("retention", 2, [("retract", "c0")])
+    assert (await stage.process([by_hand("suggestions", "", 3, retained_offset=0)])).outputs == [], "once"
+    assert key in stage.rows.rows
+    await stage.process([by_hand("suggestions", "", 4, retained_offset=1)])
+    assert key not in stage.rows.rows
