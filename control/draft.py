@@ -262,7 +262,7 @@ class Draft:
             return
         refs = (tenant.schema_ref, *(each.schema_ref for each in tenant.generations), *(each.schema_ref for each in tenant.former_schemas))
         schemas = [schema for schema in map(self._parsed, refs) if schema is not None]
-        types = {each.name for schema in schemas for each in (*schema.event_types, *schema.entity_types)}
+        types = {name for schema in schemas for name in schema.type_names}
         unknown = sorted(set(tenant.retention) - types - {MESSAGES, OTHERS})
         if unknown:
             raise ChangeRefusedError(

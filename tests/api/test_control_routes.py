@@ -103,13 +103,13 @@ async def test_a_tenant_is_added_changed_and_removed(operating: Operating) -> No
 
 
 async def test_retention_is_set_and_checked(operating: Operating) -> None:
-    await operating.done("POST", "/tenants", {"id": "retaining", "retention": {"messages": "1y"}})
-    await operating.done("PATCH", "/tenants/retaining", {"retention": {"*": "90d"}})
-    assert (await operating.done("GET", "/tenants/retaining"))["retention"] == {"*": "90d"}
-    expect_problem(await operating.ask("PATCH", "/tenants/retaining", {"retention": {"*": "90"}}), 422, "retention")
-    expect_problem(await operating.ask("PATCH", "/tenants/retaining", {"retention": {"chatt": "9d"}}), 409, "no schema of it has a type")
-    await operating.done("PATCH", "/tenants/retaining", {"weight": 2.0})
-    assert (await operating.done("GET", "/tenants/retaining"))["retention"] == {"*": "90d"}, "what is left out keeps its value"
+    await operating.done("POST", "/tenants", {"id": "a-retaining", "retention": {"messages": "1y"}})
+    await operating.done("PATCH", "/tenants/a-retaining", {"retention": {"*": "90d"}})
+    assert (await operating.done("GET", "/tenants/a-retaining"))["retention"] == {"*": "90d"}
+    expect_problem(await operating.ask("PATCH", "/tenants/a-retaining", {"retention": {"*": "90"}}), 422, "retention")
+    expect_problem(await operating.ask("PATCH", "/tenants/a-retaining", {"retention": {"chatt": "9d"}}), 409, "no schema of it has a type")
+    await operating.done("PATCH", "/tenants/a-retaining", {"weight": 2.0})
+    assert (await operating.done("GET", "/tenants/a-retaining"))["retention"] == {"*": "90d"}, "what is left out keeps its value"
 
 
 async def test_a_hold_is_placed_listed_and_released(operating: Operating) -> None:

@@ -8,6 +8,7 @@ from control import ControlState, Draft
 from control.errors import ChangeRefusedError
 from control.tenant_changes import set_tenant
 from control.tenants_file import TenantsFile, apply_file, export_file
+from memory.schema import scenario
 from tests.control_log import add, apply_change
 
 NOW = datetime(2025, 1, 1, tzinfo=UTC)
@@ -25,9 +26,8 @@ def retains(state: ControlState, policy: object) -> dict[str, str]:
 
 
 def test_types_and_raw_messages_get_periods(state: ControlState) -> None:
-    schema = state.schemas[state.tenants["acme"].schema_ref].content
-    assert isinstance(schema, dict)
-    event, entity = schema["EventTypes"][0]["EventType"], schema["EntityTypes"][0]["EntityType"]
+    schema = scenario("companion")
+    event, entity = schema.event_types[0].name, schema.entity_types[0].name
     policy = {event: "90d", entity: "1y", "messages": "30d", "*": "2y"}
     assert retains(state, policy) == policy
     assert retains(state, {}) == {}

@@ -34,6 +34,7 @@ def run(settings: Settings, redis_url: str) -> Run:
         "VARVE_KAFKA__TOPIC_PREFIX": settings.kafka.topic_prefix,
         "VARVE_KAFKA__PARTITIONS": "2",
         "VARVE_KAFKA__REPLICATION_FACTOR": "1",
+        "VARVE_KAFKA__MIN_INSYNC_REPLICAS": "1",
         "VARVE_CONTROL__LEASE_S": "0.2",
         "VARVE_REDIS__URL": redis_url,
     }

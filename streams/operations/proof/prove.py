@@ -162,8 +162,8 @@ class _Look:
             if _OF_A_TENANT.intersection(consumed.headers):
                 for shadow in of_tenant.get((consumed.tenant, record.partition), ()):
                     await shadow.add([consumed])
-            elif (user := _user_of(consumed.key or b"")) is not None and user in shadows:
-                await shadows[user].add([consumed])
+            elif (owner := _user_of(consumed.key or b"")) is not None and owner in shadows:
+                await shadows[owner].add([consumed])
         return shadows
 
     async def _finished(self, shadows: Mapping[User, UserShadow]) -> dict[User, Mapping[str, Memory]]:

@@ -75,7 +75,7 @@ class Retainer:
             published: The window's publication.
             limits: The limits in force.
         """
-        left = {each.id for each in (*extraction.events, *extraction.patches)}
+        left = {each.id for each in extraction.events} | {each.id for each in extraction.patches}
         may_reach = reaches_entities(extraction, limits)
 
         def is_removed(contribution: Contribution, change: Change) -> bool:
@@ -148,4 +148,5 @@ def _present(batch: Batch, published: PublishedWindow) -> list[PresentEvent]:
 
 
 def _messages_of(extraction: Extraction) -> set[str]:
-    return {each for result in (*extraction.events, *extraction.patches) for each in result.message_ids}
+    found = (*(each.message_ids for each in extraction.events), *(each.message_ids for each in extraction.patches))
+    return set().union(*found)

@@ -164,8 +164,7 @@ class ExtractionHandler:
         """Whether the events stage would drop all results of a window, so that no call of a model is worth its cost."""
         if not tenant.retention or any(is_held(self._tenants, tenant.id, user) for user in window.users or [window.user]):
             return False
-        types = [each.name for each in (*schema.event_types, *schema.entity_types)]
-        return keeps_nothing(window, limits_at(tenant.retention, self._clock.now()), types)
+        return keeps_nothing(window, limits_at(tenant.retention, self._clock.now()), schema.type_names)
 
     async def _extracted(self, window: Window, record: ConsumedRecord) -> list[OutgoingRecord]:
         """Extracts a window. Each wait may be long, and the user may be erased meanwhile: nothing is asked or written to Redis then."""
