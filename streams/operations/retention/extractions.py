@@ -78,9 +78,32 @@ class Rewritten:
     """Number of results that it lacks."""
 
     @property
+    def source(self) -> Extraction:
+        """The record's content."""
+        return self.extraction
+
+    @property
     def is_empty(self) -> bool:
         """Whether nothing is left of its window."""
         return not self.extraction.events and not self.extraction.patches
+
+
+@dataclass(frozen=True, slots=True)
+class TakenBack:
+    """A correction without its content, which takes the place of a record with the same key, and makes entities lose it."""
+
+    record: LogRecord
+    correction: Correction
+
+    @property
+    def source(self) -> Correction:
+        """The record's content."""
+        return self.correction
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the record is removed once it is handled: always."""
+        return True
 
 
 @dataclass(slots=True)
@@ -172,7 +195,7 @@ class Extractions:
             return without_old_results(extraction, tenant.limits) is not extraction
         return False
 
-    def taken_back(self, record: LogRecord) -> Correction | None:
+    def taken_back(self, record: LogRecord) -> TakenBack | None:
         """The record that replaces an old correction of an entity's fields; None if the record stays, or is no such correction."""
         tenant = self.index.tenants.get(tenant_of_key(record.key))
         if tenant is None or record.kind != CORRECTION or record.value is None or not self.index.is_last(record):
@@ -184,7 +207,7 @@ class Extractions:
                 return None
             if is_older(correction.time, tenant.limits, entity.entity_type):
                 without_words = {"entity": entity.model_copy(update={"changes": []}), "reason": "", "retained_offset": record.offset}
-                return correction.model_copy(update=without_words)
+                return TakenBack(record, correction.model_copy(update=without_words))
         return None
 
     def _tenant_of(self, record: LogRecord) -> KeptTenant | None:

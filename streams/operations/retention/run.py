@@ -36,7 +36,8 @@ from runtime.seals import Keyring
 from runtime.settings import Settings
 from streams.operations.erasure.log import BATCH, behind
 from streams.operations.erasure.stage_barrier import StageBarrier
-from streams.operations.retention.extractions import Companions, Extractions, LogRecord, Rewritten, WindowIndex, tenant_of_key
+from streams.operations.retention.extractions import Companions, Extractions, LogRecord, Rewritten, TakenBack, WindowIndex, tenant_of_key
+from streams.operations.retention.protection import is_protected
 from streams.operations.retention.tenants import EntityTypes, KeptTenant, kept_tenants
 from streams.operations.retention.windows import OldWindows
 from streams.stages.catalog import STAGES
@@ -163,55 +164,52 @@ class _Run:
         chosen = Extractions(index, EntityTypes(self._state))
         if not self._dry_run:
             await self._send(self._limits(topic, limited.values()))
-        emptied: dict[str, set[str]] = {}
-        over: list[tuple[int, bytes]] = []
-        batch: list[Rewritten] = []
-        sent: list[LogPosition] = []
+        removal = _Removal()
         async for record in self._records():
             if (rewritten := chosen.rewritten(record)) is not None:
-                self._count(rewritten)
-                batch.append(rewritten)
-                if rewritten.is_empty:
-                    index.empty(rewritten)
-                    emptied.setdefault(rewritten.extraction.tenant, set()).add(rewritten.extraction.window_id)
-                    over.append((record.partition, record.key))
+                removal.waiting.append(rewritten)
             elif (correction := chosen.taken_back(record)) is not None:
-                self._report.add(correction.tenant, "records")
-                over.append((record.partition, record.key))
-                if not self._dry_run:
-                    again = OutgoingRecord(topic, record.key, correction.to_json(), ((KIND, CORRECTION),), record.partition)
-                    sent += await self._send([again])
+                removal.waiting.append(correction)
             elif chosen.is_superseded(record):
-                over.append((record.partition, record.key))
-            if len(batch) == BATCH:
-                sent += await self._rewrite(topic, batch)
-                batch = []
-        sent += await self._rewrite(topic, batch)
-        await self._pass(behind(sent))
-        companions = Companions(index, set().union(*emptied.values()))
+                removal.over.append((record.partition, record.key))
+            if len(removal.waiting) == BATCH:
+                await self._replace(topic, removal, index)
+        await self._replace(topic, removal, index)
+        if removal.sent:
+            await self._barrier.of(STAGES["events"], behind(removal.sent))
+        companions = Companions(index, set().union(*removal.emptied.values()))
         async for record in self._records():
             if companions.is_over(record):
                 self._report.add(tenant_of_key(record.key), "records")
-                over.append((record.partition, record.key))
+                removal.over.append((record.partition, record.key))
         if not self._dry_run:
-            await self._send(OutgoingRecord(topic, key, None, partition=partition) for partition, key in over)
-        for tenant, windows in emptied.items():
+            await self._send(OutgoingRecord(topic, key, None, partition=partition) for partition, key in removal.over)
+        for tenant, windows in removal.emptied.items():
             await self._forget_answers(tenant, sorted(windows))
 
-    def _count(self, rewritten: Rewritten) -> None:
-        tenant = rewritten.extraction.tenant
-        self._report.add(tenant, "results", rewritten.removed)
-        if rewritten.is_empty:
+    async def _replace(self, topic: str, removal: "_Removal", index: WindowIndex) -> None:
+        """Sends the waiting records, unless an erasure or a hold of their user has begun since the run began."""
+        waiting, removal.waiting = removal.waiting, []
+        state = await read_control(self._settings) if waiting and not self._dry_run else self._state
+        allowed = [each for each in waiting if not is_protected(state, each.source, each.record)]
+        if not self._dry_run:
+            removal.sent += await self._send(_replacing_record(topic, each) for each in allowed)
+        for each in allowed:
+            self._count(each)
+            if each.is_empty:
+                removal.over.append((each.record.partition, each.record.key))
+            if isinstance(each, Rewritten) and each.is_empty:
+                index.empty(each)
+                removal.emptied.setdefault(each.extraction.tenant, set()).add(each.extraction.window_id)
+
+    def _count(self, replaced: Rewritten | TakenBack) -> None:
+        tenant = replaced.source.tenant
+        if isinstance(replaced, TakenBack):
+            self._report.add(tenant, "records")
+            return
+        self._report.add(tenant, "results", replaced.removed)
+        if replaced.is_empty:
             self._report.add(tenant, "extractions")
-
-    async def _rewrite(self, topic: str, batch: Iterable[Rewritten]) -> list[LogPosition]:
-        if self._dry_run:
-            return []
-        return await self._send(_rewritten_record(topic, each) for each in batch)
-
-    async def _pass(self, offsets: Mapping[TopicPartition, int]) -> None:
-        if offsets:
-            await self._barrier.of(STAGES["events"], offsets)
 
     def _limits(self, topic: str, limited: Iterable[KeptTenant]) -> Iterable[OutgoingRecord]:
         for tenant in limited:
@@ -260,9 +258,27 @@ class _Run:
         return record if self._keyring is None else self._keyring.sealed(record, now_ms=milliseconds_of(SystemClock().now()))
 
 
-def _rewritten_record(topic: str, rewritten: Rewritten) -> OutgoingRecord:
-    """The record that replaces an extraction: same key, and the original position, so that memories keep their versions."""
-    record = rewritten.record
+@dataclass(slots=True)
+class _Removal:
+    """The progress of a run in ``extractions``."""
+
+    waiting: list[Rewritten | TakenBack] = field(default_factory=list)
+    """Records that are sent next."""
+    sent: list[LogPosition] = field(default_factory=list)
+    over: list[tuple[int, bytes]] = field(default_factory=list)
+    """Partition and key of each record that gets a tombstone."""
+    emptied: dict[str, set[str]] = field(default_factory=dict)
+    """By tenant: the windows that have lost their last result."""
+
+
+def _replacing_record(topic: str, replaced: Rewritten | TakenBack) -> OutgoingRecord:
+    """The record that replaces another one with the same key.
+
+    An extraction names its original position, so that memories keep their versions.
+    """
+    record = replaced.record
+    if isinstance(replaced, TakenBack):
+        return OutgoingRecord(topic, record.key, replaced.correction.to_json(), ((KIND, CORRECTION),), record.partition)
     origin = next((value for name, value in record.headers if name == ORIGIN), None)
     place = origin or str(LogPosition(topic, record.partition, record.offset)).encode()
-    return OutgoingRecord(topic, record.key, rewritten.extraction.to_json(), headers=((ORIGIN, place),), partition=record.partition)
+    return OutgoingRecord(topic, record.key, replaced.extraction.to_json(), ((ORIGIN, place),), record.partition)

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 from control import ControlState
 from control.erasure import subject_of
+from control.erasure_changes import begin_erasure, extend_erasure, finish_erasure
 from control.holds import place_hold
 from control.tenant_changes import set_tenant
 from memory.headers import CORRECTION, EXPIRY, KIND, ORIGIN, TICK
@@ -13,6 +14,7 @@ from memory.records import Contribution, EventRef, Expiry, Extraction, Message, 
 from memory.retention import without_old_results
 from runtime.tracing import Headers
 from streams.operations.retention.extractions import Companions, Extractions, LogRecord, WindowIndex
+from streams.operations.retention.protection import is_protected
 from streams.operations.retention.tenants import EntityTypes, KeptTenant, kept_tenants
 from streams.operations.retention.windows import OldWindows
 from tests.control_log import add, apply_change
@@ -169,6 +171,19 @@ def test_tenants_without_a_policy_or_under_hold_are_left_out() -> None:
     assert kept_tenants(known, NOW)[0].is_held("ann")
     apply_change(known, lambda draft: place_hold(draft, TENANT, None, at=NOW, by="x", reason="y"))
     assert kept_tenants(known, NOW) == []
+
+
+def test_users_who_are_erased_or_held_meanwhile_are_left_out() -> None:
+    what, known, subject = extraction(0, [("grep", 0)]), state(), subject_of(TENANT, "agent")
+    record, later = logged(3, what), logged(9, what)
+    assert not is_protected(known, what, record)
+    apply_change(known, lambda draft: begin_erasure(draft, TENANT, "agent", at=NOW))
+    assert is_protected(known, what, later)
+    apply_change(known, lambda draft: extend_erasure(draft, subject, {"extractions": {0: 5}}))
+    apply_change(known, lambda draft: finish_erasure(draft, subject, begun_at=NOW, at=NOW, gone_by=NOW, found={}, remains=()))
+    assert [is_protected(known, what, each) for each in (record, later)] == [True, False]
+    apply_change(known, lambda draft: place_hold(draft, TENANT, "agent", at=NOW, by="x", reason="y"))
+    assert is_protected(known, what, later)
 
 
 def _expiry(*windows: str) -> Expiry:

@@ -1,6 +1,6 @@
-"""What retention takes from entities: contributions, history and models' texts; an entity without anything else is removed."""
+"""Retention takes contributions, history and models' texts from entities; an entity without anything else is removed."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 from hypothesis import given
@@ -34,17 +34,17 @@ async def said(team: Team, user: str, window: int, day: int, *remarks: Remark) -
     await team.settle()
 
 
-async def retained(team: Team) -> None:
+async def retained(team: Team, limits: dict[str, datetime] = LIMITS) -> None:
     """Carries retention out, as a run does."""
     before = [each for each in team.log["extractions"] if not any(name == KIND for name, _ in each.headers)]
-    limits = RetentionLimits(tenant=TENANT, limits=LIMITS, time=START)
-    team._append("extractions", marked_key(encode_key(TENANT), "retention"), limits.to_json(), ((KIND, RETENTION),))
+    sent = RetentionLimits(tenant=TENANT, limits=limits, time=START)
+    team._append("extractions", marked_key(encode_key(TENANT), "retention"), sent.to_json(), ((KIND, RETENTION),))
     for record in before:
         what = Extraction.from_json(record.value or b"")
-        after = without_old_results(what, LIMITS)
+        after = without_old_results(what, limits)
         if after is not what:
             origin = (ORIGIN, f"varve.extractions/0/{record.offset}".encode())
-            team._append("extractions", record.key or b"", after.model_copy(update={"retained": LIMITS}).to_json(), (origin,))
+            team._append("extractions", record.key or b"", after.model_copy(update={"retained": limits}).to_json(), (origin,))
     await team.settle()
 
 
@@ -112,3 +112,19 @@ async def test_a_rebuild_gives_what_retention_has_left(windows: list[tuple[str, 
     by_id = [{each.id: each for each in one.memories("entity")} for one in (rebuilt, team)]
     assert by_id[0] == by_id[1], "byte by byte, while the log has the originals"
     assert exact(await compacted(team)) == exact(team)
+
+
+async def test_sizes_level_off() -> None:
+    """A user talks every day for a hundred days, about a new topic each week, and a run keeps the last fifteen days."""
+    team, sizes = Team(), []
+    for day in range(100):
+        await said(team, "ann", day, day, (f"topic {day // 7}", f"remark of day {day}", day), ALONE)
+        if day % 10 == 9:
+            await retained(team, {"*": START + timedelta(days=day - 15)})
+            rows = {**team.events.rows.rows, **{b"entity " + key: row for key, row in team.entities.rows.rows.items()}}
+            standing = [value for value in team.kept["memories"].values() if value is not None]
+            sizes.append((len(rows), sum(map(len, rows.values())), len(standing)))
+    early, late = sizes[3], sizes[-1]
+    assert all(now <= 1.1 * before for before, now in zip(early, late, strict=True)), sizes
+    assert b"remark of day 80" not in team.all_bytes()
+    assert b"remark of day 99" in team.all_bytes()
