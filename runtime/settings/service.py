@@ -109,6 +109,24 @@ class WebhookSettings(Group):
     )
 
 
+class RetentionSettings(Group):
+    """Runs of retention, by one of the query services."""
+
+    interval_s: float = Field(
+        default=86_400.0,
+        ge=0,
+        description="Time between two runs, which remove what tenants' retention keeps no longer; each reads the topics `windows` and "
+        "`extractions`. 0: only `varve retention run` does.",
+    )
+
+
+class ProofSettings(Group):
+    """Proofs, by one of the query services, that what is served is what the log gives."""
+
+    interval_s: float = Field(default=0.0, ge=0, description="Time between two runs, see `varve prove`. 0: no runs.")
+    users: int = Field(default=20, ge=1, le=10_000, description="Number of users of all tenants that each run checks.")
+
+
 class ClientSettings(Group):
     """Connection of the command line to the query service."""
 
