@@ -7,6 +7,7 @@ from typing import Any, Final
 from varve_client import Memory, RecalledMemory
 
 from api.mem0.owners import Owner
+from memory.records.message import STATEMENT
 
 REFUSED_OPTIONS: Final = (
     "expiration_date",
@@ -28,6 +29,8 @@ class RequestError(ValueError):
 def messages_of(body: Mapping[str, Any], owner: Owner, *, now: datetime) -> list[dict[str, Any]]:
     """The messages of an ``add`` as Varve's.
 
+    With ``infer`` false, each message becomes one event with its text, unchanged.
+
     Args:
         body: ``messages`` (a list, or one text), and mem0's options.
         owner: The owner of the messages.
@@ -47,9 +50,11 @@ def messages_of(body: Mapping[str, Any], owner: Owner, *, now: datetime) -> list
     if not isinstance(messages, list) or not messages or not all(isinstance(each, dict) for each in messages):
         raise RequestError("messages: expected a list of {role, content}")
     started = _moment(body.get("timestamp"), now)
-    metadata = body.get("metadata") or {}
+    metadata, infer = body.get("metadata") or {}, body.get("infer")
     if not isinstance(metadata, dict):
         raise RequestError("metadata: expected an object")
+    if infer is not None and not isinstance(infer, bool):
+        raise RequestError("infer: expected true or false")
     # Messages of one turn need an order, and their times are whole seconds.
     return [
         {
@@ -58,6 +63,7 @@ def messages_of(body: Mapping[str, Any], owner: Owner, *, now: datetime) -> list
             "session": owner.session,
             "event_time": (started + timedelta(milliseconds=index)).isoformat(),
             **({"metadata": metadata} if metadata else {}),
+            **({"tool_call": {"name": STATEMENT}} if infer is False and not each.get("tool_calls") else {}),
         }
         for index, each in enumerate(messages)
     ]

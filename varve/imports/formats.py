@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from api.mem0.owners import ID_FIELDS, Owner
+from memory.records.message import STATEMENT
 from varve.chat_exports import chatgpt_messages, claude_messages, is_chatgpt_export, is_claude_export
 from varve.conversations import locomo_conversation
 from varve.errors import ConversationError, ImportFileError
@@ -156,11 +157,16 @@ FORMATS: Final[Mapping[str, Format | FileFormat]] = {
 
 
 def _fact(message: dict[str, Any], source: str, fields: Mapping[str, Any], metadata: Mapping[str, Any] | None = None) -> Iterator[Found]:
-    """A statement whose original messages are unknown: a message of its own, which options its source."""
+    """A fact whose original messages are unknown: a message of its own, which names its source.
+
+    What another service has extracted is stated as an event. An event of Varve is extracted again: it has the words of a person, from which
+    the profile follows, too.
+    """
     name = fields.get("id") or fields.get("uuid")
+    statement = {} if source == "varve" else {"tool_call": {"name": STATEMENT}}
     identity = {"id": f"{source}-{name}"} if name else {}
     about = {source: {**({"id": name} if name else {}), **(metadata or {})}}
-    yield from said([{"role": "user", **message, **identity, "metadata": about}], ImportOptions(), Item(fields, source))
+    yield from said([{"role": "user", **message, **identity, **statement, "metadata": about}], ImportOptions(), Item(fields, source))
 
 
 def _object(item: Item, field: str, what: str) -> Mapping[str, Any]:
