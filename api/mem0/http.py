@@ -45,7 +45,7 @@ _ROUTES: Final[tuple[tuple[str, str, Answer], ...]] = (
     ("DELETE", "/v1/memories/{memory_id}/", lambda call: call.operations.delete(call.path("memory_id"))),
     ("GET", "/v1/memories/{memory_id}/history/", lambda call: call.operations.history(call.path("memory_id"))),
     ("GET", "/v1/entities/", lambda call: call.operations.users(call.query)),
-    ("DELETE", "/v2/entities/{kind}/{name:path}/", lambda call: call.operations.delete_entity(call.path("kind"), call.path("name"))),
+    ("DELETE", "/v2/entities/{kind}/{name:rest}/", lambda call: call.operations.delete_entity(call.path("kind"), call.path("name"))),
     ("GET", "/api/v1/orgs/organizations/{organization}/projects/{project}/", lambda call: _project(call)),
     ("PUT", "/v1/batch/", lambda call: _with_body(call, call.operations.batch_update)),
     ("DELETE", "/v1/batch/", lambda call: _with_body(call, call.operations.batch_delete)),

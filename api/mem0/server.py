@@ -240,7 +240,7 @@ _ROUTES: Final[tuple[tuple[str, str, Answer], ...]] = (
     ("POST", "/search", _search),
     ("POST", "/reset", _reset),
     ("GET", "/entities", _entities),
-    ("DELETE", "/entities/{kind}/{name:path}", _delete_entity),
+    ("DELETE", "/entities/{kind}/{name:rest}", _delete_entity),
 )
 """Method, path and answer of each supported call."""
 
