@@ -1,6 +1,6 @@
 """Endpoints of the facades, which have the APIs of other systems: each request becomes calls of Varve's own API with the caller's key."""
 
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -9,8 +9,9 @@ from starlette.responses import Response
 from starlette.types import ASGIApp
 from varve_client import AsyncVarveClient, MessagesRefusedError, ServiceProblemError, ServiceUnreachableError
 
-from api.own_api import OwnApi, api_key_of
-from api.problems import RETRY_AFTER_S, ProblemError
+from api.authentication import caller_of
+from api.own_api import OwnApi
+from api.problems import RETRY_AFTER_S, ProblemError, unauthorized
 from memory.errors import RecordError
 
 TIMEOUT_S: Final = 300.0
@@ -25,6 +26,7 @@ _TEMPORARY: Final = (429, _UNAVAILABLE)
 _RETRY: Final[Mapping[str, str]] = {"Retry-After": str(RETRY_AFTER_S)}
 
 Answer = Callable[[AsyncVarveClient, Request], Awaitable[Response]]
+KeyOf = Callable[[Request], str | None]
 
 
 class Refusal(NamedTuple):
@@ -82,22 +84,36 @@ class FacadeEndpoints:
         self._refuse = refuse
         self._errors = (*COMMON_ERRORS, *errors)
 
-    def endpoint(self, path: str, answer: Answer, *, schemes: Collection[str] = ("bearer",)) -> Callable[[Request], Awaitable[Response]]:
+    def endpoint(self, path: str, answer: Answer, *, key_of: KeyOf) -> Callable[[Request], Awaitable[Response]]:
         """The endpoint of a route.
 
         Args:
             path: The route in logs and metrics.
             answer: Answers a request, with a client that has the caller's key.
-            schemes: Schemes of the ``Authorization`` header with which the clients send a key, in lower case.
+            key_of: Reads the key of a request; empty if it has none. None: the route needs no key.
         """
         label = _Label(path)
 
         async def endpoint(request: Request) -> Response:
             request.scope["route"] = label
             try:
-                async with self._api.client(request, api_key_of(request.headers, schemes=schemes)) as varve:
+                key = key_of(request)
+                if key is not None:
+                    await _authenticate(request, key)
+                async with self._api.client(request, key or "") as varve:
                     return await answer(varve, request)
             except self._errors as error:
                 return self._refuse(request, error)
 
         return endpoint
+
+
+async def _authenticate(request: Request, key: str) -> None:
+    """Refuses a caller whom nobody knows before anything of its request's body is read.
+
+    Raises:
+        ProblemError: 401.
+    """
+    if not key:
+        raise unauthorized("send an API key of Varve in the header Authorization or X-API-Key")
+    await caller_of(request.app.state.dependencies, key)

@@ -11,6 +11,7 @@ from starlette.routing import BaseRoute, Mount
 from starlette.types import ASGIApp
 
 from api.mem0.filters import parse_query_filters
+from api.mem0.options import refuse_ambiguous
 from api.mem0.requests import PATH, Answer, Mem0Endpoints, Mem0Request
 from api.mem0.server import server_routes
 from api.problems import ProblemError
@@ -21,6 +22,7 @@ _SCHEMES: Final = ("token", "bearer")
 
 
 async def _delete_all(call: Mem0Request) -> dict[str, Any]:
+    refuse_ambiguous(call.query)
     text = call.query.get("filters")
     return await call.operations.delete_all(call.query, None if text is None else parse_query_filters(text))
 

@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -14,11 +15,14 @@ from api.facades import FacadeEndpoints, refusal_of
 from api.json_http import JsonResponse, read_json
 from api.mem0.filters import FilterError
 from api.mem0.operations import Mem0Operations
+from api.mem0.owners import OwnerError
 from api.mem0.translation import RequestError
+from api.own_api import api_key_of
 from api.request_body import REST
 from runtime.clocks import Clock, SystemClock
 
 PATH: Final = "/mem0"
+_METHODS: Final = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 
 Answer = Callable[["Mem0Request"], Awaitable[Any]]
 
@@ -54,7 +58,7 @@ class Mem0Request:
         return fields
 
     @property
-    def query(self) -> Mapping[str, str]:
+    def query(self) -> QueryParams:
         """The parameters of the query."""
         return self.request.query_params
 
@@ -72,7 +76,7 @@ class Mem0Endpoints:
     """
 
     def __init__(self, app: ASGIApp, *, clock: Clock | None = None) -> None:
-        self._endpoints = FacadeEndpoints(app, refuse=_refused, errors=(FormError, RequestError, FilterError))
+        self._endpoints = FacadeEndpoints(app, refuse=_refused, errors=(FormError, RequestError, FilterError, OwnerError))
         self._clock = clock or SystemClock()
 
     def routes(self, table: Collection[tuple[str, str, Answer]], *, prefix: str, schemes: Collection[str], other: Answer) -> list[Route]:
@@ -88,12 +92,24 @@ class Mem0Endpoints:
         for method, path, answer in table:
             methods.setdefault(path, {})[method] = answer
 
+        def key_of(request: Request) -> str:
+            return api_key_of(request.headers, schemes=schemes)
+
         def route(path: str, label: str, answers: Mapping[str, Answer], accepted: list[str]) -> Route:
-            endpoint = self._endpoints.endpoint(f"{PATH}{prefix}{label}", self._answer(answers, other), schemes=schemes)
+            endpoint = self._endpoints.endpoint(f"{PATH}{prefix}{label}", self._answer(answers, other), key_of=key_of)
             return Route(f"{prefix}{path}", endpoint, methods=accepted)
 
         known = [route(path, path, answers, [*answers]) for path, answers in methods.items()]
-        return [*known, route(f"/{{rest:{REST}}}", "/...", {}, ["GET", "POST", "PUT", "PATCH", "DELETE"])]
+        return [*known, route(f"/{{rest:{REST}}}", "/...", {}, _METHODS)]
+
+    def open_route(self, path: str, answer: Answer) -> Route:
+        """A route below :data:`PATH` that needs no key.
+
+        Args:
+            path: The path.
+            answer: The answer to every method.
+        """
+        return Route(path, self._endpoints.endpoint(f"{PATH}{path}", self._answer({}, answer), key_of=lambda _: None), methods=_METHODS)
 
     def _answer(self, answers: Mapping[str, Answer], other: Answer) -> Callable[[AsyncVarveClient, Request], Awaitable[Response]]:
         async def answer(varve: AsyncVarveClient, request: Request) -> Response:

@@ -111,7 +111,9 @@ def server_routes(endpoints: Mem0Endpoints) -> list[Route]:
     Args:
         endpoints: Makes the endpoints.
     """
-    return endpoints.routes(_ROUTES, prefix=PREFIX, schemes=_SCHEMES, other=_unsupported)
+    # As in mem0's server, only a sign-in needs no key.
+    sign_in = endpoints.open_route(f"{PREFIX}/auth/{{rest:rest}}", _unsupported)
+    return [sign_in, *endpoints.routes(_ROUTES, prefix=PREFIX, schemes=_SCHEMES, other=_unsupported)]
 
 
 async def _add(call: Mem0Request) -> dict[str, Any]:
@@ -221,11 +223,8 @@ async def _delete_entity(call: Mem0Request) -> dict[str, Any]:
 
 
 async def _unsupported(call: Mem0Request) -> None:
-    rest = call.request.path_params.get("rest") or call.request.url.path.partition(f"{PREFIX}/")[2]
-    area = rest.partition("/")[0]
-    if area != "auth":
-        await call.operations.ping()  # As in mem0's server, only a sign-in needs no key.
-    instead = _INSTEAD.get(area, "Varve's own API is described at /openapi.json")
+    rest = call.request.url.path.partition(f"{PREFIX}/")[2]
+    instead = _INSTEAD.get(rest.partition("/")[0], "Varve's own API is described at /openapi.json")
     raise ProblemError(501, "not-supported", f"Varve does not have {call.request.method} /{rest} of mem0's server: {instead}")
 
 

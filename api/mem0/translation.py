@@ -7,6 +7,7 @@ from typing import Any, Final
 from varve_client import Memory, RecalledMemory
 
 from api.mem0.owners import Owner
+from memory.records.limits import is_recordable_time
 from memory.records.message import STATEMENT
 
 REFUSED_OPTIONS: Final = (
@@ -18,6 +19,9 @@ REFUSED_OPTIONS: Final = (
     "includes",
     "excludes",
     "immutable",
+    "observation_date",
+    "observation_time",
+    "timezone",
 )
 """Options of ``add`` that would change what is stored, and that Varve does not have: its schema decides what is extracted."""
 
@@ -159,6 +163,9 @@ def _moment(timestamp: Any, now: datetime) -> datetime:
     if isinstance(timestamp, bool) or not isinstance(timestamp, int | float):
         raise RequestError("timestamp: expected seconds since 1970")
     try:
-        return datetime.fromtimestamp(timestamp, UTC)
+        moment = datetime.fromtimestamp(timestamp, UTC)
     except (ValueError, OverflowError, OSError) as error:
         raise RequestError(f"timestamp: {timestamp} is no time in seconds since 1970") from error
+    if not is_recordable_time(moment):
+        raise RequestError(f"timestamp: {timestamp} is no time in seconds since 1970")
+    return moment

@@ -11,6 +11,7 @@ from varve_client import AsyncVarveClient
 
 from api.facades import FacadeEndpoints, refusal_of
 from api.json_http import JsonResponse, read_json
+from api.own_api import api_key_of
 from api.problems import unauthorized
 from api.request_body import REST
 from api.viking.errors import VikingError, code_of
@@ -77,11 +78,10 @@ class VikingFacade:
         self, path: str, operate: Callable[[VikingOperations, Request], Awaitable[dict[str, Any]]]
     ) -> Callable[[Request], Awaitable[Response]]:
         async def answer(varve: AsyncVarveClient, request: Request) -> Response:
-            _refuse_signatures(request)
             data = await operate(VikingOperations(varve, now=self._clock.now()), request)
             return JsonResponse({"code": _SUCCESS, "message": "success", "data": data, "request_id": trace_id(request.state.trace)})
 
-        return self._endpoints.endpoint(f"{PATH}{path}", answer)
+        return self._endpoints.endpoint(f"{PATH}{path}", answer, key_of=_key_of)
 
 
 def _refused(request: Request, error: Exception) -> Response:
@@ -114,13 +114,14 @@ async def _unsupported(operations: VikingOperations, request: Request) -> dict[s
     raise VikingError(f"Varve does not have {request.method} {PATH}{path} of VikingDB: {instead}")
 
 
-def _refuse_signatures(request: Request) -> None:
-    """Refuses requests that are signed with an access key: their check needs the secret, and Varve keeps only digests of keys.
+def _key_of(request: Request) -> str:
+    """The key of a request. One that is signed with an access key has none: its check needs the secret, and Varve keeps only digests.
 
     Raises:
-        ProblemError: 401.
+        ProblemError: 401 if the request is signed.
     """
     if request.headers.get("authorization", "").lower().startswith(_SIGNED):
         raise unauthorized(
             "requests signed with an access key and a secret are not supported; use auth=APIKey(api_key=...) with a key of Varve"
         )
+    return api_key_of(request.headers)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from api.mem0.owners import ID_FIELDS, Owner
+from api.mem0.owners import ID_FIELDS, Owner, OwnerError
 from memory.records.message import STATEMENT
 from varve.chat_exports import chatgpt_messages, claude_messages, is_chatgpt_export, is_claude_export
 from varve.conversations import locomo_conversation
@@ -69,7 +69,10 @@ def _claude(item: Item, options: ImportOptions) -> Iterator[Found]:
 def _mem0(item: Item, options: ImportOptions) -> Iterator[Found]:
     """One memory: its text is what a user stated, since mem0 does not keep the messages."""
     fields = _object(item, "memory", "a memory of mem0 (an object with memory)")
-    owner = Owner.of(fields, {"user_id": options.user})
+    try:
+        owner = Owner.of(fields, {"user_id": options.user})
+    except OwnerError as error:
+        raise ImportFileError(f"{item.place}: {error}") from error
     if owner is None:
         raise ImportFileError(f"{item.place} has none of {', '.join(ID_FIELDS)}: give --user NAME")
     metadata = {name: fields[name] for name in ("metadata", "categories") if fields.get(name)}
