@@ -33,7 +33,7 @@ async def _unsupported(call: Mem0Request) -> None:
     )
 
 
-_ROUTES: Final[tuple[tuple[str, str, Answer], ...]] = (
+ROUTES: Final[tuple[tuple[str, str, Answer], ...]] = (
     ("GET", "/v1/ping/", lambda call: call.operations.ping()),
     ("POST", "/v3/memories/add/", lambda call: _with_body(call, call.operations.add)),
     ("POST", "/v1/memories/", lambda call: _with_body(call, call.operations.add)),
@@ -86,5 +86,5 @@ class Mem0Facade:
     @property
     def route(self) -> BaseRoute:
         """The routes, as one."""
-        platform = self._endpoints.routes(_ROUTES, prefix="", schemes=_SCHEMES, other=_unsupported)
+        platform = self._endpoints.routes(ROUTES, prefix="", schemes=_SCHEMES, other=_unsupported)
         return Mount(PATH, routes=[*server_routes(self._endpoints), *platform])

@@ -113,7 +113,7 @@ def server_routes(endpoints: Mem0Endpoints) -> list[Route]:
     """
     # As in mem0's server, only a sign-in needs no key.
     sign_in = endpoints.open_route(f"{PREFIX}/auth/{{rest:rest}}", _unsupported)
-    return [sign_in, *endpoints.routes(_ROUTES, prefix=PREFIX, schemes=_SCHEMES, other=_unsupported)]
+    return [sign_in, *endpoints.routes(ROUTES, prefix=PREFIX, schemes=_SCHEMES, other=_unsupported)]
 
 
 async def _add(call: Mem0Request) -> dict[str, Any]:
@@ -228,7 +228,7 @@ async def _unsupported(call: Mem0Request) -> None:
     raise ProblemError(501, "not-supported", f"Varve does not have {call.request.method} /{rest} of mem0's server: {instead}")
 
 
-_ROUTES: Final[tuple[tuple[str, str, Answer], ...]] = (
+ROUTES: Final[tuple[tuple[str, str, Answer], ...]] = (
     ("POST", "/memories", _add),
     ("GET", "/memories", _list),
     ("DELETE", "/memories", _delete_all),

@@ -25,7 +25,7 @@ _SUCCESS: Final = 0
 
 Operation = Callable[[VikingOperations, Mapping[str, Any]], Awaitable[dict[str, Any]]]
 
-_OPERATIONS: Final[Mapping[str, Operation]] = {
+OPERATIONS: Final[Mapping[str, Operation]] = {
     "/session/add": VikingOperations.add_session,
     "/session/info": VikingOperations.session_info,
     "/search": VikingOperations.search,
@@ -43,7 +43,7 @@ _OPERATIONS: Final[Mapping[str, Operation]] = {
 }
 """The operation of each path. All are POST requests."""
 
-_INSTEAD: Final[Mapping[str, str]] = {
+INSTEAD: Final[Mapping[str, str]] = {
     "/session/streaming_write": "send messages with /api/memory/session/add or POST /v1/messages, which also extract automatically",
     "/get_context": "POST /v1/context returns what the memory knows as a text, with the newest messages of a session",
     "/collection/create": "a collection is the schema of a tenant, which an operator sets with POST /v1/admin/tenants",
@@ -69,7 +69,7 @@ class VikingFacade:
     @property
     def route(self) -> BaseRoute:
         """The routes, as one."""
-        routes = [Route(path, self._endpoint(path, _checked(operation)), methods=["POST"]) for path, operation in _OPERATIONS.items()]
+        routes = [Route(path, self._endpoint(path, _checked(operation)), methods=["POST"]) for path, operation in OPERATIONS.items()]
         ping = Route("/ping", self._endpoint("/ping", _ping), methods=["GET"])
         other = Route(f"/{{rest:{REST}}}", self._endpoint("/...", _unsupported), methods=["GET", "POST", "PUT", "PATCH", "DELETE"])
         return Mount(PATH, routes=[*routes, ping, other])
@@ -110,7 +110,7 @@ async def _ping(operations: VikingOperations, request: Request) -> dict[str, Any
 
 async def _unsupported(operations: VikingOperations, request: Request) -> dict[str, Any]:
     path = "/" + str(request.path_params["rest"])
-    instead = _INSTEAD.get(path, "Varve's own API is described at /openapi.json")
+    instead = INSTEAD.get(path, "Varve's own API is described at /openapi.json")
     raise VikingError(f"Varve does not have {request.method} {PATH}{path} of VikingDB: {instead}")
 
 

@@ -235,7 +235,11 @@ class McpSettings(Group):
 class Mem0Settings(Group):
     """mem0's API in the query service."""
 
-    enabled: bool = Field(default=False, description="Whether the query service serves mem0's API at `/mem0`, for mem0's own clients.")
+    enabled: bool = Field(
+        default=False,
+        description="Whether the query service serves mem0's APIs: that of its platform at `/mem0`, for mem0's own clients, and that of "
+        "its self-hosted server at `/mem0/server`.",
+    )
 
 
 TokenAlgorithm = Literal["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"]
