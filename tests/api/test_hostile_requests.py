@@ -12,6 +12,7 @@ import pytest
 import pytest_asyncio
 
 from runtime.settings import McpSettings, Mem0Settings, VikingSettings
+from tests.api.local_issuer import LocalIssuer, local_issuer
 from tests.api.running_service import BERLIN, CAT, LIMA, OSLO, RunningService, end_offsets, serving
 from tests.control_log import add_key
 
@@ -63,6 +64,7 @@ class Attacked:
     service: RunningService
     http: httpx.AsyncClient
     keys: dict[str, str]
+    issuer: LocalIssuer
 
     async def send(self, method: str, path: str, key: str = "acme", **options: Any) -> httpx.Response:
         headers = {"X-API-Key": self.keys[key], "Accept": "application/json, text/event-stream"} | options.pop("headers", {})
@@ -80,8 +82,10 @@ async def attacked(service: RunningService) -> AsyncIterator[Attacked]:
     keys["reader"] = await add_key(service.settings, "acme", scopes=("recall",))
     keys["bob"] = await add_key(service.settings, "acme", user="bob", scopes=ALL_SCOPES)
     facades = {"mem0": Mem0Settings(enabled=True), "viking": VikingSettings(enabled=True), "mcp": McpSettings(enabled=True)}
-    async with serving(service.settings.model_copy(update=facades)) as http:
-        yield Attacked(service, http, keys)
+    async with local_issuer() as issuer:
+        settings = service.settings.model_copy(update={**facades, "oidc": issuer.settings})
+        async with serving(settings) as http:
+            yield Attacked(service, http, keys, issuer)
 
 
 def expect_refusal(response: httpx.Response, path: str) -> None:
@@ -102,6 +106,41 @@ async def test_no_odd_credential_is_a_defect(attacked: Attacked, credential: byt
         response = await attacked.http.request(method, path, headers=[(b"authorization", credential)], content=b"{}")
         assert response.status_code == 401, (path, response.text)
         assert "server-error" not in response.text
+
+
+READS: Final[tuple[tuple[str, dict[str, Any]], ...]] = (
+    ("/mem0/v3/memories/", {}),
+    ("/mem0/server/search", {"query": "Where?", "filters": {"user_id": "ann"}}),
+    ("/api/memory/search", {"collection_name": "companion", "filter": {"user_id": "ann"}}),
+    ("/mcp", {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "list", "arguments": {}}}),
+)
+
+
+@pytest.mark.parametrize(("path", "body"), READS)
+async def test_facades_take_valid_tokens_alone(attacked: Attacked, path: str, body: dict[str, Any]) -> None:
+    async def ask(token: str) -> httpx.Response:
+        headers = {"Authorization": f"Bearer {token}" if path != "/mem0/v3/memories/" else f"Token {token}"}
+        return await attacked.http.post(path, json=body, headers={"Accept": "application/json, text/event-stream", **headers})
+
+    good = await ask(attacked.issuer.token())
+    assert good.status_code == 200, good.text
+    assert OSLO.content in good.text
+    assert BERLIN.content not in good.text
+    for claims in ({"exp": 1}, {"aud": "another"}, {"aud": None}, {"iss": "https://evil.example"}, {"tenant": None}, {"nbf": 10**10}):
+        refused = await ask(attacked.issuer.token(**claims))
+        assert refused.status_code == 401, (claims, refused.text)
+        expect_refusal(refused, path)
+    assert LIMA.content in (await ask(attacked.issuer.token(tenant="umbrella"))).text
+    assert OSLO.content not in (await ask(attacked.issuer.token(tenant="umbrella"))).text
+
+
+async def test_cursors_of_others_show_nothing(attacked: Attacked) -> None:
+    for cursor in (OSLO.id, BERLIN.id, "0" * 32, "x", "' OR 1=1", "\ufffd", "9" * 200):
+        response = await attacked.send("GET", "/v1/memories", "umbrella", params={"after": cursor})
+        assert response.status_code in (200, 422), response.text
+        assert not any(each.content in response.text for each in (OSLO, BERLIN, CAT)), cursor
+        response = await attacked.send("GET", "/v1/memories", "bob", params={"after": cursor})
+        assert not any(each.content in response.text for each in (OSLO, CAT, LIMA)), cursor
 
 
 async def test_an_odd_request_id_is_no_defect(attacked: Attacked) -> None:
