@@ -61,7 +61,11 @@ class McpSettings(Group):
 class Mem0Settings(Group):
     """mem0's API in the query service."""
 
-    enabled: bool = Field(default=False, description="Whether the query service serves mem0's API at `/mem0`, for mem0's own clients.")
+    enabled: bool = Field(
+        default=False,
+        description="Whether the query service serves mem0's APIs: that of its platform at `/mem0`, for mem0's own clients, and that of "
+        "its self-hosted server at `/mem0/server`.",
+    )
 
 
 class VikingSettings(Group):
