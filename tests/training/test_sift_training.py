@@ -66,6 +66,19 @@ def test_prompts_are_drawn_without_end() -> None:
     assert drawn == PromptCycle(rows, seed=1)(7)
 
 
+@pytest.mark.timeout(1800)
+def test_a_small_model_learns_to_rank(tmp_path: Path) -> None:
+    """The short form of ``make train-sift-smoke``: about 80 seconds of processor time."""
+    from training.sift.smoke import command
+
+    list(command.run(argparse.Namespace(run=tmp_path, size="small", no_ablations=True, bf16=False, seed=7)))
+    ndcg = {name: figures["ndcg_at_5"] for name, figures in orjson.loads((tmp_path / "smoke.json").read_bytes()).items()}
+    assert ndcg["untrained"] < command.CHANCE
+    assert ndcg["bm25"] < ndcg["memsifter"]
+    assert ndcg["warm-up"] + 0.1 < ndcg["memsifter"]
+    assert ndcg["memsifter"] >= command.MIN_NDCG
+
+
 @pytest.fixture(scope="module")
 def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run of the experiment with two updates of a model that is too small to learn."""
@@ -89,7 +102,7 @@ def test_every_step_of_a_training_runs(tiny: Path) -> None:
     for name in ("warm-up.svg", "iteration-1/optimise.svg", "iteration-1/validation.svg"):
         assert "<svg" in (run.folder / name).read_text()
     methods = orjson.loads((tiny / "smoke.json").read_bytes())
-    assert list(methods) == ["untrained", "warm-up", "memsifter", "bm25"]
+    assert list(methods) == ["untrained", "reading", "warm-up", "memsifter", "bm25"]
     assert methods["memsifter"]["prompt_tokens"] > 0
 
 

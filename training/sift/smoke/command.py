@@ -1,12 +1,11 @@
 """``python -m training sift smoke``: trains a small model from random weights on the generated task, with each ablation, and reports.
 
 Every part is the kit's own: the files, the prompt, the parser, warm-up, reward, curriculum, GRPO, merging and evaluation. Only the
-teacher and the working LLM are scripts. The teacher is right in two of five answers; in the others it finds the session that the query
-names, and adds the most recent one. The warm-up teaches the form and how to look a word up; the reinforcement learning, when to look up
-a second one. The warm-up, the reinforcement learning and the test set have other histories, drawn from the same few words: a model can
-only rank by reading them.
-
-The goal is not shown to be reached yet: a prototype of the warm-up learned the look-ups, and the whole experiment was not run.
+teacher and the working LLM are scripts. A proxy is normally a pretrained model, so the small model first learns to look words up in
+histories, without queries or rankings. Then the teacher of the warm-up is right in two of five answers; in the others it looks up only
+the words of the query. The reinforcement learning has to find out from the working LLM's answers which look-ups help. The relevant
+sessions of the train set are annotated as badly as the teacher ranks; only the ablation without outcome reward reads them.
+Each set has other histories, drawn from the same few words: a model can only rank by reading them.
 """
 
 import argparse
@@ -14,7 +13,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from random import Random
-from typing import Final
+from typing import Any, Final
 
 import orjson
 
@@ -28,16 +27,21 @@ from training.sift.optimise import reward_options
 from training.sift.proxies import require_torch
 from training.sift.reward import REWARDS, answered_examples, reward_all
 from training.sift.rewarding import Reward
-from training.sift.smoke.task import LENGTHS, RANKED, SESSIONS, ScriptedLLM, teacher_answer, users_of
+from training.sift.smoke.task import RANKED, SESSIONS, ScriptedLLM, look_ups, teacher_answer, users_of
 from training.sift.warm_up import MODEL, WarmUpExample, train_on_examples
 
 SUMMARY: Final = "tests whether training works: a small model, trained from random weights on a generated task"
 MIN_NDCG: Final = 0.8
+CHANCE: Final = RANKED / SESSIONS
+"""NDCG at any cut of 2 or more, of a ranking by chance in the test set: each place has a relevant session with this probability."""
 _RIGHT: Final = 0.4
-"""Share of the teacher's answers that are right."""
+"""Share of the teacher's answers, and of the annotations of the train set, that are right."""
+_LOOKED_UP: Final = 48
+"""Words and numbers of the look-ups in a history. Many of them in each example are what makes looking up emerge soon."""
 _MAX_TOKENS: Final = 40
 _BEST: Final = 2
 """Checkpoints that are averaged."""
+_READING: Final = "reading"
 _QUERIES: Final = 3
 """Queries of a test user."""
 
@@ -48,10 +52,13 @@ class Size:
 
     width: int
     layers: int
+    read: int
+    """Histories with look-ups, before the warm-up. Each occurs once, as each query of the warm-up, so that nothing is learned by heart."""
     taught: int
-    """Users of the warm-up. Each query occurs once, so that the model learns to look words up, and no answers by heart."""
-    warm_up_batch: int
-    warm_up_rate: float
+    """Users of the warm-up."""
+    supervised_batch: int
+    """Examples per update, of the look-ups and of the warm-up."""
+    supervised_rate: float
     users: int
     """Users of the reinforcement learning."""
     updates: int
@@ -59,18 +66,51 @@ class Size:
     batch: int
     """Prompts per update."""
     rate: float
+    """Learning rate of the reinforcement learning. The paper's 1e-6 is for a model with ten thousand times as many parameters."""
     queries: int
     """Test queries."""
 
 
 SIZES: Final = {
     "full": Size(
-        width=128, layers=4, taught=20000, warm_up_batch=64, warm_up_rate=2e-3, users=600, updates=40, batch=8, rate=3e-4, queries=150
+        width=320,
+        layers=2,
+        read=12800,
+        taught=3000,
+        supervised_batch=64,
+        supervised_rate=2e-3,
+        users=600,
+        updates=40,
+        batch=8,
+        rate=3e-4,
+        queries=150,
     ),
     "small": Size(
-        width=128, layers=2, taught=20000, warm_up_batch=64, warm_up_rate=3e-3, users=600, updates=40, batch=8, rate=5e-4, queries=90
+        width=128,
+        layers=2,
+        read=12800,
+        taught=2400,
+        supervised_batch=64,
+        supervised_rate=3e-3,
+        users=400,
+        updates=24,
+        batch=8,
+        rate=1e-3,
+        queries=90,
     ),
-    "tiny": Size(width=32, layers=2, taught=48, warm_up_batch=16, warm_up_rate=1e-3, users=24, updates=2, batch=2, rate=1e-4, queries=9),
+    "tiny": Size(
+        width=32,
+        layers=2,
+        read=32,
+        taught=48,
+        supervised_batch=16,
+        supervised_rate=1e-3,
+        users=24,
+        updates=2,
+        batch=2,
+        rate=1e-4,
+        queries=9,
+    ),
 }
 
 
@@ -89,7 +129,7 @@ def run(arguments: argparse.Namespace) -> Iterator[str]:
         RunError: If torch is missing, the arguments differ from those with which it began, or the trained model ranks too badly.
     """
     require_torch()
-    yield "Model calls: 0. Cost: 0."
+    yield f"Model calls: 0. Cost: 0. NDCG@5 by chance: {CHANCE:.2f}"
     size, started = SIZES[arguments.size], time.monotonic()
     folder = Run(arguments.run)
     folder.begin("smoke", {**asdict(size), "seed": arguments.seed, "bf16": arguments.bf16})
@@ -132,9 +172,11 @@ def trained(root: Run, variant: Variant, size: Size, *, seed: int, bf16: bool) -
     chosen = judged_examples(root, number=size.queries, seed=seed)
     working = ScriptedLLM()
     if run.folder == warm.folder:
-        yield from _warm_up(warm, size, seed=seed, bf16=bf16, reasoning=not direct)
+        yield from _learned_to_read(root, size, seed=seed, bf16=bf16)
         if not direct:
-            yield from judge(root, "untrained", warm.folder / "base", given, chosen, working, LocalModel)
+            yield from judge(root, "untrained", root.folder / _READING / "base", given, chosen, working, LocalModel)
+            yield from judge(root, "reading", root.folder / _READING / MODEL, given, chosen, working, LocalModel)
+        yield from _warm_up(root, warm, size, seed=seed, bf16=bf16, reasoning=not direct)
         yield from judge(root, f"warm-up{'-direct' if direct else ''}", warm.folder / MODEL, given, chosen, working, LocalModel)
     if not run.has(f"iteration-1/{REWARDS}"):
         proxy = LocalModel(str(warm.folder / MODEL), batch=32, max_tokens=_MAX_TOKENS, seed=seed)
@@ -149,17 +191,19 @@ def trained(root: Run, variant: Variant, size: Size, *, seed: int, bf16: bool) -
 
 def _write_sets(root: Run, run: Run, size: Size, *, seed: int) -> None:
     """Writes the sets of the experiment to its folder and to that of a variant."""
-    for name, number in ((TRAIN, size.users), (TEST, size.queries // _QUERIES)):
-        if not root.has(name):
-            lengths = LENGTHS if name == TRAIN else (SESSIONS,)
-            root.write(name, users_of(number, seed=seed, source=name.partition(".")[0], lengths=lengths))
+    if not root.has(TRAIN):
+        root.write(TRAIN, users_of(size.users, seed=seed, source="train", right=_RIGHT))
+        root.write(TEST, users_of(size.queries // _QUERIES, seed=seed, source="test", lengths=(SESSIONS,)))
+    for name in (TRAIN, TEST):
         if not run.has(name):
             run.write(name, root.read(name, UserExamples))
 
 
-def _warm_up(run: Run, size: Size, *, seed: int, bf16: bool, reasoning: bool) -> Iterator[str]:
+def _learned_to_read(root: Run, size: Size, *, seed: int, bf16: bool) -> Iterator[str]:
+    """Writes a model with random weights, and teaches it to look words up in histories."""
     from training.sift.smoke.model import write_small_model
 
+    run = Run(root.folder / _READING)
     base = run.folder / "base"
     if not base.exists():
         parameters = write_small_model(base, seed=seed, width=size.width, layers=size.layers)
@@ -167,19 +211,39 @@ def _warm_up(run: Run, size: Size, *, seed: int, bf16: bool, reasoning: bool) ->
         yield f"A model with {parameters:,} parameters and random weights"
     if not run.has(WARM_UP):
         random = Random(seed)
+        run.write(WARM_UP, [_read(user, random) for user in users_of(size.read, seed=seed, source="read")])
+    yield from train_on_examples(run, str(base), _supervised(size, seed=seed, bf16=bf16))
+
+
+def _warm_up(root: Run, run: Run, size: Size, *, seed: int, bf16: bool, reasoning: bool) -> Iterator[str]:
+    if not run.has(WARM_UP):
+        random = Random(seed)
         users = users_of(size.taught, seed=seed, source="taught")
         run.write(WARM_UP, [_taught(user, each, random, reasoning=reasoning) for user in users for each in user.examples])
-    config = {
-        "batch": size.warm_up_batch,
-        "micro_batch": size.warm_up_batch,
+    yield from train_on_examples(run, str(root.folder / _READING / MODEL), _supervised(size, seed=seed, bf16=bf16))
+
+
+def _supervised(size: Size, *, seed: int, bf16: bool) -> dict[str, Any]:
+    return {
+        "batch": size.supervised_batch,
+        "micro_batch": size.supervised_batch,
         "epochs": 1.0,
-        "learning_rate": size.warm_up_rate,
+        "learning_rate": size.supervised_rate,
         "save_every": 200,
         "lora": False,
         "bf16": bf16,
         "seed": seed,
     }
-    yield from train_on_examples(run, str(base), config)
+
+
+def _read(user: UserExamples, random: Random) -> WarmUpExample:
+    """A history, and look-ups in it."""
+    history = user.prompt(user.examples[0], most=RANKED, reasoning=True)[-1].content.partition("<query>")[0]
+    return WarmUpExample(
+        id=user.user,
+        prompt=({"role": "user", "content": history},),
+        completion=({"role": "assistant", "content": look_ups(user, random, words=_LOOKED_UP)},),
+    )
 
 
 def _taught(user: UserExamples, example: Example, random: Random, *, reasoning: bool) -> WarmUpExample:
