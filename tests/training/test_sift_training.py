@@ -102,7 +102,7 @@ def test_every_step_of_a_training_runs(tiny: Path) -> None:
     for name in ("warm-up.svg", "iteration-1/optimise.svg", "iteration-1/validation.svg"):
         assert "<svg" in (run.folder / name).read_text()
     methods = orjson.loads((tiny / "smoke.json").read_bytes())
-    assert list(methods) == ["untrained", "reading", "warm-up", "memsifter", "bm25"]
+    assert list(methods) == ["untrained", "reading", "warm-up", "memsifter", "no-averaging", "bm25"]
     assert methods["memsifter"]["prompt_tokens"] > 0
 
 
@@ -163,10 +163,13 @@ def test_one_command_trains_all_ablations(tiny: Path, monkeypatch: pytest.Monkey
     lines = asyncio.run(train())
     assert lines[0].startswith("Calls of working")
     figures = orjson.loads((tiny / "memsifter" / "ablations.json").read_bytes())
-    assert list(figures) == ["memsifter", "no-outcome", "no-marginal-utility", "no-rank-weights"]
+    trained = ["memsifter", "no-outcome", "no-marginal-utility", "no-rank-weights", "no-curriculum"]
+    assert set(figures) == {*trained, "no-averaging"}
+    assert [line.partition(":")[0] for line in lines[-5:]] == [*trained[1:], "no-averaging"]
     forms = {
         name: orjson.loads((tiny / "memsifter" / "ablations" / name / "iteration-1" / "optimise.config.json").read_bytes())
-        for name in figures
+        for name in trained
     }
     assert (forms["no-outcome"]["alpha"], forms["memsifter"]["alpha"]) == (0.0, 1.0)
-    assert [each["shaping"] for each in forms.values()] == ["paper", "paper", "absolute", "uniform"]
+    assert [each["shaping"] for each in forms.values()] == ["paper", "paper", "absolute", "uniform", "paper"]
+    assert [each["refills"] for each in forms.values()] == [0, 0, 0, 0, 0]

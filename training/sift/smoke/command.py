@@ -19,8 +19,8 @@ import orjson
 
 from training.runs import Run, RunError
 from training.sift import optimise
-from training.sift.ablate import ABLATIONS, PAPER, Variant, judge, train_and_judge
-from training.sift.curriculum import CURRICULUM, choose, scores_of
+from training.sift.ablate import ABLATIONS, NO_AVERAGING, PAPER, Variant, compared, judge, train_and_judge
+from training.sift.curriculum import ANCHOR, CURRICULUM, choose, scores_of
 from training.sift.evaluate import evaluate_baseline, judged_examples, write_report
 from training.sift.examples import TEST, TRAIN, WARM_UP, Example, UserExamples
 from training.sift.optimise import reward_options
@@ -32,6 +32,9 @@ from training.sift.warm_up import MODEL, WarmUpExample, train_on_examples
 
 SUMMARY: Final = "tests whether training works: a small model, trained from random weights on a generated task"
 MIN_NDCG: Final = 0.8
+_ANNOTATED: Final = Variant("right-annotations", ABLATIONS[0].changed)
+"""As without outcome reward, with all annotations right."""
+_VARIANTS: Final = (*ABLATIONS, _ANNOTATED)
 CHANCE: Final = RANKED / SESSIONS
 """NDCG at any cut of 2 or more, of a ranking by chance in the test set: each place has a relevant session with this probability."""
 _RIGHT: Final = 0.4
@@ -66,7 +69,7 @@ class Size:
     batch: int
     """Prompts per update."""
     rate: float
-    """Learning rate of the reinforcement learning. The paper's 1e-6 is for a model with ten thousand times as many parameters."""
+    """Learning rate of the reinforcement learning. The paper's 1e-6 is for a model with a thousand times as many parameters."""
     queries: int
     """Test queries."""
 
@@ -75,7 +78,7 @@ SIZES: Final = {
     "full": Size(
         width=320,
         layers=2,
-        read=12800,
+        read=6400,
         taught=3000,
         supervised_batch=64,
         supervised_rate=2e-3,
@@ -133,7 +136,7 @@ def run(arguments: argparse.Namespace) -> Iterator[str]:
     size, started = SIZES[arguments.size], time.monotonic()
     folder = Run(arguments.run)
     folder.begin("smoke", {**asdict(size), "seed": arguments.seed, "bf16": arguments.bf16})
-    for variant in (PAPER, *(() if arguments.no_ablations else ABLATIONS)):
+    for variant in (PAPER, *(() if arguments.no_ablations else _VARIANTS)):
         yield from trained(folder, variant, size, seed=arguments.seed, bf16=arguments.bf16)
     chosen = judged_examples(folder, number=size.queries, seed=arguments.seed)
     yield from evaluate_baseline(folder, "bm25", chosen, sessions=RANKED, working=ScriptedLLM())
@@ -142,10 +145,7 @@ def run(arguments: argparse.Namespace) -> Iterator[str]:
     seconds = round(time.monotonic() - started, 1)
     folder.record("smoke", seconds=seconds, **{name: each["ndcg_at_5"] for name, each in figures.items()})
     yield f"{seconds:.0f} s"
-    for variant in ABLATIONS:
-        if variant.name in figures:
-            loss = figures[PAPER.name]["answer_score"] - figures[variant.name]["answer_score"]
-            yield f"{variant.name}: the answer score is {abs(loss):.3f} {'lower' if loss > 0 else 'higher' if loss < 0 else '(equal)'}"
+    yield from compared(folder, [each for each in (*(variant.name for variant in _VARIANTS), NO_AVERAGING) if each in figures])
     reached = figures[PAPER.name]["ndcg_at_5"]
     if reached < MIN_NDCG:
         raise RunError(f"the trained model has NDCG@5 {reached:.3f}, and {MIN_NDCG} was expected")
@@ -166,7 +166,7 @@ def trained(root: Run, variant: Variant, size: Size, *, seed: int, bf16: bool) -
     direct = bool(variant.changed.get("direct", False))
     warm = Run(root.folder / ("direct" if direct else PAPER.name))
     run = Run(root.folder / variant.name)
-    _write_sets(root, run, size, seed=seed)
+    _write_sets(root, run, size, seed=seed, right=1.0 if variant is _ANNOTATED else _RIGHT)
     given = optimise_arguments(run, warm, variant, size, seed=seed, bf16=bf16)
     options = reward_options(given)
     chosen = judged_examples(root, number=size.queries, seed=seed)
@@ -185,18 +185,18 @@ def trained(root: Run, variant: Variant, size: Size, *, seed: int, bf16: bool) -
         proxy.close()
     if not run.has(f"iteration-1/{CURRICULUM}"):
         scores = scores_of(run.read(f"iteration-1/{REWARDS}", Reward))
-        run.write(f"iteration-1/{CURRICULUM}", choose(scores, keep=size.updates * size.batch, anchor=0.2, seed=seed))
+        keep = size.updates * size.batch
+        run.write(f"iteration-1/{CURRICULUM}", choose(scores, keep=keep, anchor=ANCHOR, seed=seed, by_priority=variant.has_curriculum))
     yield from train_and_judge(root, run, variant.name, given, chosen, working, best=_BEST)
 
 
-def _write_sets(root: Run, run: Run, size: Size, *, seed: int) -> None:
-    """Writes the sets of the experiment to its folder and to that of a variant."""
-    if not root.has(TRAIN):
-        root.write(TRAIN, users_of(size.users, seed=seed, source="train", right=_RIGHT))
+def _write_sets(root: Run, run: Run, size: Size, *, seed: int, right: float) -> None:
+    """Writes the sets of the experiment to its folder and to that of a variant, which has its own annotations of the train set."""
+    if not root.has(TEST):
         root.write(TEST, users_of(size.queries // _QUERIES, seed=seed, source="test", lengths=(SESSIONS,)))
-    for name in (TRAIN, TEST):
-        if not run.has(name):
-            run.write(name, root.read(name, UserExamples))
+    if not run.has(TRAIN):
+        run.write(TRAIN, users_of(size.users, seed=seed, source="train", right=right))
+        run.write(TEST, root.read(TEST, UserExamples))
 
 
 def _learned_to_read(root: Run, size: Size, *, seed: int, bf16: bool) -> Iterator[str]:
