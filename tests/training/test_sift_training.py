@@ -112,13 +112,14 @@ def test_an_interrupted_training_continues(tiny: Path) -> None:
     from training.sift.ablate import PAPER
     from training.sift.optimise import optimise_model
     from training.sift.smoke import command
+    from training.sift.smoke.sizes import SIZES
     from training.sift.smoke.task import ScriptedLLM
 
     run = Run(tiny / "memsifter")
     lines = [each for each in run.metrics() if "refilled_groups" not in each and each.get("checkpoint") != "checkpoint-2"]
     (run.folder / "metrics.jsonl").write_bytes(b"".join(orjson.dumps(each) + b"\n" for each in lines))
     shutil.rmtree(run.folder / "iteration-1" / "checkpoints" / "checkpoint-2")
-    size = command.SIZES["tiny"]
+    size = SIZES["tiny"]
     given = command.optimise_arguments(run, run, PAPER, size, seed=7, bf16=False)
     said = list(optimise_model(run, given, ScriptedLLM()))
     assert len(said) == 1

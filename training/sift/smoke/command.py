@@ -11,7 +11,7 @@ Each set has other histories, drawn from the same few words: a model can only ra
 import argparse
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from random import Random
 from typing import Any, Final
 
@@ -27,6 +27,7 @@ from training.sift.optimise import reward_options
 from training.sift.proxies import require_torch
 from training.sift.reward import REWARDS, answered_examples, reward_all
 from training.sift.rewarding import Reward
+from training.sift.smoke.sizes import SIZES, Size
 from training.sift.smoke.task import RANKED, SESSIONS, ScriptedLLM, look_ups, teacher_answer, users_of
 from training.sift.warm_up import MODEL, WarmUpExample, train_on_examples
 
@@ -49,74 +50,6 @@ _QUERIES: Final = 3
 """Queries of a test user."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Size:
-    """The size of the experiment."""
-
-    width: int
-    layers: int
-    read: int
-    """Histories with look-ups, before the warm-up. Each occurs once, as each query of the warm-up, so that nothing is learned by heart."""
-    taught: int
-    """Users of the warm-up."""
-    supervised_batch: int
-    """Examples per update, of the look-ups and of the warm-up."""
-    supervised_rate: float
-    users: int
-    """Users of the reinforcement learning."""
-    updates: int
-    """Updates of the reinforcement learning."""
-    batch: int
-    """Prompts per update."""
-    rate: float
-    """Learning rate of the reinforcement learning. The paper's 1e-6 is for a model with a thousand times as many parameters."""
-    queries: int
-    """Test queries."""
-
-
-SIZES: Final = {
-    "full": Size(
-        width=320,
-        layers=2,
-        read=6400,
-        taught=3000,
-        supervised_batch=64,
-        supervised_rate=2e-3,
-        users=600,
-        updates=40,
-        batch=8,
-        rate=3e-4,
-        queries=150,
-    ),
-    "small": Size(
-        width=128,
-        layers=2,
-        read=12800,
-        taught=2400,
-        supervised_batch=64,
-        supervised_rate=3e-3,
-        users=400,
-        updates=24,
-        batch=8,
-        rate=1e-3,
-        queries=90,
-    ),
-    "tiny": Size(
-        width=32,
-        layers=2,
-        read=32,
-        taught=48,
-        supervised_batch=16,
-        supervised_rate=1e-3,
-        users=24,
-        updates=2,
-        batch=2,
-        rate=1e-4,
-        queries=9,
-    ),
-}
-
-
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the step's own arguments."""
     parser.add_argument("--size", choices=sorted(SIZES), default="full", help="size of the experiment; default: %(default)s")
@@ -137,7 +70,7 @@ def run(arguments: argparse.Namespace) -> Iterator[str]:
     folder = Run(arguments.run)
     folder.begin("smoke", {**asdict(size), "seed": arguments.seed, "bf16": arguments.bf16})
     for variant in (PAPER, *(() if arguments.no_ablations else _VARIANTS)):
-        yield from trained(folder, variant, size, seed=arguments.seed, bf16=arguments.bf16)
+        yield from _timed(folder, variant.name, trained(folder, variant, size, seed=arguments.seed, bf16=arguments.bf16))
     chosen = judged_examples(folder, number=size.queries, seed=arguments.seed)
     yield from evaluate_baseline(folder, "bm25", chosen, sessions=RANKED, working=ScriptedLLM())
     yield from write_report(folder, "smoke")
@@ -172,12 +105,13 @@ def trained(root: Run, variant: Variant, size: Size, *, seed: int, bf16: bool) -
     chosen = judged_examples(root, number=size.queries, seed=seed)
     working = ScriptedLLM()
     if run.folder == warm.folder:
-        yield from _learned_to_read(root, size, seed=seed, bf16=bf16)
+        yield from _timed(root, _READING, _learned_to_read(root, size, seed=seed, bf16=bf16))
         if not direct:
             yield from judge(root, "untrained", root.folder / _READING / "base", given, chosen, working, LocalModel)
             yield from judge(root, "reading", root.folder / _READING / MODEL, given, chosen, working, LocalModel)
-        yield from _warm_up(root, warm, size, seed=seed, bf16=bf16, reasoning=not direct)
-        yield from judge(root, f"warm-up{'-direct' if direct else ''}", warm.folder / MODEL, given, chosen, working, LocalModel)
+        name = f"warm-up{'-direct' if direct else ''}"
+        yield from _timed(root, name, _warm_up(root, warm, size, seed=seed, bf16=bf16, reasoning=not direct))
+        yield from judge(root, name, warm.folder / MODEL, given, chosen, working, LocalModel)
     if not run.has(f"iteration-1/{REWARDS}"):
         proxy = LocalModel(str(warm.folder / MODEL), batch=32, max_tokens=_MAX_TOKENS, seed=seed)
         candidates = answered_examples(run, number=size.updates * size.batch * 2, seed=seed)
@@ -188,6 +122,13 @@ def trained(root: Run, variant: Variant, size: Size, *, seed: int, bf16: bool) -
         keep = size.updates * size.batch
         run.write(f"iteration-1/{CURRICULUM}", choose(scores, keep=keep, anchor=ANCHOR, seed=seed, by_priority=variant.has_curriculum))
     yield from train_and_judge(root, run, variant.name, given, chosen, working, best=_BEST)
+
+
+def _timed(root: Run, part: str, lines: Iterator[str]) -> Iterator[str]:
+    """Records how long a part of the experiment takes, with what it contains: time passed, and time of the processor."""
+    passed, computed = time.monotonic(), time.process_time()
+    yield from lines
+    root.record("smoke", part=part, seconds=round(time.monotonic() - passed, 1), processor_seconds=round(time.process_time() - computed, 1))
 
 
 def _write_sets(root: Run, run: Run, size: Size, *, seed: int, right: float) -> None:
