@@ -119,7 +119,7 @@ test-openapi: setup .venv-openapi/.installed ## generate clients in Python and T
 test-typescript: setup ## build the TypeScript client, and test it on Node.js 20 or newer against a whole stack; skipped without Node.js
 	VARVE_TEST_TYPESCRIPT=1 $(BIN)/pytest -rs tests/clients/typescript
 
-train-sift-smoke: setup .venv/.training ## train a small session ranker from random weights (its goal is not reached yet): build/sift-smoke
+train-sift-smoke: setup .venv/.training ## train a small session ranker from random weights, with all ablations: build/sift-smoke
 	OMP_NUM_THREADS=2 $(BIN)/python -m training sift smoke --run build/sift-smoke $(TRAIN_ARGS)
 
 console: setup console/node_modules/.installed ## check the web console and build it into api/console/static; needs Node.js 20.19 or newer
