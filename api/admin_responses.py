@@ -35,7 +35,7 @@ class TenantView(ResponseModel):
     messages: dict[str, Any]
     """Its time zone, and the markup that is removed from its messages; empty: neither."""
     retention: dict[str, str]
-    """How long results of each type, and raw messages, are kept; empty: for ever."""
+    """How long results of each type, and raw messages, are kept; empty: forever."""
     keys: int
     method: str
     """The memory method of the live generation."""
