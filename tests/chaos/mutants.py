@@ -878,7 +878,7 @@ MUTANTS: Final = (
     Mutant(
         "answer kept that was not adopted",
         ENTITIES,
-        " and stands(contribution.merged, applied.state, entity_type)",
+        " and is_in_use(contribution.merged, applied.state, entity_type)",
         "",
         (TEST_ERASED_ENTITIES,),
     ),
