@@ -75,8 +75,8 @@ async def invented_memories(part: str, writer: Writer, embedder: Embedder) -> li
 
     Args:
         part: ``fit`` or ``held_out``.
-        writer: Where they are written.
-        embedder: Of the offline extractor.
+        writer: Stores the memories.
+        embedder: Embedder of the offline extractor.
     """
     raw = orjson.loads(await asyncio.to_thread(INVENTED.read_bytes))
     persons = [_Person(each["name"], each["form"] == "chat", each["said"], each["absent"]) for each in raw[part]]
@@ -154,8 +154,8 @@ async def pieces_of_locomo(path: Path, writer: Writer, embedder: Embedder) -> As
 
     Args:
         path: LoCoMo, or a part of it.
-        writer: Where they are written.
-        embedder: Of the offline extractor.
+        writer: Stores the memories.
+        embedder: Embedder of the offline extractor.
     """
     chance = random.Random(path.name)
     for number, (sample, conversation) in enumerate(zip(read_samples(path), read_locomo(path), strict=True)):
