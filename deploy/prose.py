@@ -201,7 +201,7 @@ def main(arguments: list[str]) -> int:
     return 1 if count else 0
 
 
-def _literals(node: ast.expr) -> Iterator[Prose]:
+def _literals(node: ast.AST) -> Iterator[Prose]:
     """The literal parts of a string or an f-string."""
     for part in ast.walk(node):
         if isinstance(part, ast.Constant) and isinstance(part.value, str):
