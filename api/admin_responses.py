@@ -34,6 +34,8 @@ class TenantView(ResponseModel):
     signing: dict[str, Any]
     messages: dict[str, Any]
     """Its time zone, and the markup that is removed from its messages; empty: neither."""
+    retention: dict[str, str]
+    """How long results of each type, and raw messages, are kept; empty: forever."""
     keys: int
     method: str
     """The memory method of the live generation."""
@@ -89,6 +91,34 @@ class ErasureViews(ResponseModel):
     """Erasures of one tenant's users, or of all tenants'."""
 
     erasures: list[ErasureView]
+
+
+class HoldView(ResponseModel):
+    """A legal hold, in force or released."""
+
+    tenant: str
+    subject: str
+    """The SHA-256 digest of the user; `-`: every user of the tenant."""
+    reason: str
+    placed_at: datetime
+    placed_by: str
+    released_at: datetime | None
+    """Null: it is in force."""
+    released_by: str | None
+    release_reason: str
+
+
+class HoldViews(ResponseModel):
+    """Legal holds of one tenant, or of all tenants."""
+
+    holds: list[HoldView]
+
+
+class HoldChanged(Changed):
+    """A legal hold that was placed or released."""
+
+    subject: str
+    """The SHA-256 digest of the user; `-`: every user of the tenant."""
 
 
 class _KeyView(ResponseModel):
@@ -197,3 +227,5 @@ EXPORTED: Final[Responses] = answers(ExportedFile, description="The file.")
 PLACE: Final[Responses] = answers(ControlPlace, description="This process's view.")
 AUDIT: Final[Responses] = answers(AuditRecords, description="The records.")
 VERDICT: Final[Responses] = answers(AuditVerdict, description="The result of the check.")
+HOLDS: Final[Responses] = answers(HoldViews, description="The holds, the oldest first.")
+HOLD_CHANGED: Final[Responses] = answers(HoldChanged, description=DONE)

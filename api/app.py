@@ -18,6 +18,7 @@ from api.resource_metadata import metadata_routes
 from api.responses import ALIVE, KEY_STATUS
 from api.routes import (
     admin_control,
+    admin_holds,
     admin_keys,
     admin_methods,
     admin_schemas,
@@ -75,6 +76,7 @@ _ROUTERS: Final = (
     admin_schemas.router,
     admin_methods.router,
     erasures.operators_router,
+    admin_holds.router,
     admin_control.router,
     overview.operators_router,
     usage.operators_router,

@@ -11,7 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from api.json_http import to_json
-from control.errors import ChangeRefusedError, ControlLogBehindError, GenerationIncompleteError, UnknownTenantError
+from control.errors import ChangeRefusedError, ControlLogBehindError, GenerationIncompleteError, LegalHoldError, UnknownTenantError
 from memory.errors import RecordError, RecordTooLargeError, VarveError
 from models.errors import InputRefusedError, TransientModelError
 from retrieval.errors import RecallFailedError
@@ -89,6 +89,8 @@ def problem_from(error: VarveError) -> ProblemError:
             return ProblemError(503, "unavailable", _RECALL_FAILED, headers={"Retry-After": str(RETRY_AFTER_S)})
         case DeadLetterMissingError():
             return ProblemError(404, "not-found", str(error))
+        case LegalHoldError():
+            return ProblemError(409, "legal-hold", str(error))
         case ChangeRefusedError() | GenerationIncompleteError() | GroupInUseError():
             return ProblemError(409, "change-refused", str(error))
         case UnknownTenantError():

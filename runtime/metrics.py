@@ -106,6 +106,21 @@ class Metrics:
             "Request time of the oldest unfinished erasure; 0 if there is none.",
             registry=self.registry,
         )
+        self.retention_removed = self._counter(
+            "varve_retention_removed", "Items that runs of this process have removed because their tenant keeps them no longer.", "kind"
+        )
+        self.proved_users = self._counter(
+            "varve_proved_users", "Users whose memories were made again from the log: equal, different or unsettled.", "outcome"
+        )
+        self.proof_differences = self._counter(
+            "varve_proof_differences", "Memories that are served differently than the log gives them: missing, extra or changed.", "problem"
+        )
+        for problem in ("missing", "extra", "changed"):
+            # A rate is unknown at the first value of a series: without a 0 before it, no alert would notice it.
+            self.proof_differences.labels(problem)
+        self.proved_at = Gauge(
+            "varve_proof_last_timestamp_seconds", "Time of the last proof that this process ended; 0: none.", registry=self.registry
+        )
         self.webhook_deliveries = self._counter(
             "varve_webhook_deliveries",
             "Attempts to deliver to webhooks, and deliveries without an attempt: delivered, failed, dead, superseded or dropped.",

@@ -23,6 +23,7 @@ from control.message_signing import KeyId
 from control.tenant_changes import add_tenant, change_signing, remove_tenant, set_tenant
 from memory.message_preparation import MessageSettings
 from memory.records.message import Name
+from memory.retention import RetentionPolicy
 from runtime.seals import Keyring
 from runtime.settings import BudgetSettings, QuotaSettings
 
@@ -43,10 +44,13 @@ class _Fields(RequestModel):
     quota: QuotaSettings = QuotaSettings()
     messages: MessageSettings = MessageSettings()
     """Default time zone of its messages, and the markup to remove from them."""
+    retention: RetentionPolicy = Field(default_factory=dict)
+    """How long results of each type are kept: `12h`, `90d`, `8w`, `1y`. `messages` names the raw messages, `*` every other type."""
 
     def given(self) -> dict[str, Any]:
         """The fields that the body contains."""
-        return {name: getattr(self, name) for name in ("weight", "budget", "quota", "messages", "state") if name in self.model_fields_set}
+        names = ("weight", "budget", "quota", "messages", "retention", "state")
+        return {name: getattr(self, name) for name in names if name in self.model_fields_set}
 
 
 class NewTenant(_Fields):

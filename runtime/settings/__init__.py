@@ -39,6 +39,8 @@ from runtime.settings.service import (
     ConsoleSettings,
     McpSettings,
     Mem0Settings,
+    ProofSettings,
+    RetentionSettings,
     ServiceSettings,
     VikingSettings,
     WebhookSettings,
@@ -65,11 +67,13 @@ __all__ = [
     "Mem0Settings",
     "MergingSettings",
     "OidcSettings",
+    "ProofSettings",
     "QuotaSettings",
     "RankingProfile",
     "RecallModelSettings",
     "RecallSettings",
     "RedisSettings",
+    "RetentionSettings",
     "ServiceSettings",
     "SessionSettings",
     "Settings",
@@ -127,6 +131,8 @@ class Settings(BaseSettings):
     llm: LLMSettings = LLMSettings()
     budget: BudgetSettings = BudgetSettings()
     quota: QuotaSettings = QuotaSettings()
+    retention: RetentionSettings = RetentionSettings()
+    proof: ProofSettings = ProofSettings()
     extraction: ExtractionSettings = ExtractionSettings()
     merging: MergingSettings = MergingSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()

@@ -61,7 +61,11 @@ class McpSettings(Group):
 class Mem0Settings(Group):
     """mem0's API in the query service."""
 
-    enabled: bool = Field(default=False, description="Whether the query service serves mem0's API at `/mem0`, for mem0's own clients.")
+    enabled: bool = Field(
+        default=False,
+        description="Whether the query service serves mem0's APIs: that of its platform at `/mem0`, for mem0's own clients, and that of "
+        "its self-hosted server at `/mem0/server`.",
+    )
 
 
 class VikingSettings(Group):
@@ -107,6 +111,24 @@ class WebhookSettings(Group):
     max_payload_bytes: int = Field(
         default=262_144, ge=1024, description="Largest body of a delivery. A larger one is sent without the memory's content."
     )
+
+
+class RetentionSettings(Group):
+    """Runs of retention, by one of the query services."""
+
+    interval_s: float = Field(
+        default=86_400.0,
+        ge=0,
+        description="Time between two runs, which remove what tenants' retention keeps no longer; each reads the topics `windows` and "
+        "`extractions`. 0: only `varve retention run` does.",
+    )
+
+
+class ProofSettings(Group):
+    """Proofs, by one of the query services, that what is served is what the log gives."""
+
+    interval_s: float = Field(default=0.0, ge=0, description="Time between two runs, see `varve prove`. 0: no runs.")
+    users: int = Field(default=20, ge=1, le=10_000, description="Number of users of all tenants that each run checks.")
 
 
 class ClientSettings(Group):

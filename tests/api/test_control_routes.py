@@ -13,6 +13,7 @@ from aiokafka import AIOKafkaConsumer
 
 from control import read_audit, read_control
 from control.documents import hash_key
+from control.erasure import subject_of
 from control.generations.reading import workers_of
 from memory.headers import GENERATION_DROP, KIND
 from memory.keys import encode_key
@@ -99,6 +100,33 @@ async def test_a_tenant_is_added_changed_and_removed(operating: Operating) -> No
     assert await opens(operating, made["key"]) == 401
     for method in ("GET", "DELETE"):
         expect_problem(await operating.ask(method, "/tenants/a%2Fb%20c"), 404, "no tenant")
+
+
+async def test_retention_is_set_and_checked(operating: Operating) -> None:
+    await operating.done("POST", "/tenants", {"id": "a-retaining", "retention": {"messages": "1y"}})
+    await operating.done("PATCH", "/tenants/a-retaining", {"retention": {"*": "90d"}})
+    assert (await operating.done("GET", "/tenants/a-retaining"))["retention"] == {"*": "90d"}
+    expect_problem(await operating.ask("PATCH", "/tenants/a-retaining", {"retention": {"*": "90"}}), 422, "retention")
+    expect_problem(await operating.ask("PATCH", "/tenants/a-retaining", {"retention": {"chatt": "9d"}}), 409, "no schema of it has a type")
+    await operating.done("PATCH", "/tenants/a-retaining", {"weight": 2.0})
+    assert (await operating.done("GET", "/tenants/a-retaining"))["retention"] == {"*": "90d"}, "what is left out keeps its value"
+
+
+async def test_a_hold_is_placed_listed_and_released(operating: Operating) -> None:
+    await operating.done("POST", "/tenants", {"id": "held"})
+    expect_problem(await operating.ask("POST", "/holds", {"tenant": "held", "user": "ann"}), 422, "reason")
+    expect_problem(await operating.ask("POST", "/holds", {"tenant": "nobody", "reason": "case 17"}), 404, "no tenant")
+    expect_problem(await operating.ask("POST", "/holds", {"tenant": "held", "reason": "x"}, role="operator"), 403, "admin")
+    placed = await operating.done("POST", "/holds", {"tenant": "held", "user": "ann", "reason": "case 17"}, settle=False)
+    assert placed["subject"] == subject_of("held", "ann")
+    (hold,) = (await operating.done("GET", "/holds", tenant="held"))["holds"]
+    assert (hold["reason"], hold["released_at"], hold["placed_by"].split()[0]) == ("case 17", None, "operator")
+    assert "ann" not in str(hold)
+    expect_problem(await operating.ask("DELETE", "/holds", tenant="held"), 409, "no hold in force on tenant")
+    await operating.done("DELETE", "/holds", tenant="held", user="ann", reason="settled")
+    (hold,) = (await operating.done("GET", "/holds", tenant="held"))["holds"]
+    assert (hold["released_by"].split()[0], hold["release_reason"]) == ("operator", "settled")
+    expect_problem(await operating.ask("DELETE", "/holds", tenant="held", user="ann"), 409, "no hold in force on this user")
 
 
 async def test_tenants_are_listed_page_by_page(operating: Operating) -> None:

@@ -1,7 +1,7 @@
 """The sessions stage: messages in, closed windows out."""
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Iterable
 from datetime import datetime
 from typing import Final
 
@@ -256,10 +256,15 @@ class SessionsHandler(BatchHandler):
         command = SessionCommand.from_json(record.value or b"")
         if command.tenant is not None and command.session is not None:
             keys = [encode_key(command.tenant, command.session)]
-            if command.command == "flush" and self._outputs.forward(batch, record, keys[0]):
+            if command.command in ("flush", "expire") and self._outputs.forward(batch, record, keys[0]):
+                return
+            if command.command == "expire":
+                self._expire(batch, record, keys[0], command.windows or ())
                 return
         elif command.command == "erase" and command.tenant is None:
             raise MalformedRecordError("an erasure must name the tenant of its user")
+        elif command.command == "expire":
+            raise MalformedRecordError("an expiry must name the tenant and the session of its windows")
         else:
             keys = sorted(self._windows.of(command.tenant))
         self._id_pages.advance(record)
@@ -299,3 +304,9 @@ class SessionsHandler(BatchHandler):
         if command.command == "flush":
             return True
         return command.window_sequence == state.sequence and command.last_offset == state.last_offset
+
+    def _expire(self, batch: Batch, record: ConsumedRecord, key: bytes, sequences: Iterable[int]) -> None:
+        """Forgets closed windows of a session. Their messages can no longer be edited, and no revision of them is published again."""
+        self._id_pages.advance(record)
+        count = sum(self._closed_windows.expire(batch.state, key, each, offset=record.offset) for each in sequences)
+        self._metrics.records.labels("sessions", "retention_removed").inc(count)
