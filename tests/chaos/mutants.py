@@ -863,8 +863,8 @@ MUTANTS: Final = (
     Mutant(
         "history of an erased entity kept",
         ENTITIES,
-        "self._eraser.drop_history(batch, record, contribution, before)",
-        "pass",
+        "contribution.entity_key\n        self._eraser.drop_history(batch, record, contribution, before)",
+        "contribution.entity_key",
         (TEST_ERASED_ENTITIES,),
     ),
     Mutant("what comes of an erasure names the user", "streams/stages/entities/erasing.py", '"user": None, ', "", (TEST_ERASED_ENTITIES,)),
@@ -899,8 +899,8 @@ MUTANTS: Final = (
     Mutant(
         "one contribution in 40 not applied",
         "streams/stages/entities/handler.py",
-        "        self._count(applied.refused)\n",
-        "        self._count(applied.refused)\n        if record.offset % 40 == 39:\n            return\n",
+        "        self._count(applied.refused)\n        if applied.changed:\n            batch.state.put(",
+        "        if record.offset % 40 == 39:\n            return\n        if applied.changed:\n            batch.state.put(",
         ("tests/streams/stages/entities",),
         ("kill-entities",),
     ),
