@@ -733,9 +733,9 @@ MUTANTS: Final = (
     ),
     Mutant(
         "repetitions compared with the names given to them",
-        "streams/stages/extraction/handler.py",
-        "session_history.add(as_made)",
-        "session_history.add(settled)",
+        "streams/stages/extraction/window_notes.py",
+        "sessions.add(as_made)",
+        "sessions.add(settled)",
         (TEST_SIMILAR_KEYS,),
     ),
     Mutant("marked keys placed by their marks", KEYS, "_placed(unmarked_key(key), partitions)", "_placed(key, partitions)", (TEST_KEYS,)),
@@ -790,7 +790,7 @@ MUTANTS: Final = (
         (TEST_ERASED_WINDOWS,),
     ),
     Mutant(
-        "window erased during its call laid down",
+        "window erased during its call stored",
         EXTRACTION,
         "return [] if self._is_erased(window, record) else extracted",
         "return extracted",
