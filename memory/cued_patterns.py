@@ -89,7 +89,7 @@ class _Register:
         self._lock = Lock()
         self._patterns: list[tuple[str, int]] = []
         self._cues: list[Cues] = []
-        """Of the first patterns."""
+        """Cues of the first patterns."""
         self._index: _Index | None = None
         self.tries_all = False
 

@@ -223,7 +223,7 @@ class _Walk:
 
 
 def _of_any(branches: Sequence[Sequence[frozenset[str]]]) -> list[frozenset[str]]:
-    """What a match of any branch needs: the union of a set of each."""
+    """The words that a match of any branch needs: unions of one set of each branch."""
     fewest = min(map(len, branches), default=0)
     return [frozenset().union(*(each[rank] for each in branches)) for rank in range(fewest)]
 
