@@ -25,7 +25,7 @@ _RUN: Final = re.compile("[a-z]+")
 _LONGEST_RUN: Final = 60
 """Letters of a run in which cues are looked for. A longer one may have all of them."""
 _DIGITS: Final = frozenset("0123456789")
-_KEPT_TEXTS: Final = 256
+_KEPT_TEXTS: Final = 64
 """The rules of a message ask for the same texts one after the other: for itself, its sentences and their clauses."""
 _KEPT_WORDS: Final = 20_000
 
@@ -89,7 +89,7 @@ class _Register:
         self._lock = Lock()
         self._patterns: list[tuple[str, int]] = []
         self._cues: list[Cues] = []
-        """Of the first patterns."""
+        """The cues of the first patterns."""
         self._index: _Index | None = None
         self.tries_all = False
 
@@ -150,7 +150,7 @@ class Table(Generic[_Entry]):
         return ready, entry
 
     def possible(self, text: str) -> Iterator[tuple[re.Pattern[str], _Entry]]:
-        """The entries whose pattern may match a text or a part of it, in order."""
+        """The entries whose pattern may match a text, in order."""
         left = self._bits(text)
         while left:
             yield self[(left & -left).bit_length() - 1]
@@ -197,10 +197,6 @@ class Cued:
     def compiled(self) -> re.Pattern[str]:
         """The pattern itself, which is tried on every text."""
         return re.compile(self.pattern, self.flags)
-
-    def may_match(self, text: str) -> bool:
-        """Whether a text has the cues. If not, none of its parts has a match."""
-        return bool(_REGISTER.possible(text) & self._bits)
 
     def search(self, text: str, start: int = 0) -> re.Match[str] | None:
         """The leftmost match."""
