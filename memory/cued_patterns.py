@@ -5,7 +5,7 @@ Write ``compiled(r"...", re.IGNORECASE)`` in place of ``re.compile(...)``, :clas
 words and characters that all its matches have. All patterns share one look at a text. It finds the words of the text and with them the
 patterns that may match; no other pattern is tried.
 
-The results are those of :mod:`re`. The rarer the words that a pattern demands, the less it costs.
+The results are those of ``re``. The rarer the words that a pattern demands, the less it costs.
 """
 
 import re
@@ -132,7 +132,7 @@ class Table(Generic[_Entry]):
 
     Args:
         entries: Each after its pattern.
-        flags: Those of :mod:`re`, for all patterns.
+        flags: Those of ``re``, for all patterns.
     """
 
     def __init__(self, entries: Iterable[tuple[str, _Entry]], flags: int = 0) -> None:
@@ -141,7 +141,7 @@ class Table(Generic[_Entry]):
         self._compiled: list[re.Pattern[str] | None] = [None] * len(self._entries)
         self._first = _REGISTER.add([pattern for pattern, _ in self._entries], flags)
         self.all_bits = ((1 << len(self._entries)) - 1) << self._first
-        """All entries, as bits of :meth:`_Register.possible`."""
+        """All entries, as bits of ``_Register.possible``."""
 
     def __getitem__(self, number: int) -> tuple[re.Pattern[str], _Entry]:
         pattern, entry = self._entries[number]
@@ -178,11 +178,11 @@ class Table(Generic[_Entry]):
 
 
 class Cued:
-    """A pattern that is tried only on texts with its cues. Its methods are those of :class:`re.Pattern`, without an end of the search.
+    """A pattern that is tried only on texts with its cues. Its methods are those of ``re.Pattern``, without an end of the search.
 
     Args:
         pattern: The regular expression.
-        flags: Those of :mod:`re`.
+        flags: Those of ``re``.
         alternatives: Patterns with their own cues, which begin matches where the pattern does. Default: the pattern alone.
     """
 
@@ -228,7 +228,13 @@ class Cued:
         return self.compiled.split(text) if _REGISTER.possible(text) & self._bits else [text]
 
     def sub(self, replacement: Replacement, text: str, count: int = 0) -> str:
-        """The text with the matches replaced, all of them or the first ``count``."""
+        """The text with its matches replaced.
+
+        Args:
+            replacement: A template, or a function of a match.
+            text: The text.
+            count: How many matches are replaced, from the left. 0: all.
+        """
         return self.compiled.sub(replacement, text, count) if _REGISTER.possible(text) & self._bits else text
 
 
@@ -251,7 +257,7 @@ class Rewrites:
 
     Args:
         rules: Patterns, each with what replaces its matches.
-        flags: Those of :mod:`re`, for all patterns.
+        flags: Those of ``re``, for all patterns.
         rewrite: Applies one rule to a text. Default: replaces all matches.
     """
 

@@ -66,7 +66,7 @@ def cues_of(pattern: str, flags: int = 0) -> Cues:
 
     Args:
         pattern: A regular expression for texts.
-        flags: Those of :mod:`re`.
+        flags: Those of ``re``.
     """
     walk = _Walk()
     walk.sequence(sre_parser.parse(pattern, flags))
@@ -89,7 +89,7 @@ class _Walk:
         """Whether ``strings`` are all that the whole sequence matches."""
 
     def sequence(self, nodes: Iterable[tuple[Any, Any]]) -> None:
-        """Reads nodes of :mod:`re`'s parser."""
+        """Reads nodes of ``re``'s parser."""
         for is_literal, group in groupby(nodes, _is_literal):
             if is_literal:
                 self._append(frozenset((_shape_of([code for _, code in group]),)))
