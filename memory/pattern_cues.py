@@ -10,8 +10,9 @@ Cues are compared with texts in the form of :func:`folded`. A cue is
 - or one character that is no letter, such as ``?``. :data:`DIGIT` stands for all digits.
 """
 
-import re._constants as sre  # the standard library's own parser, as Hypothesis uses it; the names are those of Python 3.11 and later
-import re._parser as sre_parser
+# The standard library's own parser, as Hypothesis uses it. Its modules have these names since Python 3.11.
+import re._constants as sre  # type: ignore[import-not-found]
+import re._parser as sre_parser  # type: ignore[import-not-found]
 from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
 from itertools import chain, groupby
