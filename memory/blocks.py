@@ -1,4 +1,4 @@
-"""Splits a message into the writer's own prose and what they pasted: code, data, tables, logs, quotations, forwarded mail, signatures.
+"""Splits a message into the writer's own prose and pasted parts: code, data, tables, logs, quotations, forwarded mail, signatures.
 
 Only prose can state a fact about the writer. A line that fits no rule is prose; a block once begun ends where its form ends. The marks
 are those of Markdown, of mail programs (``>``, "On ... wrote:", "Forwarded Message", ``-- ``) and of chat exports.
@@ -93,7 +93,7 @@ def _kinds_of(lines: Sequence[str]) -> Iterator[Kind]:
     in_rows = _rows(lines)
     in_fence = False
     rest: Kind | None = None
-    """The kind of all further lines: a signature or a forwarded mail goes on to the end."""
+    """The kind of all further lines: a signature or a forwarded mail extends to the end."""
     for index, line in enumerate(lines):
         if rest == "quoted":
             yield rest

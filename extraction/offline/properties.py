@@ -9,14 +9,13 @@ from pydantic import JsonValue
 
 from extraction.bounds import LONGEST_CONTENT, bounded_value
 from extraction.offline.content_words import content_words, is_filler, topic_words
-from extraction.offline.event_types import FALLBACK
 from extraction.offline.fact_grammar import Field
 from extraction.offline.moods import plain_sentences
 from extraction.offline.plain_facts import facts_of
 from extraction.offline.property_roles import Meaning, meaning_of, name_words
 from extraction.offline.quantities import number_for, quantities_of
 from extraction.offline.sentences import questions_of, sentences_of
-from extraction.offline.tool_events import nearest_stated, stated_properties, stated_type
+from extraction.offline.tool_events import FALLBACK, nearest_stated, stated_properties, stated_type
 from extraction.offline.turns import Passage, Turn
 from memory.cued_patterns import compiled
 from memory.dates.mentions import DateMention

@@ -24,6 +24,7 @@ from memory.dates.mentions import DateMention, UnclearDate, resolve_dates
 from memory.language import is_english, is_foreign
 from memory.records import ToolCall
 from memory.records.limits import is_recordable_time
+from memory.records.message import STATEMENT
 from memory.scripts import FULL_WIDTH_ENDS, SENTENCE_ENDS
 from memory.text import estimate_tokens, shortened
 from memory.words import TOPICLESS_WORDS
@@ -109,8 +110,7 @@ def event_content(turn: Turn, passage: Passage, *, event_type: str) -> str:
         event_type: The event's type. A tool call of that name states the event; all others are described by their outcome.
     """
     if (call := turn.message.tool_call) is not None:
-        text = _stated_text(turn, call) if call.name == event_type else _tool_text(turn, call)
-        return shortened(text, LONGEST_CONTENT)
+        return shortened(_call_text(turn, call, event_type), LONGEST_CONTENT)
     return shortened_to_sentences(passage.text, passage.longest_content)
 
 
@@ -281,6 +281,12 @@ def _question(turn: Turn) -> str:
 
 def _last_piece(text: str) -> str:
     return pieces_of(text, tokens=_QUESTION_TOKENS)[-1] if estimate_tokens(text) > _QUESTION_TOKENS else text
+
+
+def _call_text(turn: Turn, call: ToolCall, event_type: str) -> str:
+    if call.name == STATEMENT:
+        return turn.text
+    return _stated_text(turn, call) if call.name == event_type else _tool_text(turn, call)
 
 
 def _stated_text(turn: Turn, call: ToolCall) -> str:

@@ -1,7 +1,8 @@
 """The dates in a text, resolved on the day of the message: what "yesterday" or "Sat 18 May" means.
 
-The forms are in :mod:`~memory.dates.absolute`, :mod:`~memory.dates.yearless`, :mod:`~memory.dates.relative`, :mod:`~memory.dates.holidays`
-and :mod:`~memory.dates.unclear`. The leftmost form counts, and of those that begin at the same place the longest.
+The forms are in :mod:`~memory.dates.absolute`, :mod:`~memory.dates.yearless`, :mod:`~memory.dates.relative`, :mod:`~memory.dates.counted`,
+:mod:`~memory.dates.weekdays`, :mod:`~memory.dates.holidays` and :mod:`~memory.dates.unclear`. The leftmost form counts, and of those that
+begin at the same place the longest.
 """
 
 import calendar
@@ -13,7 +14,7 @@ from functools import lru_cache, partial
 from typing import Final
 
 from memory.cued_patterns import Table
-from memory.dates import absolute, holidays, relative, unclear, yearless
+from memory.dates import absolute, counted, holidays, relative, unclear, weekdays, yearless
 from memory.dates.calendar import SEASONS, Precision, day_in_words
 from memory.dates.everyday_words import is_date_like
 from memory.dates.grammar import NoDate, Outcome
@@ -22,7 +23,15 @@ from memory.dates.tense import tense_around
 _PATTERNS: Final = Table(
     (
         (each.regex.pattern, each)
-        for each in (*absolute.PATTERNS, *yearless.PATTERNS, *relative.PATTERNS, *holidays.PATTERNS, *unclear.PATTERNS)
+        for each in (
+            *absolute.PATTERNS,
+            *yearless.PATTERNS,
+            *relative.PATTERNS,
+            *counted.PATTERNS,
+            *weekdays.PATTERNS,
+            *holidays.PATTERNS,
+            *unclear.PATTERNS,
+        )
     ),
     re.IGNORECASE,
 )
