@@ -10,7 +10,6 @@ from starlette.routing import BaseRoute
 
 from api.authentication import RecallCaller
 from api.composition import OpenDependencies, open_dependencies
-from api.errors import ExtraMissingError
 from api.json_http import JsonResponse
 from api.middleware import BodySizeMiddleware, ObservabilityMiddleware
 from api.openapi import KEYED, OPEN, document, refusals
@@ -42,6 +41,7 @@ from api.routes import (
     sessions,
     usage,
 )
+from runtime.errors import ExtraMissingError
 from runtime.metrics import metrics
 from runtime.settings import Settings
 

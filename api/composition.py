@@ -10,7 +10,6 @@ from api.admission import Admission
 from api.dependencies import Dependencies
 from api.entity_history import EntitiesAsOf
 from api.erasures import Erasures
-from api.errors import ExtraMissingError
 from api.previews import Previews
 from api.quotas import MemoryCounts, Quotas
 from api.read_your_writes import StorePositions
@@ -42,7 +41,7 @@ from retrieval.session_ranking.llm_session_ranker import Sift
 from runtime.background import BackgroundBatches, BackgroundWorks
 from runtime.clocks import Clock, SystemClock
 from runtime.entity_view import EntityView
-from runtime.errors import KafkaUnavailableError
+from runtime.errors import ExtraMissingError, KafkaUnavailableError
 from runtime.guard import Guard
 from runtime.idempotency_cache import IdempotencyCache
 from runtime.kafka import OutgoingRecord, Producer

@@ -129,7 +129,7 @@ class Tenant(Document):
     messages: MessageSettings = MessageSettings()
     """Time zone and markup of its messages."""
     retention: RetentionPolicy = Field(default_factory=dict)
-    """How long results of each type, and raw messages, are kept (:mod:`memory.retention`). Default: for ever."""
+    """How long results of each type, and raw messages, are kept (:mod:`memory.retention`). Default: forever."""
     webhooks: tuple[Webhook, ...] = ()
     """Receivers of the changes of its memories."""
     generation: str = ""

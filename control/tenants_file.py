@@ -114,7 +114,7 @@ class FileTenant(_Part):
     signing: SigningPolicy | None = None
     messages: MessageSettings = MessageSettings()
     retention: RetentionPolicy | None = None
-    """None: keep the log's retention. ``{}``: keep everything for ever."""
+    """None: keep the log's retention. ``{}``: keep everything forever."""
     keys: tuple[FileApiKey, ...] | None = None
     generation: str | None = None
     generations: tuple[FileGeneration, ...] | None = None

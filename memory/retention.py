@@ -34,7 +34,7 @@ Period = Annotated[str, AfterValidator(_checked)]
 
 RetentionPolicy = dict[Name, Period]
 """The periods by event or entity type. :data:`MESSAGES` names the raw messages, :data:`OTHERS` every other type. A type without a period is
-kept for ever."""
+kept forever."""
 
 Limits = Mapping[str, datetime]
 """By type as in a policy: results that were said earlier are removed."""
@@ -51,7 +51,7 @@ def duration_of(period: str) -> timedelta:
         raise ValueError(f"{period!r} is not a period: write a whole number and a unit: 12h, 90d, 8w, 1y")
     length = int(match[1]) * _UNITS[match[2]]
     if length > _LONGEST:
-        raise ValueError(f"{period!r} is longer than 100 years; leave the type out to keep it for ever")
+        raise ValueError(f"{period!r} is longer than 100 years; leave the type out to keep it forever")
     return length
 
 
@@ -61,12 +61,12 @@ def limits_at(policy: Mapping[str, str], now: datetime) -> dict[str, datetime]:
 
 
 def messages_limit(policy: Mapping[str, str], now: datetime) -> datetime | None:
-    """The limit of raw messages at a time; None: they are kept for ever."""
+    """The limit of raw messages at a time; None: they are kept forever."""
     return now - duration_of(policy[MESSAGES]) if MESSAGES in policy else None
 
 
 def limit_of(limits: Limits, type_name: str) -> datetime | None:
-    """The limit of a type; None: its results are kept for ever."""
+    """The limit of a type; None: its results are kept forever."""
     return limits.get(type_name, limits.get(OTHERS))
 
 

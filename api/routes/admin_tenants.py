@@ -9,7 +9,7 @@ from starlette.responses import Response
 from api.admin_responses import CHANGED, KEY_MADE, SIGNING, TENANT, TENANTS
 from api.admission import TURN
 from api.authentication import require_operator
-from api.control_changes import Settle, tenant_fields, tenant_of, write
+from api.control_changes import Settle, revoke, tenant_fields, tenant_of, write
 from api.dependencies import AppDependencies
 from api.json_http import JsonResponse
 from api.openapi import RequestModel, refusals
@@ -147,12 +147,7 @@ async def update_tenant(
 @router.delete(f"{_PATH}/{{tenant:{REST}}}", responses=CHANGED | refusals(404, 409))
 async def delete_tenant(tenant: _TenantPath, operator: _Admin, dependencies: AppDependencies, settle: Settle = None) -> Response:
     """Removes a tenant with its keys. Its records then count as those of an unknown tenant; its memories are kept."""
-
-    def change(draft: Draft) -> dict[str, Any]:
-        remove_tenant(draft, tenant)
-        return {}
-
-    return await write(dependencies, operator, change, action="tenant remove", settle=settle is None or settle)
+    return await revoke(dependencies, operator, lambda draft: remove_tenant(draft, tenant), action="tenant remove", settle=settle)
 
 
 @router.post("/v1/admin/signing", openapi_extra=body_schema(SigningChange), responses=SIGNING | refusals(404, 409))

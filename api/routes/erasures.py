@@ -116,7 +116,7 @@ async def start_erasure(
 ) -> Response:
     """Erases a user everywhere, permanently, after this answer. It takes a minute or two; then the list of erasures has the receipt.
 
-    Users requested during another user's erasure are erased together after it. A request repeated during the erasure runs once more
+    Users requested during another user's erasure are erased together after it. A request repeated during the erasure runs again
     after it. If this process stops, another continues; where `resumable` is false, none does until the request is repeated.
     """
     begun = await request_erasure(dependencies, body.tenant, body.user, reason=body.reason, by=operator_name(operator))

@@ -1,6 +1,6 @@
 """Records of the ``messages`` topic: raw messages, and commands to the sessions stage."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
@@ -20,6 +20,10 @@ TimeZoneName = Annotated[str, StringConstraints(max_length=64), AfterValidator(c
 ClosedBy = Literal["pause", "message_count", "token_count", "size", "idle", "flush", "user"]
 """Reason for which a window closed. ``pause``: a pause after its message count was reached. ``user``: a message of another user with the
 id of one of its messages, because results name messages by their ids."""
+
+
+STATEMENT: Final = "varve.statement"
+"""Name of a tool call that states the text of its message as an event, word for word. Neither a model nor a rule decides about it."""
 
 
 class ToolCall(Value):

@@ -283,9 +283,9 @@ async def test_a_generation_is_switched_to_and_dropped(operating: Operating) -> 
     settings = operating.settings
     await operating.done("POST", "/tenants", {"id": "aging", "schema": "agent_tools"})
     await operating.done("POST", "/generations", {"tenant": "aging", "name": "v2"})
-    laid_down = [extraction(window, [("search", 0)], tenant="aging") for window in range(2)]
+    extracted = [extraction(window, [("search", 0)], tenant="aging") for window in range(2)]
     again = extraction(0, [("search", 0)], tenant="aging", generation="v2")
-    await produce(settings, *laid_down, again)
+    await produce(settings, *extracted, again)
     new, first = {"tenant": "aging", "name": "v2"}, {"tenant": "aging", "name": "-"}
     expect_problem(
         await operating.ask("POST", "/generations/switch", new), 409, "1 windows of tenant aging are only in the live generation"
@@ -302,7 +302,7 @@ async def test_a_generation_is_switched_to_and_dropped(operating: Operating) -> 
     assert sum((KIND, GENERATION_DROP) in each.headers for each in records) == 2 * settings.kafka.partitions
     last = [Extraction.from_json(each.value or b"") for each in records if (KIND, GENERATION_DROP) not in each.headers][-2:]
     assert {(each.window_id, each.generation, len(each.events), each.drops) for each in last} == {
-        (each.window_id, "", 0, 1) for each in laid_down
+        (each.window_id, "", 0, 1) for each in extracted
     }
     actions = [each["action"] for each in (await operating.done("GET", "/audit", subject="tenant/aging"))["records"]]
     assert actions == ["tenant add", "generation add", "generation switch", "generation drop", "generation drop"]

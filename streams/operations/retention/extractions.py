@@ -152,7 +152,7 @@ class WindowIndex:
         return {window for (_, window, _), each in self.newest.items() if each.has_results}
 
     def empty(self, rewritten: Rewritten) -> None:
-        """Takes note of a window that has lost its last result."""
+        """Records a window that has lost its last result."""
         extraction = rewritten.extraction
         known = self.newest.get((rewritten.record.partition, extraction.window_id, extraction.generation))
         if known is not None:
@@ -240,7 +240,7 @@ class Companions:
             return False
         with suppress(VarveError):
             if kind == TICK:
-                # Only if no type is kept for ever: a later tick does what an earlier one did.
+                # Only if no type is kept forever: a later tick does what an earlier one did.
                 oldest = tenant.oldest
                 return OTHERS in tenant.limits and oldest is not None and Contribution.from_json(record.value).time < oldest
             if kind == CORRECTION and _is_old_correction(Correction.from_json(record.value), tenant):

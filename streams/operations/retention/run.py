@@ -34,7 +34,7 @@ from runtime.logs import logger
 from runtime.redis import GuardedRedis
 from runtime.seals import Keyring
 from runtime.settings import Settings
-from streams.operations.erasure.log import BATCH, behind
+from streams.operations.erasure.log import BATCH, ends_after
 from streams.operations.erasure.stage_barrier import StageBarrier
 from streams.operations.retention.extractions import Companions, Extractions, LogRecord, Rewritten, TakenBack, WindowIndex, tenant_of_key
 from streams.operations.retention.protection import is_protected
@@ -145,7 +145,7 @@ class _Run:
         if self._dry_run or not old.windows:
             return
         sent = await self._send(self._sealed(partition, key, command.to_json()) for partition, key, command in old.commands())
-        await self._barrier.of(STAGES["sessions"], behind(sent))
+        await self._barrier.of(STAGES["sessions"], ends_after(sent))
         await self._send(OutgoingRecord(topic, each.key, None, partition=each.partition) for each in old.windows)
         messages = self._settings.topic(MESSAGES.name)
         await delete_before({TopicPartition(messages, each): end for each, end in old.truncation().items()}, self._settings.kafka)
@@ -176,7 +176,7 @@ class _Run:
                 await self._replace(topic, removal, index)
         await self._replace(topic, removal, index)
         if removal.sent:
-            await self._barrier.of(STAGES["events"], behind(removal.sent))
+            await self._barrier.of(STAGES["events"], ends_after(removal.sent))
         companions = Companions(index, set().union(*removal.emptied.values()))
         async for record in self._records():
             if companions.is_over(record):

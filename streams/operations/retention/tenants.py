@@ -22,7 +22,7 @@ class KeptTenant:
     limits: Mapping[str, datetime]
     """By type: what was said before is removed."""
     messages: datetime | None
-    """Windows whose newest message is older are removed. None: raw messages are kept for ever."""
+    """Windows whose newest message is older are removed. None: raw messages are kept forever."""
     held: frozenset[str]
     """Digests of the users with a legal hold."""
 

@@ -36,7 +36,7 @@ from streams.engine.records import ConsumedRecord
 from streams.errors import PoisonRecordError, TransientError, transient
 from streams.stages.extraction.entity_context import EntityContext, EntityNotes
 from streams.stages.extraction.lanes import is_patched
-from streams.stages.extraction.recent_patches import laid_down_by
+from streams.stages.extraction.recent_patches import patches_of
 from streams.stages.extraction.similar_keys import SimilarKeys
 from streams.tenancy import is_erased, is_held, is_place_erased, schema_at, tenant_of
 
@@ -332,8 +332,8 @@ class ExtractionHandler:
             # Patches are noted by their order among the user's windows. A shared window is in another partition, outside that order.
             if self._entity_notes is not None and is_patched(schema) and not window.users:
                 # In a thread: the searches may take about 100 ms.
-                laid_down = await asyncio.to_thread(laid_down_by, settled, schema, context.entities)
-                await self._entity_notes.laid_down.add(place, laid_down, window_id=window.id, replaces_earlier=window.revision > 0)
+                patches = await asyncio.to_thread(patches_of, settled, schema, context.entities)
+                await self._entity_notes.patches.add(place, patches, window_id=window.id, replaces_earlier=window.revision > 0)
 
     async def _recalled_hashes(self, window: Window, closed_at: datetime) -> frozenset[str]:
         if self._recall_history is None:
