@@ -82,7 +82,7 @@ class FacadeEndpoints:
     def __init__(self, app: ASGIApp, *, refuse: Callable[[Request, Exception], Response], errors: tuple[type[Exception], ...]) -> None:
         self._api = OwnApi(app, timeout_s=TIMEOUT_S)
         self._refuse = refuse
-        self._errors = (*COMMON_ERRORS, *errors)
+        self._errors: tuple[type[Exception], ...] = (*COMMON_ERRORS, *errors)
 
     def endpoint(self, path: str, answer: Answer, *, key_of: KeyOf) -> Callable[[Request], Awaitable[Response]]:
         """The endpoint of a route.

@@ -280,6 +280,7 @@ ARGUMENTS: Final = (
     *("user", "session", "text", "query", "memory_id", "content", "properties", "date", "event_time", "importance", "confirmation"),
     *("erasure", "entity_type", "key", "block", "role", "speaker", "after", "limit", "kinds", "types", "since", "until", "page", "line"),
 )
+ODD: Final[tuple[Any, ...]] = ("x", "..", "\x00", "\u202e" * 300, 10**30, [], {"x": None})
 DEFECTS: Final = ("codec", "Traceback", "NoneType", "KeyError", "has no attribute", "not supported between", "Internal")
 
 
@@ -287,7 +288,7 @@ DEFECTS: Final = ("codec", "Traceback", "NoneType", "KeyError", "has no attribut
 async def test_odd_arguments_of_tools_cause_no_defect(attacked: Attacked, tool: str) -> None:
     numbers = random.Random(tool)
     bodies = [tool_call(tool, **{numbers.choice(ARGUMENTS): random_value(numbers, 2) for _ in range(4)}) for _ in range(12)]
-    bodies += [tool_call(tool, **dict.fromkeys(ARGUMENTS, value)) for value in ("x", "..", "\x00", "\u202e" * 300, 10**30, [], {"x": None})]
+    bodies += [tool_call(tool, **dict.fromkeys(ARGUMENTS, value)) for value in ODD]
     bodies += [tool_call(tool, **{name: "x"}, user="?") for name in ARGUMENTS if name != "user"]
     texts = [json.dumps(each) for each in bodies]
     texts += [each.replace('"?"', '"\\ud800"') for each in texts if '"?"' in each]
