@@ -60,7 +60,7 @@ SIZES: Final = {
         users=400,
         updates=24,
         batch=8,
-        rate=1e-3,
+        rate=5e-4,
         queries=90,
     ),
     PRETRAINED: Size(
