@@ -117,6 +117,11 @@ class _Register:
 _REGISTER: Final = _Register()
 
 
+def prepare() -> None:
+    """Derives the cues of all patterns of the process now, in some seconds of CPU at most, so that the first text does not wait for it."""
+    _REGISTER.possible("")
+
+
 @contextmanager
 def all_tried() -> Iterator[None]:
     """Tries every pattern on every text, for tests that compare the results."""

@@ -12,6 +12,7 @@ from extraction.offline.drafting import draft_of, may_hold_repetitions, read_win
 from extraction.offline.event_types import type_text
 from extraction.offline.places import PlaceScores
 from extraction.port import ExtractionContext
+from memory.cued_patterns import prepare
 from memory.records import Extraction, Window
 from memory.schema import MemorySchema
 from memory.schema.method import DERIVED_TYPES
@@ -37,6 +38,7 @@ class OfflineExtractor:
         self._embedder = embedder
         self._thresholds = thresholds
         self._places = PlaceScores(embedder)
+        prepare()
 
     @property
     def name(self) -> str:
