@@ -32,7 +32,7 @@ proportion."""
 TURN_EXPONENT: Final = 0.75
 """The same for longer turns, nearly all of which are RealMem's."""
 LEAST_WEIGHTS: Final[Mapping[str, float]] = MappingProxyType({"neighbours_bm25": 0.2, "coverage": 0.6})
-"""Least weights for questions: all data are English, and in other languages only shared words tell what answers
+"""Least weights for questions: all data are English, and in other languages only shared words show what answers
 (``tests/retrieval/test_many_languages.py``). The figures have them."""
 _ONLY_FOR_TURNS: Final = frozenset({"opening", "recent"})
 
