@@ -9,8 +9,10 @@ fitted to everything.
 import argparse
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -29,6 +31,9 @@ QUESTION_EXPONENT: Final = 0.35
 proportion."""
 TURN_EXPONENT: Final = 0.75
 """The same for longer turns, nearly all of which are RealMem's."""
+LEAST_WEIGHTS: Final[Mapping[str, float]] = MappingProxyType({"neighbours_bm25": 0.2, "coverage": 0.6})
+"""Least weights for questions: all data are English, and in other languages only shared words show what answers
+(``tests/retrieval/test_many_languages.py``). The figures have them."""
 _ONLY_FOR_TURNS: Final = frozenset({"opening", "recent"})
 
 
@@ -144,6 +149,8 @@ def fit(examples: Sequence[Example], *, ridge: float, but: str = "") -> Models:
     questions = [each for each in usable if not each.is_turn]
     turns = [each for each in usable if each.is_turn]
     of_questions = fitted(questions, ridge=ridge, but=but, without=_ONLY_FOR_TURNS, importance=_importance(questions, QUESTION_EXPONENT))
+    least = {name: max(weight, LEAST_WEIGHTS.get(name, weight)) for name, weight in of_questions.weights.items()}
+    of_questions = replace(of_questions, weights=least)
     of_turns = fitted(turns, ridge=ridge, but=but, importance=_importance(turns, TURN_EXPONENT)) if turns else of_questions
     return Models(of_questions, of_turns)
 

@@ -7,6 +7,7 @@ from typing import ClassVar, Final
 
 import numpy as np
 
+from memory.language import is_foreign
 from memory.scripts import is_latin
 from models.embedding.weights import MODEL_NAME
 from retrieval.feature_vector import FeatureVector
@@ -65,11 +66,11 @@ LEARNED: Final = RankingModel(
             "late": 0.8578,
             "dense": 0.3778,
             "neighbours_late": 0.0,
-            "neighbours_bm25": 0.105,
+            "neighbours_bm25": 0.2,
             "nearby": 0.6022,
             "session_late": 0.1903,
             "session_size": -0.3522,
-            "coverage": 0.2647,
+            "coverage": 0.6,
             "session_coverage": 1.8468,
             "named": 0.9112,
             "month": 0.8599,
@@ -86,7 +87,9 @@ LEARNED: Final = RankingModel(
 )
 """Fitted to questions of at most 20 words, of several kinds of conversations: five of LoCoMo, three users of RealMem, and the invented
 chats, meetings and assistants of ``evaluation/recall/invented`` (events of the offline extractor, all-MiniLM-L6-v2, 64 candidates, ridge
-10; each kind counts by the 0.65th power of its questions). ``docs/internals/evaluation.md`` has the figures with each kind left out."""
+10; each kind counts by the 0.65th power of its questions). ``docs/internals/evaluation.md`` has the figures with each kind left out.
+The weights of ``neighbours_bm25`` (fitted: 0.105) and ``coverage`` (0.2647) are raised, so that a shared word decides in languages that the
+embedding model does not know (``LEAST_WEIGHTS`` of the command)."""
 
 LONGEST_QUESTION: Final = 20
 """Words. A longer query is a turn of a conversation with an assistant, which continues a task, rather than a question."""
@@ -128,13 +131,13 @@ BY_WORDS: Final = RankingModel(
     slope=LEARNED.slope,
     intercept=LEARNED.intercept,
 )
-"""For questions in a script that the embedded model was not trained on: vectors count less, shared words count more."""
+"""For queries in a script or language that the embedded model was not trained on: vectors count less, shared words count more."""
 
 
 def model_for(query: str, model: RankingModel, *, embedder: str) -> RankingModel:
     """The model for a query.
 
-    Instead of :data:`LEARNED`: :data:`BY_WORDS` if the embedded model was not trained on its script, or :data:`OF_TURNS` if it has more
+    Instead of :data:`LEARNED`: :data:`BY_WORDS` if the embedded model was not trained on its language, or :data:`OF_TURNS` if it has more
     than :data:`LONGEST_QUESTION` words.
 
     Args:
@@ -144,7 +147,7 @@ def model_for(query: str, model: RankingModel, *, embedder: str) -> RankingModel
     """
     if model is not LEARNED:
         return model
-    if embedder == MODEL_NAME and not is_latin(query):
+    if embedder == MODEL_NAME and (not is_latin(query) or is_foreign(query)):
         return BY_WORDS
     return OF_TURNS if len(query.split()) > LONGEST_QUESTION else LEARNED
 
