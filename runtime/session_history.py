@@ -149,7 +149,7 @@ class SessionHistory:
 
         Args:
             extraction: The extraction of the window.
-            events: Its events that are routines if they are said once more.
+            events: Its events that are routines if they are said again.
             short: Those that must be said several times. They have a limit of their own, since there are many.
         """
         key = self._routines_key(extraction.tenant, extraction.user, extraction.generation)
@@ -210,8 +210,8 @@ class SessionHistory:
         """Forgets the results of a user's windows in some sessions, and the user's routines in all of them.
 
         Args:
-            tenant: Whose user.
-            user: Whose windows.
+            tenant: The tenant of the user.
+            user: The user of the windows.
             sessions: The sessions.
             generations: In which generations; the first one's name is empty.
         """

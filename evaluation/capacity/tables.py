@@ -28,11 +28,11 @@ def tables(
     """All tables, as Markdown.
 
     Args:
-        costs: Of a message.
-        prices: Of the model.
-        messages_a_day: Of a user.
-        sessions_a_day: Of a user.
-        partitions: Of the topics.
+        costs: Costs of a message.
+        prices: Prices of the model.
+        messages_a_day: Messages per day of a user.
+        sessions_a_day: Sessions per day of a user.
+        partitions: Partitions of the topics.
     """
     rates = [rate_of(each, costs, prices) for each in RATES]
     by_rate = [
@@ -48,7 +48,7 @@ def tables(
         ["store, on disk and in memory", *(_bytes(each.store_bytes) for each in people)],
         ["rows of closed sessions", *(_bytes(each.session_rows_bytes) for each in people)],
         ["Redis, tails of a week", *(_bytes(each.redis_bytes) for each in people)],
-        ["Kafka, kept for ever, one copy", *(_bytes(each.log_bytes) for each in people)],
+        ["Kafka, kept forever, one copy", *(_bytes(each.log_bytes) for each in people)],
     ]
     breaks = [[_number(rate), what] for rate, what in limits(costs, partitions=partitions)]
     return "\n\n".join(

@@ -59,7 +59,7 @@ def answer_prompt(asked: Asked, context: str) -> tuple[ChatMessage, ...]:
 
     Args:
         asked: The question.
-        context: What the memory knows of it; empty where it knows nothing.
+        context: The packed context; empty if the memory has nothing relevant.
     """
     on = "" if asked.asked_at is None else f" (asked on {asked.asked_at:%A %Y-%m-%d})"
     return (
@@ -85,7 +85,7 @@ def judge_prompt(asked: Asked, answer: str) -> tuple[ChatMessage, ...]:
 
     Args:
         asked: The question, with its right answer.
-        answer: What was answered.
+        answer: The answer.
     """
     if not asked.is_answerable:
         return ChatMessage("system", _ABSTENTION), ChatMessage("user", f"Question: {asked.text}\nReply: {answer}")

@@ -41,7 +41,7 @@ def reranked(
 
     Args:
         candidates: With the parts of their scores, best first by the store's score. Those beyond :data:`MAX_RERANKED` stay last.
-        features: Of the first :data:`MAX_RERANKED` candidates.
+        features: Features of the first :data:`MAX_RERANKED` candidates.
         model: The model.
         explain: Whether to keep the parts of the scores and add the contribution of each feature.
     """
