@@ -161,7 +161,7 @@ def test_an_edited_window_counts_as_its_newest_revision() -> None:
     assert old.windows == []
 
 
-def test_tenants_without_a_policy_or_under_hold_are_left_out() -> None:
+def test_tenants_without_policy_or_under_hold_are_left_out() -> None:
     known = state()
     apply_change(known, add("umbrella", SCHEMA))
     assert [each.id for each in kept_tenants(known, NOW)] == [TENANT]
@@ -173,7 +173,7 @@ def test_tenants_without_a_policy_or_under_hold_are_left_out() -> None:
     assert kept_tenants(known, NOW) == []
 
 
-def test_users_who_are_erased_or_held_meanwhile_are_left_out() -> None:
+def test_users_erased_or_held_meanwhile_are_left_out() -> None:
     what, known, subject = extraction(0, [("grep", 0)]), state(), subject_of(TENANT, "agent")
     record, later = logged(3, what), logged(9, what)
     assert not is_protected(known, what, record)
