@@ -272,7 +272,7 @@ class Deliverer(ConsumerRebalanceListener):  # type: ignore[misc]
         try:
             return await self._sender.send(delivery.tenant, webhook, message_id=delivery.id, body=body) or "delivered"
         except Exception as error:
-            # A defect with one delivery must not occupy its lane for ever.
+            # A defect with one delivery must not occupy its lane forever.
             _log.exception("webhook_attempt_broke", webhook=webhook.id, delivery=delivery.id, error=str(error))
             return Failure("internal error")
 

@@ -8,6 +8,7 @@ from extraction.offline.property_roles import Meaning, meaning_of, name_words
 from extraction.offline.tool_events import FALLBACK, stated_type
 from extraction.offline.turns import Passage, Turn
 from extraction.offline.type_forms import form_of
+from memory.cued_patterns import compiled
 from memory.records import ToolCall
 from memory.records.message import STATEMENT
 from memory.schema import EventType
@@ -16,7 +17,7 @@ from models.embedding.port import Embedding
 _AHEAD_OF_FACT: Final = 0.45
 _AHEAD_OF_NEXT: Final = 0.2
 _AHEAD_WITH_FORM: Final = -0.12
-_MOVE: Final = re.compile(r"\b(?:moved|relocated|migrated|switched)\b.{0,30}\bto\b", re.IGNORECASE)
+_MOVE: Final = compiled(r"\b(?:moved|relocated|migrated|switched)\b.{0,30}\bto\b", re.IGNORECASE)
 _TOOL_FACTS: Final = frozenset({Meaning.SUCCESS, Meaning.FAILURE, Meaning.ERROR, Meaning.DURATION})
 
 

@@ -88,7 +88,7 @@ class Message(Record):
 class SessionCommand(Record):
     """A command to the sessions stage. It is in the ``messages`` log itself, so a replay closes the same windows at the same messages."""
 
-    command: Literal["flush", "timer", "erase"]
+    command: Literal["flush", "timer", "erase", "expire"]
     tenant: Name | None = None
     """None: every tenant's sessions in the partition."""
     session: Name | None = None
@@ -99,6 +99,8 @@ class SessionCommand(Record):
     """For a timer: the window it was set for; it does nothing to a later one."""
     last_offset: int | None = None
     """For a timer: the newest message it has seen; it does nothing if a newer one came."""
+    windows: list[int] | None = None
+    """For an expiry: the closed windows of the session that the stage forgets, because the tenant keeps raw messages no longer."""
 
 
 class Window(Record):

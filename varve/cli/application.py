@@ -26,8 +26,10 @@ from varve.cli import (
     methods,
     model,
     processes,
+    prove,
     ranking,
     replay,
+    retention,
     status,
     tenants,
     webhooks,
@@ -59,7 +61,7 @@ def root(
     """Handles the options before the command."""
 
 
-for group in (dev, demo, processes, mcp, flow, imports, status, replay, loss, erasures, model, extract, control_log):
+for group in (dev, demo, processes, mcp, flow, imports, status, replay, prove, loss, erasures, model, extract, control_log):
     app.add_typer(group.app)
 app.add_typer(processes.topics, name="topics")
 app.add_typer(tenants.app, name="tenants")
@@ -69,6 +71,8 @@ app.add_typer(memories.messages, name="messages")
 app.add_typer(entities.app, name="entities")
 app.add_typer(generations.app, name="generations")
 app.add_typer(erasures.group, name="erasures")
+app.add_typer(retention.app, name="retention")
+app.add_typer(retention.holds, name="holds")
 app.add_typer(keys.app, name="keys")
 app.add_typer(keys.operators, name="operators")
 app.add_typer(webhooks.app, name="webhooks")

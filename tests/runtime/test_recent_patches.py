@@ -39,7 +39,7 @@ async def test_a_window_is_given_what_lies_before_it(redis: GuardedRedis, client
     assert 0 < await client.ttl(key) <= 60
 
 
-async def test_a_window_extracted_again_replaces_what_it_laid_down(redis: GuardedRedis) -> None:
+async def test_a_window_extracted_again_replaces_its_patches(redis: GuardedRedis) -> None:
     notes = RecentPatchStore(redis=redis)
     later = replace(PLACE, offset=99)
     await notes.add(PLACE, [line("first")])
@@ -57,7 +57,7 @@ async def test_only_a_users_latest_windows_are_kept(redis: GuardedRedis) -> None
     assert [each.added[0] for each in kept] == [str(offset) for offset in range(3, MAX_WINDOWS + 3)]
 
 
-async def test_a_forgotten_users_windows_have_laid_down_nothing(redis: GuardedRedis) -> None:
+async def test_a_forgotten_users_windows_have_no_patches(redis: GuardedRedis) -> None:
     notes, later = RecentPatchStore(redis=redis), replace(PLACE, offset=99)
     others = [replace(later, user="bob"), replace(later, tenant="umbrella"), replace(later, generation="v2")]
     for place in (later, *others):

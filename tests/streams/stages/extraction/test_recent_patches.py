@@ -11,7 +11,7 @@ from memory.schema import parse_schema
 from operators.patch import patch_of
 from operators.patch_edit import edited, value_of
 from runtime.recent_patches import RecentPatch
-from streams.stages.extraction.recent_patches import laid_down_by, with_laid_down
+from streams.stages.extraction.recent_patches import patches_of, with_recent_patches
 
 NOON = datetime(2024, 5, 6, 12, tzinfo=UTC)
 
@@ -107,18 +107,18 @@ def window(text: str = "Hi.") -> Window:
     )
 
 
-def overlaid(found: list[Memory], laid_down: tuple[RecentPatch, ...], text: str = "Hi.") -> tuple[Memory, ...]:
-    return with_laid_down(found, laid_down, window=window(text), schema=SCHEMA, generation="")
+def overlaid(found: list[Memory], patches: tuple[RecentPatch, ...], text: str = "Hi.") -> tuple[Memory, ...]:
+    return with_recent_patches(found, patches, window=window(text), schema=SCHEMA, generation="")
 
 
 def laid(*patches: EntityPatch, shown: list[Memory] | None = None) -> tuple[RecentPatch, ...]:
-    return laid_down_by(extraction(*patches), SCHEMA, shown or [])
+    return patches_of(extraction(*patches), SCHEMA, shown or [])
 
 
 def test_the_next_window_sees_what_no_entity_has() -> None:
     shown = [person(friends="Bob: friend\nKim: sister")]
-    laid_down = laid(patch("", "Rex: dog"), patch("Bob: friend", "Bob: former friend", number=1), shown=shown)
-    (seen,) = overlaid(shown, laid_down)
+    patches = laid(patch("", "Rex: dog"), patch("Bob: friend", "Bob: former friend", number=1), shown=shown)
+    (seen,) = overlaid(shown, patches)
     assert seen.properties == {"user": "ann", "friends": "Bob: former friend\nKim: sister\nRex: dog"}
 
 
@@ -128,29 +128,29 @@ def test_a_patch_without_effect_lays_nothing_down() -> None:
 
 
 def test_an_entity_that_names_the_window_is_left_alone() -> None:
-    laid_down = laid(patch("", "Bob: friend", number=1), patch("", "Kim: sister", number=2), patch("", "Rex: dog", number=3))
+    patches = laid(patch("", "Bob: friend", number=1), patch("", "Kim: sister", number=2), patch("", "Rex: dog", number=3))
     corrected = person(message_ids=["m2"], friends="Robert: friend")
-    (seen,) = overlaid([corrected], laid_down)
+    (seen,) = overlaid([corrected], patches)
     assert seen.properties["friends"] == "Robert: friend\nRex: dog", "what a person corrected since does not come back"
 
 
 def test_values_keep_their_types() -> None:
     shown = [person(likes=["tea", "rain"], age=41)]
-    laid_down = laid(patch("tea", "coffee", field="likes"), patch("41", "42", field="age"), shown=shown)
-    (seen,) = overlaid(shown, laid_down)
+    patches = laid(patch("tea", "coffee", field="likes"), patch("41", "42", field="age"), shown=shown)
+    (seen,) = overlaid(shown, patches)
     assert (seen.properties["likes"], seen.properties["age"]) == (["coffee", "rain"], 42)
     emptied = laid(patch("tea", "", field="likes"), patch("rain", "", field="likes"), shown=shown)
     assert "likes" not in overlaid(shown, emptied)[0].properties
 
 
 def test_entities_that_nobody_has_yet_are_shown() -> None:
-    laid_down = laid(
+    patches = laid(
         patch("", "by the sea", field="notes", entity=("place", "ann/Oslo")),
         patch("", "warm", field="notes", entity=("place", "ann/Rome")),
         patch("", "Bob: friend"),
     )
     near = person(friends="x").model_copy(update={"id": "other", "type": "place", "entity_key": "ann/Bern"})
-    seen = overlaid([near], laid_down, text="In Rome it rained.")
+    seen = overlaid([near], patches, text="In Rome it rained.")
     assert [each.entity_key for each in seen] == ["ann/Rome", "ann", "ann/Bern", "ann/Oslo"]
     assert seen[1].properties == {"friends": "Bob: friend"}
     assert overlaid([], laid(patch("", "a"), patch("a", "", number=1))) == (), "nothing is left of it"
@@ -158,11 +158,11 @@ def test_entities_that_nobody_has_yet_are_shown() -> None:
 
 def test_what_was_laid_down_says_since_when_it_holds() -> None:
     shown = [person(friends="Bob: friend\nKim: sister").model_copy(update={"since": {"friends": [date(2024, 5, 1), date(2024, 5, 2)]}})]
-    laid_down = laid(patch("Bob: friend", "Bob: foe"), patch("", "Rex: dog", number=1440), shown=shown)
-    (seen,) = overlaid(shown, laid_down)
+    patches = laid(patch("Bob: friend", "Bob: foe"), patch("", "Rex: dog", number=1440), shown=shown)
+    (seen,) = overlaid(shown, patches)
     assert str(seen.properties["friends"]).splitlines() == ["Bob: foe", "Kim: sister", "Rex: dog"]
     assert seen.since == {"friends": [date(2024, 5, 6), date(2024, 5, 2), date(2024, 5, 7)]}
-    (undated,) = overlaid([person(friends="Kim: sister")], laid_down)
+    (undated,) = overlaid([person(friends="Kim: sister")], patches)
     assert undated.since is None, "of one line it is not known"
 
 
@@ -188,17 +188,17 @@ EDITS = st.lists(st.tuples(st.one_of(st.just(""), LINES), st.one_of(st.just(""),
 def test_it_shows_the_same_whatever_the_entity_has(start: list[str], edits: list[tuple[str, str]]) -> None:
     text = "\n".join(start)
     states: list[Memory] = [person(friends=text)]
-    laid_down: tuple[RecentPatch, ...] = ()
+    patches: tuple[RecentPatch, ...] = ()
     for number, (search, replace) in enumerate(each for each in edits if any(each)):
         if replace in text.split("\n"):
             # A line that stands there twice is shown once.
             continue
-        shown = overlaid([states[0]], laid_down)
-        laid_down += laid(patch(search, replace, number=number), shown=list(shown))
+        shown = overlaid([states[0]], patches)
+        patches += laid(patch(search, replace, number=number), shown=list(shown))
         try:
             text = edited(text, patch_of({"search": search, "replace": replace}, time=number, source_id=str(number)))
         except Exception:
             continue
         states.append(person(friends=value_of(text, "string") or ""))
-    views = [set(str(overlaid([state], laid_down)[0].properties.get("friends", "")).splitlines()) for state in states]
+    views = [set(str(overlaid([state], patches)[0].properties.get("friends", "")).splitlines()) for state in states]
     assert all(view == set(text.split("\n")) - {""} for view in views)
