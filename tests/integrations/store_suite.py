@@ -111,8 +111,9 @@ def below(root: str, op: Any) -> Any:
 
 
 def oracle_batch(oracle: InMemoryStore, ops: Sequence[Any]) -> list[Any]:
-    """The oracle's results. It lists namespaces whose items were deleted or only read, and cannot compare all values: then its result is
-    ``...``. So each operation reads a copy.
+    """The oracle's results; ``...`` for those of values that it cannot compare.
+
+    It lists namespaces whose items were deleted, or only looked for. So each operation reads a copy.
     """
     everything = oracle.search((), limit=10**6)
     results: list[Any] = []
