@@ -111,18 +111,21 @@ def below(root: str, op: Any) -> Any:
 
 
 def oracle_batch(oracle: InMemoryStore, ops: Sequence[Any]) -> list[Any]:
-    """The oracle's results. It lists namespaces whose items were deleted, and cannot compare all values: then its result is ``...``."""
+    """The oracle's results; ``...`` for those of values that it cannot compare.
+
+    It lists namespaces whose items were deleted, or only looked for. So each operation reads a copy.
+    """
     everything = oracle.search((), limit=10**6)
-    with_items = InMemoryStore()
-    for each in everything:
-        with_items.put(each.namespace, each.key, each.value)
     results: list[Any] = []
     for op in ops:
         if isinstance(op, PutOp):
             results.append(None)
             continue
+        copy = InMemoryStore()
+        for each in everything:
+            copy.put(each.namespace, each.key, each.value)
         try:
-            results += with_items.batch([op])
+            results += copy.batch([op])
         except (TypeError, ValueError, OverflowError):
             results.append(...)
     oracle.batch([op for op in ops if isinstance(op, PutOp)])
