@@ -90,7 +90,7 @@ async def test_recalls_at_once_are_bounded_over_all_processes(service: RunningSe
         assert held.lease is not None
         for http in (one, other):
             refused = await http.post("/v1/recall", json=QUERY, headers=service.auth("acme"))
-            assert expect_problem(refused, 429, "under way")["quota"] == "concurrent-recalls"
+            assert expect_problem(refused, 429, "concurrent recalls")["quota"] == "concurrent-recalls"
             assert refused.headers["ratelimit-policy"] == '"concurrent-recalls";q=1;qu="concurrent-requests"'
             assert refused.headers["retry-after"] == "1"
         await limits.release("acme", held.lease)

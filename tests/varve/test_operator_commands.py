@@ -75,7 +75,7 @@ def test_dead_letters_are_listed_shown_redriven_and_purged(settings: Settings, r
     assert run("dlq", "list", "--until", "2024-05-06").stdout == ""
     assert orjson.loads(run("dlq", "show", place).stdout)["value_base64"] == "/w=="
     assert run("dlq", "redrive").exit_code == 2
-    assert "1 driven again" in run("dlq", "redrive", "--at", place).stdout
+    assert "1 redriven" in run("dlq", "redrive", "--at", place).stdout
     assert run("dlq", "list").stdout == ""
     for action in ("redrive", "purge"):
         again = run("dlq", action, "--at", place, "--at", "0/99")
