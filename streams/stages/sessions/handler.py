@@ -7,7 +7,7 @@ from typing import Final
 
 from control.tenants import TenantDirectory
 from memory.errors import MalformedRecordError, RecordTooLargeError
-from memory.headers import COMMAND, ERASURE, KIND, ORIGIN, origin_of
+from memory.headers import COMMAND, ERASURE, KIND, ORIGIN, PLACE, origin_of
 from memory.keys import distinct_key, encode_key, partition_of
 from memory.markup import without_markup
 from memory.records import ErasureCommand, Message, MessageChange, SessionCommand
@@ -247,9 +247,9 @@ class SessionsHandler(BatchHandler):
         if (record.key == key and partition_of(key, self._partitions) == self._partition) or record.header(FORWARDED) is not None:
             return False
         self._metrics.records.labels("sessions", "forwarded").inc()
-        headers = (*record.headers, (FORWARDED, b"1"))
+        headers = (*(each for each in record.headers if each[0] != PLACE), (FORWARDED, b"1"))
         if origin_of(record.headers) is None:
-            headers = (*headers, (ORIGIN, str(record.position).encode()))
+            headers = (*headers, (ORIGIN, str(record.place).encode()))
         home = partition_of(key, self._partitions)
         batch.emit(self._sealed(OutgoingRecord(self._messages_topic, key, record.value, headers, home)), record)
         return True
