@@ -1,24 +1,34 @@
 """The topics grow from 3 to 8 partitions: the flow goes on as one that never grew."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import orjson
 import pytest
+from aiokafka import TopicPartition
+from aiokafka.admin import AIOKafkaAdminClient
 
 from memory.keys import encode_key
 from memory.records import Message
 from memory.schema import sample_conversation
-from runtime.kafka import OutgoingRecord, Producer, create_topics
+from runtime.errors import GroupInUseError
+from runtime.kafka import KafkaOffsets, OutgoingRecord, Producer, create_topics, read_topic
+from runtime.kafka.bulk import BulkWriter, topic_partitions
 from runtime.redis import open_redis
 from runtime.settings import Settings
 from stores.build import open_store
-from streams.operations.growth.run import find_growth, grow
+from streams.engine.tasks.checkpointer import Checkpointer
+from streams.errors import TransientError
+from streams.operations.growth.errors import GrowthRefusedError
+from streams.operations.growth.layout import Layout
+from streams.operations.growth.run import find_growth, finish, grow, undo
 from streams.operations.rebuild import rebuild, snapshot
+from streams.stages.catalog import STAGES
 from tests.control_log import add_tenant
 from tests.stores.edge_owner_process import EdgeOwnerProcess
+from tests.streams.durable_steps import Killed, killed_after
 from tests.streams.flow import FIRST_WEEK, TENANT, caught_up, flow_settings, flush, serving
 
 pytestmark = pytest.mark.integration
@@ -72,11 +82,37 @@ async def _memories(settings: Settings, *, positions: bool) -> dict[str, dict[st
     return found
 
 
-async def _grown(settings: Settings, *, notice: Callable[[str], None] = print) -> Settings:
-    old, new, growth = await find_growth(settings, partitions=NEW, prefix=None if settings.kafka.topic_prefix[-1] == "." else "x")
+async def _grown(settings: Settings) -> Settings:
+    old, new, growth = await find_growth(settings, partitions=NEW, prefix=None)
     async with open_store(settings) as store:
-        await grow(settings, old, new, growth, store=store, notice=notice)
+        await grow(settings, old, new, growth, store=store, notice=print)
     return new.settings(settings)
+
+
+async def _killed_often(settings: Settings) -> int:
+    """Kills the command after its first step, the next run after its second, and so on until one run ends; returns the number of runs."""
+    step = 0
+    while True:
+        step += 1
+        try:
+            with killed_after(step, (AIOKafkaAdminClient, "delete_topics"), (AIOKafkaAdminClient, "alter_configs"), (BulkWriter, "flush")):
+                await _grown(settings)
+                return step
+        except Killed:
+            with pytest.raises(TransientError, match=r"topics grow.* did not run to its end"):
+                await _initialized(settings, "events")
+
+
+async def _initialized(settings: Settings, name: str) -> None:
+    """Takes a partition over, as a worker of the stage does."""
+    stage = STAGES[name]
+    source = TopicPartition(settings.topic(stage.source.name), 0)
+    async with KafkaOffsets(kafka=settings.kafka) as offsets:
+        writer = Checkpointer(source=source, group=stage.group(settings.kafka.topic_prefix), kafka=settings.kafka, offsets=offsets)
+        try:
+            await writer.initialize()
+        finally:
+            await writer.stop()
 
 
 async def test_flow_goes_on_as_if_it_never_grew(installations: tuple[Settings, Settings]) -> None:
@@ -88,6 +124,9 @@ async def test_flow_goes_on_as_if_it_never_grew(installations: tuple[Settings, S
     growing, oracle = installations
     before = await _memories(growing, positions=True)
     assert before
+    with pytest.raises(GroupInUseError, match="workers are running"):
+        async with serving(growing, ["recalls"]):
+            await _grown(growing)
     grown = await _grown(growing)
     assert await _memories(grown, positions=True) == before
     for settings in (grown, oracle):
@@ -102,3 +141,48 @@ async def test_flow_goes_on_as_if_it_never_grew(installations: tuple[Settings, S
     async with serving(grown):
         await caught_up(grown)
     assert await _memories(grown, positions=True) == after
+
+
+async def test_growth_survives_kills_and_can_be_undone(installations: tuple[Settings, Settings]) -> None:
+    settings, _ = installations
+    await _say(settings, range(8))
+    async with serving(settings):
+        await caught_up(settings)
+    await _say(settings, range(8, 10))
+    before = await _memories(settings, positions=True)
+    assert await _killed_often(settings) > 20
+    grown = Layout(f"{settings.kafka.topic_prefix[:-1]}{NEW}.", NEW).settings(settings)
+    await _initialized(grown, "events")
+    _, _, growth = await find_growth(grown, partitions=None, prefix=None)
+    assert growth is not None
+    await undo(grown, growth)
+    await _initialized(settings, "events")
+    assert f"{grown.kafka.topic_prefix}messages" not in await topic_partitions(settings.kafka)
+
+    grown = await _grown(settings)
+    await _say(settings, range(10, 12))  # by a producer that still uses the old topic
+    _, _, growth = await find_growth(grown, partitions=None, prefix=None)
+    assert growth is not None
+    await finish(grown, growth)
+    assert settings.topic("messages") not in await topic_partitions(settings.kafka)
+    with pytest.raises(GrowthRefusedError, match="no growth has begun"):
+        await find_growth(grown, partitions=None, prefix=None)
+    await flush(grown)
+    async with serving(grown):
+        await caught_up(grown)
+    after = await _memories(grown, positions=True)
+    assert before.keys() <= after.keys()
+    said = [orjson.loads(record.value or b"{}") async for record in read_topic(grown.topic("windows"), grown.kafka) if record.value]
+    assert sorted(each["id"] for window in said for each in window["messages"]) == sorted(
+        f"{user}-m{n}" for user in USERS for n in range(12)
+    )
+
+
+async def test_unread_contributions_are_refused(installations: tuple[Settings, Settings]) -> None:
+    settings, _ = installations
+    await _say(settings, range(8))
+    await flush(settings)
+    async with serving(settings, ["sessions", "extraction", "events"]):
+        await caught_up(settings, ["sessions", "extraction", "events"])
+    with pytest.raises(GrowthRefusedError, match=r"entities has \d+ unread records"):
+        await _grown(settings)

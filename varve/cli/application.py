@@ -28,6 +28,7 @@ from varve.cli import (
     model,
     processes,
     ranking,
+    reindex,
     replay,
     status,
     tenants,
@@ -60,7 +61,7 @@ def root(
     """Handles the options before the command."""
 
 
-for group in (dev, demo, processes, mcp, flow, imports, status, replay, loss, erasures, model, extract, control_log):
+for group in (dev, demo, processes, mcp, flow, imports, status, replay, reindex, loss, erasures, model, extract, control_log):
     app.add_typer(group.app)
 app.add_typer(growth.topics, name="topics")
 app.add_typer(tenants.app, name="tenants")
