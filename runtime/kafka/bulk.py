@@ -123,6 +123,12 @@ class BulkWriter:
     async def pad(self, partition: TopicPartition, offset: int, *, key: bytes, timestamp_ms: int) -> int:
         """Appends records without a value until the next record of a partition has at least an offset.
 
+        Args:
+            partition: The partition.
+            offset: The lowest offset of the next record.
+            key: The key of the appended records.
+            timestamp_ms: Their timestamp.
+
         Returns:
             The number of appended records.
         """
@@ -186,6 +192,11 @@ async def topic_partitions(kafka: KafkaSettings) -> dict[str, int]:
 
 async def set_topic_config(name: str, config: dict[str, str], kafka: KafkaSettings) -> None:
     """Replaces the configuration of a topic.
+
+    Args:
+        name: The topic's name on the broker.
+        config: All its settings that differ from the broker's defaults.
+        kafka: Kafka's settings.
 
     Raises:
         KafkaUnavailableError: If the broker does not answer or refuses.

@@ -63,7 +63,7 @@ def root(
 
 for group in (dev, demo, processes, mcp, flow, imports, status, replay, reindex, loss, erasures, model, extract, control_log):
     app.add_typer(group.app)
-app.add_typer(growth.topics, name="topics")
+app.add_typer(growth.app, name="topics")
 app.add_typer(tenants.app, name="tenants")
 app.add_typer(dlq.app, name="dlq")
 app.add_typer(memories.app, name="memories")

@@ -15,7 +15,10 @@ if TYPE_CHECKING:
     from streams.operations.growth.plan import GrowthPlan
 
 
-@topics.command("grow")
+app = topics
+
+
+@app.command("grow")
 def grow(
     partitions: Annotated[int | None, typer.Option(min=1, help="Number of partitions of the new topics.")] = None,
     prefix: Annotated[

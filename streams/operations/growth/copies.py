@@ -44,15 +44,13 @@ class Copies:
             homes = (partition_of(record.key or b"", self.new.partitions),)
         return [self._copy(record, spec, home) for home in homes]
 
-    def late(self, record: ConsumedRecord, spec: TopicSpec) -> OutgoingRecord:
-        """The copy of a record that was appended to the present topics after the growth.
+    def late(self, record: ConsumedRecord, spec: TopicSpec) -> Sequence[OutgoingRecord]:
+        """The copies of a record that was appended to the present topics after the growth.
 
         Only messages keep their place, which identifies them: elsewhere, its position may belong to a new record by now.
         """
-        home = partition_of(record.key or b"", self.new.partitions)
-        if spec == MESSAGES:
-            return self._copy(record, spec, home)
-        return OutgoingRecord(topic_in(spec, self.new), record.key, record.value, record.headers, home)
+        copies = self.of(record, spec)
+        return copies if spec == MESSAGES else [replace(each, headers=record.headers) for each in copies]
 
     def of_letter(self, record: ConsumedRecord, offsets: Mapping[int, int]) -> OutgoingRecord:
         """The copy of a dead letter, a part or a resolution, in the same partition.

@@ -7,8 +7,8 @@ parked records come last, and the stage begins there.
 
 import shutil
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
@@ -143,9 +143,10 @@ class Mover:
         ]
         found, ends = Digests(), await self._offsets.end_offsets(topics)
         for partition, end in ends.items():
-            async for records in read_range(partition, self._kafka, begin=0, end=end):
-                for each in records:
-                    found.add(partition, each.key, each.value, each.headers, each.timestamp)
+            async with aclosing(read_range(partition, self._kafka, begin=0, end=end)) as groups:
+                async for records in groups:
+                    for each in records:
+                        found.add(partition, each.key, each.value, each.headers, each.timestamp)
             if found.of(partition) != self._written.of(partition):
                 raise GrowthFaultyError(f"{partition.topic}/{partition.partition} differs from what was copied; run the command again")
 
@@ -153,9 +154,10 @@ class Mover:
         topic, count = topic_in(spec, self._old), 0
         gone = await self._deletions(spec, ends) if spec.cleanup == "compact" else {}
         for number, end in enumerate(handled):
-            async for record in self._read(topic, number, 0, end):
-                if record.offset >= gone.get((number, record.key), 0):
-                    count += await self._write(writer, spec, record)
+            async with aclosing(self._read(topic, number, 0, end)) as records:
+                async for record in records:
+                    if record.offset >= gone.get((number, record.key), 0):
+                        count += await self._write(writer, spec, record)
         top = max(ends, default=0) if spec in READ_BY_STAGES else 0
         starts = []
         for number in range(self._new.partitions):
@@ -167,19 +169,21 @@ class Mover:
         for number, (begin, end) in enumerate(zip(handled, ends, strict=True)):
             for record in await self._parked(spec, number):
                 count += await self._write(writer, spec, record)
-            async for record in self._read(topic, number, begin, end):
-                if record.offset >= gone.get((number, record.key), 0):
-                    count += await self._write(writer, spec, record)
+            async with aclosing(self._read(topic, number, begin, end)) as records:
+                async for record in records:
+                    if record.offset >= gone.get((number, record.key), 0):
+                        count += await self._write(writer, spec, record)
         self.filled.counts[spec.name] = count
 
     async def _letters(self, writer: BulkWriter, spec: TopicSpec, ends: list[int]) -> None:
         topic, count = topic_in(spec, self._old), 0
         for number, end in enumerate(ends):
             offsets: dict[int, int] = {}
-            async for record in self._read(topic, number, 0, end):
-                copy = self._copies.of_letter(record, offsets)
-                offsets[record.offset] = await self._add(writer, copy, record.appended_ms)
-                count += 1
+            async with aclosing(self._read(topic, number, 0, end)) as records:
+                async for record in records:
+                    copy = self._copies.of_letter(record, offsets)
+                    offsets[record.offset] = await self._add(writer, copy, record.appended_ms)
+                    count += 1
         self.filled.counts[spec.name] = count
         self.filled.starts[spec.name] = [
             writer.end(TopicPartition(topic_in(spec, self._new), each)) for each in range(self._new.partitions)
@@ -189,9 +193,10 @@ class Mover:
         """The offset of the newest tombstone of each key that has one: no earlier record of the key is copied."""
         found: dict[tuple[int, bytes | None], int] = {}
         for number, end in enumerate(ends):
-            async for record in self._read(topic_in(spec, self._old), number, 0, end):
-                if record.value is None:
-                    found[number, record.key] = record.offset
+            async with aclosing(self._read(topic_in(spec, self._old), number, 0, end)) as records:
+                async for record in records:
+                    if record.value is None:
+                        found[number, record.key] = record.offset
         return found
 
     async def _parked(self, spec: TopicSpec, number: int) -> list[ConsumedRecord]:
@@ -257,11 +262,12 @@ class Mover:
             table.close()
             shutil.rmtree(path, ignore_errors=True)
 
-    async def _read(self, topic: str, number: int, begin: int, end: int) -> AsyncIterator[ConsumedRecord]:
-        async for records in read_range(TopicPartition(topic, number), self._kafka, begin=begin, end=end):
-            for each in records:
-                if each.key != PADDING:
-                    yield consumed(each)
+    async def _read(self, topic: str, number: int, begin: int, end: int) -> AsyncGenerator[ConsumedRecord]:
+        async with aclosing(read_range(TopicPartition(topic, number), self._kafka, begin=begin, end=end)) as groups:
+            async for records in groups:
+                for each in records:
+                    if each.key != PADDING:
+                        yield consumed(each)
 
     async def _write(self, writer: BulkWriter, spec: TopicSpec, record: ConsumedRecord) -> int:
         for copy in self._copies.of(record, spec):

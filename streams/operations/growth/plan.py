@@ -72,6 +72,11 @@ class GrowthPlan:
 async def plan_growth(settings: Settings, old: Layout, new: Layout) -> GrowthPlan:
     """Estimates a growth.
 
+    Args:
+        settings: The settings of the present set.
+        old: The present set.
+        new: The new set.
+
     Raises:
         KafkaUnavailableError: No broker responds.
         TopicMissingError: A topic is missing.

@@ -10,6 +10,7 @@
 import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import aclosing
 from functools import partial
 from typing import Final
 
@@ -31,7 +32,7 @@ from streams.engine.faust.app import changelog_config
 from streams.engine.tasks.offset_metadata import OffsetMetadata, unfinished_command
 from streams.operations.growth.copies import Copies
 from streams.operations.growth.errors import GrowthRefusedError
-from streams.operations.growth.journal import GroupState, Growth, journal_topic, read_journal, write_journal
+from streams.operations.growth.journal import NAME, GroupState, Growth, journal_topic, read_journal, write_journal
 from streams.operations.growth.layout import GROWN, Layout, new_layout, topic_in
 from streams.operations.growth.moving import Mover, consumed
 from streams.operations.growth.rows import TABLES
@@ -62,9 +63,11 @@ async def find_growth(settings: Settings, *, partitions: int | None, prefix: str
     if growth is not None:
         return growth.old, growth.new, growth
     if partitions is None:
-        growth = None if prefix is None else await read_journal(settings, Layout(prefix, 0), topics=topics)
-        if growth is not None and growth.old == present:
-            return growth.old, growth.new, growth
+        prefixes = [name.removesuffix(NAME) for name in topics if name.endswith(f".{NAME}")] if prefix is None else [prefix]
+        for each in prefixes:
+            growth = await read_journal(settings, Layout(each, 0), topics=topics)
+            if growth is not None and growth.old == present:
+                return growth.old, growth.new, growth
         raise GrowthRefusedError("no growth has begun: give the number of partitions, for example `varve topics grow --partitions 24`")
     new = new_layout(present, partitions, prefix)
     return present, new, await read_journal(settings, new, topics=topics)
@@ -159,10 +162,10 @@ async def copy_late(settings: Settings, growth: Growth) -> int:
             topic = topic_in(spec, old)
             now = _by_number(await offsets.end_offsets([topic]))
             for number, (begin, end) in enumerate(zip(ends[spec.name], now, strict=True)):
-                async for records in read_range(TopicPartition(topic, number), before.kafka, begin=begin, end=end):
-                    outgoing = [copies.late(consumed(each), spec) for each in records]
-                    await producer.send_in_batches(outgoing)
-                    count += len(outgoing)
+                async with aclosing(read_range(TopicPartition(topic, number), before.kafka, begin=begin, end=end)) as groups:
+                    async for records in groups:
+                        await producer.send_in_batches([copy for each in records for copy in copies.late(consumed(each), spec)])
+                        count += len(records)
             ends[spec.name] = now
     if ends != growth.ends:
         await write_journal(settings, growth.model_copy(update={"ends": ends}))
@@ -171,6 +174,11 @@ async def copy_late(settings: Settings, growth: Growth) -> int:
 
 async def finish(settings: Settings, growth: Growth, *, notice: Notice = lambda line: None) -> None:
     """Deletes the old topics, after the last records appended to them are copied.
+
+    Args:
+        settings: The settings of either set.
+        growth: The growth that has begun.
+        notice: Called with a line of progress.
 
     Raises:
         GrowthRefusedError: The growth is not ready.
@@ -185,13 +193,19 @@ async def finish(settings: Settings, growth: Growth, *, notice: Notice = lambda 
         count = await copy_late(settings, growth)
         notice(f"{count} records that were appended to the old topics since are copied")
         await write_journal(settings, growth.model_copy(update={"step": "deleting"}))
-    deleted = await delete_topics(_topics_of(old), kafka)
+    generations = [name for name in await topic_partitions(kafka) if name.startswith(f"{old.prefix}extraction.")]
+    deleted = await delete_topics([*_topics_of(old), *generations], kafka)
     notice(f"{len(deleted)} old topics deleted")
     await delete_topics([journal_topic(growth.new)], kafka)
 
 
 async def undo(settings: Settings, growth: Growth, *, notice: Notice = lambda line: None) -> None:
     """Deletes the new topics, and lets the workers of the old ones continue where they stopped.
+
+    Args:
+        settings: The settings of either set.
+        growth: The growth that has begun.
+        notice: Called with a line of progress.
 
     Raises:
         GrowthRefusedError: A stage has processed records of the new topics, which would be lost, or ``finish`` has begun.

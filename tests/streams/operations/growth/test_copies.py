@@ -77,8 +77,10 @@ def test_a_message_of_an_application_is_sealed_as_unproven() -> None:
 
 def test_late_records_get_new_positions_except_messages() -> None:
     key = encode_key("acme", "ann")
-    assert COPIES.late(_record("extractions", key), EXTRACTIONS).headers == ()
-    assert place_of(COPIES.late(_record("messages", key), MESSAGES).headers) is not None
+    (extraction,) = COPIES.late(_record("extractions", key), EXTRACTIONS)
+    (message,) = COPIES.late(_record("messages", key), MESSAGES)
+    assert extraction.headers == ()
+    assert place_of(message.headers) == LogPosition("varve.messages", 2, 41)
 
 
 def test_a_letter_leads_to_the_new_topics() -> None:
