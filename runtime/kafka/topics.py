@@ -75,6 +75,11 @@ async def create_topics(settings: Settings) -> tuple[str, ...]:
 async def create_topic(name: str, *, config: Mapping[str, str], kafka: KafkaSettings) -> None:
     """Creates one topic with ``kafka.partitions`` partitions, if it is missing, and waits until the broker lists it.
 
+    Args:
+        name: The topic's name on the broker.
+        config: Its settings that differ from the broker's defaults.
+        kafka: Kafka's settings.
+
     Raises:
         KafkaUnavailableError: If the broker does not answer or refuses.
     """
