@@ -315,8 +315,14 @@ class Erasing:
             self._notice(f"Redis still has whom the erasures were about, until a service takes that away: {error}")
 
     async def _reach_home(self, spec: TopicSpec, ends: Mapping[TopicPartition, int], *, settle: bool = True) -> None:
-        """The same in a topic that is keyed by user."""
-        await self._reach(spec, {each: {each.home: ends[self._log.home(spec, each)]} for each in self._users}, settle=settle)
+        """The same in a topic that is keyed by user.
+
+        After a growth, a user's copied records count under partitions of earlier topics, at lower offsets than all later records have. The
+        user has no other records there.
+        """
+        is_grown = self._settings.kafka.control_prefix is not None
+        homes = {each: self._log.partitions if is_grown else (each.home,) for each in self._users}
+        await self._reach(spec, {each: dict.fromkeys(homes[each], ends[self._log.home(spec, each)]) for each in self._users}, settle=settle)
 
     async def _reach(self, spec: TopicSpec, reaches: Mapping[ErasedUser, Mapping[int, int]], *, settle: bool = True) -> None:
         """Has the erasures reach further in a topic; returns when every process knows, or works on nothing."""
