@@ -29,12 +29,13 @@ NAME = "other"
 async def _found(settings: Settings) -> tuple[int, float | None]:
     """The number of hits of a recall, and its confidence."""
     embedder = build_embedder(settings.embedding, cache=settings.cache_path)
-    async with open_store(settings) as store:
-        pipeline = RecallPipeline(store=store, embedder=embedder, settings=settings.recall, clock=SystemClock())
-        response = await pipeline.recall(
-            RecallRequest(filter=MemoryFilter(scope=TenantScope(TENANT, user="ada")), query="What does she drink?")
-        )
-    await embedder.close()
+    try:
+        async with open_store(settings) as store:
+            pipeline = RecallPipeline(store=store, embedder=embedder, settings=settings.recall, clock=SystemClock())
+            asked = RecallRequest(filter=MemoryFilter(scope=TenantScope(TENANT, user="ada")), query="What does she drink?")
+            response = await pipeline.recall(asked)
+    finally:
+        await embedder.close()
     return len(response.hits), response.confidence
 
 
