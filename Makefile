@@ -7,6 +7,8 @@ UV_VERSION := 0.13.9
 PROMETHEUS ?= /usr/bin
 # Integration tests wait for servers most of the time: three processes keep two cores busy.
 TEST_WORKERS ?= 3
+# For make test-image.
+CONTAINER_ENGINE ?= $(firstword $(foreach engine,podman docker,$(shell command -v $(engine) 2>/dev/null)))
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 # All extras but `training`, which takes gigabytes and is installed for the targets that need it.
@@ -18,7 +20,7 @@ ifneq ($(wildcard /etc/ssl/certs),)
 export UV_SYSTEM_CERTS ?= 1
 endif
 
-.PHONY: help setup demo picture test isolation properties signals erasure chaos chaos-selection chaos-mutants lint bench-stream bench-freshness bench-ingest bench-reads bench-operators bench-timelines bench-recall test-image test-helm test-dashboards test-producers test-mcp test-compat test-frameworks test-openapi test-typescript console test-console train-sift-smoke load docs generated check lock
+.PHONY: help setup demo picture test isolation properties signals erasure chaos chaos-selection chaos-mutants lint bench-stream bench-freshness bench-ingest bench-extraction bench-reads bench-operators bench-timelines bench-recall test-image test-helm test-dashboards test-producers test-mcp test-compat test-frameworks test-openapi test-typescript console test-console train-sift-smoke load docs generated check lock
 
 help: ## show the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1  \2/p' Makefile
@@ -72,6 +74,9 @@ bench-freshness: setup ## measure how soon after its window closes a message can
 bench-ingest: setup ## measure how fast messages are accepted and become searchable, compared with the embedding alone
 	$(BIN)/python -m benchmarks.ingest $(INGEST_ARGS)
 
+bench-extraction: setup ## measure the CPU per message of the extraction without a model, by module
+	$(BIN)/python -m benchmarks.extraction $(EXTRACTION_ARGS)
+
 bench-operators: setup ## measure the operators in one process
 	$(BIN)/python -m benchmarks.operators
 
@@ -84,8 +89,9 @@ bench-reads: setup ## measure one tenant's recalls while another floods the serv
 bench-recall: setup ## measure recalls by tenants, memories and callers on the Qdrant engine: build/reports/recall.json
 	$(BIN)/python -m benchmarks.recall $(BENCH_RECALL_ARGS)
 
-test-image: setup .venv-checks/.installed ## lint the image and the Compose file, and install the image's contents, without Docker
-	VARVE_TEST_CHECKS=$(CURDIR)/.venv-checks $(BIN)/pytest tests/deploy/test_image.py tests/deploy/test_image_tools.py
+test-image: setup .venv-checks/.installed ## lint the image and the Compose file, install the image's contents, and run every role of the image where podman or Docker is installed
+	VARVE_TEST_CHECKS=$(CURDIR)/.venv-checks VARVE_TEST_CONTAINER_ENGINE=$(CONTAINER_ENGINE) \
+		$(BIN)/pytest -rs tests/deploy/test_image.py tests/deploy/test_image_tools.py tests/deploy/test_image_runs.py
 
 test-helm: setup .venv-checks/.installed .venv-checkov/.installed ## lint and render the chart, validate it for two Kubernetes versions, and run checkov
 	VARVE_TEST_CHECKS=$(CURDIR)/.venv-checks VARVE_TEST_CHECKOV=$(CURDIR)/.venv-checkov \
@@ -113,7 +119,7 @@ test-openapi: setup .venv-openapi/.installed ## generate clients in Python and T
 test-typescript: setup ## build the TypeScript client, and test it on Node.js 20 or newer against a whole stack; skipped without Node.js
 	VARVE_TEST_TYPESCRIPT=1 $(BIN)/pytest -rs tests/clients/typescript
 
-train-sift-smoke: setup .venv/.training ## train a small session ranker from random weights (its goal is not reached yet): build/sift-smoke
+train-sift-smoke: setup .venv/.training ## train a small session ranker from random weights, with all ablations: build/sift-smoke
 	OMP_NUM_THREADS=2 $(BIN)/python -m training sift smoke --run build/sift-smoke $(TRAIN_ARGS)
 
 console: setup console/node_modules/.installed ## check the web console and build it into api/console/static; needs Node.js 20.19 or newer

@@ -58,7 +58,7 @@ class Admission:
         metrics.reads_waiting.set_function(lambda: self._core.queued)
         metrics.reads_running.set_function(lambda: self._core.running)
 
-    def require_room(self, tenant: Tenant) -> None:
+    def reject_if_full(self, tenant: Tenant) -> None:
         """Rejects a read if its queue is full, before more work is done for it.
 
         Raises:
@@ -153,7 +153,7 @@ class Admission:
         if hung_up.done() and not hung_up.cancelled():
             self._count("hung_up")
             raise ClientDisconnect
-        raise self._refusal("refused_late", f"the read got no turn {in_time}")
+        raise self._refusal("refused_late", f"the read did not start {in_time}")
 
     def _start(self) -> None:
         now = asyncio.get_running_loop().time()
@@ -162,7 +162,9 @@ class Admission:
 
     def _refusal(self, outcome: Literal["refused_full", "refused_late"], what: str) -> ProblemError:
         self._count(outcome)
-        return ProblemError(429, "too-many-reads", f"{what}; ask less at once, or try again", headers={"Retry-After": str(RETRY_AFTER_S)})
+        return ProblemError(
+            429, "too-many-reads", f"{what}; send fewer requests at once, or try again", headers={"Retry-After": str(RETRY_AFTER_S)}
+        )
 
     def _count(self, outcome: str) -> None:
         self._metrics.reads.labels(outcome=outcome).inc()
@@ -175,7 +177,7 @@ async def _hung_up(request: Request) -> None:
 
 async def _recall_quota(caller: RecallCaller, dependencies: AppDependencies) -> AsyncIterator[Mapping[str, str]]:
     # Before the quota is asked for, and the body is read.
-    dependencies.admission.require_room(caller.tenant)
+    dependencies.admission.reject_if_full(caller.tenant)
     async with dependencies.quotas.recall(caller.tenant) as headers:
         yield headers
 

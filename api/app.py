@@ -10,7 +10,6 @@ from starlette.routing import BaseRoute
 
 from api.authentication import RecallCaller
 from api.composition import OpenDependencies, open_dependencies
-from api.errors import ExtraMissingError
 from api.json_http import JsonResponse
 from api.middleware import BodySizeMiddleware, ObservabilityMiddleware
 from api.openapi import KEYED, OPEN, document, refusals
@@ -19,6 +18,7 @@ from api.resource_metadata import metadata_routes
 from api.responses import ALIVE, KEY_STATUS
 from api.routes import (
     admin_control,
+    admin_holds,
     admin_keys,
     admin_methods,
     admin_schemas,
@@ -41,6 +41,7 @@ from api.routes import (
     sessions,
     usage,
 )
+from runtime.errors import ExtraMissingError
 from runtime.metrics import metrics
 from runtime.settings import Settings
 
@@ -75,6 +76,7 @@ _ROUTERS: Final = (
     admin_schemas.router,
     admin_methods.router,
     erasures.operators_router,
+    admin_holds.router,
     admin_control.router,
     overview.operators_router,
     usage.operators_router,

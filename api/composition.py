@@ -3,13 +3,13 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
 from api.admission import Admission
 from api.dependencies import Dependencies
 from api.entity_history import EntitiesAsOf
 from api.erasures import Erasures
-from api.errors import ExtraMissingError
 from api.previews import Previews
 from api.quotas import MemoryCounts, Quotas
 from api.read_your_writes import StorePositions
@@ -41,12 +41,13 @@ from retrieval.session_ranking.llm_session_ranker import Sift
 from runtime.background import BackgroundBatches, BackgroundWorks
 from runtime.clocks import Clock, SystemClock
 from runtime.entity_view import EntityView
-from runtime.errors import KafkaUnavailableError
+from runtime.errors import ExtraMissingError, KafkaUnavailableError
 from runtime.guard import Guard
 from runtime.idempotency_cache import IdempotencyCache
 from runtime.kafka import OutgoingRecord, Producer
 from runtime.logs import logger
 from runtime.metrics import metrics
+from runtime.periodic_job import PeriodicJob
 from runtime.rate_limits import RateLimiter
 from runtime.recall_history import RecallHistory
 from runtime.redis import GuardedRedis, open_redis
@@ -55,7 +56,7 @@ from runtime.session_tail import SessionTail
 from runtime.settings import BudgetSettings, LLMSettings, RecallModelSettings, Settings
 from stores.build import GuardedStore, build_store
 from stores.errors import StoreUnavailableError
-from stores.port import Eraser
+from stores.port import Eraser, ServiceJob
 
 if TYPE_CHECKING:
     from api.console.sessions import ConsoleSessions
@@ -67,7 +68,9 @@ OpenDependencies = Callable[[Settings], AbstractAsyncContextManager[Dependencies
 
 
 @asynccontextmanager
-async def open_dependencies(settings: Settings, *, eraser: Eraser | None = None) -> AsyncIterator[Dependencies]:
+async def open_dependencies(
+    settings: Settings, *, eraser: Eraser | None = None, jobs: Sequence[ServiceJob] = ()
+) -> AsyncIterator[Dependencies]:
     """Opens the real dependencies. Kafka, Redis and the store may be unavailable now: the service connects when it first needs them.
 
     It rejects all requests before it has read the control log.
@@ -75,6 +78,7 @@ async def open_dependencies(settings: Settings, *, eraser: Eraser | None = None)
     Args:
         settings: The addresses.
         eraser: Runs erasures, including those that another process left unfinished. None: this service runs no erasures.
+        jobs: Periodic work that one of the services does.
 
     Raises:
         ProfilesError: If the settings' file of ranking profiles is invalid.
@@ -156,6 +160,9 @@ async def open_dependencies(settings: Settings, *, eraser: Eraser | None = None)
         background = BackgroundWorks(metrics())
         if erasures.is_equipped:
             background.add("erasures-looking", erasures.look)
+        for job in jobs:
+            work = partial(job.work, store=store, redis=redis, metrics=metrics())
+            background.add(job.name, PeriodicJob(job.name, interval_s=job.interval_s, redis=redis, work=work).run)
         if settings.webhooks.enabled and settings.signing.secret is not None:
             webhooks = Webhooks(settings=settings, tenants=tenants, producer=producer, metrics=metrics(), clock=clock)
             background.add("webhooks", webhooks.run)

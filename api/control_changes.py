@@ -1,5 +1,6 @@
 """Changes of the control log over HTTP, in an operator's name. The response contains their position in the log."""
 
+from collections.abc import Callable
 from typing import Annotated, Any
 
 from fastapi import Query
@@ -35,6 +36,26 @@ async def write(
         settle: Whether to wait until every process applies it, even one without a connection to Kafka.
     """
     return JsonResponse(await carried_out(dependencies, operator, change, action=action, settle=settle))
+
+
+async def revoke(
+    dependencies: Dependencies, operator: OperatorKey, change: Callable[[Draft], object], *, action: str, settle: bool | None
+) -> JsonResponse:
+    """The response of a change that takes something away. By default, it comes when every process applies the change.
+
+    Args:
+        dependencies: The writer of the log.
+        operator: The author of the change.
+        change: The change.
+        action: Name of the change in the audit.
+        settle: Whether to wait until every process applies it, even one without a connection to Kafka. None: yes.
+    """
+
+    def changed(draft: Draft) -> dict[str, Any]:
+        change(draft)
+        return {}
+
+    return await write(dependencies, operator, changed, action=action, settle=settle is None or settle)
 
 
 async def carried_out(

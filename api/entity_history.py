@@ -223,7 +223,7 @@ class EntityHistory:
 def _not_kept(steps: list[KnownStep]) -> ProblemError:
     first = min((each.recorded_at for each in steps if each.step.number), default=None)
     since = "" if first is None else f"; the oldest step that is kept was recorded at {first.isoformat()}"
-    return ProblemError(404, "history-not-kept", f"what the entity was at that moment is not kept any more{since}")
+    return ProblemError(404, "history-not-kept", f"the state of the entity at that moment is no longer kept{since}")
 
 
 class EntitiesAsOf:

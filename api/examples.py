@@ -119,6 +119,7 @@ _TENANT: Final = {
     "quota": {},
     "signing": {},
     "messages": {"time_zone": "Europe/Oslo"},
+    "retention": {"messages": "1y"},
     "keys": 1,
     "generation": "",
     "generations": [],
@@ -136,6 +137,16 @@ _RECEIPT: Final = {
     "remains": [],
     "running": False,
     "problem": None,
+}
+_HOLD: Final = {
+    "tenant": "acme",
+    "subject": _SUBJECT,
+    "reason": "case 2026-17",
+    "placed_at": _TIME,
+    "placed_by": "operator 3f2a9c01b7e4 counsel",
+    "released_at": None,
+    "released_by": None,
+    "release_reason": "",
 }
 
 _CHECKED: Final = Example(
@@ -505,6 +516,9 @@ EXAMPLES: Final[dict[str, Example]] = {
     "start_erasure": Example(
         {**_CHANGED, "subject": _SUBJECT, "resumable": True}, {"tenant": "acme", "user": "ann", "reason": "request 4711"}
     ),
+    "list_holds": Example({"holds": [_HOLD]}),
+    "create_hold": Example({**_CHANGED, "settled": True, "subject": _SUBJECT}, {"tenant": "acme", "user": "ann", "reason": "case 2026-17"}),
+    "delete_hold": Example({**_CHANGED, "subject": _SUBJECT}),
     "get_control_position": Example({"position": 412, "reached": True, "age_s": 0.4, "lease_s": 30.0}),
     "apply_tenants_file": Example(
         {**_CHANGED, "settled": True, "documents": 1, "differences": ["tenant/acme: weight 1.0 -> 2.0"]},

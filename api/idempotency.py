@@ -34,8 +34,8 @@ KeyHeader = Annotated[
     str | None,
     Header(
         alias="Idempotency-Key",
-        description="A name for this request, such as a UUID: 1 to 256 visible ASCII characters, quoted or not. Sent again with the same "
-        "body within a day, it gets the kept answer; with another body 422; while the first is in work 409.",
+        description="A name for this request, such as a UUID: 1 to 256 visible ASCII characters, quoted or not. A repeated "
+        "request with the same body gets the stored response for a day; with another body 422; while the first is in progress 409.",
     ),
 ]
 

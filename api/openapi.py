@@ -67,22 +67,22 @@ class _Compact(GenerateJsonSchema):
 
 
 _REASONS: Final = {
-    401: "No key, or one that nobody has.",
-    403: "The key is not for this.",
-    404: "There is no such thing, or it is another tenant's.",
-    408: "The request did not come in time.",
-    409: "Another request with this `Idempotency-Key` is in work (`in-work`); or a change does not fit what there is "
+    401: "The API key is missing or unknown.",
+    403: "The API key lacks a permission.",
+    404: "The resource does not exist, or belongs to another tenant.",
+    408: "The client sent the request too slowly.",
+    409: "Another request with this `Idempotency-Key` is in progress (`in-work`); or a change contradicts the current state "
     "(`change-refused`, `edit-conflict`), "
-    "or this process carries out no erasures (`not-equipped`).",
+    "or this process carries out no erasures (`not-equipped`), or a legal hold forbids an erasure (`legal-hold`).",
     413: "The body, the batch, or a message is too large.",
-    422: "Something in the request is not as it has to be; `detail` names the field.",
-    429: "Too much at once, or too much for the quota.",
+    422: "The request is invalid; `detail` names the field.",
+    429: "Too many concurrent requests, or the quota is used up.",
     500: "A defect in Varve; the service's log has the reason under the trace id.",
     502: "The model's answer is unusable.",
-    503: "Something that the request needs is away.",
-    507: "The tenant has as many memories as it may have.",
+    503: "A dependency of the request is unavailable.",
+    507: "The tenant has reached its maximum number of memories.",
 }
-_WAIT: Final = {"Retry-After": {"description": "Seconds to wait before the next try.", "schema": {"type": "integer", "minimum": 0}}}
+_WAIT: Final = {"Retry-After": {"description": "Seconds to wait before the next attempt.", "schema": {"type": "integer", "minimum": 0}}}
 _WAITED: Final = frozenset({409, 429, 503})
 
 OPEN: Final = (408, 500, 503)

@@ -11,6 +11,7 @@ from starlette.types import ASGIApp
 from varve_client import AsyncVarveClient
 
 from api.middleware import REQUEST_ID
+from api.problems import unauthorized
 from runtime.tracing import TRACEPARENT, write_traceparent
 
 _BASE_URL: Final = "http://varve"
@@ -35,10 +36,15 @@ class OwnApi:
         Args:
             request: The request of the facade's caller.
             api_key: The caller's key.
+
+        Raises:
+            ProblemError: 401 if the key has characters that no key has, and that no header may have.
         """
-        headers = {TRACEPARENT: write_traceparent(request.state.trace)}
+        if not api_key.isascii():
+            raise unauthorized("this is no API key: it has characters that no key has")
+        headers = [(TRACEPARENT.encode("ascii"), write_traceparent(request.state.trace).encode("ascii"))]
         if REQUEST_ID in request.headers:
-            headers[REQUEST_ID] = request.headers[REQUEST_ID]
+            headers.append((REQUEST_ID.encode("ascii"), request.headers[REQUEST_ID].encode("latin-1")))
         async with (
             httpx.AsyncClient(transport=self._transport, headers=headers, timeout=self._timeout_s, trust_env=False) as http,
             # The caller repeats refused requests: a wait in this process would hold its request open.

@@ -11,7 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from api.json_http import to_json
-from control.errors import ChangeRefusedError, ControlLogBehindError, GenerationIncompleteError, UnknownTenantError
+from control.errors import ChangeRefusedError, ControlLogBehindError, GenerationIncompleteError, LegalHoldError, UnknownTenantError
 from memory.errors import RecordError, RecordTooLargeError, VarveError
 from models.errors import InputRefusedError, TransientModelError
 from retrieval.errors import RecallFailedError
@@ -21,7 +21,7 @@ from stores.errors import StoreUnavailableError
 
 MEDIA_TYPE: Final = "application/problem+json"
 RETRY_AFTER_S: Final = 2
-MOST_TOLD: Final = 20
+MOST_LISTED: Final = 20
 """Maximum number of errors in a response."""
 
 _log = logger(__name__)
@@ -37,10 +37,10 @@ _UNAVAILABLE: Final[dict[type[VarveError], str]] = {
 """The public name of an unavailable dependency. Addresses and causes are only logged."""
 
 _QUERY_REFUSED: Final = (
-    "query: the embedding model does not take this text: it is too long for it, or against its rules; shorten it, or put it in other words"
+    "query: the embedding model does not take this text: it is too long, or violates the model's rules; shorten or reword it"
 )
 _RECALL_FAILED: Final = (
-    "the memories cannot be searched as the service is set up; an operator has to mend it: "
+    "the memories cannot be searched as the service is set up; an operator has to correct it: "
     "the service's log has the reason under this trace id"
 )
 
@@ -89,6 +89,8 @@ def problem_from(error: VarveError) -> ProblemError:
             return ProblemError(503, "unavailable", _RECALL_FAILED, headers={"Retry-After": str(RETRY_AFTER_S)})
         case DeadLetterMissingError():
             return ProblemError(404, "not-found", str(error))
+        case LegalHoldError():
+            return ProblemError(409, "legal-hold", str(error))
         case ChangeRefusedError() | GenerationIncompleteError() | GroupInUseError():
             return ProblemError(409, "change-refused", str(error))
         case UnknownTenantError():
@@ -139,9 +141,9 @@ def add_problem_handlers(app: FastAPI) -> None:
     async def on_invalid(request: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
         problems = error.errors()
-        told = [_validation_detail(each) for each in problems[:MOST_TOLD]]
-        more = [f"and {len(problems) - MOST_TOLD} more problems"] if len(problems) > MOST_TOLD else []
-        return problem_response(ProblemError(422, "invalid", "; ".join((*told, *more))), request.scope["path"])
+        listed = [_validation_detail(each) for each in problems[:MOST_LISTED]]
+        more = [f"and {len(problems) - MOST_LISTED} more problems"] if len(problems) > MOST_LISTED else []
+        return problem_response(ProblemError(422, "invalid", "; ".join((*listed, *more))), request.scope["path"])
 
     app.add_exception_handler(ProblemError, on_problem)
     app.add_exception_handler(VarveError, on_varve_error)

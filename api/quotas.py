@@ -108,7 +108,8 @@ class Quotas:
         if adds_memories and quota.memories is not None and (self._memory_counts.of(tenant.id, tenant.generation) or 0) >= quota.memories:
             self._refusals.labels(MEMORIES).inc()
             detail = (
-                f"the tenant has its {quota.memories} memories; no more messages are taken until some have gone, or the quota is raised"
+                f"the tenant has reached its quota of {quota.memories} memories; new messages are refused until memories are deleted or "
+                "the quota is raised"
             )
             raise ProblemError(507, "quota-full", detail, members={"quota": MEMORIES})
         demands = [
@@ -145,7 +146,7 @@ class Quotas:
             yield headers
 
     def _refusal(self, verdict: Verdict, headers: Mapping[str, str]) -> ProblemError:
-        name, what = CONCURRENT_RECALLS, "as many recalls are under way as may be at once"
+        name, what = CONCURRENT_RECALLS, "the maximum number of concurrent recalls is running"
         if not verdict.slot_wait_ms:
             rate = max(verdict.rates, key=lambda each: each.wait_ms).rate
             name, what = rate.name, f"{rate.per_second:g} {rate.name} a second are used up"
@@ -154,7 +155,7 @@ class Quotas:
         return ProblemError(
             429,
             "quota-exceeded",
-            f"{what}; ask again in {seconds} s",
+            f"{what}; try again in {seconds} s",
             headers={**headers, "Retry-After": str(seconds)},
             members={"quota": name},
         )

@@ -36,7 +36,7 @@ _LONGEST_WINDOW_S: Final = 10_000 * 86_400
 
 def _not_blank(query: str) -> str:
     if not query.strip():
-        raise ValueError("a query has to be more than white space")
+        raise ValueError("a query needs more than white space")
     return query
 
 

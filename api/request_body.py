@@ -13,7 +13,7 @@ from starlette.requests import Request
 
 from api.json_http import read_json
 from api.openapi import component
-from api.problems import MOST_TOLD, ProblemError
+from api.problems import MOST_LISTED, ProblemError
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -63,7 +63,7 @@ def _refuse_crowds(fields: object, known: Set[str]) -> None:
         ProblemError: 422.
     """
     unknown = [each for each in fields if each not in known] if isinstance(fields, dict) else []
-    if len(unknown) > MOST_TOLD:
+    if len(unknown) > MOST_LISTED:
         names = ", ".join(each[:_LONGEST_NAME] for each in unknown[:_NAMED])
         raise ProblemError(422, "invalid", f"{names} and {len(unknown) - _NAMED} more: unknown fields")
 

@@ -5,7 +5,7 @@ import contextlib
 import gc
 import sys
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Final
@@ -26,7 +26,7 @@ from runtime.probe import Check, ProbeServer
 from runtime.redis_server import RedisWatch
 from runtime.settings import ServiceSettings, Settings
 from runtime.tracing import exporting_spans
-from stores.port import Eraser
+from stores.port import Eraser, ServiceJob
 
 _log = logger(__name__)
 
@@ -156,12 +156,13 @@ async def health_page(dependencies: Dependencies) -> AsyncIterator[str]:
         yield address
 
 
-def serve(settings: Settings, *, eraser: Eraser | None = None) -> None:
+def serve(settings: Settings, *, eraser: Eraser | None = None, jobs: Sequence[ServiceJob] = ()) -> None:
     """Serves until SIGTERM or SIGINT, then completes the running requests and returns. Call it in the main thread.
 
     Args:
         settings: Addresses and limits.
         eraser: Runs erasures. None: this service runs no erasures.
+        jobs: Periodic work that one of the services does.
 
     Raises:
         ModelConfigurationError: If the embedding model cannot be loaded.
@@ -173,7 +174,7 @@ def serve(settings: Settings, *, eraser: Eraser | None = None) -> None:
     configure_logging(settings.log, stage="service")
     sys.setswitchinterval(SWITCH_INTERVAL_S)
     with exporting_spans(settings.tracing, process="service"):
-        run_until_signal(_serve(settings, eraser), loop_factory=uvloop.new_event_loop)
+        run_until_signal(_serve(settings, eraser, jobs), loop_factory=uvloop.new_event_loop)
 
 
 class _Server(uvicorn.Server):
@@ -189,8 +190,8 @@ class _Server(uvicorn.Server):
         self.should_exit = True
 
 
-async def _serve(settings: Settings, eraser: Eraser | None) -> None:
-    async with open_dependencies(settings, eraser=eraser) as dependencies, health_page(dependencies):
+async def _serve(settings: Settings, eraser: Eraser | None, jobs: Sequence[ServiceJob]) -> None:
+    async with open_dependencies(settings, eraser=eraser, jobs=jobs) as dependencies, health_page(dependencies):
         # Loaded objects stay in memory: collecting them again would block requests for tens of milliseconds.
         gc.collect()
         gc.freeze()

@@ -40,7 +40,7 @@ class ConnectionTable(Generic[C]):
     """Open connections, up to a limit.
 
     One connection too many closes the one that has waited longest without a request: first the connections that have never sent a complete
-    request head, then those between two requests. A client that opens connections and sends nothing thereby closes its own.
+    request head, then those between two requests. So a client that opens connections and sends nothing closes only its own.
 
     uvicorn's ``limit_concurrency`` counts connections too, but it refuses the new request, so such a client would lock all others out.
 

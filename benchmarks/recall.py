@@ -6,6 +6,8 @@ caller asks one question after another. Random memories (:mod:`evaluation.bench_
 * ``store_p95_ms``: the query of a recall to the store, with the parts of the scores, through the owner's socket;
 * ``without_embedding_p50_ms``, ``without_embedding_p95_ms``: a whole recall whose query is already embedded: the store and the ranking;
 * ``http_p50_ms``, ``http_p95_ms`` and ``per_second``: calls of the service, with real Kafka and Redis, including the embedding;
+* ``ratio_to_embedding_alone``: ``per_second`` relative to ``embedding_alone_per_second``, the query embeddings a second of as many models
+  as there are cores, before the store is filled: the upper bound of any recall that embeds its query;
 * ``cpu_ms_per_recall``, of the same calls: the CPU time of each process, which shows the limit;
 * ``ratio_to_dense_only``: ``without_embedding_p95_ms`` relative to a query by the dense vector alone, through the same socket;
 * ``socket_to_in_process``, for one caller: the store's p95 relative to the same queries to the engine in this process;
@@ -31,12 +33,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from benchmarks.callers import Caller, Service, statuses
+from benchmarks.callers import Caller, Service, question, statuses
 from benchmarks.processes import cpu_seconds, resident_bytes
 from benchmarks.service import EDGE_FOLDER, SOCKET, edge_owner, running_service
 from benchmarks.store_recalls import USER, as_recalled, asked_by, memories, of_store, p50, p95, questions
 from evaluation.bench_recall import fill, in_process
+from models.embedding.build import build_embedder
+from models.embedding.port import Embedder
 from models.embedding.weights import DIMENSION, LATE_DIMENSION, MODEL_NAME
+from runtime.settings import Settings
 from stores.edge.client import EdgeStore
 from stores.edge.folder import bytes_on_disk
 from stores.edge.shard import Shard
@@ -47,6 +52,37 @@ SHAPES: Final = ((1000, 100), (100, 1000), (1, 100_000))
 CALLERS: Final = (1, 16, 64)
 _ASKED: Final = 64
 """Most tenants that are queried."""
+
+
+async def embeddings_per_second(*, callers: int, seconds: float) -> float:
+    """How many questions the embedding model embeds a second, with a model per core.
+
+    Args:
+        callers: Number of concurrent callers of each model.
+        seconds: Duration.
+    """
+    settings = Settings()
+    embedders = [build_embedder(settings.embedding, cache=settings.cache_path) for _ in range(os.cpu_count() or 1)]
+    done = 0
+
+    async def embed(embedder: Embedder, caller: str, until: float) -> None:
+        nonlocal done
+        number = 0
+        while time.monotonic() < until:
+            number += 1
+            await embedder.embed_query(question(f"{caller}{until:.0f}", number, names_persons=True))
+            done += 1
+
+    try:
+        for duration in (min(1.0, seconds), seconds):  # The first is a warm-up.
+            done, until = 0, time.monotonic() + duration
+            await asyncio.gather(
+                *(embed(embedder, f"cell{model}-{each}", until) for model, embedder in enumerate(embedders) for each in range(callers))
+            )
+    finally:
+        for embedder in embedders:
+            await embedder.close()
+    return done / seconds
 
 
 async def of_service(service: Service, *, callers: int, seconds: float, plain: bool) -> dict[str, Any]:
@@ -85,6 +121,7 @@ async def measure_shape(folder: Path, *, tenants: int, each: int, arguments: arg
         arguments: The arguments of the command.
     """
     cells: list[dict[str, Any]] = []
+    alone = await embeddings_per_second(callers=max(arguments.callers), seconds=arguments.seconds / 2)
     asked, plain = min(tenants, _ASKED), arguments.plain
     queries = questions(arguments.queries, tenants=asked, plain=plain)
     data = memories(seed=1, tenants=tenants, plain=plain)
@@ -95,6 +132,8 @@ async def measure_shape(folder: Path, *, tenants: int, each: int, arguments: arg
             cell = {"tenants": tenants, "memories_per_tenant": each, "concurrency": callers}
             cell |= await of_store(store, queries, callers=callers)
             cell |= await of_service(service, callers=callers, seconds=arguments.seconds, plain=plain)
+            cell["embedding_alone_per_second"] = round(alone, 1)
+            cell["ratio_to_embedding_alone"] = round(cell["per_second"] / alone, 3)
             cell["bytes_per_memory"] = bytes_per_memory(folder, tenants * each)
             print(json.dumps(cell), flush=True)
             cells.append(cell)
@@ -115,6 +154,41 @@ async def _of_engine(shard: Shard, queries: Sequence[RecallQuery]) -> float:
         await recall(each)
         shard.read_on()
     return p95(await asked_by(1, queries, recall))
+
+
+async def curve(folder: Path, sizes: Sequence[int], *, queries: int, plain: bool) -> list[dict[str, float]]:
+    """One line for each size, with one caller and one growing store.
+
+    Args:
+        folder: An empty folder; its path must be short, for the Edge's socket.
+        sizes: Memories of the tenant.
+        queries: Number of queries at each size.
+        plain: See :func:`benchmarks.store_recalls.questions`.
+    """
+    data, asked = memories(seed=1, tenants=1, plain=plain), questions(queries, tenants=1, plain=plain)
+    lines: list[dict[str, float]] = []
+    held = 0
+    async with edge_owner(folder) as owner:
+        store = EdgeStore(path=folder / SOCKET, timeout_s=60)
+        await store.prepare(model=MODEL_NAME, dimension=DIMENSION, late_dimension=LATE_DIMENSION)
+        for size in sorted(sizes):
+            await fill(store, data, size, first=held)
+            held = size
+            line = {
+                "points": size,
+                **await of_store(store, asked, callers=1),
+                "bytes_per_memory": bytes_per_memory(folder, size),
+                "resident_bytes": resident_bytes(owner),
+            }
+            print(json.dumps(line), flush=True)
+            lines.append(line)
+        await store.close()
+    return lines
+
+
+def bytes_per_memory(folder: Path, memories: int) -> int:
+    """The disk space of a folder's shard per memory, the write-ahead log included."""
+    return round(bytes_on_disk(folder / EDGE_FOLDER) / memories)
 
 
 async def _run(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -154,38 +228,3 @@ def main() -> None:
 
 if __name__ == "__main__":
     main()
-
-
-async def curve(folder: Path, sizes: Sequence[int], *, queries: int, plain: bool) -> list[dict[str, float]]:
-    """One line for each size, with one caller and one growing store.
-
-    Args:
-        folder: An empty folder; its path must be short, for the Edge's socket.
-        sizes: Memories of the tenant.
-        queries: Number of queries at each size.
-        plain: See :func:`benchmarks.store_recalls.questions`.
-    """
-    data, asked = memories(seed=1, tenants=1, plain=plain), questions(queries, tenants=1, plain=plain)
-    lines: list[dict[str, float]] = []
-    held = 0
-    async with edge_owner(folder) as owner:
-        store = EdgeStore(path=folder / SOCKET, timeout_s=60)
-        await store.prepare(model=MODEL_NAME, dimension=DIMENSION, late_dimension=LATE_DIMENSION)
-        for size in sorted(sizes):
-            await fill(store, data, size, first=held)
-            held = size
-            line = {
-                "points": size,
-                **await of_store(store, asked, callers=1),
-                "bytes_per_memory": bytes_per_memory(folder, size),
-                "resident_bytes": resident_bytes(owner),
-            }
-            print(json.dumps(line), flush=True)
-            lines.append(line)
-        await store.close()
-    return lines
-
-
-def bytes_per_memory(folder: Path, memories: int) -> int:
-    """The disk space of a folder's shard per memory, the write-ahead log included."""
-    return round(bytes_on_disk(folder / EDGE_FOLDER) / memories)

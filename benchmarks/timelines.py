@@ -46,14 +46,14 @@ def measure(*, years: int, a_day: int) -> dict[str, Any]:
         events += len(names)
         position += 1
         if day % _REPORTED_DAYS == _REPORTED_DAYS - 1 and state is not None:
-            told = published_memories(state, life, "bench", _KEY).values()
+            published = published_memories(state, life, "bench", _KEY).values()
             steps.append(
                 {
                     "years": round((day + 1) / 365, 2),
                     "events": events,
                     "events_in_store": len(alive),
-                    "summaries_in_store": len(told),
-                    "tokens_in_store": sum(alive.values()) + sum(estimate_tokens(each.content) for each in told),
+                    "summaries_in_store": len(published),
+                    "tokens_in_store": sum(alive.values()) + sum(estimate_tokens(each.content) for each in published),
                     "state_bytes": len(to_bytes(state)),
                     "us_per_contribution": round(spent / (2 * _REPORTED_DAYS) * 1e6, 1),
                 }

@@ -10,12 +10,14 @@ from pydantic import AwareDatetime, Field, JsonValue, StringConstraints, field_s
 
 from control.document import Document, Label
 from control.erasure import ERASURE, Erasure, subject_of
+from control.hold import HOLD, Hold
 from control.message_signing import SigningPolicy
 from control.webhooks import Webhook
 from memory.keys import encode_key
 from memory.message_preparation import MessageSettings
 from memory.records.base import Value
 from memory.records.message import Name
+from memory.retention import RetentionPolicy
 from runtime.settings import BudgetSettings, QuotaSettings
 
 Scope = Literal["ingest", "recall", "correct", "operate", "erase"]
@@ -126,6 +128,8 @@ class Tenant(Document):
     """Requirements for signatures of messages that are produced to Kafka in its name."""
     messages: MessageSettings = MessageSettings()
     """Time zone and markup of its messages."""
+    retention: RetentionPolicy = Field(default_factory=dict)
+    """How long results of each type, and raw messages, are kept (:mod:`memory.retention`). Default: forever."""
     webhooks: tuple[Webhook, ...] = ()
     """Receivers of the changes of its memories."""
     generation: str = ""
@@ -302,6 +306,7 @@ KINDS: Final[dict[str, type[Document]]] = {
     _OPERATORS: Operators,
     _AUDIT: AuditHead,
     ERASURE: Erasure,
+    HOLD: Hold,
 }
 """Document classes by the first part of their keys."""
 

@@ -19,9 +19,11 @@ from control.documents import (
 )
 from control.erasure import Erasure
 from control.errors import ChangeRefusedError, UnknownTenantError
+from control.hold import ALL_USERS, Hold
 from control.state import ControlState
 from memory.errors import SchemaError
 from memory.records.base import Value, problems_of
+from memory.retention import MESSAGES, OTHERS
 from memory.schema import MemorySchema, parse_schema, scenario_names, to_json
 from memory.schema.changes import problem_of_change
 from memory.schema.methods import DEFAULT_METHOD
@@ -90,6 +92,21 @@ class Draft:
         """All erasures of a tenant's users, the oldest request first. None: those of all tenants."""
         known = self._state.erasures | {each.subject: each for each in self._documents(Erasure)}
         return sorted((each for each in known.values() if tenant in (None, each.tenant)), key=lambda each: each.requested_at)
+
+    def hold_of(self, tenant: str, subject: str) -> Hold | None:
+        """The document of a hold, in force or released; ``subject`` is a user's digest or :data:`control.hold.ALL_USERS`."""
+        put = next((each for each in self._documents(Hold) if (each.tenant, each.subject) == (tenant, subject)), None)
+        return put or self._state.holds.get((tenant, subject))
+
+    def hold_on(self, tenant: str, subject: str) -> Hold | None:
+        """The hold in force on a user: one on the user, or one on the whole tenant."""
+        found = (self.hold_of(tenant, each) for each in (subject, ALL_USERS))
+        return next((each for each in found if each is not None and each.is_in_force), None)
+
+    def holds(self, tenant: str | None = None) -> list[Hold]:
+        """All holds of a tenant, the oldest first, including released ones. None: those of all tenants."""
+        known = self._state.holds | {(each.tenant, each.subject): each for each in self._documents(Hold)}
+        return sorted((each for each in known.values() if tenant in (None, each.tenant)), key=lambda each: (each.placed_at, each.key))
 
     @property
     def operators(self) -> Operators:
@@ -212,6 +229,7 @@ class Draft:
                     if schema is None or not schema.is_open_to(document.id):
                         raise ChangeRefusedError(f"tenant {document.id!r}: there is no schema {ref}; `varve schemas list` shows them")
                 self._check_schema_changes(document)
+                self._check_retention(document)
                 for key in document.keys:
                     self._check_owner(document, key, owners)
 
@@ -236,6 +254,21 @@ class Draft:
                     f"tenant {tenant.id!r}, from {old} to {ref}: {problem}. An operator cannot use the state of another one: rename the "
                     f"field or the type, or start a new generation (`varve generations add {tenant.id} NAME --schema {ref}`)"
                 )
+
+    def _check_retention(self, tenant: Tenant) -> None:
+        """Checks that a new retention names types of the tenant's schemas: a misspelt name would keep what has to be removed."""
+        before = self._state.tenants.get(tenant.id)
+        if before is not None and before.retention == tenant.retention:
+            return
+        refs = (tenant.schema_ref, *(each.schema_ref for each in tenant.generations), *(each.schema_ref for each in tenant.former_schemas))
+        schemas = [schema for schema in map(self._parsed, refs) if schema is not None]
+        types = {name for schema in schemas for name in schema.type_names}
+        unknown = sorted(set(tenant.retention) - types - {MESSAGES, OTHERS})
+        if unknown:
+            raise ChangeRefusedError(
+                f"tenant {tenant.id!r}: retention: no schema of it has a type {unknown[0]!r}; it has {', '.join(sorted(types))}; "
+                f"{MESSAGES!r} is for raw messages, {OTHERS!r} for all other types"
+            )
 
     def _parsed(self, ref: SchemaRef) -> MemorySchema | None:
         """A revision of a schema; None if this version cannot read it, for example because an operator is missing."""

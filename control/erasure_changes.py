@@ -8,7 +8,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from control.draft import Draft, changed, new
 from control.erasure import Erasure, subject_of
-from control.errors import ChangeRefusedError, ErasureUnderWayError
+from control.errors import ChangeRefusedError, ErasureUnderWayError, LegalHoldError
 from memory.records.message import Name
 
 API_KEYS: Final = "api_keys"
@@ -31,6 +31,7 @@ def begin_erasure(draft: Draft, tenant: str, user: str, *, at: datetime, reason:
     Raises:
         UnknownTenantError: If there is no such tenant.
         ChangeRefusedError: If the reason or the user's name is invalid.
+        LegalHoldError: If a legal hold is in force on the user or the tenant.
     """
     owner = draft.tenant(tenant)
     try:
@@ -39,6 +40,7 @@ def begin_erasure(draft: Draft, tenant: str, user: str, *, at: datetime, reason:
         raise ChangeRefusedError(f"invalid user name {user[:80]!r}: {error.errors()[0]['msg']}") from error
     subject = subject_of(tenant, user)
     before = draft.erasure_of(subject)
+    require_no_hold(draft, tenant, subject)
     others_keys = tuple(each for each in owner.keys if each.user != user)
     revoked = len(owner.keys) - len(others_keys)
     found = {} if before is None else before.found
@@ -49,6 +51,26 @@ def begin_erasure(draft: Draft, tenant: str, user: str, *, at: datetime, reason:
     after = new(Erasure, tenant=tenant, subject=subject, **asked) if before is None else changed(before, **asked)
     draft.put(after)
     return after
+
+
+def require_no_hold(draft: Draft, tenant: str, subject: str) -> None:
+    """Raises an error if a legal hold is in force on a user.
+
+    Args:
+        draft: The control log.
+        tenant: The user's tenant.
+        subject: The user's digest.
+
+    Raises:
+        LegalHoldError: If one is; says since when, why, and what to do.
+    """
+    hold = draft.hold_on(tenant, subject)
+    if hold is not None:
+        whose = "user" if hold.subject == subject else "tenant"
+        raise LegalHoldError(
+            f"nothing is erased: a legal hold on the {whose} is in force since {hold.placed_at:%Y-%m-%d %H:%M}Z ({hold.reason}); "
+            "request the erasure again once `varve holds release` has released the hold"
+        )
 
 
 def extend_erasure(draft: Draft, subject: str, reaches: Mapping[str, Mapping[int, int]]) -> Erasure:

@@ -19,6 +19,10 @@ class ErasureUnderWayError(ChangeRefusedError):
     """An action has to wait for an unfinished erasure; names the erasure and how to finish it."""
 
 
+class LegalHoldError(ChangeRefusedError):
+    """A legal hold forbids an erasure; says since when, why, and how to release the hold."""
+
+
 class ControlLogBehindError(ControlError):
     """The process's copy of the control log is too old: it rejects requests and defers records until it has caught up."""
 

@@ -17,6 +17,7 @@ from control.documents import (
     tenant_key,
 )
 from control.erasure import Erasure, erasures_key, subject_of
+from control.hold import ALL_USERS, Hold
 from memory.errors import KeyFormatError, RecordError
 from memory.keys import decode_key
 from runtime.logs import logger
@@ -44,6 +45,8 @@ class ControlState:
         """Erasures by the digest of tenant and user."""
         self.erasure_writes: Counter[str] = Counter()
         """Number of writes of erasures, by tenant."""
+        self.holds: dict[tuple[str, str], Hold] = {}
+        """Legal holds by tenant and subject, including released ones."""
         self.unreadable: dict[bytes, str] = {}
         """Reasons why the newest record of a key cannot be read. Its document is unknown; the previous one is not used for access."""
         self._keys: dict[str, tuple[str, ApiKey]] = {}
@@ -62,12 +65,20 @@ class ControlState:
             return self.schemas.get(SchemaRef(name=parts[0], revision=int(parts[1])))
         if KINDS.get(kind) is Erasure:
             return self.erasures.get(parts[1])
+        if KINDS.get(kind) is Hold:
+            return self.holds.get((parts[0], parts[1]))
         if KINDS.get(kind) is Operators:
             return self.operators if self.operators.revision else None
         return self.audit_head if self.audit_head.change else None
 
     def take(self, key: bytes | None, value: bytes | None, *, offset: int) -> None:
-        """Applies the next record of the log. An unreadable record is logged and stays in :attr:`unreadable` until its key is rewritten."""
+        """Applies the next record of the log. An unreadable record is logged and stays in :attr:`unreadable` until its key is rewritten.
+
+        Args:
+            key: The record's key.
+            value: Its document.
+            offset: Its offset.
+        """
         self.position = offset + 1
         key = key or b""
         try:
@@ -103,6 +114,8 @@ class ControlState:
                 case Erasure():
                     self.erasures[document.subject] = document
                     self.erasure_writes[document.tenant] += 1
+                case Hold():
+                    self.holds[document.tenant, document.subject] = document
                 case AuditHead():
                     self.audit_head = document
 
@@ -124,6 +137,11 @@ class ControlState:
             return False
         erasure = self.erasures.get(subject_of(tenant, user))
         return erasure is not None and erasure.covers(topic, partition, offset)
+
+    def hold_on(self, tenant: str, subject: str) -> Hold | None:
+        """The hold in force on a user, by the user's digest: one on the user, or one on the whole tenant."""
+        found = (self.holds.get((tenant, each)) for each in (subject, ALL_USERS))
+        return next((each for each in found if each is not None and each.is_in_force), None)
 
     def unfinished_since(self) -> datetime | None:
         """Request time of the oldest unfinished erasure; None if there is none."""

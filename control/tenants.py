@@ -242,6 +242,14 @@ class TenantDirectory:
             )
         return state.is_erased(tenant, user, topic, partition, offset)
 
+    def is_held(self, tenant: str, user: str) -> bool:
+        """Whether a legal hold is in force on a user.
+
+        Raises:
+            ControlLogBehindError: If the copy is too old.
+        """
+        return self._current().hold_on(tenant, subject_of(tenant, user)) is not None
+
     def erasures_revision(self, tenant: str) -> int:
         """Number of writes of the erasures of a tenant's users: it changes with each. 0: there are none, or the copy is too old."""
         return self._knowledge.state.erasure_writes.get(tenant, 0) if self._knowledge.is_current else 0

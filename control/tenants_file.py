@@ -41,6 +41,7 @@ from memory.errors import SchemaError
 from memory.message_preparation import MessageSettings
 from memory.records.base import problems_of
 from memory.records.message import Name
+from memory.retention import RetentionPolicy
 from memory.schema import MemorySchema, load_schema
 from memory.schema.methods import MethodDocument, load_method
 from runtime.settings import BudgetSettings, QuotaSettings
@@ -112,6 +113,8 @@ class FileTenant(_Part):
     quota: QuotaSettings = QuotaSettings()
     signing: SigningPolicy | None = None
     messages: MessageSettings = MessageSettings()
+    retention: RetentionPolicy | None = None
+    """None: keep the log's retention. ``{}``: keep everything forever."""
     keys: tuple[FileApiKey, ...] | None = None
     generation: str | None = None
     generations: tuple[FileGeneration, ...] | None = None
@@ -222,6 +225,8 @@ def _apply_tenant(
 ) -> None:
     fields: dict[str, Any] = {"state": wanted.state, "weight": wanted.weight, "budget": wanted.budget, "quota": wanted.quota}
     fields["messages"] = wanted.messages
+    if wanted.retention is not None:
+        fields["retention"] = wanted.retention
     if wanted.keys is not None:
         held = {} if before is None else {each.hash: each for each in before.keys}
         fields["keys"] = tuple(
@@ -298,6 +303,7 @@ def exported_tenant(tenant: Tenant) -> dict[str, Any]:
         "quota": tenant.quota.model_dump(mode="json", exclude_unset=True),
         "signing": tenant.signing.model_dump(mode="json", exclude_none=True),
         "messages": tenant.messages.model_dump(mode="json", exclude_defaults=True),
+        "retention": tenant.retention,
         "keys": [_exported_key(each) for each in tenant.keys],
         "generation": tenant.generation,
         "generations": [{"name": each.name, "schema": str(each.schema_ref)} for each in tenant.generations],

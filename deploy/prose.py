@@ -29,11 +29,14 @@ CHECKED: Final = (
     "client",
     "control",
     "deploy",
+    "deploy/prometheus/rules",
     "docs",
     "evaluation",
     "examples",
     "loadtest",
-    "extraction/one_pass",
+    "extraction",
+    "helm/varve",
+    "methods",
     "integrations",
     "memory",
     "models",
@@ -49,7 +52,14 @@ CHECKED: Final = (
 """Files and folders whose prose is checked."""
 
 _HELP: Final = frozenset({"help", "description", "short_help", "epilog"})
+_PATTERNS: Final = frozenset({"compile", "search", "match", "fullmatch", "findall", "finditer", "sub", "split"})
+"""Methods whose arguments are patterns or lists of words."""
+_LANGUAGE_DATA: Final = frozenset({"extraction", "tests"})
+"""Folders whose strings are mostly words that people write."""
+_FEWEST_WORDS: Final = 4
+"""A string with fewer words is seldom a sentence."""
 _CODE_BLOCK: Final = re.compile(r"^(```|~~~).*?^\1\s*$", re.MULTILINE | re.DOTALL)
+_YAML_PROSE: Final = re.compile(r"(?:^|\s)#\s.*|^\s*(?:summary|description):.*")
 _NO_PROSE: Final = re.compile(r"`+[^`]*`+|\]\([^)]*\)|https?://\S+|<!--.*?-->", re.DOTALL)
 
 
@@ -118,21 +128,46 @@ def rules() -> list[Rule]:
 
 
 def prose_of(path: Path) -> Iterator[Prose]:
-    """The prose in a Markdown file; in a Python file the docstrings, comments, help texts and error messages."""
+    """The prose in a file.
+
+    In Python: docstrings, comments, help texts, and the sentences that the program prints or returns. In YAML: comments and summaries.
+    """
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".md":
         yield Prose(1, _NO_PROSE.sub(_blank, _CODE_BLOCK.sub(_blank, text)))
         return
+    if path.suffix == ".yaml":
+        prose = ((number, _YAML_PROSE.search(line)) for number, line in enumerate(text.splitlines(), start=1))
+        yield from (Prose(number, _NO_PROSE.sub(_blank, found[0])) for number, found in prose if found)
+        return
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type == tokenize.COMMENT:
             yield Prose(token.start[0], _NO_PROSE.sub(_blank, token.string))
-    for node in ast.walk(ast.parse(text)):
+    tree = ast.parse(text)
+    for node in ast.walk(tree):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
             yield Prose(node.lineno, _NO_PROSE.sub(_blank, node.value.value), is_docstring=True)
-        elif isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
-            yield from (each for argument in node.exc.args for each in _literals(argument))
         elif isinstance(node, ast.Call):
             yield from (each for keyword in node.keywords if keyword.arg in _HELP for each in _literals(keyword.value))
+    if not any(folder in _LANGUAGE_DATA for folder in path.parts):
+        yield from _sentences(tree)
+
+
+def _sentences(node: ast.AST) -> Iterator[Prose]:
+    """The sentences in a program's output: in the arguments of calls, in returned values, and in attributes that it sets.
+
+    Vocabularies, patterns and prompts are constants of a module, or have several lines.
+    """
+    match node:
+        case ast.Call(func=ast.Attribute(attr=name)) if name in _PATTERNS:
+            return
+        case ast.Raise():
+            yield from _literals(node)
+        case ast.Call() | ast.Return() | ast.Assign(targets=[ast.Attribute()]):
+            yield from (each for each in _literals(node) if len(each.text.split()) >= _FEWEST_WORDS and "\n" not in each.text)
+        case _:
+            for child in ast.iter_child_nodes(node):
+                yield from _sentences(child)
 
 
 def findings_in(path: Path, checks: Iterable[Rule]) -> list[tuple[int, str]]:
@@ -147,9 +182,9 @@ def findings_in(path: Path, checks: Iterable[Rule]) -> list[tuple[int, str]]:
 
 
 def files_under(names: Iterable[str]) -> list[Path]:
-    """The Markdown and Python files that the names stand for."""
+    """The Markdown, Python and YAML files that the names stand for."""
     paths = [ROOT / name for name in names]
-    nested = (sorted({*each.rglob("*.md"), *each.rglob("*.py")}) if each.is_dir() else [each] for each in paths)
+    nested = (sorted({*each.rglob("*.md"), *each.rglob("*.py"), *each.glob("*.yaml")}) if each.is_dir() else [each] for each in paths)
     return [path for group in nested for path in group]
 
 

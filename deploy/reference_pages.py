@@ -158,10 +158,10 @@ def _topic_row(topic: TopicSpec) -> str:
 
 def _kept(topic: TopicSpec) -> str:
     if topic.mark:
-        return "for ever, except erased records"
+        return "forever, except erased records"
     if topic.cleanup == "compact":
         return "the newest of each key"
-    return "for ever" if topic.retention_ms < 0 else f"{topic.retention_ms // DAY_MS} days"
+    return "forever" if topic.retention_ms < 0 else f"{topic.retention_ms // DAY_MS} days"
 
 
 _DEPLOY: Final = Path(__file__).parent

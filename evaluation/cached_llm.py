@@ -1,4 +1,4 @@
-"""Models whose answers are kept in a file: what was paid for once is not asked again, and a run that was broken off goes on."""
+"""Models whose answers are kept in a file: no question is paid for twice, and an interrupted run continues."""
 
 import asyncio
 import time
@@ -70,10 +70,10 @@ class KeptReplies:
     """Replies by model and prompt, in a file of JSON lines; each is written when it arrives.
 
     Args:
-        path: The file; it is made where it is missing.
+        path: The file; created if missing.
 
     Raises:
-        EvaluationError: If a whole line of it is none of these; says which.
+        EvaluationError: If a complete line is not a reply; names the line.
     """
 
     def __init__(self, path: Path) -> None:
@@ -112,13 +112,13 @@ class KeptReplies:
 
 
 class KeptLLM:
-    """The LLM of the settings, which is asked for what is not among the replies.
+    """The LLM of the settings. It is asked only if the file has no reply.
 
     Args:
-        settings: The endpoint is their LLM's; limits, time-outs and prices, too.
+        settings: The settings, with the LLM's endpoint, limits, time-outs and prices.
         kept: The replies so far.
-        purpose: What it is asked for, as an error names it.
-        turn: Bounds the concurrent calls of several models. Default: each has the settings' number of its own.
+        purpose: Its purpose, for an error message.
+        turn: Bounds the concurrent calls of several models. Default: the settings' number for each model.
 
     Raises:
         EvaluationError: If the settings name no endpoint.
@@ -133,9 +133,9 @@ class KeptLLM:
         self._max_tokens = settings.llm.max_completion_tokens
         self._turn = turn or asyncio.Semaphore(settings.llm.concurrency)
         self.asked = 0
-        """Calls that were made, and not found among the replies."""
+        """Calls that the file had no reply for."""
         self.said: list[str] = []
-        """The answers so far, kept ones too."""
+        """The answers so far, including kept ones."""
         self.spent = Spent()
         """All calls so far. A kept reply counts as it did the first time."""
 
@@ -203,10 +203,10 @@ def endpoint_settings(settings: Settings, *, url: str | None, model: str | None,
 
     Args:
         settings: The settings in force.
-        url: None: theirs.
-        model: None: theirs.
-        api_key: None: theirs.
-        concurrency: Calls at once.
+        url: Another endpoint. None: that of the settings.
+        model: Another model. None: that of the settings.
+        api_key: Another key. None: that of the settings.
+        concurrency: Concurrent calls.
     """
     given: dict[str, Any] = {"fallbacks": (), "cache_ttl_s": 0.0, "concurrency": concurrency}
     if url is not None:

@@ -156,7 +156,7 @@ def merge(
         if pair.later not in remaining:
             continue
         target = merged_into.get(pair.earlier, pair.earlier)
-        tally.drop("event", "duplicate" if target in remaining else "laid_down_before")
+        tally.drop("event", "duplicate" if target in remaining else "stored_before")
         repetition = remaining.pop(pair.later)
         merged_into[pair.later] = target
         if target in remaining:

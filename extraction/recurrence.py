@@ -1,4 +1,4 @@
-"""Decides whether two statements of the same words may describe two occasions: people do what is counted more than once a day.
+"""Decides whether two statements of the same words may describe two occasions: people may do a counted thing twice a day.
 
 A routine, such as the prompt of a scheduler, is joined across the sessions of its user.
 """
@@ -16,11 +16,11 @@ from memory.records.wording import indexed_text
 from runtime.session_history import NotedRoutine
 
 _OTHER_OCCASION: Final = timedelta(hours=1)
-"""From so far apart on, a quantity that the text alone names is not taken for the one stated before."""
+"""Distance from which a quantity that only the text names counts as a new one."""
 _STANDS_FOR: Final = timedelta(days=7)
-"""Age up to which an event of another session stands for its repetitions: a routine that goes on is stored about once a week."""
+"""Age up to which an event of another session represents its repetitions: a routine is stored about once a week."""
 _SHORT_TIMES: Final = 3
-"""A short text that an assistant says at so many times is a program's."""
+"""A short text that an assistant says at this many times comes from a program."""
 _LONGEST_ROUTINE: Final = 1000
 """Characters of a text that is compared with those of other sessions."""
 _MONTH: Final = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"

@@ -127,7 +127,7 @@ def _value(value_type: str, text: str) -> Any:
 
 
 _QUESTIONS: Final = ({"text", "new", "withdrawn"}, {"timeline", "period", "events"})
-WORDS_TOLD: Final = 2
+WORDS_PER_EVENT: Final = 2
 """Words of each event that a summary contains."""
 _DAY: Final = re.compile(r"^\d{4}-\d{2}-\d{2}: ")
 
@@ -138,7 +138,7 @@ def merge_answer(request: ChatRequest) -> str | None:
     if question is None:
         return None
     if "events" in question:
-        return orjson.dumps({"text": told(each["says"] for each in question["events"])}).decode()
+        return orjson.dumps({"text": summary_of(each["says"] for each in question["events"])}).decode()
     lines = [_DAY.sub("", line) for line in question["text"].splitlines()] + [each["says"] for each in question["new"]]
     for each in question["withdrawn"]:
         if each["says"] in lines:
@@ -146,9 +146,9 @@ def merge_answer(request: ChatRequest) -> str | None:
     return orjson.dumps({"thoughts": "", "text": "\n".join(lines) or "-", "superseded": []}).decode()
 
 
-def told(texts: Iterable[str]) -> str:
+def summary_of(texts: Iterable[str]) -> str:
     """The summary of some events."""
-    return "; ".join(" ".join(each.split()[:WORDS_TOLD]) for each in texts)
+    return "; ".join(" ".join(each.split()[:WORDS_PER_EVENT]) for each in texts)
 
 
 def _question(request: ChatRequest) -> dict[str, Any] | None:

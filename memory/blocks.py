@@ -1,4 +1,4 @@
-"""Splits a message into the writer's own prose and what they pasted: code, data, tables, logs, quotations, forwarded mail, signatures.
+"""Splits a message into the writer's own prose and pasted parts: code, data, tables, logs, quotations, forwarded mail, signatures.
 
 Only prose can state a fact about the writer. A line that fits no rule is prose; a block once begun ends where its form ends. The marks
 are those of Markdown, of mail programs (``>``, "On ... wrote:", "Forwarded Message", ``-- ``) and of chat exports.
@@ -46,12 +46,15 @@ _SALUTATION: Final = re.compile(
 """Salutation of a letter: below other text, it begins one that was pasted."""
 _TABLE: Final = re.compile(r"^\s*\|.*\|.*$|^[^|\n]+(?:\|[^|\n]*){2,}$|^[^\t\n]*(?:\t[^\t\n]*){2,}$")
 _CSV: Final = re.compile(r"^[^,;\s][^,;]*(?:[,;][^,;\s][^,;]*){2,}$|^[^;\n]*(?:;[^;\n]*){3,}$")
+_SEPARATED: Final = re.compile(r"[,;][^,;\s]")
 _LOG: Final = re.compile(
     r"^\W{0,2}\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d|^\W{0,2}(?:TRACE|DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL|CRITICAL)\b"
     r"|^Traceback \(most recent|^\s+File \"|^\s+at [\w$.<>]+\("
     r"|^\w+(?:Error|Exception)\b|^[A-Z][a-z]{2}\s+\d{1,2} \d\d:\d\d:\d\d |^\[?\d\d:\d\d:\d\d[\].,\s]"
     r"|^[\w.-]+@[\w.-]+[:~$#]|^\$ \S|^>>> |^\d{1,3}(?:\.\d{1,3}){3}\s"
 )
+_CODE_MARK: Final = re.compile(r"[;{}():=<>/]|--")
+"""Every line of code has one. Most lines of prose have none, and need no slower look."""
 _CODE: Final = re.compile(
     r"^\s*(?:def|class|async def|import|from \S+ import|#include|package|public|private|static|const|let|var|function"
     r"|func|fn|return|elif|else:|try:|except|SELECT|INSERT|UPDATE|DELETE FROM"
@@ -90,7 +93,7 @@ def _kinds_of(lines: Sequence[str]) -> Iterator[Kind]:
     in_rows = _rows(lines)
     in_fence = False
     rest: Kind | None = None
-    """The kind of all further lines: a signature or a forwarded mail goes on to the end."""
+    """The kind of all further lines: a signature or a forwarded mail extends to the end."""
     for index, line in enumerate(lines):
         if rest == "quoted":
             yield rest
@@ -137,7 +140,19 @@ def _is_quoted_below(lines: Sequence[str], index: int) -> bool:
 
 
 _Form = Callable[[str], object]
-_is_table, _is_csv, _is_log, _is_data, _is_code = (form.match for form in (_TABLE, _CSV, _LOG, _DATA, _CODE))
+_is_log, _is_data = _LOG.match, _DATA.match
+
+
+def _is_table(line: str) -> object:
+    return ("|" in line or "\t" in line) and _TABLE.match(line)
+
+
+def _is_csv(line: str) -> object:
+    return (_SEPARATED.search(line) or line.count(";") > 2) and _CSV.match(line)
+
+
+def _is_code(line: str) -> object:
+    return _CODE_MARK.search(line) and _CODE.match(line)
 
 
 def _rows(lines: Sequence[str]) -> list[Kind | Literal[""]]:

@@ -1,7 +1,7 @@
 """The root of Varve's exception tree, and the errors of this package.
 
-Every package has one ``errors.py`` whose base class derives from :class:`VarveError`, so ``except VarveError`` at an edge catches
-all errors that Varve raises on purpose, and nothing else.
+The errors of a package are in its ``errors.py``; their base class derives from :class:`VarveError`. So ``except VarveError`` at an edge
+catches all errors that Varve raises on purpose, and nothing else.
 """
 
 

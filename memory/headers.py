@@ -39,6 +39,9 @@ CORRECTION: Final = b"correction"
 ERASURE: Final = b"erasure"
 """A :class:`memory.records.ErasureCommand` in the extractions log, and among the recalls."""
 
+RETENTION: Final = b"retention"
+"""A :class:`memory.records.RetentionLimits` in the extractions log."""
+
 ORIGIN: Final = "varve-origin"
 """Header of a forwarded or redriven record: its original position, ``topic/partition/offset``. It is the record's identity."""
 

@@ -74,7 +74,7 @@ _MOSTLY_ENGLISH: Final = frozenset(
     ("our", "is", "was", "his", "him", "her", "we", "he", "has", "had", "by", "of", "all", "more", "most", "must", "at", "up")
 )
 _LEAST_AMBIGUOUS: Final = 2
-"""So many of them make a short text English if nothing speaks against it."""
+"""Number of such words that make a short text English, without evidence against it."""
 _LEAST_OF_QUESTION: Final = 3
 """An English question of so many words has an English function word."""
 _LEAST_SHARE: Final = 0.06

@@ -4,7 +4,20 @@ from typing import Any, Final
 
 from pydantic.json_schema import models_json_schema
 
-from memory.headers import COMMAND, CORRECTION, ERASURE, EVOLUTION, EXPIRY, FEEDBACK, GENERATION_DROP, KIND, RETRACTION, TICK, TOUCHES
+from memory.headers import (
+    COMMAND,
+    CORRECTION,
+    ERASURE,
+    EVOLUTION,
+    EXPIRY,
+    FEEDBACK,
+    GENERATION_DROP,
+    KIND,
+    RETENTION,
+    RETRACTION,
+    TICK,
+    TOUCHES,
+)
 from memory.records import (
     Contribution,
     Correction,
@@ -21,6 +34,7 @@ from memory.records import (
     MessageRetraction,
     RecallRecord,
     Record,
+    RetentionLimits,
     SessionCommand,
     Touches,
     Usage,
@@ -45,7 +59,18 @@ from memory.topics import (
 RECORDS: Final[dict[str, tuple[type[Record], ...]]] = {
     MESSAGES.name: (Message, MessageChange, SessionCommand),
     WINDOWS.name: (Window,),
-    EXTRACTIONS.name: (Extraction, GenerationDrop, Touches, Expiry, Evolution, Contribution, Correction, MessageRetraction, ErasureCommand),
+    EXTRACTIONS.name: (
+        Extraction,
+        GenerationDrop,
+        Touches,
+        Expiry,
+        Evolution,
+        Contribution,
+        Correction,
+        MessageRetraction,
+        ErasureCommand,
+        RetentionLimits,
+    ),
     CONTRIBUTIONS.name: (Contribution,),
     MERGES.name: (MergeRequest,),
     MERGED.name: (Contribution,),
@@ -66,6 +91,7 @@ KINDS: Final[dict[tuple[str, type[Record]], bytes]] = {
     (EXTRACTIONS.name, Correction): CORRECTION,
     (EXTRACTIONS.name, MessageRetraction): RETRACTION,
     (EXTRACTIONS.name, ErasureCommand): ERASURE,
+    (EXTRACTIONS.name, RetentionLimits): RETENTION,
     (RECALLS.name, FeedbackRecord): FEEDBACK,
     (RECALLS.name, ErasureCommand): ERASURE,
 }

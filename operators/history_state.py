@@ -58,7 +58,7 @@ class WalkedState:
         return replace(adopted.state, properties=properties)
 
     def _behind(self, inner: State, name: str, operator: MergedText) -> State:
-        """A text's state with what its newest answer does not cover: what it does, the operator passes over."""
+        """A text's state with the contributions that its newest answer does not cover. The operator skips the covered ones."""
         for contribution in self._taken:
             for change in sorted(contribution.changes, key=lambda each: each.op != "retract"):
                 if change.property != name or change.op not in ("apply", "retract"):

@@ -33,10 +33,10 @@ def answer_with_text(answer: str) -> dict[str, Any]:
     Raises:
         UnusableAnswerError: If there is none, or its text is cut off.
     """
-    told = [each for value in read_json(answer) for each in _objects_with_text(value, depth=0)]
-    if not told:
+    objects = [each for value in read_json(answer) for each in _objects_with_text(value, depth=0)]
+    if not objects:
         raise UnusableAnswerError("the answer holds no JSON object with a text")
-    return told[-1]
+    return objects[-1]
 
 
 def read_summary_answer(answer: str) -> str:

@@ -223,8 +223,8 @@ class MergedText(LLMOperator):
         settled, recent = base["settled"], net.statements
         if net.withdrawn:
             settled, recent = None, {}
-        elif not _has_room(recent):
-            settled, recent = (None, {}) if net.lost or not _has_room(net.added) else (base["text"], _in_order(net.added))
+        elif not _fits(recent):
+            settled, recent = (None, {}) if net.lost or not _fits(net.added) else (base["text"], _in_order(net.added))
         return Question(
             {
                 "text": text,
@@ -319,7 +319,7 @@ def _kept(order: int, offset: int) -> list[int]:
     return [order, offset] if offset else [order] if order else []
 
 
-def _has_room(statements: dict[str, Statement]) -> bool:
+def _fits(statements: dict[str, Statement]) -> bool:
     return len(statements) <= MAX_RECENT and sum(len(each.text) for each in statements.values()) <= MAX_RECENT_TEXT
 
 

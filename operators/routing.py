@@ -5,7 +5,7 @@ filters, and has all its keys, changes the properties whose aggregates name the 
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from itertools import product
@@ -52,7 +52,8 @@ def contributions_of(
     previous: Sequence[Contribution] = (),
     events: Sequence[Event] | None = None,
     recorded_at: datetime | None = None,
-    cause: Literal["extraction", "correction", "erasure"] = "extraction",
+    cause: Literal["extraction", "correction", "erasure", "retention"] = "extraction",
+    may_reach: Callable[[str, str], bool] | None = None,
 ) -> list[Contribution]:
     """The contributions of an extraction: one for each entity, with all its changes.
 
@@ -65,7 +66,8 @@ def contributions_of(
             first.
         events: The events in force, corrections applied; None: all events as extracted.
         recorded_at: Append time of the extraction, or of its correction; None: not from a log.
-        cause: Whether the extraction is new, corrected or erased.
+        cause: Whether the extraction is new, corrected, erased, or loses old results.
+        may_reach: Whether the change of an event or patch may reach an entity, by the entity's type and the id. Default: each may.
 
     Returns:
         Contributions in the order of entity type and key. Empty if neither this extraction nor the last one changes an entity.
@@ -79,7 +81,9 @@ def contributions_of(
         if retractions:
             changes.setdefault((before.entity_type, before.entity_key), []).extend(retractions)
     for entity, applied in _route(extraction, schema, events).changes.items():
-        changes.setdefault(entity, []).extend(applied)
+        reaching = applied if may_reach is None else [each for each in applied if may_reach(entity[0], each.source_id)]
+        if reaching:
+            changes.setdefault(entity, []).extend(reaching)
     own = schema.name, extraction.schema_revision
     made_under = {entity: own if schema.entity_type(entity[0]) is not None else made_under[entity] for entity in changes}
     return [

@@ -14,14 +14,14 @@ MAX_ITEM: Final = 256
 """Characters of a value, as JSON."""
 
 State = list[Any]
-"""``[floor, counts]``: the count of each kept value, and the largest count that a value that is not kept may have."""
+"""``[bound, counts]``: the count of each kept value, and the largest count that a value that is not kept may have."""
 
 
 class TopK(BoundedOperator):
     """The most frequent values, most frequent first; ties in the order of their text.
 
     Space-Saving (Metwally et al. 2005, 3): above the capacity, a new value replaces the least frequent one and inherits its count. So no
-    value with a share above 1/256 is missed, and a count may be too high by at most ``floor``. If values were dropped, a value that is not
+    value with a share above 1/256 is missed, and a count may be too high by at most ``bound``. If values were dropped, a value that is not
     kept cannot be retracted: the counts stay too high until the entity is rebuilt.
 
     Args:
@@ -46,10 +46,10 @@ class TopK(BoundedOperator):
 
     def merge(self, one: State, other: State) -> State | None:
         """See :meth:`MergeableOperator.merge`."""
-        (floor, counts), (other_floor, other_counts) = one, other
-        missing = {item: count + other_floor for item, count in counts.items() if item not in other_counts}
-        common = {item: counts.get(item, floor) + count for item, count in other_counts.items()}
-        return self._cut(floor + other_floor, missing | common)
+        (bound, counts), (other_bound, other_counts) = one, other
+        missing = {item: count + other_bound for item, count in counts.items() if item not in other_counts}
+        common = {item: counts.get(item, bound) + count for item, count in other_counts.items()}
+        return self._cut(bound + other_bound, missing | common)
 
     def value(self, state: State) -> Value:
         """The most frequent values."""
@@ -57,20 +57,20 @@ class TopK(BoundedOperator):
         return [orjson.loads(item) for item, _ in sorted(present, key=lambda pair: (-pair[1], pair[0]))[: self._k]] or None
 
     def _with(self, state: State, changes: Iterable[tuple[str, int]]) -> State | None:
-        floor, counts = state[0], dict(state[1])
+        bound, counts = state[0], dict(state[1])
         for item, times in changes:
             known = counts.pop(item, None)
-            if known is None and floor and times < 0:
+            if known is None and bound and times < 0:
                 continue
-            count = (floor if known is None else known) + times
+            count = (bound if known is None else known) + times
             if count:
                 counts[item] = count
-        return self._cut(floor, counts)
+        return self._cut(bound, counts)
 
-    def _cut(self, floor: int, counts: dict[str, int]) -> State | None:
+    def _cut(self, bound: int, counts: dict[str, int]) -> State | None:
         while len(counts) > self._capacity:
             # The new one may not be the one to go: it would never get in.
             least = min(list(counts)[:-1], key=lambda item: (counts[item], item))
-            floor = max(floor, counts.pop(least))
+            bound = max(bound, counts.pop(least))
         counts = {item: count for item, count in counts.items() if count}
-        return [floor, counts] if counts else None
+        return [bound, counts] if counts else None

@@ -156,12 +156,12 @@ class _Candidates:
 
     def _former(self, one: Statement, others: Mapping[int, Statement]) -> Iterator[int]:
         """The candidates that state an earlier state, surest first."""
-        told = [
+        former = [
             index for index, each in others.items() if each.is_of_same_person(one) and any(form.form.is_former for form in each.clauses)
         ]
-        yield from (index for index in told if any(self._topic.is_of(each) and each.form.is_former for each in others[index].clauses))
+        yield from (index for index in former if any(self._topic.is_of(each) and each.form.is_former for each in others[index].clauses))
         yield from (index for index, each in others.items() if supersedes(one, each, self._topic, self._link(index)))
-        yield from (index for index in told if index < NEXT)
+        yield from (index for index in former if index < NEXT)
 
     def _link(self, index: int) -> Link:
         return Link(index, self._scores[index] / max(self._scores[0], _LEAST_SCORE))

@@ -5,9 +5,9 @@ Step                    What it does
 ======================  ====================================================================================================
 1. rewrite              A model adds sentences to the query, ranks sessions, or selects topics (:mod:`retrieval.rewriting`).
 2. retrieve             Retrievers find candidates (:mod:`retrieval.retrievers`).
-3. score                Computes features, confidence and other input of the ranker (:mod:`retrieval.features`).
-4. rank                 The profile's ranker gives S_origin (:mod:`retrieval.rankers`); weights give S_final.
-5. deduplicate          Merges memories with the same content (:mod:`retrieval.deduplication`).
+3. score                Computes features, confidence and other input of the ranker (:mod:`retrieval.scoring`).
+4. rank                 The profile's ranker gives S_origin (:mod:`retrieval.candidates`, :mod:`retrieval.rankers`).
+5. deduplicate          Weights give S_final; merges memories with the same content (:mod:`retrieval.candidates`).
 6. cut                  Selects the hits up to the limit (:mod:`retrieval.selection`).
 7. pack                 Fits the results into a number of tokens (:mod:`retrieval.context`).
 ======================  ====================================================================================================
@@ -19,21 +19,18 @@ the session tail. Step 6 joins them.
 import asyncio
 import time
 from collections.abc import Awaitable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final, TypeVar
 
 from memory.positions import LogPosition
 from memory.records import Memory
 from models.embedding.port import Embedder
+from retrieval.candidates import deduplicate, rank
 from retrieval.context import Context, messages_of, pack
-from retrieval.current_state import by_state
-from retrieval.deduplication import Deduplication
-from retrieval.expansion import noisy_or
 from retrieval.paths import PathName, Unavailable, left_out, timed
 from retrieval.plan import RecallPlan, plan_recall
 from retrieval.profiles import BUILT_IN, Profile
-from retrieval.rankers.base import MAX_RERANKED, Scored
-from retrieval.ranking import Scoring, evidence_scores, ranks_of
+from retrieval.rankers.base import Scored
 from retrieval.request import NO_TAIL, RecallHit, RecallRequest, RecallResponse
 from retrieval.retention import faded_last, read_recalls
 from retrieval.retrievers.base import PreparedStore, Retriever
@@ -48,30 +45,16 @@ from retrieval.rewriting import QueryRewriter, ReadTurn, Rewritten, no_turn
 from retrieval.scoring import Scorer
 from retrieval.selection import Ranked, selected, with_further
 from retrieval.steps import note_step
-from retrieval.training.ranked import ranked_candidates, values_of
 from runtime.clocks import Clock
 from runtime.metrics import metrics
-from runtime.pieces import map_in_pieces
 from runtime.retrieval_counts import RetrievalCounts
 from runtime.settings import RecallSettings
-from stores.port import FeedPosition, MemoryFilter, MemoryStore, ScoredMemory, TenantScope
+from stores.port import FeedPosition, MemoryFilter, MemoryStore, TenantScope
 
 T = TypeVar("T")
 
 _PAGE: Final = 500
 """Memories that are read from the store at once."""
-
-
-@dataclass(frozen=True, slots=True)
-class RankedCandidates:
-    """The output of the step rank."""
-
-    query: Scored
-    """The query's own candidates."""
-    found: Sequence[ScoredMemory]
-    """The accepted candidates of the query and its expansions with S_origin, best first."""
-    rejected: Sequence[ScoredMemory]
-    """The other candidates, each once."""
 
 
 class RecallPipeline:
@@ -108,7 +91,6 @@ class RecallPipeline:
         prepared = PreparedStore(store, embedder)
         self._store = prepared
         self.profiles = profiles
-        self._store = prepared
         self._settings = settings
         self._clock = clock
         self._metrics = metrics()
@@ -239,9 +221,9 @@ class RecallPipeline:
         began = note_step("retrieve", began, found=candidates)
         scored = await self.score(plan, retrieved)
         began = note_step("score", began, given=candidates, found=candidates)
-        accepted = self.rank(plan, scored)
+        accepted = rank(plan, scored)
         began = note_step("rank", began, given=candidates, found=len(accepted.found))
-        ranked = await self.deduplicate(plan, accepted)
+        ranked = await deduplicate(plan, accepted)
         note_step("deduplicate", began, given=len(accepted.found), found=len(ranked.hits))
         return faded_last(ranked, recalls, plan), retrieved.positions
 
@@ -252,38 +234,6 @@ class RecallPipeline:
     async def score(self, plan: RecallPlan, memories: Memories) -> list[Scored]:
         """Step 3: for the query and each expansion, its candidates with the input of the ranker."""
         return await self._scorer.score(plan, memories.candidates)
-
-    def rank(self, plan: RecallPlan, scored: Sequence[Scored]) -> RankedCandidates:
-        """Step 4: the ranker's S_origin for each text, and one ranking of all texts."""
-        query, *expansions = scored
-        asked = plan.ranker.rank(query, explain=plan.request.explain)
-        if asked is None or (query.confidence is not None and query.confidence < plan.min_confidence):
-            return RankedCandidates(query, [], query.found)
-        expanded = [plan.ranker.rank(each, explain=plan.request.explain) or [] for each in expansions]
-        found = noisy_or(asked, expanded, explain=plan.request.explain)
-        found = by_state(query.text, found, explain=plan.request.explain)
-        kept = {each.memory.id for each in found}
-        rejected = {each.memory.id: each for text in scored for each in text.found if each.memory.id not in kept}
-        return RankedCandidates(query, found, [*rejected.values()])
-
-    async def deduplicate(self, plan: RecallPlan, ranked: RankedCandidates) -> Ranked:
-        """Step 5: hits with S_final, without duplicates."""
-        ranks = ranks_of(ranked.query.found) if plan.request.explain else {}
-        deduplication = Deduplication(by_day=plan.names_time)
-        decay = plan.ranker.evidence_decay
-        await map_in_pieces(lambda each: deduplication.add(_hit(each, plan.scoring, decay, ranks.get(each.memory.id, {}))), ranked.found)
-        hits = deduplication.ranked()
-        values = values_of(ranked.query.accepted[:MAX_RERANKED], ranked.query.features) if plan.request.keeps_ranking else {}
-        return Ranked(
-            hits=hits,
-            limit=plan.limit,
-            scoring=plan.scoring,
-            rejected=ranked.rejected,
-            duplicates=deduplication.left_out,
-            confidence=ranked.query.confidence,
-            trace=plan.request.trace,
-            kept_ranking=ranked_candidates(hits, values),
-        )
 
     async def cut(
         self, plan: RecallPlan, ranked: Ranked, *, further: Mapping[PathName, Sequence[RecallHit]], entities: Sequence[Memory]
@@ -373,13 +323,6 @@ class RecallPipeline:
 
     async def _attempt(self, part: Awaitable[T], name: PathName, until: float | None) -> T | Unavailable:
         return await part if until is None else await timed(part, name=name, until=until, metrics=self._metrics)
-
-
-def _hit(found: ScoredMemory, scoring: Scoring, decay: float, ranks: Mapping[str, int]) -> RecallHit:
-    # If neither time nor business has a weight, these parts are computed later, and only for the hits that are returned.
-    score = found.score if scoring.weights.origin_alone else scoring.of(found.memory, found.score).final
-    scores = evidence_scores(found.memory, score, decay)
-    return RecallHit(found.memory, score, {"origin": found.score, **found.parts}, tuple(found.memory.message_ids), scores, ranks=ranks)
 
 
 def _or_else(found: T | Unavailable | None, default: T) -> T:

@@ -1,10 +1,22 @@
-"""Errors of the infrastructure: Kafka, Redis, the control log, the dead letters."""
+"""Errors of the infrastructure: Kafka, Redis, the control log, the dead letters, packages that are not installed."""
 
 from memory.errors import VarveError
 
 
 class InfrastructureError(VarveError):
     """Base of this package's errors: some infrastructure is unavailable or misconfigured."""
+
+
+class ExtraMissingError(InfrastructureError):
+    """The packages of an extra are not installed; the message is that of :func:`missing_extra`.
+
+    Args:
+        wanted_by: The setting or command that needs the extra.
+        extra: The extra's name.
+    """
+
+    def __init__(self, wanted_by: str, extra: str) -> None:
+        super().__init__(missing_extra(wanted_by, extra))
 
 
 class KafkaUnavailableError(InfrastructureError):
@@ -37,3 +49,8 @@ class GroupInUseError(InfrastructureError):
 
 class DeadLetterMissingError(InfrastructureError):
     """There is no dead letter at the position, or it was purged."""
+
+
+def missing_extra(wanted_by: str, extra: str) -> str:
+    """The message of an error: a setting or command needs an extra, and the command that installs it."""
+    return f"{wanted_by} needs the extra `{extra}`: pip install 'varve-server[{extra}]', or `make setup` in a clone"

@@ -6,11 +6,13 @@ above; at debug level the Kafka client logs whole records.
 
 import logging
 import sys
+import time
+from collections.abc import Callable
 from typing import Final
 
 import orjson
 import structlog
-from structlog.typing import Processor
+from structlog.typing import EventDict, Processor
 
 from runtime.settings import LogSettings
 
@@ -18,6 +20,41 @@ Logger = structlog.stdlib.BoundLogger
 
 _NOISY_AT_INFO: Final = ("aiokafka", "faust", "mode", "httpx", "httpcore", "uvicorn.access", "aiohttp.access")
 """Libraries that write a line per connection or request at info level."""
+_REPEATED_AFTER_S: Final = 30.0
+_MOST_REPEATED: Final = 100
+"""Different lines of libraries whose repetitions are counted."""
+
+
+class RepetitionFilter(logging.Filter):
+    """Drops the repetitions of a library's warning or error for 30 s, and then adds their number as ``repeated``.
+
+    Without Kafka, its client logs several equal errors a second.
+
+    Args:
+        clock: Steady seconds.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__()
+        self._clock = clock
+        self._written: dict[tuple[str, str], tuple[float, int]] = {}
+        """Time of the last written line, and the number of dropped ones since, by logger and message."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether to write a line."""
+        if record.levelno < logging.WARNING or record.name.partition(".")[0] not in _NOISY_AT_INFO:
+            return True
+        line, now = (record.name, record.getMessage()), self._clock()
+        written_at, dropped = self._written.pop(line, (None, 0))
+        if written_at is not None and now - written_at < _REPEATED_AFTER_S:
+            self._written[line] = written_at, dropped + 1
+            return False
+        self._written[line] = now, 0
+        if len(self._written) > _MOST_REPEATED:
+            del self._written[next(iter(self._written))]
+        if dropped:
+            record.repeated = dropped
+        return True
 
 
 def configure_logging(log: LogSettings, *, stage: str) -> None:
@@ -42,6 +79,7 @@ def configure_logging(log: LogSettings, *, stage: str) -> None:
         cache_logger_on_first_use=False,
     )
     handler = logging.StreamHandler(sys.stderr)
+    handler.addFilter(RepetitionFilter())
     handler.setFormatter(structlog.stdlib.ProcessorFormatter(foreign_pre_chain=shared, processors=_last_processors(log)))
     root = logging.getLogger()
     root.handlers = [handler]
@@ -65,13 +103,19 @@ def logger(name: str) -> Logger:
     return structlog.stdlib.get_logger(name)
 
 
+def _without_colours(_: object, __: str, event: EventDict) -> EventDict:
+    """Removes uvicorn's second copy of its message, which has colours for a terminal."""
+    event.pop("color_message", None)
+    return event
+
+
 def _last_processors(log: LogSettings) -> list[Processor]:
     if log.format == "json":
         render: list[Processor] = [structlog.processors.format_exc_info, structlog.processors.JSONRenderer(serializer=_dump)]
     else:
         # Not the rich traceback: it prints local variables, which contain messages' texts.
         render = [structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), exception_formatter=structlog.dev.plain_traceback)]
-    return [structlog.stdlib.ProcessorFormatter.remove_processors_meta, *render]
+    return [structlog.stdlib.ProcessorFormatter.remove_processors_meta, _without_colours, *render]
 
 
 def _dump(event: object, **_: object) -> str:

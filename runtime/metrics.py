@@ -58,13 +58,13 @@ class Metrics:
         self.background_failures = self._counter(
             "varve_background_failures", "Failures of background work, which is restarted after each.", "work"
         )
-        self.retries = self._counter("varve_retries", "Tries of a record after its first.", "stage")
+        self.retries = self._counter("varve_retries", "Retries of records.", "stage")
         self.parked = self._gauge("varve_parked_records", "Parked records, which wait until their tenant may proceed.", "stage")
         self.parked_oldest = self._gauge(
             "varve_parked_oldest_timestamp_seconds", "Append time of the oldest parked record; 0 if none is parked.", "stage"
         )
         self.in_flight = self._gauge("varve_in_flight", "Records in flight.", "stage")
-        self.suspects = self._gauge("varve_suspects", "Records that may have killed the worker's process.", "stage")
+        self.suspects = self._gauge("varve_suspects", "Records that are suspected of having crashed a worker.", "stage")
         self.lag = self._gauge(
             "varve_lag_records", "Records between the committed offset and the partition's end.", "stage", "topic", "partition"
         )
@@ -91,10 +91,12 @@ class Metrics:
         self.connections = Gauge("varve_http_connections", "Open connections.", registry=self.registry)
         self.connections_closed = self._counter("varve_http_connections_closed", "Connections that the service closed.", "reason")
         self.ready = self._gauge("varve_ready", "1 while a readiness condition of the process holds.", "check")
-        self.disk_free_bytes = Gauge("varve_disk_free_bytes", "Free on the disk of the process's data.", registry=self.registry)
+        self.disk_free_bytes = Gauge("varve_disk_free_bytes", "Free space on the disk of the process's data.", registry=self.registry)
         self.disk_size_bytes = Gauge("varve_disk_size_bytes", "Size of the disk of the process's data.", registry=self.registry)
         self.control_age = Gauge(
-            "varve_control_age_seconds", "Time since the process had read the whole control log.", registry=self.registry
+            "varve_control_age_seconds",
+            "Time since the process last confirmed that it has read the whole control log.",
+            registry=self.registry,
         )
         self.control_position = Gauge(
             "varve_control_position", "Offset up to which the process has read the control log.", registry=self.registry
@@ -104,9 +106,24 @@ class Metrics:
             "Request time of the oldest unfinished erasure; 0 if there is none.",
             registry=self.registry,
         )
+        self.retention_removed = self._counter(
+            "varve_retention_removed", "Items that runs of this process have removed because their tenant keeps them no longer.", "kind"
+        )
+        self.proved_users = self._counter(
+            "varve_proved_users", "Users whose memories were made again from the log: equal, different or unsettled.", "outcome"
+        )
+        self.proof_differences = self._counter(
+            "varve_proof_differences", "Memories that are served differently than the log gives them: missing, extra or changed.", "problem"
+        )
+        for problem in ("missing", "extra", "changed"):
+            # A rate is unknown at the first value of a series: without a 0 before it, no alert would notice it.
+            self.proof_differences.labels(problem)
+        self.proved_at = Gauge(
+            "varve_proof_last_timestamp_seconds", "Time of the last proof that this process ended; 0: none.", registry=self.registry
+        )
         self.webhook_deliveries = self._counter(
             "varve_webhook_deliveries",
-            "Attempts of deliveries to webhooks, and deliveries that ended without one: delivered, failed, dead, superseded or dropped.",
+            "Attempts to deliver to webhooks, and deliveries without an attempt: delivered, failed, dead, superseded or dropped.",
             "outcome",
         )
         self.webhook_delivery_seconds = Histogram(
@@ -119,7 +136,7 @@ class Metrics:
             "varve_webhooks_dead", "Dead letters of webhooks whose partitions this process has.", registry=self.registry
         )
         self.quota_checks = self._counter(
-            "varve_quota_checks", "Requests checked against their tenant's quotas, by the keeper of the quotas.", "kept_by"
+            "varve_quota_checks", "Requests checked against their tenant's quotas, by the place of the check.", "kept_by"
         )
         self.quota_refusals = self._counter("varve_quota_refusals", "Requests rejected because of a quota of their tenant.", "quota")
         self.recall_paths = self._counter("varve_recall_paths", "Paths of recalls, by outcome.", "path", "outcome")

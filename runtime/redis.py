@@ -109,7 +109,7 @@ class GuardedRedis:
         """Removes keys, any number of them.
 
         Raises:
-            RedisUnavailableError: If Redis is away, was a moment ago, or refuses the command.
+            RedisUnavailableError: If Redis is unavailable, was so a moment ago, or refuses the command.
         """
         for start in range(0, len(keys), _SCAN_BATCH):
             some = keys[start : start + _SCAN_BATCH]

@@ -82,6 +82,8 @@ class KeyFamily(StrEnum):
     """Users of unfinished erasures: :mod:`control.unfinished_erasures`."""
     ERASING_INDEX = "erasing-index"
     """Index of unfinished erasures, by digest."""
+    JOBS = "jobs"
+    """Leases and last runs of periodic jobs, by name: :mod:`runtime.periodic_job`."""
     WRITE_PROBE = "write-probe"
     """One key, written to find out whether Redis accepts writes."""
 
@@ -118,6 +120,7 @@ HOLDS: Final[dict[KeyFamily, Holds]] = {
     KeyFamily.SIGN_INS: Holds.NOTHING,
     KeyFamily.ERASING: Holds.NAME,
     KeyFamily.ERASING_INDEX: Holds.NOTHING,
+    KeyFamily.JOBS: Holds.NOTHING,
     KeyFamily.WRITE_PROBE: Holds.NOTHING,
 }
 """Tests check that every family has an entry, and that an erasure deletes each family with words or traces."""

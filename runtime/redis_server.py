@@ -35,13 +35,13 @@ async def rewrite_files(redis: GuardedRedis, *, patience_s: float = _PATIENCE_S)
     try:
         has_append_only = bool((await _persistence(redis))["aof_enabled"])
     except (RedisUnavailableError, KeyError) as error:
-        return (f"{_APPEND_ONLY}, and a snapshot until the next one, where Redis has them: it does not tell ({error})",)
+        return (f"{_APPEND_ONLY}, and a snapshot until the next one, if Redis writes them, which it does not report ({error})",)
     if has_append_only and (problem := await _rewritten(redis, lambda client: client.bgrewriteaof(), "aof_rewrite", patience_s)):
         kept.append(f"{_APPEND_ONLY}: {problem}")
     try:
         has_snapshots = await _takes_snapshots(redis)
     except RedisUnavailableError as error:
-        kept.append(f"{_SNAPSHOT}, where it has one: Redis does not tell ({error})")
+        kept.append(f"{_SNAPSHOT}, if Redis writes one, which it does not report ({error})")
     else:
         if has_snapshots and (problem := await _rewritten(redis, lambda client: client.bgsave(schedule=False), "rdb_bgsave", patience_s)):
             kept.append(f"{_SNAPSHOT}: {problem}")

@@ -10,6 +10,7 @@ from typing import NamedTuple, Protocol
 
 from memory.records import HistoryEntry, Memory
 from models.embedding.port import Embedding
+from runtime.metrics import Metrics
 from runtime.redis import GuardedRedis
 from stores.filters import NON_ENTITY_KINDS, MemoryFilter, TenantScope
 from stores.position import FeedPosition
@@ -231,3 +232,29 @@ class Eraser(Protocol):
             redis: Redis, whose keys of these users are deleted.
         """
         ...
+
+
+class JobWork(Protocol):
+    """One run of a periodic job."""
+
+    async def __call__(self, *, store: MemoryStore, redis: GuardedRedis, metrics: Metrics) -> None:
+        """Does the work.
+
+        Args:
+            store: The vector store.
+            redis: Redis.
+            metrics: The metrics of the process.
+
+        Raises:
+            VarveError: It failed, and is repeated later.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceJob:
+    """Periodic work of the flow that one of the query services does. The service gets it as an argument at its start."""
+
+    name: str
+    interval_s: float
+    work: JobWork

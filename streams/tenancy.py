@@ -126,6 +126,18 @@ def is_place_erased(tenants: TenantDirectory, tenant: str, user: str | None, top
         raise _behind(error) from error
 
 
+def is_held(tenants: TenantDirectory, tenant: str, user: str) -> bool:
+    """Whether a legal hold is in force on a user.
+
+    Raises:
+        TransientError: This process's control data is too old to decide.
+    """
+    try:
+        return tenants.is_held(tenant, user)
+    except ControlLogBehindError as error:
+        raise _behind(error) from error
+
+
 def erasure_epoch(tenants: TenantDirectory, tenant: str, user: str) -> str:
     """Epoch of the user's newest erasure; empty if the user was never erased.
 

@@ -142,6 +142,19 @@ def test_test_names_are_short() -> None:
     assert long == []
 
 
+def test_nothing_follows_the_call_of_a_script() -> None:
+    """Names that are defined below ``if __name__ == "__main__":`` do not exist yet when the script runs."""
+    late = [
+        f"{path.relative_to(ROOT)}:{guard.lineno}"
+        for package in (*CORE, *BESIDE, "tests", "examples")
+        for path in files_of(package)
+        for body in [ast.parse(path.read_text()).body]
+        for guard in body[:-1]
+        if isinstance(guard, ast.If) and ast.unparse(guard.test) == "__name__ == '__main__'"
+    ]
+    assert late == [], f"move these to the end of their files: {late}"
+
+
 def test_no_package_has_over_a_third_of_the_lines() -> None:
     lines = {package: sum(len(path.read_text().splitlines()) for path in files_of(package)) for package in CORE}
     shares = {package: count / sum(lines.values()) for package, count in lines.items()}

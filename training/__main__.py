@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import Final
 
 from memory.errors import VarveError
-from training.sift import ablate, curriculum, data, evaluate, merge, optimise, reward, serve, warm_up
+from training.sift import ablate, curriculum, data, dequantise, evaluate, merge, optimise, reward, serve, warm_up
 from training.sift.smoke import command as smoke
 
 _STEPS: Final = {
     "data": data,
+    "dequantise": dequantise,
     "warm-up": warm_up,
     "reward": reward,
     "curriculum": curriculum,

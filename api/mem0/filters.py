@@ -60,7 +60,7 @@ class MemoryFilters:
 
     def _all(self, fields: Any, depth: int) -> tuple[Callable[[Item], bool], frozenset[str] | None]:
         if not isinstance(fields, dict) or not fields:
-            raise FilterError(f"filters: expected an object with conditions, found {_quoted(fields)}")
+            raise FilterError(f"filters: expected an object with conditions, found {quoted(fields)}")
         if depth > MAX_DEPTH:
             raise FilterError(f"filters: conditions may be nested {MAX_DEPTH} times")
         parts = [self._one(str(name), value, depth) for name, value in fields.items()]
@@ -84,6 +84,9 @@ class MemoryFilters:
         if unknown or not comparisons:
             found = ", ".join(map(str, unknown)) or "nothing"
             raise FilterError(f"filters.{name}: expected one of {', '.join(_OPERATORS[name])}, found {found}")
+        self._left -= sum(len(each) for each in comparisons.values() if isinstance(each, list))
+        if self._left < 0:
+            raise FilterError(f"filters: at most {MAX_CONDITIONS} conditions and values of lists")
         tests = [_comparison(name, operator, operand) for operator, operand in comparisons.items()]
         return lambda item: all(test(item) for test in tests), _users(name, comparisons)
 
@@ -117,7 +120,7 @@ def parse_query_filters(text: str) -> Any:
     try:
         return ast.literal_eval(text)
     except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError) as error:
-        raise FilterError(f"filters: neither JSON nor a Python dictionary: {_quoted(text)}") from error
+        raise FilterError(f"filters: neither JSON nor a Python dictionary: {quoted(text)}") from error
 
 
 def _users(name: str, comparisons: Mapping[str, Any]) -> frozenset[str] | None:
@@ -135,7 +138,7 @@ def _comparison(name: str, operator: str, operand: Any) -> Callable[[Item], bool
     read = _reader(name)
     if operator == "in":
         if not isinstance(operand, list):
-            raise FilterError(f"{path}: expected a list, found {_quoted(operand)}")
+            raise FilterError(f"{path}: expected a list, found {quoted(operand)}")
         wanted = [_operand(name, each, path) for each in operand]
         return lambda item: any(value in wanted for value in read(item))
     value = _operand(name, operand, path)
@@ -168,10 +171,19 @@ def _operand(name: str, value: Any, path: str) -> Any:
         try:
             return _time(value)
         except (ValueError, TypeError, OverflowError, OSError) as error:
-            raise FilterError(f"{path}: expected a date, a time in ISO 8601 or seconds since 1970, found {_quoted(value)}") from error
-    if not isinstance(value, str):
-        raise FilterError(f"{path}: expected text, found {_quoted(value)}")
+            raise FilterError(f"{path}: expected a date, a time in ISO 8601 or seconds since 1970, found {quoted(value)}") from error
+    if not isinstance(value, str) or not _is_unicode(value):
+        raise FilterError(f"{path}: expected text, found {quoted(value)}")
     return value
+
+
+def _is_unicode(text: str) -> bool:
+    """Whether a text has no lone surrogate, which the literals of Python may have."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _time(value: Any) -> datetime:
@@ -185,6 +197,7 @@ def _everything(_: Item) -> bool:
     return True
 
 
-def _quoted(value: Any) -> str:
+def quoted(value: Any) -> str:
+    """A value for an error, shortened."""
     text = repr(value)
     return text if len(text) <= 80 else f"{text[:80]}..."

@@ -11,6 +11,7 @@ from starlette.routing import BaseRoute, Mount
 from starlette.types import ASGIApp
 
 from api.mem0.filters import parse_query_filters
+from api.mem0.options import refuse_ambiguous
 from api.mem0.requests import PATH, Answer, Mem0Endpoints, Mem0Request
 from api.mem0.server import server_routes
 from api.problems import ProblemError
@@ -21,6 +22,7 @@ _SCHEMES: Final = ("token", "bearer")
 
 
 async def _delete_all(call: Mem0Request) -> dict[str, Any]:
+    refuse_ambiguous(call.query)
     text = call.query.get("filters")
     return await call.operations.delete_all(call.query, None if text is None else parse_query_filters(text))
 
@@ -31,7 +33,7 @@ async def _unsupported(call: Mem0Request) -> None:
     )
 
 
-_ROUTES: Final[tuple[tuple[str, str, Answer], ...]] = (
+ROUTES: Final[tuple[tuple[str, str, Answer], ...]] = (
     ("GET", "/v1/ping/", lambda call: call.operations.ping()),
     ("POST", "/v3/memories/add/", lambda call: _with_body(call, call.operations.add)),
     ("POST", "/v1/memories/", lambda call: _with_body(call, call.operations.add)),
@@ -45,7 +47,7 @@ _ROUTES: Final[tuple[tuple[str, str, Answer], ...]] = (
     ("DELETE", "/v1/memories/{memory_id}/", lambda call: call.operations.delete(call.path("memory_id"))),
     ("GET", "/v1/memories/{memory_id}/history/", lambda call: call.operations.history(call.path("memory_id"))),
     ("GET", "/v1/entities/", lambda call: call.operations.users(call.query)),
-    ("DELETE", "/v2/entities/{kind}/{name:path}/", lambda call: call.operations.delete_entity(call.path("kind"), call.path("name"))),
+    ("DELETE", "/v2/entities/{kind}/{name:rest}/", lambda call: call.operations.delete_entity(call.path("kind"), call.path("name"))),
     ("GET", "/api/v1/orgs/organizations/{organization}/projects/{project}/", lambda call: _project(call)),
     ("PUT", "/v1/batch/", lambda call: _with_body(call, call.operations.batch_update)),
     ("DELETE", "/v1/batch/", lambda call: _with_body(call, call.operations.batch_delete)),
@@ -84,5 +86,5 @@ class Mem0Facade:
     @property
     def route(self) -> BaseRoute:
         """The routes, as one."""
-        platform = self._endpoints.routes(_ROUTES, prefix="", schemes=_SCHEMES, other=_unsupported)
+        platform = self._endpoints.routes(ROUTES, prefix="", schemes=_SCHEMES, other=_unsupported)
         return Mount(PATH, routes=[*server_routes(self._endpoints), *platform])

@@ -1,7 +1,6 @@
 """mem0's operations, each as calls of Varve's own API with the caller's key: quotas, scopes, isolation and erasure are those of the API."""
 
 import asyncio
-import uuid
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
@@ -9,12 +8,11 @@ from typing import Any, Final
 
 from varve_client import AsyncVarveClient, Memory, ServiceProblemError
 
-from api.mem0.filters import MemoryFilters
+from api.mem0.filters import MemoryFilters, quoted
+from api.mem0.options import MAX_LISTED, batch_of, fields_of, filters_of, id_of, number, only
 from api.mem0.owners import ID_FIELDS, Owner, entity_of, user_of_entity
 from api.mem0.translation import RequestError, history_of, memory_fields, messages_of, page_of
 
-MAX_LISTED: Final = 10_000
-"""Most memories that one request lists or deletes: mem0 has page numbers, and Varve has cursors."""
 _PAGE: Final = 200
 _VISIBLE_WITHIN_S: Final = 5.0
 """Longest wait until reads show a change. Varve answers when a change is durable; mem0's users read it at once."""
@@ -51,39 +49,43 @@ class Mem0Operations:
 
     async def search(self, body: Mapping[str, Any]) -> dict[str, Any]:
         """Recalls memories for a query."""
-        query, filters = body.get("query"), _filters(body)
+        query, filters = body.get("query"), filters_of(body)
         if not isinstance(query, str) or not query.strip():
             raise RequestError("query: expected a text that is not blank")
-        limit, threshold = _number(body, "top_k", 10, 1, _MAX_RESULTS), body.get("threshold")
+        limit, threshold, fields = number(body, "top_k", 10, 1, _MAX_RESULTS), body.get("threshold"), fields_of(body)
+        if threshold is not None and (isinstance(threshold, bool) or not isinstance(threshold, int | float)):
+            raise RequestError(f"threshold: expected a number, found {quoted(threshold)}")
         wanted = limit if filters.is_empty else _MAX_RESULTS
         found: list[dict[str, Any]] = []
         for user in [None] if filters.users is None else sorted(filters.users):
             response = await self._varve.recall(query, user=user, limit=wanted, kinds=list(_KINDS))
             found += [memory_fields(each, confidence=response.confidence) for each in response.results]
         accepted = [each for each in found if filters.accepts(each) and (threshold is None or each["score"] >= threshold)]
-        return {"results": sorted(accepted, key=lambda each: -each["score"])[:limit]}
+        best = sorted(accepted, key=lambda each: -each["score"])[:limit]
+        return {"results": [only(each, fields) for each in best]}
 
     async def get_all(self, body: Mapping[str, Any], query: Mapping[str, str]) -> dict[str, Any]:
         """Lists memories, page by page."""
-        page, size = _number(query, "page", 1, 1, MAX_LISTED), _number(query, "page_size", 100, 1, 1000)
-        items = await self.listed(_filters(body))
+        page, size, fields = number(query, "page", 1, 1, MAX_LISTED), number(query, "page_size", 100, 1, 1000), fields_of(body)
+        items = await self.listed(filters_of(body))
         items.sort(key=lambda each: (each["created_at"], each["id"]), reverse=True)
+        items = [only(each, fields) for each in items]
         return page_of(items, page=page, size=size, path="/v3/memories/")
 
     async def get(self, memory_id: str) -> dict[str, Any]:
         """Reads one memory."""
-        return memory_fields(await self._varve.memory(_id(memory_id)))
+        return memory_fields(await self._varve.memory(id_of(memory_id)))
 
     async def update(self, memory_id: str, body: Mapping[str, Any]) -> dict[str, Any]:
         """Corrects the text of a memory."""
-        fields, correction = await self._correct(_id(memory_id), body)
+        fields, correction = await self._correct(id_of(memory_id), body)
         await self._visible(partial(self._is_corrected, memory_id, correction))
         return fields
 
     async def _correct(self, memory_id: str, body: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
         """Corrects the text of a memory. Returns the memory in mem0's form, and the id of the correction."""
-        if body.get("metadata") or body.get("expiration_date"):
-            raise RequestError("metadata, expiration_date: not available for a memory; send text")
+        if body.get("metadata") or body.get("expiration_date") or body.get("timestamp") is not None:
+            raise RequestError("metadata, expiration_date, timestamp: not available for a memory; send text")
         text = body.get("text")
         if not isinstance(text, str) or not text.strip():
             raise RequestError("text: expected a text that is not blank")
@@ -93,7 +95,7 @@ class Mem0Operations:
 
     async def delete(self, memory_id: str) -> dict[str, Any]:
         """Deletes one memory."""
-        await self._delete([_id(memory_id)], reason="mem0 delete")
+        await self._delete([id_of(memory_id)], reason="mem0 delete")
         return {"message": "Memory deleted successfully!"}
 
     async def delete_all(self, ids: Mapping[str, Any], filters: Any) -> dict[str, Any]:
@@ -117,7 +119,7 @@ class Mem0Operations:
 
     async def history(self, memory_id: str) -> list[dict[str, Any]]:
         """The history of one memory."""
-        return history_of(await self._varve.memory(_id(memory_id)))
+        return history_of(await self._varve.memory(id_of(memory_id)))
 
     async def listed(self, filters: MemoryFilters) -> list[dict[str, Any]]:
         """All memories that a filter accepts, in no order.
@@ -147,7 +149,7 @@ class Mem0Operations:
             )
             known["total_memories"] += 1
             known["created_at"], known["updated_at"] = min(known["created_at"], time), max(known["updated_at"], time)
-        page, size = _number(query, "page", 1, 1, MAX_LISTED), _number(query, "page_size", 100, 1, 1000)
+        page, size = number(query, "page", 1, 1, MAX_LISTED), number(query, "page_size", 100, 1, 1000)
         return page_of([entities[key] for key in sorted(entities)], page=page, size=size, path="/v1/entities/")
 
     async def delete_entity(self, entity_type: str, name: str) -> dict[str, Any]:
@@ -169,10 +171,10 @@ class Mem0Operations:
 
     async def batch_update(self, body: Mapping[str, Any]) -> dict[str, Any]:
         """Corrects the texts of several memories."""
-        memories = _batch(body)
+        memories = batch_of(body)
         corrections: dict[str, str] = {}
         for each in memories:
-            memory_id = _id(each["memory_id"])
+            memory_id = id_of(each["memory_id"])
             _, corrections[memory_id] = await self._correct(memory_id, each)
         for memory_id, correction in corrections.items():
             await self._visible(partial(self._is_corrected, memory_id, correction))
@@ -180,8 +182,8 @@ class Mem0Operations:
 
     async def batch_delete(self, body: Mapping[str, Any]) -> dict[str, Any]:
         """Deletes several memories."""
-        memories = _batch(body)
-        await self._delete([_id(each["memory_id"]) for each in memories], reason="mem0 batch_delete")
+        memories = batch_of(body)
+        await self._delete([id_of(each["memory_id"]) for each in memories], reason="mem0 batch_delete")
         return {"message": f"Successfully deleted {len(memories)} memories"}
 
     async def ping(self) -> dict[str, Any]:
@@ -243,39 +245,3 @@ class Mem0Operations:
                 return found
             if len(found) >= MAX_LISTED:
                 raise RequestError(f"more than {MAX_LISTED} memories; name a user, or use Varve's own API, which has cursors")
-
-
-def _filters(body: Mapping[str, Any]) -> MemoryFilters:
-    """The filter of a request; ids outside of it count as well."""
-    ids = {name: body[name] for name in ID_FIELDS if body.get(name) not in (None, "")}
-    given = body.get("filters")
-    parts = [each for each in (ids, given) if each not in (None, {})]
-    return MemoryFilters({"AND": parts} if len(parts) > 1 else parts[0] if parts else None)
-
-
-def _number(fields: Mapping[str, Any], name: str, default: int, least: int, most: int) -> int:
-    value = fields.get(name)
-    if value in (None, ""):
-        return default
-    try:
-        number = int(str(value))
-    except ValueError as error:
-        raise RequestError(f"{name}: expected a whole number, found {value!r}") from error
-    if not least <= number <= most:
-        raise RequestError(f"{name}: expected a number from {least} to {most}, found {number}")
-    return number
-
-
-def _batch(body: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    memories = body.get("memories")
-    if not isinstance(memories, list) or not memories or not all(isinstance(each, dict) and each.get("memory_id") for each in memories):
-        raise RequestError("memories: expected a list of objects with memory_id")
-    return memories
-
-
-def _id(memory_id: Any) -> str:
-    try:
-        uuid.UUID(memory_id)
-    except (ValueError, AttributeError, TypeError) as error:
-        raise RequestError(f"memory_id: expected a UUID, found {memory_id!r}") from error
-    return str(memory_id)

@@ -10,6 +10,10 @@ _TYPES: Final = dict(zip(ID_FIELDS, ("user", "agent", "app", "run"), strict=True
 _PREFIX: Final = "mem0"
 
 
+class OwnerError(ValueError):
+    """An id has another type, or is reserved."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Owner:
     """The ids under which mem0 stores a memory. At least one of them is set.
@@ -25,16 +29,25 @@ class Owner:
 
     @classmethod
     def of(cls, *sources: Mapping[str, Any]) -> "Owner | None":
-        """The owner whose ids are in one of several objects, the first of which wins; None if there is none."""
+        """The owner whose ids are in one of several objects, the first of which wins; None if there is none.
+
+        Raises:
+            OwnerError: If an id is no text, or a ``user_id`` could be that of an agent, an app or a run.
+        """
         ids = {name: _first(name, sources) for name in ID_FIELDS}
         return cls(**ids) if any(ids.values()) else None
 
     @classmethod
     def of_memory(cls, user: str | None, session: str | None) -> "Owner":
-        """The owner of a stored memory. One that another API stored has only a user and a run: its session."""
+        """The owner of a stored memory. One that another API stored has only a user and a run: its session.
+
+        Anybody may choose a session's name, so it says nothing about a memory of another user.
+        """
         prefix, *parts = (session or "").split("/")
-        if prefix == _PREFIX and len(parts) == len(ID_FIELDS):
-            return cls(**dict(zip(ID_FIELDS, (unquote(part) or None for part in parts), strict=True)))
+        if prefix == _PREFIX and len(parts) == len(ID_FIELDS) and any(parts):
+            named = cls(**dict(zip(ID_FIELDS, (unquote(part) or None for part in parts), strict=True)))
+            if named.user == user:
+                return named
         kind, _, name = (user or "").partition(":")
         field = {each: field for field, each in _TYPES.items()}.get(kind)
         if name and field is not None and field != "user_id":
@@ -83,6 +96,11 @@ def user_of_entity(entity_type: str, name: str) -> str | None:
 def _first(name: str, sources: tuple[Mapping[str, Any], ...]) -> str | None:
     for source in sources:
         value = source.get(name)
-        if value not in (None, ""):
-            return str(value)
+        if value in (None, ""):
+            continue
+        if isinstance(value, bool) or not isinstance(value, str | int):
+            raise OwnerError(f"{name}: expected a text, found {type(value).__name__}")
+        if name == "user_id" and entity_of(str(value))[0] != "user":
+            raise OwnerError(f"user_id: must not begin with agent:, app: or run:, which stand for the users of other ids; found {value}")
+        return str(value)
     return None

@@ -1,30 +1,28 @@
 """Requests of mem0's clients: caller, body and query, and errors in mem0's form, ``{"detail": ...}``."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
-from varve_client import MessagesRefusedError, ServiceProblemError, ServiceUnreachableError
+from varve_client import AsyncVarveClient
 
+from api.facades import FacadeEndpoints, refusal_of
 from api.json_http import JsonResponse, read_json
 from api.mem0.filters import FilterError
 from api.mem0.operations import Mem0Operations
+from api.mem0.owners import OwnerError
 from api.mem0.translation import RequestError
-from api.own_api import OwnApi, api_key_of
-from api.problems import ProblemError
-from memory.errors import RecordError
+from api.own_api import api_key_of
+from api.request_body import REST
 from runtime.clocks import Clock, SystemClock
 
 PATH: Final = "/mem0"
-_TIMEOUT_S: Final = 300.0
-"""As long as mem0's client waits."""
-
-_TEMPORARY: Final = (429, 503)
+_METHODS: Final = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 
 Answer = Callable[["Mem0Request"], Awaitable[Any]]
 
@@ -60,20 +58,13 @@ class Mem0Request:
         return fields
 
     @property
-    def query(self) -> Mapping[str, str]:
+    def query(self) -> QueryParams:
         """The parameters of the query."""
         return self.request.query_params
 
     def path(self, name: str) -> str:
         """A part of the path."""
         return str(self.request.path_params[name])
-
-
-@dataclass(frozen=True, slots=True)
-class _Label:
-    """The route in logs and metrics."""
-
-    path: str
 
 
 class Mem0Endpoints:
@@ -85,7 +76,7 @@ class Mem0Endpoints:
     """
 
     def __init__(self, app: ASGIApp, *, clock: Clock | None = None) -> None:
-        self._api = OwnApi(app, timeout_s=_TIMEOUT_S)
+        self._endpoints = FacadeEndpoints(app, refuse=_refused, errors=(FormError, RequestError, FilterError, OwnerError))
         self._clock = clock or SystemClock()
 
     def routes(self, table: Collection[tuple[str, str, Answer]], *, prefix: str, schemes: Collection[str], other: Answer) -> list[Route]:
@@ -101,47 +92,36 @@ class Mem0Endpoints:
         for method, path, answer in table:
             methods.setdefault(path, {})[method] = answer
 
+        def key_of(request: Request) -> str:
+            return api_key_of(request.headers, schemes=schemes)
+
         def route(path: str, label: str, answers: Mapping[str, Answer], accepted: list[str]) -> Route:
-            return Route(f"{prefix}{path}", self._endpoint(f"{PATH}{prefix}{label}", answers, schemes, other), methods=accepted)
+            endpoint = self._endpoints.endpoint(f"{PATH}{prefix}{label}", self._answer(answers, other), key_of=key_of)
+            return Route(f"{prefix}{path}", endpoint, methods=accepted)
 
         known = [route(path, path, answers, [*answers]) for path, answers in methods.items()]
-        return [*known, route("/{rest:path}", "/...", {}, ["GET", "POST", "PUT", "PATCH", "DELETE"])]
+        return [*known, route(f"/{{rest:{REST}}}", "/...", {}, _METHODS)]
 
-    def _endpoint(
-        self, path: str, answers: Mapping[str, Answer], schemes: Collection[str], other: Answer
-    ) -> Callable[[Request], Awaitable[Response]]:
-        label = _Label(path)
+    def open_route(self, path: str, answer: Answer) -> Route:
+        """A route below :data:`PATH` that needs no key.
 
-        async def endpoint(request: Request) -> Response:
-            request.scope["route"] = label
-            answer = answers.get(request.method, other)
-            try:
-                async with self._operations(request, schemes) as operations:
-                    return JsonResponse(await answer(Mem0Request(operations, request)))
-            except FormError as error:
-                return _refusal(422, error.faults)
-            except (RequestError, FilterError, RecordError, MessagesRefusedError) as error:
-                return _refusal(400, str(error))
-            except ProblemError as error:
-                return _refusal(error.status_code, str(error.detail), error.headers or {})
-            except ServiceProblemError as error:
-                return _refusal(error.status, error.detail, _headers(error.status))
-            except ServiceUnreachableError as error:
-                return _refusal(503, str(error), {"Retry-After": "2"})
+        Args:
+            path: The path.
+            answer: The answer to every method.
+        """
+        return Route(path, self._endpoints.endpoint(f"{PATH}{path}", self._answer({}, answer), key_of=lambda _: None), methods=_METHODS)
 
-        return endpoint
+    def _answer(self, answers: Mapping[str, Answer], other: Answer) -> Callable[[AsyncVarveClient, Request], Awaitable[Response]]:
+        async def answer(varve: AsyncVarveClient, request: Request) -> Response:
+            call = Mem0Request(Mem0Operations(varve, now=self._clock.now()), request)
+            return JsonResponse(await answers.get(request.method, other)(call))
 
-    @asynccontextmanager
-    async def _operations(self, request: Request, schemes: Collection[str]) -> AsyncIterator[Mem0Operations]:
-        async with self._api.client(request, api_key_of(request.headers, schemes=schemes)) as varve:
-            yield Mem0Operations(varve, now=self._clock.now())
+        return answer
 
 
-def _headers(status: int) -> dict[str, str]:
-    if status == 401:
-        return {"WWW-Authenticate": "Bearer"}
-    return {"Retry-After": "1"} if status in _TEMPORARY else {}
-
-
-def _refusal(status: int, detail: str | list[dict[str, Any]], headers: Mapping[str, str] | None = None) -> Response:
-    return JsonResponse({"detail": detail}, status_code=status, headers=dict(headers or {}))
+def _refused(request: Request, error: Exception) -> Response:
+    """An error response. mem0's clients read ``detail`` of a body that is ``application/json``."""
+    if isinstance(error, FormError):
+        return JsonResponse({"detail": error.faults}, status_code=422)
+    refusal = refusal_of(error)
+    return JsonResponse({"detail": refusal.detail}, status_code=refusal.status, headers=dict(refusal.headers))

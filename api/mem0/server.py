@@ -111,7 +111,9 @@ def server_routes(endpoints: Mem0Endpoints) -> list[Route]:
     Args:
         endpoints: Makes the endpoints.
     """
-    return endpoints.routes(_ROUTES, prefix=PREFIX, schemes=_SCHEMES, other=_unsupported)
+    # As in mem0's server, only a sign-in needs no key.
+    sign_in = endpoints.open_route(f"{PREFIX}/auth/{{rest:rest}}", _unsupported)
+    return [sign_in, *endpoints.routes(ROUTES, prefix=PREFIX, schemes=_SCHEMES, other=_unsupported)]
 
 
 async def _add(call: Mem0Request) -> dict[str, Any]:
@@ -221,15 +223,12 @@ async def _delete_entity(call: Mem0Request) -> dict[str, Any]:
 
 
 async def _unsupported(call: Mem0Request) -> None:
-    rest = call.request.path_params.get("rest") or call.request.url.path.partition(f"{PREFIX}/")[2]
-    area = rest.partition("/")[0]
-    if area != "auth":
-        await call.operations.ping()  # As in mem0's server, only a sign-in needs no key.
-    instead = _INSTEAD.get(area, "Varve's own API is described at /openapi.json")
+    rest = call.request.url.path.partition(f"{PREFIX}/")[2]
+    instead = _INSTEAD.get(rest.partition("/")[0], "Varve's own API is described at /openapi.json")
     raise ProblemError(501, "not-supported", f"Varve does not have {call.request.method} /{rest} of mem0's server: {instead}")
 
 
-_ROUTES: Final[tuple[tuple[str, str, Answer], ...]] = (
+ROUTES: Final[tuple[tuple[str, str, Answer], ...]] = (
     ("POST", "/memories", _add),
     ("GET", "/memories", _list),
     ("DELETE", "/memories", _delete_all),
@@ -240,7 +239,7 @@ _ROUTES: Final[tuple[tuple[str, str, Answer], ...]] = (
     ("POST", "/search", _search),
     ("POST", "/reset", _reset),
     ("GET", "/entities", _entities),
-    ("DELETE", "/entities/{kind}/{name:path}", _delete_entity),
+    ("DELETE", "/entities/{kind}/{name:rest}", _delete_entity),
 )
 """Method, path and answer of each supported call."""
 

@@ -7,6 +7,8 @@ from typing import Any, Final
 from varve_client import Memory, RecalledMemory
 
 from api.mem0.owners import Owner
+from memory.records.limits import is_recordable_time
+from memory.records.message import STATEMENT
 
 REFUSED_OPTIONS: Final = (
     "expiration_date",
@@ -17,6 +19,9 @@ REFUSED_OPTIONS: Final = (
     "includes",
     "excludes",
     "immutable",
+    "observation_date",
+    "observation_time",
+    "timezone",
 )
 """Options of ``add`` that would change what is stored, and that Varve does not have: its schema decides what is extracted."""
 
@@ -27,6 +32,8 @@ class RequestError(ValueError):
 
 def messages_of(body: Mapping[str, Any], owner: Owner, *, now: datetime) -> list[dict[str, Any]]:
     """The messages of an ``add`` as Varve's.
+
+    With ``infer`` false, each message becomes one event with its text, unchanged.
 
     Args:
         body: ``messages`` (a list, or one text), and mem0's options.
@@ -47,9 +54,11 @@ def messages_of(body: Mapping[str, Any], owner: Owner, *, now: datetime) -> list
     if not isinstance(messages, list) or not messages or not all(isinstance(each, dict) for each in messages):
         raise RequestError("messages: expected a list of {role, content}")
     started = _moment(body.get("timestamp"), now)
-    metadata = body.get("metadata") or {}
+    metadata, infer = body.get("metadata") or {}, body.get("infer")
     if not isinstance(metadata, dict):
         raise RequestError("metadata: expected an object")
+    if infer is not None and not isinstance(infer, bool):
+        raise RequestError("infer: expected true or false")
     # Messages of one turn need an order, and their times are whole seconds.
     return [
         {
@@ -58,6 +67,7 @@ def messages_of(body: Mapping[str, Any], owner: Owner, *, now: datetime) -> list
             "session": owner.session,
             "event_time": (started + timedelta(milliseconds=index)).isoformat(),
             **({"metadata": metadata} if metadata else {}),
+            **({"tool_call": {"name": STATEMENT}} if infer is False and not each.get("tool_calls") else {}),
         }
         for index, each in enumerate(messages)
     ]
@@ -153,6 +163,9 @@ def _moment(timestamp: Any, now: datetime) -> datetime:
     if isinstance(timestamp, bool) or not isinstance(timestamp, int | float):
         raise RequestError("timestamp: expected seconds since 1970")
     try:
-        return datetime.fromtimestamp(timestamp, UTC)
+        moment = datetime.fromtimestamp(timestamp, UTC)
     except (ValueError, OverflowError, OSError) as error:
         raise RequestError(f"timestamp: {timestamp} is no time in seconds since 1970") from error
+    if not is_recordable_time(moment):
+        raise RequestError(f"timestamp: {timestamp} is no time in seconds since 1970")
+    return moment

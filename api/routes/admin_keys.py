@@ -12,7 +12,7 @@ from starlette.responses import Response
 from api.admin_responses import API_KEYS, CHANGED, KEY_MADE, OPERATOR_KEYS
 from api.admission import TURN
 from api.authentication import require_operator
-from api.control_changes import Settle, TenantQuery, tenant_of, write
+from api.control_changes import Settle, TenantQuery, revoke, tenant_of, write
 from api.dependencies import AppDependencies, Dependencies
 from api.json_http import JsonResponse
 from api.openapi import RequestModel, refusals
@@ -109,12 +109,7 @@ async def revoke_api_key(
     key_id: _KeyPath, tenant: TenantQuery, operator: _Admin, dependencies: AppDependencies, settle: Settle = None
 ) -> Response:
     """Revokes a key. After the response no process accepts it, not even one without a connection to Kafka."""
-
-    def change(draft: Draft) -> dict[str, Any]:
-        revoke_key(draft, tenant, key_id)
-        return {}
-
-    return await write(dependencies, operator, change, action="key revoke", settle=settle is None or settle)
+    return await revoke(dependencies, operator, lambda draft: revoke_key(draft, tenant, key_id), action="key revoke", settle=settle)
 
 
 @router.get(_OPERATORS, dependencies=[require_operator("viewer"), TURN], responses=OPERATOR_KEYS)
@@ -140,12 +135,7 @@ async def create_operator_key(
 @router.delete(_OPERATORS + "/{key_id}", responses=CHANGED | refusals(404, 409))
 async def delete_operator_key(key_id: _KeyPath, operator: _Admin, dependencies: AppDependencies, settle: Settle = None) -> Response:
     """Revokes an operator's key. After the response no process accepts it, not even one without a connection to Kafka."""
-
-    def change(draft: Draft) -> dict[str, Any]:
-        revoke_operator_key(draft, key_id)
-        return {}
-
-    return await write(dependencies, operator, change, action="operator revoke", settle=settle is None or settle)
+    return await revoke(dependencies, operator, lambda draft: revoke_operator_key(draft, key_id), action="operator revoke", settle=settle)
 
 
 async def _listed(dependencies: Dependencies, keys: Sequence[Key], owner: str) -> Response:

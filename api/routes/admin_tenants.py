@@ -9,7 +9,7 @@ from starlette.responses import Response
 from api.admin_responses import CHANGED, KEY_MADE, SIGNING, TENANT, TENANTS
 from api.admission import TURN
 from api.authentication import require_operator
-from api.control_changes import Settle, tenant_fields, tenant_of, write
+from api.control_changes import Settle, revoke, tenant_fields, tenant_of, write
 from api.dependencies import AppDependencies
 from api.json_http import JsonResponse
 from api.openapi import RequestModel, refusals
@@ -23,6 +23,7 @@ from control.message_signing import KeyId
 from control.tenant_changes import add_tenant, change_signing, remove_tenant, set_tenant
 from memory.message_preparation import MessageSettings
 from memory.records.message import Name
+from memory.retention import RetentionPolicy
 from runtime.seals import Keyring
 from runtime.settings import BudgetSettings, QuotaSettings
 
@@ -43,10 +44,13 @@ class _Fields(RequestModel):
     quota: QuotaSettings = QuotaSettings()
     messages: MessageSettings = MessageSettings()
     """Default time zone of its messages, and the markup to remove from them."""
+    retention: RetentionPolicy = Field(default_factory=dict)
+    """How long results of each type are kept: `12h`, `90d`, `8w`, `1y`. `messages` names the raw messages, `*` every other type."""
 
     def given(self) -> dict[str, Any]:
         """The fields that the body contains."""
-        return {name: getattr(self, name) for name in ("weight", "budget", "quota", "messages", "state") if name in self.model_fields_set}
+        names = ("weight", "budget", "quota", "messages", "retention", "state")
+        return {name: getattr(self, name) for name in names if name in self.model_fields_set}
 
 
 class NewTenant(_Fields):
@@ -143,12 +147,7 @@ async def update_tenant(
 @router.delete(f"{_PATH}/{{tenant:{REST}}}", responses=CHANGED | refusals(404, 409))
 async def delete_tenant(tenant: _TenantPath, operator: _Admin, dependencies: AppDependencies, settle: Settle = None) -> Response:
     """Removes a tenant with its keys. Its records then count as those of an unknown tenant; its memories are kept."""
-
-    def change(draft: Draft) -> dict[str, Any]:
-        remove_tenant(draft, tenant)
-        return {}
-
-    return await write(dependencies, operator, change, action="tenant remove", settle=settle is None or settle)
+    return await revoke(dependencies, operator, lambda draft: remove_tenant(draft, tenant), action="tenant remove", settle=settle)
 
 
 @router.post("/v1/admin/signing", openapi_extra=body_schema(SigningChange), responses=SIGNING | refusals(404, 409))

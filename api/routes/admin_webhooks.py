@@ -2,21 +2,23 @@
 
 import secrets
 from datetime import timedelta
+from functools import partial
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Depends, Path
 from pydantic import Field
 from starlette.responses import Response
 
-from api.admin_responses import CHANGED, WEBHOOK_LETTERS, WEBHOOK_MADE, WEBHOOK_REDRIVEN, WEBHOOK_TRIAL, WEBHOOKS
+from api.admin_responses import CHANGED
 from api.admission import TURN
 from api.authentication import require_operator
-from api.control_changes import Settle, TenantQuery, tenant_of, write
+from api.control_changes import Settle, TenantQuery, revoke, tenant_of, write
 from api.dependencies import AppDependencies, Dependencies
 from api.json_http import JsonResponse
 from api.openapi import RequestModel, refusals
 from api.problems import ProblemError
 from api.request_body import body_schema, json_body
+from api.webhook_responses import WEBHOOK_LETTERS, WEBHOOK_MADE, WEBHOOK_REDRIVEN, WEBHOOK_TRIAL, WEBHOOKS
 from api.webhooks.addresses import parse_url, require_public_host
 from api.webhooks.errors import SecretMissingError, TargetRefusedError
 from api.webhooks.payload import trial_body
@@ -130,12 +132,8 @@ async def delete_webhook(
     webhook_id: _WebhookPath, tenant: TenantQuery, operator: _Admin, dependencies: AppDependencies, settle: Settle = None
 ) -> Response:
     """Removes a webhook, with its waiting deliveries and dead letters. After the response no process sends to it any more."""
-
-    def change(draft: Draft) -> dict[str, Any]:
-        remove_webhook(draft, tenant, webhook_id)
-        return {}
-
-    return await write(dependencies, operator, change, action="webhook remove", settle=settle is None or settle)
+    change = partial(remove_webhook, tenant_id=tenant, webhook_id=webhook_id)
+    return await revoke(dependencies, operator, change, action="webhook remove", settle=settle)
 
 
 @router.get(

@@ -20,7 +20,7 @@ from control.document import Label
 from control.documents import OperatorKey
 from control.draft import Draft
 from control.erasure import Erasure, subject_of
-from control.erasure_changes import begin_erasure
+from control.erasure_changes import begin_erasure, require_no_hold
 from control.unfinished_erasures import ErasureRequest
 from memory.records.message import Name
 
@@ -54,12 +54,15 @@ async def request_erasure(dependencies: Dependencies, tenant: str, user: str, *,
     Raises:
         ProblemError: 409 if this process carries out no erasures, 404 if there is no such tenant.
         ChangeRefusedError: If the reason or the user's name is invalid.
+        LegalHoldError: If a legal hold is in force on the user or the tenant.
         KafkaUnavailableError: If the control log could not be written.
     """
     erasures = dependencies.erasures
     if not erasures.is_equipped:
         raise ProblemError(409, "not-equipped", "this process carries out no erasures: start it as `varve serve`, or use `varve erase`")
-    tenant_of(dependencies.tenants.draft(), tenant)  # a refused request must not store the user's name
+    known = dependencies.tenants.draft()
+    tenant_of(known, tenant)  # a refused request must not store the user's name
+    require_no_hold(known, tenant, subject_of(tenant, user))
     noted = ErasureRequest(tenant=tenant, user=user, by=by, asked_at=dependencies.clock.now())
 
     def change(draft: Draft) -> dict[str, Any]:
@@ -113,7 +116,7 @@ async def start_erasure(
 ) -> Response:
     """Erases a user everywhere, permanently, after this answer. It takes a minute or two; then the list of erasures has the receipt.
 
-    Users requested during another user's erasure are erased together after it. A request repeated during the erasure runs once more
+    Users requested during another user's erasure are erased together after it. A request repeated during the erasure runs again
     after it. If this process stops, another continues; where `resumable` is false, none does until the request is repeated.
     """
     begun = await request_erasure(dependencies, body.tenant, body.user, reason=body.reason, by=operator_name(operator))

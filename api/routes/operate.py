@@ -9,7 +9,6 @@ from fastapi import APIRouter, Depends, Path, Query, Request
 from pydantic import Field
 from starlette.responses import Response
 
-from api.admin_responses import OWN_SCHEMAS, SCHEMA
 from api.admission import TOPIC_RESULTS
 from api.authentication import Caller, OperateCaller
 from api.console_responses import OWN_KEYS
@@ -23,6 +22,7 @@ from api.responses import LETTER, LETTERS, PURGED, REDRIVEN
 from api.routes import dead_letters as letters
 from api.routes.admin_keys import key_fields
 from api.routes.dead_letters import MAX_LIMIT, LetterCommand, LetterFilter, Offset, Partition
+from api.schema_responses import OWN_SCHEMAS, SCHEMA
 from control.errors import ChangeRefusedError
 from control.key_usage import owner_of
 from control.schemas import resolve_schema

@@ -6,7 +6,6 @@ from fastapi import APIRouter, Depends, Path
 from pydantic import Field, JsonValue
 from starlette.responses import Response
 
-from api.admin_responses import METHOD, METHODS
 from api.authentication import OperateCaller, require_operator
 from api.console_responses import CHECKED
 from api.json_http import JsonResponse
@@ -14,6 +13,7 @@ from api.openapi import RequestModel, refusals
 from api.problems import ProblemError
 from api.request_body import body_schema, json_body
 from api.routes.admin_methods import get_method, list_methods
+from api.schema_responses import METHOD, METHODS
 from extraction.one_pass.prompt.prefix import compile_prefix
 from memory.errors import SchemaError
 from memory.records.limits import ForeignJson

@@ -2,12 +2,7 @@
 
 from collections.abc import Mapping
 from enum import IntEnum
-from typing import Final, NamedTuple
-
-from varve_client import MessagesRefusedError, ServiceProblemError, ServiceUnreachableError
-
-from api.problems import RETRY_AFTER_S, ProblemError
-from memory.errors import RecordError
+from typing import Final
 
 
 class Code(IntEnum):
@@ -46,48 +41,22 @@ class NotFoundError(VikingError):
     code = Code.DATA_NOT_FOUND
 
 
-class Refusal(NamedTuple):
-    """An error response."""
-
-    status: int
-    code: Code
-    message: str
-    headers: Mapping[str, str]
-
-
-EXPECTED: Final = (VikingError, RecordError, MessagesRefusedError, ProblemError, ServiceProblemError, ServiceUnreachableError)
-"""The errors that :func:`refusal_of` takes."""
-
 _CODES: Final[Mapping[int, Code]] = {
     401: Code.UNAUTHORIZED,
     403: Code.UNAUTHORIZED,
     404: Code.DATA_NOT_FOUND,
     429: Code.QUOTA_LIMITER,
 }
-_BAD_REQUEST: Final = 400
 _SERVER_ERROR: Final = 500
-_TEMPORARY: Final = (429, 503)
 
 
-def refusal_of(error: Exception) -> Refusal:
-    """The response for one of the :data:`EXPECTED` errors. Its status is never 200: the client raises only for other statuses.
+def code_of(error: Exception, status: int) -> Code:
+    """The code of an error.
 
     Args:
         error: The error.
+        status: The status of its response.
     """
-    match error:
-        case VikingError():
-            return Refusal(_BAD_REQUEST, error.code, str(error), {})
-        case ProblemError():
-            return Refusal(error.status_code, _code_of(error.status_code), str(error.detail), error.headers or {})
-        case ServiceProblemError():
-            headers = {"Retry-After": str(RETRY_AFTER_S)} if error.status in _TEMPORARY else {}
-            return Refusal(error.status, _code_of(error.status), error.detail, headers)
-        case ServiceUnreachableError():
-            return Refusal(503, Code.INTERNAL_SERVER, str(error), {"Retry-After": str(RETRY_AFTER_S)})
-        case _:
-            return Refusal(_BAD_REQUEST, Code.INVALID_REQUEST, str(error), {})
-
-
-def _code_of(status: int) -> Code:
+    if isinstance(error, VikingError):
+        return error.code
     return _CODES.get(status, Code.INTERNAL_SERVER if status >= _SERVER_ERROR else Code.INVALID_REQUEST)

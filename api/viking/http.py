@@ -1,30 +1,31 @@
 """``/api/memory``: the paths of VikingDB Memory's API. Every response is JSON with ``code``, ``message`` and ``request_id``."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.types import ASGIApp
+from varve_client import AsyncVarveClient
 
+from api.facades import FacadeEndpoints, refusal_of
 from api.json_http import JsonResponse, read_json
-from api.own_api import OwnApi, api_key_of
+from api.own_api import api_key_of
 from api.problems import unauthorized
-from api.viking.errors import EXPECTED, VikingError, refusal_of
+from api.request_body import REST
+from api.viking.errors import VikingError, code_of
 from api.viking.operations import VikingOperations
 from runtime.clocks import Clock, SystemClock
 from runtime.tracing import trace_id
 
 PATH: Final = "/api/memory"
-_TIMEOUT_S: Final = 300.0
 _SIGNED: Final = "hmac-sha256"
 _SUCCESS: Final = 0
 
 Operation = Callable[[VikingOperations, Mapping[str, Any]], Awaitable[dict[str, Any]]]
 
-_OPERATIONS: Final[Mapping[str, Operation]] = {
+OPERATIONS: Final[Mapping[str, Operation]] = {
     "/session/add": VikingOperations.add_session,
     "/session/info": VikingOperations.session_info,
     "/search": VikingOperations.search,
@@ -42,7 +43,7 @@ _OPERATIONS: Final[Mapping[str, Operation]] = {
 }
 """The operation of each path. All are POST requests."""
 
-_INSTEAD: Final[Mapping[str, str]] = {
+INSTEAD: Final[Mapping[str, str]] = {
     "/session/streaming_write": "send messages with /api/memory/session/add or POST /v1/messages, which also extract automatically",
     "/get_context": "POST /v1/context returns what the memory knows as a text, with the newest messages of a session",
     "/collection/create": "a collection is the schema of a tenant, which an operator sets with POST /v1/admin/tenants",
@@ -51,13 +52,6 @@ _INSTEAD: Final[Mapping[str, str]] = {
     "/collection/list": "GET /v1/schemas lists the schemas",
 }
 """Paths without an operation, and what Varve has instead."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Label:
-    """The route in logs and metrics."""
-
-    path: str
 
 
 class VikingFacade:
@@ -69,36 +63,32 @@ class VikingFacade:
     """
 
     def __init__(self, app: ASGIApp, *, clock: Clock | None = None) -> None:
-        self._api = OwnApi(app, timeout_s=_TIMEOUT_S)
+        self._endpoints = FacadeEndpoints(app, refuse=_refused, errors=(VikingError,))
         self._clock = clock or SystemClock()
 
     @property
     def route(self) -> BaseRoute:
         """The routes, as one."""
-        routes = [Route(path, self._endpoint(path, _checked(operation)), methods=["POST"]) for path, operation in _OPERATIONS.items()]
+        routes = [Route(path, self._endpoint(path, _checked(operation)), methods=["POST"]) for path, operation in OPERATIONS.items()]
         ping = Route("/ping", self._endpoint("/ping", _ping), methods=["GET"])
-        other = Route("/{rest:path}", self._endpoint("/...", _unsupported), methods=["GET", "POST", "PUT", "PATCH", "DELETE"])
+        other = Route(f"/{{rest:{REST}}}", self._endpoint("/...", _unsupported), methods=["GET", "POST", "PUT", "PATCH", "DELETE"])
         return Mount(PATH, routes=[*routes, ping, other])
 
     def _endpoint(
-        self, path: str, answer: Callable[[VikingOperations, Request], Awaitable[dict[str, Any]]]
+        self, path: str, operate: Callable[[VikingOperations, Request], Awaitable[dict[str, Any]]]
     ) -> Callable[[Request], Awaitable[Response]]:
-        label = _Label(f"{PATH}{path}")
+        async def answer(varve: AsyncVarveClient, request: Request) -> Response:
+            data = await operate(VikingOperations(varve, now=self._clock.now()), request)
+            return JsonResponse({"code": _SUCCESS, "message": "success", "data": data, "request_id": trace_id(request.state.trace)})
 
-        async def endpoint(request: Request) -> Response:
-            request.scope["route"] = label
-            request_id = trace_id(request.state.trace)
-            try:
-                _refuse_signatures(request)
-                async with self._api.client(request, api_key_of(request.headers)) as varve:
-                    data = await answer(VikingOperations(varve, now=self._clock.now()), request)
-            except EXPECTED as error:
-                refusal = refusal_of(error)
-                body = {"code": refusal.code, "message": refusal.message, "request_id": request_id}
-                return JsonResponse(body, status_code=refusal.status, headers=dict(refusal.headers))
-            return JsonResponse({"code": _SUCCESS, "message": "success", "data": data, "request_id": request_id})
+        return self._endpoints.endpoint(f"{PATH}{path}", answer, key_of=_key_of)
 
-        return endpoint
+
+def _refused(request: Request, error: Exception) -> Response:
+    """An error response. Its status is never 200: the client raises only for other statuses."""
+    refusal = refusal_of(error)
+    body = {"code": code_of(error, refusal.status), "message": refusal.detail, "request_id": trace_id(request.state.trace)}
+    return JsonResponse(body, status_code=refusal.status, headers=dict(refusal.headers))
 
 
 def _checked(operation: Operation) -> Callable[[VikingOperations, Request], Awaitable[dict[str, Any]]]:
@@ -120,17 +110,18 @@ async def _ping(operations: VikingOperations, request: Request) -> dict[str, Any
 
 async def _unsupported(operations: VikingOperations, request: Request) -> dict[str, Any]:
     path = "/" + str(request.path_params["rest"])
-    instead = _INSTEAD.get(path, "Varve's own API is described at /openapi.json")
+    instead = INSTEAD.get(path, "Varve's own API is described at /openapi.json")
     raise VikingError(f"Varve does not have {request.method} {PATH}{path} of VikingDB: {instead}")
 
 
-def _refuse_signatures(request: Request) -> None:
-    """Refuses requests that are signed with an access key: their check needs the secret, and Varve keeps only digests of keys.
+def _key_of(request: Request) -> str:
+    """The key of a request. One that is signed with an access key has none: its check needs the secret, and Varve keeps only digests.
 
     Raises:
-        ProblemError: 401.
+        ProblemError: 401 if the request is signed.
     """
     if request.headers.get("authorization", "").lower().startswith(_SIGNED):
         raise unauthorized(
             "requests signed with an access key and a secret are not supported; use auth=APIKey(api_key=...) with a key of Varve"
         )
+    return api_key_of(request.headers)

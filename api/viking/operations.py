@@ -42,7 +42,8 @@ _PROFILES_OF_EVENTS: Final = (
     "Varve computes profiles from events: send what was said with add_session, or set single fields with update_profile"
 )
 _KEPT_PROFILES: Final = (
-    "Varve computes profiles from events: delete the events that are wrong, or erase the user with DELETE /v1/users/{user}"
+    "Varve computes profiles from events, so that a deleted one would come back: delete the events that are wrong, or erase the user with "
+    "DELETE /v1/users/{user}"
 )
 
 

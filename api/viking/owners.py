@@ -12,7 +12,8 @@ _PARTS: Final = 4
 _LONGEST_ID: Final = 256
 """Characters of a message's id."""
 _HANDLE: Final = "message"
-_OF_ASSISTANT: Final = "assistant:"
+OF_ASSISTANT: Final = "assistant:"
+"""Beginning of the user to whom the events of an assistant without a user belong."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,8 +74,8 @@ class MessageOwner:
         """
         assistants: dict[str, None] = {}
         groups: dict[str, None] = {}
-        if user is not None and user.startswith(_OF_ASSISTANT):
-            assistants[user.removeprefix(_OF_ASSISTANT)] = None
+        if user is not None and user.startswith(OF_ASSISTANT):
+            assistants[user.removeprefix(OF_ASSISTANT)] = None
         for each in evidence:
             prefix, *parts = each.split("/")
             if prefix == _PREFIX and len(parts) == _PARTS - 1:
@@ -104,9 +105,14 @@ class MessageHandle:
 
 def user_of_assistant(assistant_id: str) -> str:
     """The user in Varve of an assistant's own events."""
-    return f"{_OF_ASSISTANT}{assistant_id}"
+    return f"{OF_ASSISTANT}{assistant_id}"
 
 
 def user_ids(user: str | None) -> list[str]:
     """The ``user_id`` of a memory as VikingDB returns it."""
-    return [] if user is None or user.startswith(_OF_ASSISTANT) else [user]
+    return [] if user is None or user.startswith(OF_ASSISTANT) else [user]
+
+
+def is_of_assistant(user: str | None) -> bool:
+    """Whether a user in Varve is that of an assistant's own events."""
+    return user is not None and user.startswith(OF_ASSISTANT)

@@ -10,7 +10,7 @@ from varve_client import Memory, RecalledMemory, Session
 
 from api.viking.errors import VikingError
 from api.viking.filters import time_of
-from api.viking.owners import MessageOwner, Owner, user_ids
+from api.viking.owners import OF_ASSISTANT, MessageOwner, Owner, is_of_assistant, user_ids
 
 MAX_MESSAGES: Final = 1000
 _ROLES: Final = ("user", "assistant", "system")
@@ -62,9 +62,11 @@ def owner_of(fields: Mapping[str, Any], *, user: str = "user_id", assistant: str
         assistant: The field of the assistant.
 
     Raises:
-        VikingError: If one is no text.
+        VikingError: If one is no text, or the user could be an assistant's.
     """
     ids = {name: optional_text(fields, field) for name, field in (("user_id", user), ("assistant_id", assistant), ("group_id", "group_id"))}
+    if is_of_assistant(ids["user_id"]):
+        raise VikingError(f"{user}: must not begin with {OF_ASSISTANT}, which stands for the events of an assistant without a user")
     return Owner(**ids)
 
 
@@ -227,6 +229,8 @@ def _message(
         raise VikingError(f"{path}.content: expected a text or a list of parts")
     speaker_id = optional_text(fields, "role_id")
     name = optional_text(fields, "role_name") or optional_text(metadata, f"default_{role}_name")
+    if role == "user" and is_of_assistant(speaker_id):
+        raise VikingError(f"{path}.role_id: must not begin with {OF_ASSISTANT}, which stands for the events of an assistant without a user")
     if role == "user" and speaker_id is not None:
         owner = Owner(user_id=speaker_id, assistant_id=owner.assistant_id, group_id=owner.group_id)
     elif role == "assistant" and speaker_id is not None:

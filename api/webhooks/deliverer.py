@@ -2,6 +2,7 @@
 
 The processes of the service share the partitions of the topic of deliveries. A new owner of a partition reads it from its beginning: it
 holds the waiting and the dead deliveries. A process that dies loses nothing, and its running deliveries are repeated with the same ids.
+A process that stood still for longer than Kafka waits for it has lost its partitions: it begins no delivery before it has them again.
 """
 
 import asyncio
@@ -40,6 +41,8 @@ _POLL_MS: Final = 100
 _MOST_RECORDS: Final = 1000
 _PAUSE_S: Final = 1.0
 _SWEEP_S: Final = 60.0
+_HEARTBEATS: Final = 3
+"""Heartbeats in the time after which Kafka takes the partitions of a silent process away."""
 
 _LaneKey = tuple[str, str]
 
@@ -97,6 +100,7 @@ class Deliverer(ConsumerRebalanceListener):  # type: ignore[misc]
         self._lanes: dict[_LaneKey, Lane] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._swept_at = time.monotonic()
+        self._stepped_at = time.monotonic()
 
     async def run(self) -> None:
         """Delivers until it is cancelled.
@@ -112,11 +116,16 @@ class Deliverer(ConsumerRebalanceListener):  # type: ignore[misc]
                 enable_auto_commit=False,
                 auto_offset_reset="earliest",
                 session_timeout_ms=int(self._kafka.session_timeout_s * 1000),
+                heartbeat_interval_ms=int(self._kafka.session_timeout_s * 1000 / _HEARTBEATS),
             )
             consumer.subscribe([self._topic], listener=self)
             try:
                 await connect(consumer)
+                self._stepped_at = time.monotonic()
                 while True:
+                    if self._stood_still:
+                        raise KafkaUnavailableError("this process stood still, and other processes may have its deliveries to webhooks")
+                    self._stepped_at = time.monotonic()
                     await self._step(consumer)
             finally:
                 await self._drop_all()
@@ -130,6 +139,14 @@ class Deliverer(ConsumerRebalanceListener):  # type: ignore[misc]
         """Begins to read partitions."""
         self._restoring = {partition: {} for partition in assigned}
         self._ends = {}
+
+    @property
+    def _stood_still(self) -> bool:
+        """Whether this process did nothing for so long that Kafka may have given its partitions to others.
+
+        The session's time runs from the last heartbeat, which may have been one interval earlier.
+        """
+        return time.monotonic() - self._stepped_at > self._kafka.session_timeout_s / 2
 
     async def _step(self, consumer: AIOKafkaConsumer) -> None:
         unknown = [partition for partition in self._restoring if partition not in self._ends]
@@ -200,7 +217,7 @@ class Deliverer(ConsumerRebalanceListener):  # type: ignore[misc]
         except ControlLogBehindError:
             return
         # The next sweep ends the deliveries of a removed webhook.
-        while webhook is not None and (delivery := lane.start_next(now)) is not None:
+        while webhook is not None and not self._stood_still and (delivery := lane.start_next(now)) is not None:
             self._spawn(self._deliver(lane, webhook, delivery))
 
     def _sweep(self) -> None:
@@ -227,6 +244,8 @@ class Deliverer(ConsumerRebalanceListener):  # type: ignore[misc]
     async def _deliver(self, lane: Lane, webhook: Webhook, delivery: WebhookDelivery) -> None:
         started = time.monotonic()
         outcome = await self._attempt(webhook, delivery)
+        if isinstance(outcome, Failure) and self._stood_still:
+            return  # the new owner may have delivered it meanwhile
         if isinstance(outcome, Failure):
             now = self._clock.now()
             record = lane.on_failed(delivery.id, outcome, now=now, uniform=random.uniform)
@@ -253,7 +272,7 @@ class Deliverer(ConsumerRebalanceListener):  # type: ignore[misc]
         try:
             return await self._sender.send(delivery.tenant, webhook, message_id=delivery.id, body=body) or "delivered"
         except Exception as error:
-            # A defect with one delivery must not occupy its lane for ever.
+            # A defect with one delivery must not occupy its lane forever.
             _log.exception("webhook_attempt_broke", webhook=webhook.id, delivery=delivery.id, error=str(error))
             return Failure("internal error")
 

@@ -26,7 +26,7 @@ def values_of(text: str) -> list[Value]:
     return list(_values(text))
 
 
-def untold(text: str) -> list[str]:
+def undocumented(text: str) -> list[str]:
     """The paths of values without a documented meaning, whose parents have none either."""
     told = {value.path for value in _values(text)}
     return [path for path in _leaves(yaml.safe_load(text)) if not any(path == each or path.startswith(f"{each}.") for each in told)]

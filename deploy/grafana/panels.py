@@ -29,8 +29,8 @@ class Panel:
     unit: str
     """Grafana's id of a unit: ``s``, ``short``, ``reqps``, ``percentunit``."""
     queries: Sequence[Query]
-    tells: str = ""
-    """The panel's description, where the title does not suffice."""
+    description: str = ""
+    """An explanation of the title."""
     kind: Kind = "timeseries"
     width: int = 12
     """Width, of 24 columns."""
@@ -87,7 +87,7 @@ def _panel(panel: Panel) -> dict[str, Any]:
     return {
         "type": panel.kind,
         "title": panel.title,
-        "description": panel.tells,
+        "description": panel.description,
         "datasource": _SOURCE,
         "fieldConfig": {"defaults": {"unit": panel.unit, "min": 0, "thresholds": {"mode": "absolute", "steps": steps}}, "overrides": []},
         "options": {"legend": {"displayMode": "list", "placement": "bottom"}, "tooltip": {"mode": "multi"}}

@@ -1,10 +1,10 @@
 """``python -m evaluation fit-adapter``: fits the adapter of the embedded model, and writes it where the model reads it.
 
-The data are conversations with questions in LoCoMo's form. The adapter that is shipped is fitted to
-``evaluation/adapter/conversations.json``, invented for it, and no part of any benchmark (ADR 28). It needs torch, which nothing else does:
-``pip install torch`` first. It was made by ``--anew --epochs 2``, then ``fit-projection``, since the projection is that of the adapted
-model's tokens, then once more from there, and ``fit-projection`` again. Afterwards, fit the ranking and the confidence again,
-and raise ``VECTORS_VERSION``.
+The data are conversations with questions in LoCoMo's form. The shipped adapter is fitted to ``evaluation/adapter/conversations.json``,
+which was invented for it and is part of no benchmark (ADR 28). The command needs torch: ``pip install torch`` first. The shipped adapter
+was made by ``--from-scratch --epochs 2``, then ``fit-projection``, as the projection is that of the adapted model's tokens, then again
+without ``--from-scratch``, and ``fit-projection`` again. Afterwards, fit the ranking and the confidence again, and raise
+``VECTORS_VERSION``.
 """
 
 import argparse
@@ -28,10 +28,12 @@ MAX_TOKENS: Final = 80
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The command's own arguments."""
-    parser.add_argument("--anew", action="store_true", help="begin with an adapter that adds nothing; else it goes on from the present one")
-    parser.add_argument("--epochs", type=int, default=1, help="how often each question is learned from")
-    parser.add_argument("--seed", type=int, default=0, help="of all that is drawn by chance")
-    parser.add_argument("--adapter", type=Path, default=ADAPTER_FILE, help="where the adapter is written")
+    parser.add_argument(
+        "--from-scratch", action="store_true", help="begin with an adapter that changes nothing. Default: continue from the present one"
+    )
+    parser.add_argument("--epochs", type=int, default=1, help="passes over all questions")
+    parser.add_argument("--seed", type=int, default=0, help="seed of all random choices")
+    parser.add_argument("--adapter", type=Path, default=ADAPTER_FILE, help="file to write")
 
 
 def run(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -50,7 +52,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
         examples,
         lambda text: tokenizer.encode(text).ids,
         projection=np.load(PROJECTION_FILE, allow_pickle=False),
-        present={} if arguments.anew else load_file(ADAPTER_FILE),
+        present={} if arguments.from_scratch else load_file(ADAPTER_FILE),
         epochs=arguments.epochs,
         seed=arguments.seed,
     )

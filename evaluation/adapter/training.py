@@ -1,9 +1,9 @@
 """Fits the adapter by contrast: a question's vectors come nearer to an answering memory's than to those of the others in its batch.
 
 The loss is the cross entropy of the answering memory among all memories of a batch: those of other questions ("in-batch negatives",
-Karpukhin et al. 2020, "Dense Passage Retrieval", section 3.2), and others that the model before took for near. It is taken of the cosine of
-dense vectors, of late interaction with the question as it is asked, and, at half the weight, of late interaction with its first person: so
-they are searched.
+Karpukhin et al. 2020, "Dense Passage Retrieval", section 3.2), and others that the previous model ranked high. It uses the cosine of
+dense vectors, late interaction with the question, and, at half the weight, late interaction with the question in the first person, as
+recalls do.
 """
 
 import random
@@ -24,7 +24,7 @@ _OTHERS: Final = 4
 """Memories of a question's conversation that do not answer it, in a batch."""
 _LEARNING_RATE: Final = 5e-4
 _WARM_UP: Final = 0.1
-"""The share of all steps in which the rate grows to it; from then on it falls, in a straight line, to a twentieth."""
+"""Share of all steps in which the learning rate grows to it. Then it falls linearly to a twentieth."""
 _WEIGHT_DECAY: Final = 0.01
 _LONGEST_GRADIENT: Final = 1.0
 _DENSE_TEMPERATURE: Final = 0.05
@@ -54,9 +54,9 @@ def fitted_adapter(
         examples: At least as many as a batch has.
         tokenize: Gives a text's token ids, the special ones included.
         projection: Of token vectors to those that late interaction compares, as :mod:`models.embedding.weights` has it.
-        present: The adapter to go on from; empty: one that adds nothing.
+        present: The adapter to continue from; empty: one that changes nothing.
         epochs: How often each question is learned from.
-        seed: Of the order, the others drawn, the adapter's beginning and what is dropped.
+        seed: Seed of all random choices: order, other memories, first weights, dropout.
 
     Returns:
         The arrays of ``models/embedding/minilm_adapter.safetensors`` by their names, in half precision.
@@ -87,7 +87,7 @@ def drawn(questions: Sequence[Example], chance: random.Random) -> Batch:
 
     Args:
         questions: The questions.
-        chance: Draws the memories.
+        chance: Source of random numbers.
     """
     answering = [chance.choice(each.answering) for each in questions]
     others = [other for each in questions for other in each.drawn_others(_OTHERS, chance)]

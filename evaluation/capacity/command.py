@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--call-seconds", type=float, default=3.0)
     parser.add_argument("--memory-bytes", type=float, default=5200.0, help="of a memory in the store")
     parser.add_argument("--tail-bytes", type=float, default=1400.0, help="of a session in Redis")
-    parser.add_argument("--log-bytes", type=float, default=1600.0, help="of a message in the topics that are kept for ever")
+    parser.add_argument("--log-bytes", type=float, default=1600.0, help="bytes of a message in the topics that are kept forever")
     parser.add_argument("--messages-a-day", type=float, default=MESSAGES_A_DAY, help="of a user")
     parser.add_argument("--sessions-a-day", type=float, default=SESSIONS_A_DAY, help="of a user")
     parser.add_argument("--partitions", type=int, default=PARTITIONS, help="that the topics were created with")

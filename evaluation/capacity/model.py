@@ -30,11 +30,11 @@ class Costs:
     memory_bytes: float
     """Bytes of a memory on the store's disk; its vectors are read at random, so they should fit into memory."""
     session_row_bytes: float
-    """Bytes of a closed session in the sessions stage's table and changelog. It is kept for ever."""
+    """Bytes of a closed session in the sessions stage's table and changelog. It is kept forever."""
     tail_bytes: float
     """Bytes of a session in Redis, for a week."""
     log_bytes: float
-    """Bytes of a message in Kafka, over all topics that are kept for ever, before replication."""
+    """Bytes of a message in Kafka, over all topics that are kept forever, before replication."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

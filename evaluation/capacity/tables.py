@@ -48,7 +48,7 @@ def tables(
         ["store, on disk and in memory", *(_bytes(each.store_bytes) for each in people)],
         ["rows of closed sessions", *(_bytes(each.session_rows_bytes) for each in people)],
         ["Redis, tails of a week", *(_bytes(each.redis_bytes) for each in people)],
-        ["Kafka, kept for ever, one copy", *(_bytes(each.log_bytes) for each in people)],
+        ["Kafka, kept forever, one copy", *(_bytes(each.log_bytes) for each in people)],
     ]
     breaks = [[_number(rate), what] for rate, what in limits(costs, partitions=partitions)]
     return "\n\n".join(

@@ -9,6 +9,8 @@ from datetime import timedelta
 from itertools import zip_longest
 from typing import Any, Final
 
+import numpy as np
+
 from evaluation.compare.answering import AnswerScore, Models, answered, estimated_spent
 from evaluation.compare.conversations import Asked, Dialogue, Step
 from evaluation.compare.ingestion import IngestedWindow, Ingestion, Tools
@@ -178,6 +180,7 @@ def _quality(recalled: Sequence[Recalled], scores: Sequence[AnswerScore | None] 
             "packed_tokens": round(sum(each.context.tokens for each in recalled) / number, 1),
             "packed_share_of_evidence": round(sum(each.packed_share for each in recalled) / number, 4),
             "seconds": round(sum(each.seconds for each in recalled) / number, 4) if is_timed else None,
+            "seconds_p95": round(float(np.percentile([each.seconds for each in recalled], 95)), 4) if is_timed and recalled else None,
             "unanswered": sum(each is not None and each.answer is None for each in scores or ()),
         },
         "packed_shares": [round(each.packed_share, 4) for each in recalled],

@@ -69,6 +69,7 @@ def _tables(report: Mapping[str, Any], figures: Mapping[str, Any], *, is_estimat
             "tokens per question",
             f"evidence in {report['budget']} tokens",
             "recall, ms",
+            "recall p95, ms",
         ],
         [
             [
@@ -84,6 +85,7 @@ def _tables(report: Mapping[str, Any], figures: Mapping[str, Any], *, is_estimat
                 f"{each['query']['model_tokens']:.0f}",
                 f"{each['query']['packed_share_of_evidence']:.3f}",
                 _shown(each["query"]["seconds"], 1, factor=1000),
+                _shown(each["query"]["seconds_p95"], 1, factor=1000),
             ]
             for name, each in methods
         ],

@@ -1,8 +1,8 @@
 """``python -m evaluation extraction``: what a model's extraction of LoCoMo costs, holds, and finds, part by part.
 
 Each conversation's windows are extracted in turn, each shown what the ones before it gave. Then its questions are asked, as ``locomo`` asks
-them: of the model's memories, of the same without one part at a time, and of the offline extractor's. Replies are kept: a run that was
-broken off goes on, and what was paid for is not asked again.
+them: of the model's memories, of the same without one part at a time, and of the offline extractor's. Replies are kept: an
+interrupted run continues, and no question is paid for twice.
 """
 
 import argparse
@@ -54,9 +54,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--endpoint", help="OpenAI-compatible address of the model; default: VARVE_LLM__BASE_URL")
     parser.add_argument("--model", help="default: VARVE_LLM__MODEL")
     parser.add_argument("--schema", choices=scenario_names(), default="companion", help="the memory types to extract")
-    parser.add_argument("--detail", choices=get_args(Detail), help="how much the model is asked to keep; default: as the schema says")
+    parser.add_argument("--detail", choices=get_args(Detail), help="how much the model should extract; default: the schema's")
     parser.add_argument("--conversations", type=int, metavar="N", help="only the first N; default: all")
-    parser.add_argument("--replies", type=Path, default=Path("build/extraction/replies.jsonl"), help="where replies are kept")
+    parser.add_argument("--replies", type=Path, default=Path("build/extraction/replies.jsonl"), help="file that keeps the replies")
 
 
 def run(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -93,7 +93,7 @@ async def _run(arguments: argparse.Namespace) -> dict[str, Any]:
         "data": arguments.data.name,
         "data_sha256": hashlib.sha256(arguments.data.read_bytes()).hexdigest(),
         "conversations": [each.windows[0].user for each in conversations],
-        "pipeline": "in process, without Kafka; Qdrant Edge behind its socket",
+        "pipeline": "in process, without Kafka; Qdrant Edge through its socket",
         "extractor": extractor.name,
         "schema": arguments.schema,
         "detail": schema.detail,

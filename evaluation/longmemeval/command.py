@@ -54,9 +54,9 @@ async def _run(arguments: argparse.Namespace) -> dict[str, Any]:
             if not question.answer_sessions:
                 left_out += 1
                 continue
-            laid_down = await memories_of(question.windows, embedder)
-            await writer.write(laid_down)
-            memories += len(laid_down)
+            stored = await memories_of(question.windows, embedder)
+            await writer.write(stored)
+            memories += len(stored)
             await writer.write(raw_turns(question.windows))
             memory = _Memory(store, embedder, settings, question)
             judged.append((question, await memory.outcomes(raw_by=arguments.profile)))
@@ -65,7 +65,7 @@ async def _run(arguments: argparse.Namespace) -> dict[str, Any]:
     return {
         "data": arguments.data.name,
         "data_sha256": hashlib.sha256(arguments.data.read_bytes()).hexdigest(),
-        "pipeline": "in process, without Kafka; Qdrant Edge behind its socket",
+        "pipeline": "in process, without Kafka; Qdrant Edge through its socket",
         "extractor": "offline",
         "schema": SCHEMA,
         "embedding": settings.embedding.model,

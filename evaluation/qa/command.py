@@ -2,8 +2,8 @@
 
 As the papers do it (VikingMem 5.1; "Memory in the LLM Era" 4.1): a model answers from the memory's context alone, a model judges the
 answer against the right one, and F1 and BLEU-1 compare their words. The memories are those of the offline extractor, whole pipeline in
-process; the context is what ``POST /v1/context`` packs. What it will cost is printed first. Replies are kept: a run that was broken off
-goes on.
+process; the context is what ``POST /v1/context`` packs. What it will cost is printed first. Replies are kept: an interrupted run
+continues.
 """
 
 import argparse
@@ -100,7 +100,7 @@ async def _run(arguments: argparse.Namespace) -> dict[str, Any]:
     report = {
         "data": arguments.data.name,
         "data_sha256": hashlib.sha256(arguments.data.read_bytes()).hexdigest(),
-        "pipeline": "in process, without Kafka; Qdrant Edge behind its socket",
+        "pipeline": "in process, without Kafka; Qdrant Edge through its socket",
         "extractor": "offline",
         "schema": SCHEMA,
         "context_tokens": arguments.tokens,

@@ -59,7 +59,7 @@ def answer_prompt(asked: Asked, context: str) -> tuple[ChatMessage, ...]:
 
     Args:
         asked: The question.
-        context: What the memory knows of it; empty where it knows nothing.
+        context: The packed context; empty if the memory has nothing relevant.
     """
     on = "" if asked.asked_at is None else f" (asked on {asked.asked_at:%A %Y-%m-%d})"
     return (

@@ -1,4 +1,4 @@
-"""Questions of LoCoMo and LongMemEval, each with what the memory knows of it."""
+"""Questions of LoCoMo and LongMemEval, each with the context that the memory packs for it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ class Asked:
     user: str
     text: str
     answer: str
-    """The right one; empty where there is none."""
+    """The right answer; empty if there is none."""
     kind: str
     """LoCoMo's category as a number, LongMemEval's question type."""
     asked_at: datetime | None
@@ -42,7 +42,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A question, and the block that the memory packs for it."""
+    """A question, and the context that the memory packs for it."""
 
     asked: Asked
     context: Context
@@ -51,13 +51,13 @@ class Prepared:
 async def prepared_questions(
     path: Path, settings: Settings, *, tokens: int, limit: int | None, expand: Expander | None = None
 ) -> list[Prepared]:
-    """All questions of a file, in its form, with their contexts. Of models it asks the one that expands alone.
+    """All questions of a file, with their contexts. It calls no model except the one that expands queries.
 
     Args:
         path: LoCoMo or LongMemEval, or a part of one.
-        settings: The embedding model, and how recalls rank.
-        tokens: Most of each context.
-        limit: Only so many questions, spread evenly over LoCoMo's, the first of LongMemEval's; None: all.
+        settings: The embedding model and the ranking.
+        tokens: Most tokens of each context.
+        limit: Most questions: spread evenly over LoCoMo's, the first of LongMemEval's. None: all.
         expand: Makes recalls those of ``mode=expand``; None: nothing is expanded.
 
     Raises:

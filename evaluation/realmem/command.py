@@ -98,7 +98,7 @@ async def _run(arguments: argparse.Namespace) -> dict[str, Any]:
             await judge.close()
     report = {
         "data": {each.name: hashlib.sha256(each.read_bytes()).hexdigest() for each in files},
-        "pipeline": "in process, without Kafka; Qdrant Edge behind its socket",
+        "pipeline": "in process, without Kafka; Qdrant Edge through its socket",
         "extractor": extractor.name,
         "schema": arguments.schema,
         "embedding": settings.embedding.model,

@@ -77,7 +77,7 @@ async def _run(arguments: argparse.Namespace) -> dict[str, Any]:
     return {
         "data": arguments.data.name,
         "data_sha256": corpus.sha256,
-        "pipeline": "in process, without Kafka; Qdrant Edge behind its socket",
+        "pipeline": "in process, without Kafka; Qdrant Edge through its socket",
         "extractor": "offline",
         "schema": SCHEMA,
         "embedding": settings.embedding.model,

@@ -6,6 +6,7 @@ from typing import Final
 from extraction.offline.fact_words import PETS, RELATIVES
 from extraction.offline.occupations import is_occupation
 from extraction.offline.patterns import any_of, listed
+from memory.cued_patterns import compiled
 
 _RELATION: Final = rf"(?P<relation>{any_of(RELATIVES, PETS)})"
 _QUESTIONS: Final = (
@@ -62,19 +63,19 @@ _QUESTIONS: Final = (
     ),
     (r"what(?:['’]s| is) your favou?rite (?P<thing>[a-z]+)\b", "My favourite {thing} is {0}"),
 )
-_NEAR: Final = re.compile(r"(?:near|close to|just outside|outside|around)\s+", re.IGNORECASE)
+_NEAR: Final = compiled(r"(?:near|close to|just outside|outside|around)\s+", re.IGNORECASE)
 _NAMING: Final = re.compile(
     r"^\W*(?:(?:his|her|its|their) name(?:['’]s| is)|(?:s?he|it)(?:['’]s| is) (?:called|named))\s+(?P<name>(?-i:[A-Z][\w'’-]+))",
     re.IGNORECASE,
 )
-_WHO_IS: Final = re.compile(r"\bwho(?:['’]s| is) (?P<name>(?-i:[A-Z])[\w'’-]+)\s*\?", re.IGNORECASE)
+_WHO_IS: Final = compiled(r"\bwho(?:['’]s| is) (?P<name>(?-i:[A-Z])[\w'’-]+)\s*\?", re.IGNORECASE)
 _RELATED: Final = re.compile(
     rf"^\W*(?:(?:oh|ah|well|hm+)\W+)*(?:(?:s?he|that)(?:['’]s| is)\s+)?(?:just )?(?:my|our) (?:(?:older|younger|elder"
     rf"|big|little|new) )?{_RELATION}(?=\s*(?:[.,!;]|$))",
     re.IGNORECASE,
 )
 """Answers who somebody is: "my fiancé"."""
-_NAMED_RELATION: Final = re.compile(rf"\byour {_RELATION}\b", re.IGNORECASE)
+_NAMED_RELATION: Final = compiled(rf"\byour {_RELATION}\b", re.IGNORECASE)
 _ASKED: Final = tuple((re.compile(rf"\b(?:{question})[^?]*\?", re.IGNORECASE), statement) for question, statement in _QUESTIONS)
 """Questions, and the statement that a noun phrase completes; the first that fits counts."""
 _OPENERS: Final = listed("""
@@ -100,8 +101,8 @@ _NO_NOUN_PHRASE: Final = re.compile(
     re.IGNORECASE,
 )
 """Words of a refusal, a question or a clause."""
-_ASKING_WORD: Final = re.compile(r"\b(?:what|where|which|who|when|how|or)\b", re.IGNORECASE)
-_JOKING: Final = re.compile(r"\b(?:kidding|joking)\b|[🙄😏😉😜😝🤪]", re.IGNORECASE)
+_ASKING_WORD: Final = compiled(r"\b(?:what|where|which|who|when|how|or)\b", re.IGNORECASE)
+_JOKING: Final = compiled(r"\b(?:kidding|joking)\b|[🙄😏😉😜😝🤪]", re.IGNORECASE)
 
 
 def completed(question: str, answer: str) -> str:

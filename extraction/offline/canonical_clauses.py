@@ -11,6 +11,7 @@ from extraction.offline.fact_words import DIETS, DISLIKING, LIKING, MANY_RELATIV
 from extraction.offline.life_rules import LEAD, LIFE_RULES, Rule
 from extraction.offline.patterns import any_of, cue, listed
 from extraction.offline.value_patterns import FIRST_NAME
+from memory.cued_patterns import Replacement, Rewrites, compiled
 
 END: Final = r"(?=\s*(?:[.,!;)…—–]|$|[^\w\s?'’\"]|(?:and|but|so|because|since|especially|too|tbh|lol|honestly|imo|these days|lately)\b))"
 _ADVERBS: Final = (
@@ -76,7 +77,7 @@ _UNREAL: Final = cue(
 """)
 )
 """Words by which a sentence may not be meant as it is put; it stays as it is."""
-_HAS_FIRST_PERSON: Final = re.compile(r"\b(?:i|im|i['’]?m|i['’]ve|me|my|mine|we|us|our)\b", re.IGNORECASE)
+_HAS_FIRST_PERSON: Final = compiled(r"\b(?:i|im|i['’]?m|i['’]ve|me|my|mine|we|us|our)\b", re.IGNORECASE)
 _SENTENCE: Final = re.compile(r"[^.!?\n]+(?:\.(?=\w)[^.!?\n]*)*[.!?\n]*")
 LONGEST: Final = 2000
 """Characters of a message whose clauses are put in order."""
@@ -269,7 +270,6 @@ _RULES: Final[tuple[Rule, ...]] = (
         r"\1 have ",
     ),
 )
-_COMPILED: Final = tuple((re.compile(pattern, re.IGNORECASE), replacement) for pattern, replacement in (*_RULES, *LIFE_RULES))
 
 
 def in_usual_order(text: str) -> str:
@@ -287,11 +287,15 @@ def _in_order(found: re.Match[str]) -> str:
     sentence = found.group()
     if sentence.rstrip().endswith("?") or _HAS_FIRST_PERSON.search(sentence) is None or any(mark in sentence for mark in '"“”'):
         return sentence
-    for pattern, replacement in _COMPILED:
-        changed = pattern.sub(replacement, sentence)
-        if changed != sentence and not _is_unreal(sentence):
-            sentence = changed
-    return sentence
+    return _USUAL_ORDER.apply(sentence)
+
+
+def _unless_unreal(pattern: re.Pattern[str], replacement: Replacement, sentence: str) -> str:
+    changed = pattern.sub(replacement, sentence)
+    return sentence if changed == sentence or _is_unreal(sentence) else changed
+
+
+_USUAL_ORDER: Final = Rewrites((*_RULES, *LIFE_RULES), re.IGNORECASE, rewrite=_unless_unreal)
 
 
 def _is_unreal(sentence: str) -> bool:

@@ -5,6 +5,7 @@ from typing import Final
 
 from extraction.offline.fact_words import PEOPLE_WHO_NAME
 from extraction.offline.patterns import any_of, listed
+from memory.cued_patterns import compiled
 
 _GREETINGS: Final = listed("""
     hi, hello, hey, hiya, heya, yo, good morning, good evening, good afternoon, good day, greetings, howdy, morning, evening, g'day
@@ -126,7 +127,7 @@ CLAUSE_BREAK: Final = re.compile(
 )
 
 
-_CONTRAST: Final = re.compile(
+_CONTRAST: Final = compiled(
     r"\b(?P<verb>is|am|['’]m|are)(?:n['’]?t| not) (?P<denied>[^,.;!?]{1,30}), (?:but(?: rather)?|it['’]?s|it is|that['’]?s) (?=\S)",
     re.IGNORECASE,
 )

@@ -1,10 +1,11 @@
 """The words of a text that carry a meaning of their own, and the texts that have none: greetings, thanks, fillers."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
-from extraction.offline.sentences import questions_of, sentences_of
+from extraction.offline.sentences import questions_among, sentences_of
+from memory.cued_patterns import compiled
 from memory.scripts import INSIDE_WORD, RUN_WITHOUT_SPACES, SCRIPTS_WITHOUT_SPACES
 from memory.words import CHINESE_FUNCTION_CHARACTERS, TOPICLESS_WORDS
 
@@ -69,30 +70,30 @@ morning afternoon evening night day today tonight luck well really going doing l
 course problem worries anytime back catch chat know mean guess think wait stay safe posted appreciate means forward hearing yay ooh
 phew hugs xoxo bro
 """
-_SIGNED_WORD: Final = re.compile(r"(?<!\w)[A-Za-z](?:\+\+|#)")
+_SIGNED_WORD: Final = compiled(r"(?<!\w)[A-Za-z](?:\+\+|#)")
 """C++, C#, F#: one letter with a sign."""
-_GREETING: Final = re.compile(
+_GREETING: Final = compiled(
     r"\W*(?:hi|hey|hello|hiya|howdy|yo|thanks|thank you|bye|goodbye|good (?:morning|afternoon|evening|night)|welcome"
     r"|sorry|wow|congrats)\b,?(?: (?-i:[A-Z]\w+))?\W*",
     re.IGNORECASE,
 )
-_ABOUT_OTHERS: Final = re.compile(r"\W*(?:s?he|they)\b", re.IGNORECASE)
-_REACTION: Final = re.compile(
+_ABOUT_OTHERS: Final = compiled(r"\W*(?:s?he|they)\b", re.IGNORECASE)
+_REACTION: Final = compiled(
     r"\W*(?:(?:wow|oh|ah|aw+|yeah|yes|yep|ok|okay|hey|haha|no|thanks|thank you|absolutely|totally|definitely|cool|nice"
     r"|awesome|great|\w+)[,!. ]+)?"
     r"(?:that|this|those|these|what|how|sounds?|looks?|so|such|you|you['’]\w+|your|have|enjoy|keep|good|great|glad"
     r"|happy|hope|hopefully|congrats|way)\b",
     re.IGNORECASE,
 )
-_FIRST_PERSON: Final = re.compile(r"\b(?:I|I['’]\w+|[Mm]y|[Mm]e|[Ww]e|[Oo]ur)\b|(?<!\S)i(?:['’]?m)?\s")
-_PERSONAL: Final = re.compile(
+_FIRST_PERSON: Final = compiled(r"\b(?:I|I['’]\w+|[Mm]y|[Mm]e|[Ww]e|[Oo]ur)\b|(?<!\S)i(?:['’]?m)?\s")
+_PERSONAL: Final = compiled(
     r"\W*(?:(?:and|but|so|yes|no|yeah|well)\W+)*(?:(?:i|we)\s+(?:had|have|like|love|hate|miss|need|want|met|went)\s+"
     r"(?!(?:it|that|this|to|you|your|the|no|one|a (?:good|great|nice|lovely))\b)\w|i['’]?m (?:nobody\b|alone\b"
     r"|not (?!sure|going|kidding)\w))",
     re.IGNORECASE,
 )
 """Says something of the writer although all its words are everyday: "We had fun in Nice", "I'm not myself"."""
-_INTRODUCTION: Final = re.compile(r"\b(?:[Tt]his is|[Ii]t['’]?s) [A-Z]\w+\W*$")
+_INTRODUCTION: Final = compiled(r"\b(?:[Tt]his is|[Ii]t['’]?s) [A-Z]\w+\W*$")
 _FILLERS: Final = frozenset(_FILLER_WORDS.split())
 _COURTESY_WORDS: Final = """
 weekend everyone everybody folks guys friend yo sup howdy greetings dear birthday hmm mhm uh huh ya yum yay cya compliment compliments
@@ -102,6 +103,7 @@ chatting catching inspiring inspired inspires helped wishes regards
 hola gracias adiós buenos días bonjour merci salut bonsoir ciao grazie buongiorno hallo danke bitte tschüss moin hej tack tak takk cześć
 dziękuję привет спасибо здравствуйте пока merhaba teşekkürler obrigado obrigada olá bom dia dank
 """
+_DIGITS: Final = frozenset("0123456789")
 _COURTESIES: Final = frozenset(_COURTESY_WORDS.split())
 """Words of greetings and thanks that are topics elsewhere: no filler alone, but a sentence of nothing else is one."""
 
@@ -120,10 +122,11 @@ def topic_words(text: str) -> list[str]:
 
 
 def _words(text: str, divided: Callable[[str], list[str]]) -> Iterator[str]:
-    for match in _WORD.finditer(text.lower().replace("’", "'")):
-        if RUN_WITHOUT_SPACES.match(match[0]):
-            yield from divided(match[0])
-        elif (word := match[0].removesuffix("'s")) not in TOPICLESS_WORDS and word not in _FILLERS and (len(word) > 1 or word.isdigit()):
+    has_runs = not text.isascii()
+    for found in _WORD.findall(text.lower().replace("’", "'")):
+        if has_runs and RUN_WITHOUT_SPACES.match(found):
+            yield from divided(found)
+        elif (word := found.removesuffix("'s")) not in TOPICLESS_WORDS and word not in _FILLERS and (len(word) > 1 or word.isdigit()):
             yield word
 
 
@@ -136,31 +139,44 @@ def is_filler(text: str, *, names: frozenset[str] = frozenset()) -> bool:
         text: A message, or a part of one.
         names: Words of the speakers' names, in lower case: to be addressed says nothing.
     """
-    return all(_is_filler_sentence(sentence, names) for sentence in sentences_of(text))
+    return are_fillers(sentences_of(text), names)
+
+
+def are_fillers(sentences: Iterable[str], names: frozenset[str] = frozenset()) -> bool:
+    """Whether each of a text's sentences is a filler.
+
+    Args:
+        sentences: The sentences.
+        names: Words of the speakers' names, in lower case.
+    """
+    return all(_is_filler_sentence(each, names) for each in sentences)
+
+
+def has_digit(text: str) -> bool:
+    """Whether a text has a digit of any script."""
+    return not _DIGITS.isdisjoint(text) if text.isascii() else any(character.isdigit() for character in text)
 
 
 def _is_filler_sentence(text: str, names: frozenset[str]) -> bool:
     if _GREETING.fullmatch(text):
         return True
-    if (
-        any(character.isdigit() for character in text)
-        or _INTRODUCTION.search(text)
-        or _SIGNED_WORD.search(text)
-        or _ABOUT_OTHERS.match(text)
-        or _PERSONAL.match(text)
-    ):
+    if has_digit(text) or _INTRODUCTION.search(text) or _SIGNED_WORD.search(text) or _ABOUT_OTHERS.match(text) or _PERSONAL.match(text):
         return False
     words = [word for word in content_words(text) if word not in names and word not in _COURTESIES]
     return not words or (len(words) == 1 and _REACTION.match(text) is not None and _FIRST_PERSON.search(text) is None)
 
 
-def only_asks(text: str) -> bool:
-    """Whether a text has nothing of substance besides questions."""
-    questions = set(questions_of(text))
-    return bool(questions) and all(sentence in questions or _says_little(sentence) for sentence in sentences_of(text))
+def only_ask(sentences: Sequence[str]) -> bool:
+    """Whether a text has nothing of substance besides questions.
+
+    Args:
+        sentences: Those of the text.
+    """
+    questions = set(questions_among(sentences))
+    return bool(questions) and all(sentence in questions or _says_little(sentence) for sentence in sentences)
 
 
 def _says_little(sentence: str) -> bool:
     """Whether a sentence next to a question only reacts: at most one content word, no number, nothing about the speaker."""
-    has_detail = any(character.isdigit() for character in sentence) or _FIRST_PERSON.search(sentence) is not None
-    return is_filler(sentence) or (not has_detail and len(content_words(sentence)) < 2)
+    has_detail = has_digit(sentence) or _FIRST_PERSON.search(sentence) is not None
+    return are_fillers(sentences_of(sentence)) or (not has_detail and len(content_words(sentence)) < 2)

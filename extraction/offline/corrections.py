@@ -7,6 +7,7 @@ from extraction.offline.fact_grammar import Field
 from extraction.offline.fact_words import NO_NAMES
 from extraction.offline.patterns import any_of, listed
 from extraction.offline.value_patterns import NAME
+from memory.cued_patterns import compiled
 
 _WEAK: Final = listed("""
     haha, hmm, hm, mm, erm, argh, ugh, oh, nope, actually, hang on, i mean, not at all, well, eh, ah, um, er, hold on, gah, dang,
@@ -22,12 +23,12 @@ _NO: Final = r"no(?=\s*(?:[^\w\s]|$)|\s+(?:wait|sorry|not|no|i|my|it|that|make|s
 _CUE: Final = re.compile(
     rf"^\W*(?:(?!sorry (?:for|about|to|if|but|not|my|i|that)\b)(?:{_NO}|{any_of(_WEAK, _STRONG)}|not \w+)\b[\s,:;.!—–-]*)+", re.IGNORECASE
 )
-_STRONG_CUE: Final = re.compile(
+_STRONG_CUE: Final = compiled(
     rf"\b{any_of(_STRONG)}\b|\b(?:meant|mean)\b|^\W*(?:actually,? )?no\b(?=\s*(?:[^\w\s]|$)|\s+(?:wait|sorry|not"
     rf"|no)\b)(?!,? (?:i|my|we|it|that|there)\b)",
     re.IGNORECASE,
 )
-_CONTRAST: Final = re.compile(r"\W*not \w+", re.IGNORECASE)
+_CONTRAST: Final = compiled(r"\W*not \w+", re.IGNORECASE)
 """Names the wrong value after the right one: "called Siri, not Siry"."""
 _MARKED: Final = re.compile(rf"^(?:\*\s?(?P<after>{NAME}|[a-z]+)|(?P<before>{NAME}|[a-z]+)\*)[.!]?$")
 """A message that only corrects a word of the message before it."""
@@ -48,7 +49,7 @@ _DENIED: Final = re.compile(
     re.IGNORECASE,
 )
 """Denies what was just said: "haha no I'm not"."""
-_MEANT: Final = re.compile(r"\b(?:meant|mean|make that|rather|correction|typo|scratch|actually)\b", re.IGNORECASE)
+_MEANT: Final = compiled(r"\b(?:meant|mean|make that|rather|correction|typo|scratch|actually)\b", re.IGNORECASE)
 _APOLOGY: Final = re.compile(
     r"^\W*(?:wait|hang on|hold on)\W*$|^\W*(?:(?:sorry|sry|pardon|apologies|my bad|oops|whoops)\b\W*)+"
     r"(?!.*\b(?:meant|mean|not|no|that|that['’]s|it|it['’]s)\b)",

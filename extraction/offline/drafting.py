@@ -10,7 +10,7 @@ from pydantic import JsonValue
 from extraction.bounds import LONGEST_TOPIC, MAX_ITEMS, MAX_KEYWORDS, most_important
 from extraction.dedup import Candidate, Thresholds, compare, merge
 from extraction.drafts import Draft, DropCounter, EventDraft, SegmentDraft
-from extraction.offline.content_words import content_words, only_asks
+from extraction.offline.content_words import content_words, has_digit
 from extraction.offline.endings import Ending
 from extraction.offline.event_types import TypeChooser
 from extraction.offline.fact_grammar import Field
@@ -25,6 +25,7 @@ from extraction.offline.turns import Passage, Turn, name_of, passages_of, turns_
 from extraction.offline.wording import event_content, event_date_of
 from extraction.port import ExtractionContext
 from extraction.statements import either_says_all
+from memory.cued_patterns import compiled
 from memory.dates.mentions import unclear_dates
 from memory.records import Window
 from memory.schema import MemorySchema, coerce_properties
@@ -32,8 +33,8 @@ from memory.schema.method import DERIVED_TYPES
 from memory.text import shortened
 from models.embedding.port import Embedding, Vector
 
-_OWN_LIFE: Final = re.compile(r"\b(?:I|I['’]\w+|my|we|our)\b")
-_NAME: Final = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+")
+_OWN_LIFE: Final = compiled(r"\b(?:I|I['’]\w+|my|we|our)\b")
+_NAME: Final = re.compile(r"[a-z,] [A-Z][a-z]")
 _KEYWORDS: Final = 6
 _TOPIC_KEYWORDS: Final = 3
 _MOST_PLACES: Final = 20
@@ -238,11 +239,11 @@ def importance_of(turn: Turn, passage: Passage) -> float:
         return 0.2
     text = passage.text
     share = 0.2 + 0.3 * min(1.0, len(content_words(text)) / 12)
-    share += 0.1 * any(character.isdigit() for character in text)
+    share += 0.1 * has_digit(text)
     share += 0.15 * bool(passage.mentions)
     share += 0.1 * bool(_NAME.search(text))
     share += 0.15 * bool(_OWN_LIFE.search(text))
-    return round(share * (0.5 if only_asks(text) else 1.0), 3)
+    return round(share * (0.5 if passage.only_asks else 1.0), 3)
 
 
 def may_hold_repetitions(candidates: Sequence[Candidate]) -> bool:

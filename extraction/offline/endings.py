@@ -14,6 +14,7 @@ from extraction.offline.moods import PlainSentence, is_conditional
 from extraction.offline.patterns import either, listed, whole
 from extraction.offline.plain_facts import PlainFact
 from extraction.offline.sentences import QUESTION_MARKS
+from memory.cued_patterns import compiled
 
 
 def _words(*phrases: str) -> str:
@@ -135,9 +136,9 @@ _NO_VALUE_WORDS: Final = frozenset(
     ["a", "an", "the", "my", "our", "to", "of", "in", "at", "for", "and", "or", "eat", "drink", "wear", "buy", "use", "smoke"]
 )
 _CLAUSE_BREAK: Final = re.compile(r"[,;:—–]\s+|\s+but\s+", re.IGNORECASE)
-_NO_MORE_WORDS: Final = re.compile(r"\bno more\b", re.IGNORECASE)
-_PRONOUN: Final = re.compile(r"\b(?:it|them|that|those|one|him|her|so)\b", re.IGNORECASE)
-_ACT_ENDING: Final = re.compile(r"(?:ing|er|or|e)$")
+_NO_MORE_WORDS: Final = compiled(r"\bno more\b", re.IGNORECASE)
+_PRONOUN: Final = compiled(r"\b(?:it|them|that|those|one|him|her|so)\b", re.IGNORECASE)
+_ACT_ENDING: Final = compiled(r"(?:ing|er|or|e)$")
 _SHORTEST_ROOT: Final = 4
 _NEAR: Final = 2
 """A pronoun stands for what was stated at most so many messages before."""

@@ -5,19 +5,19 @@ from collections.abc import Sequence
 from typing import Final
 
 from extraction.offline.property_roles import Meaning, meaning_of, name_words
-from extraction.offline.tool_events import stated_type
+from extraction.offline.tool_events import FALLBACK, stated_type
 from extraction.offline.turns import Passage, Turn
 from extraction.offline.type_forms import form_of
+from memory.cued_patterns import compiled
 from memory.records import ToolCall
+from memory.records.message import STATEMENT
 from memory.schema import EventType
 from models.embedding.port import Embedding
 
-FALLBACK: Final = "fact"
-"""The type of statements that plainly are of no other type."""
 _AHEAD_OF_FACT: Final = 0.45
 _AHEAD_OF_NEXT: Final = 0.2
 _AHEAD_WITH_FORM: Final = -0.12
-_MOVE: Final = re.compile(r"\b(?:moved|relocated|migrated|switched)\b.{0,30}\bto\b", re.IGNORECASE)
+_MOVE: Final = compiled(r"\b(?:moved|relocated|migrated|switched)\b.{0,30}\bto\b", re.IGNORECASE)
 _TOOL_FACTS: Final = frozenset({Meaning.SUCCESS, Meaning.FAILURE, Meaning.ERROR, Meaning.DURATION})
 
 
@@ -61,7 +61,8 @@ class TypeChooser:
         self._event_types = event_types
         self._for_tools = [each for each in types if is_for_tool_calls(each[0])]
         words = [each for each in types if not is_for_tool_calls(each[0])]
-        stated = {found.name for turn in turns if (found := stated_type(event_types, turn.message.tool_call)) is not None}
+        calls = [turn.message.tool_call for turn in turns if turn.message.tool_call is not None]
+        stated = {found.name for call in calls if call.name != STATEMENT and (found := stated_type(event_types, call)) is not None}
         self._for_words = [each for each in words if each[0].name not in stated] or words
 
     def choose(self, passage: Passage, embedding: Embedding, call: ToolCall | None, *, states_home: bool = False) -> EventType | None:

@@ -4,7 +4,6 @@ A clause is read from its first word: the first person, a verb of the grammar, a
 adjunct. Negation, past and future need no rules: their verbs are in no form.
 """
 
-import re
 from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Final
@@ -43,7 +42,8 @@ class Form:
     """A form of clause and the kind of fact that it states."""
 
     field: Field
-    pattern: re.Pattern[str]
+    pattern: str
+    """Matches the clause, whatever its case."""
     place_evidence: float | None = None
     needs_greeting: bool = False
     """Whether the sentence must begin with a greeting: "I'm Ann" alone may be "I'm Dutch"."""
@@ -69,4 +69,4 @@ def form(
 ) -> Form:
     """A form: a template, its value, and a pattern for what must follow; by default the clause's end."""
     pattern = (SINCE if lasting else "") + template(text, PARTS) + rf"(?P<value>{value})"
-    return Form(field, re.compile(pattern + (after or CLAUSE_END), re.IGNORECASE), place, greeted, job)
+    return Form(field, pattern + (after or CLAUSE_END), place, greeted, job)

@@ -7,6 +7,7 @@ from extraction.offline.fact_grammar import Field
 from extraction.offline.fact_words import NO_NAMES
 from extraction.offline.occupations import is_possible_job
 from extraction.offline.patterns import any_of, cue, listed
+from memory.cued_patterns import compiled
 
 _LIMITS: Final = listed("""
     of my, to two, to three, to the, to all, to these, in my own, in my kitchen, in my house, of this, of our, of your, of bad, for
@@ -22,9 +23,9 @@ _LIMITS: Final = listed("""
     week, for a few days, for a couple of days, for one night, today, again today,
     again tonight, this semester, this term, in the same way, the way a, the same way, during *
 """)
-_LIMITED: Final = re.compile(rf"[\s,.…—–-]*(?:{any_of(_LIMITS)}\b|not\s*[.!]*$)", re.IGNORECASE)
+_LIMITED: Final = compiled(rf"[\s,.…—–-]*(?:{any_of(_LIMITS)}\b|not\s*[.!]*$)", re.IGNORECASE)
 """Limits a statement so far that it is not plain: "a vegetarian when it suits me"."""
-_POINTING: Final = re.compile(
+_POINTING: Final = compiled(
     r"(?:the (?:(?:very )?(?:first|second|third|last|latest|new|other|next|previous|current|old|blue|red|green|white"
     r"|black)\b|\w+ (?:one|ones|option|version|design|idea)\b|one\b)"
     r"|(?:no(?:ne|body)|every(?:one|body|where)|some(?:one|body|where)|any(?:one|body)|all|most|some|either|neither"
@@ -35,14 +36,14 @@ _POINTING: Final = re.compile(
 """Likings of something in the conversation: "the second one"."""
 _IN_TALK: Final = cue(listed("this, that, these, those, it, them, him, better, best, having, making sure, your, yours"))
 """Words in a value that compare or point."""
-_AROUND_HERE: Final = re.compile(r"[a-z]+ing (?:here|there)", re.IGNORECASE)
+_AROUND_HERE: Final = compiled(r"[a-z]+ing (?:here|there)", re.IGNORECASE)
 """Points to a place of the conversation: "I love living here"."""
-_GERUND: Final = re.compile(r"[a-z]+ing(?: (?:up|down|out|off|on|in|away|over|back))?", re.IGNORECASE)
-_OBJECT: Final = re.compile(r"\s+(?:to\s+)?(?:my|our|your|his|her|their|them|him|us|you|each|that|this|those|these)\b", re.IGNORECASE)
+_GERUND: Final = compiled(r"[a-z]+ing(?: (?:up|down|out|off|on|in|away|over|back))?", re.IGNORECASE)
+_OBJECT: Final = compiled(r"\s+(?:to\s+)?(?:my|our|your|his|her|their|them|him|us|you|each|that|this|those|these)\b", re.IGNORECASE)
 """The object of an act without which a taste would be another one: "I like breaking up my work"."""
-_TODAY: Final = re.compile(r"\s+(?:so much |a lot |really )?(?:today|tonight|right now|this morning)\b", re.IGNORECASE)
+_TODAY: Final = compiled(r"\s+(?:so much |a lot |really )?(?:today|tonight|right now|this morning)\b", re.IGNORECASE)
 """Limits a taste to a moment: "I hate my hair today"."""
-_FITTING: Final = re.compile(r"\s+(?:(?:for|as)\b|in (?:the|this|that|an?|our)\b)", re.IGNORECASE)
+_FITTING: Final = compiled(r"\s+(?:(?:for|as)\b|in (?:the|this|that|an?|our)\b)", re.IGNORECASE)
 """Rates somebody or something for a purpose: "I like John for the role"."""
 _DEFINITE: Final = re.compile(r"the (?P<noun>[\w'’-]+)(?P<more> .*)?", re.IGNORECASE)
 _GENERIC: Final = frozenset(
@@ -55,7 +56,7 @@ _GENERIC: Final = frozenset(
 _SENSED: Final = frozenset(listed("smell, taste, sound, colour, color, noise, texture, feel, scent, sight"))
 """Nouns that mean a kind of thing after "the": "I love the sea". Others were mentioned: "I love the curtains"."""
 _VERBS_OF_WORK: Final = ("in ", "at ", "run ", "own ", "manage ", "drive ", "teach ")
-_COMPARED: Final = re.compile(r".*\b(?:as much as|about as|like a hole|than a|less than|more than (?:you|my|the|life))\b", re.IGNORECASE)
+_COMPARED: Final = compiled(r".*\b(?:as much as|about as|like a hole|than a|less than|more than (?:you|my|the|life))\b", re.IGNORECASE)
 _DISAGREEABLE: Final = cue(
     listed("""
     wait, waiting, queu*, in line, stuck, traffic, tax, taxes, paperwork, bills, delay, delays, delayed, spam, hangover, hangovers,
@@ -68,7 +69,7 @@ _DISAGREEABLE: Final = cue(
 """)
 )
 """Things that nobody likes: "I love waiting in line" is irony."""
-_NATIONALITY: Final = re.compile(r"[A-Z]\w+(?:ian|ish|ese|ean|ican)\b")
+_NATIONALITY: Final = compiled(r"[A-Z]\w+(?:ian|ish|ese|ean|ican)\b")
 _GIVEN_NAMES: Final = frozenset(
     listed("""
     adrian, brian, ian, vivian, julian, lillian, lilian, marian, fabian, damian, christian, sebastian, florian, gillian, kilian,
@@ -87,14 +88,14 @@ _NO_HOMES: Final = listed("""
     jeans, excel, slack, zoom, gmail, my inbox
 """)
 """States, things and invented places that one can "live in"."""
-_NO_HOME: Final = re.compile(any_of(_NO_HOMES), re.IGNORECASE)
+_NO_HOME: Final = compiled(any_of(_NO_HOMES), re.IGNORECASE)
 _HABIT_LIMITS: Final = listed("""
     after, before, at, on, when, every, during, in, until, till, much, anymore, any more, often, enough, unless, if, as much, that
     much, alone, today, tonight, yet, without, while, for breakfast, for lunch, for dinner
 """)
-_HABIT_ENDS: Final = re.compile(rf"\s+(?!at all\b){any_of(_HABIT_LIMITS)}\b")
+_HABIT_ENDS: Final = compiled(rf"\s+(?!at all\b){any_of(_HABIT_LIMITS)}\b")
 """Limits an avoidance: "I never eat before noon"."""
-_PUN: Final = re.compile(r"\W*(?:because|cause|since) (?:i|im|my)\b", re.IGNORECASE)
+_PUN: Final = compiled(r"\W*(?:because|cause|since) (?:i|im|my)\b", re.IGNORECASE)
 _LEFT: Final = cue(
     listed("""
     and left, left again, left after, left in, left it, left there, moved away, moved back, moved on, moved out, moved again,
@@ -102,11 +103,11 @@ _LEFT: Final = cue(
 """)
 )
 """The home that a sentence states was left."""
-_TITLE: Final = re.compile(r"\s+(?:by(?! the way)|is|was|in|of)\b", re.IGNORECASE)
+_TITLE: Final = compiled(r"\s+(?:by(?! the way)|is|was|in|of)\b", re.IGNORECASE)
 """Words after a name in the title of a book: "My Name is Red by Orhan Pamuk"."""
-_CUT_AT_INITIAL: Final = re.compile(r"\b(?:is|are|by|of|and) [ABE-QS-Zabe-qs-z]$")
+_CUT_AT_INITIAL: Final = compiled(r"\b(?:is|are|by|of|and) [ABE-QS-Zabe-qs-z]$")
 """A value that ends in the first initial of a name; C, D and R may be programming languages."""
-_OTHER_CLAUSE: Final = re.compile(r"\b(?:i|i['’]m|i['’]ve|we|we['’]re|they|he|she|you)\b", re.IGNORECASE)
+_OTHER_CLAUSE: Final = compiled(r"\b(?:i|i['’]m|i['’]ve|we|we['’]re|they|he|she|you)\b", re.IGNORECASE)
 """Words that no value has: those of the next clause."""
 _TITLE_ALONE: Final = re.compile(r"(?:sr|jr|dr|mr|mrs|ms|st)\.?", re.IGNORECASE)
 _SPELLED: Final = re.compile(r"\w(?:-\w)+")
@@ -120,16 +121,16 @@ _PERIODS: Final = (
     r"|as (?:an?|my) (?:\w+ )?(?:trial|test|experiment|resolution)|on (?:weekdays|week-?ends|work ?days|\w+days?)"
     r"|before (?:bed|noon|lunch|\d+|an?)|right now|just now|tonight|for now)\b"
 )
-_PERIOD: Final = re.compile(_PERIODS, re.IGNORECASE)
+_PERIOD: Final = compiled(_PERIODS, re.IGNORECASE)
 """Words of a time with an end or of a recurring time, on either side of a habit."""
-_BEGUN: Final = re.compile(r"\b(?:been|went|became|turned|gone)\b", re.IGNORECASE)
+_BEGUN: Final = compiled(r"\b(?:been|went|became|turned|gone)\b", re.IGNORECASE)
 """The time after it is that of the beginning: "I went vegan in May"."""
 _AT_TIMES: Final = re.compile(
     r"^[^,;.!?]*\b(?:until|till|when|whenever|unless|before|after|at home but|at (?:work|school|lunch|dinner|breakfast|night|parties"
     r"|weddings|christmas|easter))\b",
     re.IGNORECASE,
 )
-_ELSEWHERE: Final = re.compile(r"\s+(?:over |up |down )?there\b", re.IGNORECASE)
+_ELSEWHERE: Final = compiled(r"\s+(?:over |up |down )?there\b", re.IGNORECASE)
 """Limits a diet to a place: "I'm vegan there"."""
 _TITLED: Final = re.compile(r"(?:Mr|Mrs|Ms|Mx|Miss)[.\u2024]? (?P<surname>[A-ZÀ-Þ][\w'’-]+)(?: [A-ZÀ-Þ][\w'’-]+)?")
 _NICKNAMES: Final = cue(

@@ -7,6 +7,7 @@ from extraction.offline import mood_patterns as moods
 from extraction.offline import mood_words as words
 from extraction.offline.fact_words import RELATIVES
 from extraction.offline.patterns import any_of, either, listed, whole
+from memory.cued_patterns import compiled
 
 _TEXT: Final = any_of(words.READ_TEXTS, listed("complaint, mail, texts, words, sentences, voice message, draft, feedback, translation"))
 _WORK: Final = any_of(
@@ -232,7 +233,7 @@ NO_PLAY: Final = either(
 )
 """Games without roles, and praise."""
 RELATED_TYPIST: Final = any_of(RELATIVES, listed("kid, kids, son, cat, dog, flatmate, brother, sister, colleague, friend, mate"))
-ONE_MESSAGE: Final = re.compile(
+ONE_MESSAGE: Final = compiled(
     whole(
         listed("""
     for example, for instance, e.g, what if, in theory, hypothe*, theoretically, if only, in case i, were i to, had i been, were i a, were i

@@ -6,6 +6,7 @@ from typing import Final
 from extraction.offline.fact_words import DIETS, LOWER_CASE_NO_NAMES, NO_INTRODUCTIONS, NO_NAMES, PETS, RELATIVES, WHOSE
 from extraction.offline.occupations import is_occupation
 from extraction.offline.patterns import any_of, listed
+from memory.cued_patterns import compiled
 
 _GIVEN_NAMES: Final = listed("""
     aaron, abdul, adam, adela, adrian, agata, agnes, ahmed, aisha, akira, alba, alberto, aleksandra, alessandro, alessia, alex, alexander,
@@ -63,12 +64,12 @@ _NO_STATES: Final = listed("""
 """)
 """Words after "I'm" that are no names."""
 _GIVEN: Final = any_of(_GIVEN_NAMES)
-_OF_MINE: Final = re.compile(
+_OF_MINE: Final = compiled(
     rf"(?P<before>\b(?:my|our) (?:{any_of(WHOSE)} )*(?:{any_of(RELATIVES)}),? (?:(?:called"
     rf"|named) )?)(?P<name>(?-i:{_GIVEN}))\b(?!['’-]?\w)",
     re.IGNORECASE,
 )
-_OF_MY_PET: Final = re.compile(
+_OF_MY_PET: Final = compiled(
     rf"(?P<before>\b(?:my|our) (?:{any_of(WHOSE)} )*(?:{any_of(PETS)}),? (?:(?:called|named) )?)"
     rf"(?P<name>(?-i:{any_of(_PET_NAMES, _GIVEN_NAMES)}))\b(?!['’-]?\w)",
     re.IGNORECASE,
@@ -77,11 +78,11 @@ _BEGIN: Final = (
     r"(?P<before>(?:^\W*|(?<=[.!?\n])\s*)(?P<greet>(?:(?:hi|hello|hey|hiya|heya|yo|good (?:morning|evening|afternoon)|howdy)(?: there| all"
     r"| everyone| guys| folks| again)?|nice to meet you(?: all)?|pleased to meet you)[\s,!.—–-]+)*(?:i['’]?m|i am) )"
 )
-_I_AM_GIVEN: Final = re.compile(
+_I_AM_GIVEN: Final = compiled(
     rf"{_BEGIN}(?P<name>(?-i:{_GIVEN}))(?=\s*(?:[.,!;)—–]|$|\n)|\s+(?:and|from|here|btw|by the way|nice to|pleased to)\b)",
     re.IGNORECASE,
 )
-_I_AM_UNKNOWN: Final = re.compile(
+_I_AM_UNKNOWN: Final = compiled(
     rf"{_BEGIN}(?P<name>(?-i:(?!{any_of(_NO_STATES, NO_INTRODUCTIONS, NO_NAMES, LOWER_CASE_NO_NAMES, DIETS)}\b)[a-zà-ÿ]{{3,14}}"
     r"(?<!ing)(?<!ed)(?<!ful)(?<!ous)(?<!able)(?<!less)(?<!ish)(?<!ese)(?<!ian)(?<!ican)(?<!ive)(?<!ic)(?<!ly)(?<!some)(?<!ant)(?<!ent)))"
     r"(?P<rest>,? (?:aged? )?[1-9]\d(?=\s*(?:[.,!]|$)|\s(?:and|from|years)\b)"

@@ -6,6 +6,7 @@ from typing import Final
 from extraction.offline.fact_words import DIETS, NO_INTRODUCTIONS, NO_NAMES
 from extraction.offline.occupations import is_occupation
 from extraction.offline.patterns import any_of, listed
+from memory.cued_patterns import Replacement, Rewrites, compiled
 
 _NO_PERSONS: Final = any_of(
     NO_INTRODUCTIONS,
@@ -21,8 +22,8 @@ _NO_PERSONS: Final = any_of(
 """),
 )
 _NAME: Final = rf"(?P<name>(?!(?i:{_NO_PERSONS}|pro-|anti-|non-)\b)(?-i:[A-ZÀ-Þ][a-zà-ÿĀ-ž'’-]{{1,20}})(?<!ing)(?<!['’]s))"
-_NATIONAL: Final = re.compile(r"(?:ish|ese|ean|ican|anian|indian|asian|russian|ian|ed)$", re.IGNORECASE)
-_GIVEN: Final = re.compile(
+_NATIONAL: Final = compiled(r"(?:ish|ese|ean|ican|anian|indian|asian|russian|ian|ed)$", re.IGNORECASE)
+_GIVEN: Final = compiled(
     r"(?:adrian|brian|ian|vivian|julian|lillian|lilian|fabian|damian|sebastian|florian|gillian|kilian|killian|jillian|cyprian|maximilian"
     r"|cillian|bastian|dorian|tristian|anish|manish|satish|mahalakshmi|ned|fred|ted|jed|reed|mohammed|ahmed|muhammed|sean|jean|dean)",
     re.IGNORECASE,
@@ -30,9 +31,14 @@ _GIVEN: Final = re.compile(
 _GREETS: Final = (
     r"(?:hi|hello|hey|hiya|heya|good (?:morning|afternoon|evening)|greetings|howdy)(?: (?:there|all|again|everyone|guys|team))?"
 )
-_REWRITES: Final = tuple(
-    (re.compile(pattern, re.IGNORECASE), replacement)
-    for pattern, replacement in (
+
+
+def _first_replaced(pattern: re.Pattern[str], replacement: Replacement, text: str) -> str:
+    return pattern.sub(replacement, text, count=1)
+
+
+_REWRITES: Final = Rewrites(
+    (
         # a greeting by another name
         (
             r"^\W*(?:(?:hi|hello|hey|so|ok|okay|well|first|let['’]?s start)\b[\s,!.]*)*(?:(?:let me|allow me to|may i|i['’]d like to"
@@ -131,7 +137,9 @@ _REWRITES: Final = tuple(
             r"|most people) (?:calls?|uses?|call me|use)(?: me)?\b",
             r", call me \g<name>",
         ),
-    )
+    ),
+    re.IGNORECASE,
+    rewrite=_first_replaced,
 )
 _PROFILE: Final = re.compile(
     rf"^(?P<lead>\W*(?:(?:so|ok|okay|well|and|{_GREETS})[\s,!.]+)*)(?P<subject>i['’]?m|i am|my name(?:['’]?s| is)|name['’]?s) "
@@ -139,13 +147,13 @@ _PROFILE: Final = re.compile(
     re.IGNORECASE,
 )
 """A list of what somebody is: "I'm Rafał, 35, a tiler in Opole, married to Ewa"."""
-_AGE: Final = re.compile(r"(?:and )?(?:aged? )?(?P<value>[1-9]\d)(?: ?(?:years? old|yrs?|y/?o|m|f))?", re.IGNORECASE)
-_A_JOB: Final = re.compile(
+_AGE: Final = compiled(r"(?:and )?(?:aged? )?(?P<value>[1-9]\d)(?: ?(?:years? old|yrs?|y/?o|m|f))?", re.IGNORECASE)
+_A_JOB: Final = compiled(
     r"(?:and )?(?:also )?(?P<article>an?|the) (?P<value>[a-z][\w-]*(?: (?!(?:in|at|from|for|of)\b)[\w-]+){0,3})(?P<rest> (?:in|at|from"
     r"|for|of) .*)?",
     re.IGNORECASE,
 )
-_PREDICATE: Final = re.compile(
+_PREDICATE: Final = compiled(
     rf"(?:and )?(?:(?:happily |newly )?(?:married|engaged) to (?-i:[A-ZÀ-Þ])\w+.*|(?:living|based|working|settled) (?:in|as|at|for) .*"
     rf"|(?:\w+ )?allergic to .*|(?:an? |strict )*{any_of(DIETS)})",
     re.IGNORECASE,
@@ -156,7 +164,7 @@ _CONTINUES: Final = re.compile(
     re.IGNORECASE,
 )
 """An introduction that goes on: "I'm Perpetua and I need help"."""
-_SPOUSE: Final = re.compile(r"\b(?:married|engaged) to (?:(?!\b(?:for|since)\b).)*$|\bwith my \w+ \w+$|\bmy \w+ is\b", re.IGNORECASE)
+_SPOUSE: Final = compiled(r"\b(?:married|engaged) to (?:(?!\b(?:for|since)\b).)*$|\bwith my \w+ \w+$|\bmy \w+ is\b", re.IGNORECASE)
 """Ends with a person, whom the next part may describe."""
 _FEWEST: Final = 1
 _LONGEST: Final = 2000
@@ -171,8 +179,7 @@ def with_introductions(text: str) -> str:
     """
     if len(text) > _LONGEST:
         return text
-    for pattern, replacement in _REWRITES:
-        text = pattern.sub(replacement, text, count=1)
+    text = _REWRITES.apply(text)
     text = _PROFILE.sub(_as_statements, text, count=1)
     found = _CONTINUES.match(text)
     return f"Hi, {text}" if found is not None and is_name(found["name"]) else text

@@ -4,6 +4,7 @@ import re
 from typing import Final
 
 from extraction.offline.patterns import any_of, listed
+from memory.cued_patterns import compiled
 
 _REPORTS: Final = "update|updates|news|diary|log|journal|recap|chronicles?|notes|report|status"
 _OWN: Final = any_of(
@@ -19,7 +20,7 @@ _OWN: Final = any_of(
     late, slight, further, tiny, fitness, running, training, garden, flat, apartment, cat, dog, pet, puppy, kitten, more, other
 """)
 )
-_LABEL: Final = re.compile(
+_LABEL: Final = compiled(
     rf"^\W*(?:{_OWN}\b\W+)*(?!{_OWN}\b)(?!(?:{_REPORTS})\b)[^\s:][^:\n]{{0,50}}?\W(?:{_REPORTS})(?:\s*#?\d+)?\s*:", re.IGNORECASE
 )
 _EPISODE: Final = re.compile(

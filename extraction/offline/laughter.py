@@ -7,12 +7,13 @@ from typing import Final
 from extraction.offline.fact_grammar import Field
 from extraction.offline.mood_patterns import LAUGHTER
 from extraction.offline.patterns import cue, listed
+from memory.cued_patterns import compiled
 
 _JOKED: Final = frozenset({Field.NAME, Field.OCCUPATION, Field.EMPLOYER, Field.LIKE, Field.AGE, Field.GOAL})
 """Kinds of facts that people joke about: "I'm a professional napper lol"."""
 _STATED_APART: Final = frozenset({Field.OCCUPATION, Field.EMPLOYER, Field.AGE})
 """Kinds of facts of which a laughing clause with another subject makes no joke: "I'm a nurse, my feet hate it lol"."""
-_NAMED: Final = re.compile(
+_NAMED: Final = compiled(
     r"(?:(?:my (?:(?:full|first|real|given) )?name|name)(?:['’]?s| is)|(?:i['’]?m|i am) (?:called|named)|i go by"
     r"|(?:everyone|everybody|people|friends) calls? me)\b",
     re.IGNORECASE,
@@ -30,7 +31,7 @@ _NAME_WORDS: Final = 2
 _ANOTHER_SUBJECT: Final = re.compile(
     r"\W*(?:(?:and|but|so|though)\s+)?(?:my|our|his|her|their|the|nobody|no one|everyone|everybody|people|he|she|they)\b", re.IGNORECASE
 )
-_LAUGHS_AT_END: Final = re.compile(r"(?:[\s,]+(?:lol|lmao|(?:ha){2,}|(?:he){2,}|xd))+$", re.IGNORECASE)
+_LAUGHS_AT_END: Final = compiled(r"(?:[\s,]+(?:lol|lmao|(?:ha){2,}|(?:he){2,}|xd))+$", re.IGNORECASE)
 
 
 def may_joke(field: Field, value: str, stated: Sequence[str], following: Sequence[str]) -> bool:

@@ -12,6 +12,7 @@ from extraction.offline.fact_words import DIETS, MANY_RELATIVES, RELATIVES
 from extraction.offline.occupations import is_occupation
 from extraction.offline.patterns import any_of, cue, listed
 from extraction.offline.value_patterns import PLACE_NAME
+from memory.cued_patterns import compiled
 
 _LEAD: Final = r"^\W*(?:(?:and|so|but|well|oh|ok|okay|yes|yeah|also|honestly|actually|btw|tbh|fyi|hi|hello|hey|thanks)\b[\s,!.]*)*"
 _ALLERGEN: Final = (
@@ -19,20 +20,20 @@ _ALLERGEN: Final = (
     r"|little"
     r"|dog['’]?s|cat['’]?s|[a-z]+['’]s)\b)[a-z]+(?: [a-z]+)?)"
 )
-_MY_ALLERGY: Final = re.compile(
+_MY_ALLERGY: Final = compiled(
     rf"\bmy (?:(?:severe|bad|terrible|stupid|annoying|serious|mild|silly|awful|horrible|lifelong|damn|known) )*{_ALLERGEN} "
     r"(?P<kind>allergy|allergies|intolerance)\b"
     r"(?! (?:is gone|has gone|was|were|went|has (?:disappeared|vanished|gone)|disappeared|vanished|turned|tests?|results?"
     r"|medicine for my)\b)",
     re.IGNORECASE,
 )
-_MY_ILLNESS: Final = re.compile(
+_MY_ILLNESS: Final = compiled(
     r"\bmy (?P<value>c(?:o)?eliac(?: disease)?|(?:type (?:1|2|one|two) )?diabetes|lactose intolerance|gluten intolerance)\b"
     r"(?! (?:is gone|was|were|went|has gone|test\w*|screening|risk)\b)",
     re.IGNORECASE,
 )
 _ROLE: Final = r"(?P<value>[a-z][\w'’-]*(?: (?!(?:and|who|i|my|for|in|at|of|with|to)\b)[a-z][\w'’-]*){0,3}?)"
-_MY_WORK: Final = re.compile(
+_MY_WORK: Final = compiled(
     rf"\b(?:my|our) (?:(?:current|new|day|full-time|part-time|own|next) )?(?P<noun>job|work|role|shift|shifts|career|position|day job|life"
     rf"|business|hours|schedule|routine|salary|duties|profession|vocation) as (?:an? |the )?{_ROLE}"
     r"(?=\s*(?:[.,!;?)]|$)|\s(?:is|are|means|requires|involves|starts|begins|ends|keeps|makes|takes|has|at|in|for|with|and|so|but|i|lets"
@@ -45,10 +46,10 @@ _AS_A: Final = re.compile(
     r"(?=(?P<rest>[^!?\n]*))",
     re.IGNORECASE,
 )
-_LIKE_ME: Final = re.compile(
+_LIKE_ME: Final = compiled(
     r"\b(?:for|as|like|to|help) (?:an? )(?P<value>[a-z][\w-]*(?: [a-z][\w-]*){0,2}) like (?:me|myself)\b", re.IGNORECASE
 )
-_WE: Final = re.compile(
+_WE: Final = compiled(
     rf"(?:{_LEAD}|\b(?:but|and|because|since|as|that) )(?:we|us) (?P<value>[a-z]+(?: [a-z]+)?)s (?=(?:are|get|have|need|know|love|hate|work"
     r"|don['’]?t|never|always|often|usually|can|like|use|see|call|eat)\b)",
     re.IGNORECASE,
@@ -60,7 +61,7 @@ _AS_DIET: Final = re.compile(
     re.IGNORECASE,
 )
 _PLACE: Final = rf"(?P<value>{PLACE_NAME})"
-_LIVE_THERE: Final = re.compile(
+_LIVE_THERE: Final = compiled(
     rf"\b(?:in|to|from|of|around|about|is|called) {_PLACE}\b[^.!?;\n]{{0,90}}?"
     r"\b(?:i|we|and|where|i['’]m|we['’]re|i['’]ve|we['’]ve|i am|we are)(?: (?:i|we))?(?: (?:now|still|currently|happily|both|all|have"
     r"|been|always|do"
@@ -68,39 +69,39 @@ _LIVE_THERE: Final = re.compile(
     r"|till|before|when|as a|during|once|for a)\b)",
     re.IGNORECASE,
 )
-_NEVER_LEFT: Final = re.compile(
+_NEVER_LEFT: Final = compiled(
     rf"\b(?:(?:born|raised|bred|grew up)(?: and (?:born|bred|raised|grew up))?|home ?town(?:['’]s| is)"
     rf"|from)(?: in)? {_PLACE}\b[^.!?;\n]{{0,40}}?"
     r"(?:\b(?:i |i['’]ve |have |we )?(?:never|haven['’]?t(?: ever)?) (?:left|moved away|lived anywhere else)"
     r"|\b(?:i['’]?m |am |i |we |and )?still (?:live|living|reside|residing|based)?(?: right)? ?(?:here|there)\b)",
     re.IGNORECASE,
 )
-_MY_DWELLING: Final = re.compile(
+_MY_DWELLING: Final = compiled(
     r"\b(?:my|our) (?:(?:new|little|small|tiny|own|cosy|cozy|rented|lovely|beautiful|first|first own|shared|attic|ground-floor) )*"
     rf"(?:flat|apartment|house|home|place|studio|cottage|condo|bungalow|street|neighbou?rhood) in {_PLACE}(?!['’]s)",
     re.IGNORECASE,
 )
-_DWELT: Final = re.compile(
+_DWELT: Final = compiled(
     r"\b(?:keys?|moved? in|moving in(?:to)?|settl\w+|unpack\w*|my landlord|my neighbou?rs?|my commute|wi-?fi|heating|curtains|furnish\w*"
     r"|balcony|redecorat\w*|every (?:day|morning|night|evening)|right now|these days|i live|we live|rent (?:is|went)|renovat\w+ our"
     r"|home office)\b",
     re.IGNORECASE,
 )
 """Words of a sentence about a dwelling that one lives in."""
-_NOT_DWELT: Final = re.compile(
+_NOT_DWELT: Final = compiled(
     r"\b(?:holiday|summer house|second|vacation|weekend|sold|selling|sell|left|leave|leaving|moved out|moving out|former|old|was|were"
     r"|had|used to"
     r"|until|tenants?|airbnb|let out|rent(?:ed|ing)? (?:it )?out|dream|will|next|parents)\b",
     re.IGNORECASE,
 )
-_HERE_IN: Final = re.compile(
+_HERE_IN: Final = compiled(
     rf"\bliving (?:here )?in {_PLACE} (?:means|makes|has|keeps|gets|lets|allows|suits|is)\b(?=[^.!?\n]*\b(?:i|me|my|we|us|our)\b)",
     re.IGNORECASE,
 )
 _HERE: Final = re.compile(
     rf"^\W*(?:(?:and|but|so|well|yes|yeah)\W+)?(?:back |over )?here in {_PLACE},? (?=(?:i|we|my|our|the|it)\b)", re.IGNORECASE
 )
-_AWAY: Final = re.compile(
+_AWAY: Final = compiled(
     r"\b(?:visit\w*|trip|holidays?|vacation|conference|hotel|airbnb|week|days?|tonight|today|tour|travel\w*|for now|arrived"
     r"|landed|landing)\b",
     re.IGNORECASE,
@@ -114,7 +115,7 @@ _ALLERGIC: Final = (
     r"(?:(?:(?:i['’]?m|i am) )?(?:(?:very|really|badly|severely|highly|deathly|actually|also) )?allergic(?: to (?:it|them|those|that))?"
 )
 _BECAUSE: Final = r"(?:,? ?(?:because|since|as|cause|cos|coz|due to|on account of|bc)(?: of)?|\s*[,;:–—]|\s-)"
-_REFUSED: Final = re.compile(
+_REFUSED: Final = compiled(
     rf"(?:^\W*(?=can)|\b(?=i\b|please|no\b|hold|skip|without))(?:(?:i (?:really )?)?(?:can['’]?t|cannot|can not|don['’]?t|do not|never"
     rf"|must not|mustn['’]?t|shouldn['’]?t) (?:eat|have|drink|touch|wear|use|do)"
     rf"(?: any)?|i (?:have to |must )?avoid|(?:please )?no(?: more)?|hold the|skip the|without(?: any)?) {_FOOD}(?:,? (?:please|pls"
@@ -123,19 +124,19 @@ _REFUSED: Final = re.compile(
     re.IGNORECASE,
 )
 """A food that is refused with the reason: "No sesame please, I'm allergic"."""
-_REACTED_TO: Final = re.compile(
+_REACTED_TO: Final = compiled(
     rf"{_LEAD}{_FOOD} (?:is|are|gives?|makes?|causes?|looks?|tastes?|smells?|sounds?) [^.!?\n]{{2,50}}?,? (?:and |but |since |because "
     rf"|as |so |cos )?"
     rf"{_ALLERGIC})(?=\s*(?:[.,!;)]|$))",
     re.IGNORECASE,
 )
-_FELT_ABOUT: Final = re.compile(
+_FELT_ABOUT: Final = compiled(
     rf"{_LEAD}{_FOOD} (?:is|are|tastes?|smells?|looks?|feels?|makes?|gives?) [^.!?;\n]{{2,50}}?,? (?:and |so |but )?(?:i )?"
     r"(?:really |just |absolutely )?(?P<verb>hate|can['’]?t stand|love|adore|loathe|detest) (?:it|them|that stuff"
     r"|the stuff)(?=\s*(?:[.,!;)]|$))",
     re.IGNORECASE,
 )
-_MY_LOVE: Final = re.compile(
+_MY_LOVE: Final = compiled(
     r"\b(?:my|our shared) (?:(?:great|deep|huge|lifelong|big|newfound|passionate|secret) )?(?:love|passion|fondness|enthusiasm) (?:for|of) "
     r"(?P<value>(?!(?:you|him|her|them|it|this|that|my|the|a|an|all|those|god|life|people|each|what|how)\b)"
     r"[a-z][\w-]*(?: [a-z][\w-]*){0,2}?)"
@@ -151,23 +152,23 @@ _UNREAL: Final = cue(
 """)
 )
 """Words by which a mention may be no fact about the writer now."""
-_NOT_NOW: Final = re.compile(
+_NOT_NOW: Final = compiled(
     r"\b(?:was|were|did|had|would|could|should|might|used|you|your|he|she|they|his|her|their|ended|ago|quit|left|retired from|back then"
     r"|leaving|fired|sacked|laid off|lost|losing|resign\w*|quitting|gave notice|handed in|last|last day|end|ends|ending|finish\w*"
     r"|interview\w*|applying|apply|applied|going to|will|want|wanted|hope|dream\w*)\b|['’]ll\b|['’]d\b",
     re.IGNORECASE,
 )
-_LOST: Final = re.compile(r"\b(?:lost|losing|lose|rekindle\w*|no longer|was|were|had|he|she|they)\b", re.IGNORECASE)
+_LOST: Final = compiled(r"\b(?:lost|losing|lose|rekindle\w*|no longer|was|were|had|he|she|they)\b", re.IGNORECASE)
 """Says that a passion is over, or of somebody else."""
-_GENERAL_YOU: Final = re.compile(r"\byou (?:see|meet|learn|have to|need|get|can)\b", re.IGNORECASE)
+_GENERAL_YOU: Final = compiled(r"\byou (?:see|meet|learn|have to|need|get|can)\b", re.IGNORECASE)
 """Anybody: "In my job as a paramedic you see everything"."""
-_PAST: Final = re.compile(
+_PAST: Final = compiled(
     r"\b(?:i|we)(?: \w+ly| always| often| never)? (?:(?!need\b|feed\b|speed\b)\w+ed|went|got|made|saw|knew|took|gave|came|met|learnt"
     r"|spent|felt"
     r"|told|thought|found|became|began|wore|ate|drank|drove|flew|wrote|taught|read)\b",
     re.IGNORECASE,
 )
-_FIRST_PERSON: Final = re.compile(r"\b(?:i|i['’]?m|i['’]ve|me|my|we|our)\b", re.IGNORECASE)
+_FIRST_PERSON: Final = compiled(r"\b(?:i|i['’]?m|i['’]ve|me|my|we|our)\b", re.IGNORECASE)
 _ANY: Final = cue(
     listed("""
     allerg*, intolerance, celiac, coeliac, diabetes, as, being, like me, like myself, there, here, never left, still, keys, place,
@@ -178,13 +179,13 @@ _ANY: Final = cue(
 """A word without which a sentence mentions nothing."""
 _SENTENCE: Final = re.compile(r"[^.!?\n]+(?:\.(?=\w)[^.!?\n]*)*[.!?\n]*")
 _RELATED: Final = cue(RELATIVES, MANY_RELATIVES)
-_OTHERS_LIVE: Final = re.compile(
+_OTHERS_LIVE: Final = compiled(
     rf"\b{any_of(RELATIVES, MANY_RELATIVES)}\b(?:['’]s)?(?: \w+)?(?: still| both| now| never| has| have| all)* (?:lives?|living|lived|is"
     rf"|are|works?|left|grew|was|born"
     r"|owns?|has|have|resides?|stays?)\b",
     re.IGNORECASE,
 )
-_OF_RELATED: Final = re.compile(rf"\W*(?:my|our) (?:\w+ )?{any_of(RELATIVES, MANY_RELATIVES)}\b", re.IGNORECASE)
+_OF_RELATED: Final = compiled(rf"\W*(?:my|our) (?:\w+ )?{any_of(RELATIVES, MANY_RELATIVES)}\b", re.IGNORECASE)
 
 
 def with_mentions_stated(text: str) -> str:

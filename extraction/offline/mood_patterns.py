@@ -5,13 +5,14 @@ from typing import Final
 
 from extraction.offline import mood_words as words
 from extraction.offline.fact_words import PETS, RELATIVES
-from extraction.offline.patterns import any_of, cue, either, listed
+from extraction.offline.patterns import any_of, cue, either, listed, whole_apart
+from memory.cued_patterns import compiled
 
 _FIRST_PERSON: Final = r"(?:i|i['’]?m|my|we|our|call me)\b"
 _TEXT: Final = any_of(words.TEXT_NOUNS)
 _I_AM_NOW: Final = r"\b(?:i(?:['’]?m| am)|we(?:['’]re| are))(?: now| still)?"
 TASK: Final = either(
-    cue(words.PROCESSING).pattern,
+    *whole_apart(words.PROCESSING),
     rf"\b{any_of(words.SENTENCE_VERBS)}(?: (?:this|these|the|my|following|for me|after me))*(?: {_TEXT}\b|\s*:)",
     r"(?<!sorry, )(?<!oops, )(?<!^)\btypos?\b(?!\s*[:,])(?! (?:from|on|of) )",
     r"\bhow (?:do|would|can|should|to) (?:you|i|we|one)? ?(?:say|spell|pronounce|put)\b|\bhow is .{1,60} (?:said|spelled|written)\b",
@@ -50,11 +51,11 @@ NO_TASK: Final = either(
 WRITING: Final = either(
     rf"\b{any_of(words.WRITING_VERBS)}\b[^.!?]{{0,40}}\b{any_of(words.WRITTEN)}\b",
     rf"\b{any_of(words.READING_VERBS)}\b[^.!?]{{0,25}}\b{any_of(words.READ_TEXTS)}\b",
-    cue(words.EXERCISES).pattern,
+    *whole_apart(words.EXERCISES),
 )
 """Orders or shows a text; what follows may be it. What was said before is not."""
 FICTION: Final = either(
-    cue(words.FICTION, words.SUPPOSITIONS).pattern,
+    *whole_apart(words.FICTION, words.SUPPOSITIONS),
     rf"\b{any_of(words.PROPOSALS)} {any_of(words.PLAYS)}\b",
     r"\b(?:act|acting|behave|speak|talk|answer|respond) (?:as|like)\b|\byou(?:['’]re| are| be)(?: now)? (?:a|an|the"
     r"|my) \w+|\blet me be\b|\bi(?:['’]ll| will) be (?:the|a|an)\b",
@@ -91,7 +92,7 @@ PLAYED_ON: Final = either(
 """Asks the other to go on with a play; the statements of the message are part of it."""
 END_OF_FICTION: Final = cue(words.END_OF_FICTION)
 IRONY: Final = either(
-    cue(words.MOCKING).pattern,
+    *whole_apart(words.MOCKING),
     r"(?:^|\s)/s\b|\bnot really\s*[.!]*$|\bnot\s*[!.]*$(?<=not!)|\bi wish\s*[!.]*$",
     rf"^\W*{any_of(words.SIGHS)}\b,?(?: {any_of(words.JOYS)}\b)?[,!.…]+\s*(?:i|i['’]m|my|we)\b(?! (?:also|just moved))",
     rf"^\W*{any_of(words.SIGHS)}\b,? (?:another|more|yet another|one more|just what|exactly what)\b",
@@ -125,8 +126,8 @@ IN_GAME: Final = either(
     r"|kingdom|villagers?"
     r"|farm|farmer|fisherman|fishing|grow|blacksmith|bard|ranger|pirate|hunter|orc)\b"
 )
-COORDINATED: Final = re.compile(r"(?:,|\band)\s+(?:i|i['’]?m|i['’]ve|my)\b", re.IGNORECASE)
-KNOWN_PLACES: Final = re.compile(
+COORDINATED: Final = compiled(r"(?:,|\band)\s+(?:i|i['’]?m|i['’]ve|my)\b", re.IGNORECASE)
+KNOWN_PLACES: Final = compiled(
     any_of(
         listed("""
     germany, france, spain, italy, portugal, poland, austria, switzerland, belgium, holland, denmark, sweden, norway, finland, ireland,
@@ -151,7 +152,7 @@ TITLE_OF_GAME: Final = re.compile(
     r"(?:\S+ (?:\S+ )*(?:[A-Z]\S*|\d+)|\S*[:\d]\S*)"
 )
 """A title of several words that begins as no place does."""
-LAUGHTER: Final = either(cue(words.LAUGHTER).pattern, r"[😂🤣😜😝🤪]")
+LAUGHTER: Final = either(*whole_apart(words.LAUGHTER), r"[😂🤣😜😝🤪]")
 OTHER_TOPIC: Final = re.compile(
     r"^\W*(?:(?:and|but|so|also|btw|by the way|anyway|yesterday|today|now)\W+)*(?:(?:my|our|the|her|his"
     r"|their|any|what|how|where|who|which|can|could"
@@ -169,7 +170,7 @@ IRONIC_AGREEMENT: Final = either(
     rf"\b(?:i['’]?m|i am) (?:the )?{any_of(words.ROYALS)}\b",
 )
 REPORT: Final = either(
-    cue(words.REPORTING).pattern,
+    *whole_apart(words.REPORTING),
     r"\b(?:goes|go|went|'s like|is like|was like|be like),? (?:i|i['’]?m|i am|my|we)\b",
     rf"\b(?:my|his|her|our|their|the|some|every)\b(?: \w+){{1,2}} {any_of(words.THINKING)}\b",
     rf"\b{any_of(words.OTHERS)} {any_of(words.THINKING)}\b",
@@ -177,7 +178,7 @@ REPORT: Final = either(
 """Somebody's claim, whatever clause it stands in."""
 CONDITION: Final = cue(words.UNCERTAIN)
 """A condition, a wish or a doubt, in one clause."""
-BACKGROUND: Final = re.compile(rf"\W*{any_of(words.BACKGROUNDS)}\b", re.IGNORECASE)
+BACKGROUND: Final = compiled(rf"\W*{any_of(words.BACKGROUNDS)}\b", re.IGNORECASE)
 """Begins a sentence about another time, or a condition."""
 WANTED: Final = either(
     r"\b(?:i|we) (?:really )?(?:want|hope|am hoping|['’]m hoping) to\b",
@@ -199,7 +200,7 @@ OWN_COLON: Final = either(
     r"|heads[- ]up(?: (?:for|about|on|before) [\w ]{2,20})?|update"
     r"|for the (?:record|form)|just so you know.*|big news|good news|important|context|my (?:allergies|details|data|profile))\s*:"
 )
-TEXT_HEAD: Final = re.compile(
+TEXT_HEAD: Final = compiled(
     rf"^\W*(?:(?:the|my|a|an|this) )?(?:{any_of(words.READ_TEXTS, words.WRITTEN)}|subject|headline|title|caption|body)"
     rf"(?: (?:of|from|to|for|idea)\b[^:\n]{{0,30}})?\s*:"
     rf"|^\W*(?:please |pls )?{any_of(words.WRITING_VERBS, words.SENTENCE_VERBS)} (?:this|that|these|the following)\b[^:\n]{{0,30}}:"
@@ -224,8 +225,8 @@ TAKEN_BACK: Final = either(
     r"^\W*(?:can you |could you |please |now )*(?:translate|rephrase|proofread|correct|rewrite|summari[sz]e) (?:that|this|it)\b",
 )
 """A message that makes a joke, a quotation or a text to work on of the message before it."""
-COLON: Final = re.compile(r"^(?P<head>(?:[^:：\n]|(?<=\d)[:：](?=\d)){1,160})[:：]\s")
-GREETING: Final = re.compile(r"\W*(?:hi|hello|hey|hiya|good (?:morning|afternoon|evening)|greetings)\b", re.IGNORECASE)
+COLON: Final = compiled(r"^(?P<head>(?:[^:：\n]|(?<=\d)[:：](?=\d)){1,160})[:：]\s")
+GREETING: Final = compiled(r"\W*(?:hi|hello|hey|hiya|good (?:morning|afternoon|evening)|greetings)\b", re.IGNORECASE)
 ASKING: Final = re.compile(rf"\W*(?:(?:and|so|but|ok|okay|hey|hi|well)\W+)*{any_of(words.ASKING)}\b", re.IGNORECASE)
 SEPARATOR: Final = re.compile(r"(?:\s*[,;:—–\U0001F300-\U0001FAFF\u2600-\u27bf\ufe0f]+|\s+-)\s*")
 ASKED: Final = re.compile(
@@ -248,7 +249,7 @@ REACTION: Final = re.compile(
     re.IGNORECASE,
 )
 """States a taste for the topic that was just named."""
-INTRODUCES_TEXT: Final = re.compile(
+INTRODUCES_TEXT: Final = compiled(
     r"\b(?:he|she|they|someone|somebody|(?:my|our|the) (?:[a-z]+ )?\w+|(?-i:[A-Z]\w+))\s+(?:just |also )?"
     r"(?:posted|wrote|sent|texted|replied|answered|commented|said|emailed|messaged|introduced (?:him|her)self)"
     r"(?: (?:me|us|this|that|back|yesterday|today|online|earlier|here))*(?: (?:for|to|in|on|about) [\w ]{1,30})?\s*[.:!]?$",
@@ -256,7 +257,7 @@ INTRODUCES_TEXT: Final = re.compile(
 )
 """Announces somebody else's words: "This is what she posted."."""
 ENGLISH_NOUNS: Final = either(
-    cue(words.ENGLISH_NOUNS).pattern,
+    *whole_apart(words.ENGLISH_NOUNS),
     rf"\b(?:my|our) {any_of(RELATIVES, PETS)}\b|\b(?:drives?|makes?|gives?) me\b|\bi (?:freelance|answer to|go by)\b|\bspeaking\s*[.!]*$"
     r"|\bi (?:recently|just|now|really|also|never|always|still) [a-z]+\b|\bis my (?:thing|passion|favou?rite)\b",
     r"\b(?:is dead|died|passed away)\b",
@@ -265,7 +266,7 @@ MARKED_WORD: Final = re.compile(r"^(?:\*\w+|\w+\*)[.!]?$")
 """A correction of one word, as chats mark it; too short to have a language."""
 FIRST_PERSON_AFTER: Final = either(rf"\W*(?:\w+[,!]? )?{_FIRST_PERSON}")
 _OTHERS: Final = any_of(words.OTHERS_IN_HEADS, words.REPORTING, RELATIVES)
-OWN_REMARK: Final = re.compile(
+OWN_REMARK: Final = compiled(
     rf"^\W*(?!.*\b(?:{any_of(words.READ_TEXTS, words.WRITTEN, words.TALES, words.PERFORMED)}|{any_of(RELATIVES)})s?\b[^:]*:)"
     r"(?:(?:good|useful|handy|nice|helpful|important|worth) (?:to know|knowing)[^:\n]{0,40}"
     r"|(?:before|when|once) (?:you|we) \w+(?: \w+){0,3}|(?:for|about|regarding|re|as to) (?:the|our|my|your|this|that|next) "
@@ -275,7 +276,7 @@ OWN_REMARK: Final = re.compile(
     re.IGNORECASE,
 )
 """Begins with the purpose or the topic of the writer's own statement: "For the cake: ...", "Diet: ..."."""
-OWN_HEAD: Final = re.compile(
+OWN_HEAD: Final = compiled(
     rf"\b{any_of(words.OWN_HEADS)}\b(?!.*\b(?:goes|asked|found|saw|read|copied|pasted|came across|online|change the|landlord|{_OTHERS})\b)",
     re.IGNORECASE,
 )

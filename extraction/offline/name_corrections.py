@@ -4,10 +4,11 @@ import re
 from typing import Final
 
 from extraction.offline.value_patterns import NAME
+from memory.cued_patterns import compiled
 
 _WISH: Final = r"(?:(?:please|pls|just|but|and|so|do|you can|better|rather)[\s,]+)*"
 _END: Final = r"(?=\s*(?:[.!,;]|$|please\b|pls\b|instead\b|from now\b|thanks\b))(?:\s+(?:please|pls|instead))*"
-_IN_ONE: Final = re.compile(
+_IN_ONE: Final = compiled(
     r"(?P<before>\b(?:my name(?:['’]?s| is|['’]?s not| is not| isn['’]?t)|i(?:['’]?m| am)|(?:don['’]?t|do not|stop|quit"
     r"|no need to) call(?:ing)? me)\s+"
     rf"(?P<rejected>{NAME}))\s*(?:[.,;!—–-]+\s*|\s)(?:but\s+|and\s+)?"
@@ -15,8 +16,8 @@ _IN_ONE: Final = re.compile(
     re.IGNORECASE,
 )
 """A name that is rejected, and the right one after it."""
-_REJECTS: Final = re.compile(r"\b(?:not|isn['’]?t|don['’]?t|stop|quit|no need)\b", re.IGNORECASE)
-_USES: Final = re.compile(r"\b(?:use|say|go with|call me|write)\b", re.IGNORECASE)
+_REJECTS: Final = compiled(r"\b(?:not|isn['’]?t|don['’]?t|stop|quit|no need)\b", re.IGNORECASE)
+_USES: Final = compiled(r"\b(?:use|say|go with|call me|write)\b", re.IGNORECASE)
 _NEXT: Final = re.compile(
     r"^\W*(?:(?:actually|sorry|oh|no|well|hm+|wait|ah|ok|please|pls|but|just|rather|better|make that|it['’]?s|that['’]?s|my name is"
     r"|with \w+)[\s,.:!]+)+"
@@ -24,7 +25,7 @@ _NEXT: Final = re.compile(
     re.IGNORECASE,
 )
 """A message that only corrects the name of the message before it."""
-_SPELLING: Final = re.compile(
+_SPELLING: Final = compiled(
     r"(?:^\W*|[.!?,;—–-]\s+)(?:(?:actually|sorry|oh|btw|by the way|also|and|but|no|note|it['’]?s)[\s,]+)*"
     r"(?:(?:you|we|i) (?:write|spell) (?:it|that|my name)(?: as)?|(?:it(?:['’]?s| is)|my name is|that(?:['’]?s"
     r"| is))? ?(?:spelled|spelt|written)(?: as)?"
@@ -33,8 +34,8 @@ _SPELLING: Final = re.compile(
     re.IGNORECASE,
 )
 """How the writer spells the name that they gave before: "You write it Kat"."""
-_INTRODUCED: Final = re.compile(r"\b(?:i['’]?m|i am) (?-i:[A-Z][a-z]+)\s*[.!,]", re.IGNORECASE)
-_NAMED: Final = re.compile(
+_INTRODUCED: Final = compiled(r"\b(?:i['’]?m|i am) (?-i:[A-Z][a-z]+)\s*[.!,]", re.IGNORECASE)
+_NAMED: Final = compiled(
     rf"(?:\bcall me|\bmy name(?:['’]?s| is)|\bname['’]s|\bi go by|^\W*(?:hi|hello|hey)\b.*\bi(?:['’]?m| am)) {NAME}", re.IGNORECASE
 )
 

@@ -1,9 +1,9 @@
 """Nouns that name an occupation: a list of heads, endings that nearly only occupations have, and the exceptions."""
 
-import re
 from typing import Final
 
 from extraction.offline.patterns import any_of, listed, word_set
+from memory.cued_patterns import compiled
 
 _HEADS: Final = word_set("""
 actuary apothecary barkeep binman cabbie cabby carrier chaplain consul curate deacon deckhand farmhand stagehand greengrocer grocer
@@ -53,7 +53,7 @@ _ENDINGS: Final = listed("""
     *seller, *broker, *weaver, *turner, *finisher, *carver, *tuner, *trimmer, *setter, *planner, *designer, *developer, *engineer,
     *producer, *presenter, *caster, *caretaker
 """)
-_AGENT: Final = re.compile(r"[a-z]{3,}(?:ist|ician|eer)")
+_AGENT: Final = compiled(r"[a-z]{3,}(?:ist|ician|eer)")
 """Nouns of agents that are occupations more often than not, except those below. Those in -er and -or are as often traits or things."""
 _NO_OCCUPATIONS: Final = word_set("""
 sucker superhero admirer adventurer aficionado agnostic alcoholic amateur ancestor atheist bachelor backpacker baptist beginner
@@ -102,16 +102,16 @@ _TRAITS: Final = listed("""
     brilliant, gifted, fierce, loyal, huge, tough, disaster, shit, shitty, miserable, proper, wild
 """)
 """Words right before a noun of agent that make it a trait: "a light sleeper", "a big spender", "a terrible singer"."""
-_NO_JOB: Final = re.compile(
+_NO_JOB: Final = compiled(
     r"^(?:human|one man|one-man|living|walking)\b|(?:ment|ness|tion|ity|ship|ance|ence|dom|hood|charm|dream|treat|slave"
     r"|dog|horse|mule|machine"
     r"|planned|expected|team|clock|alarm|robot|taxi|unit|sucker)$"
 )
 """Phrases after "I work as a" that name no occupation."""
-_AFTER_HEAD: Final = re.compile(r"\s+(?:of|for|at|in|with|on)\s+.*")
-_KNOWN_ENDING: Final = re.compile(any_of(_ENDINGS))
-_UNREAL_WORD: Final = re.compile(rf"(?:.*[\s-])?{any_of(_UNREAL)}[\s-]")
-_TRAIT: Final = re.compile(rf"(?:.*\s)?{any_of(_TRAITS)}")
+_AFTER_HEAD: Final = compiled(r"\s+(?:of|for|at|in|with|on)\s+.*")
+_KNOWN_ENDING: Final = compiled(any_of(_ENDINGS))
+_UNREAL_WORD: Final = compiled(rf"(?:.*[\s-])?{any_of(_UNREAL)}[\s-]")
+_TRAIT: Final = compiled(rf"(?:.*\s)?{any_of(_TRAITS)}")
 
 
 def is_occupation(phrase: str) -> bool:

@@ -12,6 +12,7 @@ from typing import Final
 from extraction.offline import mood_words as moods
 from extraction.offline.fact_words import RELATIVES
 from extraction.offline.patterns import any_of, cue, listed
+from memory.cued_patterns import compiled
 
 _ADVERBS: Final = listed("""
     seriously, honestly, frankly, truthfully, basically, essentially, briefly, quickly, shortly, simply, incidentally,
@@ -121,7 +122,7 @@ _STATES: Final = (
     r"(?=(?:i|i['’]?m|i['’]?ve|my|we|we['’]re|we['’]ve|our)\b(?!\s+\w+\s+is\s+['\"“])|(?:allergic|based|living|working|call) \w)"
 )
 _SEPARATOR: Final = r"\s*(?:[,:;—–]|\.{2,3}|…|\s-)\s*(?:but\s+|and\s+|so\s+)?"
-_OPENER: Final = re.compile(
+_OPENER: Final = compiled(
     rf"{_BEGIN}(?P<opener>{_LEAD}(?:{any_of(_ADVERBS)}"
     rf"|(?:an?|the|my|one|some|just an?|just one|another|one more|a few|few|very|a very)? ?(?:{_SIZES} ){{1,2}}{_TALK}{_HEADED}"
     rf"|(?:an?|one|some|just an?|just one|another|one more|a few|few) (?:{_SIZES} )?{_TALK}{_HEADED}|{_LONE_TALK}{_HEADED}"
@@ -130,10 +131,10 @@ _OPENER: Final = re.compile(
     rf"|(?:so as |in order )?to {_SPEECH}(?: [\w'’-]+){{0,7}}?|{_TALKED}))\b{_SEPARATOR}{_STATES}",
     re.IGNORECASE,
 )
-_ANNOUNCED: Final = re.compile(rf"{_BEGIN}{_LEAD}(?P<opener>{_ACTIVITY})\s*(?::|\s[-–—])\s*{_STATES}", re.IGNORECASE)
-_FOR_SOMEBODY: Final = re.compile(r"\bfor [A-Z]")
-_CONCEDED: Final = re.compile(rf"{_BEGIN}{_LEAD}{_CONCESSION}\s*[,:—–]\s*{_STATES}", re.IGNORECASE)
-_SALUTATION: Final = re.compile(
+_ANNOUNCED: Final = compiled(rf"{_BEGIN}{_LEAD}(?P<opener>{_ACTIVITY})\s*(?::|\s[-–—])\s*{_STATES}", re.IGNORECASE)
+_FOR_SOMEBODY: Final = compiled(r"\bfor [A-Z]")
+_CONCEDED: Final = compiled(rf"{_BEGIN}{_LEAD}{_CONCESSION}\s*[,:—–]\s*{_STATES}", re.IGNORECASE)
+_SALUTATION: Final = compiled(
     rf"^\W*dear (?:(?:fellow|lovely|new|old|esteemed|respected) )?(?:team|all|everyone|everybody|colleagues|friends|members|group"
     r"|folks|people|assistant|bot|support"
     rf"|community|forum|neighbours|neighbors|organisers|organizers|class|committee|crew)(?: \w+)?\s*[,!:—–-]+[ \t]*{_STATES}(?![^\n]*\n)"
@@ -141,7 +142,7 @@ _SALUTATION: Final = re.compile(
     re.IGNORECASE,
 )
 """A salutation to a group in a message of one line, which is no letter to somebody else."""
-_HAIL: Final = re.compile(
+_HAIL: Final = compiled(
     rf"^\W*(?:hi|hello|hey|hiya|good (?:morning|afternoon|evening|day)|greetings|welcome)\b(?! from\b)"
     r"(?: (?!(?:i|i['’]?m|i['’]?ve|my|we|we['’]re|our)\b)[\w'’-]+){1,6}?"
     rf"\s*[,!:—–-]+\s*{_STATES}",
@@ -183,7 +184,7 @@ def _greeting(found: re.Match[str]) -> str:
     return found.group() if _UNREAL.search(found.group()) is not None else "Hi, "
 
 
-_INTRODUCES: Final = re.compile(
+_INTRODUCES: Final = compiled(
     r"\b(?:round|intro\w*|introduc\w+|self-introduction|about me|hello|hi|meet|talking|chatting|know each other)\b", re.IGNORECASE
 )
 """After it, "I'm Ann" is an introduction."""

@@ -1,7 +1,20 @@
-"""Builds regular expressions from word lists and templates such as ``<I> live in <place>``."""
+"""Builds regular expressions from word lists and templates such as ``<I> live in <place>``.
+
+Patterns of rules are :class:`memory.cued_patterns.Cued`, so that a rule costs nothing on a text without its words.
+"""
 
 import re
 from collections.abc import Iterable, Mapping
+from typing import Final
+
+from memory.cued_patterns import Cued, any_pattern
+from memory.pattern_cues import share_of_texts
+
+_RARE: Final = 0.05
+"""Share of texts with a word, as estimated from its length and a list of frequent words."""
+_WORD: Final = re.compile("[a-z]+")
+_GROUP: Final = 16
+"""Entries with rare words that are one alternative."""
 
 
 def listed(text: str) -> tuple[str, ...]:
@@ -23,9 +36,9 @@ def any_of(*lists: Iterable[str]) -> str:
     return f"(?:{'|'.join(_literal(entry) for entry in sorted(entries, key=len, reverse=True))})"
 
 
-def either(*patterns: str) -> re.Pattern[str]:
+def either(*patterns: str) -> Cued:
     """Finds any of the patterns, whatever their case."""
-    return re.compile("|".join(patterns), re.IGNORECASE)
+    return any_pattern(patterns, re.IGNORECASE)
 
 
 def whole(*lists: Iterable[str]) -> str:
@@ -33,9 +46,20 @@ def whole(*lists: Iterable[str]) -> str:
     return rf"\b{any_of(*lists)}\b"
 
 
-def cue(*lists: Iterable[str]) -> re.Pattern[str]:
+def cue(*lists: Iterable[str]) -> Cued:
     """Finds any entry of the lists as whole words, whatever their case."""
-    return re.compile(whole(*lists), re.IGNORECASE)
+    return Cued(whole(*lists), re.IGNORECASE, alternatives=whole_apart(*lists))
+
+
+def whole_apart(*lists: Iterable[str]) -> tuple[str, ...]:
+    """The pattern of :func:`whole` as alternatives: one for every few entries with a rare word, and one for each other entry."""
+    rare: list[str] = []
+    others: list[str] = []
+    for entry in dict.fromkeys(entry for each in lists for entry in each):
+        is_rare = any(share_of_texts(word) < _RARE for word in _WORD.findall(entry))
+        (rare if is_rare else others).append(entry)
+    groups = [rare[start : start + _GROUP] for start in range(0, len(rare), _GROUP)]
+    return tuple(whole(each) for each in (*groups, *([each] for each in others)))
 
 
 def template(text: str, classes: Mapping[str, str]) -> str:

@@ -8,6 +8,7 @@ from typing import Final
 
 from extraction.offline.fact_grammar import DECLARED_PLACE, MOVED_PLACE
 from extraction.offline.value_patterns import STATES
+from memory.cued_patterns import compiled
 
 _TOOLS: Final = """
 airtable arc arch asana aws azure bitbucket bluesky brave clickup confluence debian discord docker dropbox emacs
@@ -27,26 +28,26 @@ _WORK_WORDS: Final = (
     "|vendors?|crm|runtime|compil\\w+|benchmarks?"
     "|department|division|role|position|squad|shift|tier|plan|subscription"
 )
-_WORK: Final = re.compile(rf"\b(?:{_WORK_WORDS})\b", re.IGNORECASE)
+_WORK: Final = compiled(rf"\b(?:{_WORK_WORDS})\b", re.IGNORECASE)
 """Words of software, teams and roles: what one moves to there is seldom a place."""
 _HOME_WORDS: Final = (
     "flat|apartment|house|rent|landlord|lease|parents|family|wife|husband|kids|children|street|neighbou?rhood|neighbou?rs?|city|town|village"
     "|commute|cycle|cycling|boxes|unpack\\w*|movers|weather|sea|coast|mountains|schools?|beach|winters?|climate|fianc\\w+|girlfriend"
     "|boyfriend|partner|sister|brother|mother|father|mum|mom|dad|son|daughter|grandparents|people|language|homesick|food"
 )
-_HOMELY: Final = re.compile(rf"\b(?:{_HOME_WORDS})\b", re.IGNORECASE)
+_HOMELY: Final = compiled(rf"\b(?:{_HOME_WORDS})\b", re.IGNORECASE)
 """Words of housing, family and towns."""
-_LIVES_IN_TOOL: Final = re.compile(
+_LIVES_IN_TOOL: Final = compiled(
     r"\b(?:all day|24/7|at work|most of the day|half the day|constantly|basically|rent[- ]free)\b", re.IGNORECASE
 )
-_PRODUCT: Final = re.compile(
+_PRODUCT: Final = compiled(
     r"^\s*,? (?:the|an?|our) (?:[\w-]+ ){0,2}"
     r"(?:framework|library|language|editor|database|tool|apps?|platform|plugin|package|stack|crm|service)\b"
     r"|\b(?:egress|uptime|bandwidth|latency|data ?cent(?:er|re)|deploys|(?:eu|us|ap)-(?:east|west|north|south|central)\w*)\b",
     re.IGNORECASE,
 )
 """Words after a name, or in its sentence, that only software and servers have."""
-_FROM: Final = re.compile(r"\bfrom (?P<name>[A-Z][\w+#-]*)")
+_FROM: Final = compiled(r"\bfrom (?P<name>[A-Z][\w+#-]*)")
 
 _APPOSITION: Final = re.compile(
     r"^\s*,\s*(?:the|an?|our) (?!(?:[\w-]+ ){0,3}(?:city|capital|town|village|place|island|country|suburb|hamlet|port|region)\b)"
@@ -54,7 +55,7 @@ _APPOSITION: Final = re.compile(
     re.IGNORECASE,
 )
 """Says what the name is: "Havana, the release"."""
-_MOVED: Final = re.compile(r"\b(?:moved|relocated|migrated|switched)\b", re.IGNORECASE)
+_MOVED: Final = compiled(r"\b(?:moved|relocated|migrated|switched)\b", re.IGNORECASE)
 _WHEN_MOVED: Final = (
     r"(?:last|this|next|on|two|three|four|five|six|seven|eight|nine|ten|an?|some|few|several|many|yesterday|today|recently|now|just"
     r"|already|back|when|after|during|at|about|around|over|\d+|long|finally|early|late|not|only"
@@ -72,12 +73,12 @@ _WHY_MOVED: Final = (
 )
 _ABOUT_MOVE: Final = re.compile(rf"^\W*(?:{_WHEN_MOVED}|{_WHY_MOVED})\b|^\W*$", re.IGNORECASE)
 """Says when, why or with whom somebody moved."""
-_ABOUT_THINGS: Final = re.compile(
+_ABOUT_THINGS: Final = compiled(
     r"^(?!.*\b(?:i|i['’]m|me|we|we['’]re|us|my|it|it['’]s|here|there)\b).*\b(?:is|are|was|were|looks?|feels?|works?|gets?|runs?|loads?|takes?)\b",
     re.IGNORECASE,
 )
 """States something of a thing: "response times are great"."""
-_PRODUCT_NAME: Final = re.compile(r"\b(?:EE|SE|DB|OS|JS|AI|API|CI|LTS|IDE|SDK|SQL|ML|Cloud|Core|Pro)$|\d")
+_PRODUCT_NAME: Final = compiled(r"\b(?:EE|SE|DB|OS|JS|AI|API|CI|LTS|IDE|SDK|SQL|ML|Cloud|Core|Pro)$|\d")
 
 _WITH_STATE: Final = re.compile(rf"[\w'’ -]{{3,}},? {STATES}", re.IGNORECASE)
 """A town with a state or a country in short, which few other values have."""

@@ -36,10 +36,12 @@ from extraction.offline.relations import relations_of, reports_death
 from extraction.offline.sentences import QUESTION_MARKS
 from extraction.offline.taste_forms import TASTE_FORMS
 from extraction.offline.value_patterns import DOT
+from memory.cued_patterns import Table, compiled
 
-_BEGINS_CONDITION: Final = re.compile(r"\W*(?:if|unless|when|whenever|once|i wish|suppose|imagine|as if)\b", re.IGNORECASE)
-_FIRST_PERSON: Final = re.compile(r"(?:i|im|we)\b", re.IGNORECASE)
-_HAS_FIRST_PERSON: Final = re.compile(r"\b(?:i|we)\b(?!.*\b(?:he|she|they|you)\b)", re.IGNORECASE)
+_FORMS: Final = Table(((form.pattern, form) for form in (*PERSONAL_FORMS, *TASTE_FORMS)), re.IGNORECASE)
+_BEGINS_CONDITION: Final = compiled(r"\W*(?:if|unless|when|whenever|once|i wish|suppose|imagine|as if)\b", re.IGNORECASE)
+_FIRST_PERSON: Final = compiled(r"(?:i|im|we)\b", re.IGNORECASE)
+_HAS_FIRST_PERSON: Final = compiled(r"\b(?:i|we)\b(?!.*\b(?:he|she|they|you)\b)", re.IGNORECASE)
 _HERE: Final = cue(
     listed("""
     i, im, i'm, i've, ive, my, me, we, we're, we've, our, name, here, home, allergic, allergy, call, calls, been, moved, relocated,
@@ -49,28 +51,28 @@ _HERE: Final = cue(
     DIETS,
 )
 """A word without which no clause states a fact; looked for first, since most clauses have none."""
-_RUN_ON: Final = re.compile(
+_RUN_ON: Final = compiled(
     r"\s+(?:(?:and|but|also|so)\s+)*(?=(?:(?:i|im|i['’]m|my|we|we['’]re)\s|(?:living|based|working)\s+(?:\w+\s+){0,2}?(?:in|as)\b))",
     re.IGNORECASE,
 )
 """Begins another statement right after one, as in dictated messages."""
-_LATER: Final = re.compile(
+_LATER: Final = compiled(
     r"\W*(?:(?:and|but|so)\s+)*(?:(?:from|starting|as from|as of)\s+(?:next\b|tomorrow\b|(?!today)\w+day\b|(?-i:[A-Z])\w+\b(?!,? \d{4}))"
     r"|next\b|tomorrow\b|soon\b|in (?:an?|one|two|three|four|five|ten|\d+|a few|a couple of) (?:days?|weeks?|months?|years?)\b)",
     re.IGNORECASE,
 )
 """Begins a clause about the future."""
-_FOR_A_DAY: Final = re.compile(r"\W*(?:(?:and|but|so)\s+)*(?:just\s+)?(?:for\s+)?(?:today|tonight)\b", re.IGNORECASE)
+_FOR_A_DAY: Final = compiled(r"\W*(?:(?:and|but|so)\s+)*(?:just\s+)?(?:for\s+)?(?:today|tonight)\b", re.IGNORECASE)
 _FOR_LONG: Final = frozenset({Field.NAME, Field.OCCUPATION, Field.EMPLOYER, Field.DIET})
 """Kinds of facts that do not hold for a day: "Today I'm a detective"."""
-_PARTICIPLE: Final = re.compile(r"(?:living|based|working)\b", re.IGNORECASE)
-_OTHER_SUBJECT: Final = re.compile(r"\b(?:he|she|they|it|who|his|her|their|my|our|you)\b|(?-i:^[A-Z][a-z]+ (?:is|was)\b)", re.IGNORECASE)
+_PARTICIPLE: Final = compiled(r"(?:living|based|working)\b", re.IGNORECASE)
+_OTHER_SUBJECT: Final = compiled(r"\b(?:he|she|they|it|who|his|her|their|my|our|you)\b|(?-i:^[A-Z][a-z]+ (?:is|was)\b)", re.IGNORECASE)
 _TITLE_CASE: Final = re.compile(r"\S\s+(?:Live|Lives|Love|Like|Hate|Am|Work|Moved|Call|Is|Know|Be)\b")
 """The verb of a title: "We Live in Time"."""
-_WISHED: Final = re.compile(
+_WISHED: Final = compiled(
     r"\b(?:i|we)(?:['’]d\b|['’]ll\b| (?:would|could|might|may|should|will|want|wanna|hope|plan|used to|wish|dream)\b)", re.IGNORECASE
 )
-_ACT: Final = re.compile(r"(?:work|live|reside|run|teach|play|eat|avoid|own|be)\b", re.IGNORECASE)
+_ACT: Final = compiled(r"(?:work|live|reside|run|teach|play|eat|avoid|own|be)\b", re.IGNORECASE)
 """Begins a predicate with the bare form of a verb, which may depend on "could" or "used to"."""
 _WORDED: Final = frozenset({Field.LIKE, Field.DISLIKE, Field.AVOID, Field.ALLERGY, Field.DIET, Field.OCCUPATION})
 """Kinds of facts whose values are common words, which may also be about something else."""
@@ -84,8 +86,8 @@ _ABBREVIATED: Final = re.compile(
 """An initial or a title before a name."""
 _LAST_INITIAL: Final = re.compile(r"\b(?:[A-Z]\.)+[A-Z]$")
 _LONE_HEDGE: Final = re.compile(r"\W*[\w'’]+(?:\s+[\w'’]+){0,2}\W*")
-_IT_IS: Final = re.compile(r"\W*(?:it['’]?s|it is|we have|i['’]?m (?:doing|on))\b", re.IGNORECASE)
-_JOINED: Final = re.compile(r"\b(?:and|but|also|really)\s+$|&\s+$", re.IGNORECASE)
+_IT_IS: Final = compiled(r"\W*(?:it['’]?s|it is|we have|i['’]?m (?:doing|on))\b", re.IGNORECASE)
+_JOINED: Final = compiled(r"\b(?:and|but|also|really)\s+$|&\s+$", re.IGNORECASE)
 _LONE_WORD: Final = re.compile(r"\W*\w+\W*")
 _MOST_RUNS: Final = 4
 """Statements that are read in one clause, since each is searched up to the end of the clause."""
@@ -293,8 +295,8 @@ def _of_run(clause: str, sentence: PlainSentence) -> tuple[list[PlainFact], int]
     """The facts that a clause begins with, at most one of each kind, and where the last one ends."""
     found: dict[Field, PlainFact] = {}
     end = 0
-    for form in (*PERSONAL_FORMS, *TASTE_FORMS):
-        match = None if form.field in found else form.pattern.match(clause)
+    for pattern, form in _FORMS.possible(clause):
+        match = None if form.field in found else pattern.match(clause)
         if match is None or (form.needs_greeting and not sentence.greets):
             continue
         if _TITLE_CASE.search(clause, 0, match.start("value")) is not None:

@@ -5,6 +5,7 @@ from typing import Final
 
 from extraction.offline.fact_words import ADMIRERS, DIETS, DISLIKING, FOODS, LIKING, PETS, REGIMES, ROUTINES
 from extraction.offline.patterns import any_of, listed
+from memory.cued_patterns import Rewrites, compiled
 
 _DIET: Final = any_of(DIETS)
 _LASTING: Final = r"(?:since\b|all my life|my whole life|for (?:\w+ ){0,2}(?:years|decades|ages)|as long as|ever since)"
@@ -200,8 +201,8 @@ _REWRITES: Final[tuple[tuple[str, str], ...]] = (
         r"\1, now I live in",
     ),
 )
-_COMPILED: Final = tuple((re.compile(pattern, re.IGNORECASE | re.MULTILINE), repl) for pattern, repl in _REWRITES)
-_LASTING_TASTE: Final = re.compile(rf"\bI ({'|'.join(_TASTES)}) (?=[^.,;!?]{{2,40}}? {_LASTING})")
+_PLAIN_WORDING: Final = Rewrites(_REWRITES, re.IGNORECASE | re.MULTILINE)
+_LASTING_TASTE: Final = compiled(rf"\bI ({'|'.join(_TASTES)}) (?=[^.,;!?]{{2,40}}? {_LASTING})")
 
 
 def plainly_worded(text: str) -> str:
@@ -210,6 +211,4 @@ def plainly_worded(text: str) -> str:
     Args:
         text: A message, or the part of it in the speaker's own voice.
     """
-    for pattern, replacement in _COMPILED:
-        text = pattern.sub(replacement, text)
-    return _LASTING_TASTE.sub(lambda found: f"I {_TASTES[found[1].lower()]} ", text)
+    return _LASTING_TASTE.sub(lambda found: f"I {_TASTES[found[1].lower()]} ", _PLAIN_WORDING.apply(text))

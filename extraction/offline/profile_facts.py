@@ -28,6 +28,7 @@ from extraction.offline.statements_apart import with_statements_in_place
 from extraction.offline.taste_wording import with_tastes_in_place
 from extraction.offline.turns import Turn
 from extraction.offline.unrelated_cues import without_unrelated_cues
+from memory.cued_patterns import compiled
 from memory.errors import KeyFormatError
 from memory.keys import entity_key
 from memory.records import Memory, Window
@@ -40,13 +41,13 @@ _LOWER_INTRODUCTION: Final = re.compile(
     r"^\W*(?:(?i:hi|hello|hey|hiya)(?: there| all| everyone)?[\s,!.]+)?(?i:i['’]?m|i am) (?P<name>[a-zà-ÿ]{2,15})(?=\s*(?:[.,!]|$)"
     r"|\s+(?:and|from)\b)"
 )
-_ROUND_OF_NAMES: Final = re.compile(
+_ROUND_OF_NAMES: Final = compiled(
     r"\bmy name(?:['’]?s| is)\b|\b(?:hi|hello|hey)\b[^.!?]{0,20}\b(?:i['’]?m|i am) (?-i:[A-Z])|\bintroduce "
     r"(?:yourself|yourselves|ourselves)\b|\bwho (?:is|are) (?:you|new)\b|\bwho['’]s (?:new|there|here)\b|\byour names?\?"
     r"|^\W*(?:i['’]?m|i am) (?-i:[A-Z][a-z]+)(?:\s*[.,!]|$| (?:and|from)\b)",
     re.IGNORECASE,
 )
-_NEW_HERE: Final = re.compile(
+_NEW_HERE: Final = compiled(
     r"\s*,?\s+(?:and )?(?:i['’]?m|i am) (?:the|your) new\b|\s*,\s+(?:the|your) new\b|\s+from\b.{2,30}\bteam\b", re.IGNORECASE
 )
 """After a name, says that others do not know the writer yet."""

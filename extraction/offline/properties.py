@@ -9,31 +9,31 @@ from pydantic import JsonValue
 
 from extraction.bounds import LONGEST_CONTENT, bounded_value
 from extraction.offline.content_words import content_words, is_filler, topic_words
-from extraction.offline.event_types import FALLBACK
 from extraction.offline.fact_grammar import Field
 from extraction.offline.moods import plain_sentences
 from extraction.offline.plain_facts import facts_of
 from extraction.offline.property_roles import Meaning, meaning_of, name_words
 from extraction.offline.quantities import number_for, quantities_of
 from extraction.offline.sentences import questions_of, sentences_of
-from extraction.offline.tool_events import nearest_stated, stated_properties, stated_type
+from extraction.offline.tool_events import FALLBACK, nearest_stated, stated_properties, stated_type
 from extraction.offline.turns import Passage, Turn
+from memory.cued_patterns import compiled
 from memory.dates.mentions import DateMention
 from memory.records import ToolCall
 from memory.schema import EventType, Property
 from memory.text import shortened
 
-_EXAMPLES: Final = re.compile(r"(?:such as|for example|e\.g\.,?|one of:?)\s+([^.;:()]+)")
-_PLACE: Final = re.compile(r"\b(?:in|at)\s+((?:the\s+)?[A-Z][\w'’]+(?:\s+(?:of\s+)?[A-Z][\w'’]+)*)")
+_EXAMPLES: Final = compiled(r"(?:such as|for example|e\.g\.,?|one of:?)\s+([^.;:()]+)")
+_PLACE: Final = compiled(r"\b(?:in|at)\s+((?:the\s+)?[A-Z][\w'’]+(?:\s+(?:of\s+)?[A-Z][\w'’]+)*)")
 _KEYWORDS: Final = 6
-_FIRST_PERSON: Final = re.compile(r"\b(?:I|I['’]\w+|mine|me)\b")
+_FIRST_PERSON: Final = compiled(r"\b(?:I|I['’]\w+|mine|me)\b")
 _OWN_SUBJECT: Final = re.compile(
     r"(?:^|[.!?]\s+)(?:\W|\b(?:and|but|so|oh|well|yes|yeah|no|also|now|today|ok|okay|hi|hey)\b)*(?:I|i|[Ii]['’]\w+|im|[Mm]y|[Ww]e)\b"
     r"(?! \w+ (?:is|are|has|was|will|says)\b)"
 )
 """A sentence that begins with its speaker. "My brother is" begins with another person."""
-_FIRST_PERSON_ANYWHERE: Final = re.compile(r"\b(?:i|i['’]?m|my|we|our)\b", re.IGNORECASE)
-_NEGATION: Final = re.compile(r"\b(?:not|no|none|nobody|never|hardly|stopped|used to|\w+n['’]?t)\b", re.IGNORECASE)
+_FIRST_PERSON_ANYWHERE: Final = compiled(r"\b(?:i|i['’]?m|my|we|our)\b", re.IGNORECASE)
+_NEGATION: Final = compiled(r"\b(?:not|no|none|nobody|never|hardly|stopped|used to|\w+n['’]?t)\b", re.IGNORECASE)
 _TASTES: Final = frozenset({Field.LIKE, Field.DISLIKE, Field.AVOID, Field.DIET})
 _YES_WORDS: Final[dict[str, str]] = {
     "likes": r"love|like|enjoy|prefer|adore|favou?rite|fan of|fond of",

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from extraction.offline.property_roles import name_words
+from memory.cued_patterns import Table, compiled
 from memory.dates.number_words import NUMBER_IN_WORDS, number_from_words
 from memory.schema import Property
 from memory.words import TOPICLESS_WORDS
@@ -34,7 +35,7 @@ def quantities_of(text: str) -> Iterator[Quantity]:
     Args:
         text: English. A comma before three digits separates thousands, before one or two digits decimals.
     """
-    matches = ((order, match, read) for order, (form, read) in enumerate(_FORMS) for match in form.finditer(text))
+    matches = ((order, match, read) for order, (form, read) in enumerate(_FORMS.possible(text)) for match in form.finditer(text))
     covered = 0
     for _, match, read in sorted(matches, key=lambda each: (each[1].start(), each[0])):
         if match.start() < covered or _is_inside_token(text, match.start()):
@@ -63,15 +64,15 @@ _MULTIPLES: Final = {"k": 1e3, "m": 1e6, "mn": 1e6, "million": 1e6, "bn": 1e9, "
 _FRACTIONS: Final = {"¼": 0.25, "½": 0.5, "¾": 0.75}
 _MAY_BE_NEGATIVE: Final = frozenset(["degree", "percent"])
 _GROUPED_BY_DOT: Final = re.compile(r"[1-9]\d{0,2}\.\d{3}")
-_BOUND: Final = re.compile(
+_BOUND: Final = compiled(
     r"\b(?:less|more|fewer|greater|longer|shorter|other) than|\bup to|\bat (?:least|most)|"
     r"\b(?:under|over|above|below|within|maximum|minimum|max|min|no|not|"
     r"every|each|per|last|next|first)",
     re.IGNORECASE,
 )
-_BOUND_BEFORE: Final = re.compile(rf"(?:{_BOUND.pattern})\.?\s*$", re.IGNORECASE)
-_DURATION_BEFORE: Final = re.compile(r"\b(?:for|in|after|took|takes|within|about|lasted)\s*$", re.IGNORECASE)
-_HEIGHT: Final = re.compile(r"\b(?:tall|height|high|deep|wide|long)\b", re.IGNORECASE)
+_BOUND_BEFORE: Final = compiled(rf"(?:{_BOUND.pattern})\.?\s*$", re.IGNORECASE)
+_DURATION_BEFORE: Final = compiled(r"\b(?:for|in|after|took|takes|within|about|lasted)\s*$", re.IGNORECASE)
+_HEIGHT: Final = compiled(r"\b(?:tall|height|high|deep|wide|long)\b", re.IGNORECASE)
 _LOOKED_BACK: Final = 20
 _RAN: Final = r"\b(?:ran|run|jogged|finished|completed|did|walked)\s+(?:an?\s+|my\s+(?:first\s+)?|the\s+)?"
 
@@ -195,48 +196,47 @@ def _read_single(match: re.Match[str]) -> Quantity | None:
     return _quantity(-value if match["sign"] else value, unit)
 
 
-def _form(pattern: str, read: _Reader) -> tuple[re.Pattern[str], _Reader]:
-    return re.compile(pattern, re.IGNORECASE), read
-
-
-_FORMS: Final = (
-    # Dates, versions, addresses of machines, phone numbers.
-    _form(r"\d+(?:[./-]\d+){2,}|\+?\d{3,}(?:-\d{2,})+|\d+(?:\s*[x×]\s*\d+)+", _read_nothing),
-    # Numbers as Germans write them, and rates.
-    _form(r"\d{1,3}(?:\.\d{3})+,\d+", _read_nothing),
-    _form(rf"{_DIGITS}\s*(?:k?m|miles?|min(?:ute)?s?|h|hours?|steps)\s*(?:/|\bper\b)\s*[a-z]+", _read_nothing),
-    _form(rf"(?:\b(?P<whole>\d+)\s+)?(?P<part>[13])/(?P<of>[24])\s+(?:of an?\s+)?(?P<unit>{_HALVED})s?\b", _read_fraction),
-    _form(r"\d+\s*(?:feet|foot|ft|')\s*\d+(?:\s*(?:inch(?:es)?|\"))?", _read_nothing),
-    _form(rf"(?P<score>\d+(?:\.\d+)?|\b{NUMBER_IN_WORDS}\b)\s*(?:out of|/)\s*(?P<best>\d+|{NUMBER_IN_WORDS}\b)(?!/)", _read_score),
-    _form(r"(?P<hours>\d{1,2}):(?P<minutes>[0-5]\d):(?P<seconds>[0-5]\d)(?![\d:])", _read_clock),
-    _form(r"(?P<large>\d{1,3}):(?P<small>[0-5]\d)(?![\d:])(?:\s*(?P<unit>h|hrs?|hours?|min|mins|minutes?)\b)?", _read_short_clock),
-    _form(rf"(?P<hours>{_COUNT}|\ban?)\s*(?:{_HOURS},?\s*(?:and\s+)?(?P<minutes>{_COUNT})\s*{_MINUTES})", _read_hours_and_minutes),
-    _form(r"(?P<hours>\d{1,2})\s?h\s?(?P<minutes>[0-5]\d)(?:\s?m|\s?min)?\b", _read_hours_and_minutes),
-    _form(rf"(?P<minutes>{_COUNT})\s*{_MINUTES},?\s*(?:and\s+)?(?P<seconds>{_COUNT})\s*{_SECONDS}", _read_minutes_and_seconds),
-    _form(r"\b(?P<hour>an hour and )?(?:(?P<three>three[- ]quarters)|(?:a )?quarter)(?(hour)\b| of an hour\b)", _read_quarters),
-    _form(rf"(?:\bfrom\s+)?{_DIGITS}\s*(?:[a-z%]+\.?)?\s*(?:[-–—]|\.\.)\s*[$€£]?{_DIGITS}(?:\s*[a-z%]+)?", _read_nothing),
-    _form(rf"(?:\bfrom\s+)?(?:{_COUNT}|\ban?\b)\s*(?:[a-z%]+\.?)?\s+to\s+{_COUNT}(?:\s*[a-z%]+)?", _read_nothing),
-    _form(rf"(?:{_COUNT}k?|\ban?\b)\s+or\s+{_COUNT}(?:\s*[a-z%]+)?", _read_nothing),
-    _form(rf"\bbetween\s+{_COUNT}\s*(?:[a-z%]+\s+)?and\s+{_COUNT}(?:\s*[a-z%]+)?", _read_nothing),
-    _form(
-        r"\b(?:a )?half[- ](?:an?[- ])?"
-        rf"(?P<unit>{_HALVED})s?\b",
-        _read_half,
+_FORMS: Final = Table(
+    (
+        # Dates, versions, addresses of machines, phone numbers.
+        (r"\d+(?:[./-]\d+){2,}|\+?\d{3,}(?:-\d{2,})+|\d+(?:\s*[x×]\s*\d+)+", _read_nothing),
+        # Numbers as Germans write them, and rates.
+        (r"\d{1,3}(?:\.\d{3})+,\d+", _read_nothing),
+        (rf"{_DIGITS}\s*(?:k?m|miles?|min(?:ute)?s?|h|hours?|steps)\s*(?:/|\bper\b)\s*[a-z]+", _read_nothing),
+        (rf"(?:\b(?P<whole>\d+)\s+)?(?P<part>[13])/(?P<of>[24])\s+(?:of an?\s+)?(?P<unit>{_HALVED})s?\b", _read_fraction),
+        (r"\d+\s*(?:feet|foot|ft|')\s*\d+(?:\s*(?:inch(?:es)?|\"))?", _read_nothing),
+        (rf"(?P<score>\d+(?:\.\d+)?|\b{NUMBER_IN_WORDS}\b)\s*(?:out of|/)\s*(?P<best>\d+|{NUMBER_IN_WORDS}\b)(?!/)", _read_score),
+        (r"(?P<hours>\d{1,2}):(?P<minutes>[0-5]\d):(?P<seconds>[0-5]\d)(?![\d:])", _read_clock),
+        (r"(?P<large>\d{1,3}):(?P<small>[0-5]\d)(?![\d:])(?:\s*(?P<unit>h|hrs?|hours?|min|mins|minutes?)\b)?", _read_short_clock),
+        (rf"(?P<hours>{_COUNT}|\ban?)\s*(?:{_HOURS},?\s*(?:and\s+)?(?P<minutes>{_COUNT})\s*{_MINUTES})", _read_hours_and_minutes),
+        (r"(?P<hours>\d{1,2})\s?h\s?(?P<minutes>[0-5]\d)(?:\s?m|\s?min)?\b", _read_hours_and_minutes),
+        (rf"(?P<minutes>{_COUNT})\s*{_MINUTES},?\s*(?:and\s+)?(?P<seconds>{_COUNT})\s*{_SECONDS}", _read_minutes_and_seconds),
+        (r"\b(?P<hour>an hour and )?(?:(?P<three>three[- ]quarters)|(?:a )?quarter)(?(hour)\b| of an hour\b)", _read_quarters),
+        (rf"(?:\bfrom\s+)?{_DIGITS}\s*(?:[a-z%]+\.?)?\s*(?:[-–—]|\.\.)\s*[$€£]?{_DIGITS}(?:\s*[a-z%]+)?", _read_nothing),
+        (rf"(?:\bfrom\s+)?(?:{_COUNT}|\ban?\b)\s*(?:[a-z%]+\.?)?\s+to\s+{_COUNT}(?:\s*[a-z%]+)?", _read_nothing),
+        (rf"(?:{_COUNT}k?|\ban?\b)\s+or\s+{_COUNT}(?:\s*[a-z%]+)?", _read_nothing),
+        (rf"\bbetween\s+{_COUNT}\s*(?:[a-z%]+\s+)?and\s+{_COUNT}(?:\s*[a-z%]+)?", _read_nothing),
+        (
+            r"\b(?:a )?half[- ](?:an?[- ])?"
+            rf"(?P<unit>{_HALVED})s?\b",
+            _read_half,
+        ),
+        (rf"(?P<number>{_COUNT}|\ban?)\s+and\s+a\s+half\s+(?P<unit>[a-z]+)", _read_and_a_half),
+        (rf"(?P<number>{_COUNT}|\ban?)\s+(?P<unit>[a-z]+)\s+and\s+a\s+half\b", _read_and_a_half),
+        (
+            rf"{_RAN}(?P<half>half[- ])?marathon\b(?!\s+(?:training|runner|plan|of))",
+            _read_race,
+        ),
+        (rf"(?P<digits>{_DIGITS})\s?k\b(?=\s+(?:run|race|jog|walk|ride|swim|row|hike|loop)\b)", _read_kilometres),
+        (rf"{_RAN}(?P<digits>{_DIGITS})\s?k\b", _read_kilometres),
+        (rf"(?P<currency>[$€£¥])\s?(?P<digits>{_DIGITS})(?:\s?(?P<multiple>k|m|mn|bn|million|billion|thousand)\b)?", _read_money),
+        (
+            rf"(?P<sign>(?<![\w)%])[-−]|\bminus\s+)?(?:(?P<digits>{_DIGITS})(?P<fraction>[¼½¾])?(?P<thousands>k\b)?|\b(?P<words>{NUMBER_IN_WORDS}|an?)\b)"
+            r"(?:\s*(?P<percent>%)|\s*(?P<degrees>°)\s*[CF]?\b|\s*(?P<more>\+)|(?:[\s-]+|(?=[a-z]))(?P<unit>[a-z]+))?",
+            _read_single,
+        ),
     ),
-    _form(rf"(?P<number>{_COUNT}|\ban?)\s+and\s+a\s+half\s+(?P<unit>[a-z]+)", _read_and_a_half),
-    _form(rf"(?P<number>{_COUNT}|\ban?)\s+(?P<unit>[a-z]+)\s+and\s+a\s+half\b", _read_and_a_half),
-    _form(
-        rf"{_RAN}(?P<half>half[- ])?marathon\b(?!\s+(?:training|runner|plan|of))",
-        _read_race,
-    ),
-    _form(rf"(?P<digits>{_DIGITS})\s?k\b(?=\s+(?:run|race|jog|walk|ride|swim|row|hike|loop)\b)", _read_kilometres),
-    _form(rf"{_RAN}(?P<digits>{_DIGITS})\s?k\b", _read_kilometres),
-    _form(rf"(?P<currency>[$€£¥])\s?(?P<digits>{_DIGITS})(?:\s?(?P<multiple>k|m|mn|bn|million|billion|thousand)\b)?", _read_money),
-    _form(
-        rf"(?P<sign>(?<![\w)%])[-−]|\bminus\s+)?(?:(?P<digits>{_DIGITS})(?P<fraction>[¼½¾])?(?P<thousands>k\b)?|\b(?P<words>{NUMBER_IN_WORDS}|an?)\b)"
-        r"(?:\s*(?P<percent>%)|\s*(?P<degrees>°)\s*[CF]?\b|\s*(?P<more>\+)|(?:[\s-]+|(?=[a-z]))(?P<unit>[a-z]+))?",
-        _read_single,
-    ),
+    re.IGNORECASE,
 )
 
 

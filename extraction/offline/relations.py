@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from extraction.offline import fact_words as words
-from extraction.offline.patterns import any_of, cue, listed
+from extraction.offline.patterns import any_of, cue, listed, whole
 from extraction.offline.value_patterns import FIRST_NAME
+from memory.cued_patterns import Table, compiled
 
 _LOST: Final = listed("""
     passed away, passed on, rainbow bridge, no longer with us, no longer alive, in doggy heaven, in cat heaven, euthanised, euthanized,
@@ -29,8 +30,8 @@ _PET_LOST: Final = (
     rf"|\b(?:my|our) (?:\w+ ){{0,2}}?{any_of(words.PETS)} (?:\w+ )?(?:is gone|didn['’]?t make it|did not make it"
     rf"|was run over|got run over)\b"
 )
-_NO_RELATION: Final = re.compile(
-    rf"{cue(_LOST, _SUPPOSED).pattern}|(?<!nearly )(?<!almost )\bdied\b|{_PET_LOST}|\b(?:put|had|gave)\s+(?:my"
+_NO_RELATION: Final = compiled(
+    rf"{whole(_LOST, _SUPPOSED)}|(?<!nearly )(?<!almost )\bdied\b|{_PET_LOST}|\b(?:put|had|gave)\s+(?:my"
     rf"|our)\s+(?:\w+\s+){{1,3}}(?:down|to sleep|away|up)\b|\bno\b,? my\b"
     r"|(?<!my )\bex\b|\bex\b(?![- ](?:husband|wife|boyfriend|girlfriend|partner)"
     r"(?:(?:['’]s name)? is\b|['’]s name['’]?s?\b|,? (?:called |named )?(?-i:[A-Z])))|\bbob['’]?s your uncle\b"
@@ -67,8 +68,8 @@ _LOWER: Final = (
     r"|i)\b)[a-z]{2,15})(?=\s*(?:[.,!;]|$|\s(?:and|lol|btw|haha)\b))"
 )
 _CALLED: Final = r"(?:['’]s (?:name is|name['’]s|called|named)|s name is| is called| is named|['’]s name)"
-_PATTERNS: Final = tuple(
-    re.compile(pattern)
+_PATTERNS: Final = Table(
+    (pattern, None)
     for pattern in (
         rf"{_MY}{_RELATION}, an? [a-z -]{{3,30}}? (?:called|named) {_NAME}",
         rf"{_MY}{_RELATION} of [\w ]{{3,20}}, {_NAME}(?=\s*[.,!;)])",
@@ -104,14 +105,14 @@ _PATTERNS: Final = tuple(
     )
 )
 _AGED: Final = r"(?:\s*\(\d{1,2}[^()]{0,12}\)|,?\s\d{1,2}(?=[,\s.!]|$))?"
-_SEVERAL: Final = re.compile(
+_SEVERAL: Final = compiled(
     rf"(?:{_MY}(?:two |three )?|\b(?i:i|we)(?:['’]ve|\s+have)?(?:\s+(?:got|have))*\s+(?i:\d+|two|three|four"
     rf"|five|twin)\s+)(?i:(?:{any_of(words.WHOSE)}\s+)*(?P<relations>{_RELATIONS}))"
     rf"(?:,|:| are| are called| are named| called| named"
     rf"|,? whose names are|['’]? names are)?\s+(?P<names>{FIRST_NAME}{_AGED}(?:,\s+{FIRST_NAME}{_AGED})*,?\s+(?:and|&)\s+{FIRST_NAME})"
 )
-_INTRODUCED: Final = re.compile(rf"{_HAVE}{_RELATION}\b|{_MY}(?:new )?(?i:{_RELATION.replace('relation', 'relation_2')})\b")
-_NAMED_LATER: Final = re.compile(
+_INTRODUCED: Final = compiled(rf"{_HAVE}{_RELATION}\b|{_MY}(?:new )?(?i:{_RELATION.replace('relation', 'relation_2')})\b")
+_NAMED_LATER: Final = compiled(
     rf"(?:^\W*|[,;—–-]\s+(?:and\s+)?|\band\s+)(?:(?i:his|her|its|their|the (?:little|new) (?:one|guy|girl)['’]s) name(?i:['’]s| is)"
     rf"|(?i:he|she|it|they)(?i:['’]s| is|['’]re| are) (?:called|named)|(?:(?i:we|i) )?(?:named|called|call) (?i:him|her|it))\s+{_NAME}"
 )
@@ -195,7 +196,7 @@ def _named(text: str, before: str) -> Iterator[tuple[str, str]]:
         plural = several["relations"].casefold()
         for name in re.split(r",\s+(?:and\s+)?|\s+(?:and|&)\s+", re.sub(_AGED, "", several["names"])):
             yield _SINGULARS.get(plural) or plural.removesuffix("s"), name
-    for pattern in _PATTERNS:
+    for pattern, _ in _PATTERNS.possible(text):
         for match in pattern.finditer(text):
             groups = match.groupdict()
             relation = match["relation"]

@@ -1,8 +1,10 @@
 """Sentences: where they end, how long texts are cut into pieces, and the words that open, continue and close a topic."""
 
 import re
+from collections.abc import Iterable
 from typing import Final
 
+from memory.cued_patterns import compiled
 from memory.scripts import FULL_WIDTH_ENDS, SENTENCE_ENDS
 from memory.text import MOST_TOKENS_OF_CHARACTER, estimate_tokens
 
@@ -90,10 +92,15 @@ def _joined(parts: list[str]) -> str:
 
 def questions_of(text: str) -> list[str]:
     """The sentences that ask something."""
-    return [sentence for sentence in sentences_of(text) if sentence.rstrip(_CLOSING_MARKS).endswith(QUESTION_MARKS)]
+    return questions_among(sentences_of(text))
 
 
-_CLOSING_WORDS: Final = re.compile(
+def questions_among(sentences: Iterable[str]) -> list[str]:
+    """Those of the sentences that ask something."""
+    return [each for each in sentences if each.rstrip(_CLOSING_MARKS).endswith(QUESTION_MARKS)]
+
+
+_CLOSING_WORDS: Final = compiled(
     r"\b(?:bye|goodbye|welcome|(?:great|nice|good|wonderful|lovely|pleasant) (?:day|time|trip|evening|night|one|stay|rest)|"
     r"enjoy|have fun|no problem|my pleasure|glad (?:i|to)|anything else|that ?['’]?s all|that is all|that will be all|"
     r"take care|see you|thank(?:s| you))\b",
@@ -105,7 +112,7 @@ _REPLYING: Final = re.compile(
     r"because|maybe|but|well)\b",
     re.IGNORECASE,
 )
-_POINTING_BACK: Final = re.compile(r"\b(?:it|its|that|they|them|their|those|he|she|him|her|one|ones|there|too|this|these)\b", re.IGNORECASE)
+_POINTING_BACK: Final = compiled(r"\b(?:it|its|that|they|them|their|those|he|she|him|her|one|ones|there|too|this|these)\b", re.IGNORECASE)
 
 
 def closes(text: str) -> bool:

@@ -4,6 +4,7 @@ import re
 from typing import Final
 
 from extraction.offline.patterns import any_of, either, listed
+from memory.cued_patterns import compiled
 
 _LEAD: Final = r"^\W*(?:(?:and|so|ok|okay|well|cool|nice|great|thanks|now|then|also)\W+)*"
 _SHORT: Final = (
@@ -58,20 +59,18 @@ _CHECKED: Final = re.compile(
     re.IGNORECASE,
 )
 """A statement that is asked to be confirmed: "So you live in Vejle?"."""
-_NO_CHECK: Final = re.compile(
+_NO_CHECK: Final = compiled(
     r"\b(?:would|will|could|should|might|may|can|used|was|were|had|did|want|wish|plan|hope|going|about to|when|if|once|like to|think|mean"
     r"|say|said|know|need|not sure|never)\b",
     re.IGNORECASE,
 )
-_NEGATED: Final = re.compile(r"\b(?:not|never|no longer)\b|n['’]?t\b", re.IGNORECASE)
+_NEGATED: Final = compiled(r"\b(?:not|never|no longer)\b|n['’]?t\b", re.IGNORECASE)
 _LIKED: Final = re.compile(r"^do you (?:\w+ )??(?:like|enjoy|love) (?P<thing>[^?]+)\?$", re.IGNORECASE)
 _OPEN: Final = either(
     r"\b(?:or|any|anything|something|anyone|what|why|how|where|which|who|when|my|me|i|we|us|this|that|it|they|there|sure|serious)\b"
 )
 """Words of a question that "yes" does not answer with a fact."""
-_TAG: Final = re.compile(
-    r",? (?:is that (?:right|correct|so|true)|i (?:guess|think|assume|suppose|take it)|am i right)\s*\?$", re.IGNORECASE
-)
+_TAG: Final = compiled(r",? (?:is that (?:right|correct|so|true)|i (?:guess|think|assume|suppose|take it)|am i right)\s*\?$", re.IGNORECASE)
 _DENIED_ALLERGY: Final = re.compile(r"^\W*no\W+(?:but |only |just |not that\W+)*to (?P<rest>.+)$", re.IGNORECASE | re.DOTALL)
 _ANOTHER: Final = re.compile(r"^\W*(?:no|nope)\W+(?:but |actually |i['’]?m )?(?P<rest>an? [\w -]{3,40})[\s.!]*$", re.IGNORECASE)
 _NOW: Final = re.compile(

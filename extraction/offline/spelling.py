@@ -1,9 +1,11 @@
 """Corrects misspelt keywords of plain statements ("i lvie in", "my naem is") and removes emoji inside them. Values stay as they are."""
 
 import re
+from functools import partial
 from typing import Final
 
 from extraction.offline.patterns import any_of, listed
+from memory.cued_patterns import Rewrites, compiled
 
 _PLACES: Final = (
     (r"\b(?:i|we)(?: (?:now|still|just|currently))? (?P<word>[a-z]{3,6})(?= (?:in|near) )", listed("live, reside, work")),
@@ -26,7 +28,6 @@ _PLACES: Final = (
         listed("vegan, vegetarian, pescatarian, diabetic, lactose-intolerant"),
     ),
 )
-_COMPILED: Final = tuple((re.compile(pattern, re.IGNORECASE), words) for pattern, words in _PLACES)
 _OTHER_WORDS: Final = frozenset(
     listed("""
     love, lived, lives, liver, life, lie, lied, like, give, dive, five, line, lite, vile, evil, olive, alive, word, fork, pork,
@@ -49,8 +50,8 @@ _BEFORE_EMOJI: Final = any_of(
     moved, we are, we're
 """)
 )
-_INTOLERANT: Final = re.compile(r"\bint+ol+[aeiou]?r+[aei]nt\b", re.IGNORECASE)
-_INTOLERANCE: Final = re.compile(r"\bint+ol+[aeiou]?r+[aei]n[cs]e\b", re.IGNORECASE)
+_INTOLERANT: Final = compiled(r"\bint+ol+[aeiou]?r+[aei]nt\b", re.IGNORECASE)
+_INTOLERANCE: Final = compiled(r"\bint+ol+[aeiou]?r+[aei]n[cs]e\b", re.IGNORECASE)
 _INSIDE: Final = re.compile(rf"\b(?P<key>{_BEFORE_EMOJI})\s*(?![{_BREAKS_OFF}]){_EMOJI}+\s*(?=\w)", re.IGNORECASE)
 
 
@@ -62,18 +63,19 @@ def with_keywords_spelled(text: str) -> str:
     """
     text = _INSIDE.sub(r"\g<key> ", text)
     text = _INTOLERANCE.sub("intolerance", _INTOLERANT.sub("intolerant", text))
-    for pattern, keywords in _COMPILED:
-        text = pattern.sub(lambda found, keywords=keywords: _spelled(found, keywords), text)  # type: ignore[misc]
-    return text
+    return _KEYWORDS.apply(text)
 
 
-def _spelled(found: re.Match[str], keywords: tuple[str, ...]) -> str:
+def _spelled(keywords: tuple[str, ...], found: re.Match[str]) -> str:
     word = (found["word"] or "").lower()
     right = next((each for each in keywords if word != each and word not in _OTHER_WORDS and is_misspelling(word, each)), None)
     if right is None or word in keywords:
         return found.group()
     start, end = found.start("word") - found.start(), found.end("word") - found.start()
     return f"{found.group()[:start]}{right}{found.group()[end:]}"
+
+
+_KEYWORDS: Final = Rewrites(((pattern, partial(_spelled, keywords)) for pattern, keywords in _PLACES), re.IGNORECASE)
 
 
 def is_misspelling(word: str, right: str) -> bool:

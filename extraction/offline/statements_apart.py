@@ -5,9 +5,10 @@ from typing import Final
 
 from extraction.offline.occupations import is_occupation
 from extraction.offline.value_patterns import PLACE_NAME
+from memory.cued_patterns import compiled
 
 _STATES: Final = r"(?:i live\b|i work\b|i reside\b|(?:i['’]?m|i am) (?:an? |based |living |allergic )|my (?:name|home|job) )"
-_AFTER_WISH: Final = re.compile(
+_AFTER_WISH: Final = compiled(
     r"(?:^|(?<=[.!?]\s))\W*(?:if (?:i|we) (?:could|had|were|was|did|won)\b|i wish\b|i['’]d (?:love|like|rather"
     r"|prefer)\b|i would\b)[^.!?\n]{3,120}?"
     r",? but (?:(?:in reality|in real life|actually|in fact|sadly|for now|alas|as it is|the truth is)[, ]+)?"
@@ -23,7 +24,7 @@ _QUOTED_TASK: Final = re.compile(
     re.IGNORECASE,
 )
 """An order to work on a text in quotation marks, before a statement that gives the reason of the order."""
-_QUOTED_HELP: Final = re.compile(
+_QUOTED_HELP: Final = compiled(
     r"(?<=[.!,;])\s+(?:\w+,? ){0,2}?(?:how (?:do|would|can|should) (?:i|you|we|one) (?:say|write|put|spell|pronounce|translate)"
     r"|what(?:['’]s| is| does)|can (?:you|i) (?:say|translate)"
     r"|is|does|could you (?:translate|check|correct)|please (?:translate|check"
@@ -32,7 +33,7 @@ _QUOTED_HELP: Final = re.compile(
     re.IGNORECASE,
 )
 """A question about a text in quotation marks, after a statement that the text is no part of."""
-_WHERE_I_LIVE: Final = re.compile(
+_WHERE_I_LIVE: Final = compiled(
     rf"\b(?:from|in|to) (?P<place>{PLACE_NAME}), where (?:i|we)(?:(?: still| now| currently| happily)? live\b(?! "
     rf"(?:in|on) (?:my|the) (?:head|game))"
     r"|(?:['’]?ve| have) (?:always|been) (?:lived|living)\b|(?:['’]?ve| have) lived(?= (?:all my life|my whole life|since|for)\b))"
@@ -45,7 +46,7 @@ _PLACE_FIRST: Final = re.compile(
     r"(?:i (?:still |do )?live there|that(?:['’]s| is) where (?:i|we) (?:still |now )?live)\b(?! (?:in my|when|until)\b)",
     re.IGNORECASE,
 )
-_UNREAL: Final = re.compile(
+_UNREAL: Final = compiled(
     r"\b(?:if|would|wish|could|say|says|said|character|imagine|dream\w*|novel|song|game|used to|once|he|she|they|his|her)\b|[\"“”?]",
     re.IGNORECASE,
 )

@@ -7,6 +7,7 @@ from typing import Final
 from extraction.offline.frame_cues import RELATED_TYPIST
 from extraction.offline.mood_patterns import TAKEN_BACK
 from extraction.offline.patterns import any_of, either, listed
+from memory.cued_patterns import compiled
 
 _OPENER: Final = (
     r"^\W*(?:(?:(?:ha)+h?|lol|lmao|rofl|he(?:he)+|xd|ok|okay|oh|no|nah|nope|well|ah|but|and|sorry|oops|whoops|actually|honestly|wait|um|hmm|just"
@@ -69,7 +70,7 @@ _CHANGED: Final = either(
     r"^\W*(?:and |so |but )?(?:if|did|do) you (?:really |actually )?(?:believe|believed|buy|bought|fall for|fell for)\b",
 )
 """Limits what was said, dates it to the past, or asks whether it was believed, unless it answers a question."""
-_OTHERWISE: Final = re.compile(
+_OTHERWISE: Final = compiled(
     r"^\W*(?:nah|nope|no)\b\W+(?:(?:but )?(?:seriously|honestly|actually)\W+)?"
     r"(?=(?:i|i['’]?m|my|it['’]?s|we)\b)(?!i (?:mean|meant|swear|promise|really|do|said|am)\b|i['’]?m (?:serious|not (?:kidding|joking)))",
     re.IGNORECASE,
@@ -100,7 +101,7 @@ _ECHO: Final = re.compile(
     re.IGNORECASE,
 )
 """A question about the claim itself."""
-_WHOLE: Final = re.compile(r"\b(?:all (?:of )?(?:it|that|this)|everything|none of (?:it|that)|any of (?:it|that))\b", re.IGNORECASE)
+_WHOLE: Final = compiled(r"\b(?:all (?:of )?(?:it|that|this)|everything|none of (?:it|that)|any of (?:it|that))\b", re.IGNORECASE)
 _LONGEST_WITH_REST: Final = 1000
 """Characters of a message that takes something back and goes on."""
 _LONGEST: Final = 80

@@ -8,6 +8,7 @@ from typing import Final
 
 from extraction.offline.fact_words import ADMIRERS, FOODS, MATERIALS, RELATIVES
 from extraction.offline.patterns import any_of, listed
+from memory.cued_patterns import Replacement, Rewrites, compiled
 
 _BEGIN: Final = r"(?:^|(?<=[.!?]\s))(\W*)"
 """The begin of a sentence."""
@@ -62,11 +63,9 @@ _HATED: Final = (
     r"(?P<verb>love|adore|like|enjoy|hate|detest|loathe|despise|dislike|can['’]?t stand|cannot stand|don['’]?t like|can['’]?t bear)"
 )
 _DEGREE_AFTER: Final = r"(?:very much|so much|a lot|really much|much|too much)"
-_OTHERS: Final = re.compile(
-    rf"\b(?:he|she|they|his|her|their|him|them|{any_of(RELATIVES)}|kids|children|parents|friends?)\b", re.IGNORECASE
-)
+_OTHERS: Final = compiled(rf"\b(?:he|she|they|his|her|their|him|them|{any_of(RELATIVES)}|kids|children|parents|friends?)\b", re.IGNORECASE)
 """Words of a text before a sentence without a subject, which may be about somebody else."""
-_ATTRIBUTED: Final = re.compile(
+_ATTRIBUTED: Final = compiled(
     r"(?:^|(?<=[.!?]\s))[^.!?\n]{3,120},\s+(?:(?:or )?(?:so|as) )?(?:(?:my|our|the|his|her|a) (?:[\w-]+ ){1,3}"
     r"|he |she |they |(?-i:[A-Z])\w+ )"
     r"(?:always |often |once |still |likes to |would )?(?:used to say|says?|said|claims?|claimed|joked|joke|insists)\b[^.!?\n]{0,30}[.!]?",
@@ -191,10 +190,8 @@ _WITH_SUBJECT: Final[tuple[tuple[str, str], ...]] = (
     ),
     (rf"\bi (?:really )?(like|love|enjoy|hate|dislike|prefer) {_DEGREE_AFTER}(?=\s*(?:[.,!;]|$))", "I do"),
 )
-_CAPITAL_VERB: Final = re.compile(r"(?<=\bI )[A-Z]")
+_CAPITAL_VERB: Final = compiled(r"(?<=\bI )[A-Z]")
 _FLAGS: Final = re.IGNORECASE | re.MULTILINE
-_SUBJECTLESS: Final = tuple((re.compile(pattern, _FLAGS), replacement) for pattern, replacement in _WITHOUT_SUBJECT)
-_COMPILED: Final = tuple((re.compile(pattern, _FLAGS), replacement) for pattern, replacement in _WITH_SUBJECT)
 _LONGEST: Final = 2000
 """Characters of a message that is rewritten."""
 
@@ -210,11 +207,18 @@ def with_tastes_in_place(text: str, question: str = "") -> str:
         return text
     text = _ATTRIBUTED.sub("", text)
     if _OTHERS.search(question) is None:
-        for pattern, replacement in _SUBJECTLESS:
-            found = pattern.search(text)
-            if found is not None and _OTHERS.search(text[: found.start()]) is None:
-                statement = _CAPITAL_VERB.sub(lambda verb: verb.group().lower(), found.expand(replacement))
-                text = text[: found.start()] + statement + text[found.end() :]
-    for pattern, replacement in _COMPILED:
-        text = pattern.sub(replacement, text)
-    return text
+        text = _SUBJECTLESS.apply(text)
+    return _SUBJECTED.apply(text)
+
+
+def _of_writer(pattern: re.Pattern[str], replacement: Replacement, text: str) -> str:
+    """The text with the first sentence that a pattern finds rewritten, unless the text before it is about others."""
+    found = pattern.search(text)
+    if found is None or _OTHERS.search(text[: found.start()]) is not None:
+        return text
+    statement = _CAPITAL_VERB.sub(lambda verb: verb.group().lower(), found.expand(str(replacement)))
+    return text[: found.start()] + statement + text[found.end() :]
+
+
+_SUBJECTLESS: Final = Rewrites(_WITHOUT_SUBJECT, _FLAGS, rewrite=_of_writer)
+_SUBJECTED: Final = Rewrites(_WITH_SUBJECT, _FLAGS)

@@ -4,16 +4,23 @@ A tutor knows which exercise was right, a shop what was bought. Nobody has to gu
 """
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from pydantic import JsonValue
 
 from extraction.offline.turns import Turn
 from memory.records import ToolCall
+from memory.records.message import STATEMENT
 from memory.schema import EventType
+
+FALLBACK: Final = "fact"
+"""The type of statements that plainly are of no other type."""
 
 
 def stated_type(event_types: Sequence[EventType], call: ToolCall | None) -> EventType | None:
     """The type that a tool call states an event of; None where it states none, or has failed.
+
+    A :data:`~memory.records.message.STATEMENT` is a fact, or of the first type of a schema without facts.
 
     Args:
         event_types: Of the schema.
@@ -21,6 +28,8 @@ def stated_type(event_types: Sequence[EventType], call: ToolCall | None) -> Even
     """
     if call is None or call.success is False:
         return None
+    if call.name == STATEMENT:
+        return next((each for each in event_types if each.name == FALLBACK), event_types[0] if event_types else None)
     return next((each for each in event_types if each.name == call.name), None)
 
 

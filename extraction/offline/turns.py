@@ -8,13 +8,14 @@ from typing import Final
 from extraction.bounds import LONGEST_CONTENT, LONGEST_SPEAKER
 from extraction.drafts import DropCounter
 from extraction.echo_filter import is_echo, without_echoes, without_echoes_in_result
-from extraction.offline.content_words import content_words, is_filler, only_asks
+from extraction.offline.content_words import are_fillers, content_words, is_filler, only_ask
 from extraction.offline.frames import Said, own_texts
 from extraction.offline.moods import is_plain
-from extraction.offline.sentences import pieces_of, questions_of, sentences_of
+from extraction.offline.sentences import pieces_of, questions_among, sentences_of
 from extraction.offline.takebacks import without_taken_back
 from memory.binary_data import message_without_binary, without_placeholders
 from memory.blocks import blocks_of, prose_of
+from memory.cued_patterns import compiled
 from memory.dates.mentions import DateMention, resolve_dates
 from memory.language import is_english
 from memory.records import Message
@@ -28,9 +29,9 @@ LONGEST_SHORTENED: Final = 600
 _DOCUMENT_TOKENS: Final = 300
 _LEAST_PERSONAL: Final = 0.15
 """Share of sentences in the first person below which a long text is a document."""
-_SECOND_PERSON: Final = re.compile(r"\b(?:you|your|yours|you['’]\w+)\b", re.IGNORECASE)
+_SECOND_PERSON: Final = compiled(r"\b(?:you|your|yours|you['’]\w+)\b", re.IGNORECASE)
 """An assistant's statement about the user is a repetition, and may be stale."""
-_FIRST_PERSON: Final = re.compile(r"\b(?:I|I['’]\w+|[Mm]y|[Mm]ine|[Mm]e|[Ww]e|[Oo]ur)\b|(?<!\S)i(?:['’]?m|['’]ve)?\s")
+_FIRST_PERSON: Final = compiled(r"\b(?:I|I['’]\w+|[Mm]y|[Mm]ine|[Mm]e|[Ww]e|[Oo]ur)\b|(?<!\S)i(?:['’]?m|['’]ve)?\s")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +43,8 @@ class Turn:
     message: Message
     text: str
     """Without what a recall added to it, and without binary data."""
+    sentences: tuple[str, ...]
+    """Of the text."""
     speaker: str
     """A name, or "the user" and the like if the message names nobody."""
     listener: str | None
@@ -54,7 +57,7 @@ class Turn:
     @property
     def questions(self) -> list[str]:
         """The sentences that ask something."""
-        return questions_of(self.text)
+        return questions_among(self.sentences)
 
 
 def turns_of(messages: Sequence[Message], *, recalled: frozenset[str], tally: DropCounter, earlier: Sequence[str] = ()) -> list[Turn]:
@@ -82,14 +85,16 @@ def turns_of(messages: Sequence[Message], *, recalled: frozenset[str], tally: Dr
                 tally.drop("message", "empty")
                 continue
             listeners = others - {speaker}
+            sentences = tuple(sentences_of(text))
             turns.append(
                 Turn(
                     message_index=index,
                     message=without_echoes_in_result(message, recalled),
                     text=text,
+                    sentences=sentences,
                     speaker=speaker,
                     listener=next(iter(listeners)) if len(listeners) == 1 else None,
-                    is_filler=message.tool_call is None and is_filler(text, names=names),
+                    is_filler=message.tool_call is None and are_fillers(sentences, names),
                     own_text=text,
                 )
             )
@@ -137,6 +142,8 @@ class Passage:
     """The dates in its text, resolved once since that is costly."""
     is_own_prose: bool = False
     """Whether it is English prose of the speaker's, so that rules may read it."""
+    only_asks: bool = False
+    """Whether it has nothing of substance besides questions."""
     is_plain: bool = False
     """Whether it plainly states something: an event type and properties may be read from it."""
     longest_content: int = LONGEST_CONTENT
@@ -203,6 +210,7 @@ def _passage(turn: Turn, index: int, text: str, question_turn: Turn | None, *, i
         text=text,
         question_turn=question_turn,
         mentions=mentions,
+        only_asks=only_ask(turn.sentences if text == turn.text else sentences_of(text)),
         is_own_prose=bool(own) and is_english(own),
         is_plain=(turn.own_text == turn.text or text in turn.own_text)
         and not (turn.message.role == "assistant" and _SECOND_PERSON.search(text))
@@ -213,7 +221,7 @@ def _passage(turn: Turn, index: int, text: str, question_turn: Turn | None, *, i
 
 def _is_answered(turns: Sequence[Turn], index: int) -> bool:
     """Whether a turn only asks, says nothing of its speaker, and the next one answers: the answer's search text has the question."""
-    if index + 1 >= len(turns) or not only_asks(turns[index].text) or _FIRST_PERSON.search(turns[index].text):
+    if index + 1 >= len(turns) or not only_ask(turns[index].sentences) or _FIRST_PERSON.search(turns[index].text):
         return False
     return _question_before(turns, index + 1) is turns[index]
 

@@ -9,6 +9,7 @@ from typing import Final
 
 from extraction.offline.fact_words import RELATIVES
 from extraction.offline.patterns import any_of, listed
+from memory.cued_patterns import Rewrites, compiled
 
 _THIS_TALK: Final = any_of(
     listed("""
@@ -39,8 +40,7 @@ _JOKES: Final = (
     r"\bi (?:can|can['’]?t|cannot) (?:take|tell|remember) a (?P<six>joke)\b",
     r"\b(?:i|we) (?:love|like|enjoy|appreciate) a (?P<seven>joke)\b",
 )
-_ANY_JOKE: Final = tuple(re.compile(pattern, re.IGNORECASE | re.MULTILINE) for pattern in _JOKES)
-_TOLD: Final = re.compile(
+_TOLD: Final = compiled(
     r"\b(?:tells|told|telling)(?: (?:me|us|him|her|them|everyone|(?:my|our|his|her|the|some) \w+))? (?:a"
     r"|the|this|that|another|some|his|her|their|my)"
     r" (?:\w+ ){0,2}jokes?\b(?! (?:that(?! (?:made|was|nobody|everyone|only|cracked|still))|where|in which"
@@ -55,14 +55,14 @@ _PLANS: Final = any_of(
 """)
 )
 _DIETARY: Final = r"(?:vegan|vegetarian|meat|dairy|gluten|sugar|plant|keto|carb\w*|alcohol|fast\w*|diet|detox|cleanse)"
-_PLANNED: Final = re.compile(
+_PLANNED: Final = compiled(
     rf"(?P<plan>(?:^|(?<=[.!?;,] ))(?:(?!\b{_DIETARY}\b)[^.!?;,:\n])*?\b{_PLANS}(?: (?!{_DIETARY}\b)[\w'’-]+){{0,3}}?) for "
     r"(?:the|this|next|the coming|the next|the whole) (?:week|month|weekend|fortnight)(?: ahead)?"
     r"(?=\s*[,;—–-]|\s+(?:and|but|so|because) (?:i|i['’]?m|we|we['’]re|my)\b|\s+(?:is|are) (?:done|set|ready|sorted)\b)",
     re.IGNORECASE,
 )
 """A plan for a period, before a statement that holds without it: "I'm cooking for the week, and I'm vegetarian"."""
-_SAID_OF_NAME: Final = re.compile(
+_SAID_OF_NAME: Final = compiled(
     rf"(?P<stated>\b(?:my (?:[a-z]+ )?name(?:['’]?s| is)|name['’]?s|call me|i['’]?m called|i am called|i go by|hi,? i['’]?m"
     rf"|hello,? i['’]?m) (?-i:[A-ZÀ-Þ])[\w'’-]+(?: (?-i:[A-ZÀ-Þ])[\w'’-]+)?)(?:\s*[,;—–(-]+\s*|\s+)(?:(?:but|and|though|although|only"
     rf"|even though|while|whereas|just) )*(?:only )?(?:my|our) (?:[a-z]+ )?{any_of(RELATIVES)}s? (?:always |still |just |only |often )*"
@@ -80,9 +80,7 @@ def without_unrelated_cues(text: str) -> str:
     Args:
         text: A message, or the part of it in the speaker's own voice.
     """
-    text = _TOLD.sub("made a remark", text)
-    for pattern in _ANY_JOKE:
-        text = pattern.sub(_as_remark, text)
+    text = _ANY_JOKE.apply(_TOLD.sub("made a remark", text))
     return _SAID_OF_NAME.sub(r"\g<stated>", _PLANNED.sub(r"\g<plan>", text))
 
 
@@ -90,3 +88,6 @@ def _as_remark(found: re.Match[str]) -> str:
     start, end = next(found.span(name) for name, word in found.groupdict().items() if word is not None)
     whole = found.group()
     return f"{whole[: start - found.start()]}remark{whole[end - found.start() :]}"
+
+
+_ANY_JOKE: Final = Rewrites(((each, _as_remark) for each in _JOKES), re.IGNORECASE | re.MULTILINE)

@@ -8,6 +8,7 @@ numerals ("World War I"), or text in another language.
 import re
 from collections.abc import Sequence
 from datetime import datetime
+from functools import partial
 from typing import Final
 
 import orjson
@@ -16,12 +17,14 @@ from extraction.bounds import LONGEST_CONTENT
 from extraction.offline.sentences import pieces_of
 from extraction.offline.turns import Passage, Turn
 from memory.attribution import Part, attributed_parts
+from memory.cued_patterns import Table, compiled
 from memory.dates.calendar import day_in_words
 from memory.dates.event_date import UNKNOWN_DATE, EventDate
 from memory.dates.mentions import DateMention, UnclearDate, resolve_dates
 from memory.language import is_english, is_foreign
 from memory.records import ToolCall
 from memory.records.limits import is_recordable_time
+from memory.records.message import STATEMENT
 from memory.scripts import FULL_WIDTH_ENDS, SENTENCE_ENDS
 from memory.text import estimate_tokens, shortened
 from memory.words import TOPICLESS_WORDS
@@ -44,9 +47,8 @@ _THIRD_FORM: Final = {
 _AUXILIARY: Final = r"(?P<auxiliary>\b(?i:shall|will|can|could|should|would|do|did|does|may|might|must)\s+)?"
 _ADVERB: Final = r"(?P<adverb>(?:really|also|always|usually|often|still|just|never|sometimes|currently|actually|even|only|especially) )?"
 
-_FIRST_PERSON: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
-    (re.compile(pattern), replacement)
-    for pattern, replacement in (
+_FIRST_PERSON: Final = Table(
+    (
         (r"\b[Ii](?:['’]m| am)\b|\b[Ii]m\b(?= [a-z])", "{name} is"),
         (r"\b[Aa]m I\b", "is {name}"),
         (r"\b[Ii](?:['’]ve| have)\b", "{name} has"),
@@ -57,22 +59,22 @@ _FIRST_PERSON: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
         (r"\b[Ii] haven['’]t\b", "{name} hasn't"),
     )
 )
-_PRESENT: Final = re.compile(rf"{_AUXILIARY}\b[Ii] {_ADVERB}(?P<verb>{'|'.join(_VERBS)})\b")
-_POSSESSIVE: Final = re.compile(r"\b[Mm]y\b")
-_OBJECT: Final = re.compile(
+_PRESENT: Final = compiled(rf"{_AUXILIARY}\b[Ii] {_ADVERB}(?P<verb>{'|'.join(_VERBS)})\b")
+_POSSESSIVE: Final = compiled(r"\b[Mm]y\b")
+_OBJECT: Final = compiled(
     r"\bI\b(?!['’])|(?<![\w'’])i(?= (?:am|was|have|had|will|would|can|could|shall|should|may|might|must|do|did|got"
     r"|went|just|really|also|never|always|still)\b)"
     r"|\b(?:[Mm]e|[Mm]yself)\b"
 )
-_PROTECTED: Final = re.compile(
+_PROTECTED: Final = compiled(
     r"```.*?(?:```|\Z)|`[^`\n]+`|\"[^\"\n]{1,500}\"|“[^”\n]{1,500}”|«[^»\n]{1,500}»|(?m:^[ \t]*>.*$)|\b(?:https?://"
     r"|www\.)\S+|[\w.+-]+@[\w-]+\.[\w.-]+",
     re.DOTALL,
 )
 """Code, quotations, quoted lines, links and mail addresses."""
 _MASK: Final = "\ue000"
-_AFTER_NAME: Final = re.compile(r"(?P<word>\b[A-Z][\w'’-]*)(?P<blank>[^\S\n]+)I\b(?!['’])")
-_NUMERAL: Final = re.compile(r"(?<![\w'’])I(?=[/&.)\-:]\S|[.)]\s+[A-Z]|-)|(?<=[/&-])I\b|^\s*I[.)](?=\s)", re.MULTILINE)
+_AFTER_NAME: Final = compiled(r"(?P<word>\b[A-Z][\w'’-]*)(?P<blank>[^\S\n]+)I\b(?!['’])")
+_NUMERAL: Final = compiled(r"(?<![\w'’])I(?=[/&.)\-:]\S|[.)]\s+[A-Z]|-)|(?<=[/&-])I\b|^\s*I[.)](?=\s)", re.MULTILINE)
 _OPENING_WORDS: Final = """
 yesterday today tomorrow tonight monday tuesday wednesday thursday friday saturday sunday january february march april june july august
 september october november december yes no yeah yep nope oh well ok okay so hi hey hello sorry thanks sure right god wow honestly mom
@@ -81,11 +83,10 @@ wish hope happy realizing knew know thought wonder believe suppose like where wh
 """
 _BEFORE_PRONOUN: Final = frozenset(_OPENING_WORDS.split())
 _SENTENCE_END: Final = re.compile(rf"[.{SENTENCE_ENDS}{FULL_WIDTH_ENDS}][\"'”’)]*(?=\s)|\n")
-_MINE: Final = re.compile(r"\b[Mm]ine\b")
+_MINE: Final = compiled(r"\b[Mm]ine\b")
 
-_SECOND_PERSON: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
-    (re.compile(pattern), replacement)
-    for pattern, replacement in (
+_SECOND_PERSON: Final = Table(
+    (
         (r"\b[Aa]re you\b", "is {name}"),
         (r"\b[Hh]ave you\b", "has {name}"),
         (r"\b[Dd]o you\b", "does {name}"),
@@ -109,8 +110,7 @@ def event_content(turn: Turn, passage: Passage, *, event_type: str) -> str:
         event_type: The event's type. A tool call of that name states the event; all others are described by their outcome.
     """
     if (call := turn.message.tool_call) is not None:
-        text = _stated_text(turn, call) if call.name == event_type else _tool_text(turn, call)
-        return shortened(text, LONGEST_CONTENT)
+        return shortened(_call_text(turn, call, event_type), LONGEST_CONTENT)
     return shortened_to_sentences(passage.text, passage.longest_content)
 
 
@@ -233,8 +233,7 @@ def speaks_for_others(text: str) -> bool:
 
 def _in_third_person(text: str, name: str) -> str:
     text = _NUMERAL.sub(_masked, _AFTER_NAME.sub(_masked_after_name, text))
-    for pattern, replacement in _FIRST_PERSON:
-        text = pattern.sub(_literal(replacement.format(name=name)), text)
+    text = _FIRST_PERSON.rewritten(text, partial(_with_name, name))
     text = _PRESENT.sub(lambda match: _present(match, name), text)
     text = _POSSESSIVE.sub(_literal(f"{name}'s"), text)
     text = _MINE.sub(_literal(f"{name}'s"), text)
@@ -260,9 +259,11 @@ def _present(match: re.Match[str], name: str) -> str:
 
 def second_to_third_person(text: str, name: str) -> str:
     """Puts a listener's name where they are spoken to: ``have you moved?`` to ``has Ann moved?``."""
-    for pattern, replacement in _SECOND_PERSON:
-        text = pattern.sub(_literal(replacement.format(name=name)), text)
-    return text
+    return _SECOND_PERSON.rewritten(text, partial(_with_name, name))
+
+
+def _with_name(name: str, pattern: re.Pattern[str], replacement: str, text: str) -> str:
+    return pattern.sub(_literal(replacement.format(name=name)), text)
 
 
 def _literal(text: str) -> str:
@@ -280,6 +281,12 @@ def _question(turn: Turn) -> str:
 
 def _last_piece(text: str) -> str:
     return pieces_of(text, tokens=_QUESTION_TOKENS)[-1] if estimate_tokens(text) > _QUESTION_TOKENS else text
+
+
+def _call_text(turn: Turn, call: ToolCall, event_type: str) -> str:
+    if call.name == STATEMENT:
+        return turn.text
+    return _stated_text(turn, call) if call.name == event_type else _tool_text(turn, call)
 
 
 def _stated_text(turn: Turn, call: ToolCall) -> str:

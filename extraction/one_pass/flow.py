@@ -29,7 +29,7 @@ Flow = Generator[LLMRequest, LLMAnswer, R]
 STAGE: Final = "extraction"
 
 _LOOP_CHARACTERS: Final = 400
-"""Characters that a loop has to go on for before its answer is given up."""
+"""Characters of a loop after which its answer is stopped."""
 _LOOP_STEP: Final = 40
 """No longer than the shortest loop: any other word between would show."""
 

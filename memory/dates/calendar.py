@@ -120,6 +120,16 @@ def nth_weekday(year: int, month: int, weekday: int, position: int) -> Span:
     return day_span(day)
 
 
+def last_weekday(name: str, today: date) -> date:
+    """The last day before today with the weekday's name."""
+    return today - timedelta(days=(today.weekday() - WEEKDAYS[name.lower()] - 1) % 7 + 1)
+
+
+def next_weekday(name: str, today: date) -> date:
+    """The first day after today with the weekday's name."""
+    return today + timedelta(days=(WEEKDAYS[name.lower()] - today.weekday() - 1) % 7 + 1)
+
+
 def relative_span(message_date: date, unit: str, count: int) -> Span:
     """The day, week, month or year that is ``count`` units from a day. Days and single weeks give one day, longer units a whole span.
 

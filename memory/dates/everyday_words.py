@@ -3,6 +3,8 @@
 import re
 from typing import Final
 
+from memory.dates.calendar import MONTH_NAMES, MONTHS, WEEKDAYS
+
 _WORDS: Final = frozenset({"may", "march", "mar", "jan", "sat", "sun", "wed"})
 _PREPOSITION: Final = re.compile(
     r"\b(?:in(?: early| late)?|on|since|by|until|till|from|before|after|during|between)(?: the)? $", re.IGNORECASE
@@ -19,6 +21,11 @@ _NOUN_FOLLOWS: Final = re.compile(
     r"this|next|last|around|about|after|before|as|because|there|that|please|then)\b)[a-z]{2,}"
 )
 _PREPOSITION_REACH: Final = 20
+_ABBREVIATIONS: Final = frozenset(
+    [*(each for each in MONTHS if each not in MONTH_NAMES), *(each for each in WEEKDAYS if not each.endswith("day"))]
+)
+_COMPOUND: Final = re.compile(rf"-(?!(?:{'|'.join((*MONTHS, *WEEKDAYS))})\b)[a-z]", re.IGNORECASE)
+"""After an abbreviation: it is the first part of another word ("Mar-a-Lago", "sat-nav", "sun-dried")."""
 
 
 def is_date_like(match: re.Match[str]) -> bool:
@@ -26,7 +33,7 @@ def is_date_like(match: re.Match[str]) -> bool:
 
     "May", "March", "Sat", "Sun", "Wed" and the like name a date if they are capitalised, if a year or an ordinal day is next to them, if a
     preposition precedes them ("in may", "on sat"), or if the clause ("next may") or the question ("last sat?") ends after them. "This may
-    have been", "he last sat there", "we march 3 miles" and "May 3 people come?" name none.
+    have been", "he last sat there", "we march 3 miles", "May 3 people come?" and "this Mar-a-Lago trip" name none.
 
     Args:
         match: Match of a pattern with the group ``month`` or ``weekday``.
@@ -34,9 +41,13 @@ def is_date_like(match: re.Match[str]) -> bool:
     groups = match.groupdict()
     name = "month" if groups.get("month") else "weekday"
     word = groups.get(name)
-    if word is None or word.lower() not in _WORDS:
+    if word is None:
         return True
     text, end = match.string, match.end(name)
+    if word.lower() in _ABBREVIATIONS and _COMPOUND.match(text, end):
+        return False
+    if word.lower() not in _WORDS:
+        return True
     if word.istitle():
         if groups.get("year") or groups.get("short_year") or groups.get("on_weekday"):
             return True

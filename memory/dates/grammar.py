@@ -1,8 +1,8 @@
 """Parts of the date patterns, and helpers that the readings share.
 
 A :class:`Pattern` finds a text that may be a date, and its reading decides what it means. The readings are in
-:mod:`memory.dates.absolute` (the text contains the year), :mod:`memory.dates.yearless` (the year follows from the tense) and
-:mod:`memory.dates.relative` (counted from the message's day).
+:mod:`memory.dates.absolute` (the text contains the year), :mod:`memory.dates.yearless` (the year follows from the tense),
+:mod:`memory.dates.relative`, :mod:`memory.dates.counted` and :mod:`memory.dates.weekdays` (relative to the message's day).
 """
 
 import re

@@ -1,28 +1,39 @@
 """The dates in a text, resolved on the day of the message: what "yesterday" or "Sat 18 May" means.
 
-The forms are in :mod:`~memory.dates.absolute`, :mod:`~memory.dates.yearless`, :mod:`~memory.dates.relative`, :mod:`~memory.dates.holidays`
-and :mod:`~memory.dates.unclear`. The leftmost form counts, and of those that begin at the same place the longest.
+The forms are in :mod:`~memory.dates.absolute`, :mod:`~memory.dates.yearless`, :mod:`~memory.dates.relative`, :mod:`~memory.dates.counted`,
+:mod:`~memory.dates.weekdays`, :mod:`~memory.dates.holidays` and :mod:`~memory.dates.unclear`. The leftmost form counts, and of those that
+begin at the same place the longest.
 """
 
 import calendar
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache, partial
 from typing import Final
 
-from memory.dates import absolute, holidays, relative, unclear, yearless
+from memory.cued_patterns import Table
+from memory.dates import absolute, counted, holidays, relative, unclear, weekdays, yearless
 from memory.dates.calendar import SEASONS, Precision, day_in_words
 from memory.dates.everyday_words import is_date_like
-from memory.dates.grammar import NoDate, Outcome, Pattern
+from memory.dates.grammar import NoDate, Outcome
 from memory.dates.tense import tense_around
 
-_PATTERNS: Final[tuple[Pattern, ...]] = (
-    *absolute.PATTERNS,
-    *yearless.PATTERNS,
-    *relative.PATTERNS,
-    *holidays.PATTERNS,
-    *unclear.PATTERNS,
+_PATTERNS: Final = Table(
+    (
+        (each.regex.pattern, each)
+        for each in (
+            *absolute.PATTERNS,
+            *yearless.PATTERNS,
+            *relative.PATTERNS,
+            *counted.PATTERNS,
+            *weekdays.PATTERNS,
+            *holidays.PATTERNS,
+            *unclear.PATTERNS,
+        )
+    ),
+    re.IGNORECASE,
 )
 _KEPT_TEXTS: Final = 16
 """Texts whose dates are cached: the known and the unclear dates of a text are often asked for one after the other."""
@@ -109,7 +120,7 @@ def unclear_dates(text: str, message_date: date) -> list[UnclearDate]:
 def _dates_in(text: str, message_date: date) -> tuple[DateMention | UnclearDate, ...]:
     found: list[DateMention | UnclearDate] = []
     read_until = 0
-    matches = ((match, pattern) for pattern in _PATTERNS for match in pattern.regex.finditer(text))
+    matches = ((match, pattern) for regex, pattern in _PATTERNS.possible(text) for match in regex.finditer(text))
     for match, pattern in sorted(matches, key=lambda each: (each[0].start(), -each[0].end())):
         start, end = match.span()
         if start < read_until or not (pattern.is_plain or is_date_like(match)):

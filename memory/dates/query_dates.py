@@ -75,9 +75,9 @@ def asked_spans(query: str, today: date) -> list[AskedSpan]:
     if not may_name_date(query):
         return []
     mentions = _mentions(query, today)
-    told = next((each.first for each in mentions if not each.is_relative and each.precision == "day"), None)
-    if told is not None:
-        mentions = _mentions(query, told)
+    full_date = next((each.first for each in mentions if not each.is_relative and each.precision == "day"), None)
+    if full_date is not None:
+        mentions = _mentions(query, full_date)
     found: list[AskedSpan] = []
     before: DateMention | None = None
     for mention in mentions:

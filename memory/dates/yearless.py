@@ -6,7 +6,18 @@ from datetime import date
 from typing import Final
 
 from memory.dates.absolute import NTH, nth_of_month
-from memory.dates.calendar import SEASONS, WEEKDAYS, Span, add_months, day_span, iso_week_span, month_span, quarter_span, season_span
+from memory.dates.calendar import (
+    MONTHS,
+    SEASONS,
+    WEEKDAYS,
+    Span,
+    add_months,
+    day_span,
+    iso_week_span,
+    month_span,
+    quarter_span,
+    season_span,
+)
 from memory.dates.grammar import (
     DAY,
     FROM,
@@ -171,6 +182,11 @@ def _read_numeric(match: re.Match[str], today: date, tense_of: TenseOf) -> Outco
 
 
 _PREPOSITION: Final = r"(?:on|by|until|till|since|from|before|after)"
+_NO_SHARED_YEAR: Final = (
+    r"(?!\s*(?:[-–/,&]|and|or|to|till|until)\s*(?:the\s+)?(?:\d{1,2}(?:st|nd|rd|th)?(?:\s+of)?\s+)?"
+    rf"(?:{alternatives(MONTHS)})\b\.?(?:\s+\d{{1,2}}(?:st|nd|rd|th)?)?,?\s+(?:of\s+)?(?:(?:1[6-9]|20)\d\d|['’]\d\d)\b)"
+)
+"""After a date: no second one with a year follows, which would be the year of both ("in May and June 2024")."""
 _FUNCTION_WORD_FOLLOWS: Final = (
     r"(?=\s*(?:[.,;:!?)\n]|$)|\s+(?:at|in|with|and|or|for|to|we|i|he|she|they|it|you|there|when|because|so|but|if|then|"
     r"after|before|around)\b)"
@@ -178,9 +194,9 @@ _FUNCTION_WORD_FOLLOWS: Final = (
 """After "the 3rd": no noun follows ("the 3rd try")."""
 PATTERNS: Final[tuple[Pattern, ...]] = (
     Pattern(compiled(rf"in {MONTH} (?P<number>\d\d){NO_TIME}"), _read_month_and_number, is_relative=True),
-    Pattern(compiled(rf"{ON_WEEKDAY}(?:the )?{DAY}(?: of)? {MONTH}{NO_NAME}"), _read_day_of_month, is_relative=True),
+    Pattern(compiled(rf"{ON_WEEKDAY}(?:the )?{DAY}(?: of)? {MONTH}{NO_NAME}{_NO_SHARED_YEAR}"), _read_day_of_month, is_relative=True),
     Pattern(compiled(rf"{ON_WEEKDAY}(?:the )?{DAY}(?: of)? {MONTH} \d{{2}}(?=\s*(?:[.,;!?)]|$))"), _read_month_and_number),
-    Pattern(compiled(rf"{ON_WEEKDAY}{MONTH} (?:the )?{DAY}{NO_TIME}"), _read_day_of_month, is_relative=True),
+    Pattern(compiled(rf"{ON_WEEKDAY}{MONTH} (?:the )?{DAY}{NO_TIME}{_NO_SHARED_YEAR}"), _read_day_of_month, is_relative=True),
     Pattern(compiled(rf"{FROM}{DAY}{LINK}{SECOND_DAY}(?: of)? {MONTH}"), _read_days, is_relative=True),
     Pattern(compiled(rf"{FROM}{MONTH} {DAY}{LINK}{SECOND_DAY}{NO_TIME}"), _read_days, is_relative=True),
     Pattern(compiled(rf"{FROM}{DAY}(?: of)? {MONTH}{LINK}{SECOND_DAY}(?: of)? {SECOND_MONTH}"), _read_day_to_day, is_relative=True),
@@ -190,7 +206,7 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
         compiled(
             r"(?:(?:in|since|by|until|till|during|before|after|around|through) "
             r"(?:(?:early|late|mid)[ -]|the (?:middle|end|beginning|start) of )?"
-            rf"|(?:early|late|mid)[ -]|{WHICH} ){MONTH}(?!\.?,? (?:of )?['’]?\d)"
+            rf"|(?:early|late|mid)[ -]|{WHICH} ){MONTH}(?!\.?,? (?:of )?['’]?\d){_NO_SHARED_YEAR}"
         ),
         _read_which_month,
         is_relative=True,

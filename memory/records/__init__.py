@@ -13,6 +13,7 @@ from memory.records.merging import Lookup, Merged, MergeRequest, TextEdit, Writt
 from memory.records.message import Message, SessionCommand, ToolCall, ToolResult, Window
 from memory.records.message_change import MessageChange, MessageRetraction
 from memory.records.recall import FeedbackRecord, RankedCandidate, Ranking
+from memory.records.retention import RetentionLimits
 from memory.records.webhook import WebhookDelivery
 
 __all__ = [
@@ -54,6 +55,7 @@ __all__ = [
     "RecallRecord",
     "RecalledEvent",
     "Record",
+    "RetentionLimits",
     "Segment",
     "SessionCommand",
     "TextEdit",

@@ -55,7 +55,7 @@ class Contribution(Record):
     merged: Merged | None = None
     """Set for the kind ``merged``."""
     forgotten_messages: list[str] | None = None
-    """For an erasure: ids of the user's messages that the entity is based on."""
+    """For an erasure: ids of the user's messages that the entity is based on. For retention: those of the removed results."""
     forgotten_memories: list[str] | None = None
     """For an erasure: see :attr:`memory.records.ErasedEntity.memory_ids`."""
     forgotten_outcomes: list[tuple[str, str]] | None = None
@@ -64,9 +64,9 @@ class Contribution(Record):
     """Event time of the source."""
     recorded_at: Time | None = None
     """Time at which the source was appended to its log, and so became known. Default: the time of the contribution's own append."""
-    cause: Literal["extraction", "correction", "expiry", "evolution", "erasure"] = "extraction"
-    """Reason for the changes. A correction retracts what was wrong, an expiry what is too old, an erasure what must be forgotten. An
-    evolution changes entities because of another event."""
+    cause: Literal["extraction", "correction", "expiry", "evolution", "erasure", "retention"] = "extraction"
+    """Reason for the changes. A correction retracts what was wrong, an expiry what is too old, an erasure what must be forgotten, retention
+    what the tenant keeps no longer. An evolution changes entities because of another event."""
     schema_name: str = ""
     schema_revision: int = Field(default=0, ge=0)
     """See :class:`~memory.records.Extraction`."""

@@ -63,3 +63,5 @@ class Correction(Record):
     reason: Reason = ""
     time: Time
     """Wall-clock time of the request."""
+    retained_offset: int | None = Field(default=None, ge=0)
+    """Only for a correction of an entity that retention takes back: the offset of the original record, which this one replaces."""

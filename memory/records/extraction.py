@@ -141,6 +141,8 @@ class Extraction(Record):
     usage: list[Usage] = Field(default_factory=list)
     window_end: Time
     """The newest event time of the window's messages."""
+    retained: dict[str, Time] | None = None
+    """Only for an extraction that retention has rewritten without old results: the limits by type. It replaces the original record."""
 
 
 class GenerationDrop(Record):

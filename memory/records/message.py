@@ -1,6 +1,6 @@
 """Records of the ``messages`` topic: raw messages, and commands to the sessions stage."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
@@ -20,6 +20,10 @@ TimeZoneName = Annotated[str, StringConstraints(max_length=64), AfterValidator(c
 ClosedBy = Literal["pause", "message_count", "token_count", "size", "idle", "flush", "user"]
 """Reason for which a window closed. ``pause``: a pause after its message count was reached. ``user``: a message of another user with the
 id of one of its messages, because results name messages by their ids."""
+
+
+STATEMENT: Final = "varve.statement"
+"""Name of a tool call that states the text of its message as an event, word for word. Neither a model nor a rule decides about it."""
 
 
 class ToolCall(Value):
@@ -84,7 +88,7 @@ class Message(Record):
 class SessionCommand(Record):
     """A command to the sessions stage. It is in the ``messages`` log itself, so a replay closes the same windows at the same messages."""
 
-    command: Literal["flush", "timer", "erase"]
+    command: Literal["flush", "timer", "erase", "expire"]
     tenant: Name | None = None
     """None: every tenant's sessions in the partition."""
     session: Name | None = None
@@ -95,6 +99,8 @@ class SessionCommand(Record):
     """For a timer: the window it was set for; it does nothing to a later one."""
     last_offset: int | None = None
     """For a timer: the newest message it has seen; it does nothing if a newer one came."""
+    windows: list[int] | None = None
+    """For an expiry: the closed windows of the session that the stage forgets, because the tenant keeps raw messages no longer."""
 
 
 class Window(Record):

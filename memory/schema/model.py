@@ -206,6 +206,11 @@ class MemorySchema:
     method: Method | None = None
     """The memory method that extends the schema. None: the default, ``vikingmem``, which adds nothing."""
 
+    @property
+    def type_names(self) -> tuple[str, ...]:
+        """The names of its event types and entity types."""
+        return (*(each.name for each in self.event_types), *(each.name for each in self.entity_types))
+
     def event_type(self, name: str) -> EventType | None:
         """The event type with a name, if any."""
         return next((each for each in self.event_types if each.name == name), None)

@@ -8,6 +8,7 @@ from threadpoolctl import threadpool_limits
 from models.embedding.embedder import BatchedEmbedder, EmbeddingBackend
 from models.embedding.port import Embedder, Embedding
 from models.errors import ModelConfigurationError, TransientModelError
+from runtime.errors import missing_extra
 from runtime.guard import Guard
 from runtime.settings import EmbeddingSettings
 
@@ -23,10 +24,10 @@ the number of cores."""
 
 
 class GuardedEmbedder:
-    """An :class:`models.embedding.port.Embedder` whose calls fail at once while its model is away.
+    """An :class:`models.embedding.port.Embedder` whose calls fail at once while its model is unavailable.
 
     Args:
-        probe_timeout_s: The same for a question whether the model is back.
+        probe_timeout_s: Time-out of a probe whether the model is available again.
         retry_s: Time between two such questions, in seconds.
     """
 
@@ -137,7 +138,7 @@ def _minilm(settings: EmbeddingSettings, cache: Path) -> EmbeddingBackend:
         from models.embedding.minilm import MiniLMBackend
         from models.embedding.weights import DIMENSION, MODEL_NAME
     except ImportError as error:
-        raise ModelConfigurationError(f"VARVE_EMBEDDING__KIND=minilm needs the extra: install varve[minilm] ({error})") from error
+        raise ModelConfigurationError(f"{missing_extra('VARVE_EMBEDDING__KIND=minilm', 'minilm')} ({error})") from error
     if settings.model != MODEL_NAME or settings.dimension != DIMENSION:
         raise ModelConfigurationError(
             f"VARVE_EMBEDDING__KIND=minilm is {MODEL_NAME} of dimension {DIMENSION}; the settings say {settings.model!r} of dimension "

@@ -95,7 +95,7 @@ class ResponseParser:
             if index is None and indices.count(None) == 1:
                 continue
             if type(index) is not int or index not in remaining:
-                raise self.unusable(f"a vector has the index {index!r}, where each of 0 to {count - 1} is due once")
+                raise self.unusable(f"a vector has the index {index!r}, but each of 0 to {count - 1} must occur once")
             remaining.remove(index)
         return [remaining.pop() if index is None else index for index in indices]
 
@@ -106,13 +106,13 @@ class ResponseParser:
             return embedding[0]
         if isinstance(embedding, list):
             return embedding
-        raise self.unusable(f"vector {index} is no list of numbers")
+        raise self.unusable(f"vector {index} is not a list of numbers")
 
     def _decoded(self, embedding: str, index: int) -> list[Any]:
         try:
             return list(np.frombuffer(base64.b64decode(embedding, validate=True), dtype="<f4").tolist())
         except (binascii.Error, ValueError) as error:
-            raise self.unusable(f"vector {index} is no list of numbers, nor such a list in base64") from error
+            raise self.unusable(f"vector {index} is not a list of numbers, nor such a list in base64") from error
 
     def _unit_rows(self, vectors: list[list[Any]]) -> Vector:
         for vector in vectors:
@@ -124,10 +124,10 @@ class ResponseParser:
             try:
                 rows = np.array(vectors, dtype=np.float32)
             except (TypeError, ValueError, OverflowError) as error:
-                raise self.unusable(f"a vector holds what is no number: {error}") from error
+                raise self.unusable(f"a vector has an item that is not a number: {error}") from error
             # The norm is tested, not the numbers: a vector whose norm overflows would otherwise pass as a vector of zeros.
             if rows.ndim != 2 or not np.isfinite(np.linalg.norm(rows, axis=1)).all():
-                raise UnusableVectorError(self._message("a vector holds what is no finite number"))
+                raise UnusableVectorError(self._message("a vector has an item that is not a finite number"))
         return unit_rows(rows)
 
 
@@ -165,7 +165,7 @@ class EmbeddingClient:
         """
         pause_left = self._paused_until - self._monotonic()
         if pause_left > 0:
-            raise OverloadedError(f"{self._endpoint} wants no calls for another {pause_left:.1f} s", retry_after=pause_left)
+            raise OverloadedError(f"{self._endpoint} accepts no calls for another {pause_left:.1f} s", retry_after=pause_left)
         try:
             body = await self._post_in_accepted_form(texts)
         except (APIConnectionError, APIStatusError) as error:

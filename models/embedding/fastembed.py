@@ -11,6 +11,7 @@ import numpy as np
 
 from models.embedding.port import Embedding, Vector, unit_rows
 from models.errors import ModelConfigurationError
+from runtime.errors import missing_extra
 
 
 class FastembedBackend:
@@ -29,7 +30,7 @@ class FastembedBackend:
         try:
             fastembed = importlib.import_module("fastembed")
         except ImportError as error:
-            raise ModelConfigurationError("VARVE_EMBEDDING__KIND=fastembed needs the extra: install varve[fastembed]") from error
+            raise ModelConfigurationError(missing_extra("VARVE_EMBEDDING__KIND=fastembed", "fastembed")) from error
         known = {each["model"]: int(each["dim"]) for each in fastembed.TextEmbedding.list_supported_models()}
         if model not in known:
             raise ModelConfigurationError(

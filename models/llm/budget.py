@@ -22,7 +22,7 @@ _LOG = logger(__name__)
 
 _TTL_S: Final = 3 * 86400
 _UNCHECKED_WAIT_S: Final = 10.0
-"""Wait of a call whose budget cannot be checked, until the next try."""
+"""Wait between two attempts to check a budget."""
 
 # Counts what a call may use before it runs, so that two concurrent calls never both get the last of it. The reservation of a killed
 # worker stays counted: its provider most likely charged for the call.
@@ -94,7 +94,7 @@ class BudgetLedger:
     calls.
 
     Args:
-        name: What the budget is for: what is used under one name does not count under another.
+        name: The purpose of the budget. Each name has its own count.
     """
 
     def __init__(self, *, budget_of: Callable[[str], BudgetSettings], redis: GuardedRedis, name: str = "budget") -> None:
@@ -109,7 +109,7 @@ class BudgetLedger:
         """Reserves the most that a call may use.
 
         Args:
-            tenant: Whose budget.
+            tenant: The tenant.
             maximum: Tokens and cost, at most.
             deferrable: Whether the call can wait for off-peak hours.
             now: The time.
@@ -136,7 +136,7 @@ class BudgetLedger:
         return Reservation(tenant, day, maximum)
 
     async def settle(self, reservation: Reservation, used: Amount) -> None:
-        """Replaces what was reserved by what was used."""
+        """Replaces the reservation by the actual usage."""
         await self._add(reservation.tenant, reservation.day, used - reservation.amount)
 
     async def total(self, tenant: str, now: datetime) -> Amount:
@@ -174,7 +174,7 @@ class BudgetLedger:
             return True
 
     async def _add(self, tenant: str, day: date, amount: Amount) -> Amount:
-        """Adds to the total, with what could not be sent before; returns the new total."""
+        """Adds to the total, including earlier usage that could not be sent; returns the new total."""
         amount += self._unsent.pop((tenant, day), Amount())
         seen = self._last_totals.get((tenant, day), Amount())
         try:
@@ -205,7 +205,7 @@ class BudgetLedger:
 
 
 async def read_totals(redis: GuardedRedis, tenants: Sequence[str], now: datetime, *, name: str = "budget") -> list[Amount]:
-    """The use of each tenant today, in the order of the tenants, including reservations of running calls. Changes nothing.
+    """The usage of each tenant today, in the order of the tenants, including reservations of running calls. Reads only.
 
     Args:
         redis: Holds the ledger.
@@ -245,7 +245,7 @@ class CallUsage:
 
 @dataclass(slots=True)
 class Admission:
-    """One call's permission to use what was reserved for it."""
+    """One call's permission to use its reservation."""
 
     reserving: asyncio.Task[Reservation]
     usage: CallUsage | None = None
@@ -253,7 +253,7 @@ class Admission:
     has_ended: bool = False
 
     def end(self) -> None:
-        """Marks the call as ended: what it did not use is free for others."""
+        """Marks the call as ended: unused tokens are free for other calls."""
         self.has_ended = True
 
 
@@ -281,12 +281,12 @@ class RequestAccount:
         """
         admission = Admission(asyncio.create_task(self._reserve(self._amount(model, maximum))))
         self._admitted.append(admission)
-        # Shielded: when the call is cancelled meanwhile, the reservation must still be known, to be settled.
+        # Shielded: if the call is cancelled in the meantime, the reservation must still be known, to be settled.
         await asyncio.shield(admission.reserving)
         return admission
 
     async def settle(self) -> None:
-        """Replaces all reservations by what was used."""
+        """Replaces all reservations by the actual usage."""
         await self._settle(list(self._admitted))
 
     async def _reserve(self, maximum: Amount) -> Reservation:

@@ -23,7 +23,7 @@ _LOG = logger(__name__)
 _LOCAL_ENTRIES: Final = 256
 _BATCH: Final = 500
 _LONGEST_CALL_MS: Final = 86_400_000
-"""A call that was begun before its answers were forgotten ends within so long, and keeps nothing then."""
+"""Longest duration of a call. A call that began before its answers were forgotten ends within it, and caches nothing."""
 
 _PUT: Final = """
 if (redis.call('GET', KEYS[3]) or '') ~= ARGV[2] then return 0 end
@@ -49,12 +49,12 @@ T = TypeVar("T")
 
 
 def prompt_hash(request: LLMRequest, *, model: str, max_tokens: int) -> str:
-    """SHA-256 (hex) of all that determines an answer: model, messages, schema, longest answer, attempt.
+    """SHA-256 (hex) of everything that determines an answer: model, messages, schema, maximum length, attempt.
 
     Args:
-        request: What is asked.
-        model: The model that is asked first.
-        max_tokens: The longest answer in force.
+        request: The request.
+        model: The first model.
+        max_tokens: The maximum length of the answer.
     """
     question = {
         "model": model,
@@ -75,7 +75,7 @@ class Place:
     prompt_hash: str
     """The question's :func:`prompt_hash`."""
     about: str = ""
-    """Id of a window or an entity, or a user's name, by which an erasure finds the answer; empty: it is about no user."""
+    """Id of a window or an entity, or a user's name, by which an erasure finds the answer. Empty: it is about no user."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ class Lookup:
 class AnswerCache:
     """Answers in Redis.
 
-    While Redis is away, this process's newest answers stay in memory; a redelivery to another process then pays again.
+    While Redis is unavailable, this process's newest answers stay in memory; a redelivery to another process then pays again.
 
     Args:
         ttl_s: How long an answer is cached, in seconds; 0: not at all.
@@ -150,15 +150,15 @@ class AnswerCache:
 
 
 async def forget_answers(redis: GuardedRedis, tenant: str, about: Iterable[str]) -> None:
-    """Forgets cached answers, and those of calls that are under way.
+    """Forgets cached answers, and those of running calls.
 
     Args:
-        redis: Where they are.
-        tenant: Whose questions they answer.
-        about: The windows, entities and users that they are about.
+        redis: The cache.
+        tenant: The tenant of the questions.
+        about: The windows, entities and users of the questions.
 
     Raises:
-        RedisUnavailableError: If Redis is away.
+        RedisUnavailableError: If Redis is unavailable.
     """
     answers = redis.key(KeyFamily.LLM_ANSWERS, tenant, "")
 
@@ -182,7 +182,7 @@ def _name(tenant: str, about: str) -> str:
 
 
 def _read(raw: bytes | str, key: str) -> LLMAnswer | None:
-    """A cached answer; None where the value is unreadable, so that the question is asked again and the value overwritten."""
+    """A cached answer. None: the value is unreadable; the question is asked again, and the value overwritten."""
     try:
         return _ANSWER.validate_json(raw, strict=True)
     except ValidationError as error:

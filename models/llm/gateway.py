@@ -205,7 +205,7 @@ class LLMGateway:
         try:
             await self._sink.record(usage)
         except Exception as error:
-            # The answer is paid for: failing it because the sink is away would cost it twice.
+            # The answer is paid for: failing it because the sink is unavailable would cost it twice.
             self._metrics.unrecorded.inc()
             _LOG.exception("usage_not_recorded", error=str(error), usage=usage.model_dump(mode="json"))
 

@@ -22,7 +22,7 @@ async def hedged_call(make_call: CallFactory, untried: deque[GuardedEndpoint], *
 
     Args:
         make_call: Makes a call.
-        untried: The endpoints, by priority; those asked are removed, so that the caller may go on with the rest.
+        untried: The endpoints, by priority; those asked are removed, so that the caller may continue with the rest.
         hedge_after_s: Seconds of silence; None: no hedging.
 
     Returns:
@@ -57,7 +57,7 @@ class _HedgedCalls:
             for task in [each for each in self._pending if each in done]:
                 error = task.exception()
                 if error is None:
-                    self._note_outrun_by(task)
+                    self._note_lost_races(task)
                     return self._pending.pop(task)
                 del self._pending[task]
                 self._record(error)
@@ -94,7 +94,7 @@ class _HedgedCalls:
                 self._hedge_timer = asyncio.create_task(_silence(call, self._hedge_after_s))
             return
 
-    def _note_outrun_by(self, winner: asyncio.Task[None]) -> None:
+    def _note_lost_races(self, winner: asyncio.Task[None]) -> None:
         """Marks calls made before the winner's as too slow; later calls had no time yet."""
         for task, call in self._pending.items():
             if task is winner:

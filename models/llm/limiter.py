@@ -1,4 +1,4 @@
-"""Leases to call one endpoint, shared by all workers through Redis; kept by each process alone while Redis is away."""
+"""Leases for calls of one endpoint, shared by all workers through Redis. While Redis is unavailable, each process counts its own."""
 
 import asyncio
 import random
@@ -19,11 +19,11 @@ _MAXIMUM_POLL_INTERVAL_S: Final = 0.25
 class Limiter:
     """Grants leases at one endpoint, first come, first served within a process.
 
-    A lease in Redis is renewed while its call runs, so the lease of a killed worker expires. While Redis is away, each process keeps the
-    limits by itself: together they may then make up to as many times more calls as there are workers.
+    A lease in Redis is renewed while its call runs, so the lease of a killed worker expires. While Redis is unavailable, each process
+    applies the limits only to its own calls, so that all workers together may exceed them.
 
     Args:
-        lease_s: After how long the lease of a killed worker expires, in seconds.
+        lease_s: Time after which the lease of a killed worker expires, in seconds.
     """
 
     def __init__(self, *, endpoint: str, limits: Limits, redis: GuardedRedis, queue_timeout_s: float, lease_s: float) -> None:
@@ -43,7 +43,7 @@ class Limiter:
         """Waits for a lease and holds it.
 
         Args:
-            tokens: The most that the call may use; set ``used`` to what it did use before leaving.
+            tokens: The most tokens that the call may use; set ``used`` to what it did use before leaving.
 
         Raises:
             NotTakenUpError: If no lease was granted in time.
@@ -58,13 +58,13 @@ class Limiter:
             await asyncio.shield(self._in_background(self._release(lease)))
 
     async def pause(self, seconds: float) -> None:
-        """Grants no lease to any worker for so long: what the endpoint asked for with ``Retry-After``."""
+        """Pauses the endpoint for all workers, as the endpoint requested with ``Retry-After``."""
         self._local_limits.pause(until=asyncio.get_running_loop().time() + seconds)
         with suppress(RedisUnavailableError):
             await self._shared_limits.pause(seconds)
 
     async def close(self) -> None:
-        """Waits until Redis knows of the leases just released."""
+        """Waits until Redis has recorded the leases just released."""
         await asyncio.gather(*self._releases)
         await self._redis.drain()
 

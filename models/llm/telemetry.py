@@ -37,26 +37,40 @@ class LLMMetrics:
         self.calls = Counter("varve_llm_calls", "Calls to endpoints, by outcome.", ("endpoint", "outcome"), registry=registry)
         self.tokens = Counter(
             "varve_llm_tokens",
-            "Tokens: prompt (fresh), cached (prompt tokens out of a prefix cache), completion.",
+            "Tokens: prompt (fresh), cached (prompt tokens from a prefix cache), completion.",
             ("stage", "model", "kind"),
             registry=registry,
         )
         self.cost = Counter("varve_llm_cost", "Cost, in the price table's currency.", ("stage", "model"), registry=registry)
         self.first_token_seconds = Histogram(
-            "varve_llm_first_token_seconds", "From the sending to the first token.", ("endpoint",), registry=registry, buckets=_SECONDS
+            "varve_llm_first_token_seconds",
+            "Time from sending the request to the first token.",
+            ("endpoint",),
+            registry=registry,
+            buckets=_SECONDS,
         )
         self.call_seconds = Histogram(
-            "varve_llm_call_seconds", "From the sending to the end of the answer.", ("endpoint",), registry=registry, buckets=_SECONDS
+            "varve_llm_call_seconds",
+            "Time from sending the request to the end of the answer.",
+            ("endpoint",),
+            registry=registry,
+            buckets=_SECONDS,
         )
         self.queue_seconds = Histogram(
-            "varve_llm_queue_seconds", "Waiting for a lease under the limits.", ("endpoint",), registry=registry, buckets=_SECONDS
+            "varve_llm_queue_seconds",
+            "Time that a call waited for a lease under the limits.",
+            ("endpoint",),
+            registry=registry,
+            buckets=_SECONDS,
         )
         self.breaker_open = Gauge(
             "varve_llm_breaker_open", "1 while an endpoint's circuit breaker is open.", ("endpoint",), registry=registry
         )
         self.answers = Counter("varve_llm_answers", "Answers, by source.", ("source",), registry=registry)
-        self.refused = Counter("varve_llm_budget_refusals", "Calls not made for a tenant's budget.", ("budget",), registry=registry)
-        self.unrecorded = Counter("varve_llm_usage_unrecorded", "Usage records that the usage topic did not take.", registry=registry)
+        self.refused = Counter("varve_llm_budget_refusals", "Calls that a tenant's budget did not allow.", ("budget",), registry=registry)
+        self.unrecorded = Counter(
+            "varve_llm_usage_unrecorded", "Usage records that could not be written to the usage topic.", registry=registry
+        )
 
 
 @lru_cache(maxsize=1)

@@ -196,12 +196,12 @@ def texts_of(state: State | None) -> Texts:
 
 
 def written(timeline: Timeline | None, texts: Texts) -> State | None:
-    """A timeline and its texts as JSON carries them; None where there is nothing of either."""
-    told = {name: dict(each) for name, each in (("texts", texts.written), ("asked", texts.asked)) if each}
+    """A timeline and its texts as JSON carries them; None if both are empty."""
+    texts_as_json = {name: dict(each) for name, each in (("texts", texts.written), ("asked", texts.asked)) if each}
     if timeline is None or timeline.is_empty:
-        return told or None
+        return texts_as_json or None
     return {
-        **told,
+        **texts_as_json,
         "clock": timeline.clock,
         "newest": timeline.newest,
         "through": timeline.through,

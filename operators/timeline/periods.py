@@ -48,24 +48,24 @@ class Period:
 
 def week_of(time: int) -> Period:
     """The week that a time falls into."""
-    start = floor_week(time)
+    start = start_of_week(time)
     return Period(start, start + WEEK, "week")
 
 
-def floor_week(time: int) -> int:
+def start_of_week(time: int) -> int:
     """When the week of a time begins."""
     return (time - _FIRST_MONDAY) // WEEK * WEEK + _FIRST_MONDAY
 
 
 def month_of(time: int) -> Period:
     """The month that the week of a time belongs to."""
-    first = _date(floor_week(time) + _TO_THURSDAY).replace(day=1)
+    first = _date(start_of_week(time) + _TO_THURSDAY).replace(day=1)
     return Period(_first_week(first), _first_week((first + timedelta(days=32)).replace(day=1)), "month")
 
 
 def year_of(time: int) -> Period:
     """The year that the week of a time belongs to."""
-    year = _date(floor_week(time) + _TO_THURSDAY).year
+    year = _date(start_of_week(time) + _TO_THURSDAY).year
     return Period(_first_week(date(year, 1, 1)), _first_week(date(year + 1, 1, 1)), "year")
 
 
@@ -100,5 +100,5 @@ def _date(time: int) -> date:
 def _first_week(first: date) -> int:
     """When the first week begins whose Thursday is not before a day."""
     start = microseconds_of(datetime(first.year, first.month, first.day, tzinfo=UTC))
-    week = floor_week(start)
+    week = start_of_week(start)
     return week if week + _TO_THURSDAY >= start else week + WEEK

@@ -37,9 +37,9 @@ def summary(period: Period, digest: Digest, texts: Texts, owner: Owner) -> Memor
     values = entity_key_parts(key)
     parts = dict(zip(entity_type.keys, values, strict=False))
     count = count_of(digest)
-    told = texts.text_of(period, digest)
+    text = texts.text_of(period, digest)
     by_model = texts.is_written(period, digest)
-    is_asked = told is None and period.name in texts.asked
+    is_asked = text is None and period.name in texts.asked
     spaced = property_name.replace("_", " ")
     head = f"{spaced} of {', '.join(values)}, {period.level} {period.name} ({period.first_day} to {period.last_day})"
     properties: dict[str, JsonValue] = {
@@ -50,7 +50,7 @@ def summary(period: Period, digest: Digest, texts: Texts, owner: Owner) -> Memor
         "to": period.last_day.isoformat(),
         "event_count": count,
         "events": [str(event_id) for (_, _, event_id, *_), _, _, _ in named],
-        "written_by": told["by"] if told is not None and by_model else BY_EXTRACT,
+        "written_by": text["by"] if text is not None and by_model else BY_EXTRACT,
     }
     return Memory(
         id=summary_id(tenant, entity_type.name, key, property_name, period.name, generation),
@@ -58,7 +58,7 @@ def summary(period: Period, digest: Digest, texts: Texts, owner: Owner) -> Memor
         user=parts.get("user"),
         kind="summary",
         type=entity_type.name,
-        content=f"{head}: {told['text'] if told is not None and by_model else _extract(named)}",
+        content=f"{head}: {text['text'] if text is not None and by_model else _extract(named)}",
         properties=properties,
         keywords=list(dict.fromkeys(values)),
         importance=max(-rank for (rank, *_), _, _, _ in named) / 1000,
@@ -67,7 +67,7 @@ def summary(period: Period, digest: Digest, texts: Texts, owner: Owner) -> Memor
         entity_key=key,
         message_ids=list(dict.fromkeys(each for _, _, message_ids, _ in named for each in message_ids))[:MAX_MESSAGES],
         generation=generation,
-        version=2 * count + (told is not None),
+        version=2 * count + (text is not None),
         written={property_name: WrittenText(by=BY_EXTRACT, pending=len(named))} if is_asked else None,
     )
 

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 from operators.aging import AgedEvent
 from operators.timeline.digest import Digest, merged, with_event
-from operators.timeline.periods import WEEK, Period, floor_week, merged_through, month_of, period_of, week_of, year_of
+from operators.timeline.periods import WEEK, Period, merged_through, month_of, period_of, start_of_week, week_of, year_of
 
 MAX_WHOLE: Final = 500
 """Maximum number of whole events in a timeline, in addition to its summaries. The oldest above it never expire as memories: see
@@ -97,7 +97,7 @@ class Aging:
         whole or part of a summary, and can be retracted.
         """
         if timeline is None:
-            through = floor_week(event.time - LONGEST)
+            through = start_of_week(event.time - LONGEST)
             timeline = Timeline(clock=event.time, newest=event.time, through=through, whole={}, digests={}, offset=event.offset)
         else:
             timeline = self.advance(timeline, event.time)
@@ -133,7 +133,7 @@ class Aging:
         if now <= timeline.clock:
             return timeline
         quiet_since = now if now - timeline.newest >= self.quiet else now - LONGEST
-        return replace(_summarised(timeline, floor_week(quiet_since)), clock=now)
+        return replace(_summarised(timeline, start_of_week(quiet_since)), clock=now)
 
     def due(self, timeline: Timeline) -> int | None:
         """Time of the next change without an event, or of the next expiry; None: never."""

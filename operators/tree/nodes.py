@@ -10,6 +10,7 @@ rebuild makes the same tree.
 import base64
 import binascii
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Final, TypedDict, cast
 
 import numpy as np
@@ -22,6 +23,8 @@ ROOT: Final = ""
 NAMED: Final = 20
 """Most events of its own that a node names."""
 
+_DECODED: Final = 4096
+"""Number of decoded vectors that are kept, about 10 MB: an insertion reads the vectors of all siblings on its way."""
 Whole = NDArray[np.float64]
 """A vector of whole numbers."""
 
@@ -96,8 +99,9 @@ def written_vector(vector: Whole) -> str:
     return letter + base64.b64encode(vector.astype(kind).tobytes()).decode("ascii")
 
 
+@lru_cache(maxsize=_DECODED)
 def read_vector(text: str) -> NDArray[np.integer]:
-    """Reads the result of :func:`written_vector`."""
+    """Reads the result of :func:`written_vector`. The array is read-only: callers share it."""
     return np.frombuffer(binascii.a2b_base64(text[1:]), dtype=_TYPES[text[0]])
 
 

@@ -142,7 +142,8 @@ def _newest_first(events: Sequence[NodeEvent]) -> list[NodeEvent]:
 
 
 def _day_of(event: NodeEvent) -> str:
-    return _moment_of(event).date().isoformat()
+    """The local day of an event."""
+    return time_of_microseconds(event["time"] + event["offset"]).date().isoformat()
 
 
 def _moment_of(event: NodeEvent) -> datetime:

@@ -130,7 +130,19 @@ class MemoryTiers(VisitedOperator, PublishingOperator):
 
     def memories(self, state: State, owner: Owner) -> Iterator[Memory]:
         """See :meth:`PublishingOperator.memories`."""
-        for key, segment in sorted(_read(state)[1].items()):
+        return self._memories(_read(state)[1], owner)
+
+    def changes(self, before: State | None, after: State | None, owner: Owner) -> tuple[dict[str, Memory], set[str]]:
+        """See :meth:`PublishingOperator.changes`. Compares only changed segments."""
+        (_, old), (_, new) = _read(before), _read(after)
+        changed = {key for key in old.keys() | new.keys() if old.get(key) is not new.get(key) and old.get(key) != new.get(key)}
+        known, wanted = (
+            {each.id: each for each in self._memories({key: found[key] for key in changed & found.keys()}, owner)} for found in (old, new)
+        )
+        return {name: each for name, each in wanted.items() if known.get(name) != each}, known.keys() - wanted.keys()
+
+    def _memories(self, found: Mapping[str, Segment], owner: Owner) -> Iterator[Memory]:
+        for key, segment in sorted(found.items()):
             events = _present(segment)
             if self._is_promoted(segment):
                 yield self._memory(key, segment, events, owner, LONG_TERM)

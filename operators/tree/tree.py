@@ -107,8 +107,11 @@ class MemoryTree(LLMOperator, PublishingOperator):
         wanted: dict[str, Memory] = {}
         removed: set[str] = set()
         for key in sorted(changed):
-            known = node_memory(old.nodes, key, old_texts, owner, old_children) if key in old.nodes else None
             memory = node_memory(new.nodes, key, new_texts, owner, new_children) if key in new.nodes else None
+            if memory is not None and key in old.nodes and old.nodes[key]["count"] != new.nodes[key]["count"]:
+                wanted[memory.id] = memory  # Another count is another version, so the former memory need not be made.
+                continue
+            known = node_memory(old.nodes, key, old_texts, owner, old_children) if key in old.nodes else None
             if memory is not None and memory != known:
                 wanted[memory.id] = memory
             elif memory is None and known is not None:

@@ -17,6 +17,7 @@ from retrieval.feature_vector import FeatureVector
 from retrieval.features import FEATURES, NEVER_AGAINST
 from retrieval.rankers.learned import RankingModel
 from retrieval.training.logistic import fit_logistic
+from runtime.errors import missing_extra
 
 
 class Judged(Protocol):
@@ -81,7 +82,7 @@ def _fit_weights(groups: Sequence[tuple[FeatureVector, FeatureVector]], ridge: f
     try:
         from scipy.optimize import minimize
     except ImportError as error:
-        raise TrainingError(f"fitting a model needs scikit-learn; install the extra `fit` ({error})") from error
+        raise TrainingError(f"{missing_extra('fitting a model', 'fit')} ({error})") from error
 
     def loss(weights: FeatureVector) -> tuple[float, FeatureVector]:
         total, gradient = ridge / 2 * float((weights - centre) @ (weights - centre)), ridge * (weights - centre)

@@ -6,6 +6,7 @@ import numpy as np
 
 from retrieval.errors import TrainingError
 from retrieval.feature_vector import FeatureVector
+from runtime.errors import missing_extra
 
 
 class LogisticFit(NamedTuple):
@@ -30,7 +31,7 @@ def fit_logistic(features: FeatureVector, targets: FeatureVector, *, ridge: floa
     try:
         from sklearn.linear_model import LogisticRegression
     except ImportError as error:
-        raise TrainingError(f"fitting a model needs scikit-learn; install the extra `fit` ({error})") from error
+        raise TrainingError(f"{missing_extra('fitting a model', 'fit')} ({error})") from error
     weight = np.ones(len(targets)) if weights is None else weights
     # scikit-learn takes classes: an example with a probability counts as both, each with its share of the weight.
     shares = np.concatenate([weight * targets, weight * (1 - targets)])

@@ -11,6 +11,7 @@ from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from memory.topics import ALL
+from runtime.settings.access import ControlSettings, OidcSettings, QuotaSettings, SigningSettings
 from runtime.settings.flow import (
     DeliverySettings,
     HistorySettings,
@@ -33,25 +34,19 @@ from runtime.settings.models import (
     SiftSettings,
     TopicsSettings,
 )
+from runtime.settings.recall import BUILT_IN_PROFILES, RankingProfile, RecallSettings
 from runtime.settings.service import (
-    BUILT_IN_PROFILES,
-    CanarySettings,
     ClientSettings,
     ConsoleSettings,
-    ControlSettings,
-    LogSettings,
     McpSettings,
     Mem0Settings,
-    OidcSettings,
-    QuotaSettings,
-    RankingProfile,
-    RecallSettings,
+    ProofSettings,
+    RetentionSettings,
     ServiceSettings,
-    SigningSettings,
-    TracingSettings,
     VikingSettings,
     WebhookSettings,
 )
+from runtime.settings.telemetry import CanarySettings, LogSettings, TracingSettings
 
 __all__ = [
     "BUILT_IN_PROFILES",
@@ -73,11 +68,13 @@ __all__ = [
     "Mem0Settings",
     "MergingSettings",
     "OidcSettings",
+    "ProofSettings",
     "QuotaSettings",
     "RankingProfile",
     "RecallModelSettings",
     "RecallSettings",
     "RedisSettings",
+    "RetentionSettings",
     "ServiceSettings",
     "SessionSettings",
     "Settings",
@@ -135,6 +132,8 @@ class Settings(BaseSettings):
     llm: LLMSettings = LLMSettings()
     budget: BudgetSettings = BudgetSettings()
     quota: QuotaSettings = QuotaSettings()
+    retention: RetentionSettings = RetentionSettings()
+    proof: ProofSettings = ProofSettings()
     extraction: ExtractionSettings = ExtractionSettings()
     merging: MergingSettings = MergingSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()

@@ -34,7 +34,7 @@ class LLMSettings(Group):
     requests_per_minute: int | None = Field(default=None, ge=1, description="Request rate limit across all workers. Default: no limit.")
     tokens_per_minute: int | None = Field(default=None, ge=1, description="Token rate limit across all workers. Default: no limit.")
     queue_timeout_s: float = Field(default=60.0, gt=0, description="How long a call waits for its turn under these limits.")
-    lease_s: float = Field(default=15.0, gt=0, description="After this long, a killed worker's place under these limits is free again.")
+    lease_s: float = Field(default=15.0, gt=0, description="Time after which the slot of a killed worker under these limits is free again.")
     cache_ttl_s: float = Field(default=7 * 86400.0, ge=0, description="How long an answer is kept for a redelivered window. 0: not at all.")
     price_table: Path | None = Field(
         default=None, description="JSON file `{model: {prompt, cached, completion}}` with prices per million tokens."
@@ -78,21 +78,25 @@ class EndpointSettings(Group):
     model: str = Field(description="Its model's name.")
     response_format: ResponseFormat | None = Field(default=None, description="How to ask for JSON.")
     temperature: float | None = Field(default=None, ge=0, description="Sampling temperature.")
-    max_completion_tokens: int | None = Field(default=None, ge=16, description="Longest answer, with what it thinks.")
+    max_completion_tokens: int | None = Field(
+        default=None, ge=16, description="Maximum length of an answer in tokens, including a reasoning model's thoughts."
+    )
     first_token_timeout_s: float | None = Field(default=None, gt=0, description="Time-out until the first token.")
     timeout_s: float | None = Field(default=None, gt=0, description="Time-out of a whole call.")
-    concurrency: int | None = Field(default=None, ge=1, description="Calls at once, over all workers.")
-    requests_per_minute: int | None = Field(default=None, ge=1, description="Limit over all workers.")
-    tokens_per_minute: int | None = Field(default=None, ge=1, description="Limit over all workers.")
+    concurrency: int | None = Field(default=None, ge=1, description="Concurrent calls of all workers together.")
+    requests_per_minute: int | None = Field(default=None, ge=1, description="Requests per minute of all workers together.")
+    tokens_per_minute: int | None = Field(default=None, ge=1, description="Tokens per minute of all workers together.")
 
 
 class ExtractionSettings(Group):
     """Limits of the one-pass prompt, number of calls per window, and the threshold for duplicate events."""
 
     summary_tokens: int = Field(default=400, ge=0, description="Longest session summary in a prompt, in estimated tokens.")
-    entity_tokens: int = Field(default=250, ge=16, description="Longest entity in a prompt.")
-    entities_tokens: int = Field(default=2000, ge=0, description="All entities in a prompt together.")
-    window_tokens: int = Field(default=8000, ge=256, description="All messages in a prompt together; the longest are cut first.")
+    entity_tokens: int = Field(default=250, ge=16, description="Longest entity in a prompt, in estimated tokens.")
+    entities_tokens: int = Field(default=2000, ge=0, description="All entities in a prompt together, in estimated tokens.")
+    window_tokens: int = Field(
+        default=8000, ge=256, description="All messages in a prompt together, in estimated tokens; the longest are cut first."
+    )
     attempts: int = Field(
         default=3,
         ge=1,

@@ -140,7 +140,7 @@ class Worker:
             metrics=self._metrics,
             alarm_s=settings.delivery.retention_alarm_s,
         )
-        background.add("pulse", lease.run_pulse)
+        background.add("heartbeat", lease.run_heartbeat)
         background.add("backlog-watch", backlogs.run)
         probe = ProbeServer(
             host=settings.metrics_host,
@@ -211,7 +211,7 @@ class Worker:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_CHECK_INTERVAL_S):
                     await stop.wait()
-            if lease.is_zombie:
+            if lease.is_stale:
                 raise FencedError(f"the {self._stage} worker was stopped for longer than its session; it exits and must be restarted")
             if isinstance(app.crash_reason, BackgroundWorkError):
                 raise StreamError(f"the {self._stage} worker stops: {app.crash_reason}") from app.crash_reason

@@ -85,13 +85,13 @@ async def accept_loss(
     """
     async with _writer(settings, stage_name, partition, generation) as writer:
         _require_exact(await writer.find_gap(), lost, stage_name, partition)
-        gap = _require_exact(await _take_over(writer), lost, stage_name, partition)
+        gap = _require_exact(await _initialize(writer), lost, stage_name, partition)
         record = _audit_record(settings, stage_name, gap, lost, accepted_by=accepted_by, generation=generation)
         await writer.commit([record], [], next_offset=lost.first if gap.is_cut else lost.next)
         return gap
 
 
-async def _take_over(writer: Checkpointer) -> DataLoss | None:
+async def _initialize(writer: Checkpointer) -> DataLoss | None:
     try:
         await writer.initialize()
     except LogGapError as error:

@@ -85,7 +85,7 @@ async def rebuild(
         notice(f"{outcomes} merged texts come first")
         for stage in stages:
             await reset.begin(stage, targets[stage.name])
-        notice("events goes on at the start of the extractions, entities, merging and index at the end of their topics")
+        notice("events continues at the start of `extractions`; entities, merging and index continue at the end of their topics")
         for stage in (events, entities, merging):
             notice(f"{stage.name}: {await reset.empty_table(stage)} rows dropped")
         for stage in STAGES.values():

@@ -13,6 +13,7 @@ from aiokafka import AIOKafkaConsumer
 
 from control import read_audit, read_control
 from control.documents import hash_key
+from control.erasure import subject_of
 from control.generations.reading import workers_of
 from memory.headers import GENERATION_DROP, KIND
 from memory.keys import encode_key
@@ -99,6 +100,33 @@ async def test_a_tenant_is_added_changed_and_removed(operating: Operating) -> No
     assert await opens(operating, made["key"]) == 401
     for method in ("GET", "DELETE"):
         expect_problem(await operating.ask(method, "/tenants/a%2Fb%20c"), 404, "no tenant")
+
+
+async def test_retention_is_set_and_checked(operating: Operating) -> None:
+    await operating.done("POST", "/tenants", {"id": "a-retaining", "retention": {"messages": "1y"}})
+    await operating.done("PATCH", "/tenants/a-retaining", {"retention": {"*": "90d"}})
+    assert (await operating.done("GET", "/tenants/a-retaining"))["retention"] == {"*": "90d"}
+    expect_problem(await operating.ask("PATCH", "/tenants/a-retaining", {"retention": {"*": "90"}}), 422, "retention")
+    expect_problem(await operating.ask("PATCH", "/tenants/a-retaining", {"retention": {"chatt": "9d"}}), 409, "no schema of it has a type")
+    await operating.done("PATCH", "/tenants/a-retaining", {"weight": 2.0})
+    assert (await operating.done("GET", "/tenants/a-retaining"))["retention"] == {"*": "90d"}, "what is left out keeps its value"
+
+
+async def test_a_hold_is_placed_listed_and_released(operating: Operating) -> None:
+    await operating.done("POST", "/tenants", {"id": "held"})
+    expect_problem(await operating.ask("POST", "/holds", {"tenant": "held", "user": "ann"}), 422, "reason")
+    expect_problem(await operating.ask("POST", "/holds", {"tenant": "nobody", "reason": "case 17"}), 404, "no tenant")
+    expect_problem(await operating.ask("POST", "/holds", {"tenant": "held", "reason": "x"}, role="operator"), 403, "admin")
+    placed = await operating.done("POST", "/holds", {"tenant": "held", "user": "ann", "reason": "case 17"}, settle=False)
+    assert placed["subject"] == subject_of("held", "ann")
+    (hold,) = (await operating.done("GET", "/holds", tenant="held"))["holds"]
+    assert (hold["reason"], hold["released_at"], hold["placed_by"].split()[0]) == ("case 17", None, "operator")
+    assert "ann" not in str(hold)
+    expect_problem(await operating.ask("DELETE", "/holds", tenant="held"), 409, "no hold in force on tenant")
+    await operating.done("DELETE", "/holds", tenant="held", user="ann", reason="settled")
+    (hold,) = (await operating.done("GET", "/holds", tenant="held"))["holds"]
+    assert (hold["released_by"].split()[0], hold["release_reason"]) == ("operator", "settled")
+    expect_problem(await operating.ask("DELETE", "/holds", tenant="held", user="ann"), 409, "no hold in force on this user")
 
 
 async def test_tenants_are_listed_page_by_page(operating: Operating) -> None:
@@ -255,9 +283,9 @@ async def test_a_generation_is_switched_to_and_dropped(operating: Operating) -> 
     settings = operating.settings
     await operating.done("POST", "/tenants", {"id": "aging", "schema": "agent_tools"})
     await operating.done("POST", "/generations", {"tenant": "aging", "name": "v2"})
-    laid_down = [extraction(window, [("search", 0)], tenant="aging") for window in range(2)]
+    extracted = [extraction(window, [("search", 0)], tenant="aging") for window in range(2)]
     again = extraction(0, [("search", 0)], tenant="aging", generation="v2")
-    await produce(settings, *laid_down, again)
+    await produce(settings, *extracted, again)
     new, first = {"tenant": "aging", "name": "v2"}, {"tenant": "aging", "name": "-"}
     expect_problem(
         await operating.ask("POST", "/generations/switch", new), 409, "1 windows of tenant aging are only in the live generation"
@@ -274,7 +302,7 @@ async def test_a_generation_is_switched_to_and_dropped(operating: Operating) -> 
     assert sum((KIND, GENERATION_DROP) in each.headers for each in records) == 2 * settings.kafka.partitions
     last = [Extraction.from_json(each.value or b"") for each in records if (KIND, GENERATION_DROP) not in each.headers][-2:]
     assert {(each.window_id, each.generation, len(each.events), each.drops) for each in last} == {
-        (each.window_id, "", 0, 1) for each in laid_down
+        (each.window_id, "", 0, 1) for each in extracted
     }
     actions = [each["action"] for each in (await operating.done("GET", "/audit", subject="tenant/aging"))["records"]]
     assert actions == ["tenant add", "generation add", "generation switch", "generation drop", "generation drop"]

@@ -1,4 +1,4 @@
-"""Users who are asked for while others are erased wait, and are erased together; here Redis is away."""
+"""Users whose erasures are requested during another erasure wait, and are erased together; here without Redis."""
 
 import asyncio
 from datetime import timedelta

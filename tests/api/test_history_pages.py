@@ -1,4 +1,4 @@
-"""The pages of an entity's history, on a real Edge store: a page that cannot be gone on from is refused, and nothing is passed over."""
+"""The pages of an entity's history, on a real Edge store: a page without a continuation is refused, and no entry is skipped."""
 
 from datetime import timedelta
 from typing import Any

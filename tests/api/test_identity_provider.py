@@ -14,10 +14,11 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from pydantic import ValidationError
 
-from api.identity_provider import LEAST_INTERVAL_S, Identity, IdentityProvider
+from api.identity_provider import LEAST_INTERVAL_S, REMEMBERED, Identity, IdentityProvider
 from api.problems import ProblemError
 from runtime.settings import OidcSettings
 from tests.api.local_issuer import LocalIssuer, local_issuer
+from tests.streams.harness import until_true
 
 
 @pytest.fixture
@@ -105,6 +106,56 @@ async def test_forged_signatures_are_refused(issuer: LocalIssuer) -> None:
         status, _ = await refusal(provider, forged)
         assert status == 401, forged
     assert (await provider.identify(token)).user == "ann"
+    await provider.close()
+
+
+async def test_a_token_in_use_is_verified_once(issuer: LocalIssuer, monkeypatch: pytest.MonkeyPatch) -> None:
+    verified: list[str] = []
+    decode = jwt.decode
+
+    def counted(token: str, **options: Any) -> Any:
+        verified.append(token)
+        return decode(token, **options)
+
+    monkeypatch.setattr(jwt, "decode", counted)
+    times = Times()
+    provider = IdentityProvider(settings=issuer.settings, monotonic=times)
+    token, other = issuer.token(), issuer.token(sub="bob")
+    assert [(await provider.identify(each)).user for each in (token, token, other, token)] == ["ann", "ann", "bob", "ann"]
+    assert verified == [token, other]
+    for index in range(REMEMBERED):
+        await provider.identify(issuer.token(sub=f"user {index}"))
+    assert len(provider._verified) == REMEMBERED
+
+    # The provider takes the key back: the next read of its keys ends the token.
+    issuer.published.clear()
+    issuer.add_key("second")
+    times.now += LEAST_INTERVAL_S + 1
+    assert (await provider.identify(issuer.token("second"))).user == "ann"
+    assert (await refusal(provider, token))[0] == 401
+    await provider.close()
+
+
+async def test_a_verified_token_ends_at_its_time(issuer: LocalIssuer) -> None:
+    provider = IdentityProvider(settings=issuer.settings)
+    token = issuer.token(exp=int(time.time() - issuer.settings.clock_skew_s) + 2)
+    assert (await provider.identify(token)).user == "ann"
+
+    async def is_refused() -> bool:
+        try:
+            await provider.identify(token)
+        except ProblemError as error:
+            return "expired" in str(error.detail)
+        return False
+
+    await until_true(is_refused)
+    await provider.close()
+
+
+@pytest.mark.parametrize("end", [10**20, 1e300, "soon", -(10**20), True])
+async def test_an_end_beyond_time_is_refused(issuer: LocalIssuer, end: Any) -> None:
+    provider = IdentityProvider(settings=issuer.settings)
+    assert (await refusal(provider, issuer.token(exp=end)))[0] == 401
     await provider.close()
 
 

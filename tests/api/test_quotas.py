@@ -118,7 +118,7 @@ async def test_a_tenant_with_all_its_memories_writes_no_more(service: RunningSer
         # Counted after the responses: the first request may still pass.
         while (response := await http.post("/v1/messages", json=MESSAGE, headers=service.auth("acme"))).status_code == 200:
             pass
-        assert expect_problem(response, 507, f"has its {own} memories")["quota"] == "memories"
+        assert expect_problem(response, 507, f"reached its quota of {own} memories")["quota"] == "memories"
         assert "retry-after" not in response.headers
         assert (await http.post("/v1/recall", json=QUERY, headers=service.auth("acme"))).status_code == 200
     async with serving(with_quota(service, memories=own + 1)) as http:

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
 from api.json_http import JsonResponse
-from api.problems import MEDIA_TYPE, MOST_TOLD, add_problem_handlers
+from api.problems import MEDIA_TYPE, MOST_LISTED, add_problem_handlers
 from api.request_body import MAX_BYTES, MAX_VALUES, json_body
 
 
@@ -78,4 +78,4 @@ async def test_of_many_problems_the_first_are_told(http: httpx.AsyncClient) -> N
     told = await refusal(http, {"words": [0] * 100})
     assert told.startswith("words.0: Input should be a valid string; words.1: ")
     assert told.endswith("; and 80 more problems")
-    assert told.count("Input") == MOST_TOLD
+    assert told.count("Input") == MOST_LISTED

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 from urllib.parse import quote
 
 import httpx
@@ -10,10 +11,12 @@ import pytest
 from api.composition import open_dependencies
 from control.documents import SCOPES
 from control.erasure import subject_of
-from runtime.redis import GuardedRedis
+from control.holds import place_hold
+from control.unfinished_erasures import UnfinishedErasures
+from runtime.redis import GuardedRedis, open_redis
 from stores.port import MemoryStore
 from tests.api.running_service import RunningService, bearer, expect_problem, serving
-from tests.control_log import add_key
+from tests.control_log import add_key, write
 
 pytestmark = [pytest.mark.integration, pytest.mark.asyncio(loop_scope="module")]
 
@@ -68,6 +71,21 @@ async def test_an_erasure_begins_and_is_shown(service: RunningService, user: str
     (by,) = [by for tenant, users, by in eraser.erased if (tenant, users) == ("acme", [user])]
     assert by.startswith("API key "), "who asked, without a label that may name the user"
     assert "privacy" not in by
+
+
+async def test_a_hold_refuses_an_erasure_and_keeps_no_name(service: RunningService) -> None:
+    key = bearer(await add_key(service.settings, "acme", scopes=SCOPES))
+    await write(service.settings, lambda draft: place_hold(draft, "acme", "iris", at=datetime.now(UTC), by="counsel", reason="case 17"))
+    eraser = NotingEraser()
+    async with erasing(service, eraser) as http:
+        await known(http, key)
+        expect_problem(await http.delete("/v1/users/iris", headers=key), 409, "legal hold on the user is in force")
+        refused = await http.delete("/v1/users/iris", headers=key)
+        assert refused.json()["type"] == "urn:varve:problem:legal-hold"
+        assert (await http.get(f"/v1/erasures/{subject_of('acme', 'iris')}", headers=key)).status_code == 404
+    assert eraser.erased == []
+    async with open_redis(service.settings.redis) as redis:
+        assert [each.user for each in await UnfinishedErasures(redis=redis).every() if each.user == "iris"] == []
 
 
 async def test_a_bound_key_erases_its_own_user_only(service: RunningService) -> None:

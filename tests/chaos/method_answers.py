@@ -4,7 +4,7 @@ from typing import Any, Final
 
 import orjson
 
-from loadtest.answers import told
+from loadtest.answers import summary_of
 from loadtest.requests import ChatRequest
 
 _CALLS: Final = 8
@@ -23,7 +23,7 @@ def method_answer(request: ChatRequest) -> str | None:
     if "notes" in question:
         return _linked(question)
     if "tree" in question or "graph" in question:
-        return orjson.dumps({"text": told([question["summary"], *map(_says, question["added"])])}).decode()
+        return orjson.dumps({"text": summary_of([question["summary"], *map(_says, question["added"])])}).decode()
     return _edits(question) if is_edit(question) else None
 
 

@@ -564,7 +564,7 @@ MUTANTS: Final = (
     Mutant(
         "no pulse",
         MEMBERSHIP,
-        "        if self._clock() - self._last_pulse > self._session_timeout_s:",
+        "        if self._clock() - self._last_heartbeat > self._session_timeout_s:",
         "        if False:",
         (TEST_WAITING,),
     ),

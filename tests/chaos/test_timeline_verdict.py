@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from loadtest.answers import told
+from loadtest.answers import summary_of
 from memory.headers import CORRECTION, EXPIRY, KIND, TICK, TOUCHES
 from memory.ids import event_id, window_id
 from memory.keys import encode_key
@@ -79,7 +79,7 @@ def judged(records: list[tuple[bytes, bytes]], summaries: list[Memory]) -> Verdi
 def summary(
     indexes: tuple[int, ...] = (0, 1), *, content: str | None = None, first: str = "2025-03-03", last: str = "2025-03-09"
 ) -> Memory:
-    said = told(TEXTS[index] for index in indexes) if content is None else content
+    said = summary_of(TEXTS[index] for index in indexes) if content is None else content
     return Memory(
         id=f"summary {indexes}",
         tenant=TENANT,
@@ -117,7 +117,7 @@ def test_a_timeline_that_aged_as_it_must_passes() -> None:
         (lambda: judged(LIVED, [summary((0,))]), "wrong_values"),
         (lambda: judged(LIVED, [summary((0, 1, 2))]), "wrong_values"),
         (lambda: judged(LIVED, [summary(), summary(first="2025-03-03", last="2025-03-31")]), "wrong_values"),
-        (lambda: judged(LIVED, [summary(content=told([TEXTS[0]]))]), "wrong_values"),
+        (lambda: judged(LIVED, [summary(content=summary_of([TEXTS[0]]))]), "wrong_values"),
         (lambda: judged(LIVED[:1], [summary()]), "lost"),
         (lambda: judged([tick(31), expiry(EVENTS[0])], [summary()]), "lost"),
         (lambda: judged([touch(EVENTS[2]), touch(EVENTS[2]), *LIVED], [summary()]), "duplicated"),

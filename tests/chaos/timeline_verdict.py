@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime, timedelta
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from loadtest.answers import told
+from loadtest.answers import summary_of
 from memory.ids import entity_id
 from memory.keys import entity_key
 from memory.records import Memory
@@ -114,7 +114,7 @@ def _problems_of(user: str, timeline: Timeline, summaries: Sequence[Memory]) -> 
         named = inside[:_NAMED]
         expected = len(inside), [each.id for each in named], [name for each in named for name in each.message_ids]
         actual = summary.properties["event_count"], summary.properties["events"], summary.message_ids
-        by_model = told(each.text for each in named)
+        by_model = summary_of(each.text for each in named)
         content = by_model if is_by_model(summary) else "; ".join(_extract(named))
         if not summary.content.endswith(f"): {content}"):
             problems.append(f"{user}: {summary.content} does not say {content}")

@@ -89,7 +89,12 @@ def test_correcting_and_reverting_a_memory(visitor: Visitor) -> None:
     dialog = page.get_by_role("dialog", name="Memory")
     expect(dialog.get_by_text("I bought a green bicycle for my brother.").first).to_be_visible()
     dialog.get_by_role("tab", name="History").click()
+    steps = dialog.get_by_role("list", name="Steps").get_by_role("listitem")
+    expect(steps.filter(has_text=re.compile("^said"))).to_contain_text("1 message in the session notes")
+    expect(steps.filter(has_text=re.compile("^extracted"))).to_contain_text("I bought a red bicycle for my brother.")
     expect(dialog.get_by_role("region", name="Corrections in force")).to_contain_text("wrong colour")
+    expect(dialog.get_by_role("region", name="Corrections in force").get_by_role("deletion")).to_have_text(re.compile("red bicycle"))
+    visitor.picture("memory-history")
 
     dialog.get_by_role("button", name="Revert the correction").click()
     page.get_by_role("dialog", name="Revert the newest correction").get_by_role("button", name="Revert", exact=True).click()
@@ -296,6 +301,40 @@ def test_an_operator_stores_a_schema(visitor: Visitor) -> None:
     page.get_by_role("dialog", name="Store the schema").get_by_role("button", name="Store", exact=True).click()
     expect(page.get_by_role("link", name=re.compile("notes@1"))).to_be_visible()
     page.wait_for_url(re.compile("schema=notes%40"))
+
+
+def test_announcing_and_dropping_a_generation(visitor: Visitor) -> None:
+    from playwright.sync_api import expect
+
+    stack = visitor.stack
+    page = visitor.sign_in(stack.operator_key, path=f"/schemas?tenant={stack.graph_tenant}")
+    table = page.get_by_role("region", name="Generations", exact=True)
+    expect(table.get_by_role("row", name=re.compile("^first"))).to_contain_text("live")
+    page.get_by_role("button", name="New generation").click()
+    form = page.get_by_role("dialog", name=f"New generation of {stack.graph_tenant}")
+    form.get_by_label("Name").fill("trial")
+    form.get_by_label("Method").select_option("mem0")
+    form.get_by_role("button", name="Announce").click()
+    expect(form.get_by_text("varve replay extraction --generation trial")).to_be_visible()
+    form.get_by_role("button", name="Close", exact=True).last.click()
+    row = table.get_by_role("row", name=re.compile("^trial"))
+    expect(row).to_contain_text("not live")
+    visitor.picture("generations")
+
+    # The generation has no window yet.
+    row.get_by_role("button", name="Make the generation trial live").click()
+    dialog = page.get_by_role("dialog", name="Make trial the live generation")
+    dialog.get_by_role("button", name="Make live", exact=True).click()
+    expect(dialog.get_by_role("alert")).to_be_visible()
+    dialog.get_by_role("button", name="Cancel").click()
+
+    row.get_by_role("button", name="Drop the generation trial").click()
+    dialog = page.get_by_role("dialog", name="Drop the generation trial")
+    dialog.get_by_label(re.compile("to confirm")).fill("drop")
+    dialog.get_by_role("button", name="Drop", exact=True).click()
+    expect(page.get_by_role("status").get_by_text("is dropped")).to_be_visible(timeout=_MINUTE_MS)
+    listed = stack.call("GET", f"/v1/admin/generations?tenant={stack.graph_tenant}", key=stack.operator_key)["generations"]
+    assert [each["live"] for each in listed if each["name"] == ""] == [True]
 
 
 def test_making_and_revoking_a_key(visitor: Visitor) -> None:

@@ -1,5 +1,6 @@
 """Every page of the console: accessibility in both colour schemes, and the width of a phone: ``make test-console``."""
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -45,6 +46,7 @@ OPERATOR_PAGES: Final = (
     "/cost?by=tenant",
     "/erasures",
     "/schemas?schema=new",
+    "/schemas?tenant=TENANT",
     "/keys",
     "/keys?tenant=TENANT",
     "/memories",
@@ -59,6 +61,11 @@ def show(page: "Page", visitor: Visitor, path: str) -> None:
     page.get_by_role("button", name="Sign out").wait_for()
     expect(page.locator("#main > *").first).to_be_visible()
     expect(page.locator(".animate-pulse, .animate-spin")).to_have_count(0)
+
+
+def named(path: str) -> str:
+    """A path in the name of a picture."""
+    return re.sub(r"[^a-z]+", "-", path.lower())[:40].rstrip("-")
 
 
 def faults(page: "Page") -> list[str]:
@@ -80,7 +87,7 @@ def test_tenants_pages_are_accessible(visitor: Visitor, scheme: str) -> None:
     for path in (*TENANT_PAGES, f"/memories?memory={memory}"):
         show(page, visitor, path)
         found[path] = faults(page)
-    visitor.picture(f"memory-{scheme}")
+        visitor.picture(f"{scheme}{named(path)}")
     assert {path: each for path, each in found.items() if each} == {}
 
 
@@ -93,7 +100,7 @@ def test_operators_pages_are_accessible(visitor: Visitor, scheme: str) -> None:
     for path in OPERATOR_PAGES:
         show(page, visitor, path.replace("TENANT", visitor.stack.tenant))
         found[path] = faults(page)
-    visitor.picture(f"operator-{scheme}")
+        visitor.picture(f"{scheme}-operator{named(path)}")
     assert {path: each for path, each in found.items() if each} == {}
 
 
@@ -112,7 +119,7 @@ def test_no_page_is_wider_than_a_phone(phone_visitor: Visitor) -> None:
         width = int(page.evaluate("document.documentElement.scrollWidth"))
         if width > _PHONE_PX:
             wide[path] = width
-    phone_visitor.picture("phone")
+        phone_visitor.picture(f"phone{named(path)}")
     assert wide == {}
 
 

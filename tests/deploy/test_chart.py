@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from deploy.chart.settings_schema import OWN, config_schema, secrets_schema
-from deploy.chart.values_table import untold, values_of
+from deploy.chart.values_table import undocumented, values_of
 from runtime.settings import Settings
 from runtime.settings_table import MASK, setting_rows
 
@@ -13,13 +13,13 @@ KNOWN = {row.name: row.value for row in setting_rows(Settings.model_construct())
 
 
 def test_every_value_is_told_of() -> None:
-    assert untold((CHART / "values.yaml").read_text()) == []
+    assert undocumented((CHART / "values.yaml").read_text()) == []
 
 
 def test_a_comment_goes_with_its_key() -> None:
     text = "# -- One\n# and more.\na: 1\nb:\n  # -- Two.\n  c: {d: 2}\n# No value.\ne: 3\n"
     assert values_of(text) == [("a", 1, "One and more."), ("b.c", {"d": 2}, "Two.")]
-    assert untold(text) == ["e"]
+    assert undocumented(text) == ["e"]
 
 
 def test_the_templates_set_what_varve_knows() -> None:

@@ -23,6 +23,10 @@ def found(tmp_path: Path, name: str, text: str) -> list[tuple[int, str]]:
         'def f():\n    """Runs."""\n    raise ValueError(f"the lease bears {1}")\n',
         "app.command(\n    name='x',\n    help='The option of before',\n)\n",
         '"""Module."""\n\n"""What it holds."""\n',
+        'def f(notice):\n    x = 1\n    notice(f"{x} of the users, which are told")\n',
+        'def f(user):\n    x = 1\n    user.problem = "mend what is named here"\n',
+        'BOARD = Board(\n    panels=[\n        Panel("Time behind the newest record"),\n    ]\n)\n',
+        'def f():\n    x = 1\n    return "the log is cut off behind it"\n',
     ],
 )
 def test_python_prose_is_checked(text: str, tmp_path: Path) -> None:
@@ -30,10 +34,23 @@ def test_python_prose_is_checked(text: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ['word = "whoever is told"\n', '"""Runs ``anew``."""\n', '"""Returns what it was given."""\n', "told = 1\n"]
+    "text",
+    [
+        'word = "whoever is told"\n',
+        'WORDS = re.compile(r"(?:I told him that)")\n',
+        'def f():\n    return frozenset("""\nI told you\nbefore""".split())\n',
+        '"""Runs ``anew``."""\n',
+        '"""Returns what it was given."""\n',
+        "told = 1\n",
+    ],
 )
 def test_code_and_data_are_not_prose(text: str, tmp_path: Path) -> None:
     assert found(tmp_path, "m.py", text) == []
+
+
+def test_comments_and_summaries_of_yaml_are_checked(tmp_path: Path) -> None:
+    text = 'told: 1\n# Whoever asks\nrule:\n  summary: "a record is laid down"\n  expr: behind\n'
+    assert [line for line, _ in found(tmp_path, "rules.yaml", text)] == [2, 4]
 
 
 def test_markdown_outside_code_and_links_is_checked(tmp_path: Path) -> None:

@@ -158,7 +158,7 @@ def test_an_event_of_an_earlier_window_is_not_repeated() -> None:
 
     assert doubts == []
     assert merge(events, same, tally, from_earlier_windows=1) == (events[2],)
-    assert [(each.reason, each.count) for each in tally.as_dropped()] == [("laid_down_before", 2)]
+    assert [(each.reason, each.count) for each in tally.as_dropped()] == [("stored_before", 2)]
 
 
 @pytest.mark.parametrize("fuller", [event("Ann ran by the lake."), event("Ann ran.", km=5)])

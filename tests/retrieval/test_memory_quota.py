@@ -30,6 +30,6 @@ async def test_a_generation_beside_takes_nothing_of_a_quota(store: MemoryStore) 
     await until(lambda: None not in (counts.of("acme", ""), counts.of("acme", "v2")))
     assert (counts.of("acme", ""), counts.of("acme", "v2")) == (2, 3)
     await quotas.admit_messages(acme(""), count=1, size=1)
-    with pytest.raises(ProblemError, match="has its 3 memories"):
+    with pytest.raises(ProblemError, match="reached its quota of 3 memories"):
         await quotas.admit_messages(acme("v2"), count=1, size=1)
     await counts.close()

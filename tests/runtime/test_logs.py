@@ -5,7 +5,7 @@ import orjson
 import pytest
 import structlog
 
-from runtime.logs import configure_logging, logger
+from runtime.logs import RepetitionFilter, configure_logging, logger
 from runtime.settings import LogSettings
 
 
@@ -67,3 +67,42 @@ def test_below_the_level_nothing_is_written(capsys: pytest.CaptureFixture[str]) 
     assert capsys.readouterr().err == ""
     logger("here").warning("loud", tenant="acme")
     assert "loud" in capsys.readouterr().err
+
+
+def test_a_librarys_coloured_copy_is_left_out(capsys: pytest.CaptureFixture[str]) -> None:
+    configure_logging(LogSettings(format="json"), stage="service")
+    logging.getLogger("uvicorn.error").info("Started server process [%d]", 7, extra={"color_message": "Started [\x1b[36m%d\x1b[0m]"})
+    (line,) = _lines(capsys)
+    assert line["event"] == "Started server process [7]"
+    assert "color_message" not in line
+
+
+def test_a_librarys_repeated_error_is_counted() -> None:
+    now = [0.0]
+    filters = RepetitionFilter(clock=lambda: now[0])
+
+    def written(text: str, *, name: str = "aiokafka", level: int = logging.ERROR) -> int | None:
+        """The number of repetitions that a line reports. None: it is dropped."""
+        record = logging.LogRecord(name, level, "client.py", 1, "Unable to connect to %s", (text,), None)
+        return getattr(record, "repeated", 0) if filters.filter(record) else None
+
+    assert written("a:1") == 0
+    assert written("b:2") == 0, "another line"
+    for now[0] in (0.2, 0.4, 29.9):
+        assert written("a:1") is None
+    now[0] = 30.1
+    assert written("a:1") == 3
+    assert written("a:1") is None
+    assert written("a:1", name="streams.engine") == 0, "the program's own lines are all written"
+    assert written("a:1", name="streams.engine") == 0
+    for number in range(1_000):
+        written(str(number))
+    assert written("b:2") == 0, "memory is bounded"
+
+
+def test_repeated_errors_of_kafkas_client_are_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    configure_logging(LogSettings(format="json"), stage="events")
+    for _ in range(50):
+        logging.getLogger("aiokafka").error("Unable connect to %r: %s", "127.0.0.1:1", "refused")
+    (line,) = _lines(capsys)
+    assert line["event"] == "Unable connect to '127.0.0.1:1': refused"

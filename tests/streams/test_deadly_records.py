@@ -45,7 +45,7 @@ async def test_a_deadly_record_is_put_aside(way: str, death: str, ended: int, se
     await _run_worker(settings, way, deadly=DEADLY, death=death, until=lambda: caught_up(settings, ["extraction"]))
     (letter,) = await _letters(settings)
     assert (letter.metadata.reason, letter.metadata.partition, letter.metadata.offset) == ("crashed_worker", 0, 7)
-    assert f"died or stood still {CRASHES} times" in letter.metadata.detail
+    assert f"crashed or froze {CRASHES} times" in letter.metadata.detail
     neighbours = sorted(value for of_partition in values for value in of_partition if value != DEADLY)
     assert await _outputs(settings, way) == neighbours, "each once"
 

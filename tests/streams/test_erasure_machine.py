@@ -29,7 +29,7 @@ from runtime.settings import ControlSettings, Settings
 from stores.build import build_store
 from stores.port import MemoryStore, TenantScope
 from streams.operations.erasure.erase import erase
-from streams.operations.erasure.run import Erasing
+from streams.operations.erasure.run import ErasureRun
 from streams.operations.rebuild import rebuild, snapshot
 from streams.operations.replay import ReplayStart, replay
 from streams.run import serve_stage
@@ -42,7 +42,7 @@ from tests.streams.standing_words import redis_contents, standing_records, store
 EXAMPLES: Final = int(os.environ.get("VARVE_TEST_ERASURE_EXAMPLES", "1"))
 STEPS: Final = 5 if EXAMPLES == 1 else 12
 USERS: Final = ("ada", "bob")
-KILLED_BEFORE: Final = ("_pass_over_windows", "_take_back", "_command_stages", "_note_what_came_since", "_remove_bytes", "_write_receipts")
+KILLED_BEFORE: Final = ("_skip_windows", "_retract", "_command_stages", "_trace_later_records", "_remove_bytes", "_write_receipts")
 REPLAYED: Final = ("extraction", "events", "entities", "index")
 WITHOUT_RECALLS: Final = [name for name in STAGES if name != "recalls"]
 _WORD: Final = re.compile(rb"w[0-9a-f]{12}w")
@@ -230,7 +230,7 @@ class ErasureMachine(RuleBasedStateMachine):
     async def _kill(self, user: str, step: str) -> None:
         async with serving(self.flow, WITHOUT_RECALLS):
             await caught_up(self.flow, WITHOUT_RECALLS)
-            with patch.object(Erasing, step, killed), pytest.raises(Killed):
+            with patch.object(ErasureRun, step, killed), pytest.raises(Killed):
                 await erase(self.flow, self.tenant, [user], by="test", store=self.store, redis=self.redis)
 
     async def _rebuild(self, *, is_forced: bool) -> None:

@@ -22,7 +22,7 @@ from stores.port import MemoryStore, StepPoint, TenantScope
 from streams.errors import ReplayRefusedError
 from streams.operations.erasure.erase import erase
 from streams.operations.erasure.remnants import STORE, remnants
-from streams.operations.erasure.run import Erasing
+from streams.operations.erasure.run import ErasureRun
 from streams.operations.rebuild import rebuild
 from streams.operations.replay import ReplayStart, replay
 from tests.api.running_service import serving as service_of
@@ -261,7 +261,7 @@ async def test_a_receipt_is_true_while_another_user_is_leaving(leased: Settings,
             await chat.say(user, "I moved to WORD in May, and I love living there.", session="s-one")
         await chat.ask("POST", "/v1/flush", json={})
         await caught_up(leased)
-        with patch.object(Erasing, "_take_back", killed), pytest.raises(Killed):
+        with patch.object(ErasureRun, "_retract", killed), pytest.raises(Killed):
             await erase(leased, TENANT, ["ada"], by="test", store=store, redis=redis)
         await caught_up(leased)
         assert b"B" in {each[:1] for each in words_in((await standing_records(leased))[leased.topic("extractions")], _WORD)}

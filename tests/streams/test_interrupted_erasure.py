@@ -13,7 +13,7 @@ from stores.port import MemoryStore
 from streams.errors import ErasureUnfinishedError
 from streams.operations.erasure.erase import erase
 from streams.operations.erasure.remnants import remnants
-from streams.operations.erasure.run import Erasing
+from streams.operations.erasure.run import ErasureRun
 from streams.operations.rebuild import rebuild, snapshot
 from streams.operations.replay import ReplayStart, replay
 from streams.stages.catalog import STAGES
@@ -23,15 +23,15 @@ pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 
 LEAVING, STAYING = "ada", "bob"
 EVERY_STEP = (
-    "_give_up_open_windows",
-    "_pass_over_windows",
-    "_forget_touches",
+    "_drop_open_windows",
+    "_skip_windows",
+    "_forget_touched_events",
     "_command_stages",
-    "_take_back",
-    "_note_what_came_since",
+    "_retract",
+    "_trace_later_records",
     "_remove_bytes",
 )
-KILLED_AFTER = EVERY_STEP if os.environ.get("VARVE_TEST_ERASURE_EXAMPLES") else ("_pass_over_windows", "_command_stages", "_remove_bytes")
+KILLED_AFTER = EVERY_STEP if os.environ.get("VARVE_TEST_ERASURE_EXAMPLES") else ("_skip_windows", "_command_stages", "_remove_bytes")
 WITHOUT_RECALLS = [name for name in STAGES if name != "recalls"]
 """Nothing recalls here, so that stage may never have run."""
 
@@ -106,14 +106,14 @@ async def test_an_erasure_killed_after_steps_ends_truthfully(leased: Settings, s
 
 async def erase_until(settings: Settings, step: str, *, store: MemoryStore, redis: GuardedRedis, is_done: bool = False) -> list[Erasure]:
     """Erases the user; the process is killed before a step, or after it."""
-    done = getattr(Erasing, step)
+    done = getattr(ErasureRun, step)
 
-    async def killed(erasing: Erasing, *arguments: object) -> None:
+    async def killed(erasing: ErasureRun, *arguments: object) -> None:
         if is_done:
             await done(erasing, *arguments)
         raise Killed
 
-    with patch.object(Erasing, step, killed):
+    with patch.object(ErasureRun, step, killed):
         return await erase(settings, TENANT, [LEAVING], by="test", store=store, redis=redis)
 
 

@@ -19,8 +19,7 @@ from streams.stages.entities.handler import EntitiesHandler
 from streams.stages.events.handler import EventsHandler
 from streams.stages.events.ledger import LedgerCodec
 from streams.stages.merging.handler import MergingHandler
-from streams.stages.recalls.handler import RecallsHandler
-from streams.stages.recalls.touched_days import TouchedCodec
+from streams.stages.recalls.handler import RecallsHandler, TouchedCodec
 from tests.streams.harness import InMemoryRows, PartitionHarness, delivered
 
 TENANT = "acme"

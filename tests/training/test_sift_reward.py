@@ -217,6 +217,14 @@ def test_a_choice_is_reproducible(scores: dict[str, float], keep: int, seed: int
     assert len(chosen) == min(keep, len(scores))
     left = set(scores) - {each.id for each in chosen}
     assert all(priority(scores[each]) <= chosen[-1].priority for each in left if chosen)
+    drawn = choose(scores, keep=keep, anchor=0.2, seed=seed, by_priority=False)
+    assert len({each.id for each in drawn} & scores.keys()) == len(chosen)
+
+
+def test_drawn_examples_have_all_priorities() -> None:
+    scores = {str(place): float(place >= 50) for place in range(100)}
+    assert {each.score for each in choose(scores, keep=50, anchor=0.2, seed=1)} == {0.0}
+    assert {each.score for each in choose(scores, keep=50, anchor=0.2, seed=1, by_priority=False)} == {0.0, 1.0}
 
 
 def test_groups_with_equal_rewards_teach_nothing() -> None:

@@ -66,6 +66,19 @@ def test_prompts_are_drawn_without_end() -> None:
     assert drawn == PromptCycle(rows, seed=1)(7)
 
 
+@pytest.mark.timeout(1800)
+def test_a_small_model_learns_to_rank(tmp_path: Path) -> None:
+    """The short form of ``make train-sift-smoke``: about 80 seconds of processor time."""
+    from training.sift.smoke import command
+
+    list(command.run(argparse.Namespace(run=tmp_path, size="small", no_ablations=True, bf16=False, seed=7)))
+    ndcg = {name: figures["ndcg_at_5"] for name, figures in orjson.loads((tmp_path / "smoke.json").read_bytes()).items()}
+    assert ndcg["untrained"] < command.CHANCE
+    assert ndcg["bm25"] < ndcg["memsifter"]
+    assert ndcg["warm-up"] + 0.1 < ndcg["memsifter"]
+    assert ndcg["memsifter"] >= command.MIN_NDCG
+
+
 @pytest.fixture(scope="module")
 def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run of the experiment with two updates of a model that is too small to learn."""
@@ -89,7 +102,7 @@ def test_every_step_of_a_training_runs(tiny: Path) -> None:
     for name in ("warm-up.svg", "iteration-1/optimise.svg", "iteration-1/validation.svg"):
         assert "<svg" in (run.folder / name).read_text()
     methods = orjson.loads((tiny / "smoke.json").read_bytes())
-    assert list(methods) == ["untrained", "warm-up", "memsifter", "bm25"]
+    assert list(methods) == ["untrained", "reading", "warm-up", "memsifter", "no-averaging", "bm25"]
     assert methods["memsifter"]["prompt_tokens"] > 0
 
 
@@ -99,13 +112,14 @@ def test_an_interrupted_training_continues(tiny: Path) -> None:
     from training.sift.ablate import PAPER
     from training.sift.optimise import optimise_model
     from training.sift.smoke import command
+    from training.sift.smoke.sizes import SIZES
     from training.sift.smoke.task import ScriptedLLM
 
     run = Run(tiny / "memsifter")
     lines = [each for each in run.metrics() if "refilled_groups" not in each and each.get("checkpoint") != "checkpoint-2"]
     (run.folder / "metrics.jsonl").write_bytes(b"".join(orjson.dumps(each) + b"\n" for each in lines))
     shutil.rmtree(run.folder / "iteration-1" / "checkpoints" / "checkpoint-2")
-    size = command.SIZES["tiny"]
+    size = SIZES["tiny"]
     given = command.optimise_arguments(run, run, PAPER, size, seed=7, bf16=False)
     said = list(optimise_model(run, given, ScriptedLLM()))
     assert len(said) == 1
@@ -150,10 +164,13 @@ def test_one_command_trains_all_ablations(tiny: Path, monkeypatch: pytest.Monkey
     lines = asyncio.run(train())
     assert lines[0].startswith("Calls of working")
     figures = orjson.loads((tiny / "memsifter" / "ablations.json").read_bytes())
-    assert list(figures) == ["memsifter", "no-outcome", "no-marginal-utility", "no-rank-weights"]
+    trained = ["memsifter", "no-outcome", "no-marginal-utility", "no-rank-weights", "no-curriculum"]
+    assert set(figures) == {*trained, "no-averaging"}
+    assert [line.partition(":")[0] for line in lines[-5:]] == [*trained[1:], "no-averaging"]
     forms = {
         name: orjson.loads((tiny / "memsifter" / "ablations" / name / "iteration-1" / "optimise.config.json").read_bytes())
-        for name in figures
+        for name in trained
     }
     assert (forms["no-outcome"]["alpha"], forms["memsifter"]["alpha"]) == (0.0, 1.0)
-    assert [each["shaping"] for each in forms.values()] == ["paper", "paper", "absolute", "uniform"]
+    assert [each["shaping"] for each in forms.values()] == ["paper", "paper", "absolute", "uniform", "paper"]
+    assert [each["refills"] for each in forms.values()] == [0, 0, 0, 0, 0]

@@ -55,6 +55,7 @@ VALUES: Final = {
     "form": "mem0",
     "url": "https://8.8.8.8/varve",
     "webhook_id": "wh_5f2c9a01b7e4d836",
+    "reason": "case 17",
 }
 """Values of required parameters, by name."""
 OPTIONS: Final[dict[Command, Command]] = {

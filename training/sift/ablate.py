@@ -1,26 +1,29 @@
-"""``python -m training sift ablate``: trains and measures the proxy without one part each (MemSifter 4.4 and table 3).
+"""``python -m training sift ablate``: trains and measures the proxy without one part each (MemSifter 4.4, table 3 and 4.5.2).
 
 Each variant starts from the same model, curriculum and seed, in ``ablations/NAME``, and is merged and judged as the paper's training is.
-The report is ``ablations.json``, ``.md`` and ``.svg``. The variant without reasoning needs a warm-up model that ranks directly.
+The variant without averaging is the best checkpoint of the paper's training. The report is ``ablations.json``, ``.md`` and ``.svg``, and
+compares the answer scores query by query. The variant without reasoning needs a warm-up model that ranks directly.
 """
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from evaluation.intervals import mean_with_interval
 from runtime.settings import Settings
 from training.runs import Run
 from training.sift import optimise
-from training.sift.curriculum import CURRICULUM, CurriculumExample
+from training.sift.curriculum import ANCHOR, CURRICULUM, CurriculumExample, choose, scores_of
 from training.sift.endpoints import EndpointModel, working_settings
-from training.sift.evaluate import Chosen, evaluate_proxy, judged_examples, write_report
+from training.sift.evaluate import Chosen, answer_scores, evaluate_proxy, judged_examples, write_report
 from training.sift.examples import TEST, TRAIN, UserExamples
 from training.sift.merge import best_checkpoints
 from training.sift.optimise import CHECKPOINTS, MERGED, checkpoint_scores, optimise_model, reward_options, training_examples
 from training.sift.proxies import require_torch
-from training.sift.reward import WORKING_ANSWERS, WORKING_TOKENS, working_cost
+from training.sift.reward import REWARDS, WORKING_ANSWERS, WORKING_TOKENS, working_cost
+from training.sift.rewarding import Reward
 from training.sift.working_llm import EndpointWorkingLLM, WorkingLLM
 
 SUMMARY: Final = "trains the proxy without each part of the reward, and compares"
@@ -34,6 +37,8 @@ class Variant:
 
     name: str
     changed: dict[str, Any]
+    has_curriculum: bool = True
+    """False: the examples are drawn, and groups with equal rewards are kept."""
 
 
 PAPER: Final = Variant("memsifter", {})
@@ -41,9 +46,12 @@ ABLATIONS: Final = (
     Variant("no-outcome", {"alpha": 0.0, "beta": 1.0, "anneal_epochs": 1e9}),
     Variant("no-marginal-utility", {"shaping": "absolute"}),
     Variant("no-rank-weights", {"shaping": "uniform"}),
+    Variant("no-curriculum", {"refills": 0}, has_curriculum=False),
     Variant("direct", {"direct": True}),
 )
-"""The paper's: without task outcome, marginal utility, rank-sensitive weights, and reasoning."""
+"""The paper's: without task outcome, marginal utility, rank-sensitive weights, curriculum, and reasoning."""
+NO_AVERAGING: Final = "no-averaging"
+"""The best checkpoint of the paper's training."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -78,7 +86,7 @@ def run(arguments: argparse.Namespace) -> Iterator[str]:
         yield (working_cost(trained_on, model=working_model.name, rollouts=rollouts) + " It includes all refills, and no cached answers.")
         working = EndpointWorkingLLM(working_model)
         for variant in variants:
-            folder = prepared_folder(root, variant.name, arguments.iteration)
+            folder = prepared_folder(root, variant, arguments.iteration, seed=arguments.seed)
             given = argparse.Namespace(**{**vars(arguments), **variant.changed, "run": folder.folder})
             if variant.name == "direct":
                 given.model = arguments.direct_model
@@ -86,28 +94,50 @@ def run(arguments: argparse.Namespace) -> Iterator[str]:
     finally:
         working_model.close()
     yield from write_report(root, "ablations")
+    yield from compared(root, [*(each.name for each in variants[1:]), NO_AVERAGING])
 
 
-def prepared_folder(root: Run, name: str, iteration: int) -> Run:
+def prepared_folder(root: Run, variant: Variant, iteration: int, *, seed: int) -> Run:
     """The run of a variant, with the sets and the curriculum of the run.
 
     Args:
         root: The run.
-        name: The variant.
+        variant: The variant.
         iteration: The iteration.
+        seed: Seed of examples that are drawn instead of chosen.
     """
-    run = Run(root.folder / "ablations" / name)
+    run = Run(root.folder / "ablations" / variant.name)
     for each in (TRAIN, TEST):
         run.write(each, root.read(each, UserExamples))
     curriculum = f"iteration-{iteration}/{CURRICULUM}"
-    run.write(curriculum, root.read(curriculum, CurriculumExample))
+    chosen = list(root.read(curriculum, CurriculumExample))
+    if not variant.has_curriculum:
+        scores = scores_of(root.read(f"iteration-{iteration}/{REWARDS}", Reward))
+        chosen = choose(scores, keep=len(chosen), anchor=ANCHOR, seed=seed, by_priority=False)
+    run.write(curriculum, chosen)
     return run
+
+
+def compared(root: Run, names: Sequence[str]) -> Iterator[str]:
+    """Compares the answer scores of the paper's training with those of variants, query by query. Yields a line per variant.
+
+    Args:
+        root: The run with the results.
+        names: The variants.
+    """
+    paper = answer_scores(root, PAPER.name)
+    for name in names:
+        other = answer_scores(root, name)
+        value, (low, high) = mean_with_interval([paper[each] - other[each] for each in paper])
+        meaning = "as in the paper" if low > 0 else "unlike the paper" if high < 0 else "no clear difference"
+        root.record("ablate", variant=name, lost_score=value, interval=[low, high])
+        yield f"{name}: the answer score is {value:.3f} lower [{low:.3f}, {high:.3f}]: {meaning}"
 
 
 def train_and_judge(
     root: Run, run: Run, name: str, arguments: argparse.Namespace, chosen: Chosen, working: WorkingLLM, *, best: int
 ) -> Iterator[str]:
-    """Trains a variant, averages its best checkpoints, and judges the result.
+    """Trains a variant, averages its best checkpoints, and judges the result. Of the paper's training, also judges the best checkpoint.
 
     Args:
         root: The run with the results.
@@ -127,6 +157,9 @@ def train_and_judge(
     if not merged.exists():
         write_mean([iteration / CHECKPOINTS / each for each in best_checkpoints(checkpoint_scores(run, arguments.iteration), best)], merged)
     yield from judge(root, name, merged, arguments, chosen, working, LocalModel)
+    if name == PAPER.name:
+        (single,) = best_checkpoints(checkpoint_scores(run, arguments.iteration), 1)
+        yield from judge(root, NO_AVERAGING, iteration / CHECKPOINTS / single, arguments, chosen, working, LocalModel)
 
 
 def judge(

@@ -78,7 +78,7 @@ def priority(score: float, anchor: float = ANCHOR) -> float:
     return 1 - abs(score - anchor)
 
 
-def choose(scores: Mapping[str, float], *, keep: int, anchor: float, seed: int) -> list[CurriculumExample]:
+def choose(scores: Mapping[str, float], *, keep: int, anchor: float, seed: int, by_priority: bool = True) -> list[CurriculumExample]:
     """The examples with the highest priority, the highest first.
 
     Args:
@@ -86,11 +86,12 @@ def choose(scores: Mapping[str, float], *, keep: int, anchor: float, seed: int) 
         keep: Most examples.
         anchor: Score of the highest priority.
         seed: Seed of the order of equal priorities.
+        by_priority: False: the examples are drawn, an ablation.
     """
     drawn = sorted(scores)
     Random(seed).shuffle(drawn)
     made = [CurriculumExample(id=each, score=scores[each], priority=priority(scores[each], anchor)) for each in drawn]
-    return sorted(made, key=lambda each: -each.priority)[:keep]
+    return (sorted(made, key=lambda each: -each.priority) if by_priority else made)[:keep]
 
 
 def is_informative(rewards: Sequence[float]) -> bool:

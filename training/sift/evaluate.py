@@ -186,6 +186,16 @@ def write_report(run: Run, name: str) -> Iterator[str]:
     yield from table(figures)
 
 
+def answer_scores(run: Run, name: str) -> dict[str, float]:
+    """The scores of the working LLM's answers from a method's rankings, by query.
+
+    Args:
+        run: The run.
+        name: The method.
+    """
+    return {each.id: each.answer_score for each in run.read(_file(name), Judged) if each.answer_score is not None}
+
+
 def figures_of(judged: Sequence[Judged]) -> dict[str, Any]:
     """Means over queries, with the 95 % intervals of the measures."""
     means = means_with_intervals([[each.measures[name] for name in MEASURES] for each in judged])

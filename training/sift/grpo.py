@@ -1,8 +1,10 @@
 """GRPO by TRL with the reward of MemSifter, asymmetric clipping without KL, and the dynamic sampling of DAPO. Needs torch."""
 
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from random import Random
+from statistics import fmean
 from typing import Any, Final
 
 import torch
@@ -146,6 +148,8 @@ def optimise(
         for user, example in chosen
     ]
     by_id = {example.id: (user, example) for user, example in chosen}
+    started = time.monotonic()
+    updates: set[int] = set()
 
     def sift_reward(completions: Any, completion_ids: Any, example_id: Any, trainer_state: Any, **_: Any) -> list[float]:
         """The rewards of rollouts, in the form that TRL calls."""
@@ -161,15 +165,21 @@ def optimise(
         ]
         epoch = trainer_state.epoch or 0.0
         rewards = rewarder.rewards(rollouts, epoch=epoch)
-        number = len(rewards)
+        # The first batch of an update is drawn from the curriculum; refills replace what taught nothing, so their means are others.
+        name = "refill_" if trainer_state.global_step in updates else ""
+        updates.add(trainer_state.global_step)
+        means = {
+            "reward": fmean(each.reward for each in rewards),
+            "answer_reward": fmean(each.answer for each in rewards),
+            "score": fmean(each.score for each in rewards),
+            "valid": fmean(bool(each.places) for each in rewards),
+            "tokens": fmean(each.tokens for each in rollouts),
+        }
         record(
             update=trainer_state.global_step,
             epoch=round(epoch, 4),
-            reward=sum(each.reward for each in rewards) / number,
-            answer_reward=sum(each.answer for each in rewards) / number,
-            score=sum(each.score for each in rewards) / number,
-            valid=sum(bool(each.places) for each in rewards) / number,
-            tokens=sum(each.tokens for each in rollouts) / number,
+            seconds=round(time.monotonic() - started, 3),
+            **{f"{name}{measure}": round(mean, 4) for measure, mean in means.items()},
         )
         return [each.reward for each in rewards]
 

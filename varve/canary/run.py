@@ -31,13 +31,15 @@ class CanaryMetrics:
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self.score = Gauge(
-            "varve_canary_score", "Share of the canary's questions of the last round that were answered, freshly enough.", registry=registry
+            "varve_canary_score",
+            "Share of the canary's questions in the last round that were answered with fresh facts.",
+            registry=registry,
         )
-        self.facts = Counter("varve_canary_facts", "Facts that the canary has said, by outcome.", ("outcome",), registry=registry)
-        self.recalls = Counter("varve_canary_recalls", "Questions for facts that hold, by outcome.", ("outcome",), registry=registry)
+        self.facts = Counter("varve_canary_facts", "Facts that the canary has sent, by outcome.", ("outcome",), registry=registry)
+        self.recalls = Counter("varve_canary_recalls", "Questions about current facts, by outcome.", ("outcome",), registry=registry)
         self.freshness_seconds = Histogram(
             "varve_canary_freshness_seconds",
-            "From saying a fact to the recall that finds it.",
+            "Time from sending a fact to the recall that finds it.",
             registry=registry,
             buckets=_SECONDS,
         )

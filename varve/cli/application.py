@@ -27,9 +27,11 @@ from varve.cli import (
     methods,
     model,
     processes,
+    prove,
     ranking,
     reindex,
     replay,
+    retention,
     status,
     tenants,
     webhooks,
@@ -61,7 +63,7 @@ def root(
     """Handles the options before the command."""
 
 
-for group in (dev, demo, processes, mcp, flow, imports, status, replay, reindex, loss, erasures, model, extract, control_log):
+for group in (dev, demo, processes, mcp, flow, imports, status, replay, reindex, prove, loss, erasures, model, extract, control_log):
     app.add_typer(group.app)
 app.add_typer(growth.app, name="topics")
 app.add_typer(tenants.app, name="tenants")
@@ -71,6 +73,8 @@ app.add_typer(memories.messages, name="messages")
 app.add_typer(entities.app, name="entities")
 app.add_typer(generations.app, name="generations")
 app.add_typer(erasures.group, name="erasures")
+app.add_typer(retention.app, name="retention")
+app.add_typer(retention.holds, name="holds")
 app.add_typer(keys.app, name="keys")
 app.add_typer(keys.operators, name="operators")
 app.add_typer(webhooks.app, name="webhooks")

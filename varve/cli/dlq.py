@@ -87,7 +87,7 @@ def redrive(
     selection = _selection(settings, tenant, stage, reason, since, until, at=at, states=states)
     _require_narrow(selection, everything)
     result = run(_of_box(settings, lambda box: box.redrive(selection, is_vouched=vouch)))
-    say(f"{result.redriven} driven again, {result.superseded} superseded by a newer value, {len(result.refused)} refused")
+    say(f"{result.redriven} redriven, {result.superseded} superseded by a newer value, {len(result.refused)} refused")
     for line in result.refused:
         say(line, err=True)
     _require_found(selection, result.redriven + result.superseded + len(result.refused))

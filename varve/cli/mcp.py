@@ -21,7 +21,7 @@ def mcp(
     data: DataOption = None,
 ) -> None:
     """Serve the memory of a running service to an MCP client that starts this command."""
-    from api.errors import ExtraMissingError
+    from runtime.errors import ExtraMissingError
 
     try:
         from api.mcp.stdio import serve_stdio

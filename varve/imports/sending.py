@@ -1,4 +1,4 @@
-"""Sends the messages of an import in batches, and notes its progress in a file, so that an interrupted import goes on where it stopped."""
+"""Sends the messages of an import in batches, and records its progress in a file: an interrupted import continues where it stopped."""
 
 import hashlib
 from collections import Counter
@@ -75,7 +75,7 @@ async def send_messages(
         messages: All messages of the import, in order.
         service: The service.
         progress: Notes how far the import is.
-        done: Number of messages that an earlier run has sent; they are passed over.
+        done: Number of messages that an earlier run has sent; they are skipped.
         on_batch: Called with the number of messages of each batch.
 
     Raises:

@@ -3016,7 +3016,7 @@ export interface operations {
                     "application/json": components["schemas"]["Alive"];
                 };
             };
-            /** @description The request did not come in time. */
+            /** @description The client sent the request too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -3034,10 +3034,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something that the request needs is away. */
+            /** @description A dependency of the request is unavailable. */
             503: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -3072,7 +3072,7 @@ export interface operations {
                     "application/json": components["schemas"]["BlockList"];
                 };
             };
-            /** @description No key, or one that nobody has. */
+            /** @description The API key is missing or unknown. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3081,7 +3081,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The key is not for this. */
+            /** @description The API key lacks a permission. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3090,7 +3090,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request did not come in time. */
+            /** @description The client sent the request too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -3108,7 +3108,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something in the request is not as it has to be; `detail` names the field. */
+            /** @description The request is invalid; `detail` names the field. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -3117,10 +3117,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too much at once, or too much for the quota. */
+            /** @description Too many concurrent requests, or the quota is used up. */
             429: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -3137,10 +3137,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something that the request needs is away. */
+            /** @description A dependency of the request is unavailable. */
             503: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -3180,7 +3180,7 @@ export interface operations {
                     "application/json": components["schemas"]["BlockRead"];
                 };
             };
-            /** @description No key, or one that nobody has. */
+            /** @description The API key is missing or unknown. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3189,7 +3189,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The key is not for this. */
+            /** @description The API key lacks a permission. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3198,7 +3198,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is no such thing, or it is another tenant's. */
+            /** @description The resource does not exist, or belongs to another tenant. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3207,7 +3207,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request did not come in time. */
+            /** @description The client sent the request too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -3225,7 +3225,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something in the request is not as it has to be; `detail` names the field. */
+            /** @description The request is invalid; `detail` names the field. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -3234,10 +3234,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too much at once, or too much for the quota. */
+            /** @description Too many concurrent requests, or the quota is used up. */
             429: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -3254,10 +3254,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something that the request needs is away. */
+            /** @description A dependency of the request is unavailable. */
             503: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -3271,7 +3271,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for this request, such as a UUID: 1 to 256 visible ASCII characters, quoted or not. Sent again with the same body within a day, it gets the kept answer; with another body 422; while the first is in work 409. */
+                /** @description A name for this request, such as a UUID: 1 to 256 visible ASCII characters, quoted or not. A repeated request with the same body gets the stored response for a day; with another body 422; while the first is in progress 409. */
                 "Idempotency-Key"?: string | null;
             };
             path: {
@@ -3318,7 +3318,7 @@ export interface operations {
                     "application/json": components["schemas"]["BlockEdited"];
                 };
             };
-            /** @description No key, or one that nobody has. */
+            /** @description The API key is missing or unknown. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3327,7 +3327,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The key is not for this. */
+            /** @description The API key lacks a permission. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3336,7 +3336,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is no such thing, or it is another tenant's. */
+            /** @description The resource does not exist, or belongs to another tenant. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3345,7 +3345,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request did not come in time. */
+            /** @description The client sent the request too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -3354,10 +3354,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Another request with this `Idempotency-Key` is in work (`in-work`); or a change does not fit what there is (`change-refused`, `edit-conflict`), or this process carries out no erasures (`not-equipped`). */
+            /** @description Another request with this `Idempotency-Key` is in progress (`in-work`); or a change contradicts the current state (`change-refused`, `edit-conflict`), or this process carries out no erasures (`not-equipped`). */
             409: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -3374,7 +3374,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something in the request is not as it has to be; `detail` names the field. */
+            /** @description The request is invalid; `detail` names the field. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -3383,10 +3383,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too much at once, or too much for the quota. */
+            /** @description Too many concurrent requests, or the quota is used up. */
             429: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -3403,10 +3403,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something that the request needs is away. */
+            /** @description A dependency of the request is unavailable. */
             503: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -3420,7 +3420,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for this request, such as a UUID: 1 to 256 visible ASCII characters, quoted or not. Sent again with the same body within a day, it gets the kept answer; with another body 422; while the first is in work 409. */
+                /** @description A name for this request, such as a UUID: 1 to 256 visible ASCII characters, quoted or not. A repeated request with the same body gets the stored response for a day; with another body 422; while the first is in progress 409. */
                 "Idempotency-Key"?: string | null;
             };
             path: {
@@ -3469,7 +3469,7 @@ export interface operations {
                     "application/json": components["schemas"]["BlockEdited"];
                 };
             };
-            /** @description No key, or one that nobody has. */
+            /** @description The API key is missing or unknown. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3478,7 +3478,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The key is not for this. */
+            /** @description The API key lacks a permission. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3487,7 +3487,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is no such thing, or it is another tenant's. */
+            /** @description The resource does not exist, or belongs to another tenant. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3496,7 +3496,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request did not come in time. */
+            /** @description The client sent the request too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -3505,10 +3505,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Another request with this `Idempotency-Key` is in work (`in-work`); or a change does not fit what there is (`change-refused`, `edit-conflict`), or this process carries out no erasures (`not-equipped`). */
+            /** @description Another request with this `Idempotency-Key` is in progress (`in-work`); or a change contradicts the current state (`change-refused`, `edit-conflict`), or this process carries out no erasures (`not-equipped`). */
             409: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -3525,7 +3525,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something in the request is not as it has to be; `detail` names the field. */
+            /** @description The request is invalid; `detail` names the field. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -3534,10 +3534,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too much at once, or too much for the quota. */
+            /** @description Too many concurrent requests, or the quota is used up. */
             429: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -3554,10 +3554,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something that the request needs is away. */
+            /** @description A dependency of the request is unavailable. */
             503: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -3593,7 +3593,7 @@ export interface operations {
                     "application/json": components["schemas"]["FoundMemories"];
                 };
             };
-            /** @description No key, or one that nobody has. */
+            /** @description The API key is missing or unknown. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3602,7 +3602,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The key is not for this. */
+            /** @description The API key lacks a permission. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3611,7 +3611,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request did not come in time. */
+            /** @description The client sent the request too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -3629,7 +3629,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something in the request is not as it has to be; `detail` names the field. */
+            /** @description The request is invalid; `detail` names the field. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -3638,10 +3638,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too much at once, or too much for the quota. */
+            /** @description Too many concurrent requests, or the quota is used up. */
             429: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -3658,10 +3658,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something that the request needs is away. */
+            /** @description A dependency of the request is unavailable. */
             503: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -3697,7 +3697,7 @@ export interface operations {
                     "application/json": components["schemas"]["Context"];
                 };
             };
-            /** @description No key, or one that nobody has. */
+            /** @description The API key is missing or unknown. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3706,7 +3706,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The key is not for this. */
+            /** @description The API key lacks a permission. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3715,7 +3715,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request did not come in time. */
+            /** @description The client sent the request too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -3733,7 +3733,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something in the request is not as it has to be; `detail` names the field. */
+            /** @description The request is invalid; `detail` names the field. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -3742,10 +3742,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too much at once, or too much for the quota. */
+            /** @description Too many concurrent requests, or the quota is used up. */
             429: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -3762,10 +3762,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something that the request needs is away. */
+            /** @description A dependency of the request is unavailable. */
             503: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -3804,7 +3804,7 @@ export interface operations {
                     "application/json": components["schemas"]["Letters"];
                 };
             };
-            /** @description No key, or one that nobody has. */
+            /** @description The API key is missing or unknown. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3813,7 +3813,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The key is not for this. */
+            /** @description The API key lacks a permission. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3822,7 +3822,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request did not come in time. */
+            /** @description The client sent the request too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -3840,7 +3840,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something in the request is not as it has to be; `detail` names the field. */
+            /** @description The request is invalid; `detail` names the field. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -3849,10 +3849,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too much at once, or too much for the quota. */
+            /** @description Too many concurrent requests, or the quota is used up. */
             429: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -3869,10 +3869,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something that the request needs is away. */
+            /** @description A dependency of the request is unavailable. */
             503: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -3903,7 +3903,7 @@ export interface operations {
                     "application/json": components["schemas"]["LetterView"];
                 };
             };
-            /** @description No key, or one that nobody has. */
+            /** @description The API key is missing or unknown. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3912,7 +3912,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The key is not for this. */
+            /** @description The API key lacks a permission. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3921,7 +3921,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is no such thing, or it is another tenant's. */
+            /** @description The resource does not exist, or belongs to another tenant. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3930,7 +3930,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request did not come in time. */
+            /** @description The client sent the request too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -3948,7 +3948,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something in the request is not as it has to be; `detail` names the field. */
+            /** @description The request is invalid; `detail` names the field. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -3957,10 +3957,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too much at once, or too much for the quota. */
+            /** @description Too many concurrent requests, or the quota is used up. */
             429: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -3977,10 +3977,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something that the request needs is away. */
+            /** @description A dependency of the request is unavailable. */
             503: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -3994,7 +3994,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for this request, such as a UUID: 1 to 256 visible ASCII characters, quoted or not. Sent again with the same body within a day, it gets the kept answer; with another body 422; while the first is in work 409. */
+                /** @description A name for this request, such as a UUID: 1 to 256 visible ASCII characters, quoted or not. A repeated request with the same body gets the stored response for a day; with another body 422; while the first is in progress 409. */
                 "Idempotency-Key"?: string | null;
             };
             path?: never;
@@ -4017,7 +4017,7 @@ export interface operations {
                     "application/json": components["schemas"]["Purged"];
                 };
             };
-            /** @description No key, or one that nobody has. */
+            /** @description The API key is missing or unknown. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4026,7 +4026,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The key is not for this. */
+            /** @description The API key lacks a permission. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4035,7 +4035,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request did not come in time. */
+            /** @description The client sent the request too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -4044,10 +4044,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Another request with this `Idempotency-Key` is in work (`in-work`); or a change does not fit what there is (`change-refused`, `edit-conflict`), or this process carries out no erasures (`not-equipped`). */
+            /** @description Another request with this `Idempotency-Key` is in progress (`in-work`); or a change contradicts the current state (`change-refused`, `edit-conflict`), or this process carries out no erasures (`not-equipped`). */
             409: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -4064,7 +4064,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something in the request is not as it has to be; `detail` names the field. */
+            /** @description The request is invalid; `detail` names the field. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4073,10 +4073,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too much at once, or too much for the quota. */
+            /** @description Too many concurrent requests, or the quota is used up. */
             429: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -4093,10 +4093,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something that the request needs is away. */
+            /** @description A dependency of the request is unavailable. */
             503: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -4110,7 +4110,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for this request, such as a UUID: 1 to 256 visible ASCII characters, quoted or not. Sent again with the same body within a day, it gets the kept answer; with another body 422; while the first is in work 409. */
+                /** @description A name for this request, such as a UUID: 1 to 256 visible ASCII characters, quoted or not. A repeated request with the same body gets the stored response for a day; with another body 422; while the first is in progress 409. */
                 "Idempotency-Key"?: string | null;
             };
             path?: never;
@@ -4133,7 +4133,7 @@ export interface operations {
                     "application/json": components["schemas"]["Redriven"];
                 };
             };
-            /** @description No key, or one that nobody has. */
+            /** @description The API key is missing or unknown. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4142,7 +4142,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The key is not for this. */
+            /** @description The API key lacks a permission. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4151,7 +4151,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request did not come in time. */
+            /** @description The client sent the request too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -4160,10 +4160,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Another request with this `Idempotency-Key` is in work (`in-work`); or a change does not fit what there is (`change-refused`, `edit-conflict`), or this process carries out no erasures (`not-equipped`). */
+            /** @description Another request with this `Idempotency-Key` is in progress (`in-work`); or a change contradicts the current state (`change-refused`, `edit-conflict`), or this process carries out no erasures (`not-equipped`). */
             409: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -4180,7 +4180,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something in the request is not as it has to be; `detail` names the field. */
+            /** @description The request is invalid; `detail` names the field. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4189,10 +4189,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too much at once, or too much for the quota. */
+            /** @description Too many concurrent requests, or the quota is used up. */
             429: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -4209,10 +4209,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something that the request needs is away. */
+            /** @description A dependency of the request is unavailable. */
             503: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -4271,7 +4271,7 @@ export interface operations {
                     "application/json": components["schemas"]["EntityView"];
                 };
             };
-            /** @description No key, or one that nobody has. */
+            /** @description The API key is missing or unknown. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4280,7 +4280,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The key is not for this. */
+            /** @description The API key lacks a permission. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4289,7 +4289,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is no such thing, or it is another tenant's. */
+            /** @description The resource does not exist, or belongs to another tenant. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4298,7 +4298,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request did not come in time. */
+            /** @description The client sent the request too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -4316,7 +4316,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something in the request is not as it has to be; `detail` names the field. */
+            /** @description The request is invalid; `detail` names the field. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4325,10 +4325,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too much at once, or too much for the quota. */
+            /** @description Too many concurrent requests, or the quota is used up. */
             429: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -4345,10 +4345,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something that the request needs is away. */
+            /** @description A dependency of the request is unavailable. */
             503: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -4430,7 +4430,7 @@ export interface operations {
                     "application/json": components["schemas"]["History"];
                 };
             };
-            /** @description No key, or one that nobody has. */
+            /** @description The API key is missing or unknown. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4439,7 +4439,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The key is not for this. */
+            /** @description The API key lacks a permission. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4448,7 +4448,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is no such thing, or it is another tenant's. */
+            /** @description The resource does not exist, or belongs to another tenant. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4457,7 +4457,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request did not come in time. */
+            /** @description The client sent the request too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -4475,7 +4475,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something in the request is not as it has to be; `detail` names the field. */
+            /** @description The request is invalid; `detail` names the field. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4484,10 +4484,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too much at once, or too much for the quota. */
+            /** @description Too many concurrent requests, or the quota is used up. */
             429: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -4504,10 +4504,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something that the request needs is away. */
+            /** @description A dependency of the request is unavailable. */
             503: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -4535,7 +4535,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErasureViews"];
                 };
             };
-            /** @description No key, or one that nobody has. */
+            /** @description The API key is missing or unknown. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4544,7 +4544,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The key is not for this. */
+            /** @description The API key lacks a permission. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4553,7 +4553,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request did not come in time. */
+            /** @description The client sent the request too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -4571,7 +4571,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something in the request is not as it has to be; `detail` names the field. */
+            /** @description The request is invalid; `detail` names the field. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4580,10 +4580,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too much at once, or too much for the quota. */
+            /** @description Too many concurrent requests, or the quota is used up. */
             429: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -4600,10 +4600,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something that the request needs is away. */
+            /** @description A dependency of the request is unavailable. */
             503: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -4634,7 +4634,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErasureView"];
                 };
             };
-            /** @description No key, or one that nobody has. */
+            /** @description The API key is missing or unknown. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4643,7 +4643,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The key is not for this. */
+            /** @description The API key lacks a permission. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4652,7 +4652,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is no such thing, or it is another tenant's. */
+            /** @description The resource does not exist, or belongs to another tenant. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4661,7 +4661,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request did not come in time. */
+            /** @description The client sent the request too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -4679,7 +4679,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something in the request is not as it has to be; `detail` names the field. */
+            /** @description The request is invalid; `detail` names the field. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4688,10 +4688,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too much at once, or too much for the quota. */
+            /** @description Too many concurrent requests, or the quota is used up. */
             429: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -4708,10 +4708,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something that the request needs is away. */
+            /** @description A dependency of the request is unavailable. */
             503: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -4747,7 +4747,7 @@ export interface operations {
                     "application/json": components["schemas"]["FeedbackTaken"];
                 };
             };
-            /** @description No key, or one that nobody has. */
+            /** @description The API key is missing or unknown. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4756,7 +4756,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The key is not for this. */
+            /** @description The API key lacks a permission. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4765,7 +4765,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request did not come in time. */
+            /** @description The client sent the request too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -4783,7 +4783,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something in the request is not as it has to be; `detail` names the field. */
+            /** @description The request is invalid; `detail` names the field. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4792,10 +4792,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too much at once, or too much for the quota. */
+            /** @description Too many concurrent requests, or the quota is used up. */
             429: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -4812,10 +4812,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something that the request needs is away. */
+            /** @description A dependency of the request is unavailable. */
             503: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -4829,7 +4829,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for this request, such as a UUID: 1 to 256 visible ASCII characters, quoted or not. Sent again with the same body within a day, it gets the kept answer; with another body 422; while the first is in work 409. */
+                /** @description A name for this request, such as a UUID: 1 to 256 visible ASCII characters, quoted or not. A repeated request with the same body gets the stored response for a day; with another body 422; while the first is in progress 409. */
                 "Idempotency-Key"?: string | null;
             };
             path?: never;
@@ -4856,7 +4856,7 @@ export interface operations {
                     "application/json": components["schemas"]["Flushed"];
                 };
             };
-            /** @description No key, or one that nobody has. */
+            /** @description The API key is missing or unknown. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4865,7 +4865,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The key is not for this. */
+            /** @description The API key lacks a permission. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4874,7 +4874,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request did not come in time. */
+            /** @description The client sent the request too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -4883,10 +4883,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Another request with this `Idempotency-Key` is in work (`in-work`); or a change does not fit what there is (`change-refused`, `edit-conflict`), or this process carries out no erasures (`not-equipped`). */
+            /** @description Another request with this `Idempotency-Key` is in progress (`in-work`); or a change contradicts the current state (`change-refused`, `edit-conflict`), or this process carries out no erasures (`not-equipped`). */
             409: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -4903,7 +4903,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something in the request is not as it has to be; `detail` names the field. */
+            /** @description The request is invalid; `detail` names the field. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4912,10 +4912,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too much at once, or too much for the quota. */
+            /** @description Too many concurrent requests, or the quota is used up. */
             429: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -4932,10 +4932,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something that the request needs is away. */
+            /** @description A dependency of the request is unavailable. */
             503: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -4943,7 +4943,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The tenant has as many memories as it may have. */
+            /** @description The tenant has reached its maximum number of memories. */
             507: {
                 headers: {
                     [name: string]: unknown;
@@ -4972,7 +4972,7 @@ export interface operations {
                     "application/json": components["schemas"]["OwnKeys"];
                 };
             };
-            /** @description No key, or one that nobody has. */
+            /** @description The API key is missing or unknown. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4981,7 +4981,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The key is not for this. */
+            /** @description The API key lacks a permission. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4990,7 +4990,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request did not come in time. */
+            /** @description The client sent the request too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -5008,7 +5008,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something in the request is not as it has to be; `detail` names the field. */
+            /** @description The request is invalid; `detail` names the field. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5017,10 +5017,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too much at once, or too much for the quota. */
+            /** @description Too many concurrent requests, or the quota is used up. */
             429: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -5037,10 +5037,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something that the request needs is away. */
+            /** @description A dependency of the request is unavailable. */
             503: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -5073,7 +5073,7 @@ export interface operations {
                     "application/json": components["schemas"]["LinkGraph"];
                 };
             };
-            /** @description No key, or one that nobody has. */
+            /** @description The API key is missing or unknown. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5082,7 +5082,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The key is not for this. */
+            /** @description The API key lacks a permission. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5091,7 +5091,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request did not come in time. */
+            /** @description The client sent the request too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -5109,7 +5109,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something in the request is not as it has to be; `detail` names the field. */
+            /** @description The request is invalid; `detail` names the field. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5118,10 +5118,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too much at once, or too much for the quota. */
+            /** @description Too many concurrent requests, or the quota is used up. */
             429: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -5138,10 +5138,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something that the request needs is away. */
+            /** @description A dependency of the request is unavailable. */
             503: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -5190,7 +5190,7 @@ export interface operations {
                     "application/json": components["schemas"]["MemoryPage"];
                 };
             };
-            /** @description No key, or one that nobody has. */
+            /** @description The API key is missing or unknown. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5199,7 +5199,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The key is not for this. */
+            /** @description The API key lacks a permission. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5208,7 +5208,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request did not come in time. */
+            /** @description The client sent the request too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -5226,7 +5226,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something in the request is not as it has to be; `detail` names the field. */
+            /** @description The request is invalid; `detail` names the field. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5235,10 +5235,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too much at once, or too much for the quota. */
+            /** @description Too many concurrent requests, or the quota is used up. */
             429: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -5255,10 +5255,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something that the request needs is away. */
+            /** @description A dependency of the request is unavailable. */
             503: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -5314,7 +5314,7 @@ export interface operations {
                     "application/json": components["schemas"]["MemoryView"];
                 };
             };
-            /** @description No key, or one that nobody has. */
+            /** @description The API key is missing or unknown. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5323,7 +5323,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The key is not for this. */
+            /** @description The API key lacks a permission. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5332,7 +5332,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is no such thing, or it is another tenant's. */
+            /** @description The resource does not exist, or belongs to another tenant. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5341,7 +5341,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request did not come in time. */
+            /** @description The client sent the request too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -5359,7 +5359,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something in the request is not as it has to be; `detail` names the field. */
+            /** @description The request is invalid; `detail` names the field. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5368,10 +5368,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too much at once, or too much for the quota. */
+            /** @description Too many concurrent requests, or the quota is used up. */
             429: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -5388,10 +5388,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something that the request needs is away. */
+            /** @description A dependency of the request is unavailable. */
             503: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -5408,7 +5408,7 @@ export interface operations {
                 reason?: string;
             };
             header?: {
-                /** @description A name for this request, such as a UUID: 1 to 256 visible ASCII characters, quoted or not. Sent again with the same body within a day, it gets the kept answer; with another body 422; while the first is in work 409. */
+                /** @description A name for this request, such as a UUID: 1 to 256 visible ASCII characters, quoted or not. A repeated request with the same body gets the stored response for a day; with another body 422; while the first is in progress 409. */
                 "Idempotency-Key"?: string | null;
             };
             path: {
@@ -5433,7 +5433,7 @@ export interface operations {
                     "application/json": components["schemas"]["Deleted"];
                 };
             };
-            /** @description No key, or one that nobody has. */
+            /** @description The API key is missing or unknown. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5442,7 +5442,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The key is not for this. */
+            /** @description The API key lacks a permission. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5451,7 +5451,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is no such thing, or it is another tenant's. */
+            /** @description The resource does not exist, or belongs to another tenant. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5460,7 +5460,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request did not come in time. */
+            /** @description The client sent the request too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -5469,10 +5469,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Another request with this `Idempotency-Key` is in work (`in-work`); or a change does not fit what there is (`change-refused`, `edit-conflict`), or this process carries out no erasures (`not-equipped`). */
+            /** @description Another request with this `Idempotency-Key` is in progress (`in-work`); or a change contradicts the current state (`change-refused`, `edit-conflict`), or this process carries out no erasures (`not-equipped`). */
             409: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -5489,7 +5489,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something in the request is not as it has to be; `detail` names the field. */
+            /** @description The request is invalid; `detail` names the field. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5498,10 +5498,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too much at once, or too much for the quota. */
+            /** @description Too many concurrent requests, or the quota is used up. */
             429: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -5518,10 +5518,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something that the request needs is away. */
+            /** @description A dependency of the request is unavailable. */
             503: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -5535,7 +5535,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for this request, such as a UUID: 1 to 256 visible ASCII characters, quoted or not. Sent again with the same body within a day, it gets the kept answer; with another body 422; while the first is in work 409. */
+                /** @description A name for this request, such as a UUID: 1 to 256 visible ASCII characters, quoted or not. A repeated request with the same body gets the stored response for a day; with another body 422; while the first is in progress 409. */
                 "Idempotency-Key"?: string | null;
             };
             path: {
@@ -5564,7 +5564,7 @@ export interface operations {
                     "application/json": components["schemas"]["Replaced"];
                 };
             };
-            /** @description No key, or one that nobody has. */
+            /** @description The API key is missing or unknown. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5573,7 +5573,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The key is not for this. */
+            /** @description The API key lacks a permission. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5582,7 +5582,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is no such thing, or it is another tenant's. */
+            /** @description The resource does not exist, or belongs to another tenant. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5591,7 +5591,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request did not come in time. */
+            /** @description The client sent the request too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -5600,10 +5600,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Another request with this `Idempotency-Key` is in work (`in-work`); or a change does not fit what there is (`change-refused`, `edit-conflict`), or this process carries out no erasures (`not-equipped`). */
+            /** @description Another request with this `Idempotency-Key` is in progress (`in-work`); or a change contradicts the current state (`change-refused`, `edit-conflict`), or this process carries out no erasures (`not-equipped`). */
             409: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -5620,7 +5620,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something in the request is not as it has to be; `detail` names the field. */
+            /** @description The request is invalid; `detail` names the field. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5629,10 +5629,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too much at once, or too much for the quota. */
+            /** @description Too many concurrent requests, or the quota is used up. */
             429: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -5649,10 +5649,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something that the request needs is away. */
+            /** @description A dependency of the request is unavailable. */
             503: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -5682,7 +5682,7 @@ export interface operations {
                     "application/json": components["schemas"]["EvidenceView"];
                 };
             };
-            /** @description No key, or one that nobody has. */
+            /** @description The API key is missing or unknown. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5691,7 +5691,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The key is not for this. */
+            /** @description The API key lacks a permission. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5700,7 +5700,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is no such thing, or it is another tenant's. */
+            /** @description The resource does not exist, or belongs to another tenant. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5709,7 +5709,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request did not come in time. */
+            /** @description The client sent the request too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -5727,7 +5727,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something in the request is not as it has to be; `detail` names the field. */
+            /** @description The request is invalid; `detail` names the field. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5736,10 +5736,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too much at once, or too much for the quota. */
+            /** @description Too many concurrent requests, or the quota is used up. */
             429: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -5756,10 +5756,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something that the request needs is away. */
+            /** @description A dependency of the request is unavailable. */
             503: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -5773,7 +5773,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for this request, such as a UUID: 1 to 256 visible ASCII characters, quoted or not. Sent again with the same body within a day, it gets the kept answer; with another body 422; while the first is in work 409. */
+                /** @description A name for this request, such as a UUID: 1 to 256 visible ASCII characters, quoted or not. A repeated request with the same body gets the stored response for a day; with another body 422; while the first is in progress 409. */
                 "Idempotency-Key"?: string | null;
             };
             path: {
@@ -5802,7 +5802,7 @@ export interface operations {
                     "application/json": components["schemas"]["Invalidated"];
                 };
             };
-            /** @description No key, or one that nobody has. */
+            /** @description The API key is missing or unknown. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5811,7 +5811,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The key is not for this. */
+            /** @description The API key lacks a permission. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5820,7 +5820,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is no such thing, or it is another tenant's. */
+            /** @description The resource does not exist, or belongs to another tenant. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5829,7 +5829,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request did not come in time. */
+            /** @description The client sent the request too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -5838,10 +5838,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Another request with this `Idempotency-Key` is in work (`in-work`); or a change does not fit what there is (`change-refused`, `edit-conflict`), or this process carries out no erasures (`not-equipped`). */
+            /** @description Another request with this `Idempotency-Key` is in progress (`in-work`); or a change contradicts the current state (`change-refused`, `edit-conflict`), or this process carries out no erasures (`not-equipped`). */
             409: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -5858,7 +5858,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something in the request is not as it has to be; `detail` names the field. */
+            /** @description The request is invalid; `detail` names the field. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5867,10 +5867,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too much at once, or too much for the quota. */
+            /** @description Too many concurrent requests, or the quota is used up. */
             429: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -5887,10 +5887,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something that the request needs is away. */
+            /** @description A dependency of the request is unavailable. */
             503: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -5904,7 +5904,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for this request, such as a UUID: 1 to 256 visible ASCII characters, quoted or not. Sent again with the same body within a day, it gets the kept answer; with another body 422; while the first is in work 409. */
+                /** @description A name for this request, such as a UUID: 1 to 256 visible ASCII characters, quoted or not. A repeated request with the same body gets the stored response for a day; with another body 422; while the first is in progress 409. */
                 "Idempotency-Key"?: string | null;
             };
             path: {
@@ -5933,7 +5933,7 @@ export interface operations {
                     "application/json": components["schemas"]["Corrected"];
                 };
             };
-            /** @description No key, or one that nobody has. */
+            /** @description The API key is missing or unknown. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5942,7 +5942,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The key is not for this. */
+            /** @description The API key lacks a permission. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5951,7 +5951,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is no such thing, or it is another tenant's. */
+            /** @description The resource does not exist, or belongs to another tenant. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5960,7 +5960,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request did not come in time. */
+            /** @description The client sent the request too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -5969,10 +5969,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Another request with this `Idempotency-Key` is in work (`in-work`); or a change does not fit what there is (`change-refused`, `edit-conflict`), or this process carries out no erasures (`not-equipped`). */
+            /** @description Another request with this `Idempotency-Key` is in progress (`in-work`); or a change contradicts the current state (`change-refused`, `edit-conflict`), or this process carries out no erasures (`not-equipped`). */
             409: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -5989,7 +5989,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something in the request is not as it has to be; `detail` names the field. */
+            /** @description The request is invalid; `detail` names the field. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5998,10 +5998,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too much at once, or too much for the quota. */
+            /** @description Too many concurrent requests, or the quota is used up. */
             429: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -6018,10 +6018,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something that the request needs is away. */
+            /** @description A dependency of the request is unavailable. */
             503: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -6035,7 +6035,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for this request, such as a UUID: 1 to 256 visible ASCII characters, quoted or not. Sent again with the same body within a day, it gets the kept answer; with another body 422; while the first is in work 409. */
+                /** @description A name for this request, such as a UUID: 1 to 256 visible ASCII characters, quoted or not. A repeated request with the same body gets the stored response for a day; with another body 422; while the first is in progress 409. */
                 "Idempotency-Key"?: string | null;
             };
             path?: never;
@@ -6077,7 +6077,7 @@ export interface operations {
                     "application/json": components["schemas"]["Outcomes"];
                 };
             };
-            /** @description No key, or one that nobody has. */
+            /** @description The API key is missing or unknown. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6086,7 +6086,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The key is not for this. */
+            /** @description The API key lacks a permission. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6095,7 +6095,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request did not come in time. */
+            /** @description The client sent the request too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -6104,10 +6104,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Another request with this `Idempotency-Key` is in work (`in-work`); or a change does not fit what there is (`change-refused`, `edit-conflict`), or this process carries out no erasures (`not-equipped`). */
+            /** @description Another request with this `Idempotency-Key` is in progress (`in-work`); or a change contradicts the current state (`change-refused`, `edit-conflict`), or this process carries out no erasures (`not-equipped`). */
             409: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -6124,7 +6124,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something in the request is not as it has to be; `detail` names the field. */
+            /** @description The request is invalid; `detail` names the field. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6133,10 +6133,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too much at once, or too much for the quota. */
+            /** @description Too many concurrent requests, or the quota is used up. */
             429: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -6153,10 +6153,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something that the request needs is away. */
+            /** @description A dependency of the request is unavailable. */
             503: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -6164,7 +6164,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The tenant has as many memories as it may have. */
+            /** @description The tenant has reached its maximum number of memories. */
             507: {
                 headers: {
                     [name: string]: unknown;
@@ -6179,7 +6179,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for this request, such as a UUID: 1 to 256 visible ASCII characters, quoted or not. Sent again with the same body within a day, it gets the kept answer; with another body 422; while the first is in work 409. */
+                /** @description A name for this request, such as a UUID: 1 to 256 visible ASCII characters, quoted or not. A repeated request with the same body gets the stored response for a day; with another body 422; while the first is in progress 409. */
                 "Idempotency-Key"?: string | null;
             };
             path: {
@@ -6226,7 +6226,7 @@ export interface operations {
                     "application/json": components["schemas"]["MessageChanged"];
                 };
             };
-            /** @description No key, or one that nobody has. */
+            /** @description The API key is missing or unknown. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6235,7 +6235,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The key is not for this. */
+            /** @description The API key lacks a permission. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6244,7 +6244,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is no such thing, or it is another tenant's. */
+            /** @description The resource does not exist, or belongs to another tenant. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -6253,7 +6253,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request did not come in time. */
+            /** @description The client sent the request too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -6262,10 +6262,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Another request with this `Idempotency-Key` is in work (`in-work`); or a change does not fit what there is (`change-refused`, `edit-conflict`), or this process carries out no erasures (`not-equipped`). */
+            /** @description Another request with this `Idempotency-Key` is in progress (`in-work`); or a change contradicts the current state (`change-refused`, `edit-conflict`), or this process carries out no erasures (`not-equipped`). */
             409: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -6282,7 +6282,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something in the request is not as it has to be; `detail` names the field. */
+            /** @description The request is invalid; `detail` names the field. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6291,10 +6291,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too much at once, or too much for the quota. */
+            /** @description Too many concurrent requests, or the quota is used up. */
             429: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -6311,10 +6311,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something that the request needs is away. */
+            /** @description A dependency of the request is unavailable. */
             503: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -6331,7 +6331,7 @@ export interface operations {
                 user?: string | null;
             };
             header?: {
-                /** @description A name for this request, such as a UUID: 1 to 256 visible ASCII characters, quoted or not. Sent again with the same body within a day, it gets the kept answer; with another body 422; while the first is in work 409. */
+                /** @description A name for this request, such as a UUID: 1 to 256 visible ASCII characters, quoted or not. A repeated request with the same body gets the stored response for a day; with another body 422; while the first is in progress 409. */
                 "Idempotency-Key"?: string | null;
             };
             path: {
@@ -6374,7 +6374,7 @@ export interface operations {
                     "application/json": components["schemas"]["MessageChanged"];
                 };
             };
-            /** @description No key, or one that nobody has. */
+            /** @description The API key is missing or unknown. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6383,7 +6383,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The key is not for this. */
+            /** @description The API key lacks a permission. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6392,7 +6392,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is no such thing, or it is another tenant's. */
+            /** @description The resource does not exist, or belongs to another tenant. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -6401,7 +6401,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request did not come in time. */
+            /** @description The client sent the request too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -6410,10 +6410,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Another request with this `Idempotency-Key` is in work (`in-work`); or a change does not fit what there is (`change-refused`, `edit-conflict`), or this process carries out no erasures (`not-equipped`). */
+            /** @description Another request with this `Idempotency-Key` is in progress (`in-work`); or a change contradicts the current state (`change-refused`, `edit-conflict`), or this process carries out no erasures (`not-equipped`). */
             409: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -6430,7 +6430,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something in the request is not as it has to be; `detail` names the field. */
+            /** @description The request is invalid; `detail` names the field. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6439,10 +6439,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too much at once, or too much for the quota. */
+            /** @description Too many concurrent requests, or the quota is used up. */
             429: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -6459,10 +6459,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something that the request needs is away. */
+            /** @description A dependency of the request is unavailable. */
             503: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -6490,7 +6490,7 @@ export interface operations {
                     "application/json": components["schemas"]["MethodSummaries"];
                 };
             };
-            /** @description No key, or one that nobody has. */
+            /** @description The API key is missing or unknown. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6499,7 +6499,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The key is not for this. */
+            /** @description The API key lacks a permission. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6508,7 +6508,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request did not come in time. */
+            /** @description The client sent the request too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -6526,7 +6526,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something in the request is not as it has to be; `detail` names the field. */
+            /** @description The request is invalid; `detail` names the field. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6535,10 +6535,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too much at once, or too much for the quota. */
+            /** @description Too many concurrent requests, or the quota is used up. */
             429: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -6555,10 +6555,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something that the request needs is away. */
+            /** @description A dependency of the request is unavailable. */
             503: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -6588,7 +6588,7 @@ export interface operations {
                     "application/json": components["schemas"]["MethodView"];
                 };
             };
-            /** @description No key, or one that nobody has. */
+            /** @description The API key is missing or unknown. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6597,7 +6597,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The key is not for this. */
+            /** @description The API key lacks a permission. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6606,7 +6606,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is no such thing, or it is another tenant's. */
+            /** @description The resource does not exist, or belongs to another tenant. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -6615,7 +6615,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request did not come in time. */
+            /** @description The client sent the request too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -6633,7 +6633,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something in the request is not as it has to be; `detail` names the field. */
+            /** @description The request is invalid; `detail` names the field. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6642,10 +6642,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too much at once, or too much for the quota. */
+            /** @description Too many concurrent requests, or the quota is used up. */
             429: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -6662,10 +6662,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something that the request needs is away. */
+            /** @description A dependency of the request is unavailable. */
             503: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -6693,7 +6693,7 @@ export interface operations {
                     "application/json": components["schemas"]["Overview"];
                 };
             };
-            /** @description No key, or one that nobody has. */
+            /** @description The API key is missing or unknown. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6702,7 +6702,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The key is not for this. */
+            /** @description The API key lacks a permission. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6711,7 +6711,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request did not come in time. */
+            /** @description The client sent the request too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -6729,7 +6729,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something in the request is not as it has to be; `detail` names the field. */
+            /** @description The request is invalid; `detail` names the field. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6738,10 +6738,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too much at once, or too much for the quota. */
+            /** @description Too many concurrent requests, or the quota is used up. */
             429: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -6758,10 +6758,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something that the request needs is away. */
+            /** @description A dependency of the request is unavailable. */
             503: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -6797,7 +6797,7 @@ export interface operations {
                     "application/json": components["schemas"]["Recalled"];
                 };
             };
-            /** @description No key, or one that nobody has. */
+            /** @description The API key is missing or unknown. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6806,7 +6806,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The key is not for this. */
+            /** @description The API key lacks a permission. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6815,7 +6815,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request did not come in time. */
+            /** @description The client sent the request too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -6833,7 +6833,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something in the request is not as it has to be; `detail` names the field. */
+            /** @description The request is invalid; `detail` names the field. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6842,10 +6842,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too much at once, or too much for the quota. */
+            /** @description Too many concurrent requests, or the quota is used up. */
             429: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -6862,10 +6862,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something that the request needs is away. */
+            /** @description A dependency of the request is unavailable. */
             503: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -6896,7 +6896,7 @@ export interface operations {
                     "application/json": components["schemas"]["OwnSchemaRevisions"];
                 };
             };
-            /** @description No key, or one that nobody has. */
+            /** @description The API key is missing or unknown. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6905,7 +6905,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The key is not for this. */
+            /** @description The API key lacks a permission. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6914,7 +6914,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request did not come in time. */
+            /** @description The client sent the request too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -6932,7 +6932,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something in the request is not as it has to be; `detail` names the field. */
+            /** @description The request is invalid; `detail` names the field. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6941,10 +6941,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too much at once, or too much for the quota. */
+            /** @description Too many concurrent requests, or the quota is used up. */
             429: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -6961,10 +6961,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something that the request needs is away. */
+            /** @description A dependency of the request is unavailable. */
             503: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -6994,7 +6994,7 @@ export interface operations {
                     "application/json": components["schemas"]["SchemaView"];
                 };
             };
-            /** @description No key, or one that nobody has. */
+            /** @description The API key is missing or unknown. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7003,7 +7003,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The key is not for this. */
+            /** @description The API key lacks a permission. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7012,7 +7012,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is no such thing, or it is another tenant's. */
+            /** @description The resource does not exist, or belongs to another tenant. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -7021,7 +7021,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request did not come in time. */
+            /** @description The client sent the request too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -7039,7 +7039,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something in the request is not as it has to be; `detail` names the field. */
+            /** @description The request is invalid; `detail` names the field. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -7048,10 +7048,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too much at once, or too much for the quota. */
+            /** @description Too many concurrent requests, or the quota is used up. */
             429: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -7068,10 +7068,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something that the request needs is away. */
+            /** @description A dependency of the request is unavailable. */
             503: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -7103,7 +7103,7 @@ export interface operations {
                     "application/json": components["schemas"]["SchemaCheckView"];
                 };
             };
-            /** @description No key, or one that nobody has. */
+            /** @description The API key is missing or unknown. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7112,7 +7112,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The key is not for this. */
+            /** @description The API key lacks a permission. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7121,7 +7121,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request did not come in time. */
+            /** @description The client sent the request too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -7139,7 +7139,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something in the request is not as it has to be; `detail` names the field. */
+            /** @description The request is invalid; `detail` names the field. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -7148,10 +7148,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too much at once, or too much for the quota. */
+            /** @description Too many concurrent requests, or the quota is used up. */
             429: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -7168,10 +7168,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something that the request needs is away. */
+            /** @description A dependency of the request is unavailable. */
             503: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -7206,7 +7206,7 @@ export interface operations {
                     "application/json": components["schemas"]["SessionPage"];
                 };
             };
-            /** @description No key, or one that nobody has. */
+            /** @description The API key is missing or unknown. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7215,7 +7215,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The key is not for this. */
+            /** @description The API key lacks a permission. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7224,7 +7224,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request did not come in time. */
+            /** @description The client sent the request too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -7242,7 +7242,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something in the request is not as it has to be; `detail` names the field. */
+            /** @description The request is invalid; `detail` names the field. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -7251,10 +7251,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too much at once, or too much for the quota. */
+            /** @description Too many concurrent requests, or the quota is used up. */
             429: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -7271,10 +7271,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something that the request needs is away. */
+            /** @description A dependency of the request is unavailable. */
             503: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -7304,7 +7304,7 @@ export interface operations {
                     "application/json": components["schemas"]["Session"];
                 };
             };
-            /** @description No key, or one that nobody has. */
+            /** @description The API key is missing or unknown. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7313,7 +7313,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The key is not for this. */
+            /** @description The API key lacks a permission. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7322,7 +7322,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request did not come in time. */
+            /** @description The client sent the request too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -7340,7 +7340,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something in the request is not as it has to be; `detail` names the field. */
+            /** @description The request is invalid; `detail` names the field. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -7349,10 +7349,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too much at once, or too much for the quota. */
+            /** @description Too many concurrent requests, or the quota is used up. */
             429: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -7369,10 +7369,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something that the request needs is away. */
+            /** @description A dependency of the request is unavailable. */
             503: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -7406,7 +7406,7 @@ export interface operations {
                     "application/json": components["schemas"]["PreviewView"];
                 };
             };
-            /** @description No key, or one that nobody has. */
+            /** @description The API key is missing or unknown. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7415,7 +7415,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The key is not for this. */
+            /** @description The API key lacks a permission. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7424,7 +7424,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is no such thing, or it is another tenant's. */
+            /** @description The resource does not exist, or belongs to another tenant. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -7433,7 +7433,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request did not come in time. */
+            /** @description The client sent the request too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -7451,7 +7451,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something in the request is not as it has to be; `detail` names the field. */
+            /** @description The request is invalid; `detail` names the field. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -7460,10 +7460,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too much at once, or too much for the quota. */
+            /** @description Too many concurrent requests, or the quota is used up. */
             429: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -7489,10 +7489,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something that the request needs is away. */
+            /** @description A dependency of the request is unavailable. */
             503: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -7520,7 +7520,7 @@ export interface operations {
                     "application/json": components["schemas"]["KeyStatus"];
                 };
             };
-            /** @description No key, or one that nobody has. */
+            /** @description The API key is missing or unknown. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7529,7 +7529,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The key is not for this. */
+            /** @description The API key lacks a permission. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7538,7 +7538,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request did not come in time. */
+            /** @description The client sent the request too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -7556,7 +7556,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something in the request is not as it has to be; `detail` names the field. */
+            /** @description The request is invalid; `detail` names the field. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -7565,10 +7565,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too much at once, or too much for the quota. */
+            /** @description Too many concurrent requests, or the quota is used up. */
             429: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -7585,10 +7585,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something that the request needs is away. */
+            /** @description A dependency of the request is unavailable. */
             503: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -7619,7 +7619,7 @@ export interface operations {
                     "application/json": components["schemas"]["UsageView"];
                 };
             };
-            /** @description No key, or one that nobody has. */
+            /** @description The API key is missing or unknown. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7628,7 +7628,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The key is not for this. */
+            /** @description The API key lacks a permission. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7637,7 +7637,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request did not come in time. */
+            /** @description The client sent the request too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -7655,7 +7655,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something in the request is not as it has to be; `detail` names the field. */
+            /** @description The request is invalid; `detail` names the field. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -7664,10 +7664,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too much at once, or too much for the quota. */
+            /** @description Too many concurrent requests, or the quota is used up. */
             429: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -7684,10 +7684,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something that the request needs is away. */
+            /** @description A dependency of the request is unavailable. */
             503: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -7727,7 +7727,7 @@ export interface operations {
                     "application/json": components["schemas"]["UserErasure"];
                 };
             };
-            /** @description No key, or one that nobody has. */
+            /** @description The API key is missing or unknown. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7736,7 +7736,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The key is not for this. */
+            /** @description The API key lacks a permission. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7745,7 +7745,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request did not come in time. */
+            /** @description The client sent the request too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -7754,10 +7754,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Another request with this `Idempotency-Key` is in work (`in-work`); or a change does not fit what there is (`change-refused`, `edit-conflict`), or this process carries out no erasures (`not-equipped`). */
+            /** @description Another request with this `Idempotency-Key` is in progress (`in-work`); or a change contradicts the current state (`change-refused`, `edit-conflict`), or this process carries out no erasures (`not-equipped`). */
             409: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -7774,7 +7774,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something in the request is not as it has to be; `detail` names the field. */
+            /** @description The request is invalid; `detail` names the field. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -7783,10 +7783,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too much at once, or too much for the quota. */
+            /** @description Too many concurrent requests, or the quota is used up. */
             429: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -7803,10 +7803,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something that the request needs is away. */
+            /** @description A dependency of the request is unavailable. */
             503: {
                 headers: {
-                    /** @description Seconds to wait before the next try. */
+                    /** @description Seconds to wait before the next attempt. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };

@@ -9,7 +9,7 @@ OVERVIEW: Final = Dashboard(
     title="overview",
     panels=[
         Panel(
-            title="Alerts that fire",
+            title="Firing alerts",
             unit="short",
             kind="stat",
             width=4,
@@ -17,15 +17,15 @@ OVERVIEW: Final = Dashboard(
             queries=[Query('count(ALERTS{alertstate="firing"}) or vector(0)')],
         ),
         Panel(
-            title="In the index within 60 s",
+            title="Indexed within 60 s",
             unit="percentunit",
             kind="stat",
             width=5,
-            tells="The objective is 99 of 100, over 30 days.",
+            description="Objective: 99 % over 30 days.",
             queries=[Query("1 - varve:freshness_late:ratio_rate1h or vector(1)")],
         ),
         Panel(
-            title="Requests answered without an error",
+            title="Requests without an error",
             unit="percentunit",
             kind="stat",
             width=5,
@@ -36,7 +36,7 @@ OVERVIEW: Final = Dashboard(
             ],
         ),
         Panel(
-            title="Dead letters in a day",
+            title="Dead letters per day",
             unit="short",
             kind="stat",
             width=5,
@@ -48,13 +48,13 @@ OVERVIEW: Final = Dashboard(
             unit="percentunit",
             kind="stat",
             width=4,
-            tells="Share of its questions that are answered, freshly enough; one where no canary runs.",
+            description="Share of the canary's questions that were answered with fresh facts. Without a canary: 1.",
             queries=[Query("min(varve_canary_score) or vector(1)")],
         ),
         Panel(
-            title="Canary, from saying a fact to recalling it",
+            title="Canary: time from writing a fact to recalling it",
             unit="s",
-            tells="Zero where no canary runs.",
+            description="Without a canary: 0.",
             queries=[
                 Query(
                     "histogram_quantile(0.95, sum by (le) (rate(varve_canary_freshness_seconds_bucket[15m]))) or vector(0)",
@@ -63,7 +63,7 @@ OVERVIEW: Final = Dashboard(
             ],
         ),
         Panel(
-            title="Canary, by outcome, an hour",
+            title="Canary: questions per hour, by outcome",
             unit="short",
             queries=[
                 Query("sum by (outcome) (increase(varve_canary_facts_total[1h])) or vector(0)", "said {{outcome}}"),
@@ -72,27 +72,27 @@ OVERVIEW: Final = Dashboard(
         ),
         Panel(title="Records lost", unit="short", kind="stat", width=5, alarm=1, queries=[Query("sum(varve_records_lost) or vector(0)")]),
         Panel(
-            title="Messages a second",
+            title="Messages per second",
             unit="short",
             queries=[Query('sum(rate(varve_records_total{stage="sessions",outcome="done"}[$__rate_interval]))', "messages")],
         ),
         Panel(
-            title="Requests a second",
+            title="Requests per second",
             unit="reqps",
             queries=[Query("sum by (route) (rate(varve_http_requests_total[$__rate_interval]))", "{{route}}")],
         ),
         Panel(
-            title="From message to index",
+            title="Freshness",
             unit="s",
-            tells="From the message that ended a window until what came of it can be recalled.",
+            description="Time from the last message of a window until its memories can be recalled.",
             queries=quantiles("varve_age_seconds", "stage"),
         ),
-        Panel(title="Time to answer", unit="s", queries=quantiles("varve_http_request_seconds", "route")),
+        Panel(title="Response time", unit="s", queries=quantiles("varve_http_request_seconds", "route")),
         Panel(
-            title="Records behind",
+            title="Consumer lag",
             unit="short",
             queries=[Query("stage:varve_lag_records:sum", "{{stage}}")],
         ),
-        Panel(title="Processes that answer", unit="short", queries=[Query('sum by (component) (up{job="varve"})', "{{component}}")]),
+        Panel(title="Processes that are up", unit="short", queries=[Query('sum by (component) (up{job="varve"})', "{{component}}")]),
     ],
 )

@@ -11,12 +11,12 @@ RECALL: Final = Dashboard(
     title="recall",
     panels=[
         Panel(
-            title="Recalls a second",
+            title="Recalls per second",
             unit="reqps",
             queries=[Query('sum by (status) (rate(varve_http_requests_total{route="/v1/recall"}[$__rate_interval]))', "{{status}}")],
         ),
         Panel(
-            title="Time to answer a recall",
+            title="Response time of recalls",
             unit="s",
             queries=[
                 Query(f"histogram_quantile({q}, sum by (le) (rate({_RECALLS}[$__rate_interval])))", f"p{q * 100:.0f}")
@@ -24,12 +24,12 @@ RECALL: Final = Dashboard(
             ],
         ),
         Panel(
-            title="Reads, by what became of them",
+            title="Reads per second, by outcome",
             unit="reqps",
             queries=[Query("sum by (outcome) (rate(varve_reads_total[$__rate_interval]))", "{{outcome}}")],
         ),
         Panel(
-            title="Waiting for a turn",
+            title="Wait for a read slot",
             unit="s",
             queries=[
                 Query(f"histogram_quantile({q}, sum by (le) (rate(varve_read_queue_seconds_bucket[$__rate_interval])))", f"p{q * 100:.0f}")
@@ -37,18 +37,18 @@ RECALL: Final = Dashboard(
             ],
         ),
         Panel(
-            title="Reads that run and wait",
+            title="Running and waiting reads",
             unit="short",
             queries=[Query("sum(varve_reads_running)", "running"), Query("sum(varve_reads_waiting)", "waiting")],
         ),
         Panel(
-            title="Paths of recalls, a second",
+            title="Recall paths per second, by outcome",
             unit="short",
             queries=[Query("sum by (path, outcome) (rate(varve_recall_paths_total[$__rate_interval]))", "{{path}} {{outcome}}")],
         ),
-        Panel(title="Time that a path takes", unit="s", queries=quantiles("varve_recall_path_seconds", "path")),
+        Panel(title="Duration of recall paths", unit="s", queries=quantiles("varve_recall_path_seconds", "path")),
         Panel(
-            title="Recalls by tenant, a second",
+            title="Recalls per second, by tenant",
             unit="reqps",
             queries=[Query("sum by (tenant) (rate(varve_tenant_recalls_total[$__rate_interval]))", "{{tenant}}")],
         ),
@@ -56,23 +56,23 @@ RECALL: Final = Dashboard(
         Panel(
             title="Size of the store on disk",
             unit="bytes",
-            tells="Of Qdrant Edge; a server's is its volume's.",
+            description="Only Qdrant Edge. For a Qdrant server, watch its volume.",
             queries=[Query("max by (kind) (varve_store_bytes) or vector(0)", "{{kind}}")],
         ),
         Panel(
-            title="Recalls told to the stream, a second",
+            title="Recall records per second, by outcome",
             unit="short",
-            tells="What is dropped may be extracted again as an echo.",
+            description="Content of a recall whose record was dropped may be extracted again.",
             queries=[Query("sum by (outcome) (rate(varve_recall_records_total[$__rate_interval]))", "{{outcome}}")],
         ),
         Panel(
-            title="Refused for a quota, a second",
+            title="Requests refused by quotas, per second",
             unit="short",
             queries=[Query("sum by (quota) (rate(varve_quota_refusals_total[$__rate_interval])) or vector(0)", "{{quota}}")],
         ),
         Panel(title="Open connections", unit="short", queries=[Query("sum(varve_http_connections)", "open")]),
         Panel(
-            title="How long ago the control log was known",
+            title="Age of the control log view",
             unit="s",
             queries=[Query("max by (component) (varve_control_age_seconds)", "{{component}}")],
         ),

@@ -122,8 +122,8 @@ class CrashJournal:
         suspect = self._suspect(partition, offset)
         if suspect is not None and suspect.was_alone and suspect.crashes >= self._maximum_crashes:
             crashes = (
-                f"the worker's process died or stood still {suspect.crashes} times in a row while it handled this record, "
-                "at last while it handled no other"
+                f"the worker crashed or froze {suspect.crashes} times in a row while it handled this record, "
+                "the last time while it handled no other record"
             )
             _log.error("record_killed_worker", stage=self._stage, partition=partition, offset=offset, error=crashes)
             raise PoisonRecordError(REASON, crashes)

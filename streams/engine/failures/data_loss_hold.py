@@ -1,4 +1,4 @@
-"""Stops one partition at a gap in its log, with a metric and a log event, until an operator accepts the loss. Other partitions go on."""
+"""Stops one partition at a gap in its log, with a metric and a log event, until an operator accepts the loss. Other partitions continue."""
 
 import asyncio
 from collections.abc import Callable

@@ -11,7 +11,7 @@ _log = logger(__name__)
 
 
 class TableCompaction:
-    """Compacts one table in a thread, one compaction at a time. The partition's work goes on meanwhile.
+    """Compacts one table in a thread, one compaction at a time. The partition continues in the meantime.
 
     A mark in the table says that a compaction is due. It is written before the rows change, and removed after the compaction, so that a
     worker that was stopped in between compacts the table after its next start.
@@ -27,7 +27,7 @@ class TableCompaction:
         self._task: asyncio.Task[None] | None = None
 
     def announce(self) -> None:
-        """Marks the table before rows change whose former values must not stay in its files.
+        """Marks the table before a change of rows whose earlier values must not stay in its files.
 
         Raises:
             LocalTableError: If the table cannot be written.

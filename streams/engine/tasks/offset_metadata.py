@@ -22,7 +22,7 @@ class OffsetMetadata:
     cut_at: int | None = None
     """Upper bound of the offset at which the log was found truncated, until the loss is accepted."""
     unfinished: str | None = None
-    """The command that has dropped some of the stage's state and was killed before its end: no worker may go on until it has run again."""
+    """The command that dropped some of the stage's state and was killed before its end: no worker may continue until it has run again."""
     stage_metadata: Mapping[str, Any] = field(default_factory=dict)
     """The stage's own fields (:mod:`runtime.kafka.parked_note`)."""
 

@@ -11,7 +11,7 @@ from typing import Final
 
 from runtime.clocks import boot_time
 
-_PULSE_INTERVAL_S: Final = 0.25
+_HEARTBEAT_INTERVAL_S: Final = 0.25
 
 
 class WriteLease:
@@ -27,9 +27,9 @@ class WriteLease:
         self._generation = generation
         self._session_timeout_s = session_timeout_s
         self._clock = clock
-        self._last_pulse = clock()
+        self._last_heartbeat = clock()
         self._last_answer: float | None = None
-        self.is_zombie = False
+        self.is_stale = False
         """Whether it slept through its session: it must leave, and never write again."""
 
     def on_assigned(self) -> None:
@@ -53,18 +53,18 @@ class WriteLease:
         """Whether results of records delivered under that generation may be written now."""
         return not self.has_slept() and self._is_answered() and self._generation() == generation
 
-    async def run_pulse(self) -> None:
+    async def run_heartbeat(self) -> None:
         """Sends the local heartbeat until it is cancelled. A worker that has slept stays stale."""
         while True:
             self.has_slept()
-            self._last_pulse = self._clock()
-            await asyncio.sleep(_PULSE_INTERVAL_S)
+            self._last_heartbeat = self._clock()
+            await asyncio.sleep(_HEARTBEAT_INTERVAL_S)
 
     def _is_answered(self) -> bool:
         return self._last_answer is not None and self._clock() - self._last_answer <= self._session_timeout_s
 
     def has_slept(self) -> bool:
         """Whether the process, or its event loop, was stopped for longer than its session."""
-        if self._clock() - self._last_pulse > self._session_timeout_s:
-            self.is_zombie = True
-        return self.is_zombie
+        if self._clock() - self._last_heartbeat > self._session_timeout_s:
+            self.is_stale = True
+        return self.is_stale

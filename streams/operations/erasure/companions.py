@@ -1,4 +1,4 @@
-"""Reads what the log has of other users who had written in windows with erased users."""
+"""Finds records of other users who shared windows with erased users."""
 
 from collections import defaultdict
 from collections.abc import Collection, Sequence
@@ -26,12 +26,12 @@ class RecordsOfOthers:
     replacements: Sequence[OutgoingRecord]
     """Those that stay in force, without the quotations."""
     commands: Sequence[OutgoingRecord]
-    """Commands to forget the results of users whose own erasures are under way."""
+    """Commands to forget the results of users whose own erasures are in progress."""
     results: SharedResults
 
 
 async def note_shared_results(settings: Settings, tenant: str, users: Sequence[ErasedUser], *, log: UsersLog) -> RecordsOfOthers:
-    """Finds other users' results of windows that they shared with erased users, and adds the entities that these reached to the traces."""
+    """Finds other users' results of windows that they shared with erased users, and adds the entities that these changed to the traces."""
     erased = {each.user for each in users}
     parts: dict[str, str] = {}
     joined_by: defaultdict[str, list[ErasedUser]] = defaultdict(list)
@@ -57,7 +57,7 @@ async def note_shared_results(settings: Settings, tenant: str, users: Sequence[E
         for extraction in taken.extractions.values():
             for user in joined_by[taken.part_id]:
                 nothing = extraction.model_copy(update={"events": [], "patches": []})
-                # The other erasure makes entities forget the messages, and says what patches leave.
+                # The other user's erasure makes the entities forget these messages, and its receipt lists what patches leave.
                 user.trace.add_shared(extraction, nothing, ())
     for _, key, correction in results.corrections():
         if correction is None:
@@ -86,7 +86,7 @@ def _command(tenant: str, taken: TakenPart) -> ErasureCommand:
 
 
 async def _leaving(settings: Settings, tenant: str, users: Collection[str]) -> set[str]:
-    """The users whose own erasures are under way: their windows are not extracted again, and may quote until these erasures end."""
+    """The users whose own erasures are in progress: their windows are not extracted again, and may quote until these erasures end."""
     known = Draft(await read_control(settings))
     found = ((each, known.erasure_of(subject_of(tenant, each))) for each in users)
     return {each for each, erasure in found if erasure is not None and erasure.finished_at is None}

@@ -15,7 +15,7 @@ from streams.stages.catalog import STAGES
 
 
 async def note_what_entities_lack(box: DeadLetterBox, tenant: str, users: Sequence[ErasedUser]) -> None:
-    """Gives a problem to each user of whom entities have refused something that was published: what never came cannot be taken back."""
+    """Gives a problem to each user with contributions that entities have refused: a contribution that never arrived cannot be retracted."""
     found = await box.of_users(tenant, [each.user for each in users])
     for user in users:
         lacking = [each.letter for each in found[user.user] if _is_open(each) and each.letter.metadata.stage == STAGES["entities"].name]
@@ -24,15 +24,15 @@ async def note_what_entities_lack(box: DeadLetterBox, tenant: str, users: Sequen
 
 
 async def purge_letters(box: DeadLetterBox, tenant: str, users: Sequence[ErasedUser], *, of_others: SharedResults | None = None) -> None:
-    """Purges users' dead letters, and takes note of how many there were.
+    """Purges users' dead letters, and counts them.
 
     A user whose erasure a stage has refused gets a problem instead.
 
     Args:
-        box: Has them.
-        tenant: Whose users.
-        users: They.
-        of_others: Other users' results of windows that they shared with the users: superseded ones among the letters are purged as well.
+        box: The dead letters.
+        tenant: The tenant of the users.
+        users: The users.
+        of_others: Other users' results of windows that they shared with the users. Superseded ones in dead letters are purged as well.
     """
     others = of_others.users if of_others is not None else set()
     found = await box.of_users(tenant, [*(each.user for each in users), *others])
@@ -54,8 +54,8 @@ async def purge_letters(box: DeadLetterBox, tenant: str, users: Sequence[ErasedU
 def _advice(letter: Letter) -> str:
     metadata = letter.metadata
     return (
-        f"such as the dead letter {letter.position.within_topic} of {metadata.stage} ({metadata.reason}: {metadata.detail}): mend what it "
-        "names, `varve dlq redrive` or `varve dlq purge` it, then run the command again, which goes on"
+        f"such as the dead letter {letter.position.within_topic} of {metadata.stage} ({metadata.reason}: {metadata.detail}): correct that, "
+        "`varve dlq redrive` or `varve dlq purge` the letter, then run the command again to continue"
     )
 
 

@@ -1,4 +1,4 @@
-"""Everything that a run finds of one user, and the receipt that it writes. Pure."""
+"""The data that a run finds of one user, and the user's part of the receipt. Pure."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -26,7 +26,7 @@ class WrittenRecords:
     """Records without a mark in their keys: compaction would keep only the newest of them."""
 
     def add(self, key: bytes) -> None:
-        """Takes note of a record's key."""
+        """Adds a record's key."""
         if unmarked_key(key) == key:
             self.unmarked += 1
         else:
@@ -34,7 +34,7 @@ class WrittenRecords:
 
     @property
     def count(self) -> int:
-        """How many there are."""
+        """Number of records."""
         return len(self.keys) + self.unmarked
 
 
@@ -49,7 +49,7 @@ class ErasedUser:
         """Digest of the user in the control log."""
         self.key = encode_key(tenant, user)
         self.home = partition_of(self.key, partitions)
-        """Where the user's windows, extractions and recalls lie."""
+        """Partition of the user's windows, extractions and recalls."""
         self.trace: UserTrace
         """The user's extractions: see :meth:`begin_trace`."""
         self.windows = WrittenRecords()
@@ -57,7 +57,7 @@ class ErasedUser:
         self.sessions: set[str] = set()
         """Sessions of the windows."""
         self.window_ids: set[str] = set()
-        """Of every window in the log, whether or not it was extracted."""
+        """Ids of all windows in the log, whether or not they were extracted."""
         self.shared_in: Mapping[str, Mapping[str, set[str]]] = {}
         """The tenant's shared windows by session: the users of each in any revision, by its id."""
         self.may_be_quoted = 0
@@ -74,10 +74,10 @@ class ErasedUser:
         self._remains: list[str] = []
 
     def begin_trace(self, tenants: TenantDirectory) -> None:
-        """Has the user's extractions taken note of from now on.
+        """Begins the trace of the user's extractions.
 
         Args:
-            tenants: Knows the schemas that they were made under, so it is to be as new as they are.
+            tenants: Has the schemas of the extractions, so it must be read after them.
         """
         self.trace = UserTrace(self.tenant, self.user, tenants=tenants)
 
@@ -109,12 +109,12 @@ class ErasedUser:
         }
 
     def leave(self, what: str) -> None:
-        """Takes note of what could not be erased, in words."""
+        """Adds a description of data that could not be erased."""
         self._remains.append(what)
 
     @property
     def found(self) -> dict[str, int]:
-        """How much there was, by what it was."""
+        """Numbers of erased items, by kind."""
         return {
             "windows": self.windows.count + len(self.joined_windows),
             "sessions": len(self.sessions),
@@ -132,10 +132,10 @@ class ErasedUser:
     def _shared_results_that_remain(self) -> Iterator[str]:
         if self.may_be_quoted:
             yield (
-                f"{self.may_be_quoted} results of other users that a model worded from shared windows, and that wait for the windows to be "
-                "extracted again without this user's messages: what is based on the messages was removed, but the model may have "
-                "repeated words elsewhere. The next extraction replaces them: raise the budget, redrive the dead letters of `extraction`, "
-                "or drop the generation that is not live any more"
+                f"{self.may_be_quoted} results of other users that a model worded from shared windows, and whose windows still have to be "
+                "extracted again without this user's messages: results that are based on the messages were removed, but the model may "
+                "have repeated words elsewhere. The next extraction replaces them: raise the budget, redrive the dead letters of "
+                "`extraction`, or drop the generation if it is no longer live"
             )
 
     @property
@@ -145,8 +145,8 @@ class ErasedUser:
 
     def _texts_that_remain(self) -> Iterable[str]:
         for entity_type, memory_id, name in sorted(self.trace.patched):
-            yield f"what patches wrote in {name} of the {entity_type} {memory_id}, which others share: read it, and correct it by hand"
+            yield f"text that patches wrote into {name} of the {entity_type} {memory_id}, which others share: read and correct it"
 
     def _unread_that_remain(self) -> Iterable[str]:
         if self.trace.unread:
-            yield f"{self.trace.unread} extractions that this Varve cannot read: what entities have of them"
+            yield f"the results of {self.trace.unread} extractions that this version of Varve cannot read"

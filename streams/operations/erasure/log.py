@@ -1,4 +1,4 @@
-"""Users' records in the topics: where they lie, and what is written among them to erase them."""
+"""Users' records in the topics: reads them, and writes the records that erase them."""
 
 from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
 from contextlib import aclosing, suppress
@@ -25,10 +25,10 @@ _Raw: TypeAlias = "ConsumerRecord[bytes | None, bytes | None]"
 
 
 class UsersLog:
-    """Reads and writes what concerns some users of a tenant. Each topic is read once for all of them.
+    """Reads and writes records of some users of a tenant. Each topic is read once for all of them.
 
     Args:
-        producer: Sends commands and tombstones; not stopped here.
+        producer: Sends commands and tombstones. The caller stops it.
     """
 
     def __init__(self, settings: Settings, tenant: str, users: Sequence[ErasedUser], *, partitions: int, producer: Producer) -> None:
@@ -60,7 +60,7 @@ class UsersLog:
     async def records(
         self, spec: TopicSpec, *, since: Mapping[TopicPartition, int] | None = None, before: Mapping[TopicPartition, int] | None = None
     ) -> AsyncIterator[tuple[ErasedUser, _Raw]]:
-        """The users' records in a topic that is keyed by user, tombstones included, each with whose it is.
+        """The users' records in a topic that is keyed by user, tombstones included, each with its user.
 
         Args:
             spec: The topic.
@@ -95,7 +95,7 @@ class UsersLog:
                 is_late = record.offset >= before.get(TopicPartition(topic, record.partition), 0)
                 if is_late or record.value is None or b'"users":["' not in record.value or not (record.key or b"").startswith(prefix):
                     continue
-                with suppress(RecordError):  # it is no window, and went to the dead letters
+                with suppress(RecordError):  # not a window: it is in the dead letters
                     window = Window.from_json(record.value)
                     if window.users:
                         yield record.partition, window
@@ -129,7 +129,7 @@ class UsersLog:
         return positions
 
 
-def behind(positions: Iterable[LogPosition]) -> dict[TopicPartition, int]:
+def ends_after(positions: Iterable[LogPosition]) -> dict[TopicPartition, int]:
     """The offset after the last of the records, per partition."""
     found: dict[TopicPartition, int] = {}
     for each in positions:

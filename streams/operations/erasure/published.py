@@ -1,7 +1,7 @@
-"""Records of erased users that are still in the change feed, whatever the stages know of them.
+"""Records of erased users that are still in the change feed, even if no stage's state has them.
 
-The stages take back what their state knows. A rebuild that came in between has made a state without the users, while the change feed kept
-what had been published of them. So the feed, the texts that models wrote, and the store are read as well.
+The stages retract the memories that their state contains. After a rebuild, the state lacks the erased users, but the change feed may still
+have their memories. So the feed, the texts that models wrote, and the store are read as well.
 """
 
 from collections import defaultdict
@@ -26,7 +26,7 @@ _PAGE: Final = 500
 
 
 class PublishedMemories:
-    """Gathers what ``memories`` has of some users, record by record. Pure.
+    """Collects the records of some users in ``memories``, record by record. Pure.
 
     Args:
         began: The ends of the feed's partitions when the run began: records before them are erased, even if no trace has them.
@@ -40,46 +40,46 @@ class PublishedMemories:
             for entity in user.trace.entities:
                 self._by_entity[entity.entity_type, entity.entity_key, entity.generation].append(user)
         self._began = began
-        self._standing: dict[bytes, Memory | HistoryEntry] = {}
+        self._published: dict[bytes, Memory | HistoryEntry] = {}
         self._old: set[bytes] = set()
         """Keys of the records from before the run."""
 
     def add(self, partition: TopicPartition, offset: int, key: bytes, value: bytes | None) -> None:
-        """Takes note of the feed's next record.
+        """Adds the feed's next record.
 
         Args:
-            partition: Where it lies.
-            offset: Where in the partition.
+            partition: Its partition.
+            offset: Its offset.
             key: Its key.
-            value: What it says; None: the memory is no more.
+            value: Its value. None: the memory was deleted.
         """
         if not key.startswith(self._prefix):
             return
         found = None if value is None else _content(value)
         self._old.discard(key)
         if found is None or not self._owners(found):
-            self._standing.pop(key, None)
+            self._published.pop(key, None)
             return
-        self._standing[key] = found
+        self._published[key] = found
         if offset < self._began.get(partition, 0):
             self._old.add(key)
 
     def add_stored(self, tenant: str, stored: Memory | HistoryEntry) -> None:
-        """Takes note of what the store has. What the feed has too counts as the feed has it, so the feed is read afterwards."""
+        """Adds a memory or history entry of the store. The feed's record replaces it, so the feed is read afterwards."""
         key = encode_key(tenant, stored.id)
-        self._standing[key] = stored
+        self._published[key] = stored
         self._old.add(key)
 
     def note(self) -> None:
-        """Has the users' traces name what stands."""
-        for key, found in self._standing.items():
+        """Adds the records that are still published to the users' traces."""
+        for key, found in self._published.items():
             for trace in (each.trace for each in self._owners(found)):
                 if isinstance(found, Memory) and found.kind in _OF_A_WINDOW:
                     if found.window_id is not None and (key in self._old or trace.has_window(found.window_id)):
                         trace.note_window_memory(found.window_id, found.generation, found.id)
                 elif (ref := _entity_of(found)) is not None:
-                    with suppress(VarveError):  # of a schema that nobody knows: the check before the receipt finds what is left
-                        _know_entity(trace, found, ref)
+                    with suppress(VarveError):  # its schema is unknown: the verification finds the record
+                        _add_entity(trace, found, ref)
                         trace.note_entity_memory(*ref, found.id)
 
     def _owners(self, found: Memory | HistoryEntry) -> list[ErasedUser]:
@@ -92,9 +92,9 @@ class PublishedMemories:
 async def note_published(
     settings: Settings, tenant: str, users: Sequence[ErasedUser], *, began: Mapping[TopicPartition, int], store: MemoryStore
 ) -> None:
-    """Has the traces of users name all that is still published of them."""
+    """Adds everything of the users that is still published to their traces."""
     published = PublishedMemories(tenant, users, began=began)
-    # Before the feed: what is published meanwhile counts as the feed has it.
+    # The store is read before the feed: the feed has everything that is published in the meantime.
     async for stored in _stored(store, tenant, users):
         published.add_stored(tenant, stored)
     topic = settings.topic(MEMORIES.name)
@@ -112,10 +112,10 @@ async def note_published(
 
 
 def note_outcome(traces: Iterable[UserTrace], value: bytes) -> None:
-    """Has traces name a text that a model wrote, where it is of one of their entities, or came from their user.
+    """Adds a text that a model wrote to the traces that have its entity, or whose user it came from.
 
     Args:
-        traces: Of the users.
+        traces: The users' traces.
         value: The record of ``merged``.
     """
     try:
@@ -157,14 +157,14 @@ def _content(value: bytes) -> Memory | HistoryEntry | None:
 
 
 def _entity_of(found: Memory | HistoryEntry) -> tuple[str, str, str] | None:
-    """Type, key and generation of the entity that a memory or step is of."""
+    """Type, key and generation of the entity of a memory or history entry."""
     if isinstance(found, HistoryEntry):
         made = found.contribution
         return made.entity_type, made.entity_key, made.generation
     return None if found.entity_key is None else (found.type, found.entity_key, found.generation)
 
 
-def _know_entity(trace: UserTrace, found: Memory | HistoryEntry, ref: tuple[str, str, str]) -> None:
+def _add_entity(trace: UserTrace, found: Memory | HistoryEntry, ref: tuple[str, str, str]) -> None:
     if trace.has_entity(*ref):
         return
     if isinstance(found, HistoryEntry):

@@ -1,7 +1,7 @@
-"""Removes what Redis keeps of an erased user: one rule for each family of keys that can hold the user's words, or traces of them.
+"""Removes an erased user's data from Redis: one rule for each family of keys that can hold the user's words, or traces of them.
 
-A rule takes what a worker may have written at any time before the stages passed the erasure, also of a window that was in a model's call
-when the erasure began, and so gave no extraction that would name it.
+A rule removes everything that a worker may have written before the stages handled the erasure. That includes data of a window whose model
+call was running when the erasure began: no extraction names it.
 """
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
@@ -38,28 +38,28 @@ class KeptOfUser:
     tenant: str
     user: str
     home: int
-    """Where the user's windows lie."""
+    """Partition of the user's windows."""
     sessions: frozenset[str]
     windows: frozenset[str]
-    """Their ids."""
+    """Ids of the windows."""
     companions: frozenset[str]
     """Other users of the user's group chats: what a model made for them may repeat the user's words."""
     generations: frozenset[str]
-    """Those in which a window may have been extracted; the first one's name is empty."""
+    """Generations in which a window may have been extracted; the first one's name is empty."""
     entities: frozenset[str]
-    """The ids of those that the user's words have reached, shared ones included."""
+    """Ids of the entities that the user's messages have changed, including shared ones."""
     entity_keys: frozenset[tuple[str, str]]
     """Type and key of each of these entities."""
     similar_keys: frozenset[tuple[str, str]]
     """Keys whose values are matched by meaning, each with its generation."""
     partitions: int
-    """How many the log of messages has."""
+    """Number of partitions of ``messages``."""
     erased_at: Mapping[int, int]
-    """The offset of the erasure's command in the log of messages, by partition."""
+    """Offset of the erasure's command in ``messages``, by partition."""
 
     @classmethod
     def of(cls, erased: ErasedUser, *, tenants: TenantDirectory, partitions: int) -> "KeptOfUser":
-        """The data that an erasure found of a user, and what it cannot find: generations and keys of windows without an extraction."""
+        """The data that an erasure found of a user, and the generations and keys of windows without an extraction."""
         trace, tenant = erased.trace, tenants.get(erased.tenant)
         traced = {generation for _, generation in trace.sessions}
         generations = {"", tenant.generation, *(each.name for each in tenant.generations), *traced}
@@ -112,7 +112,7 @@ async def _forget_lines(kept: KeptOfUser, redis: GuardedRedis, settings: Setting
 
 
 async def _forget_values(kept: KeptOfUser, redis: GuardedRedis, settings: Settings) -> None:
-    """Removes all values of a key that users share: the users of single values are unknown, and the store has the others' values by now.
+    """Removes all values of a key that users share: the users of single values are unknown, and the store has the others' values.
 
     A companion's values may come from messages of the user as well.
     """
@@ -164,9 +164,9 @@ async def forget_views(kept: KeptOfUser, *, redis: GuardedRedis, settings: Setti
 
 
 async def forget_in_notes_of_others(kept: Sequence[KeptOfUser], *, redis: GuardedRedis, settings: Settings) -> None:
-    """Removes entities that users' words have reached from what other users' windows were shown, and have patched.
+    """Removes entities that users' messages have changed from the prompt entities and recent patches of other users' windows.
 
-    It scans all keys once for all the users.
+    It scans all keys once for all users.
     """
     if kept:
         tenant = kept[0].tenant
@@ -176,7 +176,7 @@ async def forget_in_notes_of_others(kept: Sequence[KeptOfUser], *, redis: Guarde
 
 
 def _schemas(tenants: TenantDirectory, newest: SchemaRef) -> Iterator[MemorySchema]:
-    """All revisions of a schema: a window may have been under way since an earlier one. No worker extracts by one that cannot be read."""
+    """All readable revisions of a schema: a window may have been extracted with an earlier one."""
     for revision in range(1, newest.revision + 1):
         with suppress(SchemaError):
             yield tenants.schema(SchemaRef(name=newest.name, revision=revision))

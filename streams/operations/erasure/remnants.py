@@ -1,6 +1,6 @@
-"""Finds what still names a user, and so shows that an erasure has worked.
+"""Finds records that still name a user, to show that an erasure has worked.
 
-It looks into every topic and changelog, into the vector store, among the erasures that are under way, and into this machine's files.
+It reads every topic and changelog, the vector store, the unfinished erasures in Redis, and this machine's files.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ _EDGE: Final = ("edge", ("*",))
 
 STORE: Final = "vector store"
 UNDER_WAY: Final = "erasures under way"
-"""In Redis, until the erasure is done."""
+"""The user's name in Redis, until the erasure is done."""
 
 _AT_ONCE: Final = 6
 """The number of topics that are read concurrently."""
@@ -69,7 +69,7 @@ def _names(path: Path, words: tuple[bytes, ...]) -> bool:
     try:
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
             return any(content.find(word) >= 0 for word in words)
-    except (OSError, ValueError):  # rewritten meanwhile, no plain file, or empty
+    except (OSError, ValueError):  # rewritten in the meantime, no regular file, or empty
         return False
 
 
@@ -82,14 +82,13 @@ class Remnant:
     standing: int
     """Readable records that stay: in a compacted topic the newest of each key; in a topic with a retention of days, none."""
     on_disk: int
-    """Records that the disk has still, those included that retention deletes, or that a tombstone names and compaction has not come to. Of
-    a folder the files that name the user."""
+    """Records that are still on the disk, including those that retention or compaction will remove. For a folder: files with the user."""
 
 
 class Naming:
     """Finds the users of a tenant that a record names. Pure.
 
-    It errs on the safe side: a record counts where the tenant and the user stand in it as whole texts, whatever they stand for there.
+    It may find too many, never too few: a record counts if it has the tenant's and the user's name as whole strings, in any field.
     """
 
     def __init__(self, tenant: str, *users: str) -> None:
@@ -108,7 +107,7 @@ class Naming:
         parts, text = _parts_of(key), _plain(value)
         if self._tenant not in parts and self._tenant_word not in text:
             return set()
-        # One pass over the text, however many users there are: what stands between two quotation marks.
+        # One pass over the text for any number of users: the strings between two quotation marks.
         words = text.split(b'"')[1:-1]
         found = {self._plain[each] for each in self._plain.keys() & words if not _PUNCTUATION.fullmatch(each) or _has_string(text, each)}
         return found | {user for word, user in self._escaped.items() if word in text} | (self._users & parts)
@@ -127,12 +126,12 @@ class Place:
 
     @property
     def is_compacted(self) -> bool:
-        """Whether the newest record of a key is all that is read of it."""
+        """Whether readers see only the newest record of a key."""
         return self.spec is None or self.spec.cleanup == "compact"
 
     @property
     def is_kept(self) -> bool:
-        """Whether records stay there for ever, unless something removes them."""
+        """Whether its records are kept without a time limit."""
         return self.spec is None or self.spec.retention_ms < 0
 
 
@@ -161,16 +160,16 @@ async def remnants(settings: Settings, tenant: str, user: str, *, store: MemoryS
     """The records that name a user, by place; includes places without any.
 
     Args:
-        settings: Where Kafka is.
-        tenant: Whose user.
-        user: Who.
+        settings: The settings in force.
+        tenant: The tenant of the user.
+        user: The user.
         store: The vector store.
-        redis: Has whom erasures are about that are under way.
+        redis: Has the names of unfinished erasures.
 
     Raises:
         KafkaUnavailableError: If no broker answers.
-        StoreUnavailableError: If the store is away.
-        RedisUnavailableError: If Redis is away.
+        StoreUnavailableError: If the store is unavailable.
+        RedisUnavailableError: If Redis is unavailable.
     """
     known = (await read_control(settings)).tenants.get(tenant)
     places = places_of(settings, {"", *(each.name for each in known.generations)} if known is not None else {""})
@@ -195,7 +194,7 @@ async def remnants(settings: Settings, tenant: str, user: str, *, store: MemoryS
 
 
 async def _count_steps(store: MemoryStore, tenant: str, user: str) -> int:
-    """Number of history steps of a user's words: no query of memories finds them."""
+    """Number of a user's history entries. No query of memories finds them."""
     count, after = 0, None
     while page := await store.steps(TenantScope(tenant), None, after=after):
         count += sum(each.contribution.user == user for each in page)
@@ -208,9 +207,9 @@ class FoundRecords:
     """The records of some places that name users."""
 
     standing: list[NamingRecord]
-    """Those that are read there: of a compacted topic the newest of each key."""
+    """Records that a reader sees: in a compacted topic only the newest of each key."""
     on_disk: Counter[str]
-    """How many the disk still has, by topic."""
+    """Number of records on the disk, by topic."""
 
 
 async def read_places(settings: Settings, naming: Naming, places: Iterable[Place]) -> FoundRecords:

@@ -1,9 +1,9 @@
 """Extractions of other users that were made from an erased user's messages: several users had written in one window. Pure.
 
 The sessions stage has published these windows again without the messages, and a retraction says so in the log of each other user. Earlier
-extractions are superseded, but they keep texts: of events that are based on messages of several users, of topics, of questions that an
-answer was understood by. Compaction would keep them forever, because each has its own key. So the erasure removes them from the log. An
-extraction that nothing has replaced yet, because its window is parked or its generation is not extracted any more, loses these texts.
+extractions are superseded, but they keep texts: events that are based on messages of several users, topics, and questions that explain an
+answer. Compaction would keep them forever, because each has its own key. So the erasure removes them from the log. It removes only these
+texts from an extraction that nothing has replaced yet, because its window is parked or its generation is not extracted any more.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -39,7 +39,7 @@ class Superseded:
 
 @dataclass(frozen=True, slots=True)
 class TakenPart:
-    """All that the log has of one user's part of a shared window."""
+    """The records of the log about one user's part of a shared window."""
 
     part_id: str
     user: str
@@ -64,7 +64,7 @@ class _Part:
 
 
 class SharedResults:
-    """Gathers the records of other users about some shared windows, record by record.
+    """Collects the records of other users about some shared windows, record by record.
 
     Args:
         parts: The other user of each part of a shared window, by the part's id (:func:`memory.ids.window_part_id`).
@@ -124,10 +124,10 @@ class SharedResults:
             part.corrections[key] = correction
 
     def take(self, users: Collection[str]) -> list[TakenPart]:
-        """Removes the parts of some users, and returns what the log has of them.
+        """Removes the parts of some users, and returns their records.
 
         Args:
-            users: Users whose own erasures are under way: nothing replaces their results.
+            users: Users whose own erasures are in progress: nothing replaces their results.
         """
         taken = {part_id: part for part_id, part in self._parts.items() if part.user in users}
         self._parts = {part_id: part for part_id, part in self._parts.items() if part_id not in taken}
@@ -152,7 +152,7 @@ class SharedResults:
 
     @property
     def may_quote(self) -> int:
-        """Number of extractions that nothing has replaced and of which a model has worded what stays.
+        """Number of extractions by a model that nothing has replaced and that keep some results.
 
         The model had read the erased messages, and nothing shows whether it repeated them.
         """
@@ -163,10 +163,10 @@ class SharedResults:
         )
 
     def corrections(self) -> Iterator[tuple[str, bytes, Correction | None]]:
-        """The corrections that quote events which an erased user's messages may have given: the user and the key of each.
+        """The corrections that quote events which may stem from an erased user's messages: the user and the key of each.
 
-        Each comes with the correction that takes its place, which quotes the same event as the extraction in force has it; None: no
-        extraction in force has the event.
+        Each has the correction that replaces it, which quotes the event of the extraction in force. None: no extraction in force has the
+        event.
         """
         for part in self._parts.values():
             messages = frozenset(part.messages)
@@ -193,7 +193,7 @@ def _newest(part: _Part) -> list[tuple[bytes, Extraction]]:
 
 
 def _quoting_again(correction: Correction, event: Event, in_force: Sequence[Extraction]) -> Correction | None:
-    """A correction of an event as the extraction in force has it, by the rule by which the events stage keeps corrections."""
+    """The correction, bound to the event of the extraction in force by the rule of the events stage."""
     for extraction in in_force:
         for index in bind([CorrectedEvent.of(event)], extraction.events):
             found = extraction.events[index]
@@ -203,7 +203,7 @@ def _quoting_again(correction: Correction, event: Event, in_force: Sequence[Extr
 
 
 def without_texts(extraction: Extraction, messages: frozenset[str]) -> Extraction:
-    """An extraction without all that an erased user's messages may have given: results based on them, topics, and texts for search."""
+    """An extraction without everything that may stem from an erased user's messages: results based on them, topics, texts for search."""
     left = without_messages(extraction, messages.__contains__)
     events = [each.model_copy(update={"search_text": None, "segment_id": None}) for each in left.events]
     return left.model_copy(update={"events": events, "segments": []})

@@ -1,7 +1,7 @@
-"""Waits until a stage has handled what was written before a moment, and until no stage has a parked record with an erased user's words.
+"""Waits until a stage has handled its source up to given offsets, and until no stage has a parked record that quotes an erased user.
 
-A worker removes the parked windows of an erased user, and the parked questions about entities of that user's own, as soon as it knows the
-erasure. A question about an entity that others share stays: its answer must not be lost. It may quote the user until it is answered.
+As soon as a worker knows the erasure, it removes the user's parked windows and the parked questions about the user's own entities. A
+question about an entity that others share stays, since its answer must not be lost. It may quote the user until it is answered.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ from streams.operations.erasure.erased_user import ErasedUser
 from streams.stages.catalog import STAGES, StageSpec
 
 _POLL_S: Final = 0.25
-_TELL_S: Final = 5.0
+_NOTICE_INTERVAL_S: Final = 5.0
 
 PATIENCE_S: Final = 60.0
 """Workers remove parked windows within seconds."""
@@ -42,35 +42,35 @@ class StageBarrier:
         self._notice = notice
 
     async def of(self, stage: StageSpec, offsets: Mapping[TopicPartition, int], *, suffix: str = "", may_be_missing: bool = False) -> None:
-        """Returns when a stage has handled all records before these offsets of its source.
+        """Waits until a stage has handled all records of its source before these offsets.
 
         Args:
             stage: The stage.
             offsets: By partition.
-            suffix: Names the group of a second set of workers.
-            may_be_missing: Whether a stage that has never run is not waited for.
+            suffix: Suffix of the group's name, for a second set of workers.
+            may_be_missing: Whether to return at once if the stage has never run.
 
         Raises:
-            ErasureUnfinishedError: If that takes too long; says what to do.
+            ErasureUnfinishedError: If the wait takes too long.
         """
         group = stage.group(self._settings.kafka.topic_prefix, suffix)
-        deadline, told = time.monotonic() + self._patience_s, time.monotonic()
+        deadline, last_notice = time.monotonic() + self._patience_s, time.monotonic()
         async with KafkaOffsets(kafka=self._settings.kafka) as known:
             if may_be_missing and not await known.committed_offsets(group, {each.topic for each in offsets}):
                 return
             while left := await self._left(known, group, offsets):
                 if time.monotonic() > deadline:
                     raise ErasureUnfinishedError(
-                        f"{stage.name} has {left} records before it after {self._patience_s:g} s: start its workers, or see why they wait "
-                        "(`varve status`); then run the command again, which goes on"
+                        f"{stage.name} still has {left} records to handle after {self._patience_s:g} s: start its workers, or see why they "
+                        "wait (`varve status`); then run the command again to continue"
                     )
-                if time.monotonic() - told > _TELL_S:
-                    told = time.monotonic()
-                    self._notice(f"waiting for {stage.name}: {left} records before it")
+                if time.monotonic() - last_notice > _NOTICE_INTERVAL_S:
+                    last_notice = time.monotonic()
+                    self._notice(f"waiting for {stage.name}: {left} records to handle")
                 await asyncio.sleep(_POLL_S)
 
     async def of_second_workers(self, stage: StageSpec, offsets: Mapping[TopicPartition, int], *, suffixes: list[str]) -> None:
-        """The same for each second set of workers that is running; one that is stopped has nothing in work."""
+        """Waits for each second set of workers that is running. A stopped one handles nothing."""
         groups = {stage.group(self._settings.kafka.topic_prefix, each): each for each in suffixes}
         members = await ConsumerGroups(kafka=self._settings.kafka).members(list(groups))
         for group, suffix in groups.items():
@@ -84,14 +84,14 @@ class StageBarrier:
 
 @dataclass(slots=True)
 class _Found:
-    """Parked records with words of one user, by changelog."""
+    """Numbers of parked records that quote one user, by changelog."""
 
     windows: Counter[str] = field(default_factory=Counter)
     questions: Counter[str] = field(default_factory=Counter)
 
 
-class ParkedWords:
-    """Finds the parked records with words of erased users.
+class ParkedRecords:
+    """Finds the parked records that quote erased users.
 
     Args:
         generations: The tenant's generations: a second worker of each has its own parked windows.
@@ -117,11 +117,11 @@ class ParkedWords:
         self._stages |= {extraction.group(prefix, each or "-"): extraction for each in ["", *generations]}
 
     async def wait(self, users: Sequence[ErasedUser]) -> None:
-        """Returns when the running workers have removed them, or gives a problem to the users whose words they still have.
+        """Waits until the running workers have removed them; gives a problem to the users whom they still quote.
 
-        Words that a stopped second worker has parked remain until it runs again: the receipt says so.
+        Records that a stopped second worker has parked remain until it runs again: the receipt says so.
         """
-        deadline, is_told = time.monotonic() + self._patience_s, False
+        deadline, is_noticed = time.monotonic() + self._patience_s, False
         while found := await self._find(users):
             groups = {group for each in found.values() for group in (*each.windows, *each.questions)}
             members = await ConsumerGroups(kafka=self._settings.kafka).members(sorted(groups))
@@ -130,9 +130,9 @@ class ParkedWords:
                 for user, each in found.items():
                     self._report(user, each, members)
                 return
-            if not is_told:
+            if not is_noticed:
                 self._notice("waiting for workers to remove parked records of the users")
-            is_told = True
+            is_noticed = True
             await asyncio.sleep(_PARKED_POLL_S)
 
     def _report(self, user: ErasedUser, found: _Found, members: Mapping[str, int]) -> None:
@@ -140,7 +140,7 @@ class ParkedWords:
             if members[group]:
                 user.problem = (
                     f"the workers of {group} still have {count} parked windows of user {user.subject[:12]}: see their logs, then run the "
-                    "command again, which goes on"
+                    "command again to continue"
                 )
             else:
                 user.kept_changelogs.add(changelog_topic(group))
@@ -148,7 +148,7 @@ class ParkedWords:
         if questions := found.questions.total():
             user.problem = (
                 f"{questions} questions that may quote user {user.subject[:12]} are parked: they are about entities that other users "
-                "share, and wait for the tenant's budget. Raise the budget or wait, then run the command again, which goes on"
+                "share, and wait for the tenant's budget. Raise the budget or wait, then run the command again to continue"
             )
 
     async def _find(self, users: Sequence[ErasedUser]) -> dict[ErasedUser, _Found]:
@@ -187,13 +187,13 @@ class ParkedWords:
         try:
             request = MergeRequest.from_json(record.value or b"")
         except RecordError:
-            return False  # it goes to the dead letters
+            return False  # the stage moves it to the dead letters
         is_reached = user.trace.has_entity(request.entity_type, request.entity_key, request.generation)
         return request.tenant == user.tenant and (request.user == user.user or is_reached)
 
 
 def _is_shared_with(record: ConsumedRecord, user: ErasedUser) -> bool:
-    """Whether a parked window is shared, and has the user: its next revision does not."""
+    """Whether a parked window is shared and has messages of the user, which its next revision lacks."""
     if b'"users":["' not in (record.value or b""):
         return False
     try:

@@ -41,23 +41,23 @@ _BYTES_OF_WINDOWS: Final = 300_000
 """Limit of a command's windows: all that they gave one entity is sent to it in one record."""
 _ENTITIES_OF_A_COMMAND: Final = 300
 _BYTES_OF_ENTITIES: Final = 300_000
-"""With their messages they have to fit into the command."""
+"""Limit of a command's entities with their messages."""
 _NAMES_OF_A_COMMAND: Final = 1000
-"""Memories, and texts of models, of one entity."""
+"""Most memories, and most texts of models, of one entity in a command."""
 
 _WORDLESS: Final = frozenset({TICK, ERASURE, RETRACTION})
-"""Kinds of records that say nothing of what a user has said, and that nobody misses."""
+"""Kinds of records that quote nothing a user has said, and that may be removed."""
 
 
 class UserTrace:
-    """Gathers what extractions say of one user, record by record."""
+    """Collects one user's data in the extractions, record by record."""
 
     def __init__(self, tenant: str, user: str, *, tenants: TenantDirectory) -> None:
         self.tenant = tenant
         self.user = user
         self._tenants = tenants
         self._windows: dict[tuple[str, str], int] = {}
-        """Window and generation; of each the bytes of its largest extraction."""
+        """Bytes of the largest extraction, by window and generation."""
         self._window_ids: set[str] = set()
         self._entities: dict[_EntityRef, ErasedEntity] = {}
         self._messages: dict[_EntityRef, dict[str, datetime]] = {}
@@ -67,15 +67,14 @@ class UserTrace:
         self.sessions: set[tuple[str, str]] = set()
         """Session and generation."""
         self.similar_keys: set[tuple[str, str]] = set()
-        """Keys of entities, and generation, of which near values count as one."""
+        """Keys of entities whose similar values count as one, each with its generation."""
         self.dropped_sessions: set[str] = set()
         """Sessions whose open windows the sessions stage has dropped."""
         self.event_ids: set[str] = set()
         self.patched: set[tuple[str, str, str]] = set()
-        """Type, memory id and field of the texts, shared with others, that the user's windows have patched: where a patch has settled among
-        another's, nothing takes it out."""
+        """Type, memory id and field of shared texts that the user's windows have patched. A patch that was merged into the base stays."""
         self.unread = 0
-        """Records that this Varve cannot read: what they reached is not known."""
+        """Number of records that this version of Varve cannot read, so that their entities are unknown."""
 
     @property
     def windows(self) -> list[ErasedWindow]:
@@ -87,7 +86,7 @@ class UserTrace:
 
     @property
     def entities(self) -> list[ErasedEntity]:
-        """The entities that the user's words have ever reached."""
+        """The entities that the user's messages have ever changed."""
         return [
             each.model_copy(update={"message_ids": sorted(self._messages[ref])}) if ref in self._messages else each
             for ref, each in self._entities.items()
@@ -98,41 +97,41 @@ class UserTrace:
         return window_id in self._window_ids
 
     def has_entity(self, entity_type: str, entity_key: str, generation: str) -> bool:
-        """Whether the user's words have ever reached an entity."""
+        """Whether the user's messages have ever changed an entity."""
         return (entity_type, entity_key, generation) in self._entities
 
     def note_entity(self, entity_type: str, entity_key: str, generation: str, *, schema_name: str = "", schema_revision: int = 0) -> None:
-        """Takes note of an entity that the extractions do not name any more: their records are gone.
+        """Adds an entity whose extractions are no longer in the log.
 
         Args:
             entity_type: Its type.
             entity_key: Its key.
             generation: Its generation.
-            schema_name: The schema under which the user's words have reached it; empty: the one in force.
+            schema_name: The schema of the extraction that changed it; empty: the one in force.
             schema_revision: Its revision.
 
         Raises:
-            VarveError: If nobody knows the schema.
+            VarveError: If the schema is unknown.
         """
         schema = self._schema(schema_name, schema_revision, generation)
         self._reached(schema, entity_type, entity_key, generation, revision=schema_revision)
 
     def note_window_memory(self, window_id: str, generation: str, memory_id: str) -> None:
-        """Takes note of a memory of one of the user's windows that is still published."""
+        """Adds a memory of one of the user's windows that is still published."""
         self._note_window(window_id, generation)
         self._window_memories[window_id, generation][memory_id] = None
         self.event_ids.add(memory_id)
 
     def note_entity_memory(self, entity_type: str, entity_key: str, generation: str, memory_id: str) -> None:
-        """Takes note of a memory or step of one of the entities that is still published."""
+        """Adds a memory or history entry of one of the entities that is still published."""
         self._entity_memories[entity_type, entity_key, generation][memory_id] = None
 
     def note_outcome(self, entity_type: str, entity_key: str, generation: str, name: str, part: str) -> None:
-        """Takes note of a text that a model wrote of one of the entities and that is still published."""
+        """Adds a text that a model wrote for one of the entities and that is still published."""
         self._outcomes[entity_type, entity_key, generation][name, part] = None
 
     def add(self, value: bytes, headers: Headers) -> None:
-        """Takes note of the user's next record."""
+        """Adds the user's next record."""
         kind = next((content for name, content in headers if name == KIND), None)
         try:
             if kind is None:
@@ -145,9 +144,9 @@ class UserTrace:
             self.unread += 1
 
     def add_shared(self, superseded: Extraction, in_force: Extraction, messages: Collection[str]) -> None:
-        """Adds the entities that have texts of another user's extraction of a shared window which is superseded.
+        """Adds the entities with texts of a superseded extraction of another user's part of a shared window.
 
-        Entities of which the extraction in force says the same are left out: it was made without the user's messages.
+        An entity is left out if the extraction in force, made without the user's messages, gives it the same texts.
         """
         try:
             schema = self._schema(superseded.schema_name, superseded.schema_revision, superseded.generation)
@@ -164,14 +163,14 @@ class UserTrace:
             self.unread += 1
 
     def _said(self, extraction: Extraction) -> Iterator[tuple[Contribution, Change, tuple[str, str, str, bytes]]]:
-        """The changes of an extraction, each with all that an entity gets to know by it."""
+        """The changes of an extraction, each with its entity, property and value."""
         schema = self._schema(extraction.schema_name, extraction.schema_revision, extraction.generation)
         for each in contributions_of(extraction, schema, source="", position=0):
             for change in each.changes:
                 yield each, change, (each.entity_type, each.entity_key, change.property, orjson.dumps(change.value))
 
     def is_about(self, value: bytes, headers: Headers) -> bool:
-        """Whether a record that came later is about what is gathered here, and not about what the user has come back with."""
+        """Whether a later record is about data of this trace, and not about newer messages of the user."""
         kind = next((content for name, content in headers if name == KIND), None)
         try:
             return kind in _WORDLESS or bool(_windows_named(kind, value) & self._window_ids)
@@ -179,7 +178,7 @@ class UserTrace:
             return False
 
     def commands(self) -> Iterator[ErasureCommand]:
-        """The commands for the events stage: every window and every entity once."""
+        """The commands for the events stage: each window and each entity once."""
         windows = zip(self.windows, self._windows.values(), strict=True)
         yield from (self._command(windows=part) for part in _parts(windows, _WINDOWS_OF_A_COMMAND, _BYTES_OF_WINDOWS))
         for entities in self._entities_by_round():
@@ -187,7 +186,7 @@ class UserTrace:
             yield from (self._command(entities=part) for part in _parts(sized, _ENTITIES_OF_A_COMMAND, _BYTES_OF_ENTITIES))
 
     def _entities_by_round(self) -> Iterator[list[ErasedEntity]]:
-        """Every entity, and those again that have more published than one command names: no command names an entity twice."""
+        """All entities, in rounds: an entity with more memories than one command can name is in several rounds, and in each once."""
         left = {
             ref: ([*self._entity_memories.get(ref, ())], [*self._outcomes.get(ref, ())], each)
             for ref, each in zip(self._entities, self.entities, strict=True)
@@ -264,7 +263,7 @@ class UserTrace:
             )
 
     def _note_messages(self, entity: _EntityRef, changes: Iterable[Change]) -> None:
-        """An entity remembers its newest messages alone: so many of the user's are enough."""
+        """Keeps the newest messages of each entity, as many as an entity remembers."""
         known = self._messages.setdefault(entity, {})
         for change in changes:
             for message_id in change.message_ids:
@@ -294,7 +293,7 @@ def _windows_named(kind: bytes | None, value: bytes) -> set[str]:
 
 
 def _parts(items: Iterable[tuple[_T, int]], most: int, most_bytes: int) -> Iterator[list[_T]]:
-    """Items in parts of so many, and of so many bytes unless one alone has more."""
+    """Items in parts of at most ``most`` items and ``most_bytes`` bytes; a larger item is a part of its own."""
     part: list[_T] = []
     held = 0
     for item, size in items:

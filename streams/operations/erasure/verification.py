@@ -1,4 +1,4 @@
-"""Looks, before a receipt is written, into every place that `varve erasures check` knows: nothing older may be left there."""
+"""Checks every place that `varve erasures check` reads, before a receipt is written: no older record may be left there."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,7 +17,7 @@ from streams.operations.erasure.remnants import STORE, Naming, NamingRecord, Pla
 
 _NOT_CLEARED: Final = frozenset({CONTROL.name, AUDIT.name})
 """Topics from which an erasure removes nothing."""
-_WHY_KEPT: Final = {"sessions": ": rows of an older version, until their sessions go on"}
+_WHY_KEPT: Final = {"sessions": ": rows of an older version, until their sessions get new messages"}
 """Text in a receipt about rows that stages keep for a while, by stage."""
 _PAGE: Final = 500
 
@@ -25,8 +25,8 @@ _PAGE: Final = 500
 class Verification:
     """Finds what an erasure has left.
 
-    A user who returns begins a new life, whose records name the user as well. Records before the ends that the places had when the run
-    began count as old, and so do later records of the windows and memories in the user's trace.
+    A user may send messages again after the erasure; these newer records are kept. A record is old if it precedes the end that its place
+    had when the run began, or if it belongs to a window or memory of the user's trace.
     """
 
     def __init__(self, settings: Settings, tenant: str, generations: Iterable[str]) -> None:
@@ -37,7 +37,7 @@ class Verification:
         """The ends of the places when the run began."""
 
     async def begin(self) -> None:
-        """Takes note of the ends of the places; comes before everything else."""
+        """Reads the ends of the places. This is the first step of a run."""
         began: dict[TopicPartition, int] = {}
         async with KafkaOffsets(kafka=self._settings.kafka) as offsets:
             for place in self._places:
@@ -48,11 +48,11 @@ class Verification:
         self.began = began
 
     async def check(self, users: Sequence[ErasedUser], store: MemoryStore) -> None:
-        """Gives a problem to each user of whom something is left that another run may remove; what no run removes goes into the receipt.
+        """Gives a problem to each user with old records that another run can remove; the receipt lists those that no run removes.
 
         Args:
-            users: The users; all else that belongs to their erasures is done.
-            store: The vector store, with the memories and with the history of the entities that the users' words reached.
+            users: The users. All other steps of their erasures are done.
+            store: The vector store, with the memories and with the history of the entities that the users' messages changed.
         """
         found = await read_places(self._settings, Naming(self._tenant, *(each.user for each in users)), self._places)
         by_user: defaultdict[str, list[NamingRecord]] = defaultdict(list)
@@ -66,7 +66,7 @@ class Verification:
         kept: Counter[tuple[str, str]] = Counter()
         newer: set[bytes] = set()
         for record in records:
-            if not self._is_of_before(user, record):
+            if not self._is_old(user, record):
                 newer.add(record.key)
             elif record.place.topic in user.kept_changelogs:
                 continue  # the receipt says so already
@@ -74,18 +74,18 @@ class Verification:
                 kept[record.place.topic, record.place.stage] += 1
             else:
                 left[record.place.topic] += 1
-        if stored := await self._stored(user, newer, store) + await self._steps(user, newer, store):
+        if stored := await self._stored(user, newer, store) + await self._history_entries(user, newer, store):
             left[STORE] = stored
         for (topic, stage), count in kept.items():
             user.leave(f"{count} records in {topic} that name the user{_WHY_KEPT.get(stage, '')}")
         if left:
             places = ", ".join(f"{count} records in {place}" for place, count in sorted(left.items()))
             user.problem = (
-                f"the erasure of user {user.subject[:12]} has left {places}, so there is no receipt: run the command again, which goes on; "
+                f"the erasure of user {user.subject[:12]} has left {places}, so there is no receipt: run the command again to continue; "
                 "`varve erasures check` shows what is left"
             )
 
-    def _is_of_before(self, user: ErasedUser, record: NamingRecord) -> bool:
+    def _is_old(self, user: ErasedUser, record: NamingRecord) -> bool:
         if record.offset < self.began.get(TopicPartition(record.place.topic, record.partition), 0):
             return True
         if record.place.spec in (WINDOWS, EXTRACTIONS):
@@ -93,13 +93,13 @@ class Verification:
         return any(user.trace.has_window(part) or part in user.trace.event_ids for part in _parts_of(record.key))
 
     def _is_kept_for_a_reason(self, user: ErasedUser, place: Place) -> bool:
-        """Whether no run removes what a place has: the receipt says that it is left."""
+        """Whether no run removes the records of a place, so that the receipt lists them."""
         if place.spec is None:
             return place.stage in _WHY_KEPT
         return place.spec.name in _NOT_CLEARED or (place.spec in (MESSAGES, WINDOWS, EXTRACTIONS) and place.spec.name in user.kept_topics)
 
     async def _stored(self, user: ErasedUser, newer: set[bytes], store: MemoryStore) -> int:
-        """How many memories the store has of the user, without those of the new life."""
+        """Number of the user's old memories in the store."""
         scope = TenantScope(self._tenant, user.user)
         if not await store.count(scope):
             return 0
@@ -110,8 +110,8 @@ class Verification:
             after = page[-1].id
         return count
 
-    async def _steps(self, user: ErasedUser, newer: set[bytes], store: MemoryStore) -> int:
-        """Number of history steps of the user's words in the store, without those of the new life: no query of memories finds them."""
+    async def _history_entries(self, user: ErasedUser, newer: set[bytes], store: MemoryStore) -> int:
+        """Number of the user's old history entries in the store. No query of memories finds them."""
         known = {part for key in newer for part in _parts_of(key)}
         count, scope = 0, TenantScope(self._tenant)
         for entity in user.trace.entities:

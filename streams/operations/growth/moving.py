@@ -7,7 +7,7 @@ parked records come last, and the stage begins there.
 
 import shutil
 from collections import defaultdict
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Iterable, Mapping
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -85,6 +85,7 @@ class Mover:
         copies: Makes the copies.
         offsets: Reads offsets; started.
         topics: The topics on the broker.
+        cut: Topics of the catalogue whose logs have lost their beginnings: the first new record of each partition is padding.
         folder: An empty folder for tables.
         notice: Called with a line of progress.
     """
@@ -98,6 +99,7 @@ class Mover:
         copies: Copies,
         offsets: KafkaOffsets,
         topics: Mapping[str, int],
+        cut: Collection[str],
         folder: Path,
         notice: Callable[[str], None],
     ) -> None:
@@ -106,6 +108,7 @@ class Mover:
         self._copies = copies
         self._offsets = offsets
         self._topics = topics
+        self._cut = cut
         self._folder = folder
         self._notice = notice
         self._written = Digests()
@@ -152,6 +155,10 @@ class Mover:
 
     async def _topic(self, writer: BulkWriter, spec: TopicSpec, handled: list[int], ends: list[int]) -> None:
         topic, count = topic_in(spec, self._old), 0
+        if spec.name in self._cut:
+            # A record that is deleted afterwards, so that the new log has no beginning either.
+            for number in range(self._new.partitions):
+                await writer.pad(TopicPartition(topic_in(spec, self._new), number), 1, key=PADDING, timestamp_ms=0)
         gone = await self._deletions(spec, ends) if spec.cleanup == "compact" else {}
         for number, end in enumerate(handled):
             async with aclosing(self._read(topic, number, 0, end)) as records:

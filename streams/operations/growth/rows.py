@@ -60,7 +60,7 @@ def _ledger(key: bytes, payload: bytes, find: FindRow) -> bytes | None:
     match kind:
         case "PublishedWindow":
             return _user_of(fields)
-        case "DroppedGeneration":
+        case "DroppedGeneration" | "RetainedSince":
             return None
         case "CorrectedEntity":
             standing = fields.get("standing") or [{}]

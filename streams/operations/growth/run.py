@@ -23,7 +23,7 @@ from memory.topics import CONTRIBUTIONS, EXTRACTIONS, MEMORIES, MESSAGES, RECALL
 from runtime.kafka import ConsumerGroups, KafkaOffsets, Producer, TopicPartition, check_topics, create_topics
 from runtime.kafka.bulk import delete_topics, read_range, set_topic_config, topic_partitions
 from runtime.kafka.parked_note import ParkedNote
-from runtime.kafka.topics import broker_config, create_topic
+from runtime.kafka.topics import broker_config, create_topic, delete_before
 from runtime.seals import Keyring
 from runtime.settings import Settings
 from stores.port import MemoryStore
@@ -132,13 +132,24 @@ async def grow(
         folder = before.data / "growth"
         shutil.rmtree(folder, ignore_errors=True)
         copies = Copies(old=old, new=new, keyring=Keyring.of(settings.signing))
-        topics = await topic_partitions(before.kafka)
-        mover = Mover(before, old=old, new=new, copies=copies, offsets=reset.offsets, topics=topics, folder=folder, notice=notice)
+        cut = await _cut_logs(before, reset.offsets)
+        mover = Mover(
+            before,
+            old=old,
+            new=new,
+            copies=copies,
+            offsets=reset.offsets,
+            topics=await topic_partitions(before.kafka),
+            cut=cut,
+            folder=folder,
+            notice=notice,
+        )
         filled = await mover.fill(handled, ends)
         await mover.verify()
         notice("the copies are equal to what was read")
         shutil.rmtree(folder, ignore_errors=True)
         await _set_starts(after, filled.starts, store=store, reads=await _also_reading(before, reset.offsets))
+        await delete_before({TopicPartition(after.topic(name), number): 1 for name in cut for number in range(new.partitions)}, after.kafka)
         await set_topic_config(after.topic(MESSAGES.name), broker_config(MESSAGES, after.kafka), after.kafka)
         growth = growth.model_copy(update={"step": "ready", "starts": filled.starts, "ends": ends})
         await write_journal(settings, growth)
@@ -292,6 +303,18 @@ async def _handled(settings: Settings, growth: Growth, ends: Mapping[str, list[i
         committed = {each.partition: each.offset for each in growth.groups.get(stage.name, [])}
         handled[stage.source.name] = [committed.get(number, 0) for number in range(growth.old_partitions)]
     return handled
+
+
+async def _cut_logs(settings: Settings, offsets: KafkaOffsets) -> list[str]:
+    """The topics whose logs have lost their beginnings, which replays refuse: retention has removed messages.
+
+    Raises:
+        GrowthRefusedError: ``extractions`` is one of them.
+    """
+    found = [spec.name for spec in (MESSAGES, EXTRACTIONS) if any((await offsets.beginning_offsets([settings.topic(spec.name)])).values())]
+    if EXTRACTIONS.name in found:
+        raise GrowthRefusedError(f"{settings.topic(EXTRACTIONS.name)} no longer begins at offset 0: restore the topic first")
+    return found
 
 
 async def _create(after: Settings) -> None:

@@ -4,7 +4,7 @@ If an operator needs a model, the stage sends a request, and the answer arrives 
 """
 
 import asyncio
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
@@ -40,6 +40,8 @@ from streams.stages.entities.timers import EntityTimers
 from streams.stages.entities.view_writer import ViewWriter
 from streams.tenancy import other_schemas, schema_of_record
 
+_PLAIN: Final[dict[str, object]] = {"cause": "extraction", "changes": [], "forgotten_messages": None}
+"""Fields of what an entity publishes after retention has removed something from it."""
 _CHANGES_AT_ONCE: Final = 20
 """Changes that take a few milliseconds: a patch takes up to half a millisecond even if it searches nothing."""
 
@@ -142,6 +144,13 @@ class EntitiesHandler(BatchHandler):
                 return
             self.on_dead_lettered(batch.state, record)
             raise
+        if contribution.cause == "retention":
+            if before is None:
+                return  # a replay: there is nothing to remove any more
+            first = changed[key].before if key in changed else before
+            await self._reduce(batch, record, contribution, applied_type, before)
+            changed[key] = _LastContribution(record, contribution.model_copy(update=_PLAIN), entity_type, first)
+            return
         if contribution.cause == "erasure":
             first = changed[key].before if key in changed else before
             await self._erase(batch, record, contribution, applied_type, before)
@@ -195,15 +204,45 @@ class EntitiesHandler(BatchHandler):
             return
         retracted = await _applied(before, contribution, entity_type)
         self._count(retracted.refused)
-        state = forget(without_messages(retracted.state, contribution), entity_type, has_llm=self._has_llm).state
+        self._forget(batch, record, anonymized(contribution), entity_type, without_messages(retracted.state, contribution), kept)
+
+    def _forget(
+        self,
+        batch: Batch,
+        record: ConsumedRecord,
+        contribution: Contribution,
+        entity_type: EntityType,
+        state: EntityState,
+        kept: Sequence[tuple[str, str]],
+    ) -> None:
+        """Stores an entity without the texts that a model wrote about what it has lost; ``kept`` names the texts that the log has."""
+        state = forget(state, entity_type, has_llm=self._has_llm).state
         state = replace(state, forgotten_steps=state.steps)
         batch.state.put(row_key(contribution), state, position=record.offset)
         standing = outcomes_of(state, entity_type)
         gone = set(kept) - {(each.property, each.part or "-") for each in standing}
         self._eraser.drop_outcomes(batch, record, contribution, sorted(gone))
         for merged in standing:
-            # Publish it once more without the user: the log's version named the user, or was never adopted.
-            self._keep(batch, record, anonymized(contribution).model_copy(update={"kind": "merged", "merged": merged}))
+            # Publish it once more: the log's version named what was removed, or was never adopted.
+            self._keep(batch, record, contribution.model_copy(update={"kind": "merged", "merged": merged}))
+
+    async def _reduce(
+        self, batch: Batch, record: ConsumedRecord, contribution: Contribution, entity_type: EntityType, before: EntityState
+    ) -> None:
+        """Removes what retention takes from an entity, with the history, which quotes it. An entity without anything else is deleted."""
+        applied = await _applied(before, contribution, entity_type)
+        if not applied.changed:
+            return  # it was applied before
+        self._count(applied.refused)
+        self._eraser.drop_history(batch, record, contribution, before)
+        whole_type = self._shown_type(before, _LastContribution(record, contribution, entity_type, before))
+        kept = [(each.property, each.part or "-") for each in outcomes_of(before, whole_type)]
+        state, plain = without_messages(applied.state, contribution), contribution.model_copy(update=_PLAIN)
+        if not state.empty:
+            self._forget(batch, record, plain, entity_type, state, kept)
+            return
+        self._eraser.drop_outcomes(batch, record, plain, kept)
+        batch.state.delete(row_key(contribution), position=record.offset)
 
     def _count(self, refused: Iterable[Dropped]) -> None:
         for each in refused:

@@ -171,6 +171,9 @@ class Corrector:
         key = corrected_entity_key(correction.tenant, entity.entity_type, entity.entity_key, correction.generation)
         ledger = Ledger(batch.state)
         known = ledger.get(key, CorrectedEntity) or CorrectedEntity()
+        if correction.retained_offset is not None:
+            self._take_back(batch, record, known, key, offset=correction.retained_offset)
+            return
         if correction.action == "edit":
             offset = next((offset for name, offset in known.edits if name == correction.id), record.offset)
             if offset == record.offset:
@@ -195,6 +198,19 @@ class Corrector:
         self._publisher.contributions(batch, record, [contribution])
         known = known.model_copy(update={"standing": standing, "known": [*known.known, correction.id][-MAX_KNOWN:]})
         ledger.put(key, known, position=record.offset)
+
+    def _take_back(self, batch: Batch, record: ConsumedRecord, known: CorrectedEntity, key: bytes, *, offset: int) -> None:
+        """Takes back the correction that a record had made, because the tenant keeps it no longer."""
+        left = [each for each in known.standing if each.position != offset]
+        for each in known.standing:
+            if each.position == offset:
+                retractions = [change.model_copy(update={"op": "retract", "message_ids": []}) for change in each.changes]
+                place = {"position": record.offset, "recorded_at": record.appended_at, "cause": "retention", "forgotten_messages": []}
+                self._publisher.contributions(batch, record, [each.model_copy(update={"changes": retractions, **place})])
+        if left or known.edits:
+            Ledger(batch.state).put(key, known.model_copy(update={"standing": left}), position=record.offset)
+        elif batch.state.get(key) is not None:
+            batch.state.delete(key, position=record.offset)
 
     def _contribution(self, correction: Correction, entity: EntityCorrection, record: ConsumedRecord) -> Contribution:
         # The service refuses future times. Older records in the log could otherwise make an entity forget everything.

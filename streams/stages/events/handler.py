@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from control.tenants import TenantDirectory
 from memory.errors import KeyFormatError
-from memory.headers import CORRECTION, ERASURE, EVOLUTION, EXPIRY, GENERATION_DROP, KIND, RETRACTION, TICK, TOUCHES
+from memory.headers import CORRECTION, ERASURE, EVOLUTION, EXPIRY, GENERATION_DROP, KIND, RETENTION, RETRACTION, TICK, TOUCHES
 from memory.keys import decode_key, encode_key
 from memory.records import (
     Contribution,
@@ -15,8 +15,10 @@ from memory.records import (
     Extraction,
     GenerationDrop,
     MessageRetraction,
+    RetentionLimits,
     Touches,
 )
+from memory.retention import reaches_entities, without_old_results
 from memory.schema.model import MemorySchema
 from memory.topics import EXTRACTIONS, is_topic
 from operators.former_fields import former_part, present_part
@@ -43,6 +45,7 @@ from streams.stages.events.ledger import (
 )
 from streams.stages.events.places import in_earlier_place, source_of
 from streams.stages.events.publishing import Publisher, fed_entities
+from streams.stages.events.retaining import Retainer
 from streams.stages.events.retracting import Retractor, amended_extraction
 from streams.tenancy import is_erased, schema_of_record, tenant_of
 
@@ -68,6 +71,7 @@ class EventsHandler(BatchHandler):
         self._eraser = Eraser(partition=partition, publisher=self._publisher, tenants=tenants, metrics=metrics)
         self._retractor = Retractor(partition=partition, publisher=self._publisher, tenants=tenants)
         self._corrector = Corrector(partition=partition, publisher=self._publisher, tenants=tenants, metrics=metrics, max_future=max_future)
+        self._retainer = Retainer(partition=partition, publisher=self._publisher, tenants=tenants, metrics=metrics)
 
     async def handle(self, batch: Batch) -> None:
         """Handles extractions in the order of their log."""
@@ -78,6 +82,8 @@ class EventsHandler(BatchHandler):
             return  # of a record that was erased
         if (KIND, GENERATION_DROP) in record.headers:
             self._drop(batch, record)
+        elif (KIND, RETENTION) in record.headers:
+            self._retainer.note(batch, record, RetentionLimits.from_json(record.value))
         elif (KIND, ERASURE) in record.headers:
             self._eraser.erase(batch, record, ErasureCommand.from_json(record.value))
         elif self._is_erased(record):
@@ -134,6 +140,11 @@ class EventsHandler(BatchHandler):
         amended = ledger.get(amended_key(extraction.tenant, extraction.window_id), AmendedWindow)
         if amended is not None:
             extraction = amended_extraction(extraction, amended.revisions)
+        limits = self._retainer.limits_for(batch, extraction)
+        extraction = without_old_results(extraction, limits)
+        if previous is not None and offset == previous.position and _is_rewritten(extraction, previous):
+            self._retainer.rewrite(batch, record, _published_part(extraction), previous, limits=limits)
+            return
         present = present_events(extraction, corrected_window(batch.state, extraction.tenant, extraction.window_id))
         if previous is not None and offset == previous.position:
             self._emit(batch, record, present, previous)
@@ -149,6 +160,7 @@ class EventsHandler(BatchHandler):
             position=record.offset,
             previous=in_force if is_dropped else present_part(in_force, schema),
             recorded_at=record.appended_at,
+            may_reach=reaches_entities(extraction, limits) if limits else None,
         )
         published = PublishedWindow(offset, _published_part(extraction), tuple(contributions), former=former)
         self._ager.forget(batch, record, extraction.window_id, extraction.generation)
@@ -159,6 +171,8 @@ class EventsHandler(BatchHandler):
         if amended is not None and amended.erased:
             self._forget_wording(batch, record, published)
             published = published.without_retractions()
+        if previous is None and extraction.retained is not None and not extraction.events and not extraction.patches:
+            return  # retention had removed everything, and a rebuild or a replay has the record again
         ledger.put(key, published, position=record.offset)
 
     def _forget_wording(self, batch: Batch, record: ConsumedRecord, published: PublishedWindow) -> None:
@@ -177,8 +191,8 @@ class EventsHandler(BatchHandler):
     def _original_offset(self, record: ConsumedRecord) -> int:
         """The extraction's first offset in this partition: a redriven one must not replace a newer one."""
         origin = record.origin
-        is_here = is_topic(EXTRACTIONS, origin.topic) and origin.partition == record.partition
-        return origin.offset if is_here else record.offset
+        # Offsets of a key's records only grow, also over a growth of the topics.
+        return origin.offset if is_topic(EXTRACTIONS, origin.topic) else record.offset
 
     def _emit(self, batch: Batch, cause: ConsumedRecord, present: list[PresentEvent], published: PublishedWindow) -> None:
         """Emits a window's publication, without expired events. A repetition is harmless; a replay for repair relies on it."""
@@ -193,6 +207,11 @@ class EventsHandler(BatchHandler):
     def _count_left_out(self, extraction: Extraction, schema: MemorySchema) -> None:
         for dropped in left_out(extraction, schema):
             self._metrics.records.labels("events", f"left_out_{dropped.reason}").inc(dropped.count)
+
+
+def _is_rewritten(extraction: Extraction, previous: PublishedWindow) -> bool:
+    """Whether retention has rewritten an extraction since it was published."""
+    return extraction.retained is not None and extraction.retained != previous.extraction.retained
 
 
 def _published_part(extraction: Extraction) -> Extraction:

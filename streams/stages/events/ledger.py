@@ -10,6 +10,7 @@ from pydantic import Field
 
 from memory.keys import encode_key
 from memory.records import Contribution, Extraction, Value
+from memory.records.limits import Time
 from streams.engine.state.partition_state import PartitionState
 from streams.stages.events.corrections import CorrectedWindow
 
@@ -110,7 +111,16 @@ class AmendedWindow(Value):
         return AmendedWindow(revisions={**self.revisions, **changed}, erased=erased)
 
 
-Entry = PublishedWindow | CorrectedWindow | CorrectedEntity | DroppedGeneration | ExpiredEvents | AmendedWindow
+class RetainedSince(Value):
+    """The limits of a tenant's retention in one partition."""
+
+    limits: dict[str, Time] = Field(default_factory=dict)
+    """By type: nothing that was said before is published."""
+    held: list[str] = Field(default_factory=list)
+    """Digests of the users with a legal hold."""
+
+
+Entry = PublishedWindow | CorrectedWindow | CorrectedEntity | DroppedGeneration | ExpiredEvents | AmendedWindow | RetainedSince
 E = TypeVar("E", bound=Entry)
 
 
@@ -193,6 +203,12 @@ def amended_key(tenant: str, window_id: str) -> bytes:
     return encode_key("amended", tenant, window_id)
 
 
+def retained_key(tenant: str) -> bytes:
+    """The key of the limits of a tenant's retention."""
+    # Three parts; a window's key has two.
+    return encode_key("retained", tenant, "-")
+
+
 def expired_events(state: PartitionState[PackedEntry], window_id: str, generation: str) -> frozenset[str]:
     """The expired events of a window."""
     found = Ledger(state).get(expired_key(window_id, generation), ExpiredEvents)
@@ -238,6 +254,7 @@ _READERS: Final[dict[str, Callable[[Any], Entry]]] = {
     "CorrectedEntity": CorrectedEntity.model_validate,
     "ExpiredEvents": lambda fields: ExpiredEvents(tuple(fields["ids"])),
     "AmendedWindow": AmendedWindow.model_validate,
+    "RetainedSince": RetainedSince.model_validate,
     "DroppedGeneration": lambda fields: DroppedGeneration(fields["drops"]),
 }
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
+from typing import Literal
 
 from control.tenants import TenantDirectory
 from memory.records import Change, Contribution, Extraction, MessageRetraction
@@ -79,7 +80,7 @@ class Retractor:
         for memory_id in sorted(gone):
             self._publisher.tombstone(batch, record, extraction.tenant, memory_id)
 
-        def rests(change: Change) -> bool:
+        def rests(_: Contribution, change: Change) -> bool:
             return change.source_id in gone or not message_ids.isdisjoint(change.message_ids)
 
         # Former contributions stay after an edit. Their retractions come with the others of an entity, which applies a position only once.
@@ -95,20 +96,27 @@ class Retractor:
 
 
 def retractions(
-    in_force: Iterable[Contribution], rests: Callable[[Change], bool], *, source: str, record: ConsumedRecord
+    in_force: Iterable[Contribution],
+    rests: Callable[[Contribution, Change], bool],
+    *,
+    source: str,
+    record: ConsumedRecord,
+    cause: Literal["correction", "retention"] = "correction",
 ) -> list[Contribution]:
     """Contributions that take back some of a window's changes in force, one for each entity.
 
     Args:
         in_force: The window's contributions in force.
-        rests: Whether a change is taken back.
+        rests: Whether a change of a contribution is taken back.
         source: The partition's name in contributions.
         record: The record that takes them back.
+        cause: Why.
     """
-    position = {"source": source, "position": record.offset, "recorded_at": record.appended_at, "cause": "correction"}
+    position = {"source": source, "position": record.offset, "recorded_at": record.appended_at, "cause": cause}
     by_entity: dict[tuple[str, str], Contribution] = {}
     for contribution in in_force:
-        changes = [each.model_copy(update={"op": "retract", "message_ids": []}) for each in contribution.changes if rests(each)]
+        resting = [each for each in contribution.changes if rests(contribution, each)]
+        changes = [each.model_copy(update={"op": "retract", "message_ids": []}) for each in resting]
         if changes:
             entity = contribution.entity_type, contribution.entity_key
             before = by_entity.get(entity)

@@ -70,7 +70,7 @@ async def build(
         recall_history=RecallHistory(redis=redis),
         entity_notes=EntityNotes(
             prompt_entities=PromptEntities(redis=redis, ttl_s=settings.extraction.context_ttl_s),
-            laid_down=RecentPatchStore(redis=redis),
+            patches=RecentPatchStore(redis=redis),
             view=EntityView(redis=redis, ttl_s=settings.redis.entity_ttl_s),
         ),
         similar_keys=SimilarKeys(recall=recall, embedder=embedder, notes=KeyValueNotes(redis=redis)),

@@ -10,15 +10,20 @@ from dataclasses import dataclass
 
 from memory.ids import entity_id
 from memory.records import Memory, Window
-from memory.schema.model import MemorySchema
+from memory.schema.model import EntityType, MemorySchema
+from models.errors import InputRefusedError, ModelError, TransientModelError
 from retrieval.pipeline import RecallPipeline
 from runtime.entity_view import EntityView
 from runtime.errors import RedisUnavailableError
 from runtime.extraction_notes import PromptEntities
+from runtime.logs import logger
 from runtime.recent_patches import RecentPatch, RecentPatchStore, WindowPlace
+from stores.errors import ModelMismatchError, StoreUnavailableError
 from stores.port import TenantScope
-from streams.stages.extraction.nearest_entities import nearest_entities
-from streams.stages.extraction.recent_patches import with_laid_down
+from streams.errors import TransientError, transient
+from streams.stages.extraction.recent_patches import with_recent_patches
+
+_log = logger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +32,7 @@ class EntityNotes:
 
     prompt_entities: PromptEntities
     """Remembers the entities of each window for its redelivery."""
-    laid_down: RecentPatchStore
+    patches: RecentPatchStore
     """Has the patches of the user's earlier windows."""
     view: EntityView
     """Has entities in the state of the entities stage."""
@@ -89,18 +94,18 @@ async def _with_what_is_newer(
 ) -> tuple[Memory, ...]:
     """Entities in the state of the entities stage, plus the patches of the user's earlier windows: the store lags both."""
     try:
-        laid_down = await notes.laid_down.before(place)
-        found = await _as_the_stage_has_them(nearest, laid_down, place, notes.view)
+        patches = await notes.patches.before(place)
+        found = await _as_the_stage_has_them(nearest, patches, place, notes.view)
     except RedisUnavailableError:
         return tuple(nearest)
-    return with_laid_down(_apart_from(window, found), laid_down, window=window, schema=schema, generation=place.generation)
+    return with_recent_patches(_apart_from(window, found), patches, window=window, schema=schema, generation=place.generation)
 
 
 async def _as_the_stage_has_them(
-    nearest: Sequence[Memory], laid_down: Sequence[RecentPatch], place: WindowPlace, view: EntityView
+    nearest: Sequence[Memory], patches: Sequence[RecentPatch], place: WindowPlace, view: EntityView
 ) -> list[Memory]:
     """The nearest entities, then those changed lately, each in its newest known version."""
-    changed = (entity_id(place.tenant, each.entity_type, each.entity_key, place.generation) for each in laid_down)
+    changed = (entity_id(place.tenant, each.entity_type, each.entity_key, place.generation) for each in patches)
     stored = {each.id: each for each in nearest}
     ids = list(dict.fromkeys([*stored, *changed]))
     viewed = await asyncio.gather(*(view.read(place.tenant, each) for each in ids))
@@ -118,3 +123,28 @@ def _apart_from(window: Window, entities: Sequence[Memory]) -> list[Memory]:
     """The entities that have nothing from a window yet."""
     messages = {message.id for message in window.messages}
     return [entity for entity in entities if messages.isdisjoint(entity.message_ids)]
+
+
+async def nearest_entities(
+    recall: RecallPipeline, scope: TenantScope, texts: Sequence[str], entity_types: Sequence[EntityType], *, generation: str, limit: int = 5
+) -> list[Memory]:
+    """The entities nearest to texts, at most ``limit`` of each type; none if the model refuses the texts.
+
+    Raises:
+        TransientError: The store or the embedding model is unavailable.
+    """
+    own = [each.name for each in entity_types if "user" in each.keys]
+    shared = [each.name for each in entity_types if "user" not in each.keys]
+    try:
+        return await recall.nearest_entities(scope, texts, own, limit, shared_types=shared, generation=generation)
+    except (StoreUnavailableError, ModelMismatchError) as error:
+        # Without these entities, the window would store facts a second time. So the window waits for the store.
+        raise TransientError(str(error), dependency="store") from error
+    except InputRefusedError as error:
+        # Waiting would not help, and a dead letter would lose more than the context.
+        _log.warning("nearest_entities_skipped", tenant=scope.tenant, user=scope.user, error=str(error))
+        return []
+    except TransientModelError as error:
+        raise transient(error, dependency="embedding") from error
+    except ModelError as error:
+        raise TransientError(str(error), dependency="embedding") from error

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Final
 
-from control.tenants import TenantDirectory
+from control.tenants import Tenant, TenantDirectory
 from extraction.errors import UnusableAnswerError
 from extraction.port import ExtractionContext, Extractor
 from extraction.recurrence import possible_routines, repeated_routines, short_routines
@@ -17,11 +17,13 @@ from memory.headers import origin_of
 from memory.keys import decode_key, distinct_key
 from memory.records import Dropped, Extraction, Memory, Window
 from memory.records.wording import further_indexed_text, indexed_text
+from memory.retention import keeps_nothing, limits_at
 from memory.schema.model import MemorySchema
 from memory.topics import EXTRACTIONS, MESSAGES, WINDOWS
 from models.embedding.handover import VectorHandover
 from models.errors import BudgetExceededError, InputRefusedError, ModelConfigurationError, ModelError, TransientModelError
 from retrieval.pipeline import RecallPipeline
+from runtime.clocks import Clock, SystemClock
 from runtime.errors import RedisUnavailableError
 from runtime.kafka import OutgoingRecord
 from runtime.logs import logger
@@ -34,9 +36,9 @@ from streams.engine.records import ConsumedRecord
 from streams.errors import PoisonRecordError, TransientError, transient
 from streams.stages.extraction.entity_context import EntityContext, EntityNotes
 from streams.stages.extraction.lanes import is_patched
-from streams.stages.extraction.recent_patches import laid_down_by
+from streams.stages.extraction.recent_patches import patches_of
 from streams.stages.extraction.similar_keys import SimilarKeys
-from streams.tenancy import is_erased, is_place_erased, schema_at, tenant_of
+from streams.tenancy import is_erased, is_held, is_place_erased, schema_at, tenant_of
 
 _log = logger(__name__)
 _USERS: Final = b'"users":["'
@@ -62,6 +64,7 @@ class ExtractionHandler:
         forget_answers: Forgets the cached answers of models about some users and windows of a tenant. None: there is no cache.
         generation: The generation to create, for the tenants that have it. None: each tenant's live one.
         only: Tenants whose windows it extracts; it skips other tenants' windows. None: all.
+        clock: The wall clock, for the tenants' retention. Default: the machine's.
     """
 
     def __init__(
@@ -80,7 +83,9 @@ class ExtractionHandler:
         forget_answers: Callable[[str, Sequence[str]], Awaitable[None]] | None = None,
         generation: str | None = None,
         only: frozenset[str] | None = None,
+        clock: Clock | None = None,
     ) -> None:
+        self._clock = clock or SystemClock()
         self._extractions_topic = settings.topic(EXTRACTIONS.name)
         self._attempts = settings.extraction.attempts
         self._tenants = tenants
@@ -155,6 +160,12 @@ class ExtractionHandler:
         """Whether an erasure covers a user's messages in a shared window, whose record is not among the user's own windows."""
         return is_place_erased(self._tenants, window.tenant, user, MESSAGES.name, window.source_partition, window.last_offset)
 
+    def _is_beyond_retention(self, tenant: Tenant, schema: MemorySchema, window: Window) -> bool:
+        """Whether the events stage would drop all results of a window, so that no call of a model is worth its cost."""
+        if not tenant.retention or any(is_held(self._tenants, tenant.id, user) for user in window.users or [window.user]):
+            return False
+        return keeps_nothing(window, limits_at(tenant.retention, self._clock.now()), schema.type_names)
+
     async def _extracted(self, window: Window, record: ConsumedRecord) -> list[OutgoingRecord]:
         """Extracts a window. Each wait may be long, and the user may be erased meanwhile: nothing is asked or written to Redis then."""
 
@@ -167,6 +178,9 @@ class ExtractionHandler:
             return []
         schema_ref = tenant.schema_of(generation)
         schema = schema_at(self._tenants, schema_ref)
+        if self._is_beyond_retention(tenant, schema, window):
+            self._records.labels("extraction", "beyond_retention").inc()
+            return []
         views = {user: part_of_window(window, user) if window.users else window for user in users_to_show(window, _MAX_USERS)}
         places = {user: WindowPlace(window.tenant, user, generation, record.partition, record.offset) for user in window.users or views}
         earlier = await self._earlier_windows(views.values(), generation)
@@ -318,8 +332,8 @@ class ExtractionHandler:
             # Patches are noted by their order among the user's windows. A shared window is in another partition, outside that order.
             if self._entity_notes is not None and is_patched(schema) and not window.users:
                 # In a thread: the searches may take about 100 ms.
-                laid_down = await asyncio.to_thread(laid_down_by, settled, schema, context.entities)
-                await self._entity_notes.laid_down.add(place, laid_down, window_id=window.id, replaces_earlier=window.revision > 0)
+                patches = await asyncio.to_thread(patches_of, settled, schema, context.entities)
+                await self._entity_notes.patches.add(place, patches, window_id=window.id, replaces_earlier=window.revision > 0)
 
     async def _recalled_hashes(self, window: Window, closed_at: datetime) -> frozenset[str]:
         if self._recall_history is None:

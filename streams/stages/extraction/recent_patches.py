@@ -20,7 +20,7 @@ from operators.work import Work
 from runtime.recent_patches import RecentPatch
 
 
-def laid_down_by(extraction: Extraction, schema: MemorySchema, shown: Iterable[Memory]) -> tuple[RecentPatch, ...]:
+def patches_of(extraction: Extraction, schema: MemorySchema, shown: Iterable[Memory]) -> tuple[RecentPatch, ...]:
     """Effect of an extraction's patches on the entities in its window's prompt, without patches that have no effect there.
 
     Patches that cost more work than one contribution may are dropped as well.
@@ -57,14 +57,14 @@ def laid_down_by(extraction: Extraction, schema: MemorySchema, shown: Iterable[M
     return tuple(found)
 
 
-def with_laid_down(
-    found: Sequence[Memory], laid_down: Sequence[RecentPatch], *, window: Window, schema: MemorySchema, generation: str
+def with_recent_patches(
+    found: Sequence[Memory], patches: Sequence[RecentPatch], *, window: Window, schema: MemorySchema, generation: str
 ) -> tuple[Memory, ...]:
     """Entities with the patches of earlier windows.
 
     Args:
         found: The entities as read, nearest first.
-        laid_down: Patches of the user's earlier windows, in order.
+        patches: Patches of the user's earlier windows, in order.
         window: The window whose prompt they are for.
         schema: The generation's schema.
         generation: The generation of memories.
@@ -74,7 +74,7 @@ def with_laid_down(
         of the type; otherwise last.
     """
     by_entity: dict[tuple[str, str], list[RecentPatch]] = {}
-    for each in laid_down:
+    for each in patches:
         by_entity.setdefault((each.entity_type, each.entity_key), []).append(each)
     known = [_overlaid(each, by_entity.pop((each.type, each.entity_key or ""), []), schema) for each in found]
     created = [entity for own in by_entity.values() if (entity := _created(own, window, schema, generation)) is not None]
@@ -83,11 +83,11 @@ def with_laid_down(
     return (*named, *known, *(each for each in created if each not in named))
 
 
-def _overlaid(entity: Memory, laid_down: Sequence[RecentPatch], schema: MemorySchema) -> Memory:
+def _overlaid(entity: Memory, patches: Sequence[RecentPatch], schema: MemorySchema) -> Memory:
     """An entity with the patches that it lacks. Windows reach it in order, so it has all patches up to the last window that it names."""
     has = set(entity.message_ids)
-    last = max((index for index, each in enumerate(laid_down) if not has.isdisjoint(each.message_ids)), default=-1)
-    missing = laid_down[last + 1 :]
+    last = max((index for index, each in enumerate(patches) if not has.isdisjoint(each.message_ids)), default=-1)
+    missing = patches[last + 1 :]
     if not missing:
         return entity
     properties, dates = dict(entity.properties), dict(entity.since or {})
@@ -109,11 +109,11 @@ def _overlaid(entity: Memory, laid_down: Sequence[RecentPatch], schema: MemorySc
     return entity.model_copy(update={"properties": properties, "since": dates or None})
 
 
-def _with_lines(lines: dict[str, int], laid_down: RecentPatch) -> dict[str, int]:
+def _with_lines(lines: dict[str, int], patch: RecentPatch) -> dict[str, int]:
     """Lines, each with its day, after a patch. The patch removes no line that is valid since a later day than the patch."""
-    day = _day_of(laid_down.event_time)
-    removed = {line for line in laid_down.removed if line in lines and lines[line] <= day}
-    added = {line: day for line in laid_down.added if line not in lines}
+    day = _day_of(patch.event_time)
+    removed = {line for line in patch.removed if line in lines and lines[line] <= day}
+    added = {line: day for line in patch.added if line not in lines}
     result: dict[str, int] = {}
     for line, since in lines.items():
         if line in removed:
@@ -123,9 +123,9 @@ def _with_lines(lines: dict[str, int], laid_down: RecentPatch) -> dict[str, int]
     return result | added
 
 
-def _created(laid_down: Sequence[RecentPatch], window: Window, schema: MemorySchema, generation: str) -> Memory | None:
+def _created(patches: Sequence[RecentPatch], window: Window, schema: MemorySchema, generation: str) -> Memory | None:
     """An entity that no stage has yet; None if it is empty."""
-    first, last = laid_down[0], max(each.event_time for each in laid_down)
+    first, last = patches[0], max(each.event_time for each in patches)
     empty = Memory(
         id=entity_id(window.tenant, first.entity_type, first.entity_key, generation),
         tenant=window.tenant,
@@ -137,7 +137,7 @@ def _created(laid_down: Sequence[RecentPatch], window: Window, schema: MemorySch
         entity_key=first.entity_key,
         generation=generation,
     )
-    entity = _overlaid(empty, laid_down, schema)
+    entity = _overlaid(empty, patches, schema)
     return entity if entity.properties else None
 
 

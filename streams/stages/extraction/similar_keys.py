@@ -21,7 +21,7 @@ from runtime.logs import logger
 from runtime.recent_patches import WindowPlace
 from stores.port import TenantScope
 from streams.errors import TransientError, transient
-from streams.stages.extraction.nearest_entities import nearest_entities
+from streams.stages.extraction.entity_context import nearest_entities
 
 CANDIDATES: Final = 10
 """Entities of a type that are compared with each value."""

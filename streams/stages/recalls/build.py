@@ -6,8 +6,7 @@ from control.tenants import TenantDirectory
 from runtime.metrics import Metrics
 from runtime.settings import Settings
 from streams.engine.build import DriverFactory, ordered_driver_factory
-from streams.stages.recalls.handler import RecallsHandler
-from streams.stages.recalls.touched_days import TouchedCodec
+from streams.stages.recalls.handler import RecallsHandler, TouchedCodec
 
 
 async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack, *, tenants: TenantDirectory) -> DriverFactory:

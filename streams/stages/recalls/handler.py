@@ -4,7 +4,10 @@ The touches go to the extractions log, which is kept, so a rebuild keeps the sam
 number of recalls of an event does not count: the log of touches grows with the number of events in use, not with the number of reads.
 """
 
+from dataclasses import dataclass
 from typing import Final
+
+import orjson
 
 from control.tenants import TenantDirectory
 from memory.headers import ERASURE, FEEDBACK, KIND, TOUCHES
@@ -15,13 +18,41 @@ from runtime.kafka import OutgoingRecord
 from runtime.settings import Settings
 from streams.engine.records import ConsumedRecord
 from streams.engine.tasks.batch import Batch, BatchHandler
-from streams.stages.recalls.touched_days import TouchedDay
 from streams.tenancy import is_erased
 
+MAX_TOUCHED: Final = 2000
+"""Remembered events of one user. Further events of that day are touched with each recall."""
 _DAY_S: Final = 86_400
 
 Owner = tuple[str, str, str]
 """Tenant, user and generation."""
+
+
+@dataclass(frozen=True, slots=True)
+class TouchedDay:
+    """The events that were touched on one day."""
+
+    day: int
+    """Days since 1970 (UTC). They only limit how often an event is touched: no day or week of a user depends on them."""
+    ids: frozenset[str]
+
+    def with_ids(self, day: int, ids: frozenset[str]) -> "TouchedDay":
+        """Adds events touched on a day that is not earlier than this one."""
+        known = self.ids | ids if day == self.day else ids
+        return TouchedDay(day, known if len(known) <= MAX_TOUCHED else self.ids)
+
+
+class TouchedCodec:
+    """Writes and reads :class:`TouchedDay`."""
+
+    def encode(self, state: TouchedDay) -> bytes:
+        """The row's bytes."""
+        return orjson.dumps([state.day, sorted(state.ids)])
+
+    def decode(self, raw: bytes) -> TouchedDay:
+        """The row that :meth:`encode` wrote."""
+        day, ids = orjson.loads(raw)
+        return TouchedDay(day, frozenset(ids))
 
 
 class RecallsHandler(BatchHandler):

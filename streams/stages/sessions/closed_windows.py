@@ -233,6 +233,26 @@ class ClosedWindows:
                 return self.get(states, key, found)
         return None
 
+    def expire(self, states: PartitionState[Any], key: bytes, sequence: int, *, offset: int) -> bool:
+        """Removes a window of a session with its marks, and its page of digests once no window of the page is left.
+
+        Returns:
+            Whether there was such a window.
+        """
+        window = self.get(states, key, sequence)
+        if window is None:
+            return False
+        states.delete(_window_key(key, sequence), position=offset)
+        for user in window.users:
+            mark = _mark_key(window, user)
+            states.delete(mark, position=offset)
+            self._added.pop(mark, None)
+        number = sequence // _WINDOWS_PER_PAGE
+        first = number * _WINDOWS_PER_PAGE
+        if all(self.get(states, key, each) is None for each in range(first, first + _WINDOWS_PER_PAGE)):
+            states.delete(_page_key(key, number), position=offset)
+        return True
+
     def take(self, states: PartitionState[Any], tenant: str, user: str, *, offset: int) -> Iterator[tuple[bytes, ClosedWindow]]:
         """Removes the marks of a user, and returns the windows with their sessions' keys. Windows of only this user are removed as well."""
         prefix = _OF_USER + encode_key(tenant, user) + b"/"

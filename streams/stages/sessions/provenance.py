@@ -90,7 +90,7 @@ class ProvenanceCheck:
         header = record.header(SIGNATURE)
         if header is None:
             if policy.is_required(record.appended_ms) and not self._is_before(record):
-                raise PoisonRecordError(UNSIGNED, f"tenant {message.tenant!r} demands signed messages, and {SIGNATURE} is missing")
+                raise PoisonRecordError(UNSIGNED, f"tenant {message.tenant!r} requires signed messages, and {SIGNATURE} is missing")
             self._unsigned.inc()
             return
         if self._keyring is None and not policy.is_required(record.appended_ms):
@@ -112,7 +112,7 @@ class ProvenanceCheck:
         if not self._keyring.is_right(signature, record.value or b"", message.tenant):
             return f"the code is not that of the value under key {signature.key_id!r} of tenant {message.tenant!r}"
         if message.id is None:
-            return "a signed message bears an id, or a copy of the record would be another message"
+            return "a signed message needs an id: without one, a copy of the record would count as another message"
         if not (provenance.may_be_late or self._is_in_time(record, signature.signed_ms)):
             return f"it was made {self._distance(record, signature.signed_ms)}: a copy, or a wrong clock"
         return None

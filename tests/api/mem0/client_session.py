@@ -36,9 +36,12 @@ def session(host: str, key: str) -> dict[str, Any]:
     ]
     seen["add"] = client.add(said, user_id="ann")
     client.add("I play the cello on Sundays.", user_id="bob", agent_id="coach", metadata={"source": "app"})
+    unchanged = [{"role": "user", "content": "ok"}, {"role": "assistant", "content": "What  time\nis it?"}]
+    client.add(unchanged, user_id="dora", infer=False)
     of_coach = {"AND": [{"user_id": "bob"}, {"agent_id": "coach"}]}
     seen["listed"] = until(lambda: client.get_all(filters={"user_id": "ann"}), lambda page: page["count"] >= 2)
     seen["bob"] = until(lambda: client.get_all(filters=of_coach), lambda page: page["count"] >= 1)
+    seen["unchanged"] = until(lambda: client.get_all(filters={"user_id": "dora"}), lambda page: page["count"] >= 2)
     seen["searched"] = client.search("What is the cat called?", filters={"user_id": "ann"}, top_k=3)
     memory_id = seen["searched"]["results"][0]["id"]
     seen["got"] = client.get(memory_id)

@@ -52,8 +52,14 @@ def test_an_update_is_a_correction_with_history(seen: dict[str, Any]) -> None:
     ]
 
 
+def test_texts_without_inference_stay_unchanged(seen: dict[str, Any]) -> None:
+    assert contents(seen["unchanged"]) == {"ok", "What  time\nis it?"}
+    assert {*map(tuple, (each["categories"] for each in seen["unchanged"]["results"]))} == {("fact",)}
+
+
 def test_users_are_listed(seen: dict[str, Any]) -> None:
-    assert {(each["type"], each["name"]) for each in seen["users"]["results"]} == {("user", "ann"), ("user", "bob")}
+    found = {(each["type"], each["name"]) for each in seen["users"]["results"]}
+    assert found == {("user", "ann"), ("user", "bob"), ("user", "dora")}
 
 
 def test_errors_are_those_of_the_client(seen: dict[str, Any]) -> None:

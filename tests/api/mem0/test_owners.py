@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.mem0.owners import Owner, entity_of, user_of_entity
+from api.mem0.owners import ID_FIELDS, Owner, OwnerError, entity_of, user_of_entity
 
 ids = st.one_of(st.none(), st.text(min_size=1, max_size=20))
 
@@ -26,6 +26,20 @@ def test_different_owners_share_no_session(user: str | None, agent: str | None, 
 def test_ids_come_from_the_request_or_its_filters() -> None:
     assert Owner.of({"agent_id": "coach"}, {"user_id": "ann"}) == Owner(user_id="ann", agent_id="coach")
     assert Owner.of({"user_id": ""}, {}) is None
+
+
+@given(st.text(max_size=8), st.tuples(ids, ids, ids, ids))
+def test_a_session_names_no_owner_of_another_user(stranger: str, names: tuple[str | None, ...]) -> None:
+    owner = Owner(**dict(zip(ID_FIELDS, names, strict=True)))
+    if any(names) and stranger not in ("", owner.user):
+        assert Owner.of_memory(stranger, owner.session).user == stranger
+
+
+@pytest.mark.parametrize("value", [True, 1.5, ["ann"], {"in": ["ann"]}, "agent:coach", "run:7", "app:x"])
+def test_ids_are_texts_of_users(value: object) -> None:
+    with pytest.raises(OwnerError, match="user_id"):
+        Owner.of({"user_id": value})
+    assert Owner.of({"user_id": 7}) == Owner(user_id="7")
 
 
 def test_memories_of_other_apis_have_an_owner() -> None:

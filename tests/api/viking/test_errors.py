@@ -3,8 +3,9 @@
 import pytest
 from varve_client import MessagesRefusedError, ServiceProblemError, ServiceUnreachableError
 
+from api.facades import COMMON_ERRORS, refusal_of
 from api.problems import ProblemError
-from api.viking.errors import EXPECTED, Code, CollectionError, FilterError, NotFoundError, VikingError, refusal_of
+from api.viking.errors import Code, CollectionError, FilterError, NotFoundError, VikingError, code_of
 from memory.errors import MalformedRecordError
 
 
@@ -28,9 +29,10 @@ def problem(status: int) -> ServiceProblemError:
 )
 def test_a_status_has_its_code_and_reason(status: int, code: Code) -> None:
     found = refusal_of(problem(status))
-    assert (found.status, found.code, found.message) == (status, code, "the reason")
+    assert (found.status, code_of(problem(status), found.status), found.detail) == (status, code, "the reason")
     assert ("Retry-After" in found.headers) is (status in (429, 503))
-    assert refusal_of(ProblemError(status, "k", "the reason")).code is code
+    refused = ProblemError(status, "k", "the reason")
+    assert code_of(refused, refusal_of(refused).status) is code
 
 
 @pytest.mark.parametrize(
@@ -46,7 +48,14 @@ def test_a_status_has_its_code_and_reason(status: int, code: Code) -> None:
     ],
 )
 def test_errors_have_codes_and_no_successful_status(error: Exception, code: Code) -> None:
-    assert isinstance(error, EXPECTED)
+    assert isinstance(error, (*COMMON_ERRORS, VikingError))
     found = refusal_of(error)
-    assert found.code is code
+    assert code_of(error, found.status) is code
     assert found.status >= 400
+
+
+@pytest.mark.parametrize(("statuses", "status"), [([422], 400), ([422, 503], 503), ([429, 422], 429)])
+def test_refused_messages_may_be_sent_again(statuses: list[int], status: int) -> None:
+    found = refusal_of(MessagesRefusedError("x", refused=[{"index": 0, "status": each, "problem": {}} for each in statuses]))
+    assert found.status == status
+    assert ("Retry-After" in found.headers) is (status != 400)

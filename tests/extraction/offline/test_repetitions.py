@@ -45,7 +45,7 @@ async def test_an_event_of_an_earlier_window_is_dropped() -> None:
 
     assert len(first.events) == 1
     assert [event.message_ids for event in second.events] == [["m1"]]
-    assert dropped(second)["event", "laid_down_before"] == 1
+    assert dropped(second)["event", "stored_before"] == 1
 
 
 async def test_events_that_differ_in_a_fact_stay() -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from extraction.offline.content_words import content_words, is_filler, only_asks
+from extraction.offline.content_words import content_words, is_filler, only_ask
 from extraction.offline.keywords import KeywordRanker
 from extraction.offline.sentences import asks, closes, ends_in_question, pieces_of, points_back, questions_of, replies, sentences_of
 from extraction.offline.wording import event_date_of, first_to_third_person, second_to_third_person, with_dates, with_names
@@ -88,9 +88,9 @@ def test_a_text_with_content_is_no_filler(text: str) -> None:
 
 
 def test_questions_alone_only_ask() -> None:
-    assert only_asks("Great! How old is your cat?")
-    assert not only_asks("My cat is seven. How old is yours?")
-    assert not only_asks("My cat is seven.")
+    assert only_ask(sentences_of("Great! How old is your cat?"))
+    assert not only_ask(sentences_of("My cat is seven. How old is yours?"))
+    assert not only_ask(sentences_of("My cat is seven."))
 
 
 def test_sentences_do_not_end_at_abbreviations() -> None:

@@ -202,7 +202,7 @@ async def test_an_event_of_an_earlier_window_is_dropped(embedder: Embedder, sche
         )
 
     assert again.events == []
-    assert [(each.reason, each.count) for each in again.dropped] == [("laid_down_before", 1)]
+    assert [(each.reason, each.count) for each in again.dropped] == [("stored_before", 1)]
 
 
 async def test_an_answer_beyond_repair_carries_its_raw_text(embedder: Embedder, schema: MemorySchema) -> None:

@@ -1,12 +1,16 @@
 """Events that an application states are stored as it states them, also where a model extracts."""
 
 import json
+from dataclasses import replace
 from typing import Any
+
+import pytest
 
 from extraction.build import build_extractor
 from extraction.port import ExtractionContext
 from memory.records import Event
-from memory.schema import MemorySchema
+from memory.records.message import STATEMENT
+from memory.schema import MemorySchema, scenario
 from models.llm.port import LLMAnswer, LLMRequest
 from runtime.settings import Settings
 from tests.extraction.embedders import CountingEmbedder
@@ -18,6 +22,7 @@ MOVED: dict[str, Any] = {
     "text": "Ann moved to Bergen with three others.",
     "tool_call": {"name": "life_event", "arguments": {"place": "Bergen", "count": 3}, "success": True},
 }
+COMPANION = scenario("companion")
 FAILED: dict[str, Any] = MOVED | {"tool_call": MOVED["tool_call"] | {"success": False}}
 
 
@@ -85,3 +90,34 @@ async def test_a_failed_call_states_nothing(schema: MemorySchema) -> None:
 
     assert event.content == "The registry was not reached."
     assert len(llm.asked) == 1
+
+
+@pytest.mark.parametrize("role", ["user", "assistant"])
+@pytest.mark.parametrize("text", ["ok", "Hello!", "  Likes   pizza,\nnot pasta. ", "What time is it?"])
+async def test_a_statement_is_stored_word_for_word(role: str, text: str) -> None:
+    llm = CountedLLM()
+
+    (event,) = await extracted(llm, COMPANION, {"role": role, "text": text, "tool_call": {"name": STATEMENT}})
+
+    assert (event.type, event.content, event.properties, event.message_ids) == ("fact", text, {}, ["m0"])
+    assert llm.asked == []
+
+
+async def test_a_statement_changes_no_other_event() -> None:
+    extractor = build_extractor(Settings(), embedder=CountingEmbedder(), llm=None)
+    said = "My sister plays the cello in a small orchestra."
+    statement = {"text": "The sky is blue.", "tool_call": {"name": STATEMENT}}
+
+    (without,) = (await extractor.extract(window_of(said), COMPANION, ExtractionContext())).events
+    within = (await extractor.extract(window_of(said, statement), COMPANION, ExtractionContext())).events
+
+    assert [each.content for each in within] == [said, "The sky is blue."]
+    assert (within[0].type, within[0].content) == (without.type, without.content)
+
+
+async def test_a_statement_needs_no_type_for_facts() -> None:
+    others = replace(COMPANION, event_types=COMPANION.event_types[:2])
+
+    (event,) = await extracted(CountedLLM(), others, {"text": "The sky is blue.", "tool_call": {"name": STATEMENT}})
+
+    assert (event.type, event.content) == (others.event_types[0].name, "The sky is blue.")

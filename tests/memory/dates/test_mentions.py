@@ -176,12 +176,33 @@ def test_a_sentence_without_an_end_is_read_once(text: str) -> None:
     assert len(resolve_dates(text, MONDAY)) == 20_000
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("We hiked in May-June 2021.", ["1 May 2021 to 30 June 2021"]),
+        ("We hiked in May and June 2021.", ["June 2021"]),
+        ("I was away in Sept or Oct of 2021", ["October 2021"]),
+        ("We met on 3 May and 5 June 2021.", ["5 June 2021"]),
+        ("We met on May 3 and June 5, 2021.", ["5 June 2021"]),
+        ("It was open since March/April '21.", ["April 2021"]),
+        ("We met in May and 2021 was over soon.", ["May 2022"]),
+    ],
+)
+def test_a_shared_year_is_not_guessed(text: str, expected: list[str]) -> None:
+    assert labels(text, date(2023, 4, 20))[: len(expected)] == expected
+
+
 _EVERYDAY_WORDS = (
     "This may have been a mistake.",
     "THIS MAY HAVE BEEN A MISTAKE.",
     "The next may be better.",
     "What comes next may surprise us.",
     "The chair that he last sat on is gone.",
+    "I loved this Mar-a-Lago trip.",
+    "This Sun-Times article is good.",
+    "The next sat-nav should have a bigger screen.",
+    "We put this sun-dried tomato into it.",
+    "I like this Dec-themed mug.",
     "That is where the king last sat.",
     "This sun is too hot.",
     "The next sun rises over there.",

@@ -59,13 +59,13 @@ def test_base64_and_single_row_vectors_are_read(form: Any) -> None:
 
 @pytest.mark.parametrize("broken", [float("nan"), float("inf"), None])
 def test_a_vector_not_finite_raises_its_own_error(broken: float | None) -> None:
-    with pytest.raises(UnusableVectorError, match="no finite number"):
+    with pytest.raises(UnusableVectorError, match="not a finite number"):
         PARSER.parse(body([{"index": 0, "embedding": [broken, 1.0]}]), count=1)
 
 
 @pytest.mark.parametrize("encoded", ["A", "AAAA", "é", "AACAPw==!"])
 def test_malformed_base64_is_unusable(encoded: str) -> None:
-    with pytest.raises(TransientModelError, match="no list of numbers") as caught:
+    with pytest.raises(TransientModelError, match="not a list of numbers") as caught:
         PARSER.parse(body([{"index": 0, "embedding": encoded}]), count=1)
 
     assert type(caught.value) is TransientModelError

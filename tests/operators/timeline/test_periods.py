@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
-from operators.timeline.periods import DAY, WEEK, floor_week, merged_through, month_of, period_of, week_of, year_of
+from operators.timeline.periods import DAY, WEEK, merged_through, month_of, period_of, start_of_week, week_of, year_of
 
 TIMES = st.datetimes(datetime(1990, 1, 1), datetime(2080, 1, 1), timezones=st.just(UTC)).map(lambda each: int(each.timestamp() * 1_000_000))
 
@@ -37,7 +37,7 @@ def test_longer_periods_are_made_of_whole_shorter_ones(time: int) -> None:
 
 @given(time=TIMES, weeks=st.integers(1, 200))
 def test_a_period_grows_exactly_when_it_is_said_to(time: int, weeks: int) -> None:
-    period = period_of(time, through=floor_week(time) + weeks * WEEK)
+    period = period_of(time, through=start_of_week(time) + weeks * WEEK)
     assert period is not None
     then = merged_through(period)
     if then is None:
@@ -52,5 +52,5 @@ def test_a_period_grows_exactly_when_it_is_said_to(time: int, weeks: int) -> Non
 
 @given(time=TIMES)
 def test_a_week_that_has_not_passed_is_no_summary(time: int) -> None:
-    assert period_of(time, through=floor_week(time)) is None
-    assert period_of(time, through=floor_week(time) + WEEK) == week_of(time)
+    assert period_of(time, through=start_of_week(time)) is None
+    assert period_of(time, through=start_of_week(time) + WEEK) == week_of(time)

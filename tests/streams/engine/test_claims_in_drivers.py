@@ -64,7 +64,7 @@ async def test_a_guilty_record_is_put_aside_unhandled() -> None:
         (letter,) = harness.log.letters
         assert letter.value == b"good"
         assert dict(letter.headers)["varve-dlq-reason"] == b"crashed_worker"
-        assert b"died or stood still 3 times" in dict(letter.headers)["varve-dlq-detail"]
+        assert b"crashed or froze 3 times" in dict(letter.headers)["varve-dlq-detail"]
         assert harness.claims.slots == {}
         assert harness.counts() == {b"k": 2}
 

@@ -91,22 +91,22 @@ def test_zombie_never_writes_again() -> None:
     clock.now = 6.0
     assert membership.may_write(1)
     clock.now = 6.1
-    assert not membership.may_write(1), "found at the first write, before any pulse or rebalance"
-    assert membership.is_zombie
+    assert not membership.may_write(1), "found at the first write, before any heartbeat or rebalance"
+    assert membership.is_stale
     membership.on_heartbeat(6.1)
     assert not membership.may_write(1)
 
 
-async def test_pulse_finds_that_the_worker_has_woken_too_late() -> None:
+async def test_heartbeat_finds_that_the_worker_has_woken_too_late() -> None:
     clock = FakeClock()
     membership = member(clock)
-    pulse = asyncio.create_task(membership.run_pulse())
+    heartbeat = asyncio.create_task(membership.run_heartbeat())
     await asyncio.sleep(0)
     assert membership.may_write(1)
     clock.now = 100.0
-    await until(lambda: membership.is_zombie)
+    await until(lambda: membership.is_stale)
     assert not membership.may_write(1)
-    pulse.cancel()
+    heartbeat.cancel()
 
 
 async def test_unanswered_heartbeats_suspend_writing() -> None:
@@ -114,7 +114,7 @@ async def test_unanswered_heartbeats_suspend_writing() -> None:
     membership = member(clock)
     clock.now = 5.0
     membership.on_heartbeat(4.0)
-    pulse = asyncio.create_task(membership.run_pulse())
+    heartbeat = asyncio.create_task(membership.run_heartbeat())
     await asyncio.sleep(0)
     clock.now = 10.0
     assert membership.may_write(1)
@@ -122,8 +122,8 @@ async def test_unanswered_heartbeats_suspend_writing() -> None:
     assert not membership.may_write(1), "the last answer tells of nothing after 4.0"
     membership.on_heartbeat(10.4)
     assert membership.may_write(1)
-    assert not membership.is_zombie
-    pulse.cancel()
+    assert not membership.is_stale
+    heartbeat.cancel()
 
 
 def test_revoked_worker_writes_nothing_until_assigned_again() -> None:

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.records import Message
+from memory.records.message import STATEMENT
 from tests.varve.imports.exports import CHATGPT, CLAUDE, EVENT, LOCOMO, MEM0, ZEP_EDGE, ZEP_EPISODE, ZEP_MESSAGE
 from varve.errors import ImportFileError
 from varve.imports.files import Item
@@ -58,6 +59,7 @@ def test_a_memory_of_mem0_is_a_statement_with_metadata() -> None:
     assert (message["user"], message["session"], message["id"]) == ("ann", "mem0/ann/coach//", "mem0-f1")
     assert (message["text"], message["event_time"]) == ("Likes hiking", "2024-05-06T05:00:00-07:00")
     assert message["metadata"] == {"mem0": {"id": "f1", "metadata": {"source": "app"}, "categories": ["hobbies"]}}
+    assert message["tool_call"] == {"name": STATEMENT}
     assert not skipped
 
 
@@ -78,6 +80,7 @@ def test_zep_gives_messages_episodes_and_valid_facts() -> None:
         "Ann lives in Oslo",
         "2024-05-08T12:00:00+00:00",
     )
+    assert fact["tool_call"] == {"name": STATEMENT}
     assert read("zep", {**ZEP_EDGE, "invalid_at": "2024-06-01T00:00:00Z"}) == ([], {NOT_VALID: 1})
     assert read("zep", {**ZEP_EPISODE, "source": "json"}) == ([], {NO_STATEMENT: 1})
 

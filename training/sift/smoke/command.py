@@ -1,77 +1,53 @@
 """``python -m training sift smoke``: trains a small model from random weights on the generated task, with each ablation, and reports.
 
 Every part is the kit's own: the files, the prompt, the parser, warm-up, reward, curriculum, GRPO, merging and evaluation. Only the
-teacher and the working LLM are scripts. The teacher is right in two of five answers; in the others it finds the session that the query
-names, and adds the most recent one. The warm-up teaches the form and how to look a word up; the reinforcement learning, when to look up
-a second one. The warm-up, the reinforcement learning and the test set have other histories, drawn from the same few words: a model can
-only rank by reading them.
-
-The goal is not shown to be reached yet: a prototype of the warm-up learned the look-ups, and the whole experiment was not run.
+teacher and the working LLM are scripts. A proxy is normally a pretrained model, so the small model first learns to look words up in
+histories, without queries or rankings. Then the teacher of the warm-up is right in two of five answers; in the others it looks up only
+the words of the query. The reinforcement learning has to find out from the working LLM's answers which look-ups help. The relevant
+sessions of the train set are annotated as badly as the teacher ranks; only the ablation without outcome reward reads them.
+Each set has other histories, drawn from the same few words: a model can only rank by reading them.
 """
 
 import argparse
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from random import Random
-from typing import Final
+from typing import Any, Final
 
 import orjson
 
 from training.runs import Run, RunError
 from training.sift import optimise
-from training.sift.ablate import ABLATIONS, PAPER, Variant, judge, train_and_judge
-from training.sift.curriculum import CURRICULUM, choose, scores_of
+from training.sift.ablate import ABLATIONS, NO_AVERAGING, PAPER, Variant, compared, judge, train_and_judge
+from training.sift.curriculum import ANCHOR, CURRICULUM, choose, scores_of
 from training.sift.evaluate import evaluate_baseline, judged_examples, write_report
 from training.sift.examples import TEST, TRAIN, WARM_UP, Example, UserExamples
 from training.sift.optimise import reward_options
 from training.sift.proxies import require_torch
 from training.sift.reward import REWARDS, answered_examples, reward_all
 from training.sift.rewarding import Reward
-from training.sift.smoke.task import LENGTHS, RANKED, SESSIONS, ScriptedLLM, teacher_answer, users_of
+from training.sift.smoke.sizes import SIZES, Size
+from training.sift.smoke.task import RANKED, SESSIONS, ScriptedLLM, look_ups, teacher_answer, users_of
 from training.sift.warm_up import MODEL, WarmUpExample, train_on_examples
 
 SUMMARY: Final = "tests whether training works: a small model, trained from random weights on a generated task"
 MIN_NDCG: Final = 0.8
+_ANNOTATED: Final = Variant("right-annotations", ABLATIONS[0].changed)
+"""As without outcome reward, with all annotations right."""
+_VARIANTS: Final = (*ABLATIONS, _ANNOTATED)
+CHANCE: Final = RANKED / SESSIONS
+"""NDCG at any cut of 2 or more, of a ranking by chance in the test set: each place has a relevant session with this probability."""
 _RIGHT: Final = 0.4
-"""Share of the teacher's answers that are right."""
+"""Share of the teacher's answers, and of the annotations of the train set, that are right."""
+_LOOKED_UP: Final = 48
+"""Words and numbers of the look-ups in a history. Many of them in each example are what makes looking up emerge soon."""
 _MAX_TOKENS: Final = 40
 _BEST: Final = 2
 """Checkpoints that are averaged."""
+_READING: Final = "reading"
 _QUERIES: Final = 3
 """Queries of a test user."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Size:
-    """The size of the experiment."""
-
-    width: int
-    layers: int
-    taught: int
-    """Users of the warm-up. Each query occurs once, so that the model learns to look words up, and no answers by heart."""
-    warm_up_batch: int
-    warm_up_rate: float
-    users: int
-    """Users of the reinforcement learning."""
-    updates: int
-    """Updates of the reinforcement learning."""
-    batch: int
-    """Prompts per update."""
-    rate: float
-    queries: int
-    """Test queries."""
-
-
-SIZES: Final = {
-    "full": Size(
-        width=128, layers=4, taught=20000, warm_up_batch=64, warm_up_rate=2e-3, users=600, updates=40, batch=8, rate=3e-4, queries=150
-    ),
-    "small": Size(
-        width=128, layers=2, taught=20000, warm_up_batch=64, warm_up_rate=3e-3, users=600, updates=40, batch=8, rate=5e-4, queries=90
-    ),
-    "tiny": Size(width=32, layers=2, taught=48, warm_up_batch=16, warm_up_rate=1e-3, users=24, updates=2, batch=2, rate=1e-4, queries=9),
-}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -89,12 +65,12 @@ def run(arguments: argparse.Namespace) -> Iterator[str]:
         RunError: If torch is missing, the arguments differ from those with which it began, or the trained model ranks too badly.
     """
     require_torch()
-    yield "Model calls: 0. Cost: 0."
+    yield f"Model calls: 0. Cost: 0. NDCG@5 by chance: {CHANCE:.2f}"
     size, started = SIZES[arguments.size], time.monotonic()
     folder = Run(arguments.run)
     folder.begin("smoke", {**asdict(size), "seed": arguments.seed, "bf16": arguments.bf16})
-    for variant in (PAPER, *(() if arguments.no_ablations else ABLATIONS)):
-        yield from trained(folder, variant, size, seed=arguments.seed, bf16=arguments.bf16)
+    for variant in (PAPER, *(() if arguments.no_ablations else _VARIANTS)):
+        yield from _timed(folder, variant.name, trained(folder, variant, size, seed=arguments.seed, bf16=arguments.bf16))
     chosen = judged_examples(folder, number=size.queries, seed=arguments.seed)
     yield from evaluate_baseline(folder, "bm25", chosen, sessions=RANKED, working=ScriptedLLM())
     yield from write_report(folder, "smoke")
@@ -102,10 +78,7 @@ def run(arguments: argparse.Namespace) -> Iterator[str]:
     seconds = round(time.monotonic() - started, 1)
     folder.record("smoke", seconds=seconds, **{name: each["ndcg_at_5"] for name, each in figures.items()})
     yield f"{seconds:.0f} s"
-    for variant in ABLATIONS:
-        if variant.name in figures:
-            loss = figures[PAPER.name]["answer_score"] - figures[variant.name]["answer_score"]
-            yield f"{variant.name}: the answer score is {abs(loss):.3f} {'lower' if loss > 0 else 'higher' if loss < 0 else '(equal)'}"
+    yield from compared(folder, [each for each in (*(variant.name for variant in _VARIANTS), NO_AVERAGING) if each in figures])
     reached = figures[PAPER.name]["ndcg_at_5"]
     if reached < MIN_NDCG:
         raise RunError(f"the trained model has NDCG@5 {reached:.3f}, and {MIN_NDCG} was expected")
@@ -126,16 +99,19 @@ def trained(root: Run, variant: Variant, size: Size, *, seed: int, bf16: bool) -
     direct = bool(variant.changed.get("direct", False))
     warm = Run(root.folder / ("direct" if direct else PAPER.name))
     run = Run(root.folder / variant.name)
-    _write_sets(root, run, size, seed=seed)
+    _write_sets(root, run, size, seed=seed, right=1.0 if variant is _ANNOTATED else _RIGHT)
     given = optimise_arguments(run, warm, variant, size, seed=seed, bf16=bf16)
     options = reward_options(given)
     chosen = judged_examples(root, number=size.queries, seed=seed)
     working = ScriptedLLM()
     if run.folder == warm.folder:
-        yield from _warm_up(warm, size, seed=seed, bf16=bf16, reasoning=not direct)
+        yield from _timed(root, _READING, _learned_to_read(root, size, seed=seed, bf16=bf16))
         if not direct:
-            yield from judge(root, "untrained", warm.folder / "base", given, chosen, working, LocalModel)
-        yield from judge(root, f"warm-up{'-direct' if direct else ''}", warm.folder / MODEL, given, chosen, working, LocalModel)
+            yield from judge(root, "untrained", root.folder / _READING / "base", given, chosen, working, LocalModel)
+            yield from judge(root, "reading", root.folder / _READING / MODEL, given, chosen, working, LocalModel)
+        name = f"warm-up{'-direct' if direct else ''}"
+        yield from _timed(root, name, _warm_up(root, warm, size, seed=seed, bf16=bf16, reasoning=not direct))
+        yield from judge(root, name, warm.folder / MODEL, given, chosen, working, LocalModel)
     if not run.has(f"iteration-1/{REWARDS}"):
         proxy = LocalModel(str(warm.folder / MODEL), batch=32, max_tokens=_MAX_TOKENS, seed=seed)
         candidates = answered_examples(run, number=size.updates * size.batch * 2, seed=seed)
@@ -143,23 +119,32 @@ def trained(root: Run, variant: Variant, size: Size, *, seed: int, bf16: bool) -
         proxy.close()
     if not run.has(f"iteration-1/{CURRICULUM}"):
         scores = scores_of(run.read(f"iteration-1/{REWARDS}", Reward))
-        run.write(f"iteration-1/{CURRICULUM}", choose(scores, keep=size.updates * size.batch, anchor=0.2, seed=seed))
+        keep = size.updates * size.batch
+        run.write(f"iteration-1/{CURRICULUM}", choose(scores, keep=keep, anchor=ANCHOR, seed=seed, by_priority=variant.has_curriculum))
     yield from train_and_judge(root, run, variant.name, given, chosen, working, best=_BEST)
 
 
-def _write_sets(root: Run, run: Run, size: Size, *, seed: int) -> None:
-    """Writes the sets of the experiment to its folder and to that of a variant."""
-    for name, number in ((TRAIN, size.users), (TEST, size.queries // _QUERIES)):
-        if not root.has(name):
-            lengths = LENGTHS if name == TRAIN else (SESSIONS,)
-            root.write(name, users_of(number, seed=seed, source=name.partition(".")[0], lengths=lengths))
-        if not run.has(name):
-            run.write(name, root.read(name, UserExamples))
+def _timed(root: Run, part: str, lines: Iterator[str]) -> Iterator[str]:
+    """Records how long a part of the experiment takes, with what it contains: time passed, and time of the processor."""
+    passed, computed = time.monotonic(), time.process_time()
+    yield from lines
+    root.record("smoke", part=part, seconds=round(time.monotonic() - passed, 1), processor_seconds=round(time.process_time() - computed, 1))
 
 
-def _warm_up(run: Run, size: Size, *, seed: int, bf16: bool, reasoning: bool) -> Iterator[str]:
+def _write_sets(root: Run, run: Run, size: Size, *, seed: int, right: float) -> None:
+    """Writes the sets of the experiment to its folder and to that of a variant, which has its own annotations of the train set."""
+    if not root.has(TEST):
+        root.write(TEST, users_of(size.queries // _QUERIES, seed=seed, source="test", lengths=(SESSIONS,)))
+    if not run.has(TRAIN):
+        run.write(TRAIN, users_of(size.users, seed=seed, source="train", right=right))
+        run.write(TEST, root.read(TEST, UserExamples))
+
+
+def _learned_to_read(root: Run, size: Size, *, seed: int, bf16: bool) -> Iterator[str]:
+    """Writes a model with random weights, and teaches it to look words up in histories."""
     from training.sift.smoke.model import write_small_model
 
+    run = Run(root.folder / _READING)
     base = run.folder / "base"
     if not base.exists():
         parameters = write_small_model(base, seed=seed, width=size.width, layers=size.layers)
@@ -167,19 +152,39 @@ def _warm_up(run: Run, size: Size, *, seed: int, bf16: bool, reasoning: bool) ->
         yield f"A model with {parameters:,} parameters and random weights"
     if not run.has(WARM_UP):
         random = Random(seed)
+        run.write(WARM_UP, [_read(user, random) for user in users_of(size.read, seed=seed, source="read")])
+    yield from train_on_examples(run, str(base), _supervised(size, seed=seed, bf16=bf16))
+
+
+def _warm_up(root: Run, run: Run, size: Size, *, seed: int, bf16: bool, reasoning: bool) -> Iterator[str]:
+    if not run.has(WARM_UP):
+        random = Random(seed)
         users = users_of(size.taught, seed=seed, source="taught")
         run.write(WARM_UP, [_taught(user, each, random, reasoning=reasoning) for user in users for each in user.examples])
-    config = {
-        "batch": size.warm_up_batch,
-        "micro_batch": size.warm_up_batch,
+    yield from train_on_examples(run, str(root.folder / _READING / MODEL), _supervised(size, seed=seed, bf16=bf16))
+
+
+def _supervised(size: Size, *, seed: int, bf16: bool) -> dict[str, Any]:
+    return {
+        "batch": size.supervised_batch,
+        "micro_batch": size.supervised_batch,
         "epochs": 1.0,
-        "learning_rate": size.warm_up_rate,
+        "learning_rate": size.supervised_rate,
         "save_every": 200,
         "lora": False,
         "bf16": bf16,
         "seed": seed,
     }
-    yield from train_on_examples(run, str(base), config)
+
+
+def _read(user: UserExamples, random: Random) -> WarmUpExample:
+    """A history, and look-ups in it."""
+    history = user.prompt(user.examples[0], most=RANKED, reasoning=True)[-1].content.partition("<query>")[0]
+    return WarmUpExample(
+        id=user.user,
+        prompt=({"role": "user", "content": history},),
+        completion=({"role": "assistant", "content": look_ups(user, random, words=_LOOKED_UP)},),
+    )
 
 
 def _taught(user: UserExamples, example: Example, random: Random, *, reasoning: bool) -> WarmUpExample:

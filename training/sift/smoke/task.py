@@ -1,8 +1,8 @@
-"""The generated ranking task. An answer needs two sessions, and the query shares words with one of them and with a misleading third one.
+"""The generated ranking task. An answer needs two sessions, and the query shares words with one of them and with misleading others.
 
 A history has three to eight sessions of one line each. In some, a toy has a dog as its owner (``kite rex``); in the others, a dog has a
-person (``rex ann``: Rex is Ann's dog). The query ``ball? ball? ann?`` asks what Ann's dog owns, a ball or what else. It takes ``rex ann``
-and ``kite rex``. By words, ``ball coco`` comes first.
+person (``rex ann``: Rex is Ann's dog). The query ``coco? coco? ann?`` asks: Coco has a toy, and which one has Ann's dog? The answer takes
+``rex ann`` and ``kite rex``. By words, ``ball coco`` comes first.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ _TOKENS: Final = 8
 """Tokens of a session; any number will do, as all sessions fit."""
 
 
-def users_of(number: int, *, seed: int, source: str, lengths: Sequence[int] = LENGTHS) -> list[UserExamples]:
+def users_of(number: int, *, seed: int, source: str, lengths: Sequence[int] = LENGTHS, right: float = 1.0) -> list[UserExamples]:
     """Users with a history and a query about each person in it: one to three.
 
     Args:
@@ -39,16 +39,17 @@ def users_of(number: int, *, seed: int, source: str, lengths: Sequence[int] = LE
         seed: Seed of their histories.
         source: Name of the set; part of the users' names.
         lengths: Numbers of sessions, to draw from.
+        right: Share of the queries whose relevant sessions are annotated rightly. In the others, those with words of the query are.
     """
     random = Random(f"{seed}/{source}")
-    return asyncio.run(_users(number, source, lengths, random))
+    return asyncio.run(_users(number, source, lengths, right, random))
 
 
-async def _users(number: int, source: str, lengths: Sequence[int], random: Random) -> list[UserExamples]:
-    return [await _user(f"{source}/{place}", source, random.choice(lengths), random) for place in range(number)]
+async def _users(number: int, source: str, lengths: Sequence[int], right: float, random: Random) -> list[UserExamples]:
+    return [await _user(f"{source}/{place}", source, random.choice(lengths), right, random) for place in range(number)]
 
 
-async def _user(user: str, source: str, length: int, random: Random) -> UserExamples:
+async def _user(user: str, source: str, length: int, right: float, random: Random) -> UserExamples:
     people = random.sample(PEOPLE, max(1, length // 2 - 1))
     dogs = random.sample(DOGS, length - len(people))
     owned = dict(zip(dogs, random.sample(TOYS, len(dogs)), strict=True))
@@ -59,9 +60,10 @@ async def _user(user: str, source: str, length: int, random: Random) -> UserExam
     texts = [SessionText(SessionKey(user, each.name), each.lines, each.tokens) for each in sessions]
     examples = []
     for number, (person, dog) in enumerate(kept.items()):
-        misleading = random.choice([toy for owner, toy in owned.items() if owner != dog])
+        misleading = random.choice([owner for owner in owned if owner != dog])
         query = f"{misleading}? {misleading}? {person}?"
-        gold = sorted((lines.index(f"{dog} {person}"), lines.index(f"{owned[dog]} {dog}")))
+        annotated = dog if random.random() < right else misleading
+        gold = sorted((lines.index(f"{dog} {person}"), lines.index(f"{owned[annotated]} {annotated}")))
         scores = await bm25_scores(texts, query)
         examples.append(
             Example(
@@ -85,7 +87,7 @@ def scripted_answer(query: str, lines: Sequence[str], *, answer: str) -> str:
         lines: The lines of the sessions that it is shown.
         answer: The right answer, which it knows of itself for famous persons.
     """
-    one = person_of(query)
+    _, one = words_of(query)
     if one in FAMOUS:
         return answer
     facts = {one: other for other, one in (line.split() for line in lines)}
@@ -106,24 +108,49 @@ def teacher_answer(user: UserExamples, example: Example, *, is_right: bool, reas
     Args:
         user: The user of the example.
         example: The example.
-        is_right: Whether it ranks the two sessions that the answer needs; else, it stops at the first and adds the most recent one.
-        reasoning: Whether it first writes down each word that it looks up, with the session that it finds, and the answer.
+        is_right: Whether it ranks the two sessions that the answer needs; else, it looks up only the words of the query, in their order.
+        reasoning: Whether it first writes down each word that it looks up, with the session and the word that it finds.
     """
-    lines = [user.sessions[place].lines[0].split() for place in range(len(example.sessions))]
-    place_of = {one: place for place, (_, one) in enumerate(lines)}
-    person = person_of(example.query)
-    dog = lines[place_of[person]][0]
-    if is_right:
-        ranked = [place_of[person], place_of[dog]]
-        thought = f"{person} {ranked[0]} {dog} {ranked[1]} {example.answer}"
-    else:
-        recent = max(place for place in range(len(lines)) if place != place_of[person])
-        ranked = [place_of[person], recent]
-        thought = f"{person} {ranked[0]}"
-    text = f"<ranking>{','.join(map(str, ranked))}</ranking>"
-    return f"<think>{thought}</think>{text}" if reasoning else text
+    facts = _facts(user)
+    misleading, person = words_of(example.query)
+    dog = facts[person][1]
+    looked_up = [person, dog] if is_right else [misleading, person]
+    # The word that a look-up finds is the next one to look up, or it is written down.
+    thought = []
+    for word, following in zip(looked_up, [*looked_up[1:], None], strict=True):
+        place, found = facts[word]
+        thought += [word, str(place), *([] if found == following else [found])]
+    text = f"<ranking>{','.join(str(facts[word][0]) for word in looked_up)}</ranking>"
+    return f"<think>{' '.join(thought)}</think>{text}" if reasoning else text
 
 
-def person_of(query: str) -> str:
-    """The person in a query."""
-    return query.split()[-1].removesuffix("?")
+def look_ups(user: UserExamples, random: Random, *, words: int) -> str:
+    """Look-ups in a history, as reasoning writes them down, in a drawn order: ``ann 3 rex 5 kite``.
+
+    Args:
+        user: The user with the history.
+        random: Draws the first word of each chain.
+        words: Least number of words and numbers.
+    """
+    facts = _facts(user)
+    written: list[str] = []
+    while len(written) < words:
+        word = random.choice(list(facts))
+        while word in facts:
+            place, found = facts[word]
+            written += [word, str(place)]
+            word = found
+        written.append(word)
+    return " ".join(written)
+
+
+def words_of(query: str) -> tuple[str, str]:
+    """The misleading dog and the person in a query."""
+    first, *_, last = (word.removesuffix("?") for word in query.split())
+    return first, last
+
+
+def _facts(user: UserExamples) -> dict[str, tuple[int, str]]:
+    """By the last word of each session, its place and its first word."""
+    lines = [each.lines[0].split() for each in user.sessions]
+    return {last: (place, first) for place, (first, last) in enumerate(lines)}

@@ -3,20 +3,25 @@ import { getRouteApi } from "@tanstack/react-router";
 
 import { methodQuery, revisionsQuery, schemaQuery } from "@/api/schemas";
 import { usePrincipal } from "@/api/session";
+import { useTenant } from "@/shell/tenant";
 import { PageHeader, Panel } from "@/ui/Panel";
 import { QueryState } from "@/ui/states";
 
 import { Choices } from "./Choices";
 import { EXAMPLE, pretty } from "./draft";
+import { Generations } from "./Generations";
 import { MethodDocument } from "./MethodDocument";
 import { SchemaEditor } from "./SchemaEditor";
 
 const route = getRouteApi("/schemas");
 
 export function SchemasPage() {
+  const principal = usePrincipal();
+  const tenant = useTenant();
   return (
     <>
       <PageHeader title="Schemas and methods" purpose="What is extracted, and how it is archived and managed. Edit a schema, check it, and preview what it extracts, before anybody uses it." />
+      {principal.kind === "operator" && tenant && <Generations key={tenant} tenant={tenant} />}
       <div className="grid items-start grid-cols-1 gap-4 lg:grid-cols-[17rem_minmax(0,1fr)]">
         <Choices />
         <Chosen />

@@ -13,7 +13,7 @@ from memory.ids import entity_id
 from memory.keys import distinct_key, encode_key, marked_key, partition_of
 from stores.edge.owner import INTERVAL_S
 from streams.operations.erasure.erased_user import ErasedUser, WrittenRecords
-from streams.operations.erasure.run import Erasing
+from streams.operations.erasure.run import ErasureRun
 from tests.streams.agent_extractions import START, TENANT, extraction
 from tests.streams.harness import plain_settings
 from tests.streams.operations.erasure.test_trace import headers_of, patched, with_outcome
@@ -51,7 +51,7 @@ def test_a_receipt_counts_what_there_was(user: ErasedUser) -> None:
     assert user.found == {"windows": 2, "sessions": 2, "events": 3, "entities": 1, "shared_entities": shared, "dead_letters": 4}
 
 
-def test_what_remains_is_told_in_words(user: ErasedUser) -> None:
+def test_the_receipt_describes_what_remains(user: ErasedUser) -> None:
     what = patched(extraction(0, [("grep", 0)]), "tool_experience", "grep", "suggestions")
     user.trace.add(what.to_json(), headers_of(what))
     user.trace.add(b"{", ())
@@ -59,8 +59,8 @@ def test_what_remains_is_told_in_words(user: ErasedUser) -> None:
     memory_id = entity_id(TENANT, "tool_experience", "grep")
     assert user.remains == (
         "3 memories",
-        f"what patches wrote in suggestions of the tool_experience {memory_id}, which others share: read it, and correct it by hand",
-        "1 extractions that this Varve cannot read: what entities have of them",
+        f"text that patches wrote into suggestions of the tool_experience {memory_id}, which others share: read and correct it",
+        "the results of 1 extractions that this version of Varve cannot read",
     )
 
 
@@ -89,7 +89,7 @@ async def test_the_receipt_lists_files_without_an_end(user: ErasedUser, tmp_path
     settings = plain_settings(tmp_path)
     settings = settings.model_copy(update={"store": settings.store.model_copy(update={"kind": kind})})
     nobody = cast(Any, None)
-    erasing = Erasing(settings, TENANT, [user], log=nobody, passage=nobody, letters=nobody, by="test", notice=print)
+    erasing = ErasureRun(settings, TENANT, [user], log=nobody, barrier=nobody, letters=nobody, by="test", notice=print)
 
     async def rewrite(_: object) -> tuple[str, ...]:
         return ("Redis keeps a file",)

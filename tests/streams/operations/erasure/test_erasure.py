@@ -105,23 +105,23 @@ async def test_an_erasure_broken_off_goes_on(leased: Settings, store: MemoryStor
         await caught_up(leased, BEFORE_ENTITIES)
     with pytest.raises(UnknownTenantError, match="there is no tenant 'nobody'"):
         await erase(leased, "nobody", [LEAVING], by="test", store=store, redis=redis)
-    with pytest.raises(ErasureUnfinishedError, match=r"sessions has .* records before it after 1 s: start its workers"):
+    with pytest.raises(ErasureUnfinishedError, match=r"sessions still has .* records to handle after 1 s: start its workers"):
         await erase(leased, TENANT, [LEAVING], by="test", store=store, redis=redis, patience_s=1.0)
     (begun,) = Draft(await read_control(leased)).erasures(TENANT)
     assert begun.finished_at is None
-    assert [each.user for each in await UnfinishedErasures(redis=redis).every()] == [LEAVING], "whoever goes on has to know"
+    assert [each.user for each in await UnfinishedErasures(redis=redis).every()] == [LEAVING], "a resuming process needs the name"
     assert (await _standing(leased, store))[UNDER_WAY] == 1
     async with serving(leased, BEFORE_ENTITIES):
-        with pytest.raises(ErasureUnfinishedError, match=r"entities has .* records before it after 3 s"):
+        with pytest.raises(ErasureUnfinishedError, match=r"entities still has .* records to handle after 3 s"):
             await erase(leased, TENANT, [LEAVING], by="test", store=store, redis=redis, patience_s=3.0)
     (begun,) = Draft(await read_control(leased)).erasures(TENANT)
     assert "windows" in begun.reaches
-    assert "extractions" not in begun.reaches, "nothing is passed over that is taken back behind it"
+    assert "extractions" not in begun.reaches, "a later command must not be skipped"
     async with serving(leased, WITHOUT_RECALLS):
         async with another_at(redis, LEAVING, "eve"):
             told: list[str] = []
             erasing = asyncio.create_task(erase(leased, TENANT, [LEAVING, "eve"], by="test", store=store, redis=redis, notice=told.append))
-            await until(lambda: any("another process is at 2 of the users" in each for each in told))
+            await until(lambda: any("another process erases 2 of the users" in each for each in told))
             await write(leased, _finished("eve"))
         receipt, others_receipt = await erasing
         assert receipt.subject == begun.subject

@@ -18,7 +18,7 @@ from streams.engine.failures.deferred_rows import record_row
 from streams.engine.records import ConsumedRecord
 from streams.engine.state.partition_state import changelog_topic
 from streams.operations.erasure.erased_user import ErasedUser
-from streams.operations.erasure.stage_barrier import ParkedWords
+from streams.operations.erasure.stage_barrier import ParkedRecords
 from streams.stages.catalog import STAGES
 from tests.streams.agent_extractions import START, TENANT, extraction
 from tests.streams.flow import NewFlow
@@ -61,7 +61,7 @@ async def park(settings: Settings, group: str, spec: TopicSpec, key: bytes, valu
 
 async def wait(settings: Settings, user: ErasedUser) -> None:
     merges = {TopicPartition(settings.topic(MERGES.name), 0): REACH}
-    await ParkedWords(settings, [NEW], merges=merges, patience_s=1.0).wait([user])
+    await ParkedRecords(settings, [NEW], merges=merges, patience_s=1.0).wait([user])
 
 
 def question(user: ErasedUser, *, user_name: str | None = "another", key: str | None = None) -> bytes:

@@ -13,7 +13,7 @@ from memory.records import ErasedEntity, Extraction, Message, Window
 from memory.topics import WINDOWS
 from runtime.kafka import TopicPartition
 from streams.operations.erasure.erased_user import ErasedUser
-from streams.operations.erasure.run import Erasing
+from streams.operations.erasure.run import ErasureRun
 from streams.operations.erasure.trace import UserTrace
 from tests.streams.agent_extractions import START, TENANT, extraction
 from tests.streams.harness import plain_settings
@@ -92,13 +92,13 @@ async def passed_over(user: ErasedUser, folder: Path, *shared: tuple[int, Window
     barrier, nobody = Barrier(), cast(Any, None)
     log = cast(Any, WindowsLog(user.home, *shared))
     settings = plain_settings(folder)
-    erasing = Erasing(settings, TENANT, [user], log=log, passage=cast(Any, barrier), letters=nobody, by="test", notice=lambda line: None)
+    erasing = ErasureRun(settings, TENANT, [user], log=log, barrier=cast(Any, barrier), letters=nobody, by="test", notice=lambda line: None)
 
     async def reach(*_: object, **__: object) -> None:
         """The control log is not written here."""
 
-    with patch.object(Erasing, "_reach_home", reach):
-        await erasing._pass_over_windows(["v2"])
+    with patch.object(ErasureRun, "_extend_reach_at_home", reach):
+        await erasing._skip_windows(["v2"])
     return barrier
 
 

@@ -10,8 +10,7 @@ from memory.headers import ERASURE, KIND
 from memory.keys import decode_key, encode_key, unmarked_key
 from memory.records import ErasureCommand, RecalledEvent, RecallRecord, Touches
 from streams.engine.records import ConsumedRecord
-from streams.stages.recalls.handler import RecallsHandler
-from streams.stages.recalls.touched_days import TouchedCodec
+from streams.stages.recalls.handler import RecallsHandler, TouchedCodec
 from tests.control_log import known_tenants
 from tests.erased_users import command_record, now_erased
 from tests.streams.harness import PartitionHarness, delivered, plain_settings

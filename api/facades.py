@@ -1,0 +1,119 @@
+"""Endpoints of the facades, which have the APIs of other systems: each request becomes calls of Varve's own API with the caller's key."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import ASGIApp
+from varve_client import AsyncVarveClient, MessagesRefusedError, ServiceProblemError, ServiceUnreachableError
+
+from api.authentication import caller_of
+from api.own_api import OwnApi
+from api.problems import RETRY_AFTER_S, ProblemError, unauthorized
+from memory.errors import RecordError
+
+TIMEOUT_S: Final = 300.0
+"""As long as the clients of the other systems wait."""
+COMMON_ERRORS: Final = (RecordError, MessagesRefusedError, ProblemError, ServiceProblemError, ServiceUnreachableError)
+"""The errors that :func:`refusal_of` takes."""
+
+_BAD_REQUEST: Final = 400
+_UNAUTHORIZED: Final = 401
+_UNAVAILABLE: Final = 503
+_TEMPORARY: Final = (429, _UNAVAILABLE)
+_RETRY: Final[Mapping[str, str]] = {"Retry-After": str(RETRY_AFTER_S)}
+
+Answer = Callable[[AsyncVarveClient, Request], Awaitable[Response]]
+KeyOf = Callable[[Request], str | None]
+
+
+class Refusal(NamedTuple):
+    """An error response, without the form that each API gives it."""
+
+    status: int
+    detail: str
+    headers: Mapping[str, str]
+
+
+def refusal_of(error: Exception) -> Refusal:
+    """The response for one of the :data:`COMMON_ERRORS`, or for a request of another form than the API's.
+
+    Args:
+        error: The error.
+    """
+    match error:
+        case ProblemError():
+            return Refusal(error.status_code, str(error.detail), error.headers or {})
+        case ServiceProblemError():
+            return Refusal(error.status, error.detail, _headers_of(error.status))
+        case MessagesRefusedError():
+            status = next((each["status"] for each in error.refused if each.get("status") in _TEMPORARY), _BAD_REQUEST)
+            return Refusal(status, str(error), _headers_of(status))
+        case ServiceUnreachableError():
+            return Refusal(_UNAVAILABLE, str(error), _RETRY)
+        case _:
+            return Refusal(_BAD_REQUEST, str(error), {})
+
+
+def _headers_of(status: int) -> Mapping[str, str]:
+    if status == _UNAUTHORIZED:
+        return {"WWW-Authenticate": "Bearer"}
+    return _RETRY if status in _TEMPORARY else {}
+
+
+@dataclass(frozen=True, slots=True)
+class _Label:
+    """The route in logs and metrics."""
+
+    path: str
+
+
+class FacadeEndpoints:
+    """Makes the endpoints of one API.
+
+    Args:
+        app: The service's ASGI app, which the endpoints call in this process.
+        refuse: The response for an expected error.
+        errors: The expected errors, besides the :data:`COMMON_ERRORS`.
+    """
+
+    def __init__(self, app: ASGIApp, *, refuse: Callable[[Request, Exception], Response], errors: tuple[type[Exception], ...]) -> None:
+        self._api = OwnApi(app, timeout_s=TIMEOUT_S)
+        self._refuse = refuse
+        self._errors = (*COMMON_ERRORS, *errors)
+
+    def endpoint(self, path: str, answer: Answer, *, key_of: KeyOf) -> Callable[[Request], Awaitable[Response]]:
+        """The endpoint of a route.
+
+        Args:
+            path: The route in logs and metrics.
+            answer: Answers a request, with a client that has the caller's key.
+            key_of: Reads the key of a request; empty if it has none. None: the route needs no key.
+        """
+        label = _Label(path)
+
+        async def endpoint(request: Request) -> Response:
+            request.scope["route"] = label
+            try:
+                key = key_of(request)
+                if key is not None:
+                    await _authenticate(request, key)
+                async with self._api.client(request, key or "") as varve:
+                    return await answer(varve, request)
+            except self._errors as error:
+                return self._refuse(request, error)
+
+        return endpoint
+
+
+async def _authenticate(request: Request, key: str) -> None:
+    """Refuses a caller whom nobody knows before anything of its request's body is read.
+
+    Raises:
+        ProblemError: 401.
+    """
+    if not key:
+        raise unauthorized("send an API key of Varve in the header Authorization or X-API-Key")
+    await caller_of(request.app.state.dependencies, key)

@@ -1,0 +1,308 @@
+"""The requests of the clients and the meaning of their responses, without any I/O: both clients share this module."""
+
+import random
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any, Final, Generic, Literal, TypeVar
+from urllib.parse import quote, urlencode
+
+import httpx
+from pydantic import ValidationError
+
+from varve_client.errors import MessagesRefusedError, ServiceProblemError, ServiceUnreachableError
+from varve_client.models import (
+    BegunErasure,
+    Block,
+    ChangedMessage,
+    Context,
+    Correction,
+    EditedBlock,
+    Erasure,
+    FoundEvents,
+    HistoryPage,
+    KeyStatus,
+    Memory,
+    MemoryPage,
+    RecallResult,
+    SentMessage,
+    Session,
+)
+
+T = TypeVar("T")
+
+BATCH_SIZE: Final = 200
+MAX_ATTEMPTS: Final = 5
+MAX_WAIT_S: Final = 120.0
+"""The client does not wait longer than this for a retry: then the caller has to decide."""
+_DEFAULT_WAIT_S: Final = 1.0
+"""Wait before a retry if the response does not say how long."""
+_TEMPORARY: Final = frozenset({httpx.codes.TOO_MANY_REQUESTS, httpx.codes.SERVICE_UNAVAILABLE})
+
+
+@dataclass(frozen=True, slots=True)
+class Call(Generic[T]):
+    """One request, and how to read its response."""
+
+    method: Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
+    path: str
+    parse: Callable[[Any], T]
+    body: Any = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+def send_calls(messages: Sequence[Mapping[str, Any]]) -> Iterator[Call[list[SentMessage]]]:
+    """One call per batch of messages, in order.
+
+    Each batch has an idempotency key, so that a repeated request does not duplicate messages without an id.
+    """
+    for start in range(0, len(messages), BATCH_SIZE):
+        batch = [dict(each) for each in messages[start : start + BATCH_SIZE]]
+        yield Call("POST", "/v1/messages", lambda body, start=start: _sent(body, start), batch, idempotency_key())  # type: ignore[misc]
+
+
+def edit_call(session: str, message_id: str, text: str, *, user: str | None) -> Call[ChangedMessage]:
+    """An edit of a message."""
+    body = {"text": text} if user is None else {"text": text, "user": user}
+    return Call("PUT", _message_path(session, message_id), ChangedMessage.model_validate, body, idempotency_key())
+
+
+def delete_call(session: str, message_id: str, *, user: str | None) -> Call[ChangedMessage]:
+    """A deletion of a message."""
+    path = _with_query(_message_path(session, message_id), user=user)
+    return Call("DELETE", path, ChangedMessage.model_validate, headers=idempotency_key())
+
+
+def flush_call(session: str | None) -> Call[None]:
+    """Closes the open windows of a session or of the tenant."""
+    return Call("POST", "/v1/flush", lambda body: None, {} if session is None else {"session": session}, idempotency_key())
+
+
+def recall_call(query: str, options: Mapping[str, Any]) -> Call[RecallResult]:
+    """A recall."""
+    return Call("POST", "/v1/recall", RecallResult.model_validate, {"query": query, **_given(options)})
+
+
+def context_call(query: str, options: Mapping[str, Any]) -> Call[Context]:
+    """A context for a prompt."""
+    return Call("POST", "/v1/context", Context.model_validate, {"query": query, **_given(options)})
+
+
+def memory_call(memory_id: str) -> Call[Memory]:
+    """One memory."""
+    return Call("GET", _memory_path(memory_id), Memory.model_validate)
+
+
+def session_call(session: str) -> Call[Session]:
+    """The newest messages of a session."""
+    return Call("GET", f"/v1/sessions/{quote(session, safe='')}", Session.model_validate)
+
+
+def memories_call(filters: Mapping[str, Any], *, after: str | None, limit: int) -> Call[MemoryPage]:
+    """A page of memories."""
+    return Call("GET", _with_query("/v1/memories", **filters, after=after, limit=limit), MemoryPage.model_validate)
+
+
+def delete_memory_call(memory_id: str, *, reason: str) -> Call[Correction]:
+    """A deletion of a memory."""
+    path = _with_query(_memory_path(memory_id), reason=reason or None)
+    return Call("DELETE", path, Correction.model_validate, headers=idempotency_key())
+
+
+def erase_call(user: str, *, reason: str) -> Call[BegunErasure]:
+    """An erasure of a user."""
+    path = _with_query(f"/v1/users/{quote(user, safe='')}", reason=reason or None)
+    return Call("DELETE", path, BegunErasure.model_validate)
+
+
+def erasure_call(subject: str) -> Call[Erasure]:
+    """The receipt of an erasure."""
+    return Call("GET", f"/v1/erasures/{quote(subject, safe='')}", Erasure.model_validate)
+
+
+def status_call() -> Call[KeyStatus]:
+    """The reach of the key."""
+    return Call("GET", "/v1/status", KeyStatus.model_validate)
+
+
+def correction_call(
+    method: Literal["POST", "PATCH"], memory_id: str, action: Literal["", "/invalidate", "/revert"], body: Mapping[str, Any]
+) -> Call[Correction]:
+    """A correction, an invalidation or a reversal."""
+    return Call(method, _memory_path(memory_id) + action, Correction.model_validate, dict(body), idempotency_key())
+
+
+def blocks_call(user: str | None) -> Call[list[Block]]:
+    """A user's blocks."""
+    return Call("GET", _with_query("/v1/blocks", user=user), lambda body: [Block.model_validate(each) for each in body["blocks"]])
+
+
+def block_call(entity_type: str, property_name: str, user: str | None) -> Call[Block]:
+    """One block."""
+    return Call("GET", _with_query(_block_path(entity_type, property_name), user=user), Block.model_validate)
+
+
+def edit_block_call(entity_type: str, property_name: str, body: Mapping[str, Any]) -> Call[EditedBlock]:
+    """An edit of a block."""
+    path = f"{_block_path(entity_type, property_name)}/edits"
+    return Call("POST", path, EditedBlock.model_validate, _given(body), idempotency_key())
+
+
+def undo_edit_call(entity_type: str, property_name: str, edit: str, body: Mapping[str, Any]) -> Call[EditedBlock]:
+    """The reversal of an edit."""
+    path = f"{_block_path(entity_type, property_name)}/edits/{quote(edit, safe='')}/undo"
+    return Call("POST", path, EditedBlock.model_validate, _given(body), idempotency_key())
+
+
+def search_events_call(query: str, user: str | None, page: int) -> Call[FoundEvents]:
+    """A page of the events nearest to a text."""
+    return Call("POST", "/v1/blocks/search", FoundEvents.model_validate, _given({"query": query, "user": user, "page": page}))
+
+
+def entity_call(entity_type: str, key: Sequence[str], *, as_of: datetime | None, known_at: datetime | None) -> Call[Memory]:
+    """One entity."""
+    return Call("GET", _with_query(_entity_path(entity_type, key), as_of=as_of, known_at=known_at), Memory.model_validate)
+
+
+def history_call(
+    entity_type: str, key: Sequence[str], *, as_of: datetime | None, known_at: datetime | None, after: str | None, limit: int
+) -> Call[HistoryPage]:
+    """A page of an entity's history."""
+    path = f"{_entity_path(entity_type, key)}/history"
+    return Call("GET", _with_query(path, as_of=as_of, known_at=known_at, after=after, limit=limit), HistoryPage.model_validate)
+
+
+def retry_wait_s(response: httpx.Response, *, attempt: int, max_attempts: int = MAX_ATTEMPTS) -> float | None:
+    """Seconds until the request may be repeated.
+
+    Args:
+        response: The response to an attempt.
+        attempt: The number of that attempt, from 1.
+        max_attempts: Most attempts of one request.
+
+    Returns:
+        None if the request must not be repeated.
+    """
+    # A 409 with Retry-After: the first attempt is still being processed. Without: the change does not fit, and never will.
+    is_temporary = response.status_code in _TEMPORARY or (
+        response.status_code == httpx.codes.CONFLICT and "Retry-After" in response.headers
+    )
+    if not is_temporary or attempt >= max_attempts:
+        return None
+    asked = retry_after_s(response.headers.get("Retry-After"), now=datetime.now(UTC))
+    wait_s = _DEFAULT_WAIT_S * random.uniform(0.5, 1.5) if asked is None else asked
+    return wait_s if wait_s <= MAX_WAIT_S else None
+
+
+def retry_after_s(header: str | None, *, now: datetime) -> float | None:
+    """Seconds that a ``Retry-After`` header asks for (RFC 9110, 10.2.3); None if it is missing or unreadable."""
+    if not header:
+        return None
+    if header.strip().isdigit():
+        return float(header)
+    try:
+        moment = parsedate_to_datetime(header)
+    except (ValueError, OverflowError):
+        return None
+    return max(0.0, (moment.replace(tzinfo=moment.tzinfo or UTC) - now).total_seconds())
+
+
+def read_response(call: Call[T], response: httpx.Response, *, url: str) -> T:
+    """Parses a response.
+
+    Raises:
+        ServiceProblemError: If the service refused the request, or its response cannot be read.
+        MessagesRefusedError: If it refused some messages of a batch.
+    """
+    if not response.is_success:
+        raise _problem(response, f"{url}{call.path}")
+    try:
+        return call.parse(response.json())
+    except ValueError as error:
+        detail = _parse_failure(error)
+        raise ServiceProblemError(
+            f"{url}{call.path} answered {response.status_code} with a body that this client cannot read: {detail}",
+            status=response.status_code,
+            kind="",
+            detail=detail,
+            trace_id=None,
+            members={},
+        ) from error
+
+
+def unreachable(url: str, error: httpx.TransportError) -> ServiceUnreachableError:
+    """The error for a request that got no response."""
+    return ServiceUnreachableError(f"{url} cannot be reached ({error or type(error).__name__}): is `varve dev` or `varve serve` running?")
+
+
+def idempotency_key() -> dict[str, str]:
+    """A header that marks the repetitions of one request."""
+    return {"Idempotency-Key": str(uuid.uuid4())}
+
+
+def _sent(body: Any, start: int) -> list[SentMessage]:
+    items = body["items"]
+    refused = [{**item, "index": start + item["index"]} for item in items if item["status"] != httpx.codes.OK]
+    if refused:
+        first = refused[0]
+        problem = first.get("problem", {})
+        reason = problem.get("detail") or problem.get("title")
+        raise MessagesRefusedError(
+            f"the service refused {len(refused)} of {len(items)} messages, first {first.get('id') or first['index']}: {reason}",
+            refused=refused,
+        )
+    return [SentMessage.model_validate({"id": item["id"], "position": item["position"]}) for item in items]
+
+
+def _parse_failure(error: ValueError) -> str:
+    """One line about invalid JSON, or about the first field that has another form than expected."""
+    if not isinstance(error, ValidationError):
+        return f"invalid JSON: {error}"
+    first = error.errors(include_url=False, include_input=False)[0]
+    return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+
+
+def _problem(response: httpx.Response, url: str) -> ServiceProblemError:
+    try:
+        members = response.json()
+    except ValueError:
+        members = {}
+    if not isinstance(members, dict):
+        members = {}
+    detail = str(members.get("detail") or members.get("title") or response.text[:200] or response.reason_phrase)
+    return ServiceProblemError(
+        f"{url} answered {response.status_code}: {detail}",
+        status=response.status_code,
+        kind=str(members.get("type", "")).rpartition(":")[2],
+        detail=detail,
+        trace_id=members.get("trace_id"),
+        members=members,
+    )
+
+
+def _given(options: Mapping[str, Any]) -> dict[str, Any]:
+    values = {name: value.isoformat() if isinstance(value, datetime) else value for name, value in options.items()}
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _with_query(path: str, **parameters: Any) -> str:
+    given = _given(parameters)
+    return f"{path}?{urlencode(given, doseq=True)}" if given else path
+
+
+def _memory_path(memory_id: str) -> str:
+    return f"/v1/memories/{quote(memory_id, safe='')}"
+
+
+def _block_path(entity_type: str, property_name: str) -> str:
+    return f"/v1/blocks/{quote(entity_type, safe='')}/{quote(property_name, safe='')}"
+
+
+def _message_path(session: str, message_id: str) -> str:
+    return f"/v1/messages/{quote(session, safe='')}/{quote(message_id, safe='')}"
+
+
+def _entity_path(entity_type: str, key: Sequence[str]) -> str:
+    return "/".join(["/v1/entities", *(quote(part, safe="") for part in (entity_type, *key))])

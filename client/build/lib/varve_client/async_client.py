@@ -1,0 +1,326 @@
+"""The asynchronous client."""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Self, TypeVar
+
+import httpx
+
+from varve_client import _calls as calls
+from varve_client.models import (
+    BegunErasure,
+    Block,
+    ChangedMessage,
+    Context,
+    Correction,
+    EditedBlock,
+    Erasure,
+    FoundEvents,
+    HistoryPage,
+    KeyStatus,
+    Memory,
+    MemoryPage,
+    RecallResult,
+    SentMessage,
+    Session,
+)
+
+T = TypeVar("T")
+
+
+class AsyncVarveClient:
+    """Calls the service for one tenant. Use it as an asynchronous context manager.
+
+    Every method raises ``ServiceUnreachableError`` if the service cannot be reached, and ``ServiceProblemError`` if it refuses the request.
+    Requests are repeated while the service refuses them temporarily.
+
+    Args:
+        url: The address of the service, such as ``http://127.0.0.1:8080``.
+        api_key: The tenant's key.
+        timeout_s: Timeout of one attempt, in seconds.
+        max_attempts: Most attempts of a request that the service refuses temporarily. 1: it is never repeated.
+        http: The HTTP client to use, for proxies, certificates or tests. The caller closes it. Default: one of its own.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        api_key: str,
+        timeout_s: float = 30.0,
+        max_attempts: int = calls.MAX_ATTEMPTS,
+        http: httpx.AsyncClient | None = None,
+    ) -> None:
+        self._url = url.rstrip("/")
+        self._headers = {"Authorization": f"Bearer {api_key}"}
+        self._owns_http = http is None
+        self._max_attempts = max_attempts
+        self._http = http or httpx.AsyncClient(timeout=timeout_s)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """Closes the connections."""
+        if self._owns_http:
+            await self._http.aclose()
+
+    async def send(
+        self, messages: Sequence[Mapping[str, Any]], *, on_batch: Callable[[int], None] = lambda count: None
+    ) -> list[SentMessage]:
+        """Sends messages in order, in batches; each batch is durable before the next is sent.
+
+        Args:
+            messages: Each has at least ``user``, ``session`` and ``text``; also ``id``, ``role``, ``speaker``, ``event_time``,
+                ``time_zone``, ``metadata``, ``tool_call``, ``automated``. Messages of OpenAI's and Anthropic's APIs are accepted as they
+                are, with ``user`` and ``session``. A message with the id of an earlier one of the same session is stored once.
+            on_batch: Called with the number of messages of each batch, once they are durable.
+
+        Returns:
+            The id and position of each message.
+
+        Raises:
+            MessagesRefusedError: If the service refused some of them. The others are durable.
+        """
+        sent: list[SentMessage] = []
+        for call in calls.send_calls(messages):
+            batch = await self._request(call)
+            on_batch(len(batch))
+            sent += batch
+        return sent
+
+    async def edit_message(self, session: str, message_id: str, text: str, *, user: str | None = None) -> ChangedMessage:
+        """Replaces the text of a message. Everything that is based on the old text is retracted, and the new text is extracted.
+
+        Args:
+            session: The session of the message.
+            message_id: The id of the message.
+            text: The new text, not blank.
+            user: The user of the message. Default: the user to whom the key is bound.
+
+        Raises:
+            ServiceProblemError: With status 404 if the user has no such message in the session.
+        """
+        return await self._request(calls.edit_call(session, message_id, text, user=user))
+
+    async def delete_message(self, session: str, message_id: str, *, user: str | None = None) -> ChangedMessage:
+        """Deletes a message and everything that is based on it.
+
+        Args:
+            session: The session of the message.
+            message_id: The id of the message.
+            user: The user of the message. Default: the user to whom the key is bound.
+
+        Raises:
+            ServiceProblemError: With status 404 if the user has no such message in the session.
+        """
+        return await self._request(calls.delete_call(session, message_id, user=user))
+
+    async def flush(self, session: str | None = None) -> None:
+        """Closes the open window of a session, or of all sessions of the tenant, so that its messages are extracted now."""
+        await self._request(calls.flush_call(session))
+
+    async def recall(self, query: str, **options: Any) -> RecallResult:
+        """Finds memories.
+
+        Args:
+            query: The question.
+            **options: Further fields of the request, such as ``user``, ``session``, ``limit``, ``as_of``, ``min_confidence`` or ``mode``.
+                Those that are None are left out.
+        """
+        return await self._request(calls.recall_call(query, options))
+
+    async def context(self, query: str, **options: Any) -> Context:
+        """Returns what the memory knows as a block of text for the user part of a prompt.
+
+        Args:
+            query: The question.
+            **options: Further fields of the request, such as ``user``, ``session`` or ``tokens``. Those that are None are left out.
+        """
+        return await self._request(calls.context_call(query, options))
+
+    async def memory(self, memory_id: str) -> Memory:
+        """Returns one memory."""
+        return await self._request(calls.memory_call(memory_id))
+
+    async def session(self, session: str) -> Session:
+        """Returns the newest messages of a session; none for a session that is unknown or long idle."""
+        return await self._request(calls.session_call(session))
+
+    async def memories(
+        self,
+        *,
+        user: str | None = None,
+        session: str | None = None,
+        kinds: Sequence[str] | None = None,
+        types: Sequence[str] | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        after: str | None = None,
+        limit: int = 50,
+    ) -> MemoryPage:
+        """Returns a page of the memories, ordered by id, without invalidated and expired ones.
+
+        Args:
+            user: Only this user's memories. Default: all users that the key may access.
+            session: Only memories of this session. Default: any.
+            kinds: Only memories of these kinds: ``event``, ``entity``, ``summary``, ``segment``. Default: any.
+            types: Only memories of these event or entity types. Default: any.
+            since: Only memories that may have happened at this time or later. Default: no limit.
+            until: Only memories that may have happened before this time. Default: no limit.
+            after: The ``next`` of the previous page. Default: the first page.
+            limit: Number of memories per page, up to 200.
+        """
+        filters = {"user": user, "session": session, "kind": kinds, "type": types, "since": since, "until": until}
+        return await self._request(calls.memories_call(filters, after=after, limit=limit))
+
+    async def delete_memory(self, memory_id: str, *, reason: str = "") -> Correction:
+        """Deletes an event for good. ``remaining`` of the result lists what still has its content.
+
+        Raises:
+            ServiceProblemError: With status 404 if there is no such memory, and 422 if it is no event.
+        """
+        return await self._request(calls.delete_memory_call(memory_id, reason=reason))
+
+    async def erase_user(self, user: str, *, reason: str = "") -> BegunErasure:
+        """Starts the permanent erasure of a user. The key needs the scope ``erase``.
+
+        Args:
+            user: The user.
+            reason: Reason for the audit log, which is kept forever: do not name the user in it.
+        """
+        return await self._request(calls.erase_call(user, reason=reason))
+
+    async def erasure(self, subject: str) -> Erasure:
+        """Returns an erasure; it is finished once ``finished_at`` is set.
+
+        Args:
+            subject: The ``subject`` of the result of ``erase_user``.
+        """
+        return await self._request(calls.erasure_call(subject))
+
+    async def status(self) -> KeyStatus:
+        """Returns the tenant, the user and the scopes of the key."""
+        return await self._request(calls.status_call())
+
+    async def correct(self, memory_id: str, **changes: Any) -> Correction:
+        """Replaces parts of a memory.
+
+        Args:
+            memory_id: The id of an event or of an entity.
+            **changes: ``content``, ``properties``, ``date`` and ``reason``.
+        """
+        return await self._request(calls.correction_call("PATCH", memory_id, "", changes))
+
+    async def invalidate(self, memory_id: str, *, reason: str = "") -> Correction:
+        """Marks an event as false: recalls no longer return it, and entities are computed without it."""
+        return await self._request(calls.correction_call("POST", memory_id, "/invalidate", {"reason": reason}))
+
+    async def revert(self, memory_id: str, *, reason: str = "") -> Correction:
+        """Takes back the newest correction of a memory."""
+        return await self._request(calls.correction_call("POST", memory_id, "/revert", {"reason": reason}))
+
+    async def blocks(self, user: str | None = None) -> list[Block]:
+        """Returns a user's blocks of text that agents edit.
+
+        Args:
+            user: The user. Default: the user to whom the key is bound.
+        """
+        return await self._request(calls.blocks_call(user))
+
+    async def block(self, entity_type: str, property_name: str, *, user: str | None = None) -> Block:
+        """Returns one block.
+
+        Args:
+            entity_type: Its entity type.
+            property_name: Its property.
+            user: The user. Default: the user to whom the key is bound.
+        """
+        return await self._request(calls.block_call(entity_type, property_name, user))
+
+    async def edit_block(self, entity_type: str, property_name: str, tool: str, **arguments: Any) -> EditedBlock:
+        """Edits a block. ``ServiceProblemError`` of the kind ``edit-conflict``: the edit does not fit the block as it is now.
+
+        Args:
+            entity_type: Its entity type.
+            property_name: Its property.
+            tool: ``append``, ``replace`` or ``insert``.
+            **arguments: ``user``, ``text``, ``old`` (the text to replace), ``line`` (before which to insert), ``version`` and ``reason``.
+        """
+        return await self._request(calls.edit_block_call(entity_type, property_name, {"tool": tool, **arguments}))
+
+    async def undo_edit(self, entity_type: str, property_name: str, edit: str, *, user: str | None = None, reason: str = "") -> EditedBlock:
+        """Undoes one of a block's newest edits.
+
+        Args:
+            entity_type: The block's entity type.
+            property_name: The block's property.
+            edit: The id of the edit.
+            user: The user. Default: the user to whom the key is bound.
+            reason: The reason, for the log.
+        """
+        return await self._request(calls.undo_edit_call(entity_type, property_name, edit, {"user": user, "reason": reason}))
+
+    async def search_events(self, query: str, *, user: str | None = None, page: int = 0) -> FoundEvents:
+        """Returns a page of the user's events nearest to a text, five to a page.
+
+        Args:
+            query: The text.
+            user: The user. Default: the user to whom the key is bound.
+            page: The page; the first page is 0.
+        """
+        return await self._request(calls.search_events_call(query, user, page))
+
+    async def entity(
+        self, entity_type: str, key: Sequence[str], *, as_of: datetime | None = None, known_at: datetime | None = None
+    ) -> Memory:
+        """Returns one entity.
+
+        Args:
+            entity_type: Its type.
+            key: The parts of its key, in the order of the schema's ``Keys``.
+            as_of: Its state at that time, by the times of the events. Default: now.
+            known_at: Its state as far as it was known at that time. Default: now.
+        """
+        return await self._request(calls.entity_call(entity_type, key, as_of=as_of, known_at=known_at))
+
+    async def entity_history(
+        self,
+        entity_type: str,
+        key: Sequence[str],
+        *,
+        as_of: datetime | None = None,
+        known_at: datetime | None = None,
+        after: str | None = None,
+        limit: int = 50,
+    ) -> HistoryPage:
+        """Returns a page of the changes of an entity, oldest first.
+
+        Args:
+            entity_type: Its type.
+            key: The parts of its key, in the order of the schema's ``Keys``.
+            as_of: Leaves out what happened later. Default: no limit.
+            known_at: Leaves out what became known later. Default: no limit.
+            after: The ``next`` of the previous page. Default: the first page.
+            limit: Number of entries per page, up to 200.
+        """
+        return await self._request(calls.history_call(entity_type, key, as_of=as_of, known_at=known_at, after=after, limit=limit))
+
+    async def _request(self, call: calls.Call[T]) -> T:
+        attempt = 1
+        while True:
+            try:
+                response = await self._http.request(
+                    call.method, self._url + call.path, json=call.body, headers={**self._headers, **call.headers}
+                )
+            except httpx.TransportError as error:
+                raise calls.unreachable(self._url, error) from error
+            wait_s = calls.retry_wait_s(response, attempt=attempt, max_attempts=self._max_attempts)
+            if wait_s is None:
+                return calls.read_response(call, response, url=self._url)
+            await asyncio.sleep(wait_s)
+            attempt += 1

@@ -1,0 +1,46 @@
+"""Errors that the clients raise."""
+
+from collections.abc import Mapping
+from typing import Any
+
+
+class VarveClientError(Exception):
+    """Base of this package's errors."""
+
+
+class ServiceUnreachableError(VarveClientError):
+    """The service could not be reached, or the connection broke before its response was complete."""
+
+
+class ServiceProblemError(VarveClientError):
+    """The service refused a request, and repeating it did not help.
+
+    Args:
+        message: One sentence for people.
+        status: The HTTP status.
+        kind: The last part of the problem's type, such as ``not-found``; empty if the response was no problem document.
+        detail: What was wrong, and what to do.
+        trace_id: The id under which the service logged the request, if it says so.
+        members: All members of the problem document.
+    """
+
+    def __init__(self, message: str, *, status: int, kind: str, detail: str, trace_id: str | None, members: Mapping[str, Any]) -> None:
+        super().__init__(message)
+        self.status = status
+        self.kind = kind
+        self.detail = detail
+        self.trace_id = trace_id
+        self.members = dict(members)
+
+
+class MessagesRefusedError(VarveClientError):
+    """The service accepted some messages of a batch and refused others. The accepted ones are durable.
+
+    Args:
+        message: One sentence for people.
+        refused: For each refused message its ``index`` in the sequence that was sent, ``status`` and ``problem``.
+    """
+
+    def __init__(self, message: str, *, refused: list[dict[str, Any]]) -> None:
+        super().__init__(message)
+        self.refused = refused

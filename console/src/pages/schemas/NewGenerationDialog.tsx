@@ -1,0 +1,67 @@
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+
+import { useAnnounce } from "@/api/generations";
+import { methodsQuery, revisionsQuery } from "@/api/schemas";
+import { usePrincipal } from "@/api/session";
+import { Button } from "@/ui/Button";
+import { Code } from "@/ui/Code";
+import { Dialog } from "@/ui/Dialog";
+import { SelectField, TextField } from "@/ui/Field";
+import { ErrorNote } from "@/ui/states";
+
+/** Announces a generation, and shows the command that writes it from the log. */
+export function NewGenerationDialog({ tenant, onClose }: { tenant: string; onClose: () => void }) {
+  const principal = usePrincipal();
+  const announce = useAnnounce(tenant);
+  const revisions = useQuery(revisionsQuery(principal));
+  const methods = useQuery(methodsQuery(principal));
+  const [name, setName] = useState("");
+  const [schema, setSchema] = useState("");
+  const [method, setMethod] = useState("");
+  const usable = (revisions.data ?? []).filter((each) => each.owner == null || each.owner === tenant);
+
+  return (
+    <Dialog title={`New generation of ${tenant}`} onClose={onClose}>
+      {announce.isSuccess ? (
+        <div className="space-y-4 text-sm">
+          <p>The generation {name} is announced. This command writes it from the log, while the live one goes on:</p>
+          <Code text={`varve replay extraction --generation ${name}`} />
+          <p className="text-muted">Make it live when the command has caught up.</p>
+          <div className="flex justify-end">
+            <Button onClick={onClose}>Close</Button>
+          </div>
+        </div>
+      ) : (
+        <form
+          className="space-y-4"
+          onSubmit={(event) => {
+            event.preventDefault();
+            announce.mutate({ name, schema: schema || null, method: method || null });
+          }}
+        >
+          <TextField label="Name" required maxLength={64} pattern="[A-Za-z0-9][A-Za-z0-9._\-]*" value={name} onChange={(event) => setName(event.target.value)} />
+          <SelectField
+            label="Schema"
+            options={[{ value: "", label: "That of the live generation" }, ...usable.map((each) => ({ value: each.schema, label: each.schema }))]}
+            value={schema}
+            onChange={(event) => setSchema(event.target.value)}
+          />
+          <SelectField
+            label="Method"
+            options={[{ value: "", label: "That of the schema" }, ...(methods.data ?? []).map((each) => ({ value: each.method, label: each.method }))]}
+            value={method}
+            onChange={(event) => setMethod(event.target.value)}
+          />
+          {announce.isError && <ErrorNote error={announce.error} />}
+          <div className="flex justify-end gap-2">
+            <Button onClick={onClose}>Cancel</Button>
+            <Button type="submit" tone="primary" busy={announce.isPending}>
+              Announce
+            </Button>
+          </div>
+        </form>
+      )}
+    </Dialog>
+  );
+}

@@ -1,0 +1,52 @@
+"""The periodic work of the flow that one of the query services does."""
+
+import secrets
+from functools import partial
+
+from control.erasure import subject_of
+from runtime.logs import logger
+from runtime.metrics import Metrics
+from runtime.redis import GuardedRedis
+from runtime.settings import Settings
+from stores.port import MemoryStore, ServiceJob
+from streams.operations.proof.prove import prove, sampled_users
+from streams.operations.retention.run import retain
+
+_log = logger(__name__)
+
+
+def jobs_of(settings: Settings) -> list[ServiceJob]:
+    """The jobs that the settings ask for."""
+    jobs: list[ServiceJob] = []
+    if settings.retention.interval_s:
+        jobs.append(ServiceJob(name="retention", interval_s=settings.retention.interval_s, work=partial(_retain, settings)))
+    if settings.proof.interval_s:
+        jobs.append(ServiceJob(name="proof", interval_s=settings.proof.interval_s, work=partial(_prove, settings)))
+    return jobs
+
+
+async def _retain(settings: Settings, *, store: MemoryStore, redis: GuardedRedis, metrics: Metrics) -> None:
+    report = await retain(settings, redis=redis)
+    for counts in report.found.values():
+        for what, count in counts.items():
+            metrics.retention_removed.labels(what).inc(count)
+
+
+async def _prove(settings: Settings, *, store: MemoryStore, redis: GuardedRedis, metrics: Metrics) -> None:
+    seed = secrets.token_hex(8)
+    users = await sampled_users(settings, settings.proof.users, seed=seed)
+    for proof in await prove(settings, users, store=store):
+        metrics.proved_users.labels(proof.outcome).inc()
+        subject = subject_of(proof.tenant, proof.user)
+        for each in proof.differences:
+            metrics.proof_differences.labels(each.problem).inc()
+            _log.error(
+                "proof_differs",
+                tenant=proof.tenant,
+                subject=subject,
+                memory=each.memory_id,
+                kind=each.kind,
+                problem=each.problem,
+                fields=each.fields,
+            )
+    metrics.proved_at.set_to_current_time()

@@ -1,0 +1,1 @@
+"""Proof: the memories that are served are those that the log gives."""

@@ -1,0 +1,1 @@
+"""Retention: removes what tenants keep no longer, through the log."""

@@ -1,0 +1,321 @@
+"""The part of retention that concerns records of ``extractions``. Pure.
+
+Of several extractions of a window the events stage publishes the newest: retention rewrites this one, under its own key, and removes the
+superseded ones. A window without results is removed whole, with all records that only name it.
+"""
+
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final
+
+import orjson
+
+from memory.errors import KeyFormatError, VarveError
+from memory.headers import (
+    CORRECTION,
+    ERASURE,
+    EVOLUTION,
+    EXPIRY,
+    GENERATION_DROP,
+    KIND,
+    RETENTION,
+    RETRACTION,
+    TICK,
+    TOUCHES,
+    origin_of,
+    place_of,
+)
+from memory.keys import decode_key
+from memory.positions import LogPosition
+from memory.records import Contribution, Correction, Evolution, Expiry, Extraction, MessageRetraction, Touches
+from memory.retention import OTHERS, is_due, is_older, without_old_results
+from runtime.tracing import Headers
+from streams.operations.retention.tenants import EntityTypes, KeptTenant
+
+_LEFT_ALONE: Final = frozenset({ERASURE, GENERATION_DROP, RETENTION})
+"""Kinds of records that name no results."""
+
+
+@dataclass(frozen=True, slots=True)
+class LogRecord:
+    """A record of ``extractions``."""
+
+    topic: str
+    partition: int
+    offset: int
+    key: bytes
+    value: bytes | None
+    headers: Headers
+    appended_at: datetime
+
+    @property
+    def kind(self) -> bytes | None:
+        """Its kind; None: it is an extraction."""
+        return next((content for name, content in self.headers if name == KIND), None)
+
+    @property
+    def original_offset(self) -> int:
+        """The first offset of a record that was redriven or rewritten."""
+        return self.origin.offset
+
+    @property
+    def origin(self) -> LogPosition:
+        """The first position of a record that was redriven, rewritten or copied."""
+        origin = origin_of(self.headers) or place_of(self.headers)
+        return LogPosition(self.topic, self.partition, self.offset) if origin is None else origin
+
+
+Place = tuple[int, str, str]
+"""Partition, window and generation."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class _Rank:
+    """Rank of an extraction among those of its window: the events stage publishes the highest."""
+
+    drops: int
+    revision: int
+    offset: int
+
+
+@dataclass(slots=True)
+class _Newest:
+    rank: _Rank
+    key: bytes
+    has_results: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Rewritten:
+    """An extraction that takes the place of a record with the same key."""
+
+    record: LogRecord
+    extraction: Extraction
+    removed: int
+    """Number of results that it lacks."""
+
+    @property
+    def source(self) -> Extraction:
+        """The record's content."""
+        return self.extraction
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is left of its window."""
+        return not self.extraction.events and not self.extraction.patches
+
+
+@dataclass(frozen=True, slots=True)
+class TakenBack:
+    """A correction without its content, which takes the place of a record with the same key, and makes entities lose it."""
+
+    record: LogRecord
+    correction: Correction
+
+    @property
+    def source(self) -> Correction:
+        """The record's content."""
+        return self.correction
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the record is removed once it is handled: always."""
+        return True
+
+
+@dataclass(slots=True)
+class WindowIndex:
+    """The newest extraction of each window of the tenants: the first reading of the log."""
+
+    tenants: Mapping[str, KeptTenant]
+    newest: dict[Place, _Newest] = field(default_factory=dict)
+    _keys: dict[bytes, Place] = field(default_factory=dict)
+    _offsets: dict[tuple[int, bytes], int] = field(default_factory=dict)
+    """The offset of the last record of each key."""
+
+    def add(self, record: LogRecord) -> None:
+        """Adds the next record."""
+        if tenant_of_key(record.key) not in self.tenants:
+            return
+        self._offsets[record.partition, record.key] = record.offset
+        if record.kind is not None:
+            return
+        if record.value is None:
+            place = self._keys.pop(record.key, None)
+            if place is not None and self.newest[place].key == record.key:
+                del self.newest[place]
+            return
+        fields = _fields(record.value)
+        if fields is None or "window_id" not in fields:
+            return
+        place = record.partition, fields["window_id"], fields.get("generation") or ""
+        rank = _Rank(fields.get("drops") or 0, fields.get("revision") or 0, record.original_offset)
+        self._keys[record.key] = place
+        known = self.newest.get(place)
+        if known is None or known.rank <= rank:
+            self.newest[place] = _Newest(rank, record.key, bool(fields.get("events") or fields.get("patches")))
+
+    def is_last(self, record: LogRecord) -> bool:
+        """Whether no record with the same key follows: compaction has not removed an earlier one yet."""
+        return self._offsets.get((record.partition, record.key)) == record.offset
+
+    def is_newest(self, record: LogRecord, extraction: Extraction) -> bool:
+        """Whether the events stage publishes an extraction, and no other of its window."""
+        known = self.newest.get((record.partition, extraction.window_id, extraction.generation))
+        return known is None or known.key == record.key
+
+    def living(self) -> set[str]:
+        """The windows that have results in any generation."""
+        return {window for (_, window, _), each in self.newest.items() if each.has_results}
+
+    def empty(self, rewritten: Rewritten) -> None:
+        """Records a window that has lost its last result."""
+        extraction = rewritten.extraction
+        known = self.newest.get((rewritten.record.partition, extraction.window_id, extraction.generation))
+        if known is not None:
+            known.has_results = False
+
+
+@dataclass(frozen=True, slots=True)
+class Extractions:
+    """Decides about single records, once the index is complete."""
+
+    index: WindowIndex
+    entity_types: EntityTypes
+
+    def rewritten(self, record: LogRecord) -> Rewritten | None:
+        """The extraction that replaces a record; None if it stays, or is no extraction."""
+        tenant = self._tenant_of(record)
+        if tenant is None or record.value is None:
+            return None
+        with suppress(VarveError):
+            extraction = Extraction.from_json(record.value)
+            if tenant.is_held(extraction.user) or not self.index.is_newest(record, extraction):
+                return None
+            is_empty = not extraction.events and not extraction.patches
+            is_old = tenant.oldest is not None and extraction.window_end < tenant.oldest
+            if is_due(extraction, tenant.limits, self.entity_types.of(extraction)) or (is_empty and is_old):
+                after = without_old_results(extraction, tenant.limits)
+                removed = len(extraction.events) + len(extraction.patches) - len(after.events) - len(after.patches)
+                return Rewritten(record, after.model_copy(update={"retained": dict(tenant.limits)}), removed)
+        return None
+
+    def is_superseded(self, record: LogRecord) -> bool:
+        """Whether a record is an extraction with old results that the events stage does not publish any more."""
+        tenant = self._tenant_of(record)
+        if tenant is None or record.value is None:
+            return False
+        with suppress(VarveError):
+            extraction = Extraction.from_json(record.value)
+            if tenant.is_held(extraction.user) or self.index.is_newest(record, extraction):
+                return False
+            return without_old_results(extraction, tenant.limits) is not extraction
+        return False
+
+    def taken_back(self, record: LogRecord) -> TakenBack | None:
+        """The record that replaces an old correction of an entity's fields; None if the record stays, or is no such correction."""
+        tenant = self.index.tenants.get(tenant_of_key(record.key))
+        if tenant is None or record.kind != CORRECTION or record.value is None or not self.index.is_last(record):
+            return None
+        with suppress(VarveError):
+            correction = Correction.from_json(record.value)
+            entity = correction.entity
+            if entity is None or correction.action == "edit" or correction.retained_offset is not None or _is_held(tenant, record):
+                return None
+            if is_older(correction.time, tenant.limits, entity.entity_type):
+                without_words = {"entity": entity.model_copy(update={"changes": []}), "reason": "", "retained_offset": record.offset}
+                return TakenBack(record, correction.model_copy(update=without_words))
+        return None
+
+    def _tenant_of(self, record: LogRecord) -> KeptTenant | None:
+        """The tenant of an extraction that the log still has."""
+        tenant = self.index.tenants.get(tenant_of_key(record.key))
+        is_extraction = record.kind is None and record.value is not None
+        return tenant if tenant is not None and is_extraction and self.index.is_last(record) else None
+
+
+class Companions:
+    """Decides about records that are no extractions, once all windows are rewritten.
+
+    Args:
+        index: The newest extraction of each window.
+        emptied: The windows that have lost their last result in this run.
+    """
+
+    def __init__(self, index: WindowIndex, emptied: Collection[str]) -> None:
+        self._index = index
+        self._emptied = frozenset(emptied)
+        self._living = index.living()
+
+    def is_over(self, record: LogRecord) -> bool:
+        """Whether a record names only removed results."""
+        tenant = self._index.tenants.get(tenant_of_key(record.key))
+        kind = record.kind
+        if tenant is None or kind is None or kind in _LEFT_ALONE or record.value is None:
+            return False
+        if not self._index.is_last(record) or _is_held(tenant, record):
+            return False
+        with suppress(VarveError):
+            if kind == TICK:
+                # Only if no type is kept forever: a later tick does what an earlier one did.
+                oldest = tenant.oldest
+                return OTHERS in tenant.limits and oldest is not None and Contribution.from_json(record.value).time < oldest
+            if kind == CORRECTION and _is_old_correction(Correction.from_json(record.value), tenant):
+                return True
+            windows = set(windows_named(kind, record.value))
+            is_old = tenant.oldest is not None and record.appended_at < tenant.oldest
+            return bool(windows) and not windows & self._living and (is_old or windows <= self._emptied)
+        return False
+
+
+def windows_named(kind: bytes, value: bytes) -> Iterator[str]:
+    """The windows that a record of a kind names.
+
+    Raises:
+        RecordError: If it cannot be read.
+    """
+    if kind == CORRECTION:
+        event = Correction.from_json(value).event
+        yield from () if event is None else (event.window_id,)
+    elif kind == TOUCHES:
+        yield from (each.window_id for each in Touches.from_json(value).events)
+    elif kind == EXPIRY:
+        yield from (each.window_id for each in Expiry.from_json(value).events)
+    elif kind == EVOLUTION:
+        yield from (each.window_id for update in Evolution.from_json(value).updates for each in (update.owner, update.target))
+    elif kind == RETRACTION:
+        yield MessageRetraction.from_json(value).window_id
+
+
+def _is_old_correction(correction: Correction, tenant: KeptTenant) -> bool:
+    """Whether a correction was taken back, or is about an event beyond its limit, which was said before the correction was made."""
+    if correction.retained_offset is not None:
+        return True
+    return correction.event is not None and is_older(correction.time, tenant.limits, correction.event.type)
+
+
+def _is_held(tenant: KeptTenant, record: LogRecord) -> bool:
+    user = (*_parts(record.key), "", "")[1]
+    return bool(user) and tenant.is_held(user)
+
+
+def tenant_of_key(key: bytes) -> str:
+    """The tenant of a record; empty if the key has another format."""
+    return (*_parts(key), "")[0]
+
+
+def _parts(key: bytes) -> tuple[str, ...]:
+    try:
+        return decode_key(key)
+    except KeyFormatError:
+        return ()
+
+
+def _fields(value: bytes) -> dict[str, Any] | None:
+    try:
+        fields = orjson.loads(value)
+    except orjson.JSONDecodeError:
+        return None
+    return fields if isinstance(fields, dict) else None

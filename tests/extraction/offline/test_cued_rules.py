@@ -1,0 +1,48 @@
+"""The rules give the same results whether they are tried on every text or only on texts with their cues."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evaluation.facts.items import CONVERSATIONS, SHIPPED, read_items
+from extraction.offline import moods
+from extraction.offline.drafting import read_window
+from extraction.offline.quantities import quantities_of
+from memory.cued_patterns import all_tried
+from memory.dates import mentions
+from memory.records import Window
+from tests.extraction.offline.windows import window_of
+
+_EVERY = 16
+"""Of so many shipped items one is read."""
+
+
+def _read(windows: Sequence[Window]) -> list[object]:
+    """What the rules read in windows, without what they keep of texts that they read before."""
+    moods._read.cache_clear()
+    mentions._dates_in.cache_clear()
+    return [(read_window(each, frozenset()), [list(quantities_of(message.text)) for message in each.messages]) for each in windows]
+
+
+def _texts() -> list[str]:
+    return [message.text for item in read_items(SHIPPED)[::_EVERY] for message in item.messages]
+
+
+@pytest.mark.parametrize("path", [SHIPPED, CONVERSATIONS], ids=["sentences", "conversations"])
+def test_shipped_messages_are_read_alike(path: Path) -> None:
+    windows = [window for item in read_items(path)[::_EVERY] for window in item.windows()]
+    with all_tried():
+        expected = _read(windows)
+    assert _read(windows) == expected
+
+
+@given(st.lists(st.lists(st.sampled_from(_texts()), min_size=1, max_size=3).map(" ".join), min_size=1, max_size=3), st.data())
+def test_mixtures_are_read_alike(texts: list[str], data: st.DataObject) -> None:
+    cut = [each[data.draw(st.integers(0, len(each) // 2)) :] for each in texts]
+    window = window_of(*(each or "Hi." for each in cut))
+    with all_tried():
+        expected = _read([window])
+    assert _read([window]) == expected

@@ -1,0 +1,58 @@
+"""Patterns that are tried only on texts with their cues."""
+
+import re
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.cued_patterns import Cued, Rewrites, Table, all_tried, any_pattern, compiled
+from tests.memory.test_pattern_cues import PATTERNS
+
+_TEXT = st.text("abAB i?7'.\n", max_size=14)
+_LONG_RUN = "dentist" * 20
+
+
+def _span(found: re.Match[str] | None) -> tuple[tuple[int, int], ...] | None:
+    return None if found is None else tuple(found.regs)
+
+
+@given(PATTERNS, _TEXT, st.integers(0, 3))
+def test_results_are_those_of_re(pattern: str, text: str, start: int) -> None:
+    cued, plain = compiled(pattern, re.IGNORECASE), re.compile(pattern, re.IGNORECASE)
+    assert _span(cued.search(text, start)) == _span(plain.search(text, start))
+    assert _span(cued.match(text, start)) == _span(plain.match(text, start))
+    assert _span(cued.fullmatch(text)) == _span(plain.fullmatch(text))
+    assert list(map(_span, cued.finditer(text))) == list(map(_span, plain.finditer(text)))
+    assert (cued.findall(text), cued.split(text)) == (plain.findall(text), plain.split(text))
+    assert (cued.sub("-", text), cued.sub("-", text, 1)) == (plain.sub("-", text), plain.sub("-", text, 1))
+
+
+@given(st.lists(PATTERNS, min_size=1, max_size=4), _TEXT)
+def test_alternatives_find_what_one_pattern_finds(patterns: list[str], text: str) -> None:
+    joined = re.compile("|".join(patterns), re.IGNORECASE)
+    assert _span(any_pattern(patterns, re.IGNORECASE).search(text)) == _span(joined.search(text))
+
+
+@given(st.lists(st.tuples(PATTERNS, st.sampled_from(("", "b", "ab ?"))), max_size=4), _TEXT)
+def test_rewrites_equal_one_substitution_after_another(rules: list[tuple[str, str]], text: str) -> None:
+    expected = text
+    for pattern, replacement in rules:
+        expected = re.sub(pattern, replacement, expected)
+    assert Rewrites(rules).apply(text) == expected
+
+
+def test_only_entries_with_their_cues_are_tried() -> None:
+    table = Table([(r"\bdentist\b", 1), (r"\bbakers?\b", 2), (r"\w", 3)])
+    assert [each for _, each in table.possible("Two bakers")] == [2, 3]
+    with all_tried():
+        assert [each for _, each in table.possible("Two bakers")] == [1, 2, 3]
+
+
+def test_a_later_pattern_is_found_in_a_known_text() -> None:
+    text = "A cooper makes barrels."
+    assert compiled("cooper").search(text) is not None
+    assert compiled("barrel").search(text) is not None
+
+
+def test_a_long_run_of_letters_may_have_every_cue() -> None:
+    assert Cued("tistden").search(_LONG_RUN) is not None

@@ -1,0 +1,99 @@
+"""The cues that a regular expression demands."""
+
+import re
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.pattern_cues import DIGIT, cues_of, folded
+
+_ATOMS = (
+    "a",
+    "b",
+    "ab",
+    "A",
+    "İ",
+    "é",
+    r"\?",
+    "7",
+    " ",
+    r"\s+",
+    r"\W*",
+    r"\d",
+    "['’]?",
+    "[ab]",
+    "[a-c]",
+    "[^a]",
+    "[?!]",
+    ".",
+    r"\b",
+    r"\w+",
+    "^",
+    "$",
+)
+_REPEATED = st.sampled_from(("?", "*", "+", "{2}", "{0,3}?"))
+_TEXT = st.text("abcAB iİıé?!7'’.\n", max_size=12)
+
+
+def _patterns(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    return st.one_of(
+        st.lists(inner, min_size=1, max_size=4).map("".join),
+        st.lists(inner, min_size=2, max_size=4).map(lambda parts: f"(?:{'|'.join(parts)})"),
+        st.tuples(st.sampled_from(_ATOMS), _REPEATED).map(lambda pair: f"(?:{pair[0]}){pair[1]}"),
+        inner.map(lambda part: f"(?:{part})?"),
+        st.tuples(st.sampled_from(("(?=", "(?!", "(", "(?-i:", "(?>")), inner).map(lambda pair: f"{pair[0]}{pair[1]})"),
+        st.sampled_from((r"(?<!\w)", r"(?!\w)", r"(?<=a)", r"(?<!b)", "(?<= )")),
+    )
+
+
+PATTERNS = st.recursive(st.sampled_from(_ATOMS), _patterns, max_leaves=12)
+
+
+def has_cue(cue: str, text: str) -> bool:
+    """Whether a text has a cue, by the definition."""
+    if cue == DIGIT:
+        return any(each.isdecimal() for each in text)
+    if len(cue) == 1 and not cue.isalpha():
+        return cue in text
+    begin, end = "(?<![a-z])" if cue.startswith(" ") else "", "(?![a-z])" if cue.endswith(" ") else ""
+    return re.search(f"{begin}{cue.strip()}{end}", folded(text)) is not None
+
+
+@pytest.mark.parametrize(
+    ("pattern", "cues"),
+    [
+        (r"\b(?:live|reside) near\b", [{" live ", " reside "}, {" near "}]),
+        (r"\ballerg(?:y|ies|ic)\b", [{" allergy ", " allergies ", " allergic "}]),
+        (r"\ballerg\w*", [{" allerg"}]),
+        (r"(?<!\w)dentist(?!\w)", [{" dentist "}]),
+        (r"never(?: mind)?", [{"never", "never "}]),
+        ("[🙄😏]", [{"🙄", "😏"}]),
+        (r"\d{2} years", [{" years"}, {DIGIT}]),
+        (r"dentist(?= by trade)", [{"dentist"}, {" trade"}, {" by "}]),
+    ],
+)
+def test_cues_are_words_and_signs(pattern: str, cues: list[set[str]]) -> None:
+    assert sorted(map(sorted, cues_of(pattern, re.IGNORECASE))) == sorted(map(sorted, cues))
+
+
+@pytest.mark.parametrize("pattern", [r"\w+", "(?:dentist)?", "dentist|.", "(?!dentist)", "[^a]", r"(a)?(?(1)dentist|baker)", ""])
+def test_a_pattern_may_need_nothing(pattern: str) -> None:
+    assert cues_of(pattern) == ()
+
+
+def test_folding_keeps_each_match_of_a_letter() -> None:
+    others = "".join(map(chr, range(sys.maxunicode + 1)))
+    for letter in "abcdefghijklmnopqrstuvwxyz":
+        assert {folded(each) for each in re.findall(letter, others, re.IGNORECASE)} == {letter}
+
+
+def test_folding_makes_no_letter_of_two_characters() -> None:
+    assert all(len(folded(chr(each))) == 1 for each in range(sys.maxunicode + 1) if not 0xD800 <= each <= 0xDFFF)
+
+
+@given(PATTERNS, _TEXT, st.sampled_from((0, re.IGNORECASE, re.IGNORECASE | re.MULTILINE)))
+def test_every_match_has_all_cues(pattern: str, text: str, flags: int) -> None:
+    if re.search(pattern, text, flags) is not None:
+        assert all(any(has_cue(each, text) for each in cues) for cues in cues_of(pattern, flags))
