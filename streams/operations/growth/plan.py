@@ -20,7 +20,7 @@ _PASSES: Final = 5.0
 """Time of a copied record in readings: it is read, written, hashed, read again and compared; in compacted topics it is read once more."""
 _PADDING_US: Final = 4.0
 """Time of a record without content: a rough value."""
-_FIXED_S: Final = 15.0
+_FIXED_S: Final = 30.0
 """Time to stop and fence the stages, and to create the topics."""
 _READING_US: Final = 15.0
 """Least time of a reading, since a small sample comes from memory."""
