@@ -152,6 +152,21 @@ async def caller_of(dependencies: Dependencies, credential: str | KeyHash) -> Ca
     return Caller(found.tenant, _credential_of(found.key))
 
 
+async def require_known(dependencies: Dependencies, credential: str) -> None:
+    """Rejects an unknown caller of MCP or of a facade, before its request's body is read. The calls of Varve's own API check its rights.
+
+    Args:
+        dependencies: The tenants, and the identity provider.
+        credential: The key or the token; empty if the request has none.
+
+    Raises:
+        ProblemError: 401 if nobody owns it; 503 if the identity provider cannot be asked.
+    """
+    if not credential:
+        raise unauthorized("send the tenant's API key as `Authorization: Bearer ...` or `X-API-Key`")
+    await caller_of(dependencies, credential)
+
+
 def is_token(credential: str) -> bool:
     """Whether a credential has the form of a JSON Web Token. API keys never have it: they contain no dot."""
     return credential.count(".") == 2

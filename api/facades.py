@@ -9,9 +9,9 @@ from starlette.responses import Response
 from starlette.types import ASGIApp
 from varve_client import AsyncVarveClient, MessagesRefusedError, ServiceProblemError, ServiceUnreachableError
 
-from api.authentication import caller_of
+from api.authentication import require_known
 from api.own_api import OwnApi
-from api.problems import RETRY_AFTER_S, ProblemError, unauthorized
+from api.problems import RETRY_AFTER_S, ProblemError
 from memory.errors import RecordError
 
 TIMEOUT_S: Final = 300.0
@@ -82,7 +82,7 @@ class FacadeEndpoints:
     def __init__(self, app: ASGIApp, *, refuse: Callable[[Request, Exception], Response], errors: tuple[type[Exception], ...]) -> None:
         self._api = OwnApi(app, timeout_s=TIMEOUT_S)
         self._refuse = refuse
-        self._errors = (*COMMON_ERRORS, *errors)
+        self._errors: tuple[type[Exception], ...] = (*COMMON_ERRORS, *errors)
 
     def endpoint(self, path: str, answer: Answer, *, key_of: KeyOf) -> Callable[[Request], Awaitable[Response]]:
         """The endpoint of a route.
@@ -99,21 +99,10 @@ class FacadeEndpoints:
             try:
                 key = key_of(request)
                 if key is not None:
-                    await _authenticate(request, key)
+                    await require_known(request.app.state.dependencies, key)
                 async with self._api.client(request, key or "") as varve:
                     return await answer(varve, request)
             except self._errors as error:
                 return self._refuse(request, error)
 
         return endpoint
-
-
-async def _authenticate(request: Request, key: str) -> None:
-    """Refuses a caller whom nobody knows before anything of its request's body is read.
-
-    Raises:
-        ProblemError: 401.
-    """
-    if not key:
-        raise unauthorized("send an API key of Varve in the header Authorization or X-API-Key")
-    await caller_of(request.app.state.dependencies, key)

@@ -35,7 +35,7 @@ COMMANDS: Final[dict[str, Command]] = {
         "evaluation.adapter.command", "what is added to the embedded model's weights, fitted to questions about conversations"
     ),
     "fit-projection": Command("evaluation.projection", "the projection of token vectors to fewer dimensions, fitted to free text"),
-    "fit-ranking": Command("evaluation.recall.fit", "weights of the ranking model, fitted to LoCoMo's questions"),
+    "fit-ranking": Command("evaluation.recall.fit", "weights of the ranking models, fitted to LoCoMo, RealMem and invented conversations"),
     "fit-confidence": Command("evaluation.recall.fit_confidence", "weights of a recall's confidence, fitted to LoCoMo's questions"),
     "compare": Command("evaluation.compare.command", "what each memory method finds, stores and costs, on the same conversations"),
     "locomo": Command("evaluation.recall.command", "how much of LoCoMo's evidence a recall finds, by each way of ranking"),

@@ -45,7 +45,7 @@ class RandomData:
     """Random points and queries, reproducible by seed.
 
     Args:
-        seed: Of the random generator.
+        seed: Seed of the random generator.
         tenants: Among how many tenants the points are distributed.
         users: Among how many users, ``user-0`` and so on, those of each tenant are.
         entity_every: Each so-manieth memory of a tenant is an entity; 0: all are events.

@@ -35,6 +35,6 @@ def mean_with_interval(values: Sequence[float]) -> Mean:
     """The mean of one measure.
 
     Args:
-        values: Of each question, at least one.
+        values: Values of each question, at least one.
     """
     return means_with_intervals([[each] for each in values])[0]

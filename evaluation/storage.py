@@ -52,7 +52,7 @@ class StorageSize:
         """Adds one text.
 
         Args:
-            text: What is embedded.
+            text: The embedded text.
             record: Its record as Kafka holds it.
             embedding: Its vectors.
         """

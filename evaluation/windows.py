@@ -12,7 +12,7 @@ def session_windows(messages: Sequence[Message], *, first_offset: int) -> Iterat
 
     Args:
         messages: All of one tenant, user and session, in order.
-        first_offset: Where the first of them lies.
+        first_offset: Offset of the first message.
     """
     cap = SessionSettings().message_cap
     for sequence, start in enumerate(range(0, len(messages), cap)):

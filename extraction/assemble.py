@@ -21,12 +21,12 @@ def build_extraction(
     """The extraction of a window. Ids are made from the window's id and each item's index: the same draft gives the same records.
 
     Args:
-        draft: What is good in the answer.
+        draft: The valid items of the answer.
         window: The window it was made from.
         schema: The schema it keeps.
         extractor: Stamped on every event.
         generation: Empty for the live one.
-        usage: What the model calls cost.
+        usage: Usage of the model calls.
     """
     ids = message_ids(window)
     segments = [

@@ -48,7 +48,7 @@ def bounded_searches(patches: Sequence[PatchDraft], tally: DropCounter) -> list[
     """The patches, in their order, without those whose search texts are too long together; they are counted as ``too_much_search``.
 
     Args:
-        patches: What an answer holds.
+        patches: The patches of an answer.
         tally: Counts what is left out.
     """
     kept: list[PatchDraft] = []
@@ -65,7 +65,7 @@ def most_important(items: Sequence[T], weights: Sequence[float], *, most: int = 
     """At most so many items, those of the greatest weights, in their order; of equals the first.
 
     Args:
-        items: What to choose from.
+        items: The items to choose from.
         weights: One for each item.
         most: How many are chosen at most.
     """
@@ -77,7 +77,7 @@ def build_bounded(draft: Draft, build: Callable[[Draft], Extraction], *, most_by
     """The extraction of a draft, without the least important events where it would be too large; they are counted as ``too_many``.
 
     Args:
-        draft: What was found.
+        draft: The draft.
         build: Makes the extraction.
         most_bytes: How large it may be, serialised.
     """

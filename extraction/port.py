@@ -57,7 +57,7 @@ class Extractor(Protocol):
         Args:
             window: The messages.
             schema: The tenant's types.
-            context: What is known besides.
+            context: Context of the window.
 
         Raises:
             models.errors.TransientModelError: What may pass (time-outs, 429, 5xx): try again later.

@@ -29,8 +29,8 @@ def stated_values(extraction: Extraction, schema: MemorySchema) -> dict[str, tup
     """The values that an extraction has for each key that is matched by meaning, in its order, each value once.
 
     Args:
-        extraction: Of a window.
-        schema: That it was made under.
+        extraction: Extraction of a window.
+        schema: The schema of the extraction.
     """
     found: dict[str, dict[str, None]] = {key: {} for key in schema.similarities()}
     for event in extraction.events:
@@ -53,7 +53,7 @@ def names_of(values: Sequence[str], present: Sequence[str], *, vectors: Mapping[
     Args:
         values: New ones, in their order. Each may be one with those before it.
         present: The names that are there.
-        vectors: Of all of them, of unit length; a value without one is its own name.
+        vectors: Vectors of all of them, of unit length; a value without one is its own name.
         similarity: The least cosine.
     """
     known = list(dict.fromkeys(present))
@@ -73,8 +73,8 @@ def with_names(extraction: Extraction, schema: MemorySchema, names: Mapping[str,
     """An extraction whose events and patches have the names.
 
     Args:
-        extraction: Of a window.
-        schema: That it was made under.
+        extraction: Extraction of a window.
+        schema: The schema of the extraction.
         names: For each key, those of the values that :func:`stated_values` found.
     """
     return extraction.model_copy(

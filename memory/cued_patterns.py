@@ -5,7 +5,7 @@ Write ``compiled(r"...", re.IGNORECASE)`` in place of ``re.compile(...)``, :clas
 words and characters that all its matches have. All patterns share one look at a text. It finds the words of the text and with them the
 patterns that may match; no other pattern is tried.
 
-The results are those of :mod:`re`. The rarer the words that a pattern demands, the less it costs.
+The results are those of ``re``. The rarer the words that a pattern demands, the less it costs.
 """
 
 import re
@@ -25,7 +25,7 @@ _RUN: Final = re.compile("[a-z]+")
 _LONGEST_RUN: Final = 60
 """Letters of a run in which cues are looked for. A longer one may have all of them."""
 _DIGITS: Final = frozenset("0123456789")
-_KEPT_TEXTS: Final = 256
+_KEPT_TEXTS: Final = 64
 """The rules of a message ask for the same texts one after the other: for itself, its sentences and their clauses."""
 _KEPT_WORDS: Final = 20_000
 
@@ -89,7 +89,7 @@ class _Register:
         self._lock = Lock()
         self._patterns: list[tuple[str, int]] = []
         self._cues: list[Cues] = []
-        """Of the first patterns."""
+        """The cues of the first patterns."""
         self._index: _Index | None = None
         self.tries_all = False
 
@@ -132,7 +132,7 @@ class Table(Generic[_Entry]):
 
     Args:
         entries: Each after its pattern.
-        flags: Those of :mod:`re`, for all patterns.
+        flags: Those of ``re``, for all patterns.
     """
 
     def __init__(self, entries: Iterable[tuple[str, _Entry]], flags: int = 0) -> None:
@@ -141,7 +141,7 @@ class Table(Generic[_Entry]):
         self._compiled: list[re.Pattern[str] | None] = [None] * len(self._entries)
         self._first = _REGISTER.add([pattern for pattern, _ in self._entries], flags)
         self.all_bits = ((1 << len(self._entries)) - 1) << self._first
-        """All entries, as bits of :meth:`_Register.possible`."""
+        """All entries, as bits of ``_Register.possible``."""
 
     def __getitem__(self, number: int) -> tuple[re.Pattern[str], _Entry]:
         pattern, entry = self._entries[number]
@@ -150,7 +150,7 @@ class Table(Generic[_Entry]):
         return ready, entry
 
     def possible(self, text: str) -> Iterator[tuple[re.Pattern[str], _Entry]]:
-        """The entries whose pattern may match a text or a part of it, in order."""
+        """The entries whose pattern may match a text, in order."""
         left = self._bits(text)
         while left:
             yield self[(left & -left).bit_length() - 1]
@@ -178,11 +178,11 @@ class Table(Generic[_Entry]):
 
 
 class Cued:
-    """A pattern that is tried only on texts with its cues. Its methods are those of :class:`re.Pattern`, without an end of the search.
+    """A pattern that is tried only on texts with its cues. Its methods are those of ``re.Pattern``, without an end of the search.
 
     Args:
         pattern: The regular expression.
-        flags: Those of :mod:`re`.
+        flags: Those of ``re``.
         alternatives: Patterns with their own cues, which begin matches where the pattern does. Default: the pattern alone.
     """
 
@@ -197,10 +197,6 @@ class Cued:
     def compiled(self) -> re.Pattern[str]:
         """The pattern itself, which is tried on every text."""
         return re.compile(self.pattern, self.flags)
-
-    def may_match(self, text: str) -> bool:
-        """Whether a text has the cues. If not, none of its parts has a match."""
-        return bool(_REGISTER.possible(text) & self._bits)
 
     def search(self, text: str, start: int = 0) -> re.Match[str] | None:
         """The leftmost match."""
@@ -232,7 +228,13 @@ class Cued:
         return self.compiled.split(text) if _REGISTER.possible(text) & self._bits else [text]
 
     def sub(self, replacement: Replacement, text: str, count: int = 0) -> str:
-        """The text with the matches replaced, all of them or the first ``count``."""
+        """The text with its matches replaced.
+
+        Args:
+            replacement: A template, or a function of a match.
+            text: The text.
+            count: How many matches are replaced, from the left. 0: all.
+        """
         return self.compiled.sub(replacement, text, count) if _REGISTER.possible(text) & self._bits else text
 
 
@@ -255,7 +257,7 @@ class Rewrites:
 
     Args:
         rules: Patterns, each with what replaces its matches.
-        flags: Those of :mod:`re`, for all patterns.
+        flags: Those of ``re``, for all patterns.
         rewrite: Applies one rule to a text. Default: replaces all matches.
     """
 

@@ -105,13 +105,17 @@ def is_english(text: str) -> bool:
     if not is_latin(text):
         return False
     words = _words(text)
-    english = sum(word in _ENGLISH for word in words) + sum(pair in _PAIRS or _is_statement(*pair) for pair in pairwise(words))
-    foreign = sum(word in _FOREIGN for word in words)
-    ambiguous = sum(word in _MOSTLY_ENGLISH for word in words)
-    accented = sum(not word.isascii() and not word[0].isupper() and word not in _LOANS for word in _written_words(text))
+    english = sum(map(_ENGLISH.__contains__, words)) + sum(pair in _PAIRS or _is_statement(*pair) for pair in pairwise(words))
+    foreign = sum(map(_FOREIGN.__contains__, words))
+    ambiguous = sum(map(_MOSTLY_ENGLISH.__contains__, words))
+    accented = 0 if text.isascii() else sum(map(_is_accented, _written_words(text)))
     if not english:
         return ambiguous >= _LEAST_AMBIGUOUS and not foreign and not accented
     return english >= _LEAST_SHARE * len(words) and 2 * english > 2 * foreign + accented
+
+
+def _is_accented(word: str) -> bool:
+    return not word.isascii() and not word[0].isupper() and word not in _LOANS
 
 
 def _is_statement(subject: str, verb: str) -> bool:

@@ -10,8 +10,9 @@ Cues are compared with texts in the form of :func:`folded`. A cue is
 - or one character that is no letter, such as ``?``. :data:`DIGIT` stands for all digits.
 """
 
-import re._constants as sre  # the parser of the standard library, which Hypothesis reads patterns with, too
-import re._parser as sre_parser
+# The standard library's own parser, as Hypothesis uses it. Its modules have these names since Python 3.11.
+import re._constants as sre  # type: ignore[import-not-found]
+import re._parser as sre_parser  # type: ignore[import-not-found]
 from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
 from itertools import chain, groupby
@@ -30,7 +31,7 @@ LONGEST_CUE: Final = 20
 _EDGE: Final = " "
 """Something that is no letter from a to z, or the begin or the end of the text."""
 _LETTERS: Final = frozenset("abcdefghijklmnopqrstuvwxyz")
-_LIKE_LETTERS: Final = {0x130: "i", 0x131: "i", 0x17F: "s", 0x212A: "k"}
+_LIKE_LETTERS: Final = {"\u0130": "i", "\u0131": "i", "\u017f": "s", "\u212a": "k"}
 """The other characters that match a letter from a to z whatever the case: dotted and dotless i, long s, the sign of Kelvin."""
 _MOST_ALTERNATIVES: Final = 64
 """Strings that are multiplied out for a sequence of alternatives."""
@@ -55,7 +56,10 @@ _Strings = frozenset[str]
 
 def folded(text: str) -> str:
     """A text with every character that matches a letter from a to z, whatever the case, in place of that letter."""
-    return text.lower() if text.isascii() else text.translate(_LIKE_LETTERS).lower()
+    if not text.isascii():
+        for character, letter in _LIKE_LETTERS.items():
+            text = text.replace(character, letter)
+    return text.lower()
 
 
 def cues_of(pattern: str, flags: int = 0) -> Cues:
@@ -63,7 +67,7 @@ def cues_of(pattern: str, flags: int = 0) -> Cues:
 
     Args:
         pattern: A regular expression for texts.
-        flags: Those of :mod:`re`.
+        flags: Those of ``re``.
     """
     walk = _Walk()
     walk.sequence(sre_parser.parse(pattern, flags))
@@ -86,7 +90,7 @@ class _Walk:
         """Whether ``strings`` are all that the whole sequence matches."""
 
     def sequence(self, nodes: Iterable[tuple[Any, Any]]) -> None:
-        """Reads nodes of :mod:`re`'s parser."""
+        """Reads nodes of ``re``'s parser."""
         for is_literal, group in groupby(nodes, _is_literal):
             if is_literal:
                 self._append(frozenset((_shape_of([code for _, code in group]),)))
@@ -223,7 +227,7 @@ class _Walk:
 
 
 def _of_any(branches: Sequence[Sequence[frozenset[str]]]) -> list[frozenset[str]]:
-    """What a match of any branch needs: the union of a set of each."""
+    """The sets that a match of any branch needs: unions of a set of each."""
     fewest = min(map(len, branches), default=0)
     return [frozenset().union(*(each[rank] for each in branches)) for rank in range(fewest)]
 
@@ -270,7 +274,7 @@ def _sign_of(code: int) -> str:
 
 
 def _has_letter(first: int, last: int) -> bool:
-    return any(first <= each <= last for each in (*map(ord, _LETTERS), *(ord(each.upper()) for each in _LETTERS), *_LIKE_LETTERS))
+    return any(first <= ord(each) <= last for each in (*_LETTERS, *map(str.upper, _LETTERS), *_LIKE_LETTERS))
 
 
 @lru_cache(maxsize=_KEPT_STRINGS)

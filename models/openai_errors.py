@@ -32,7 +32,7 @@ def model_error(error: APIError, *, endpoint: str, now: datetime) -> ModelError:
     """Maps an error of the client to one of ours.
 
     Args:
-        error: What the client raised.
+        error: The error that the client raised.
         endpoint: The endpoint's name, for the message.
         now: The time, for a ``Retry-After`` that is a date.
 

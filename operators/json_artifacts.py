@@ -28,7 +28,7 @@ def variants(search: str, replace: str, value_type: ValueType) -> Iterator[tuple
     Args:
         search: The patch's SEARCH, not empty.
         replace: Its REPLACE.
-        value_type: Of the property that it edits.
+        value_type: Value type of the property that it edits.
 
     Yields:
         Pairs with a SEARCH that is not empty; no SEARCH comes twice.

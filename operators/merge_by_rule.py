@@ -53,7 +53,7 @@ def merge_by_rule(text: str, added: Sequence[Statement], withdrawn: Iterable[str
 
     Args:
         text: The text so far, a model's or this function's.
-        added: What to add, in order.
+        added: The statements to add, in order.
         withdrawn: Statements to remove, if the text still has them as they were added.
         limit: Maximum length of the text, in characters.
     """

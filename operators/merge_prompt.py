@@ -56,7 +56,7 @@ def merge_prompt(*, subject: str, text: str, added: Sequence[Statement], withdra
     """The prompt for one merge.
 
     Args:
-        subject: What the text is about.
+        subject: Subject of the text.
         text: The text so far.
         added: The new statements.
         withdrawn: Statements that were taken back.

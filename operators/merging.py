@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from memory.records import Dropped, Merged, NoteUpdate
+from memory.records import Contribution, Dropped, Merged, MergeRequest, NoteUpdate
 from memory.schema.model import EntityType
 from operators.apply import Applied, latest_known
 from operators.entity_state import EntityState, merged_sources
@@ -42,6 +42,32 @@ def plan_questions(state: EntityState, entity_type: EntityType, *, has_llm: bool
     return _settled(state, entity_type, lambda operator, before, moment: operator.plan_questions(before, moment), has_llm=has_llm)
 
 
+def merge_requests(planned: SettledEntity, cause: Contribution) -> list[MergeRequest]:
+    """The planned questions as requests to the merging stage.
+
+    Args:
+        planned: The result of :func:`plan_questions`.
+        cause: The contribution that the questions follow from.
+    """
+    return [
+        MergeRequest(
+            tenant=cause.tenant,
+            user=cause.user,
+            entity_type=cause.entity_type,
+            entity_key=cause.entity_key,
+            property=name,
+            part=question.part,
+            question=question.content,
+            lookups=[*question.lookups] or None,
+            time=cause.time,
+            schema_name=cause.schema_name,
+            schema_revision=cause.schema_revision,
+            generation=cause.generation,
+        )
+        for name, question in planned.questions
+    ]
+
+
 def forget(state: EntityState, entity_type: EntityType, *, has_llm: bool) -> SettledEntity:
     """Drops the texts about erased events from an entity's operators; arguments and result as :func:`plan_questions`."""
     return _settled(state, entity_type, lambda operator, before, moment: operator.forget(before, moment), has_llm=has_llm)
@@ -57,7 +83,7 @@ def outcomes_of(state: EntityState, entity_type: EntityType) -> list[Merged]:
     ]
 
 
-def stands(merged: Merged, state: EntityState, entity_type: EntityType) -> bool:
+def is_in_use(merged: Merged, state: EntityState, entity_type: EntityType) -> bool:
     """Whether an entity uses an outcome. A late outcome is not used; it only closes its question.
 
     Args:

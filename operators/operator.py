@@ -79,7 +79,7 @@ class Operator(ABC):
     """An operator for one property: ``entity := SELECT OP(event.content) FROM events GROUP BY keys`` (VikingMem 2.2.2).
 
     Args:
-        configuration: What the schema says of the property.
+        configuration: The schema's definition of the property.
     """
 
     spec: ClassVar[OperatorSpec]

@@ -65,8 +65,8 @@ def apply(state: State | None, patch: Patch, value_type: ValueType, work: Work |
 
     Args:
         state: The state so far; None if there is none.
-        patch: What to apply.
-        value_type: Of the property.
+        patch: The patch to apply.
+        value_type: Value type of the property.
         work: Pays for all searches, those of the patches that are applied again included; None: the patch has an allowance of its own.
 
     Raises:
@@ -92,8 +92,8 @@ def retract(state: State | None, patch: Patch, value_type: ValueType, work: Work
 
     Args:
         state: The state so far; None if there is none.
-        patch: What to retract.
-        value_type: Of the property.
+        patch: The patch to retract.
+        value_type: Value type of the property.
         work: Pays for the patches that are applied again; None: the retraction has an allowance of its own. A retraction is never refused
             for its cost. Once nothing is left, the patches that search have no effect until the next change applies them again.
 
@@ -180,8 +180,8 @@ def _replayed(text: DatedText, patches: Sequence[Patch], value_type: ValueType, 
 
     Args:
         text: The text before.
-        patches: What to apply.
-        value_type: Of the property.
+        patches: The patches to apply.
+        value_type: Value type of the property.
         work: Pays for the searches.
         is_refusable: Whether the change for which they are applied is refused once no work is left.
     """

@@ -88,8 +88,8 @@ def edit(text: str, patch: Patch, value_type: ValueType = "string", work: Work |
 
     Args:
         text: The text before.
-        patch: What to apply.
-        value_type: Of the property.
+        patch: The patch to apply.
+        value_type: Value type of the property.
         work: Pays for the search; None: the patch has an allowance of its own.
 
     Raises:
@@ -135,7 +135,7 @@ def spellings(patch: Patch, value_type: ValueType, work: Work) -> Iterator[tuple
 
     Args:
         patch: With a SEARCH.
-        value_type: Of the property.
+        value_type: Value type of the property.
         work: Pays for all but the first.
     """
     all_spellings = variants(patch.search or "", patch.replace, value_type)
@@ -176,7 +176,7 @@ def _is_meant(text: str, span: Span, search: str, first: Nearness | None) -> boo
     Args:
         text: The text.
         span: The part of it that is nearest.
-        search: What was looked for.
+        search: The searched text.
         first: How near the patch's SEARCH stood when it was first applied.
     """
     found = _nearness(text, span)

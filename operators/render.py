@@ -30,7 +30,7 @@ def render(state: EntityState, entity_type: EntityType, tenant: str, key: str) -
     Args:
         state: The entity's state, not empty.
         entity_type: Its type.
-        tenant: Whose entity it is.
+        tenant: The tenant of the entity.
         key: Its ``GROUP BY`` key, as :func:`memory.keys.entity_key` joins it.
 
     Returns:

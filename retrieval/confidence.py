@@ -22,7 +22,7 @@ from retrieval.current_state import is_hearsay, state_order
 from retrieval.feature_vector import FeatureVector
 from retrieval.features import look_at, words_in
 from retrieval.first_person import asked_texts, names_in
-from retrieval.rankers.learned import LEARNED, linear_scores
+from retrieval.rankers.learned import LEARNED, linear_scores, model_for
 from stores.port import ScoredMemory
 
 ACROSS_LANGUAGES: Final = 0.2
@@ -32,7 +32,7 @@ OF_HEARSAY: Final = 0.2
 
 SIGNALS: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "best": "the ranking model's weighted sum of the best candidate",
+        "best": "the strength of the best candidate: a weighted sum of features, see STRENGTH",
         "late": "the best candidate's late interaction, by the query's words",
         "dense": "the best candidate's cosine",
         "coverage": "the best share of the query's rare terms in one candidate",
@@ -47,11 +47,30 @@ SIGNALS: Final[Mapping[str, str]] = MappingProxyType(
         "about_another": "1 if the best candidate begins with a name that is not in the query, and the query names somebody",
         "by_another": "1 if, besides, it names nobody whom the query names",
         "other_coverage": "by how much more another person's candidates cover than those of whom the query names",
-        "other_best": "the same of the ranking model's weighted sum, whose name is left out of it",
+        "other_best": "the same of the strength, without the part of the name",
         "other_dense": "the same of the cosine",
     }
 )
 """The signals. The last three are 0 unless the query names the persons of some, but not all, candidates."""
+
+STRENGTH: Final[Mapping[str, float]] = MappingProxyType(
+    {
+        "late": 1.077,
+        "dense": 0.3114,
+        "neighbours_late": 0.113,
+        "neighbours_bm25": 0.3682,
+        "session_late": 0.1211,
+        "session_coverage": 0.8639,
+        "named": 0.6882,
+        "month": 1.5979,
+        "time": 1.5605,
+        "importance": 2.6558,
+        "question": -0.4798,
+        "length": -0.5502,
+    }
+)
+"""Weights of the sum of features that shows how strongly a candidate answers. Fitted by ``fit-ranking`` to the questions of five LoCoMo
+conversations alone; the confidence is fitted to signals with these weights, so a new fit of the ranking leaves the confidence as it is."""
 
 _WORDS_BESIDE: Final = 3
 """Approximate number of tokens of a query in addition to its words: late interaction is a sum over tokens."""
@@ -115,13 +134,13 @@ def signals_of(
         features: Their features, from :func:`retrieval.features.features_of`.
         best: The place of the candidate that ranks first. None: the result of :func:`first_of`.
     """
-    linear = linear_scores(LEARNED.weights, features)
+    strength = linear_scores(STRENGTH, features)
     best = first_of(query, candidates, features) if best is None else best
     found = candidates[best]
     dense = np.array([each.parts.get("dense", 0.0) for each in candidates])
-    nameless = linear - LEARNED.weights["named"] * features["named"]
+    nameless = strength - STRENGTH["named"] * features["named"]
     return {
-        "best": float(linear[best]),
+        "best": float(strength[best]),
         "late": found.parts.get("late", 0.0) / sum(len(text.split()) + _WORDS_BESIDE for text in asked_texts(query)),
         "dense": float(dense[best]),
         "coverage": float(features["coverage"].max()),
@@ -144,9 +163,10 @@ def first_of(query: str, candidates: Sequence[ScoredMemory], features: Mapping[s
         candidates: With the parts of their scores; at least one.
         features: Their features, from :func:`retrieval.features.features_of`.
     """
-    linear = linear_scores(LEARNED.weights, features)
+    model = model_for(query, LEARNED, embedder=MODEL_NAME)
+    linear = linear_scores(model.weights, features)
     places = np.argsort(-linear, kind="stable").tolist()
-    scores = LEARNED.probabilities(linear)[places].tolist()
+    scores = model.probabilities(linear)[places].tolist()
     order = state_order(query, [candidates[place].memory for place in places], scores)
     return int(places[0] if order is None else places[order[0]])
 

@@ -5,13 +5,11 @@ deviation 1), so that a model does not depend on their scale. To add a feature: 
 models again (``python -m evaluation fit-ranking``) and copy the weight into :mod:`retrieval.rankers.learned`.
 """
 
-import itertools
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from statistics import fmean
 from types import MappingProxyType
 from typing import Final
 
@@ -25,17 +23,15 @@ from memory.records.wording import further_indexed_text, indexed_text
 from memory.scripts import INSIDE_WORD
 from memory.terms import NAME_MARK, length_of, terms_of, terms_of_name, with_marked_names
 from memory.words import STOP_WORDS
+from retrieval.conversation_context import nearby_scores, neighbours_of, openings, recency, session_late, session_size
 from retrieval.feature_vector import FeatureVector
 from retrieval.time_prior import time_fits
 from runtime.sized_cache import sized_cache
 from stores.lexical_analysis import K1, B, searched_text
 from stores.port import ScoredMemory
 
-NEIGHBOURHOOD: Final = 2
-"""Turns on each side."""
 _NEIGHBOURHOOD_LENGTH: Final = 40.0
 """Terms of an average event with its neighbours."""
-_BEST_OF_SESSION: Final = 3
 _MONTH: Final = re.compile(rf"\b(?:{'|'.join(MONTH_NAMES)})\b", re.IGNORECASE)
 _SUBJECT: Final = re.compile(rf"^([^\W\d_][\w.'’{INSIDE_WORD}-]*)")
 _NAME: Final = re.compile(rf"[^\W\d_][\w.'’{INSIDE_WORD}-]*")
@@ -60,11 +56,15 @@ class CandidateSet:
         self.memories = memories
         self.now = now
         self.texts = [look_at(each.memory) for each in memories]
+        self.plain = [each.memory for each in memories]
+        """The candidates without their scores."""
         self.late = standardised(self.part("late"))
         """The standardised scores of late interaction."""
+        self.dense = standardised(self.part("dense"))
+        """The standardised cosines."""
         self.words = _Words(query, memories, self.texts)
         """The query's terms in the candidates."""
-        self.neighbours = _neighbours(memories)
+        self.neighbours = neighbours_of(self.plain)
         """For each candidate, which others are in the same window and up to two turns away, but not in the same turn."""
 
     def part(self, name: str) -> FeatureVector:
@@ -159,39 +159,9 @@ class _Words:
         return np.asarray(has @ self._topical_rarity / self._whole) if self._whole else np.zeros(len(has))
 
 
-def _neighbours(candidates: Sequence[ScoredMemory]) -> NDArray[np.bool_]:
-    by_turn: dict[tuple[str | None, str, int], list[int]] = defaultdict(list)
-    for index, each in enumerate(candidates):
-        memory = each.memory
-        if memory.window_id is not None and memory.turn is not None:
-            by_turn[memory.user, memory.window_id, memory.turn].append(index)
-    pairs: list[tuple[int, int]] = []
-    for (user, window, turn), indices in by_turn.items():
-        for step in range(1, NEIGHBOURHOOD + 1):
-            pairs += itertools.product(indices, by_turn.get((user, window, turn + step), ()))
-    found = np.zeros((len(candidates), len(candidates)), dtype=np.bool_)
-    if pairs:
-        one, other = zip(*pairs, strict=True)
-        found[one, other] = found[other, one] = True
-    return found
-
-
 def _neighbours_late(candidates: CandidateSet) -> FeatureVector:
     late = candidates.late
     return np.asarray(np.where(candidates.neighbours, late, late.min()).max(axis=1))
-
-
-def _session_late(candidates: CandidateSet) -> FeatureVector:
-    """For each candidate, the mean of its session's best; less for a session of fewer candidates, -1 without a session."""
-    by_session: dict[tuple[str | None, str], list[float]] = defaultdict(list)
-    for each, score in zip(candidates.memories, candidates.late.tolist(), strict=True):
-        if each.memory.session is not None:
-            by_session[each.memory.user, each.memory.session].append(score)
-    best = {
-        session: fmean(sorted(scores)[-_BEST_OF_SESSION:]) * min(1.0, len(scores) / _BEST_OF_SESSION)
-        for session, scores in by_session.items()
-    }
-    return np.array([best.get((each.memory.user, each.memory.session or ""), -1.0) for each in candidates.memories])
 
 
 def _named(candidates: CandidateSet) -> FeatureVector:
@@ -269,13 +239,22 @@ def _look_at(content: str, keywords: tuple[str, ...], further: str | None, is_ev
 FEATURES: Final[Mapping[str, Feature]] = MappingProxyType(
     {
         "late": Feature("late interaction, with the question as asked and in the first person", lambda found: found.late),
-        "dense": Feature("cosine of the dense vectors", lambda found: standardised(found.part("dense"))),
+        "dense": Feature("cosine of the dense vectors", lambda found: found.dense),
         "neighbours_late": Feature("the best late interaction of the events up to two turns away", _neighbours_late),
         "neighbours_bm25": Feature(
             "BM25 of the event and the events up to two turns away, as one text",
             lambda found: standardised(found.words.neighbourhood_scores(found.neighbours)),
         ),
-        "session_late": Feature("mean of the three best of its session by late interaction", _session_late),
+        "nearby": Feature(
+            "the scores of the candidates near it in the conversation, the more the nearer",
+            lambda found: nearby_scores(found.plain, found.late, found.dense),
+        ),
+        "session_late": Feature(
+            "mean of the three best of its session by late interaction", lambda found: session_late(found.plain, found.late)
+        ),
+        "session_size": Feature(
+            "logarithm of the number of its session's candidates", lambda found: session_size(found.plain), may_be_negative=True
+        ),
         "coverage": Feature(
             "share of the query's terms in it, weighted by their rarity among the candidates",
             lambda found: found.words.coverage(),
@@ -287,6 +266,10 @@ FEATURES: Final[Mapping[str, Feature]] = MappingProxyType(
             "how well its days fit the times that the query asks for, from 0 to 1",
             lambda found: time_fits(found.query, found.memories, found.now),
         ),
+        "opening": Feature(
+            "1 if it opens a session of a user with an assistant, less for later turns", lambda found: openings(found.plain)
+        ),
+        "recent": Feature("1 if it is new, halved with each week", lambda found: recency(found.plain, found.now)),
         "importance": Feature(
             "its importance", lambda found: np.array([each.memory.importance for each in found.memories]), may_be_negative=True
         ),

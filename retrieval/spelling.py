@@ -25,7 +25,7 @@ def corrected(question: str, candidates: Iterable[Memory]) -> str | None:
 
     Args:
         question: The text of a query.
-        candidates: What it found.
+        candidates: The candidates of the query.
     """
     names = names_in(question)
     if not names:

@@ -211,7 +211,7 @@ def supersedes(new: Statement, old: Statement, topic: Topic, link: Link) -> int:
         new: The later statement.
         old: The earlier one.
         topic: The question.
-        link: Of the candidate that is not the best one. Only candidates of the first ranks are linked by words that they share.
+        link: Link of the candidate that is not the best one. Only candidates of the first ranks are linked by words that they share.
     """
     if new.said <= old.said or not new.is_of_same_person(old):
         return 0

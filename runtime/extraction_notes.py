@@ -120,7 +120,7 @@ class PromptEntities:
         """Forgets what windows were shown.
 
         Args:
-            tenant: Whose windows.
+            tenant: The tenant of the windows.
             window_ids: The windows.
             generations: In which generations; the first one's name is empty.
         """

@@ -210,8 +210,8 @@ class SessionHistory:
         """Forgets the results of a user's windows in some sessions, and the user's routines in all of them.
 
         Args:
-            tenant: Whose user.
-            user: Whose windows.
+            tenant: The tenant of the user.
+            user: The user of the windows.
             sessions: The sessions.
             generations: In which generations; the first one's name is empty.
         """

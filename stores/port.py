@@ -170,7 +170,7 @@ class MemoryStore(Protocol):
         """One page of a scope's memories, ordered by id.
 
         Args:
-            scope: Whose memories.
+            scope: The tenant or user of the memories.
             after: The last id of the page before; None: the first page.
             limit: Most memories of the page.
         """

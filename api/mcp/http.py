@@ -15,12 +15,12 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from api.authentication import caller_of
+from api.authentication import require_known
 from api.dependencies import Dependencies
 from api.mcp.connection import Connection
 from api.mcp.server import build_server
 from api.own_api import OwnApi, api_key_of
-from api.problems import ProblemError, unauthorized
+from api.problems import ProblemError
 from api.resource_metadata import metadata_url
 from runtime.settings import Settings
 
@@ -97,9 +97,7 @@ class _Endpoint:
 
     async def _authenticate(self, dependencies: Dependencies, credential: str) -> None:
         try:
-            if not credential:
-                raise unauthorized("send the tenant's API key as `Authorization: Bearer ...` or `X-API-Key`")
-            await caller_of(dependencies, credential)
+            await require_known(dependencies, credential)
         except ProblemError as error:
             if error.status_code == HTTPStatus.UNAUTHORIZED and self._metadata_url is not None:
                 error.headers = {"WWW-Authenticate": f'Bearer resource_metadata="{self._metadata_url}"'}

@@ -69,8 +69,8 @@ def embed(weights: Mapping[str, Tensor], adapter: Mapping[str, Tensor], token_id
 
     Args:
         weights: The model's.
-        adapter: Of its linear layers; empty: none.
-        token_ids: Of each text, the special ones included.
+        adapter: Adapter of its linear layers; empty: none.
+        token_ids: Token ids of each text, the special ones included.
         fits: Whether parts are dropped by chance, as while it is fitted.
     """
     width = max(map(len, token_ids))

@@ -82,8 +82,8 @@ def rate_of(messages: float, costs: Costs, prices: Prices) -> Rate:
 
     Args:
         messages: A second.
-        costs: Of a message.
-        prices: Of the model.
+        costs: Costs of a message.
+        prices: Prices of the model.
     """
     cores = {name: messages * each / 1000 for name, each in costs.cpu_ms.items()}
     workers = {name: max(1, math.ceil(cores.get(name, 0.0) / UTILISATION)) for name in STAGES}
@@ -103,9 +103,9 @@ def population_of(users: int, costs: Costs, *, messages_a_day: float, sessions_a
 
     Args:
         users: How many.
-        costs: Of a message.
-        messages_a_day: Of each user.
-        sessions_a_day: Of each user.
+        costs: Costs of a message.
+        messages_a_day: Messages per day of each user.
+        sessions_a_day: Sessions per day of each user.
     """
     messages, sessions = (users * each * _YEAR_DAYS for each in (messages_a_day, sessions_a_day))
     memories = messages * costs.memories_per_message
@@ -123,8 +123,8 @@ def limits(costs: Costs, *, partitions: int) -> list[tuple[float, str]]:
     """The limits that a growing rate meets: messages per second, and the resource that is exhausted there; lowest first.
 
     Args:
-        costs: Of a message.
-        partitions: That the topics were created with. A partition has one worker.
+        costs: Costs of a message.
+        partitions: Partitions of the topics. A partition has one worker.
     """
     found = [
         (UTILISATION * partitions / (ms / 1000), f"the stage {name} has a worker for each of {partitions} partitions")

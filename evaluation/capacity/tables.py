@@ -28,11 +28,11 @@ def tables(
     """All tables, as Markdown.
 
     Args:
-        costs: Of a message.
-        prices: Of the model.
-        messages_a_day: Of a user.
-        sessions_a_day: Of a user.
-        partitions: Of the topics.
+        costs: Costs of a message.
+        prices: Prices of the model.
+        messages_a_day: Messages per day of a user.
+        sessions_a_day: Sessions per day of a user.
+        partitions: Partitions of the topics.
     """
     rates = [rate_of(each, costs, prices) for each in RATES]
     by_rate = [

@@ -123,7 +123,7 @@ def score(item: Item, stored: Stored) -> dict[str, Count]:
 
     Args:
         item: The item.
-        stored: What the extractor stored of it.
+        stored: The facts and events that the extractor stored.
     """
     counts = new_counts()
     said = " ".join(f"{each.speaker} {each.text}" for each in item.messages)

@@ -43,7 +43,7 @@ def means(outcomes: Sequence[Mapping[int, SessionOutcome]]) -> dict[str, Any]:
     """Means over questions, ``any_at_5`` and so on, with their intervals (``any_at_5_interval``).
 
     Args:
-        outcomes: Of each question, by cut.
+        outcomes: Outcomes of each question, by cut.
     """
     report: dict[str, Any] = {"questions": len(outcomes)}
     for cut in CUTS if outcomes else ():

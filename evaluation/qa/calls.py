@@ -16,7 +16,7 @@ class Model:
     Args:
         settings: The endpoint is their LLM's; limits, time-outs and prices, too.
         kept: The replies so far.
-        purpose: What it is asked for.
+        purpose: Its purpose.
         max_tokens: Longest reply.
         turn: See :class:`evaluation.cached_llm.KeptLLM`.
 
@@ -46,8 +46,8 @@ class Model:
 
         Args:
             messages: The prompt.
-            schema: Of the reply; None: free text.
-            attempt: Of an unusable reply the next is another.
+            schema: Schema of the reply; None: free text.
+            attempt: Number of the attempt. After an unusable reply, the next attempt has a higher one.
 
         Raises:
             ModelError: If the endpoint does not answer, after the gateway's own tries.

@@ -85,7 +85,7 @@ def judge_prompt(asked: Asked, answer: str) -> tuple[ChatMessage, ...]:
 
     Args:
         asked: The question, with its right answer.
-        answer: What was answered.
+        answer: The answer.
     """
     if not asked.is_answerable:
         return ChatMessage("system", _ABSTENTION), ChatMessage("user", f"Question: {asked.text}\nReply: {answer}")

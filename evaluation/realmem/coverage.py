@@ -119,7 +119,7 @@ def coverage_report(coverages: Sequence[Coverage]) -> dict[str, Any]:
     """The shares over all sessions, and the first missed memories and unsupported items.
 
     Args:
-        coverages: Of each session.
+        coverages: Coverages of each session.
     """
     covered, missed = (sum(len(getattr(each, name)) for each in coverages) for name in ("covered", "missed"))
     supported, unsupported = (sum(len(getattr(each, name)) for each in coverages) for name in ("supported", "unsupported"))

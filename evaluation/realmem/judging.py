@@ -119,7 +119,7 @@ def judged_report(judgements: Sequence[Judged]) -> dict[str, Any]:
     """The shares over all judged sessions, and every missed memory and false item.
 
     Args:
-        judgements: Of each session.
+        judgements: Judgements of each session.
     """
     counts = {name: sum(len(getattr(each, name)) for each in judgements) for name in ("covered", "missed", "true", "false")}
     gold, items = counts["covered"] + counts["missed"], counts["true"] + counts["false"]

@@ -19,7 +19,7 @@ async def baseline_rankings(store: MemoryStore, embedder: Embedder, scope: Tenan
     Args:
         store: The memories.
         embedder: Of their model.
-        scope: Whose.
+        scope: The tenant or user.
         question: Compared as it is asked.
     """
     found = await store.recall(

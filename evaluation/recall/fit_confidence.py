@@ -131,7 +131,7 @@ class _Asking:
 
         Args:
             asked: The question.
-            source: Where it comes from.
+            source: Its origin.
             group: As the judgement has it.
         """
         scored = await scored_candidates(self, asked.user, asked.question, prefetch=self.prefetch, asked_at=asked.asked_at)

@@ -31,7 +31,7 @@ def ranked_messages(evidence: Iterable[Sequence[str]], cut: int = CUT) -> list[s
     """The message ids of results in their order, each once.
 
     Args:
-        evidence: Of each result.
+        evidence: Evidence of each result.
         cut: Most messages.
     """
     return list(dict.fromkeys(each for ids in evidence for each in ids))[:cut]
@@ -41,7 +41,7 @@ def messages_by_score(scored: Iterable[tuple[Sequence[str], Sequence[float]]], c
     """The message ids of results by their own scores, best first, each once.
 
     Args:
-        scored: Of each result, best first, its evidence and the scores of that.
+        scored: For each result, best first, its evidence and the scores of that.
         cut: Most messages.
     """
     best: dict[str, float] = {}
@@ -81,7 +81,7 @@ def differences(outcomes: Sequence[Outcome], others: Sequence[Outcome]) -> dict[
 
     Args:
         outcomes: At least two.
-        others: What they are compared with, in the same order.
+        others: The values to compare with, in the same order.
     """
     table = _table(outcomes) - _table(others)
     report: dict[str, float] = {}

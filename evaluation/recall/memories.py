@@ -17,7 +17,7 @@ from operators.apply import apply_contribution
 from operators.entity_state import EntityState
 from operators.link_updates import note_digest, note_text
 from operators.llm_operator import LLMOperator, Question
-from operators.merging import apply_outcome, plan_questions, updates_of
+from operators.merging import apply_outcome, merge_requests, plan_questions, updates_of
 from operators.registry import driver_of
 from operators.render import published_memories, render
 from operators.routing import EntityRef, contributions_of
@@ -175,21 +175,7 @@ class UserMemories:
         ref = _ref(cause)
         planned = plan_questions(self._states[ref], entity_type, has_llm=self._has_llm)
         self._states[ref] = planned.state
-        return [
-            MergeRequest(
-                tenant=cause.tenant,
-                user=cause.user,
-                entity_type=cause.entity_type,
-                entity_key=cause.entity_key,
-                property=name,
-                part=question.part,
-                question=question.content,
-                lookups=[*question.lookups] or None,
-                time=cause.time,
-                generation=cause.generation,
-            )
-            for name, question in planned.questions
-        ]
+        return merge_requests(planned, cause)
 
     def _evolved(self, answer: Contribution, merged: Merged, state: EntityState, entity_type: EntityType) -> list[Contribution]:
         """The changes of other entities that follow from an answer, one for each changed entity, as the events stage makes them."""

@@ -21,8 +21,8 @@ def rejection(answered: Sequence[float], absent: Absent) -> dict[str, Any]:
     """``auroc`` by kind of question, and ``thresholds``: for some shares of answered questions the ``least`` number that rejects so many.
 
     Args:
-        answered: Of each question that the memory answers.
-        absent: Of the others. A kind without questions is left out.
+        answered: Values of each question that the memory answers.
+        absent: Values of the others. A kind without questions is left out.
     """
     absent = {kind: numbers for kind, numbers in absent.items() if numbers}
     if not answered or not absent:
@@ -38,9 +38,9 @@ def at_threshold(answered: Sequence[float], absent: Absent, least: float) -> dic
     """The share of answered questions that a threshold rejects, and the share that it answers of the others, by their kind.
 
     Args:
-        answered: Of each question that the memory answers; at least one.
-        absent: Of the others; of each kind at least one.
-        least: What is below it is rejected.
+        answered: Values of each question that the memory answers; at least one.
+        absent: Values of the others; of each kind at least one.
+        least: The threshold; lower values are rejected.
     """
     return {
         "least": round(least, 4),

@@ -168,7 +168,7 @@ def first_memory(response: RecallResponse) -> str | None:
     """The id of the best memory. A returned entity may contain it word by word: then it is the first result without being a hit.
 
     Args:
-        response: Of a recall with ``trace``.
+        response: Response of a recall with ``trace``.
     """
     best = next((memory_id for memory_id, outcome in response.outcomes.items() if outcome.rank == 1), None)
     if best is not None and response.outcomes[best].outcome == "repeated":
@@ -193,7 +193,7 @@ async def situation_memories(situation: Situation, user: str, embedder: Embedder
     Args:
         situation: The situation. The message of turn N is ``mN``.
         user: The user.
-        embedder: Of the extractor.
+        embedder: Embedder of the extractor.
     """
     if not situation.turns[0].by:
         return list(_notes(situation, user))
@@ -236,7 +236,7 @@ async def other_statements(embedder: Embedder) -> list[Memory]:
     """Events of statements about other matters: those of the invented small memories.
 
     Args:
-        embedder: Of the extractor.
+        embedder: Embedder of the extractor.
     """
     raw = orjson.loads(await asyncio.to_thread(INVENTED.read_bytes))
     texts = [said["text"] for part in ("fit", "held_out") for person in raw[part] for said in person["said"] if "questions" in said]

@@ -75,8 +75,8 @@ async def invented_memories(part: str, writer: Writer, embedder: Embedder) -> li
 
     Args:
         part: ``fit`` or ``held_out``.
-        writer: Where they are written.
-        embedder: Of the offline extractor.
+        writer: Stores the memories.
+        embedder: Embedder of the offline extractor.
     """
     raw = orjson.loads(await asyncio.to_thread(INVENTED.read_bytes))
     persons = [_Person(each["name"], each["form"] == "chat", each["said"], each["absent"]) for each in raw[part]]
@@ -89,7 +89,7 @@ async def invented_memories(part: str, writer: Writer, embedder: Embedder) -> li
             kept = set(statements if sample == 0 else chance.sample(statements, size))
             user = f"{part}-{number}-{sample}"
             await writer.write(await _memories_of_person(person, kept, user, embedder))
-            asked += _asked_of(person, kept, others, user)
+            asked += _questions_about(person, kept, others, user)
     return asked
 
 
@@ -131,7 +131,7 @@ async def _memories_of_person(person: _Person, kept: set[int], user: str, embedd
     return [each for each in memories if each.kind == "event"]
 
 
-def _asked_of(person: _Person, kept: set[int], others: Sequence[_Person], user: str) -> Iterator[AskedMemory]:
+def _questions_about(person: _Person, kept: set[int], others: Sequence[_Person], user: str) -> Iterator[AskedMemory]:
     def asked(question: str, kind: QuestionKind, *evidence: str) -> AskedMemory:
         return AskedMemory(user=user, question=question, kind=kind, evidence=frozenset(evidence), asked_at=_SAID_AT + timedelta(hours=1))
 
@@ -154,8 +154,8 @@ async def pieces_of_locomo(path: Path, writer: Writer, embedder: Embedder) -> As
 
     Args:
         path: LoCoMo, or a part of it.
-        writer: Where they are written.
-        embedder: Of the offline extractor.
+        writer: Stores the memories.
+        embedder: Embedder of the offline extractor.
     """
     chance = random.Random(path.name)
     for number, (sample, conversation) in enumerate(zip(read_samples(path), read_locomo(path), strict=True)):

@@ -25,7 +25,7 @@ def open_tokenizer(folder: Path) -> Iterator[tuple[str, TokenCounter]]:
     """A tokenizer's name and its counting function, which caches by text.
 
     Args:
-        folder: Where the local LLM's weights are assembled, once.
+        folder: Folder for the assembled weights of the local LLM.
     """
     if importlib.util.find_spec(_WEIGHTS) is None:
         yield "all-MiniLM-L6-v2 WordPiece", cache(count_tokens)

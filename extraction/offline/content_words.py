@@ -118,6 +118,9 @@ def content_words(text: str) -> list[str]:
 
 def topic_words(text: str) -> list[str]:
     """The words that may name a text's topic: the content words, short runs of characters in scripts without spaces."""
+    if text.isascii() and text.isalpha():
+        word = text.lower()
+        return [word] if _is_content(word) else []
     return list(_words(text, short_runs_of))
 
 
@@ -126,8 +129,12 @@ def _words(text: str, divided: Callable[[str], list[str]]) -> Iterator[str]:
     for found in _WORD.findall(text.lower().replace("’", "'")):
         if has_runs and RUN_WITHOUT_SPACES.match(found):
             yield from divided(found)
-        elif (word := found.removesuffix("'s")) not in TOPICLESS_WORDS and word not in _FILLERS and (len(word) > 1 or word.isdigit()):
+        elif _is_content(word := found.removesuffix("'s")):
             yield word
+
+
+def _is_content(word: str) -> bool:
+    return word not in TOPICLESS_WORDS and word not in _FILLERS and (len(word) > 1 or word.isdigit())
 
 
 def is_filler(text: str, *, names: frozenset[str] = frozenset()) -> bool:

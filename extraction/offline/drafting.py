@@ -177,7 +177,7 @@ def _segments(
         if not members:
             continue
         segment_of.update(dict.fromkeys(members, len(segments)))
-        words = ranker.keywords(" . ".join(text for index in members for text in texts[index]), limit=_TOPIC_KEYWORDS)
+        words = ranker.keywords(*(text for index in members for text in texts[index]), limit=_TOPIC_KEYWORDS)
         ranges = _ranges_of([turns[index].message_index for index in members])
         segments.append(SegmentDraft(topic=shortened(", ".join(words) or turns[members[0]].speaker, LONGEST_TOPIC), ranges=ranges))
     return segments, segment_of

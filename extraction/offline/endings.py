@@ -14,7 +14,7 @@ from extraction.offline.moods import PlainSentence, is_conditional
 from extraction.offline.patterns import either, listed, whole
 from extraction.offline.plain_facts import PlainFact
 from extraction.offline.sentences import QUESTION_MARKS
-from memory.cued_patterns import compiled
+from memory.cued_patterns import Cued, compiled
 
 
 def _words(*phrases: str) -> str:
@@ -66,7 +66,7 @@ _WORDS_QUIT: Final = _words(
 )
 _JOBS: Final = _words("job, jobs, gig, position, post, role, career, trade, profession")
 
-_WHATEVER: Final[dict[Field, re.Pattern[str]]] = {
+_WHATEVER: Final[dict[Field, Cued]] = {
     Field.HOME: either(
         rf"{_WE} {_NO_MORE} (?:\w+ )?{_words('live, lived, living, based, stay, staying')} (?:t?here|at (?:that|this) address)\b",
         rf"^\W*(?:\w+,? ){{0,3}}{_WE}{_LATELY} (?:moved|relocated)(?: (?:{_SOMEWHERE}|{_ANOTHER_PLACE}))?{_WHEN}\s*[.!,]?\s*$",
@@ -84,7 +84,7 @@ _WHATEVER: Final[dict[Field, re.Pattern[str]]] = {
     ),
 }
 """Ends a fact of the kind, whatever its value is."""
-_NAMED: Final[dict[Field, re.Pattern[str]]] = {
+_NAMED: Final[dict[Field, Cued]] = {
     Field.NAME: either(rf"\bmy name\b{_ON}{_NOT}", rf"{_NOT} (?:called|named)\b", rf"{_DO_NOT} call(?:ing)? me\b"),
     Field.HOME: either(
         rf"{_WE}{_ON}{_NO_MORE}{_ON}{_words('live, lived, living, reside, residing, based, home')}",

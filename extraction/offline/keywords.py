@@ -4,7 +4,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Final
 
 from extraction.bounds import LONGEST_KEYWORD
@@ -15,6 +15,8 @@ from memory.scripts import RUN_WITHOUT_SPACES
 _PHRASE_BREAK: Final = re.compile(r"[.,;:!?](?=\s|$)|[()\[\]{}\"“”\n、，。！？；：「」『』（）《》।॥،؛؟۔]|\s-\s")
 _CAPITALISED: Final = re.compile(r"(?<=[a-z,] )[A-Z][\w'’-]+")
 
+_LONGEST_OF_PAIRS: Final = 3
+"""Words of a run whose pairs are phrases."""
 _TIME_WORDS: Final = frozenset([*MONTHS, *WEEKDAYS, *SEASONS, *NUMBERS]) | frozenset(
     ["yesterday", "tomorrow", "last", "first", "ago", "second", "week", "weeks", "weekend", "month", "months", "year", "years", "days"]
 )
@@ -35,22 +37,22 @@ class KeywordRanker:
         self._texts = max(1, len(texts))
         self._left_out = _TIME_WORDS | {word for name in names for word in name.lower().split()}
         self._occurs_in = Counter(word for text in texts for word in set(topic_words(text)))
+        self._runs = {text: self._runs_of(text) for text in texts}
 
-    def keywords(self, text: str, *, limit: int) -> list[str]:
-        """At most ``limit`` keywords of a text in lower case, best first; of equals the first in the text."""
-        names = {word.lower().removesuffix("'s") for word in _CAPITALISED.findall(text)}
+    def keywords(self, *texts: str, limit: int) -> list[str]:
+        """At most ``limit`` keywords of texts of the window in lower case, best first; of equals the first in the texts."""
+        names = {word.lower().removesuffix("'s") for text in texts for word in _CAPITALISED.findall(text)}
         frequency: Counter[str] = Counter()
         degree: Counter[str] = Counter()
         phrases: dict[str, tuple[str, ...]] = {}
-        for stretch in _PHRASE_BREAK.split(text):
-            for run in self._adjacent_words(stretch):
-                for word in run:
-                    frequency[word] += 1
-                    degree[word] += len(run)
-                    phrases.setdefault(word, (word,))
-                for pair in pairwise(run):
-                    if len(run) <= 3 and pair[0] != pair[1] and not any(map(RUN_WITHOUT_SPACES.match, pair)):
-                        phrases.setdefault(" ".join(pair), pair)
+        for run in chain.from_iterable(self._runs[text] for text in texts):
+            for word in run:
+                frequency[word] += 1
+                degree[word] += len(run)
+                phrases.setdefault(word, (word,))
+            for pair in pairwise(run) if len(run) <= _LONGEST_OF_PAIRS else ():
+                if pair[0] != pair[1] and not any(map(RUN_WITHOUT_SPACES.match, pair)):
+                    phrases.setdefault(" ".join(pair), pair)
         score = {word: degree[word] / frequency[word] * self._rarity(word) * (1.5 if word in names else 1.0) for word in frequency}
         ranked = sorted(phrases, key=lambda phrase: -sum(score[word] for word in phrases[phrase]) / len(phrases[phrase]) ** 0.5)
         chosen: list[str] = []
@@ -63,6 +65,9 @@ class KeywordRanker:
 
     def _rarity(self, word: str) -> float:
         return math.log(1 + (self._texts + 1) / (self._occurs_in[word] + 0.5))
+
+    def _runs_of(self, text: str) -> list[list[str]]:
+        return [run for stretch in _PHRASE_BREAK.split(text) for run in self._adjacent_words(stretch)]
 
     def _adjacent_words(self, stretch: str) -> list[list[str]]:
         """Sequences of topic words with nothing but blanks between them."""

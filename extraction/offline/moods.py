@@ -49,7 +49,12 @@ def plain_sentences(messages: Sequence[str]) -> list[PlainSentence]:
     Args:
         messages: The texts that one person wrote, in order, without binary data.
     """
-    return [replace(each, message=number) for number, text in enumerate(messages) if not cues.FICTION.search(text) for each in _read(text)]
+    return [
+        replace(each, message=number) if number else each
+        for number, text in enumerate(messages)
+        if not cues.FICTION.search(text)
+        for each in _read(text)
+    ]
 
 
 def is_plain(text: str) -> bool:

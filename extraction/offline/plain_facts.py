@@ -118,7 +118,7 @@ def facts_of(sentences: Sequence[PlainSentence]) -> list[PlainFact]:
         sentences: Those of one writer, in order.
     """
     found: list[PlainFact] = []
-    sentences = [replace(each, text=_ABBREVIATED.sub(_with_mark, each.text)) for each in sentences]
+    sentences = [_with_marks(each) for each in sentences]
     last_stated = -1
     """Index of the sentence that stated the last fact."""
     for index, sentence in enumerate(sentences):
@@ -159,6 +159,12 @@ def _related(sentence: PlainSentence, before: str, after: str) -> list[PlainFact
         for relation, name in relations_of(sentence.text, before, after)
         if (right := _right_value(Field.RELATION, name, sentence.text.rpartition(name)[2])) is not None
     ]
+
+
+def _with_marks(sentence: PlainSentence) -> PlainSentence:
+    """The sentence with another mark in place of the dots of its abbreviations, which end no clause."""
+    text = _ABBREVIATED.sub(_with_mark, sentence.text)
+    return sentence if text == sentence.text else replace(sentence, text=text)
 
 
 def _with_mark(found: re.Match[str]) -> str:

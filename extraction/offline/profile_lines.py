@@ -87,7 +87,7 @@ def edits_of(field: EntityProperty, lines: Sequence[str], facts: Sequence[PlainF
         facts: What the user states about themselves.
         endings: Clauses that may end facts. Those of a message are applied before its facts.
     """
-    kinds = [kind for kind in Field if _takes(field, kind)]
+    kinds = _kinds_of(field)
     if not kinds:
         return
     current = {line.casefold(): line for line in lines}
@@ -116,7 +116,7 @@ def relation_of_line(field: EntityProperty, line: str) -> tuple[str, str] | None
     Returns:
         None if the field takes no kind of fact.
     """
-    kinds = [kind for kind in Field if _takes(field, kind)]
+    kinds = _kinds_of(field)
     if not kinds:
         return None
     kind, value = _kind_of_line(line, kinds)
@@ -170,9 +170,11 @@ def _opposite(fact: PlainFact, line: str) -> str:
     return f"{other}{line.removeprefix(own)}".casefold() if own and line.startswith(own) else ""
 
 
-def _takes(field: EntityProperty, kind: Field) -> bool:
-    words = {"_".join(name_words(field.name)), *name_words(field.name)}
-    return bool(words & _TAKES[kind])
+def _kinds_of(field: EntityProperty) -> list[Field]:
+    """The kinds of facts that a field takes."""
+    parts = name_words(field.name)
+    words = {"_".join(parts), *parts}
+    return [kind for kind in Field if not words.isdisjoint(_TAKES[kind])]
 
 
 def _line(fact: PlainFact, field: EntityProperty) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from extraction.offline import fact_words as words
-from extraction.offline.patterns import any_of, cue, listed, whole
+from extraction.offline.patterns import any_of, cue, either, listed, whole_apart
 from extraction.offline.value_patterns import FIRST_NAME
 from memory.cued_patterns import Table, compiled
 
@@ -30,14 +30,19 @@ _PET_LOST: Final = (
     rf"|\b(?:my|our) (?:\w+ ){{0,2}}?{any_of(words.PETS)} (?:\w+ )?(?:is gone|didn['’]?t make it|did not make it"
     rf"|was run over|got run over)\b"
 )
-_NO_RELATION: Final = compiled(
-    rf"{whole(_LOST, _SUPPOSED)}|(?<!nearly )(?<!almost )\bdied\b|{_PET_LOST}|\b(?:put|had|gave)\s+(?:my"
-    rf"|our)\s+(?:\w+\s+){{1,3}}(?:down|to sleep|away|up)\b|\bno\b,? my\b"
-    r"|(?<!my )\bex\b|\bex\b(?![- ](?:husband|wife|boyfriend|girlfriend|partner)"
-    r"(?:(?:['’]s name)? is\b|['’]s name['’]?s?\b|,? (?:called |named )?(?-i:[A-Z])))|\bbob['’]?s your uncle\b"
-    r"|,? or is (?:she|he|it)\b|\b(?:(?:is|are|was)n['’]?t|not) (?:my|our)\b"
-    r"|\bis (?:actually |really )?(?:my|our|his|her) \w+['’]s(?=\s*(?:[.,!]|$))",
-    re.IGNORECASE,
+_NO_RELATION: Final = either(
+    *whole_apart(_LOST, _SUPPOSED),
+    r"(?<!nearly )(?<!almost )\bdied\b",
+    _PET_LOST,
+    r"\b(?:put|had|gave)\s+(?:my|our)\s+(?:\w+\s+){1,3}(?:down|to sleep|away|up)\b",
+    r"\bno\b,? my\b",
+    r"(?<!my )\bex\b",
+    r"\bex\b(?![- ](?:husband|wife|boyfriend|girlfriend|partner)"
+    r"(?:(?:['’]s name)? is\b|['’]s name['’]?s?\b|,? (?:called |named )?(?-i:[A-Z])))",
+    r"\bbob['’]?s your uncle\b",
+    r",? or is (?:she|he|it)\b",
+    r"\b(?:(?:is|are|was)n['’]?t|not) (?:my|our)\b",
+    r"\bis (?:actually |really )?(?:my|our|his|her) \w+['’]s(?=\s*(?:[.,!]|$))",
 )
 _RELATION: Final = rf"(?P<relation>{any_of(words.RELATIVES, words.PETS)})"
 _RELATIONS: Final = any_of(words.MANY_RELATIVES, (f"{each}s" for each in words.PETS))

@@ -44,7 +44,7 @@ class Turn:
     text: str
     """Without what a recall added to it, and without binary data."""
     sentences: tuple[str, ...]
-    """Of the text."""
+    """The sentences of the text."""
     speaker: str
     """A name, or "the user" and the like if the message names nobody."""
     listener: str | None

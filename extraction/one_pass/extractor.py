@@ -90,7 +90,7 @@ class OnePassExtractor:
         """See :meth:`extraction.port.Extractor.extract`.
 
         Raises:
-            TransientModelError: What may pass: try again later.
+            TransientModelError: The failure may be temporary: try again later.
             UnusableAnswerError: Neither the answer nor its repair can be used; carries the raw text.
             ModelConfigurationError: The schema's prompt does not fit into the model's context, or the endpoint refuses the request.
             BudgetExceededError: The tenant's hard budget is used up, and windows are to wait; or its soft one, and it is not off-peak.

@@ -21,7 +21,7 @@ from langgraph.store.base import (
 from varve_client import Memory, MemoryPage, RecallResult, ServiceProblemError, Session
 
 from varve_integrations.calls import Call, Calls
-from varve_integrations.own_writes import OwnWrites, Write
+from varve_integrations.read_your_writes import OwnWrites, Write
 from varve_integrations.store_items import ITEM_TYPE, Address, StoredItem, expiry, new_version, newest
 from varve_integrations.store_queries import has_prefix, has_suffix, listed, matches
 

@@ -209,7 +209,7 @@ def embedding_error(error: APIError, *, endpoint: str, now: datetime) -> ModelEr
     """Maps an error of the client to one of ours.
 
     Args:
-        error: What the client raised.
+        error: The error that the client raised.
         endpoint: The endpoint's name, for the message.
         now: The time, for a ``Retry-After`` that is a date.
 

@@ -37,7 +37,7 @@ class VectorHandover:
     """Hands vectors over. No method raises: while Redis is unavailable, nothing is handed over.
 
     Args:
-        redis: Where they wait.
+        redis: Stores the waiting vectors.
         embedder: Its name is part of each key. Of its vectors, those that it computed lately are offered.
         ttl_s: How long a user's vectors wait after the last one was written, in seconds; above 0.
         max_bytes: Limit for the vectors that this process writes within ``ttl_s``.
@@ -70,7 +70,7 @@ class VectorHandover:
         """Writes the vectors of those texts that the embedder computed lately.
 
         Args:
-            owner: Whose memories have these texts.
+            owner: The owner of the memories with these texts.
             texts: The texts that the index will embed.
 
         Returns:
@@ -151,7 +151,7 @@ async def forget_vectors(redis: GuardedRedis, owners: Sequence[Owner]) -> None:
     """Deletes the waiting vectors of users.
 
     Args:
-        redis: Where they wait.
+        redis: Stores the waiting vectors.
         owners: The users.
 
     Raises:

@@ -123,7 +123,7 @@ class CapabilityNegotiation:
         """Learns from a request that the endpoint accepted.
 
         Args:
-            request: What was asked.
+            request: The request.
             preferred: How it was asked first.
             accepted: How it was asked when the endpoint accepted it.
         """

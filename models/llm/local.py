@@ -24,7 +24,7 @@ def serve(*, port: int, folder: Path, context_tokens: int, parallel: int, thread
 
     Args:
         port: Port to listen on, at the loopback address; 0: a free port.
-        folder: Where the weights are assembled (250 MB, once).
+        folder: Folder for the assembled weights (250 MB, once).
         context_tokens: The context of each of the parallel calls.
         parallel: Calls at once.
         threads: Threads to compute with.

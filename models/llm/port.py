@@ -97,8 +97,8 @@ class LLM(Protocol):
         """Whether an endpoint takes up a call of one word now, whatever it answers.
 
         Args:
-            tenant: Whose budget pays for it.
-            stage: Who asks.
+            tenant: The tenant whose budget pays for it.
+            stage: The stage that asks.
         """
         ...
 

@@ -43,7 +43,7 @@ class TimeCompress(AgingOperator, LLMOperator, PublishingOperator):
     A model is asked for each summary. Without a model, and until it has answered, the summary is an extract.
 
     Args:
-        configuration: What the schema says of the property.
+        configuration: The schema's definition of the property.
     """
 
     spec: ClassVar[OperatorSpec] = built_in("TIME_COMPRESS")

@@ -34,7 +34,7 @@ def summary_prompt(*, subject: str, question: dict[str, Any]) -> Prompt:
     """The prompt for one period.
 
     Args:
-        subject: What the timeline is about.
+        subject: Subject of the timeline.
         question: ``period``, ``limit`` in characters, ``events`` as ``[time, text]``, and how many ``others`` there were.
     """
     asked: dict[str, JsonValue] = {

@@ -74,7 +74,7 @@ class PartialRankingError(RecallModelError):
 
     Args:
         ranking: The part.
-        message: What is missing.
+        message: Description of the missing part.
     """
 
     def __init__(self, ranking: SessionRanking, message: str) -> None:

@@ -6,7 +6,7 @@ penalty on the weights of standardised features, or on their distance to a model
 scikit-learn has no listwise loss, so the weights are minimised with SciPy, which comes with it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
 
@@ -35,7 +35,14 @@ class Judged(Protocol):
 
 
 def fitted(
-    judged: Sequence[Judged], *, ridge: float, but: str = "", around: Mapping[str, float] | None = None, smoothing: float = 0.0
+    judged: Sequence[Judged],
+    *,
+    ridge: float,
+    but: str = "",
+    without: Collection[str] = (),
+    importance: Sequence[float] | FeatureVector | None = None,
+    around: Mapping[str, float] | None = None,
+    smoothing: float = 0.0,
 ) -> RankingModel:
     """Fits a model.
 
@@ -44,7 +51,9 @@ def fitted(
     Args:
         judged: At least one query with evidence among its candidates; queries without are skipped.
         ridge: Strength of the L2 penalty on the weights of standardised features.
-        but: A feature to leave out. Empty: none.
+        but: A feature that the model has no weight for. Empty: none.
+        without: Features whose weights are 0.
+        importance: The weight of each query in the loss. None: 1.
         around: The weights, by feature, that the penalty draws to. None: 0.
         smoothing: Number of additional candidates, half of them right. With 1 (Platt 1999, 2.2) the slope stays finite even if few
             candidates are separated without an error.
@@ -52,11 +61,13 @@ def fitted(
     Raises:
         TrainingError: If scikit-learn is not installed.
     """
-    usable = [each for each in judged if each.is_evidence.any()]
-    held = {but}
+    has_evidence = [bool(each.is_evidence.any()) for each in judged]
+    usable = [each for each, is_usable in zip(judged, has_evidence, strict=True) if is_usable]
+    counts = np.ones(len(usable)) if importance is None else np.asarray(importance, dtype=np.float64)[has_evidence]
+    held = {but, *without}
     while True:
         names = tuple(name for name in FEATURES if name not in held)
-        model = _fitted_to(usable, names, ridge=ridge, around=around, smoothing=smoothing)
+        model = _fitted_to(usable, names, counts, ridge=ridge, around=around, smoothing=smoothing)
         against = {name for name in NEVER_AGAINST.intersection(names) if model.weights[name] < 0}
         if not against:
             return replace(model, weights={name: model.weights.get(name, 0.0) for name in FEATURES if name != but})
@@ -64,21 +75,29 @@ def fitted(
 
 
 def _fitted_to(
-    usable: Sequence[Judged], names: Sequence[str], *, ridge: float, around: Mapping[str, float] | None, smoothing: float
+    usable: Sequence[Judged],
+    names: Sequence[str],
+    counts: FeatureVector,
+    *,
+    ridge: float,
+    around: Mapping[str, float] | None,
+    smoothing: float,
 ) -> RankingModel:
     tables = [np.column_stack([each.features[name] for name in names]) for each in usable]
     spread = np.vstack(tables).std(axis=0)
     spread[spread == 0] = 1.0
     centre = np.zeros(len(names)) if around is None else np.array([around[name] for name in names]) * spread
     groups = [(table / spread, each.is_evidence) for table, each in zip(tables, usable, strict=True)]
-    weights = _fit_weights(groups, ridge, centre)
+    weights = _fit_weights(groups, counts.tolist(), ridge, centre)
     slope, intercept = _fit_sigmoid(
         np.concatenate([table @ weights for table, _ in groups]), np.concatenate([right for _, right in groups]), smoothing
     )
     return RankingModel(weights=dict(zip(names, (weights / spread).tolist(), strict=True)), slope=slope, intercept=intercept)
 
 
-def _fit_weights(groups: Sequence[tuple[FeatureVector, FeatureVector]], ridge: float, centre: FeatureVector) -> FeatureVector:
+def _fit_weights(
+    groups: Sequence[tuple[FeatureVector, FeatureVector]], counts: Sequence[float], ridge: float, centre: FeatureVector
+) -> FeatureVector:
     try:
         from scipy.optimize import minimize
     except ImportError as error:
@@ -86,11 +105,11 @@ def _fit_weights(groups: Sequence[tuple[FeatureVector, FeatureVector]], ridge: f
 
     def loss(weights: FeatureVector) -> tuple[float, FeatureVector]:
         total, gradient = ridge / 2 * float((weights - centre) @ (weights - centre)), ridge * (weights - centre)
-        for table, right in groups:
+        for (table, right), count in zip(groups, counts, strict=True):
             scores, root = table @ weights, float(np.sqrt(right.sum()))
             share = _softmax(scores)
-            total -= float(right @ np.log(share + 1e-300)) / root
-            gradient = gradient + root * (share @ table) - (right @ table) / root
+            total -= count * float(right @ np.log(share + 1e-300)) / root
+            gradient = gradient + count * (root * (share @ table) - (right @ table) / root)
         return total, gradient
 
     return np.asarray(minimize(loss, centre, jac=True, method="BFGS", options={"gtol": 1e-4}).x)

@@ -37,7 +37,7 @@ class IndexWriter:
     The writer also removes old tombstones, with its first write and then about once an hour.
 
     Args:
-        store: Where the memories are written.
+        store: The store to write to.
         embedder: Computes the vectors. It caches, so recently embedded texts cost nothing.
         handover: Has vectors that the extraction stage computed with the same model. Default: none.
     """

@@ -101,15 +101,15 @@ class BacklogWatch:
 
     def _partition(self, partition: int) -> dict[str, Any]:
         driver, backlog, now_ms = self._driver, self._backlogs.get(partition), self._now_ms()
-        gap, holder = driver.log_gaps.get(partition), driver.holders.get(partition)
+        gap, oldest = driver.data_losses.get(partition), driver.oldest_pending.get(partition)
         return {
             "next_offset": driver.next_offsets.get(partition),
             "log_gap": None if gap is None else str(gap),
             "oldest_s": None if backlog is None else backlog.age_s(now_ms),
             "retention_left_s": None if backlog is None else backlog.left_s(now_ms),
             "held_by": None
-            if holder is None
-            else {"offset": holder.offset, "tenant": holder.tenant, "state": holder.state, "attempts": holder.attempts},
+            if oldest is None
+            else {"offset": oldest.offset, "tenant": oldest.tenant, "state": oldest.state, "attempts": oldest.attempts},
         }
 
     def _show(self, *, gone: set[int]) -> None:

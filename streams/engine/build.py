@@ -62,7 +62,7 @@ def keyed_driver_factory(
 
     Args:
         settings: The settings in force.
-        handler: What the stage does with a record.
+        handler: Handles the stage's records.
         topic: The source topic.
         calls_at_once: Limit of concurrent calls of the stage. None: it makes no calls.
         weight_of: A tenant's weight in fair queueing.

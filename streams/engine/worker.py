@@ -199,7 +199,7 @@ class Worker:
             "assigned": assigned,
             "recovered": assigned and driver.is_recovered,
             "not_rebalancing": assigned,
-            "no_log_gap": not driver.log_gaps,
+            "no_log_gap": not driver.data_losses,
             "far_from_retention": Check(ok=backlogs.problem is None, needed=False, problem=backlogs.problem),
             **Check.of_background(background),
             **credential_watch().checks(),

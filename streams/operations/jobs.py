@@ -1,4 +1,4 @@
-"""The periodic work of the flow that one of the query services does."""
+"""The periodic work of the flow that one of the query services does. Its modules are loaded at its first run: the service starts sooner."""
 
 import secrets
 from functools import partial
@@ -9,8 +9,6 @@ from runtime.metrics import Metrics
 from runtime.redis import GuardedRedis
 from runtime.settings import Settings
 from stores.port import MemoryStore, ServiceJob
-from streams.operations.proof.prove import prove, sampled_users
-from streams.operations.retention.run import retain
 
 _log = logger(__name__)
 
@@ -26,6 +24,8 @@ def jobs_of(settings: Settings) -> list[ServiceJob]:
 
 
 async def _retain(settings: Settings, *, store: MemoryStore, redis: GuardedRedis, metrics: Metrics) -> None:
+    from streams.operations.retention.run import retain
+
     report = await retain(settings, redis=redis)
     for counts in report.found.values():
         for what, count in counts.items():
@@ -33,6 +33,8 @@ async def _retain(settings: Settings, *, store: MemoryStore, redis: GuardedRedis
 
 
 async def _prove(settings: Settings, *, store: MemoryStore, redis: GuardedRedis, metrics: Metrics) -> None:
+    from streams.operations.proof.prove import prove, sampled_users
+
     seed = secrets.token_hex(8)
     users = await sampled_users(settings, settings.proof.users, seed=seed)
     for proof in await prove(settings, users, store=store):

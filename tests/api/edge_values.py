@@ -83,7 +83,7 @@ def body_with(operation: Schema, field: Field, value: str, base: Mapping[str, An
     """The smallest body that has a value in one field.
 
     Args:
-        operation: Whose body.
+        operation: The operation with the body.
         field: Where the value goes.
         value: Raw JSON.
         base: Fields that the body needs in addition to those that its schema requires.

@@ -1,5 +1,6 @@
 """Requests of attackers and of broken clients to the facades: refused in the form of each API, and nothing is changed."""
 
+import json
 import random
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
@@ -155,7 +156,7 @@ BROKEN: Final = (b"", b"{", b"[]", b"null", b'"x"', b"7", b"\xff\xfe{}", b"[" * 
 TYPES: Final = ("application/json", "text/plain", "multipart/form-data; boundary=x", "application/x-www-form-urlencoded")
 
 
-@pytest.mark.parametrize(("body", "content_type"), zip(BROKEN, cycle(TYPES), strict=False))
+@pytest.mark.parametrize(("body", "content_type"), [*zip(BROKEN, cycle(TYPES), strict=False)])
 async def test_broken_bodies_are_refused_and_change_nothing(attacked: Attacked, body: bytes, content_type: str) -> None:
     before = await attacked.changes()
     for method, path in ROUTES:
@@ -269,6 +270,32 @@ async def test_foreign_ids_are_unknown_in_every_facade(attacked: Attacked, call:
         assert foreign.content not in response.text
     assert answers[0] == answers[1], "another's id is answered as one that never was"
     assert await attacked.changes() == before
+
+
+TOOLS: Final = (
+    *("remember", "recall", "context", "get", "list", "correct", "forget", "status", "history"),
+    *("block_read", "block_search", "block_append", "block_replace", "block_insert", "block_undo"),
+)
+ARGUMENTS: Final = (
+    *("user", "session", "text", "query", "memory_id", "content", "properties", "date", "event_time", "importance", "confirmation"),
+    *("erasure", "entity_type", "key", "block", "role", "speaker", "after", "limit", "kinds", "types", "since", "until", "page", "line"),
+)
+ODD: Final[tuple[Any, ...]] = ("x", "..", "\x00", "\u202e" * 300, 10**30, [], {"x": None})
+DEFECTS: Final = ("codec", "Traceback", "NoneType", "KeyError", "has no attribute", "not supported between", "Internal")
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+async def test_odd_arguments_of_tools_cause_no_defect(attacked: Attacked, tool: str) -> None:
+    numbers = random.Random(tool)
+    bodies = [tool_call(tool, **{numbers.choice(ARGUMENTS): random_value(numbers, 2) for _ in range(4)}) for _ in range(12)]
+    bodies += [tool_call(tool, **dict.fromkeys(ARGUMENTS, value)) for value in ODD]
+    bodies += [tool_call(tool, **{name: "x"}, user="?") for name in ARGUMENTS if name != "user"]
+    texts = [json.dumps(each) for each in bodies]
+    texts += [each.replace('"?"', '"\\ud800"') for each in texts if '"?"' in each]
+    for text in texts:
+        response = await attacked.send("POST", "/mcp", "reader", content=text, headers={"Content-Type": "application/json"})
+        assert response.status_code < 500, (text, response.text)
+        assert not any(each in response.text for each in DEFECTS), (text, response.text)
 
 
 async def test_a_bound_key_lists_no_other_user(attacked: Attacked) -> None:

@@ -51,13 +51,13 @@ def judge_methods(
         by_user[each.user or ""].append(each)
     verdict.method_memories, verdict.edits = len(observed), sum(map(len, edits.values()))
     users = events.keys() | edits.keys()
-    nobodys = [f"{each.type} of {user}" for user in by_user.keys() - users for each in by_user[user]]
+    unowned = [f"{each.type} of {user}" for user in by_user.keys() - users for each in by_user[user]]
     wrong = [
         problem
         for user in sorted(users)
         for problem in _problems_of(tenant, user, events.get(user, {}), by_user[user], edits.get(user, ()))
     ]
-    verdict.wrong_values += verdict.record("memories of methods that differ", [*nobodys, *wrong])
+    verdict.wrong_values += verdict.record("memories of methods that differ", [*unowned, *wrong])
     waiting = [f"{each.type} {each.id} {each.written}" for each in observed if any(_waits(text) for text in (each.written or {}).values())]
     verdict.wrong_values += verdict.record("texts of methods that still wait for a model", waiting)
 

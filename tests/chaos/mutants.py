@@ -733,9 +733,9 @@ MUTANTS: Final = (
     ),
     Mutant(
         "repetitions compared with the names given to them",
-        "streams/stages/extraction/handler.py",
-        "session_history.add(as_made)",
-        "session_history.add(settled)",
+        "streams/stages/extraction/window_notes.py",
+        "sessions.add(as_made)",
+        "sessions.add(settled)",
         (TEST_SIMILAR_KEYS,),
     ),
     Mutant("marked keys placed by their marks", KEYS, "_placed(unmarked_key(key), partitions)", "_placed(key, partitions)", (TEST_KEYS,)),
@@ -790,7 +790,7 @@ MUTANTS: Final = (
         (TEST_ERASED_WINDOWS,),
     ),
     Mutant(
-        "window erased during its call laid down",
+        "window erased during its call stored",
         EXTRACTION,
         "return [] if self._is_erased(window, record) else extracted",
         "return extracted",
@@ -863,8 +863,8 @@ MUTANTS: Final = (
     Mutant(
         "history of an erased entity kept",
         ENTITIES,
-        "self._eraser.drop_history(batch, record, contribution, before)",
-        "pass",
+        "contribution.entity_key\n        self._eraser.drop_history(batch, record, contribution, before)",
+        "contribution.entity_key",
         (TEST_ERASED_ENTITIES,),
     ),
     Mutant("what comes of an erasure names the user", "streams/stages/entities/erasing.py", '"user": None, ', "", (TEST_ERASED_ENTITIES,)),
@@ -878,7 +878,7 @@ MUTANTS: Final = (
     Mutant(
         "answer kept that was not adopted",
         ENTITIES,
-        " and stands(contribution.merged, applied.state, entity_type)",
+        " and is_in_use(contribution.merged, applied.state, entity_type)",
         "",
         (TEST_ERASED_ENTITIES,),
     ),
@@ -899,8 +899,8 @@ MUTANTS: Final = (
     Mutant(
         "one contribution in 40 not applied",
         "streams/stages/entities/handler.py",
-        "        self._count(applied.refused)\n",
-        "        self._count(applied.refused)\n        if record.offset % 40 == 39:\n            return\n",
+        "        self._count(applied.refused)\n        if applied.changed:\n            batch.state.put(",
+        "        if record.offset % 40 == 39:\n            return\n        if applied.changed:\n            batch.state.put(",
         ("tests/streams/stages/entities",),
         ("kill-entities",),
     ),

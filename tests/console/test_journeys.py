@@ -307,6 +307,7 @@ def test_announcing_and_dropping_a_generation(visitor: Visitor) -> None:
     from playwright.sync_api import expect
 
     stack = visitor.stack
+    links = stack.call("GET", "/v1/links", key=stack.graph_key)
     page = visitor.sign_in(stack.operator_key, path=f"/schemas?tenant={stack.graph_tenant}")
     table = page.get_by_role("region", name="Generations", exact=True)
     expect(table.get_by_role("row", name=re.compile("^first"))).to_contain_text("live")
@@ -335,6 +336,7 @@ def test_announcing_and_dropping_a_generation(visitor: Visitor) -> None:
     expect(page.get_by_role("status").get_by_text("is dropped")).to_be_visible(timeout=_MINUTE_MS)
     listed = stack.call("GET", f"/v1/admin/generations?tenant={stack.graph_tenant}", key=stack.operator_key)["generations"]
     assert [each["live"] for each in listed if each["name"] == ""] == [True]
+    assert stack.call("GET", "/v1/links", key=stack.graph_key) == links, "the live generation is unchanged"
 
 
 def test_making_and_revoking_a_key(visitor: Visitor) -> None:
@@ -371,7 +373,13 @@ def test_making_and_revoking_a_key(visitor: Visitor) -> None:
 def test_following_links_between_memories(visitor: Visitor) -> None:
     from playwright.sync_api import expect
 
-    page = visitor.sign_in(visitor.stack.graph_key, path="/links")
+    stack = visitor.stack
+
+    def found() -> Any:
+        return stack.call("GET", "/v1/links", key=stack.graph_key)
+
+    wait_until(lambda: bool(found()["edges"]), seconds=60, failure=found)
+    page = visitor.sign_in(stack.graph_key, path="/links")
     graph = page.get_by_role("group", name="Link graph")
     node = graph.get_by_role("button", name=re.compile("brown dog")).first
     node.focus()

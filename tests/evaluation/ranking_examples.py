@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from evaluation.recall.fit import Example
+from evaluation.recall.fit_examples import Example
 from retrieval.features import FEATURES
 
 _CANDIDATES = 20

@@ -63,7 +63,7 @@ def test_the_area_is_the_chance_of_the_right_order(positive: list[float], negati
 
 def test_a_fit_finds_what_tells_evidence() -> None:
     random = np.random.default_rng(3)
-    model = fit([example(random, telling="coverage") for _ in range(60)], ridge=1.0)
+    model = fit([example(random, telling="coverage") for _ in range(60)], ridge=1.0).questions
     assert max(model.weights, key=lambda name: abs(model.weights[name])) == "coverage"
     assert model.weights["coverage"] > 0
     assert model.slope > 0
@@ -80,4 +80,4 @@ def test_an_ablation_tells_what_tells_evidence() -> None:
     figures: Any = ablation(examples, ridge=1.0)
     assert set(figures) == set(FEATURES)
     assert min(figures, key=lambda name: figures[name]["hit_at_5"]) == "coverage"
-    assert "coverage" not in fit(examples, ridge=1.0, but="coverage").weights
+    assert "coverage" not in fit(examples, ridge=1.0, but="coverage").questions.weights

@@ -1,6 +1,6 @@
 """What the ranking model looks at, on small sets of candidates."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import numpy as np
@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from memory.ids import event_id
 from memory.records import Memory
+from models.embedding.weights import MODEL_NAME
 from retrieval.features import FEATURES, features_of
 from retrieval.rankers.base import MAX_RERANKED
-from retrieval.rankers.learned import LEARNED, RankingModel, reranked
+from retrieval.rankers.learned import LEARNED, LONGEST_QUESTION, OF_TURNS, RankingModel, model_for, reranked
 from stores.port import ScoredMemory
 
 START = datetime(2026, 5, 4, tzinfo=UTC)
@@ -97,6 +98,48 @@ def test_a_year_or_no_date_names_no_month() -> None:
 def test_neighbours_lend_their_scores() -> None:
     late = feature("late")
     assert feature("neighbours_late") == [max(late[1], late[2]), max(late[0], late[2]), max(late[0], late[1]), min(late)]
+
+
+def test_nearer_and_better_neighbours_count_more() -> None:
+    near, far = candidate(0, "how is the move going", late=5.0), candidate(5, "landlord pushed it again", late=1.0)
+    between, apart = candidate(1, "the 21st now", late=1.0), candidate(1, "cereal", late=1.0, window_id="w2", session="s2")
+    found = features_of("When is the move?", [near, far, between, apart], NOW)["nearby"]
+    assert found[2] > found[1] > found[0] > found[3] == 0
+
+
+def test_candidates_of_one_turn_are_not_neighbours() -> None:
+    parts = [candidate(3, "I ran.", late=2.0), candidate(3, "I swam.", late=1.0)]
+    assert features_of("Who ran?", parts, NOW)["nearby"].tolist() == [0, 0]
+
+
+def test_a_session_is_as_large_as_its_candidates() -> None:
+    assert feature("session_size") == pytest.approx([np.log(3)] * 3 + [0])
+    assert features_of("Who?", [candidate(0, "I ran.", session=None)], NOW)["session_size"].tolist() == [0]
+
+
+def test_a_users_first_message_opens_a_session() -> None:
+    said = [
+        candidate(0, "I plan a bed.", speaker="user"),
+        candidate(1, "Good idea.", speaker="assistant"),
+        candidate(3, "It rains.", speaker="user"),
+        candidate(0, "Hello.", speaker="Ann"),
+    ]
+    assert features_of("Where?", said, NOW)["opening"].tolist() == [1, 0, 0.25, 0]
+
+
+def test_a_week_halves_what_is_recent() -> None:
+    times = [NOW, NOW - timedelta(days=7), NOW - timedelta(days=14), NOW + timedelta(days=3)]
+    candidates = [candidate(number, "I ran.", event_time=each) for number, each in enumerate(times)]
+    assert features_of("Who ran?", candidates, NOW)["recent"].tolist() == [1, 0.5, 0.25, 1]
+
+
+def test_a_long_turn_has_a_model_of_its_own() -> None:
+    question, turn = " ".join(["word"] * LONGEST_QUESTION), " ".join(["word"] * (LONGEST_QUESTION + 1))
+    assert model_for(question, LEARNED, embedder=MODEL_NAME) is LEARNED
+    assert model_for(turn, LEARNED, embedder=MODEL_NAME) is OF_TURNS
+    own = RankingModel(weights=LEARNED.weights, slope=1, intercept=0)
+    assert model_for(turn, own, embedder=MODEL_NAME) is own
+    assert set(OF_TURNS.weights) == set(FEATURES)
 
 
 def test_rare_words_of_the_query_count() -> None:

@@ -71,7 +71,7 @@ def test_a_small_model_learns_to_rank(tmp_path: Path) -> None:
     """The short form of ``make train-sift-smoke``: about 80 seconds of processor time."""
     from training.sift.smoke import command
 
-    list(command.run(argparse.Namespace(run=tmp_path, size="small", no_ablations=True, bf16=False, seed=7)))
+    list(command.run(argparse.Namespace(run=tmp_path, size="small", no_ablations=True, bf16=False, seed=7, base=None)))
     ndcg = {name: figures["ndcg_at_5"] for name, figures in orjson.loads((tmp_path / "smoke.json").read_bytes()).items()}
     assert ndcg["untrained"] < command.CHANCE
     assert ndcg["bm25"] < ndcg["memsifter"]
@@ -86,8 +86,16 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     folder = tmp_path_factory.mktemp("tiny")
     with pytest.raises(RunError, match=r"NDCG@5 .*0.8 was expected"):
-        list(command.run(argparse.Namespace(run=folder, size="tiny", no_ablations=True, bf16=False, seed=7)))
+        list(command.run(argparse.Namespace(run=folder, size="tiny", no_ablations=True, bf16=False, seed=7, base=None)))
     return folder
+
+
+def test_a_base_needs_the_pretrained_size(tmp_path: Path) -> None:
+    from training.sift.smoke import command
+
+    for size, base in (("pretrained", None), ("small", "model")):
+        with pytest.raises(RunError, match="need each other"):
+            list(command.run(argparse.Namespace(run=tmp_path, size=size, no_ablations=True, bf16=False, seed=7, base=base)))
 
 
 @pytest.mark.timeout(600)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from varve.embedded.jars import watched
+from varve.embedded.jars import output_of_fetch
 from varve.progress import lag_bars, progress_bar
 
 SLOW_DOWNLOAD = """
@@ -63,6 +63,6 @@ def test_jars_are_counted_while_they_come(tmp_path: Path) -> None:
 
     command = [sys.executable, "-c", SLOW_DOWNLOAD, *map(str, (begin, came, tmp_path / "maven" / "org"))]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        assert watched(process, folder=tmp_path / "maven", progress=progress) == ("done\n", "")
+        assert output_of_fetch(process, folder=tmp_path / "maven", progress=progress) == ("done\n", "")
     assert sum(told) == 1
     assert process.returncode == 0

@@ -97,7 +97,7 @@ def _resolve(scratch: Path, progress: Callable[[int], None]) -> list[Path]:
     problem = ""
     for _ in range(ATTEMPTS):
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=_resolver_environment()) as resolver:
-            printed, complaints = watched(resolver, folder=scratch / "maven", progress=progress)
+            printed, complaints = output_of_fetch(resolver, folder=scratch / "maven", progress=progress)
         if resolver.returncode == 0:
             return [Path(line) for line in printed.splitlines()]
         problem = (complaints.strip().splitlines() or ["it wrote nothing"])[-1]
@@ -106,7 +106,7 @@ def _resolve(scratch: Path, progress: Callable[[int], None]) -> list[Path]:
     )
 
 
-def watched(process: "subprocess.Popen[str]", *, folder: Path, progress: Callable[[int], None]) -> tuple[str, str]:
+def output_of_fetch(process: "subprocess.Popen[str]", *, folder: Path, progress: Callable[[int], None]) -> tuple[str, str]:
     """Waits for a process that fills a folder with jars.
 
     Args:

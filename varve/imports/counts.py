@@ -65,7 +65,7 @@ def read_messages(file: ExportFile, chosen: Format | FileFormat, options: Import
     Args:
         file: The file.
         chosen: Its format.
-        options: What the caller states about it.
+        options: The options of the import.
         counts: Counts what is read.
 
     Raises:

@@ -30,7 +30,7 @@ class ImportProgress:
 
         Args:
             folder: The folder of all imports.
-            parts: What makes two imports the same: the content of the file, its format, the names, and the service.
+            parts: The parts that identify an import: the content of the file, its format, the names, and the service.
         """
         return cls(folder / f"{hashlib.sha256(orjson.dumps(parts)).hexdigest()}.json")
 

@@ -3354,7 +3354,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Another request with this `Idempotency-Key` is in progress (`in-work`); or a change contradicts the current state (`change-refused`, `edit-conflict`), or this process carries out no erasures (`not-equipped`). */
+            /** @description Another request with this `Idempotency-Key` is in progress (`in-work`); or a change contradicts the current state (`change-refused`, `edit-conflict`), or this process carries out no erasures (`not-equipped`), or a legal hold forbids an erasure (`legal-hold`). */
             409: {
                 headers: {
                     /** @description Seconds to wait before the next attempt. */
@@ -3505,7 +3505,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Another request with this `Idempotency-Key` is in progress (`in-work`); or a change contradicts the current state (`change-refused`, `edit-conflict`), or this process carries out no erasures (`not-equipped`). */
+            /** @description Another request with this `Idempotency-Key` is in progress (`in-work`); or a change contradicts the current state (`change-refused`, `edit-conflict`), or this process carries out no erasures (`not-equipped`), or a legal hold forbids an erasure (`legal-hold`). */
             409: {
                 headers: {
                     /** @description Seconds to wait before the next attempt. */
@@ -4044,7 +4044,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Another request with this `Idempotency-Key` is in progress (`in-work`); or a change contradicts the current state (`change-refused`, `edit-conflict`), or this process carries out no erasures (`not-equipped`). */
+            /** @description Another request with this `Idempotency-Key` is in progress (`in-work`); or a change contradicts the current state (`change-refused`, `edit-conflict`), or this process carries out no erasures (`not-equipped`), or a legal hold forbids an erasure (`legal-hold`). */
             409: {
                 headers: {
                     /** @description Seconds to wait before the next attempt. */
@@ -4160,7 +4160,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Another request with this `Idempotency-Key` is in progress (`in-work`); or a change contradicts the current state (`change-refused`, `edit-conflict`), or this process carries out no erasures (`not-equipped`). */
+            /** @description Another request with this `Idempotency-Key` is in progress (`in-work`); or a change contradicts the current state (`change-refused`, `edit-conflict`), or this process carries out no erasures (`not-equipped`), or a legal hold forbids an erasure (`legal-hold`). */
             409: {
                 headers: {
                     /** @description Seconds to wait before the next attempt. */
@@ -4883,7 +4883,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Another request with this `Idempotency-Key` is in progress (`in-work`); or a change contradicts the current state (`change-refused`, `edit-conflict`), or this process carries out no erasures (`not-equipped`). */
+            /** @description Another request with this `Idempotency-Key` is in progress (`in-work`); or a change contradicts the current state (`change-refused`, `edit-conflict`), or this process carries out no erasures (`not-equipped`), or a legal hold forbids an erasure (`legal-hold`). */
             409: {
                 headers: {
                     /** @description Seconds to wait before the next attempt. */
@@ -5469,7 +5469,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Another request with this `Idempotency-Key` is in progress (`in-work`); or a change contradicts the current state (`change-refused`, `edit-conflict`), or this process carries out no erasures (`not-equipped`). */
+            /** @description Another request with this `Idempotency-Key` is in progress (`in-work`); or a change contradicts the current state (`change-refused`, `edit-conflict`), or this process carries out no erasures (`not-equipped`), or a legal hold forbids an erasure (`legal-hold`). */
             409: {
                 headers: {
                     /** @description Seconds to wait before the next attempt. */
@@ -5600,7 +5600,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Another request with this `Idempotency-Key` is in progress (`in-work`); or a change contradicts the current state (`change-refused`, `edit-conflict`), or this process carries out no erasures (`not-equipped`). */
+            /** @description Another request with this `Idempotency-Key` is in progress (`in-work`); or a change contradicts the current state (`change-refused`, `edit-conflict`), or this process carries out no erasures (`not-equipped`), or a legal hold forbids an erasure (`legal-hold`). */
             409: {
                 headers: {
                     /** @description Seconds to wait before the next attempt. */
@@ -5838,7 +5838,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Another request with this `Idempotency-Key` is in progress (`in-work`); or a change contradicts the current state (`change-refused`, `edit-conflict`), or this process carries out no erasures (`not-equipped`). */
+            /** @description Another request with this `Idempotency-Key` is in progress (`in-work`); or a change contradicts the current state (`change-refused`, `edit-conflict`), or this process carries out no erasures (`not-equipped`), or a legal hold forbids an erasure (`legal-hold`). */
             409: {
                 headers: {
                     /** @description Seconds to wait before the next attempt. */
@@ -5969,7 +5969,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Another request with this `Idempotency-Key` is in progress (`in-work`); or a change contradicts the current state (`change-refused`, `edit-conflict`), or this process carries out no erasures (`not-equipped`). */
+            /** @description Another request with this `Idempotency-Key` is in progress (`in-work`); or a change contradicts the current state (`change-refused`, `edit-conflict`), or this process carries out no erasures (`not-equipped`), or a legal hold forbids an erasure (`legal-hold`). */
             409: {
                 headers: {
                     /** @description Seconds to wait before the next attempt. */
@@ -6104,7 +6104,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Another request with this `Idempotency-Key` is in progress (`in-work`); or a change contradicts the current state (`change-refused`, `edit-conflict`), or this process carries out no erasures (`not-equipped`). */
+            /** @description Another request with this `Idempotency-Key` is in progress (`in-work`); or a change contradicts the current state (`change-refused`, `edit-conflict`), or this process carries out no erasures (`not-equipped`), or a legal hold forbids an erasure (`legal-hold`). */
             409: {
                 headers: {
                     /** @description Seconds to wait before the next attempt. */
@@ -6262,7 +6262,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Another request with this `Idempotency-Key` is in progress (`in-work`); or a change contradicts the current state (`change-refused`, `edit-conflict`), or this process carries out no erasures (`not-equipped`). */
+            /** @description Another request with this `Idempotency-Key` is in progress (`in-work`); or a change contradicts the current state (`change-refused`, `edit-conflict`), or this process carries out no erasures (`not-equipped`), or a legal hold forbids an erasure (`legal-hold`). */
             409: {
                 headers: {
                     /** @description Seconds to wait before the next attempt. */
@@ -6410,7 +6410,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Another request with this `Idempotency-Key` is in progress (`in-work`); or a change contradicts the current state (`change-refused`, `edit-conflict`), or this process carries out no erasures (`not-equipped`). */
+            /** @description Another request with this `Idempotency-Key` is in progress (`in-work`); or a change contradicts the current state (`change-refused`, `edit-conflict`), or this process carries out no erasures (`not-equipped`), or a legal hold forbids an erasure (`legal-hold`). */
             409: {
                 headers: {
                     /** @description Seconds to wait before the next attempt. */
@@ -7754,7 +7754,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Another request with this `Idempotency-Key` is in progress (`in-work`); or a change contradicts the current state (`change-refused`, `edit-conflict`), or this process carries out no erasures (`not-equipped`). */
+            /** @description Another request with this `Idempotency-Key` is in progress (`in-work`); or a change contradicts the current state (`change-refused`, `edit-conflict`), or this process carries out no erasures (`not-equipped`), or a legal hold forbids an erasure (`legal-hold`). */
             409: {
                 headers: {
                     /** @description Seconds to wait before the next attempt. */

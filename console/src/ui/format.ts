@@ -28,3 +28,8 @@ export function formatSeconds(seconds: number): string {
 
 /** A name of the API in words: `below_threshold` becomes "below threshold". */
 export const inWords = (name: string): string => name.replaceAll("_", " ").replaceAll("-", " ");
+
+const PLURALS: Record<string, string> = { patch: "patches", memory: "memories" };
+
+/** A number with its noun: "1 message", "2 patches". */
+export const counted = (count: number, noun: string): string => `${formatCount(count)} ${count === 1 ? noun : (PLURALS[noun] ?? `${noun}s`)}`;

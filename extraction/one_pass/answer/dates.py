@@ -47,7 +47,7 @@ def read_when(value: Any, said_at: datetime) -> When:
     Also ISO weeks (``2024-W14``), quarters, decades, dates with placeholders (``2024-05-XX``), and two dates in a list or an object.
 
     Args:
-        value: What the model wrote; no blank.
+        value: The text of the model; not blank.
         said_at: When the messages were said, in the speaker's zone.
     """
     if isinstance(value, dict):

@@ -43,9 +43,9 @@ def field_lines(name: str, flat: str, since: Mapping[str, date] | None = None) -
     """A field as lines of a prompt: next to its name, or indented below it if its text has several lines.
 
     Args:
-        name: Of the field.
+        name: Name of the field.
         flat: Its text.
-        since: Since when its lines hold, as far as that is known. It stands before them, since no patch may copy it.
+        since: The day of each line, if it is known. It is written before the line, since no patch may copy it.
     """
     since = since or {}
     lines = flat.split(BREAK)

@@ -52,7 +52,7 @@ class PromptLimits:
 
         Args:
             llm: The model's context and longest answer.
-            prefix_tokens: Of the prompt's fixed part.
+            prefix_tokens: Number of tokens of the prompt's fixed part.
 
         Raises:
             ModelConfigurationError: If no window of use fits.

@@ -51,7 +51,7 @@ def preview_prompt(
         schema: Compiled to the prefix.
         settings: The caps of the parts, and the model's context.
         window: The window to extract from; None: the prefix alone.
-        context: What the prompt says besides the window.
+        context: The parts of the prompt besides the window.
         count_tokens: A tokenizer's count, where one is at hand.
 
     Raises:

@@ -25,7 +25,7 @@ def shown_lines(flat: str, tokens: int, *, near: frozenset[str], since: Mapping[
         flat: Its lines, as :func:`extraction.one_pass.prompt.entity_view.flat_text` makes them.
         tokens: The cap, dates included.
         near: The terms of the window.
-        since: Since when lines hold, where that stands before them.
+        since: The days of lines, if they are written before them.
     """
     if size_of(flat, since=since) <= tokens:
         return flat
@@ -49,7 +49,7 @@ def size_of(flat: str, *, since: Mapping[str, date] | None = None) -> int:
 
     Args:
         flat: Its lines.
-        since: Since when lines hold, where that stands before them.
+        since: The days of lines, if they are written before them.
     """
     return estimate_tokens(flat) + _tokens_of_dates([(since or {}).get(line) for line in flat.split(BREAK)])
 

@@ -22,7 +22,7 @@ REASON: Final = "crashed_worker"
 """Dead-letter reason of a guilty record."""
 
 
-class Claims(Protocol):
+class ClaimStorage(Protocol):
     """Storage of claims that survives the process: a :class:`ClaimStore`."""
 
     def replace(self, claims: Iterable[Claim]) -> dict[int, Claim]:
@@ -57,7 +57,7 @@ class CrashJournal:
 
     def __init__(
         self,
-        store: Claims,
+        store: ClaimStorage,
         *,
         suspects: Iterable[Claim] = (),
         maximum_crashes: int,

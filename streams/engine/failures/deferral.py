@@ -116,7 +116,7 @@ class Deferral:
         self._bytes[partition] = 0
         drained = asyncio.create_task(task.drain())
         # A partition that is stopped at a gap commits nothing, and must not delay the others.
-        while task.log_gap is None and not drained.done():
+        while task.data_loss is None and not drained.done():
             await asyncio.wait({drained}, timeout=_GAP_POLL_S)
         drained.cancel()
 

@@ -112,7 +112,7 @@ class ErasedRecordRemover:
 
     def _serves(self, task: KeyedTask) -> bool:
         is_assigned = self._tasks.get(task.source.partition) is task and task.is_recovered
-        return is_assigned and task.log_gap is None and not self._scheduler.is_closed
+        return is_assigned and task.data_loss is None and not self._scheduler.is_closed
 
     def _entry(self, task: KeyedTask, record: ConsumedRecord) -> PendingRecord[InFlightRecord] | None:
         """The entry of a parked record, which has come back if it had not before. None: it was removed meanwhile."""

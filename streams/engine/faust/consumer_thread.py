@@ -38,14 +38,14 @@ class ConsumerThread(AIOKafkaConsumerThread):
         coordinator: Any = self._ensure_consumer()._coordinator  # noqa: SLF001 - aiokafka has no API for acknowledged heartbeats
         heartbeat = coordinator._do_heartbeat  # noqa: SLF001
 
-        async def watched() -> Any:
+        async def report_heartbeat() -> Any:
             sent_at = boot_time()
             answered = await heartbeat()
             if answered:
                 self.on_heartbeat(sent_at)
             return answered
 
-        coordinator._do_heartbeat = watched  # noqa: SLF001
+        coordinator._do_heartbeat = report_heartbeat  # noqa: SLF001
 
     def verify_event_path(self, now: float, tp: TP) -> None:
         """Does nothing: Faust would complain about partitions that it does not commit; transactions commit their offsets."""

@@ -137,7 +137,7 @@ class KeyedDriver(Driver):
         """Takes a record in. A partition that is not restored yet, or has too many tracked records, is paused; the others continue."""
         partition = TopicPartition(delivery.record.topic, delivery.record.partition)
         task = self._tasks.get(partition.partition)
-        if task is None or task.log_gap is not None:
+        if task is None or task.data_loss is not None:
             return
         if partition in self._restored:
             self._deliver(partition, delivery)

@@ -92,14 +92,14 @@ class Driver(ABC):
         return {partition: task.next_offset for partition, task in self._assigned.items()}
 
     @property
-    def log_gaps(self) -> Mapping[int, DataLoss]:
+    def data_losses(self) -> Mapping[int, DataLoss]:
         """Lost records of each partition that is stopped because of them."""
-        return {partition: gap for partition, task in self._assigned.items() if (gap := task.log_gap) is not None}
+        return {partition: gap for partition, task in self._assigned.items() if (gap := task.data_loss) is not None}
 
     @property
-    def holders(self) -> Mapping[int, OldestPending]:
+    def oldest_pending(self) -> Mapping[int, OldestPending]:
         """Oldest unacknowledged record of each assigned partition that has one."""
-        return {partition: holder for partition, task in self._assigned.items() if (holder := task.holder) is not None}
+        return {partition: oldest for partition, task in self._assigned.items() if (oldest := task.oldest_pending) is not None}
 
     @property
     def failure(self) -> BaseException | None:

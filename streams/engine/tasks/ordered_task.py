@@ -88,7 +88,7 @@ class OrderedTask(PartitionTask):
 
     @property
     def _is_taking_in(self) -> bool:
-        return self._state is not TaskState.CLOSED and self.log_gap is None
+        return self._state is not TaskState.CLOSED and self.data_loss is None
 
     def _is_idle(self) -> bool:
         return not self._queue

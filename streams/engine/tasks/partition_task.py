@@ -71,15 +71,15 @@ class PartitionTask(ABC):
         return self._next_offset
 
     @property
-    def log_gap(self) -> DataLoss | None:
+    def data_loss(self) -> DataLoss | None:
         """The lost records while the partition is stopped because of them."""
         return self._hold.gap
 
     @property
-    def holder(self) -> OldestPending | None:
+    def oldest_pending(self) -> OldestPending | None:
         """The oldest record that was delivered and is not acknowledged; None if there is none."""
-        holder = self._oldest()
-        return holder if holder is None or self.is_recovered else replace(holder, state="restoring")
+        oldest = self._oldest()
+        return oldest if oldest is None or self.is_recovered else replace(oldest, state="restoring")
 
     @property
     def failure(self) -> BaseException | None:
@@ -96,7 +96,7 @@ class PartitionTask(ABC):
         """Commits what has begun, and begins nothing more; uncommitted records will be delivered again."""
         self._advance(TaskState.DRAINING)
         self._work_arrived.set()
-        if self._task is not None and self.log_gap is None:
+        if self._task is not None and self.data_loss is None:
             await asyncio.wait([self._task])
 
     async def stop(self) -> None:
@@ -145,7 +145,7 @@ class PartitionTask(ABC):
 
     @abstractmethod
     def _oldest(self) -> OldestPending | None:
-        """See :attr:`holder`, for a restored partition."""
+        """See :attr:`oldest_pending`, for a restored partition."""
 
     @abstractmethod
     def _stamp_of(self, offset: int) -> OffsetAndTimestamp | None:

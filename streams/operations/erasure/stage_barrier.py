@@ -188,8 +188,8 @@ class ParkedRecords:
             request = MergeRequest.from_json(record.value or b"")
         except RecordError:
             return False  # the stage moves it to the dead letters
-        is_reached = user.trace.has_entity(request.entity_type, request.entity_key, request.generation)
-        return request.tenant == user.tenant and (request.user == user.user or is_reached)
+        is_traced = user.trace.has_entity(request.entity_type, request.entity_key, request.generation)
+        return request.tenant == user.tenant and (request.user == user.user or is_traced)
 
 
 def _is_shared_with(record: ConsumedRecord, user: ErasedUser) -> bool:

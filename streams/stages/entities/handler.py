@@ -12,14 +12,14 @@ from typing import Final
 from control.tenants import TenantDirectory
 from memory.ids import entity_id
 from memory.keys import encode_key
-from memory.records import Contribution, Dropped, MergeRequest
+from memory.records import Contribution, Dropped
 from memory.schema.model import EntityType
 from memory.topics import EXTRACTIONS, MEMORIES, MERGED, MERGES
 from operators.apply import Applied, ages, apply_contribution, skip, takes_long, without_messages
 from operators.entity_keys import belongs_to_user
 from operators.entity_state import EntityState
 from operators.former_fields import has_former_fields, with_former_fields
-from operators.merging import apply_outcome, forget, outcomes_of, plan_questions, stands
+from operators.merging import apply_outcome, forget, is_in_use, merge_requests, outcomes_of, plan_questions
 from operators.render import published_memories, publishes, render
 from runtime.clocks import Clock
 from runtime.entity_view import EntityAsOf, EntityUpdate
@@ -171,7 +171,7 @@ class EntitiesHandler(BatchHandler):
         if applied.changed:
             batch.state.put(key, applied.state, position=record.offset)
             self._steps.applied(batch, record, contribution, number=applied.step, before=before)
-            if contribution.merged is not None and stands(contribution.merged, applied.state, entity_type):
+            if contribution.merged is not None and is_in_use(contribution.merged, applied.state, entity_type):
                 self._keep(batch, record, contribution)
                 emit_evolution(batch, record, contribution, applied.state, entity_type, topic=self._extractions_topic)
         if applied.aged:
@@ -267,22 +267,8 @@ class EntitiesHandler(BatchHandler):
             return
         batch.state.put(key, settled.state, position=last.record.offset)
         cause = last.contribution
-        for name, question in settled.questions:
-            request = MergeRequest(
-                tenant=cause.tenant,
-                user=cause.user,
-                entity_type=cause.entity_type,
-                entity_key=cause.entity_key,
-                property=name,
-                part=question.part,
-                question=question.content,
-                lookups=[*question.lookups] or None,
-                time=cause.time,
-                schema_name=cause.schema_name,
-                schema_revision=cause.schema_revision,
-                generation=cause.generation,
-            )
-            target = encode_key(cause.tenant, cause.entity_type, cause.entity_key)
+        target = encode_key(cause.tenant, cause.entity_type, cause.entity_key)
+        for request in merge_requests(settled, cause):
             batch.emit(OutgoingRecord(self._merges_topic, target, request.to_json()), last.record)
         for merged in settled.merged:
             self._keep(batch, last.record, cause.model_copy(update={"kind": "merged", "merged": merged, "changes": []}))

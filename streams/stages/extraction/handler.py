@@ -1,7 +1,6 @@
 """The extraction stage: one call per window, whatever the extractor."""
 
-import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -10,12 +9,11 @@ from typing import Final
 from control.tenants import Tenant, TenantDirectory
 from extraction.errors import UnusableAnswerError
 from extraction.port import ExtractionContext, Extractor
-from extraction.recurrence import possible_routines, repeated_routines, short_routines
 from extraction.shared_windows import part_of_window, parts_of, users_to_show
 from memory.errors import KeyFormatError, RecordError
 from memory.headers import origin_of
 from memory.keys import decode_key, distinct_key
-from memory.records import Dropped, Extraction, Memory, Window
+from memory.records import Extraction, Memory, Window
 from memory.records.wording import further_indexed_text, indexed_text
 from memory.retention import keeps_nothing, limits_at
 from memory.schema.model import MemorySchema
@@ -30,14 +28,13 @@ from runtime.logs import logger
 from runtime.metrics import Metrics
 from runtime.recall_history import RecallHistory
 from runtime.recent_patches import WindowPlace
-from runtime.session_history import EarlierWindows, SessionHistory
+from runtime.session_history import SessionHistory
 from runtime.settings import Settings
 from streams.engine.records import ConsumedRecord
 from streams.errors import PoisonRecordError, TransientError, transient
 from streams.stages.extraction.entity_context import EntityContext, EntityNotes
-from streams.stages.extraction.lanes import is_patched
-from streams.stages.extraction.recent_patches import patches_of
 from streams.stages.extraction.similar_keys import SimilarKeys
+from streams.stages.extraction.window_notes import WindowNotes
 from streams.tenancy import is_erased, is_held, is_place_erased, schema_at, tenant_of
 
 _log = logger(__name__)
@@ -92,10 +89,8 @@ class ExtractionHandler:
         self._records = metrics.records
         self._extractor = extractor
         self._entity_context = None if recall is None else EntityContext(recall=recall, notes=entity_notes)
-        self._entity_notes = entity_notes
+        self._notes = WindowNotes(sessions=session_history, recalls=recall_history, entities=entity_notes)
         self._similar_keys = similar_keys
-        self._recall_history = recall_history
-        self._session_history = session_history
         self._handover = handover
         self._forget_answers = forget_answers
         self._generation = generation
@@ -183,7 +178,7 @@ class ExtractionHandler:
             return []
         views = {user: part_of_window(window, user) if window.users else window for user in users_to_show(window, _MAX_USERS)}
         places = {user: WindowPlace(window.tenant, user, generation, record.partition, record.offset) for user in window.users or views}
-        earlier = await self._earlier_windows(views.values(), generation)
+        earlier = await self._notes.earlier_windows(views.values(), generation)
         entities: dict[str, Memory] = {}
         if self._entity_context is not None and window.messages:
             for user, view in views.items():
@@ -193,7 +188,7 @@ class ExtractionHandler:
             session_summary=earlier.summary,
             session_events=earlier.events,
             entities=tuple(entities.values()),
-            recalled_hashes=await self._recalled_hashes(window, datetime.fromtimestamp(record.timestamp, UTC)),
+            recalled_hashes=await self._notes.recalled_hashes(window, datetime.fromtimestamp(record.timestamp, UTC)),
             generation=generation,
             attempt=_first_attempt(record, self._attempts),
         )
@@ -218,7 +213,7 @@ class ExtractionHandler:
             ) from error
         if not may_note():
             return []
-        extraction = await self._without_routines(extraction, window)
+        extraction = await self._notes.without_routines(extraction, window)
         if not may_note():
             return []
         extraction = extraction.model_copy(
@@ -240,7 +235,7 @@ class ExtractionHandler:
                 settled = await self._similar_keys.settled(part, schema, place, may_note=may_note)
             if not may_note():
                 return []
-            await self._remember(window, part, settled, schema, context, place)
+            await self._notes.remember(window, part, settled, schema, context, place)
             if self._handover is not None:
                 texts = [
                     text for event in settled.events for text in (indexed_text(event), further_indexed_text(event)) if text is not None
@@ -276,78 +271,6 @@ class ExtractionHandler:
                     raise
                 _log.warning("extraction_retried", tenant=window.tenant, window=window.id, attempt=context.attempt, error=str(error))
                 context = replace(context, attempt=context.attempt + 1)
-
-    async def _earlier_windows(self, views: Iterable[Window], generation: str) -> EarlierWindows:
-        """The earlier windows of the session, of each user in turn."""
-        if self._session_history is None:
-            return EarlierWindows()
-        try:
-            found = [await self._session_history.before(each, generation) for each in views]
-        except RedisUnavailableError:
-            return EarlierWindows()
-        topics = tuple(topic for each in found for topic in each.topics)
-        return EarlierWindows(topics=topics, events=tuple(event for each in found for event in each.events))
-
-    async def _without_routines(self, extraction: Extraction, window: Window) -> Extraction:
-        """The extraction without events that repeat a routine of another session. A shared window keeps all of its events."""
-        assistants = _assistants_texts(window)
-        may_repeat = bool(possible_routines(extraction.events) or short_routines(extraction.events, assistants))
-        if self._session_history is None or window.users or not may_repeat:
-            return extraction
-        try:
-            known = await self._session_history.routines(window, extraction.generation)
-        except RedisUnavailableError:
-            return extraction
-        tools = {each.id for each in window.messages if each.role == "tool" and each.id is not None}
-        repeated = repeated_routines(
-            extraction.events,
-            known,
-            window_id=window.id,
-            tool_messages=tools,
-            assistant_messages=assistants,
-        )
-        if not repeated:
-            return extraction
-        events = [each for each in extraction.events if each.id not in repeated]
-        dropped = [*extraction.dropped, Dropped(what="event", reason="repeated_routine", count=len(repeated))]
-        return extraction.model_copy(update={"events": events, "dropped": dropped})
-
-    async def _remember(
-        self,
-        window: Window,
-        as_made: Extraction,
-        settled: Extraction,
-        schema: MemorySchema,
-        context: ExtractionContext,
-        place: WindowPlace,
-    ) -> None:
-        """Stores the result for later windows before the window is acknowledged, because the next one may begin then."""
-        with suppress(RedisUnavailableError):
-            if self._session_history is not None:
-                # In the extractor's own words, so that repetitions are recognised.
-                await self._session_history.add(as_made)
-                events = [] if window.users else as_made.events
-                short = short_routines(events, _assistants_texts(window))
-                await self._session_history.add_routines(as_made, possible_routines(events), short)
-            # Patches are noted by their order among the user's windows. A shared window is in another partition, outside that order.
-            if self._entity_notes is not None and is_patched(schema) and not window.users:
-                # In a thread: the searches may take about 100 ms.
-                patches = await asyncio.to_thread(patches_of, settled, schema, context.entities)
-                await self._entity_notes.patches.add(place, patches, window_id=window.id, replaces_earlier=window.revision > 0)
-
-    async def _recalled_hashes(self, window: Window, closed_at: datetime) -> frozenset[str]:
-        if self._recall_history is None:
-            return frozenset()
-        try:
-            found = [await self._recall_history.of(window.tenant, user, until=closed_at) for user in window.users or [window.user]]
-            return frozenset().union(*found)
-        except RedisUnavailableError:
-            return frozenset()
-
-
-def _assistants_texts(window: Window) -> frozenset[str]:
-    """The ids of the messages in which an assistant speaks."""
-    return frozenset(each.id for each in window.messages if each.id is not None and each.role == "assistant" and each.tool_call is None)
 
 
 def _first_attempt(record: ConsumedRecord, attempts: int) -> int:

@@ -50,7 +50,7 @@ class SimilarKeys:
 
         Args:
             extraction: As the extractor made it.
-            schema: That it was made under.
+            schema: The schema of the extraction.
             place: The window's among its user's, and the generation of memories.
             may_note: Called right before something of the window is written to Redis; false: its user was erased meanwhile.
 

@@ -21,7 +21,7 @@ _EVERY = 16
 
 
 def _read(windows: Sequence[Window]) -> list[object]:
-    """What the rules read in windows, without what they keep of texts that they read before."""
+    """Reads windows with all rules, without what they keep of texts that they read before."""
     moods._read.cache_clear()
     mentions._dates_in.cache_clear()
     return [(read_window(each, frozenset()), [list(quantities_of(message.text)) for message in each.messages]) for each in windows]

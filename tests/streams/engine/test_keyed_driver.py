@@ -346,8 +346,8 @@ async def test_an_unrestored_partition_blocks_no_other() -> None:
                 await harness.put(offset, key=b"%d" % offset)
         await harness.committed(3)
         assert (harness.paused, harness.logs[1].next_offset) == ({1}, None)
-        holder = harness.driver.holders[1]
-        assert (holder.offset, holder.state) == (0, "restoring")
+        oldest = harness.driver.oldest_pending[1]
+        assert (oldest.offset, oldest.state) == (0, "restoring")
         harness.logs[1].next_offset, harness.logs[1].refused_takeovers = 1, 0
         await harness.committed(3, partition=1)
         assert not harness.paused

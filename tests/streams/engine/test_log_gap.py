@@ -45,12 +45,12 @@ async def test_a_stopped_partition_takes_nothing_in(monkeypatch: pytest.MonkeyPa
     log = ScriptedLog(next_offset=3, gap=gap(3, 5, 10))
     async with processor_harness(log) as harness:
         harness.processor.start()
-        await until(lambda: harness.processor.log_gap == log.gap)
+        await until(lambda: harness.processor.data_loss == log.gap)
         harness.put(*(harness.record(offset) for offset in range(5, 8)))
         assert (harness.processor.backlog, harness.processor.is_recovered, harness.behaviour.handled) == (0, False, [])
         log.next_offset, log.gap = 5, None
         await until(lambda: harness.processor.is_recovered)
-        assert harness.processor.log_gap is None
+        assert harness.processor.data_loss is None
         harness.put(harness.record(5))
         await harness.finished()
     assert log.next_offset == 6

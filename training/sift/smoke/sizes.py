@@ -3,6 +3,9 @@
 from dataclasses import dataclass
 from typing import Final
 
+PRETRAINED: Final = "pretrained"
+"""Begins with a given model instead of random weights: about 300 queries of the warm-up, and a few updates."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Size:
@@ -27,6 +30,10 @@ class Size:
     """Learning rate of the reinforcement learning. The paper's 1e-6 is for a model with a thousand times as many parameters."""
     queries: int
     """Test queries."""
+    at_once: int = 64
+    """Most examples at once in an update; more take more memory."""
+    lora: bool = False
+    """Whether to train LoRA adapters."""
 
 
 SIZES: Final = {
@@ -53,8 +60,23 @@ SIZES: Final = {
         users=400,
         updates=24,
         batch=8,
-        rate=1e-3,
+        rate=5e-4,
         queries=90,
+    ),
+    PRETRAINED: Size(
+        width=0,
+        layers=0,
+        read=0,
+        taught=180,
+        supervised_batch=8,
+        supervised_rate=2e-4,
+        users=60,
+        updates=4,
+        batch=2,
+        rate=5e-5,
+        queries=30,
+        at_once=2,
+        lora=True,
     ),
     "tiny": Size(
         width=32,

@@ -4,6 +4,7 @@ import { usePurge, useRedrive } from "@/api/letters";
 import { usePrincipal } from "@/api/session";
 import { Button } from "@/ui/Button";
 import { ConfirmDialog } from "@/ui/ConfirmDialog";
+import { counted } from "@/ui/format";
 import { notify } from "@/ui/notices";
 
 /** Redrives or purges the chosen letters, or all that are shown. */
@@ -53,7 +54,7 @@ export function LetterActions({ places, isChoice }: { places: string[]; isChoice
           onConfirm={() =>
             purge.mutate(places, {
               onSuccess: (done) => {
-                notify(`${done.purged} letters are purged.`);
+                notify(`Purged: ${counted(done.purged, "letter")}.`);
                 close();
               },
             })

@@ -6,6 +6,7 @@ import { linksQuery, type LinkGraph } from "@/api/links";
 import { usePrincipal } from "@/api/session";
 import { Button } from "@/ui/Button";
 import { TextField } from "@/ui/Field";
+import { counted } from "@/ui/format";
 import { PageHeader, Panel } from "@/ui/Panel";
 import { Empty, QueryState } from "@/ui/states";
 
@@ -46,7 +47,7 @@ function Shown({ graph, chosen }: { graph: LinkGraph; chosen: string | undefined
   const node = graph.nodes.find((each) => each.id === chosen);
   return (
     <div className="grid items-start grid-cols-1 gap-4 xl:grid-cols-[minmax(0,1fr)_22rem]">
-      <Panel title="Graph" note={`${graph.nodes.length} memories, ${graph.edges.length} links${graph.truncated ? "; more are left out" : ""}`} flush>
+      <Panel title="Graph" note={`${counted(graph.nodes.length, "memory")}, ${counted(graph.edges.length, "link")}${graph.truncated ? "; more are left out" : ""}`} flush>
         <Graph graph={graph} chosen={chosen} onChoose={choose} />
       </Panel>
       <Panel title="Memory">{node ? <NodeDetails graph={graph} node={node} onChoose={choose} /> : <Empty title="Choose a memory in the graph" />}</Panel>

@@ -2,7 +2,7 @@ import type { ReactNode } from "react";
 
 import type { Memory } from "@/api/memories";
 import { Badge } from "@/ui/Badge";
-import { inWords } from "@/ui/format";
+import { counted, inWords } from "@/ui/format";
 import { Moment } from "@/ui/Moment";
 import { Value } from "@/ui/Value";
 
@@ -29,7 +29,7 @@ export function EventSteps({ memory }: { memory: Memory }) {
     <ol aria-label="Steps" className="space-y-3">
       {memory.said_at && (
         <Step kind="said" at={memory.said_at}>
-          {memory.evidence.length} {memory.evidence.length === 1 ? "message" : "messages"}
+          {counted(memory.evidence.length, "message")}
           {memory.session && ` in the session ${memory.session}`}
         </Step>
       )}

@@ -45,6 +45,8 @@ function FilterForm({ initial }: { initial: Draft }) {
       <TextField label="Session" {...field("session")} />
       <SelectField label="Kind" options={KINDS} {...field("kind")} />
       <TextField label="Type" placeholder="life_event" {...field("type")} />
+      <TextField label="From day" type="date" {...field("since")} />
+      <TextField label="Before day" type="date" {...field("until")} />
       <div className="col-span-2 flex items-end gap-2 md:col-span-1 xl:row-start-1 xl:col-start-6">
         <Button type="submit" tone="primary">
           Apply
@@ -53,8 +55,6 @@ function FilterForm({ initial }: { initial: Draft }) {
           Reset
         </Button>
       </div>
-      <TextField label="From day" type="date" {...field("since")} />
-      <TextField label="Before day" type="date" {...field("until")} />
     </form>
   );
 }

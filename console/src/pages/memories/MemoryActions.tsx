@@ -5,6 +5,7 @@ import { useDelete, useInvalidate, useRevert, type Memory } from "@/api/memories
 import { hasScope, usePrincipal } from "@/api/session";
 import { Button } from "@/ui/Button";
 import { ConfirmDialog } from "@/ui/ConfirmDialog";
+import { counted } from "@/ui/format";
 import { notify } from "@/ui/notices";
 
 import { CorrectDialog } from "./CorrectDialog";
@@ -74,7 +75,7 @@ function Invalidate({ memory, onClose, onGone }: ChangeProps) {
   const confirm = (reason: string) =>
     change.mutate(reason, {
       onSuccess: ({ remaining }) => {
-        notify(remaining?.length ? `The event is invalid. ${remaining.length} memories still have its content.` : "The event is invalid.");
+        notify(remaining?.length ? `The event is invalid. Its content remains in ${counted(remaining.length, "place")}.` : "The event is invalid.");
         onGone();
       },
     });
@@ -91,7 +92,7 @@ function Delete({ memory, onClose, onGone }: ChangeProps) {
   const confirm = (reason: string) =>
     change.mutate(reason, {
       onSuccess: ({ remaining }) => {
-        notify(remaining?.length ? `The event is deleted. ${remaining.length} memories or messages still have its content.` : "The event is deleted.");
+        notify(remaining?.length ? `The event is deleted. Its content remains in ${counted(remaining.length, "place")}.` : "The event is deleted.");
         onGone();
       },
     });

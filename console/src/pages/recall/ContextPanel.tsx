@@ -1,6 +1,7 @@
 import type { UseQueryResult } from "@tanstack/react-query";
 
 import type { ContextBlock } from "@/api/recall";
+import { counted } from "@/ui/format";
 import { Panel } from "@/ui/Panel";
 import { QueryState } from "@/ui/states";
 
@@ -9,7 +10,7 @@ import { MemoryId } from "./WhyNotList";
 /** The block of text that an LLM gets for the same question. */
 export function ContextPanel({ query }: { query: UseQueryResult<ContextBlock> }) {
   return (
-    <Panel title="Context for the LLM" note={query.data && `${query.data.tokens} tokens${query.data.left_out ? `, ${query.data.left_out} memories left out` : ""}`}>
+    <Panel title="Context for the LLM" note={query.data && `${query.data.tokens} tokens${query.data.left_out ? `, ${counted(query.data.left_out, "memory")} left out` : ""}`}>
       <QueryState query={query}>
         {(block) => (
           <div className="space-y-3">

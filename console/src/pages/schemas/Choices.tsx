@@ -4,6 +4,7 @@ import type { ReactNode } from "react";
 
 import { methodsQuery, revisionsQuery, type Revision } from "@/api/schemas";
 import { usePrincipal } from "@/api/session";
+import { counted } from "@/ui/format";
 import { Panel } from "@/ui/Panel";
 import { Empty, QueryState } from "@/ui/states";
 
@@ -78,5 +79,5 @@ function Choice({ search, isChosen, note, children }: ChoiceProps) {
 function noteOf(revision: Revision): string {
   if (revision.in_force) return "in use";
   if (revision.own !== undefined) return revision.own ? "your own" : "shared";
-  return `${revision.tenants ?? 0} tenants${revision.owner ? `, only for ${revision.owner}` : ""}`;
+  return `${counted(revision.tenants ?? 0, "tenant")}${revision.owner ? `, only for ${revision.owner}` : ""}`;
 }

@@ -1,6 +1,6 @@
 import type { DryWindow } from "@/api/sessions";
 import { Badge } from "@/ui/Badge";
-import { formatScore, inWords } from "@/ui/format";
+import { counted, formatScore, inWords } from "@/ui/format";
 import { Moment } from "@/ui/Moment";
 import { Empty } from "@/ui/states";
 import { Value } from "@/ui/Value";
@@ -21,7 +21,8 @@ function WindowPart({ window }: { window: DryWindow }) {
   return (
     <section className="space-y-3 rounded-md border p-3">
       <p className="text-xs text-muted">
-        {window.messages.length} messages, {events.length} events and {patches.length} patches by {window.extractor}; the prompt has {window.prompt_tokens} tokens
+        {counted(window.messages.length, "message")}, {counted(events.length, "event")} and {counted(patches.length, "patch")} by {window.extractor}; the prompt has{" "}
+        {counted(window.prompt_tokens, "token")}
       </p>
       {events.length + patches.length === 0 && <Empty title="The extraction found nothing to store" />}
       {events.length > 0 && (

@@ -6,6 +6,7 @@ import { sessionsQuery, type SessionRow } from "@/api/sessions";
 import { Badge } from "@/ui/Badge";
 import { Button } from "@/ui/Button";
 import { TextField } from "@/ui/Field";
+import { counted } from "@/ui/format";
 import { Moment } from "@/ui/Moment";
 import { PageHeader, Panel } from "@/ui/Panel";
 import { Empty, QueryState } from "@/ui/states";
@@ -36,9 +37,9 @@ export function SessionsPage() {
     {
       key: "window",
       title: "Open window",
-      cell: (row) => (row.open_window ? <Badge tone="accent">{row.open_window.message_count} messages</Badge> : <span className="text-muted">none</span>),
+      cell: (row) => (row.open_window ? <Badge tone="accent">{counted(row.open_window.message_count, "message")}</Badge> : <span className="text-muted">none</span>),
     },
-    { key: "closed", title: "Last closed window", wide: true, cell: (row) => (row.closed_window ? `${row.closed_window.message_count} messages` : unknown) },
+    { key: "closed", title: "Last closed window", wide: true, cell: (row) => (row.closed_window ? counted(row.closed_window.message_count, "message") : unknown) },
     { key: "last", title: "Last message", cell: (row) => <Moment at={row.last_message_at} /> },
   ];
   return (

@@ -3,13 +3,13 @@
 import pytest
 
 from memory.keys import encode_key, partition_of
-from memory.records import Memory
+from memory.records import Memory, MemoryChange
 from models.embedding.build import build_embedder
 from runtime.metrics import Metrics
 from runtime.redis import GuardedRedis
 from runtime.settings import ProofSettings, Settings
-from stores.indexing.writer import embed_memories
-from stores.port import MemoryStore, Point, TenantScope
+from stores.indexing.writer import FeedChange, IndexWriter
+from stores.port import MemoryStore, TenantScope
 from stores.position import FeedPosition
 from streams.operations.jobs import jobs_of
 from streams.operations.proof.prove import prove, sampled_users
@@ -68,8 +68,10 @@ async def _check_job(settings: Settings, store: MemoryStore, redis: GuardedRedis
 async def _changed(settings: Settings, store: MemoryStore, memory: Memory, **fields: str) -> str:
     """Writes a memory with other fields into the store, as no record of the feed says; returns its id."""
     after = memory.model_copy(update=fields)
-    (embedding,) = await embed_memories(build_embedder(settings.embedding, cache=settings.cache_path), [after])
-    await store.upsert([Point(after, embedding, _later(after))])
+    embedder = build_embedder(settings.embedding, cache=settings.cache_path)
+    change = MemoryChange(op="upsert", memory_id=after.id, tenant=TENANT, memory=after)
+    await IndexWriter(store=store, embedder=embedder).write([FeedChange(change, _later(after))])
+    await embedder.close()
     return after.id
 
 

@@ -3,7 +3,7 @@
 import pytest
 from varve_client import ServiceProblemError
 from varve_integrations.calls import Call, Calls, carry_out, carry_out_async
-from varve_integrations.own_writes import OwnWrites, Write
+from varve_integrations.read_your_writes import OwnWrites, Write
 from varve_integrations.store_items import Address, StoredItem, new_version
 
 from tests.letter_flow import NOON

@@ -1,1 +1,0 @@
-import{o as e,r as t}from"./format-faY3MvrC.js";import{K as n}from"./Badge-C-LRd83y.js";var r=n();function i({at:n,precise:i=!0}){return n?(0,r.jsx)(`time`,{dateTime:n,title:n,className:`tnum whitespace-nowrap`,children:i?e(n):t(n)}):(0,r.jsx)(`span`,{className:`text-muted`,children:`–`})}export{i as t};
