@@ -97,6 +97,8 @@ async def grow(
         option = "--finish" if growth.step == "deleting" else "--undo"
         raise GrowthRefusedError(f"`varve {COMMAND} {option}` did not run to its end: run it again first")
     if growth is not None and growth.step == "ready":
+        # The previous run may have been killed before its last step.
+        await _release(new.settings(settings), growth.starts)
         count = await copy_late(settings, growth)
         notice(f"{new.prefix}: ready; {count} records that were appended to the old topics since are copied")
         return growth
@@ -353,9 +355,13 @@ async def _set_starts(after: Settings, starts: Mapping[str, list[int]], *, store
 
 
 async def _release(after: Settings, starts: Mapping[str, list[int]]) -> None:
+    """Removes the notes of the new groups."""
     groups = ConsumerGroups(kafka=after.kafka)
-    for stage in STAGES.values():
-        await groups.commit(stage.group(after.kafka.topic_prefix), _at(after.topic(stage.source.name), starts[stage.source.name]))
+    async with KafkaOffsets(kafka=after.kafka) as offsets:
+        for stage in STAGES.values():
+            group, topic = stage.group(after.kafka.topic_prefix), after.topic(stage.source.name)
+            if _is_noted(await offsets.commits(group, [topic])):
+                await groups.commit(group, _at(topic, starts[stage.source.name]))
 
 
 async def _require_unused(settings: Settings, growth: Growth) -> None:
