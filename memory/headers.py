@@ -46,9 +46,25 @@ ORIGIN: Final = "varve-origin"
 """Header of a forwarded or redriven record: its original position, ``topic/partition/offset``. It is the record's identity."""
 
 
+PLACE: Final = "varve-place"
+"""Header of a record that growth has copied from an earlier set of topics: its position there, ``topic/partition/offset``."""
+
+PADDING: Final = b"#"
+"""Key of a record without content. Growth writes such records so that later offsets are above all earlier ones. No other key equals it."""
+
+
+def place_of(headers: Iterable[tuple[str, bytes]]) -> LogPosition | None:
+    """The position of a copied record in the earlier set of topics; None for other records and invalid headers."""
+    return _position_in(headers, PLACE)
+
+
 def origin_of(headers: Iterable[tuple[str, bytes]]) -> LogPosition | None:
     """The original position of a forwarded or redriven record; None for other records and invalid headers."""
-    written = [value for name, value in headers if name == ORIGIN and value]
+    return _position_in(headers, ORIGIN)
+
+
+def _position_in(headers: Iterable[tuple[str, bytes]], header: str) -> LogPosition | None:
+    written = [value for name, value in headers if name == header and value]
     try:
         return LogPosition.parse(written[-1].decode()) if written else None
     except (PositionFormatError, UnicodeDecodeError):

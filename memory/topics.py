@@ -91,6 +91,11 @@ def topic_name(spec: TopicSpec, prefix: str) -> str:
     return f"{prefix}{spec.name}"
 
 
+def is_topic(spec: TopicSpec, name: str) -> bool:
+    """Whether a name on the broker is that of a topic, under any prefix. No topic's name is the end of another one's."""
+    return name.endswith(spec.name)
+
+
 def topic_named(name: str, prefix: str) -> TopicSpec | None:
     """The topic with a name on the broker; None if it is not one of Varve's."""
     return next((spec for spec in ALL if topic_name(spec, prefix) == name), None)

@@ -9,7 +9,7 @@ from memory.schema.model import PATCH, EntityType
 from memory.times import microseconds_of, offset_of
 from operators import patch
 from operators.aging import AgedEvent, AgingOperator
-from operators.entity_state import EntityState, Sources, with_hole, with_position
+from operators.entity_state import EntityState, Sources, source_without_copy, with_hole, with_position
 from operators.errors import RefusedChangeError
 from operators.operator import Operand, Operator, State
 from operators.patch_edit import Patch
@@ -264,7 +264,7 @@ class _Update:
             time,
             change.source_id,
             newest,
-            self._source,
+            source_without_copy(self._source),
             self._position,
             change.order,
             work,

@@ -100,8 +100,46 @@ def from_bytes(raw: bytes) -> EntityState:
         ) from error
 
 
+COPIED: Final = "|"
+"""Separates the source of a copied record from the partition of its copy: ``extractions/3|9``.
+
+Growth distributes the records of a partition among several new ones. A rebuild then receives them in several streams, each in order, so
+each stream has its own last position. Their common source remains the name in everything that operators keep."""
+BEFORE_GROWTH: Final = "*"
+"""Takes the place of the copy's partition for the positions that were applied before a growth: ``extractions/3|*``."""
+
+
+def source_without_copy(source: str) -> str:
+    """The source of a record, whether or not it was copied."""
+    return source.partition(COPIED)[0]
+
+
+def merged_sources(sources: Sources) -> Sources:
+    """The sources without copies: the streams of a source count as one."""
+    if not any(COPIED in name for name in sources):
+        return sources
+    merged: Sources = {}
+    for name, (last, holes) in sorted(sources.items()):
+        base = source_without_copy(name)
+        known_last, known_holes = merged.get(base, _NOTHING)
+        merged[base] = [max(last, known_last), sorted({*holes, *known_holes})]
+    return merged
+
+
+def grown_sources(sources: Sources) -> Sources:
+    """The sources of an entity after a growth: everything applied so far was applied before it."""
+    return {f"{name}{COPIED}{BEFORE_GROWTH}": entry for name, entry in merged_sources(sources).items()}
+
+
 def with_position(sources: Sources, source: str, position: int) -> Sources | None:
     """The sources after a position is applied; None if it was applied already."""
+    base, is_copied, _ = source.partition(COPIED)
+    before = f"{base}{COPIED}{BEFORE_GROWTH}"
+    last, holes = sources.get(before, _NOTHING)
+    if position in holes:
+        return {**sources, before: [last, [each for each in holes if each != position]]}
+    if is_copied and position <= last:
+        return None
     last, holes = sources.get(source, (-1, []))
     if position > last:
         return {**sources, source: [position, holes]}
@@ -112,6 +150,9 @@ def with_position(sources: Sources, source: str, position: int) -> Sources | Non
 
 def with_hole(sources: Sources, source: str, position: int) -> tuple[Sources, int] | None:
     """The sources after a position is skipped, and the number of dropped holes; None if it was applied or skipped already."""
+    base, is_copied, _ = source.partition(COPIED)
+    if is_copied and position <= sources.get(f"{base}{COPIED}{BEFORE_GROWTH}", _NOTHING)[0]:
+        return None
     last, holes = sources.get(source, (-1, []))
     if position <= last:
         return None

@@ -8,7 +8,7 @@ from memory.records import Contribution, Merged
 from memory.schema.model import EntityType
 from memory.times import microseconds_of, offset_of
 from operators.apply import apply_contribution
-from operators.entity_state import EntityState
+from operators.entity_state import EntityState, merged_sources, source_without_copy
 from operators.errors import RefusedChangeError
 from operators.llm_operator import Moment
 from operators.merged_text import MergedText
@@ -64,7 +64,7 @@ class WalkedState:
                 if change.property != name or change.op not in ("apply", "retract"):
                     continue
                 time = microseconds_of(change.event_time)
-                source, position = contribution.source, contribution.position
+                source, position = source_without_copy(contribution.source), contribution.position
                 offset = offset_of(change.event_time)
                 operand = Operand(change.value, time, change.source_id, time, source, position, change.order, offset=offset)
                 with suppress(RefusedChangeError):
@@ -74,7 +74,7 @@ class WalkedState:
 
 def _shortened(state: EntityState, entity_type: EntityType) -> EntityState:
     properties = dict(state.properties)
-    moment = Moment(sources=state.sources, newest=state.last_time or 0, has_llm=False)
+    moment = Moment(sources=merged_sources(state.sources), newest=state.last_time or 0, has_llm=False)
     for name, tag, operator in _merging(entity_type):
         known_tag, inner = properties.get(name, (None, None))
         if known_tag == tag:

@@ -7,7 +7,7 @@ from datetime import datetime
 from memory.records import Contribution, Dropped, Merged, MergeRequest, NoteUpdate
 from memory.schema.model import EntityType
 from operators.apply import Applied, latest_known
-from operators.entity_state import EntityState
+from operators.entity_state import EntityState, merged_sources
 from operators.llm_operator import LLMOperator, Moment, Outcome, Question, Settled
 from operators.operator import State
 from operators.registry import driver_of
@@ -118,7 +118,7 @@ def _settled(state: EntityState, entity_type: EntityType, step: _Step, *, has_ll
     merged: list[Merged] = []
     dropped: list[tuple[str, str]] = []
     properties, version = dict(state.properties), state.version
-    moment = Moment(sources=state.sources, newest=state.last_time or 0, has_llm=has_llm)
+    moment = Moment(sources=merged_sources(state.sources), newest=state.last_time or 0, has_llm=has_llm)
     for name, tag, operator in _asking(entity_type):
         known_tag, before = state.properties.get(name, (None, None))
         if known_tag != tag:

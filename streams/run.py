@@ -18,7 +18,14 @@ from streams.engine.worker import Worker
 from streams.stages.catalog import stage_named
 
 
-def run_stage(name: str, settings: Settings, *, generation: str | None = None, only: frozenset[str] | None = None) -> None:
+def run_stage(
+    name: str,
+    settings: Settings,
+    *,
+    generation: str | None = None,
+    only: frozenset[str] | None = None,
+    second: str = "",
+) -> None:
     """Runs a stage. On SIGTERM or SIGINT it finishes running work, commits, and leaves its group.
 
     Args:
@@ -26,6 +33,7 @@ def run_stage(name: str, settings: Settings, *, generation: str | None = None, o
         settings: The settings in force.
         generation: For ``extraction``: create this generation, in a separate consumer group next to the live workers.
         only: With a generation: create it for these tenants. None: for all tenants that have it.
+        second: For ``index``: fill a second store, under this name, in a separate consumer group next to the live workers.
 
     Raises:
         StreamError: The stage does not exist, or it failed.
@@ -33,7 +41,7 @@ def run_stage(name: str, settings: Settings, *, generation: str | None = None, o
     stage_named(name)  # fails before anything is set up
     configure_logging(settings.log, stage=name)
     with exporting_spans(settings.tracing, process=name):
-        run_until_signal(serve_stage(name, settings, generation=generation, only=only), loop_factory=uvloop.new_event_loop)
+        run_until_signal(serve_stage(name, settings, generation=generation, only=only, second=second), loop_factory=uvloop.new_event_loop)
 
 
 async def serve_stage(
@@ -43,6 +51,7 @@ async def serve_stage(
     *,
     generation: str | None = None,
     only: frozenset[str] | None = None,
+    second: str = "",
 ) -> None:
     """Runs a stage in a running event loop.
 
@@ -52,6 +61,7 @@ async def serve_stage(
         stop: Ends the stage when it is set, as the first signal does.
         generation: As in :func:`run_stage`.
         only: As in :func:`run_stage`.
+        second: As in :func:`run_stage`.
     """
     stage = stage_named(name)
     metrics().first_tenants.most = settings.metrics_tenants
@@ -60,7 +70,7 @@ async def serve_stage(
         new_driver = await _build(name, settings, resources, generation, only, tenants)
         worker = Worker(
             stage=name,
-            group=stage.group(settings.kafka.topic_prefix, suffix="" if generation is None else generation_name(generation)),
+            group=stage.group(settings.kafka.topic_prefix, suffix=second if generation is None else generation_name(generation)),
             source=settings.topic(stage.source.name),
             has_table=stage.has_table,
             settings=settings,

@@ -10,7 +10,7 @@ from control.tenants import Tenant, TenantDirectory
 from memory.errors import SchemaError
 from memory.records import Contribution, Extraction, MergeRequest
 from memory.schema.model import MemorySchema
-from memory.topics import TopicSpec
+from memory.topics import TopicSpec, is_topic
 from streams.engine.records import ConsumedRecord
 from streams.errors import PoisonRecordError, TransientError
 
@@ -90,7 +90,7 @@ def is_erased(tenants: TenantDirectory, tenant: str, user: str | None, record: C
         TransientError: This process's control data is too old to decide.
     """
     origin = record.origin
-    place = origin if origin.topic == record.topic else record.position
+    place = origin if is_topic(topic, origin.topic) else record.place
     return is_place_erased(tenants, tenant, user, topic.name, place.partition, place.offset)
 
 

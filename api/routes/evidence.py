@@ -17,6 +17,7 @@ from api.json_http import JsonResponse
 from api.openapi import refusals
 from api.routes.memories import MemoryId, seen_memory
 from memory.errors import RecordError
+from memory.headers import place_of
 from memory.keys import encode_key, partition_of, unmarked_key
 from memory.records import Memory, Message, Window
 from memory.topics import WINDOWS
@@ -108,7 +109,8 @@ async def _logged(dependencies: Dependencies, caller: Caller, memory: Memory, so
                     await asyncio.sleep(0)
                 if record.value is None or unmarked_key(record.key or b"") != key:
                     continue
-                if dependencies.tenants.is_erased(tenant, memory.user, WINDOWS.name, record.partition, record.offset):
+                place = place_of(record.headers) or record
+                if dependencies.tenants.is_erased(tenant, memory.user, WINDOWS.name, place.partition, place.offset):
                     continue
                 try:
                     window = Window.from_json(record.value)

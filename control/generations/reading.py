@@ -8,6 +8,7 @@ from aiokafka import ConsumerRecord
 
 from control import Draft, read_control
 from memory.errors import KeyFormatError, MalformedRecordError
+from memory.headers import place_of
 from memory.keys import decode_key
 from memory.records import Extraction, Window
 from memory.topics import EXTRACTIONS, WINDOWS, TopicSpec
@@ -56,7 +57,8 @@ async def records_of(
             owner, *user = decode_key(record.key or b"")
             if record.value is None or owner != tenant:
                 continue
-            if user and known.is_erased(tenant, user[0], spec.name, record.partition, record.offset):
+            place = place_of(record.headers) or record
+            if user and known.is_erased(tenant, user[0], spec.name, place.partition, place.offset):
                 continue
             read = kind.from_json(record.value)
         except (KeyFormatError, MalformedRecordError):

@@ -16,7 +16,7 @@ from aiokafka.record.default_records import DefaultRecordBatchBuilder
 from aiokafka.record.memory_records import MemoryRecords
 
 from memory.errors import RecordError
-from memory.headers import ORIGIN, origin_of
+from memory.headers import ORIGIN, PLACE, origin_of, place_of
 from memory.keys import decode_key
 from memory.positions import LogPosition
 from memory.records import DeadLetter
@@ -83,10 +83,13 @@ def without_metadata(headers: Headers) -> tuple[tuple[str, bytes], ...]:
 
 def headers_to_redrive(headers: Headers, metadata: DeadLetter) -> tuple[tuple[str, bytes], ...]:
     """The headers of the redriven record, with the record's original identity."""
-    own = without_metadata(headers)
+    sent = without_metadata(headers)
+    # The redriven record is a new one: it does not count under the place of a copied record.
+    own = tuple(each for each in sent if each[0] != PLACE)
     if origin_of(own) is not None:
         return own
-    return (*own, (ORIGIN, str(LogPosition(metadata.topic, metadata.partition, metadata.offset)).encode()))
+    first = place_of(sent) or LogPosition(metadata.topic, metadata.partition, metadata.offset)
+    return (*own, (ORIGIN, str(first).encode()))
 
 
 def tenant_of(key: bytes | None, value: bytes | None) -> str | None:

@@ -14,7 +14,7 @@ from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 from aiokafka.admin.records_to_delete import RecordsToDelete
 from aiokafka.errors import InvalidReplicationFactorError, TopicAlreadyExistsError, for_code
 
-from memory.topics import ALL, DEAD_LETTERS, MEMORIES, TopicSpec, topic_name
+from memory.topics import ALL, DEAD_LETTERS, MEMORIES, TopicSpec
 from runtime.errors import KafkaUnavailableError, TopicConfigError, TopicMissingError
 from runtime.kafka.client import admin_client, partition_counts
 from runtime.settings import KafkaSettings, Settings
@@ -35,7 +35,7 @@ _MANY: Final = 1 << 15
 
 def largest_record_bytes(topic: str, kafka: KafkaSettings) -> int:
     """Limit for :attr:`runtime.kafka.OutgoingRecord.size` in a topic, by its name on the broker; compressed records may be larger."""
-    headroom = DEAD_LETTER_HEADROOM_BYTES if topic == topic_name(DEAD_LETTERS, kafka.topic_prefix) else 0
+    headroom = DEAD_LETTER_HEADROOM_BYTES if topic == kafka.topic(DEAD_LETTERS) else 0
     return kafka.max_message_bytes + headroom
 
 
@@ -45,7 +45,7 @@ def broker_config(spec: TopicSpec, kafka: KafkaSettings) -> dict[str, str]:
         "cleanup.policy": spec.cleanup,
         "retention.ms": str(spec.retention_ms),
         "min.insync.replicas": str(kafka.min_insync_replicas),
-        "max.message.bytes": str(largest_record_bytes(topic_name(spec, kafka.topic_prefix), kafka)),
+        "max.message.bytes": str(largest_record_bytes(kafka.topic(spec), kafka)),
         **({"delete.retention.ms": str(int(kafka.tombstone_retention_s * 1000))} if spec == MEMORIES else {}),
         **spec.config,
     }
@@ -66,7 +66,7 @@ async def create_topics(settings: Settings) -> tuple[str, ...]:
     kafka = settings.kafka
     async with admin_client(kafka) as client:
         there = await partition_counts(client)
-        missing = [spec for spec in ALL if topic_name(spec, kafka.topic_prefix) not in there]
+        missing = [spec for spec in ALL if kafka.topic(spec) not in there]
         created = await _create(client, [_new_topic(spec, kafka) for spec in missing], kafka)
         _common_partition_count(await partition_counts(client), kafka)
     return created
@@ -74,6 +74,11 @@ async def create_topics(settings: Settings) -> tuple[str, ...]:
 
 async def create_topic(name: str, *, config: Mapping[str, str], kafka: KafkaSettings) -> None:
     """Creates one topic with ``kafka.partitions`` partitions, if it is missing, and waits until the broker lists it.
+
+    Args:
+        name: The topic's name on the broker.
+        config: Its settings that differ from the broker's defaults.
+        kafka: Kafka's settings.
 
     Raises:
         KafkaUnavailableError: If the broker does not answer or refuses.
@@ -119,7 +124,7 @@ async def _create(client: AIOKafkaAdminClient, topics: Sequence[NewTopic], kafka
 
 def _new_topic(spec: TopicSpec, kafka: KafkaSettings) -> NewTopic:
     return NewTopic(
-        name=topic_name(spec, kafka.topic_prefix),
+        name=kafka.topic(spec),
         num_partitions=spec.partitions or kafka.partitions,
         replication_factor=kafka.replication_factor,
         topic_configs=broker_config(spec, kafka),
@@ -127,11 +132,11 @@ def _new_topic(spec: TopicSpec, kafka: KafkaSettings) -> NewTopic:
 
 
 def _common_partition_count(there: Mapping[str, int], kafka: KafkaSettings) -> int:
-    names = [topic_name(spec, kafka.topic_prefix) for spec in ALL]
+    names = [kafka.topic(spec) for spec in ALL]
     missing = [name for name in names if name not in there]
     if missing:
         raise TopicMissingError(f"missing at {kafka.bootstrap}: {', '.join(missing)}; run `varve topics create`")
-    names = [topic_name(spec, kafka.topic_prefix) for spec in ALL if spec.partitions is None]
+    names = [kafka.topic(spec) for spec in ALL if spec.partitions is None]
     counts = {there[name] for name in names}
     if len(counts) > 1:
         shown = ", ".join(f"{name}: {there[name]}" for name in names)
@@ -187,8 +192,8 @@ async def check_topic_configs(settings: Settings, changelogs: Mapping[str, Mappi
         TopicConfigError: If a topic keeps less; names topics, settings, and the commands that repair them.
     """
     kafka = settings.kafka
-    wanted = {topic_name(spec, kafka.topic_prefix): broker_config(spec, kafka) for spec in ALL} | {**changelogs}
-    marked = {topic_name(spec, kafka.topic_prefix) for spec in ALL if spec.mark}
+    wanted = {kafka.topic(spec): broker_config(spec, kafka) for spec in ALL} | {**changelogs}
+    marked = {kafka.topic(spec) for spec in ALL if spec.mark}
     async with admin_client(kafka) as admin, asyncio.timeout(kafka.request_timeout_s):
         configs = await _configs(admin, [*wanted], kafka)
         topics = await admin.describe_topics()

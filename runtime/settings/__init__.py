@@ -10,6 +10,7 @@ from pathlib import Path
 from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from memory.topics import ALL
 from runtime.settings.access import ControlSettings, OidcSettings, QuotaSettings, SigningSettings
 from runtime.settings.flow import (
     DeliverySettings,
@@ -169,7 +170,8 @@ class Settings(BaseSettings):
 
     def topic(self, name: str) -> str:
         """A topic's name on the broker."""
-        return f"{self.kafka.topic_prefix}{name}"
+        spec = next((each for each in ALL if each.name == name), None)
+        return f"{self.kafka.topic_prefix}{name}" if spec is None else self.kafka.topic(spec)
 
 
 @lru_cache(maxsize=1)

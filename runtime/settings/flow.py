@@ -5,6 +5,7 @@ from typing import Literal, Self
 
 from pydantic import Field, SecretStr, model_validator
 
+from memory.topics import TopicSpec, topic_name
 from runtime.settings.group import Group
 
 
@@ -13,6 +14,10 @@ class KafkaSettings(Group):
 
     bootstrap: str = Field(default="127.0.0.1:9092", description="Bootstrap servers, `host:port`, separated by commas.")
     topic_prefix: str = Field(default="varve.", description="Prefix of every topic and consumer group.")
+    control_prefix: str | None = Field(
+        default=None,
+        description="Prefix of the topics `control` and `audit`, which `varve topics grow` does not copy. Default: `topic_prefix`.",
+    )
     partitions: int = Field(default=8, ge=1, description="Partitions of each topic that `varve topics create` creates.")
     replication_factor: int = Field(
         default=3,
@@ -67,6 +72,11 @@ class KafkaSettings(Group):
         le=900,
         description="The broker aborts a transaction that is open for this long. Until then it blocks all readers of its topics.",
     )
+
+    def topic(self, spec: TopicSpec) -> str:
+        """A topic's name on the broker."""
+        is_single = spec.partitions is not None
+        return topic_name(spec, self.control_prefix if is_single and self.control_prefix is not None else self.topic_prefix)
 
     @model_validator(mode="after")
     def _require_safe_replicas(self) -> Self:

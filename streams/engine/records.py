@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Final
 
 from memory.errors import KeyFormatError
-from memory.headers import origin_of
+from memory.headers import origin_of, place_of
 from memory.keys import decode_key
 from memory.positions import LogPosition
 from memory.times import time_of_milliseconds
@@ -59,8 +59,13 @@ class ConsumedRecord:
 
     @property
     def origin(self) -> LogPosition:
-        """The record's first position, before it was forwarded or redriven."""
-        return origin_of(self.headers) or self.position
+        """The record's first position, before it was forwarded, redriven or copied."""
+        return origin_of(self.headers) or self.place
+
+    @property
+    def place(self) -> LogPosition:
+        """The record's position; of a copied record, its position in the earlier set of topics."""
+        return place_of(self.headers) or self.position
 
     @property
     def appended_ms(self) -> int:

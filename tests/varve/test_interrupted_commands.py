@@ -66,6 +66,7 @@ OPTIONS: Final[dict[Command, Command]] = {
     ("dlq", "redrive"): ("--all",),
     ("dlq", "purge"): ("--all",),
     ("tenants", "set"): ("--weight", "2"),
+    ("topics", "grow"): ("--partitions", "24"),
 }
 """Further arguments of commands."""
 FILES: Final[dict[Command, str]] = {("apply",): "documents.json", ("import",): "export.json"}

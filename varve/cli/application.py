@@ -18,6 +18,7 @@ from varve.cli import (
     extract,
     flow,
     generations,
+    growth,
     imports,
     keys,
     loss,
@@ -28,6 +29,7 @@ from varve.cli import (
     processes,
     prove,
     ranking,
+    reindex,
     replay,
     retention,
     status,
@@ -61,9 +63,9 @@ def root(
     """Handles the options before the command."""
 
 
-for group in (dev, demo, processes, mcp, flow, imports, status, replay, prove, loss, erasures, model, extract, control_log):
+for group in (dev, demo, processes, mcp, flow, imports, status, replay, reindex, prove, loss, erasures, model, extract, control_log):
     app.add_typer(group.app)
-app.add_typer(processes.topics, name="topics")
+app.add_typer(growth.app, name="topics")
 app.add_typer(tenants.app, name="tenants")
 app.add_typer(dlq.app, name="dlq")
 app.add_typer(memories.app, name="memories")

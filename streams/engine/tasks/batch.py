@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from memory.errors import RecordError
+from memory.headers import PADDING
 from runtime.kafka import OutgoingRecord
 from runtime.pieces import Yielder
 from streams.engine.record_spans import RecordSpans
@@ -66,6 +67,8 @@ class Batch:
         yielder = Yielder()
         for record in self.records:
             await yielder.maybe_yield()
+            if record.key == PADDING:
+                continue
             emitted = len(self.outputs)
             try:
                 pending = handle(record)

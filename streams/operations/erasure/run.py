@@ -315,8 +315,15 @@ class ErasureRun:
             self._notice(f"Redis still has the users' names until a query service removes them: {error}")
 
     async def _extend_reach_at_home(self, spec: TopicSpec, ends: Mapping[TopicPartition, int], *, settle: bool = True) -> None:
-        """Extends the reach in a topic that is keyed by user."""
-        await self._extend_reach(spec, {each: {each.home: ends[self._log.home(spec, each)]} for each in self._users}, settle=settle)
+        """Extends the reach in a topic that is keyed by user.
+
+        After a growth, a user's copied records count under partitions of earlier topics, at lower offsets than all later records have. The
+        user has no other records there.
+        """
+        is_grown = self._settings.kafka.control_prefix is not None
+        homes = {each: self._log.partitions if is_grown else (each.home,) for each in self._users}
+        reaches = {each: dict.fromkeys(homes[each], ends[self._log.home(spec, each)]) for each in self._users}
+        await self._extend_reach(spec, reaches, settle=settle)
 
     async def _extend_reach(self, spec: TopicSpec, reaches: Mapping[ErasedUser, Mapping[int, int]], *, settle: bool = True) -> None:
         """Extends the erasures' reach in a topic; returns when every process knows it, or has stopped working."""

@@ -13,8 +13,22 @@ from typing import Any, Final
 import orjson
 
 from memory.errors import KeyFormatError, VarveError
-from memory.headers import CORRECTION, ERASURE, EVOLUTION, EXPIRY, GENERATION_DROP, KIND, RETENTION, RETRACTION, TICK, TOUCHES, origin_of
+from memory.headers import (
+    CORRECTION,
+    ERASURE,
+    EVOLUTION,
+    EXPIRY,
+    GENERATION_DROP,
+    KIND,
+    RETENTION,
+    RETRACTION,
+    TICK,
+    TOUCHES,
+    origin_of,
+    place_of,
+)
 from memory.keys import decode_key
+from memory.positions import LogPosition
 from memory.records import Contribution, Correction, Evolution, Expiry, Extraction, MessageRetraction, Touches
 from memory.retention import OTHERS, is_due, is_older, without_old_results
 from runtime.tracing import Headers
@@ -44,8 +58,13 @@ class LogRecord:
     @property
     def original_offset(self) -> int:
         """The first offset of a record that was redriven or rewritten."""
-        origin = origin_of(self.headers)
-        return origin.offset if origin is not None and (origin.topic, origin.partition) == (self.topic, self.partition) else self.offset
+        return self.origin.offset
+
+    @property
+    def origin(self) -> LogPosition:
+        """The first position of a record that was redriven, rewritten or copied."""
+        origin = origin_of(self.headers) or place_of(self.headers)
+        return LogPosition(self.topic, self.partition, self.offset) if origin is None else origin
 
 
 Place = tuple[int, str, str]

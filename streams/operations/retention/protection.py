@@ -23,6 +23,6 @@ def is_protected(state: ControlState, source: Extraction | Correction, record: L
     subject = subject_of(source.tenant, source.user)
     erasure = state.erasures.get(subject)
     is_erased = erasure is not None and (
-        erasure.finished_at is None or erasure.covers(EXTRACTIONS.name, record.partition, record.original_offset)
+        erasure.finished_at is None or erasure.covers(EXTRACTIONS.name, record.origin.partition, record.original_offset)
     )
     return is_erased or state.hold_on(source.tenant, subject) is not None

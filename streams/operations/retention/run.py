@@ -20,7 +20,7 @@ from typing import Final
 from control import read_control
 from control.state import ControlState
 from memory.headers import COMMAND, CORRECTION, KIND, ORIGIN, RETENTION
-from memory.keys import encode_key, marked_key
+from memory.keys import encode_key, marked_key, partition_of
 from memory.positions import LogPosition
 from memory.records import RetentionLimits
 from memory.times import milliseconds_of, time_of_milliseconds
@@ -144,7 +144,7 @@ class _Run:
             self._report.add(each.tenant, "windows")
         if self._dry_run or not old.windows:
             return
-        sent = await self._send(self._sealed(partition, key, command.to_json()) for partition, key, command in old.commands())
+        sent = await self._send(self._sealed(key, command.to_json()) for key, command in old.commands())
         await self._barrier.of(STAGES["sessions"], ends_after(sent))
         await self._send(OutgoingRecord(topic, each.key, None, partition=each.partition) for each in old.windows)
         messages = self._settings.topic(MESSAGES.name)
@@ -253,7 +253,8 @@ class _Run:
             positions += await self._producer.send_many(every[start : start + BATCH])
         return positions
 
-    def _sealed(self, partition: int, key: bytes, value: bytes) -> OutgoingRecord:
+    def _sealed(self, key: bytes, value: bytes) -> OutgoingRecord:
+        partition = partition_of(key, self._settings.kafka.partitions)
         record = OutgoingRecord(self._settings.topic(MESSAGES.name), key, value, ((KIND, COMMAND),), partition)
         return record if self._keyring is None else self._keyring.sealed(record, now_ms=milliseconds_of(SystemClock().now()))
 
@@ -279,6 +280,5 @@ def _replacing_record(topic: str, replaced: Rewritten | TakenBack) -> OutgoingRe
     record = replaced.record
     if isinstance(replaced, TakenBack):
         return OutgoingRecord(topic, record.key, replaced.correction.to_json(), ((KIND, CORRECTION),), record.partition)
-    origin = next((value for name, value in record.headers if name == ORIGIN), None)
-    place = origin or str(LogPosition(topic, record.partition, record.offset)).encode()
+    place = str(record.origin).encode()
     return OutgoingRecord(topic, record.key, replaced.extraction.to_json(), ((ORIGIN, place),), record.partition)

@@ -75,15 +75,15 @@ class OldWindows:
         """The old windows, in the order of the log."""
         return [*self._found.values()]
 
-    def commands(self) -> Iterator[tuple[int, bytes, SessionCommand]]:
-        """The commands to the sessions stage to forget them: partition and key of each."""
-        sessions: defaultdict[tuple[int, str, str], list[int]] = defaultdict(list)
+    def commands(self) -> Iterator[tuple[bytes, SessionCommand]]:
+        """The commands to the sessions stage to forget them, each with its session's key."""
+        sessions: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
         for each in self._found.values():
-            sessions[each.source_partition, each.tenant, each.session].append(each.sequence)
-        for (partition, tenant, session), sequences in sessions.items():
+            sessions[each.tenant, each.session].append(each.sequence)
+        for (tenant, session), sequences in sessions.items():
             for start in range(0, len(sequences), _WINDOWS_OF_A_COMMAND):
                 part = sorted(sequences)[start : start + _WINDOWS_OF_A_COMMAND]
-                yield partition, encode_key(tenant, session), SessionCommand(command="expire", tenant=tenant, session=session, windows=part)
+                yield encode_key(tenant, session), SessionCommand(command="expire", tenant=tenant, session=session, windows=part)
 
     def truncation(self) -> dict[int, int]:
         """The offset before which each partition of ``messages`` has nothing that ``windows`` or the sessions stage does not have."""

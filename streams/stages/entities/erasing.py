@@ -8,7 +8,7 @@ from memory.records import Contribution
 from memory.schema.model import EntityType
 from memory.topics import MEMORIES, MERGED
 from operators.entity_keys import belongs_to_user
-from operators.entity_state import EntityState
+from operators.entity_state import EntityState, source_without_copy
 from runtime.kafka import OutgoingRecord
 from runtime.settings import Settings
 from streams.engine.records import ConsumedRecord
@@ -75,7 +75,7 @@ def is_erased(tenants: TenantDirectory, contribution: Contribution, entity_type:
     """
     if contribution.kind != "change" and not belongs_to_user(entity_type, contribution.entity_key, contribution.user):
         return False
-    topic, _, partition = contribution.source.rpartition("/")
+    topic, _, partition = source_without_copy(contribution.source).rpartition("/")
     return partition.isdigit() and is_place_erased(
         tenants, contribution.tenant, contribution.user, topic, int(partition), contribution.position
     )

@@ -9,7 +9,7 @@ from memory.schema.model import EntityType
 from memory.topics import EXTRACTIONS, MEMORIES
 from operators.aging import AgedEvent
 from operators.apply import Applied
-from operators.entity_state import EntityState
+from operators.entity_state import EntityState, merged_sources
 from operators.render import published_changes
 from runtime.kafka import OutgoingRecord
 from runtime.metrics import Metrics
@@ -59,7 +59,7 @@ class TimelinePublisher:
         by_user: defaultdict[tuple[str, str], list[AgedEvent]] = defaultdict(list)
         for property_name, event in applied.aged:
             by_user[property_name, event.user].append(event)
-        known = {source: int(last) for source, (last, _) in applied.state.sources.items()}
+        known = {source: int(last) for source, (last, _) in merged_sources(applied.state.sources).items()}
         for (property_name, user), events in sorted(by_user.items()):
             expiry = Expiry(
                 tenant=contribution.tenant,

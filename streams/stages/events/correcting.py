@@ -36,6 +36,7 @@ from streams.stages.events.ledger import (
     published_key,
     revive,
 )
+from streams.stages.events.places import source_of
 from streams.stages.events.publishing import Publisher, fed_entities
 from streams.tenancy import schema_of_record
 
@@ -44,15 +45,15 @@ class Corrector:
     """Handles the corrections among the extractions of one partition.
 
     Args:
-        source: The partition's name in contributions.
+        partition: The partition of ``extractions``.
         publisher: Emits the outputs.
         tenants: The known tenants, with their schemas.
         metrics: Counts corrections without effect.
         max_future: Limit of a corrected time's distance after the log's append time.
     """
 
-    def __init__(self, *, source: str, publisher: Publisher, tenants: TenantDirectory, metrics: Metrics, max_future: timedelta) -> None:
-        self._source = source
+    def __init__(self, *, partition: int, publisher: Publisher, tenants: TenantDirectory, metrics: Metrics, max_future: timedelta) -> None:
+        self._partition = partition
         self._publisher = publisher
         self._tenants = tenants
         self._metrics = metrics
@@ -140,7 +141,7 @@ class Corrector:
             extraction.model_copy(update={"patches": patches}),
             schema,
             events=valid_events(changed),
-            source=self._source,
+            source=source_of(record, self._partition),
             position=record.offset,
             previous=[
                 each.model_copy(update={"changes": [one for one in each.changes if one.source_id in sources]}) for each in window.in_force()
@@ -221,7 +222,7 @@ class Corrector:
             user=correction.user,
             entity_type=entity.entity_type,
             entity_key=entity.entity_key,
-            source=self._source,
+            source=source_of(record, self._partition),
             position=record.offset,
             changes=changes,
             time=max(times, default=correction.time),

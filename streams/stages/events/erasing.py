@@ -20,6 +20,7 @@ from streams.stages.events.ledger import (
     expired_key,
     published_key,
 )
+from streams.stages.events.places import source_of
 from streams.stages.events.publishing import Publisher
 from streams.tenancy import schema_of_record
 
@@ -31,14 +32,14 @@ class Eraser:
     """Handles the erasures among the extractions of one partition.
 
     Args:
-        source: The partition's name in contributions.
+        partition: The partition of ``extractions``.
         publisher: Emits the outputs.
         tenants: The known tenants, with their schemas.
         metrics: Counts erased events.
     """
 
-    def __init__(self, *, source: str, publisher: Publisher, tenants: TenantDirectory, metrics: Metrics) -> None:
-        self._source = source
+    def __init__(self, *, partition: int, publisher: Publisher, tenants: TenantDirectory, metrics: Metrics) -> None:
+        self._partition = partition
         self._publisher = publisher
         self._tenants = tenants
         self._metrics = metrics
@@ -87,7 +88,7 @@ class Eraser:
             retracted = contributions_of(
                 _nothing_of(extraction),
                 schema,
-                source=self._source,
+                source=source_of(record, self._partition),
                 position=record.offset,
                 previous=[each for window in windows for each in (*window.former, *window.in_force())],
                 recorded_at=record.appended_at,
@@ -106,7 +107,7 @@ class Eraser:
             user=command.user,
             entity_type=entity.entity_type,
             entity_key=entity.entity_key,
-            source=self._source,
+            source=source_of(record, self._partition),
             position=record.offset,
             time=record.appended_at,
             schema_name=entity.schema_name,

@@ -10,6 +10,7 @@ from runtime.metrics import Metrics
 from streams.engine.records import ConsumedRecord
 from streams.engine.tasks.batch import Batch
 from streams.stages.events.ledger import Ledger, PublishedWindow, published_key
+from streams.stages.events.places import source_of
 from streams.stages.events.publishing import Publisher
 
 MAX_OWNED: Final = 64
@@ -29,13 +30,13 @@ class Evolver:
     """Handles the evolutions among the extractions of one partition.
 
     Args:
-        source: The partition's name in contributions.
+        partition: The partition of ``extractions``.
         publisher: Emits the outputs.
         metrics: Counts applied and skipped updates.
     """
 
-    def __init__(self, *, source: str, publisher: Publisher, metrics: Metrics) -> None:
-        self._source = source
+    def __init__(self, *, partition: int, publisher: Publisher, metrics: Metrics) -> None:
+        self._partition = partition
         self._publisher = publisher
         self._metrics = metrics
 
@@ -101,7 +102,7 @@ class Evolver:
             user=evolution.user,
             entity_type=of_target.entity_type,
             entity_key=of_target.entity_key,
-            source=self._source,
+            source=source_of(record, self._partition),
             position=record.offset,
             time=evolution.time,
             schema_name=of_target.schema_name,

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from control.tenants import TenantDirectory
 from memory.records import Change, Contribution, EventRef, Expiry, Touches
 from memory.schema.operator_specs import operator_specs
+from operators.entity_state import source_without_copy
 from runtime.metrics import Metrics
 from streams.clock import clamp_event_time
 from streams.engine.records import ConsumedRecord
@@ -22,6 +23,7 @@ from streams.stages.events.ledger import (
     expired_key,
     published_key,
 )
+from streams.stages.events.places import source_of
 from streams.stages.events.publishing import Publisher
 from streams.tenancy import schema_of_record
 
@@ -33,15 +35,15 @@ class Expirer:
     """Handles the touches and expiries among the extractions of one partition.
 
     Args:
-        source: The partition's name in contributions.
+        partition: The partition of ``extractions``.
         publisher: Emits the outputs.
         tenants: The known tenants, with their schemas.
         metrics: Counts touches and expired events.
         max_future: Limit of a tick's or expiry's distance after the log's append time.
     """
 
-    def __init__(self, *, source: str, publisher: Publisher, tenants: TenantDirectory, metrics: Metrics, max_future: timedelta) -> None:
-        self._source = source
+    def __init__(self, *, partition: int, publisher: Publisher, tenants: TenantDirectory, metrics: Metrics, max_future: timedelta) -> None:
+        self._partition = partition
         self._publisher = publisher
         self._tenants = tenants
         self._metrics = metrics
@@ -50,7 +52,7 @@ class Expirer:
     def tick(self, batch: Batch, record: ConsumedRecord, tick: Contribution) -> None:
         """Forwards the event time of a tick to its entity."""
         passed_on = {
-            "source": self._source,
+            "source": source_of(record, self._partition),
             "position": record.offset,
             "time": clamp_event_time(tick.time, appended_at=record.appended_at, max_future=self._max_future),
             "recorded_at": record.appended_at,
@@ -95,8 +97,10 @@ class Expirer:
         rows: list[tuple[bytes, Entry]] = []
         tombstones: list[str] = []
         count = 0
-        known = expiry.known.get(self._source, -1)
         for window, published, ids in _windows(batch, expiry.tenant, expiry.generation, expiry.events):
+            # A window that was published before a growth has another source; its positions are lower than all later ones.
+            sources = {source_of(record, self._partition), *(each.source for each in published.all_contributions)}
+            known = max(expiry.known.get(source_without_copy(each), -1) for each in sources)
             if published.position > known:
                 continue
             ids -= _corrected_later(batch, published, known)
@@ -151,7 +155,7 @@ class Expirer:
                 user=sent.user,
                 entity_type=entity_type,
                 entity_key=key,
-                source=self._source,
+                source=source_of(record, self._partition),
                 position=record.offset,
                 changes=entity_changes,
                 time=time,

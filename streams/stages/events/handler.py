@@ -20,7 +20,7 @@ from memory.records import (
 )
 from memory.retention import reaches_entities, without_old_results
 from memory.schema.model import MemorySchema
-from memory.topics import EXTRACTIONS
+from memory.topics import EXTRACTIONS, is_topic
 from operators.former_fields import former_part, present_part
 from operators.routing import contributions_of, left_out
 from runtime.metrics import Metrics
@@ -43,6 +43,7 @@ from streams.stages.events.ledger import (
     expired_events,
     published_key,
 )
+from streams.stages.events.places import in_earlier_place, source_of
 from streams.stages.events.publishing import Publisher, fed_entities
 from streams.stages.events.retaining import Retainer
 from streams.stages.events.retracting import Retractor, amended_extraction
@@ -60,22 +61,21 @@ class EventsHandler(BatchHandler):
     """
 
     def __init__(self, *, partition: int, settings: Settings, tenants: TenantDirectory, metrics: Metrics) -> None:
-        self._source = f"extractions/{partition}"
-        self._extractions_topic = settings.topic(EXTRACTIONS.name)
+        self._partition = partition
         self._tenants = tenants
         self._metrics = metrics
         self._publisher = Publisher(settings)
         max_future = timedelta(seconds=settings.sessions.max_future_s)
-        self._ager = Expirer(source=self._source, publisher=self._publisher, tenants=tenants, metrics=metrics, max_future=max_future)
-        self._evolver = Evolver(source=self._source, publisher=self._publisher, metrics=metrics)
-        self._eraser = Eraser(source=self._source, publisher=self._publisher, tenants=tenants, metrics=metrics)
-        self._retractor = Retractor(source=self._source, publisher=self._publisher, tenants=tenants)
-        self._retainer = Retainer(source=self._source, publisher=self._publisher, tenants=tenants, metrics=metrics)
-        self._corrector = Corrector(source=self._source, publisher=self._publisher, tenants=tenants, metrics=metrics, max_future=max_future)
+        self._ager = Expirer(partition=partition, publisher=self._publisher, tenants=tenants, metrics=metrics, max_future=max_future)
+        self._evolver = Evolver(partition=partition, publisher=self._publisher, metrics=metrics)
+        self._eraser = Eraser(partition=partition, publisher=self._publisher, tenants=tenants, metrics=metrics)
+        self._retractor = Retractor(partition=partition, publisher=self._publisher, tenants=tenants)
+        self._corrector = Corrector(partition=partition, publisher=self._publisher, tenants=tenants, metrics=metrics, max_future=max_future)
+        self._retainer = Retainer(partition=partition, publisher=self._publisher, tenants=tenants, metrics=metrics)
 
     async def handle(self, batch: Batch) -> None:
         """Handles extractions in the order of their log."""
-        await batch.each(lambda record: self._record(batch, record))
+        await batch.each(lambda record: self._record(batch, in_earlier_place(record)))
 
     def _record(self, batch: Batch, record: ConsumedRecord) -> None:
         if record.value is None:
@@ -156,7 +156,7 @@ class EventsHandler(BatchHandler):
             extraction.model_copy(update={"patches": patches_in_force(extraction.patches, present)}),
             schema,
             events=valid_events(present),
-            source=self._source,
+            source=source_of(record, self._partition),
             position=record.offset,
             previous=in_force if is_dropped else present_part(in_force, schema),
             recorded_at=record.appended_at,
@@ -191,7 +191,8 @@ class EventsHandler(BatchHandler):
     def _original_offset(self, record: ConsumedRecord) -> int:
         """The extraction's first offset in this partition: a redriven one must not replace a newer one."""
         origin = record.origin
-        return origin.offset if (origin.topic, origin.partition) == (self._extractions_topic, record.partition) else record.offset
+        # Offsets of a key's records only grow, also over a growth of the topics.
+        return origin.offset if is_topic(EXTRACTIONS, origin.topic) else record.offset
 
     def _emit(self, batch: Batch, cause: ConsumedRecord, present: list[PresentEvent], published: PublishedWindow) -> None:
         """Emits a window's publication, without expired events. A repetition is harmless; a replay for repair relies on it."""

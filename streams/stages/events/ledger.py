@@ -1,7 +1,7 @@
 """Ledger of the events stage: publications and corrections of each window, and dropped generations."""
 
 import zlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, TypeVar
 
@@ -41,6 +41,13 @@ class PublishedWindow:
     def memory_ids(self) -> tuple[str, ...]:
         """The ids of its memories."""
         return tuple(event.id for event in self.extraction.events)
+
+    @property
+    def all_contributions(self) -> Iterator[Contribution]:
+        """The contributions of the extraction and of its corrections."""
+        yield from self.contributions
+        for each in self.corrections:
+            yield from each
 
     def in_force(self) -> tuple[Contribution, ...]:
         """The contributions with only those applications that nothing has retracted since."""

@@ -30,6 +30,7 @@ from streams.stages.events.ledger import (
     published_key,
     retained_key,
 )
+from streams.stages.events.places import source_of
 from streams.stages.events.publishing import Publisher, fed_entities, memory_of
 from streams.stages.events.retracting import retractions
 from streams.tenancy import tenant_of
@@ -39,14 +40,14 @@ class Retainer:
     """Handles the limits and the rewritten extractions of one partition.
 
     Args:
-        source: The partition's name in contributions.
+        partition: The partition of ``extractions``.
         publisher: Emits the outputs.
         tenants: The known tenants, with their generations.
         metrics: Counts removed events.
     """
 
-    def __init__(self, *, source: str, publisher: Publisher, tenants: TenantDirectory, metrics: Metrics) -> None:
-        self._source = source
+    def __init__(self, *, partition: int, publisher: Publisher, tenants: TenantDirectory, metrics: Metrics) -> None:
+        self._partition = partition
         self._publisher = publisher
         self._tenants = tenants
         self._metrics = metrics
@@ -86,7 +87,11 @@ class Retainer:
         contributions = [
             each.model_copy(update={"forgotten_messages": messages})
             for each in retractions(
-                (*published.former, *published.in_force()), is_removed, source=self._source, record=record, cause="retention"
+                (*published.former, *published.in_force()),
+                is_removed,
+                source=source_of(record, self._partition),
+                record=record,
+                cause="retention",
             )
         ]
         for event in removed:

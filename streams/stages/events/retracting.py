@@ -17,6 +17,7 @@ from streams.stages.events.ledger import (
     corrected_window_key,
     published_key,
 )
+from streams.stages.events.places import source_of
 from streams.stages.events.publishing import Publisher
 from streams.tenancy import tenant_of
 
@@ -25,13 +26,13 @@ class Retractor:
     """Handles the retractions among the extractions of one partition.
 
     Args:
-        source: The partition's name in contributions.
+        partition: The partition of ``extractions``.
         publisher: Emits the outputs.
         tenants: The known tenants, with their generations.
     """
 
-    def __init__(self, *, source: str, publisher: Publisher, tenants: TenantDirectory) -> None:
-        self._source = source
+    def __init__(self, *, partition: int, publisher: Publisher, tenants: TenantDirectory) -> None:
+        self._partition = partition
         self._publisher = publisher
         self._tenants = tenants
 
@@ -84,7 +85,7 @@ class Retractor:
 
         # Former contributions stay after an edit. Their retractions come with the others of an entity, which applies a position only once.
         former = published.former if is_erasure else ()
-        contributions = retractions((*former, *published.in_force()), rests, source=self._source, record=record)
+        contributions = retractions((*former, *published.in_force()), rests, source=source_of(record, self._partition), record=record)
         self._publisher.contributions(batch, record, contributions)
         if is_erasure:
             published = published.without_retracted(contributions)

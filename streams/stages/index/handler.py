@@ -7,6 +7,7 @@ from functools import partial
 from memory.errors import RecordError
 from memory.keys import decode_key
 from memory.records import MemoryChange
+from memory.topics import MEMORIES, is_topic
 from models.errors import InputRefusedError, ModelConfigurationError, TransientModelError
 from runtime.tracing import Attributes
 from stores.errors import ModelMismatchError, StoreBehindError, StoreRejectedError, StoreUnavailableError
@@ -78,9 +79,9 @@ class IndexHandler(BatchHandler):
 
 
 def position_of(record: ConsumedRecord) -> FeedPosition:
-    """A record's position in the feed. A redriven record has its original position, so that it replaces no later record."""
+    """A record's position in the feed. A redriven or copied record has its original position, so that it replaces no later record."""
     origin = record.origin
-    if origin == record.position or origin.topic != record.topic:
+    if origin == record.position or not is_topic(MEMORIES, origin.topic):
         return place_of(record)
     # The record's time is the time of the redrive.
     return FeedPosition(origin.partition, origin.offset)

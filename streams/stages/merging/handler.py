@@ -8,6 +8,7 @@ from pydantic import JsonValue
 
 from control.tenants import TenantDirectory
 from memory.errors import RecordError
+from memory.headers import PADDING
 from memory.ids import entity_id
 from memory.keys import encode_key
 from memory.records import Contribution, Lookup, Merged, MergeRequest
@@ -85,7 +86,9 @@ class MergingHandler:
         return is_own and is_erased(self._tenants, request.tenant, request.user, record, MERGES)
 
     async def handle(self, record: ConsumedRecord) -> list[OutgoingRecord]:
-        """Answers one request; skips requests for an entity that belonged to an erased user."""
+        """Answers one request; skips requests for an entity that belonged to an erased user, and padding."""
+        if record.key == PADDING:
+            return []
         request = MergeRequest.from_json(record.value or b"")
         entity_type, operator = self._operator_of(request)
         if self._is_erased(request, entity_type, record):

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from control.tenants import TenantDirectory
-from memory.headers import COMMAND, ERASURE, KIND, ORIGIN, origin_of
+from memory.headers import COMMAND, ERASURE, KIND, ORIGIN, PLACE, origin_of
 from memory.keys import distinct_key, partition_of
 from memory.records import ErasureCommand, SessionCommand
 from runtime.kafka import OutgoingRecord
@@ -68,9 +68,9 @@ class SessionOutputs:
         if (record.key == key and home == self._partition) or record.header(FORWARDED) is not None:
             return False
         self._metrics.records.labels("sessions", "forwarded").inc()
-        headers = (*record.headers, (FORWARDED, b"1"))
+        headers = (*(each for each in record.headers if each[0] != PLACE), (FORWARDED, b"1"))
         if origin_of(record.headers) is None:
-            headers = (*headers, (ORIGIN, str(record.position).encode()))
+            headers = (*headers, (ORIGIN, str(record.place).encode()))
         batch.emit(self._sealed(OutgoingRecord(self._messages_topic, key, record.value, headers, home)), record)
         return True
 

@@ -133,3 +133,8 @@ def test_binary_content_is_shown_as_base64() -> None:
     assert shown["value"] == "né"
     assert shown["headers"] == [["h", "\\xff"]]
     assert (shown["place"], shown["tenant"], shown["answer"]) == ("0/0", "acme", "raw")
+
+
+def test_a_redriven_copy_has_its_first_place_as_origin() -> None:
+    place = ("varve-place", b"varve.extractions/3/41")
+    assert dict(headers_to_redrive([("app", b"1"), place], METADATA)) == {"app": b"1", ORIGIN: b"varve.extractions/3/41"}

@@ -148,8 +148,8 @@ def test_only_extracted_old_windows_are_removed() -> None:
     old.add(0, 3, encode_key("umbrella", "ann"), _window("e", "ann", START).to_json())
     old.add(0, 4, b"%", b"no window")
     assert [each.session for each in old.windows] == ["a"]
-    ((partition, key, command),) = old.commands()
-    assert (partition, key, command.session, command.windows) == (2, encode_key(TENANT, "a"), "a", [0])
+    ((key, command),) = old.commands()
+    assert (key, command.session, command.windows) == (encode_key(TENANT, "a"), "a", [0])
     assert old.truncation() == {2: 1}
 
 

@@ -1,0 +1,1 @@
+"""Growth of the number of partitions: a new set of topics, filled from the present one."""

@@ -1,0 +1,383 @@
+"""Grows the number of partitions, in steps that a repeated command completes.
+
+1. The stages are stopped, and their groups get a note: their workers process nothing until the growth is undone or finished.
+2. New topics are created under another prefix, and filled (:mod:`streams.operations.growth.moving`). A killed command leaves nothing that
+   counts: the next one deletes these topics and begins again.
+3. Everything is read again and compared, and the workers of the new topics may begin.
+4. Until ``--finish``, the old topics stay. Records that a producer still appends to them are copied by each further call.
+"""
+
+import shutil
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import aclosing
+from functools import partial
+from typing import Final
+
+from aiokafka.structs import OffsetAndMetadata
+
+from control import read_control
+from control.generations.reading import generation_name, workers_of
+from control.unfinished_erasures import require_no_erasure
+from memory.topics import CONTRIBUTIONS, EXTRACTIONS, MEMORIES, MESSAGES, RECALLS, TopicSpec
+from runtime.kafka import ConsumerGroups, KafkaOffsets, Producer, TopicPartition, check_topics, create_topics
+from runtime.kafka.bulk import delete_topics, read_range, set_topic_config, topic_partitions
+from runtime.kafka.parked_note import ParkedNote
+from runtime.kafka.topics import broker_config, create_topic, delete_before
+from runtime.seals import Keyring
+from runtime.settings import Settings
+from stores.port import MemoryStore
+from stores.position import FeedPosition
+from streams.engine.faust.app import changelog_config
+from streams.engine.tasks.offset_metadata import OffsetMetadata, unfinished_command
+from streams.operations.growth.copies import Copies
+from streams.operations.growth.errors import GrowthRefusedError
+from streams.operations.growth.journal import NAME, GroupState, Growth, journal_topic, read_journal, write_journal
+from streams.operations.growth.layout import GROWN, Layout, new_layout, topic_in
+from streams.operations.growth.moving import Mover, consumed
+from streams.operations.growth.rows import TABLES
+from streams.resetting import resetting
+from streams.stages.catalog import STAGES
+
+COMMAND: Final = "topics grow"
+LATE: Final = (MESSAGES, EXTRACTIONS, RECALLS)
+"""Topics to which producers and the query service may append while and after the stages are stopped."""
+
+Notice = Callable[[str], None]
+
+
+async def find_growth(settings: Settings, *, partitions: int | None, prefix: str | None) -> tuple[Layout, Layout, Growth | None]:
+    """The present and the new set of topics, and the growth that has begun.
+
+    Args:
+        settings: The settings of either set.
+        partitions: The number to grow to. None: the settings are those of the new set, or the growth is found by ``prefix``.
+        prefix: The prefix of the new set. Default: it follows from the present one.
+
+    Raises:
+        GrowthRefusedError: Nothing has begun, and no number is given; or the number cannot be grown to.
+        KafkaUnavailableError: No broker responds.
+    """
+    topics, present = await topic_partitions(settings.kafka), Layout.of(settings)
+    growth = await read_journal(settings, present, topics=topics)
+    if growth is not None:
+        return growth.old, growth.new, growth
+    if partitions is None:
+        prefixes = [name.removesuffix(NAME) for name in topics if name.endswith(f".{NAME}")] if prefix is None else [prefix]
+        for each in prefixes:
+            growth = await read_journal(settings, Layout(each, 0), topics=topics)
+            if growth is not None and growth.old == present:
+                return growth.old, growth.new, growth
+        raise GrowthRefusedError("no growth has begun: give the number of partitions, for example `varve topics grow --partitions 24`")
+    new = new_layout(present, partitions, prefix)
+    return present, new, await read_journal(settings, new, topics=topics)
+
+
+async def grow(
+    settings: Settings, old: Layout, new: Layout, growth: Growth | None, *, store: MemoryStore, notice: Notice = lambda line: None
+) -> Growth:
+    """Fills the new set of topics; for a growth that is ready, copies what was appended to the old topics since.
+
+    Args:
+        settings: The settings of either set.
+        old: The present set.
+        new: The new set.
+        growth: The growth that has begun.
+        store: The vector store, which gets the marks of the new partitions.
+        notice: Called with a line of progress.
+
+    Raises:
+        GrowthRefusedError: The topics cannot grow now; the message has the reason.
+        GroupInUseError: A worker runs.
+        ErasureUnderWayError: An erasure is running.
+        GrowthFaultyError: A copy differs; nothing was switched.
+        KafkaUnavailableError: No broker responds.
+    """
+    if growth is not None and growth.step in ("deleting", "undoing"):
+        option = "--finish" if growth.step == "deleting" else "--undo"
+        raise GrowthRefusedError(f"`varve {COMMAND} {option}` did not run to its end: run it again first")
+    if growth is not None and growth.step == "ready":
+        # The previous run may have been killed before its last step.
+        await _release(new.settings(settings), growth.starts)
+        count = await copy_late(settings, growth)
+        notice(f"{new.prefix}: ready; {count} records that were appended to the old topics since are copied")
+        return growth
+    before, after = old.settings(settings), new.settings(settings)
+    partitions = await check_topics(before)
+    if partitions != old.partitions:
+        raise GrowthRefusedError(
+            f"the topics have {partitions} partitions, and VARVE_KAFKA__PARTITIONS is {old.partitions}: correct it first"
+        )
+    await _require_free_names(before, new, growth)
+    guard = partial(_require_applied, before)
+    async with resetting(before, list(STAGES.values()), command=COMMAND, guard=guard, notice=notice) as reset:
+        await require_no_erasure(before, "a growth of the topics")
+        await store.mark_of(0)
+        await _require_whole_generations(before, reset.offsets)
+        growth = Growth(
+            step="copying",
+            old_prefix=old.prefix,
+            old_partitions=old.partitions,
+            new_prefix=new.prefix,
+            new_partitions=new.partitions,
+            groups=await _groups(before, reset.offsets, known={} if growth is None else growth.groups),
+        )
+        await write_journal(before, growth)
+        ends = {spec.name: _by_number(await reset.offsets.end_offsets([topic_in(spec, old)])) for spec in GROWN}
+        handled = await _handled(before, growth, ends)
+        for stage in STAGES.values():
+            await reset.begin(stage, _at(topic_in(stage.source, old), handled[stage.source.name]))
+        await delete_topics(
+            [*(topic_in(spec, new) for spec in GROWN), *(each.changelog(new.prefix) for each in STAGES.values())], before.kafka
+        )
+        await _create(after)
+        folder = before.data / "growth"
+        shutil.rmtree(folder, ignore_errors=True)
+        copies = Copies(old=old, new=new, keyring=Keyring.of(settings.signing))
+        cut = await _cut_logs(before, reset.offsets)
+        mover = Mover(
+            before,
+            old=old,
+            new=new,
+            copies=copies,
+            offsets=reset.offsets,
+            topics=await topic_partitions(before.kafka),
+            cut=cut,
+            folder=folder,
+            notice=notice,
+        )
+        filled = await mover.fill(handled, ends)
+        await mover.verify()
+        notice("the copies are equal to what was read")
+        shutil.rmtree(folder, ignore_errors=True)
+        await _set_starts(after, filled.starts, store=store, reads=await _also_reading(before, reset.offsets))
+        await delete_before({TopicPartition(after.topic(name), number): 1 for name in cut for number in range(new.partitions)}, after.kafka)
+        await set_topic_config(after.topic(MESSAGES.name), broker_config(MESSAGES, after.kafka), after.kafka)
+        growth = growth.model_copy(update={"step": "ready", "starts": filled.starts, "ends": ends})
+        await write_journal(settings, growth)
+        await _release(after, filled.starts)
+        # The workers of the old topics keep waiting.
+    return growth
+
+
+async def copy_late(settings: Settings, growth: Growth) -> int:
+    """Copies the records that were appended to the old topics since the growth. A record that a killed call copied is copied again.
+
+    Returns:
+        The number of copied records.
+    """
+    old, new = growth.old, growth.new
+    before = old.settings(settings)
+    copies = Copies(old=old, new=new, keyring=Keyring.of(settings.signing))
+    count, ends = 0, dict(growth.ends)
+    async with KafkaOffsets(kafka=before.kafka) as offsets, Producer(kafka=before.kafka) as producer:
+        for spec in LATE:
+            topic = topic_in(spec, old)
+            now = _by_number(await offsets.end_offsets([topic]))
+            for number, (begin, end) in enumerate(zip(ends[spec.name], now, strict=True)):
+                async with aclosing(read_range(TopicPartition(topic, number), before.kafka, begin=begin, end=end)) as groups:
+                    async for records in groups:
+                        await producer.send_in_batches([copy for each in records for copy in copies.late(consumed(each), spec)])
+                        count += len(records)
+            ends[spec.name] = now
+    if ends != growth.ends:
+        await write_journal(settings, growth.model_copy(update={"ends": ends}))
+    return count
+
+
+async def finish(settings: Settings, growth: Growth, *, notice: Notice = lambda line: None) -> None:
+    """Deletes the old topics, after the last records appended to them are copied.
+
+    Args:
+        settings: The settings of either set.
+        growth: The growth that has begun.
+        notice: Called with a line of progress.
+
+    Raises:
+        GrowthRefusedError: The growth is not ready.
+        GroupInUseError: A worker of the old topics runs.
+        KafkaUnavailableError: No broker responds.
+    """
+    if growth.step not in ("ready", "deleting"):
+        raise GrowthRefusedError(f"the new topics are not filled: run `varve {COMMAND} --partitions {growth.new_partitions}` first")
+    old, kafka = growth.old, settings.kafka
+    if growth.step == "ready":
+        await ConsumerGroups(kafka=kafka).require_empty([each.group(old.prefix) for each in STAGES.values()])
+        count = await copy_late(settings, growth)
+        notice(f"{count} records that were appended to the old topics since are copied")
+        await write_journal(settings, growth.model_copy(update={"step": "deleting"}))
+    generations = [name for name in await topic_partitions(kafka) if name.startswith(f"{old.prefix}extraction.")]
+    deleted = await delete_topics([*_topics_of(old), *generations], kafka)
+    notice(f"{len(deleted)} old topics deleted")
+    await delete_topics([journal_topic(growth.new)], kafka)
+
+
+async def undo(settings: Settings, growth: Growth, *, notice: Notice = lambda line: None) -> None:
+    """Deletes the new topics, and lets the workers of the old ones continue where they stopped.
+
+    Args:
+        settings: The settings of either set.
+        growth: The growth that has begun.
+        notice: Called with a line of progress.
+
+    Raises:
+        GrowthRefusedError: A stage has processed records of the new topics, which would be lost, or ``finish`` has begun.
+        GroupInUseError: A worker runs.
+        KafkaUnavailableError: No broker responds.
+    """
+    if growth.step == "deleting":
+        raise GrowthRefusedError(f"the old topics are being deleted: run `varve {COMMAND} --finish` again")
+    new = growth.new
+    groups = ConsumerGroups(kafka=settings.kafka)
+    stages = list(STAGES.values())
+    await groups.require_empty([each.group(prefix) for each in stages for prefix in (growth.old.prefix, new.prefix)])
+    if growth.step == "ready":
+        await _require_unused(settings, growth)
+    await write_journal(settings, growth.model_copy(update={"step": "undoing"}))
+    for stage in stages:
+        states = growth.groups.get(stage.name, [])
+        topic = topic_in(stage.source, growth.old)
+        async with KafkaOffsets(kafka=settings.kafka) as offsets:
+            if not _is_noted(await offsets.commits(stage.group(growth.old.prefix), [topic])):
+                continue
+        restored = {TopicPartition(topic, each.partition): OffsetAndMetadata(each.offset, each.metadata) for each in states}
+        # A partition without an offset was never read: its stage begins at the log's beginning.
+        unread = {TopicPartition(topic, number): OffsetAndMetadata(0, "") for number in range(growth.old_partitions)}
+        await groups.commit(stage.group(growth.old.prefix), unread | restored)
+    await delete_topics(_topics_of(new), settings.kafka)
+    await delete_topics([journal_topic(new)], settings.kafka)
+    notice("the new topics are deleted; start the workers with the former settings")
+
+
+def _topics_of(layout: Layout) -> list[str]:
+    return [*(topic_in(spec, layout) for spec in GROWN), *(stage.changelog(layout.prefix) for stage in STAGES.values())]
+
+
+async def _require_free_names(settings: Settings, new: Layout, growth: Growth | None) -> None:
+    there = [name for name in _topics_of(new) if name in await topic_partitions(settings.kafka)]
+    if there and growth is None:
+        raise GrowthRefusedError(f"{there[0]} exists already, and no growth has made it: give --prefix another prefix")
+
+
+async def _require_applied(settings: Settings) -> None:
+    stage = STAGES["entities"]
+    async with KafkaOffsets(kafka=settings.kafka) as offsets:
+        lag = sum((await offsets.lag(stage.group(settings.kafka.topic_prefix), [settings.topic(CONTRIBUTIONS.name)])).values())
+    if lag:
+        raise GrowthRefusedError(
+            f"entities has {lag} unread records: stop sessions and extraction first, let events and entities catch up (`varve status`), "
+            "then stop them, and run the command again"
+        )
+
+
+async def _require_whole_generations(settings: Settings, offsets: KafkaOffsets) -> None:
+    """Second workers of a generation must have read as far as the live ones: their windows would be extracted again."""
+    topic = settings.topic(STAGES["extraction"].source.name)
+    live = await offsets.committed_offsets(workers_of(settings, None), [topic])
+    for name in sorted({each.name for tenant in (await read_control(settings)).tenants.values() for each in tenant.generations} | {""}):
+        commits = await offsets.commits(workers_of(settings, name), [topic])
+        is_behind = any(each.offset < live.get(place, 0) for place, each in commits.items())
+        if is_behind or ParkedNote.sum([ParkedNote.read(each.metadata) for each in commits.values()]).count:
+            raise GrowthRefusedError(f"generation {generation_name(name)} lacks windows: let its worker catch up, or drop the generation")
+
+
+async def _groups(settings: Settings, offsets: KafkaOffsets, *, known: Mapping[str, list[GroupState]]) -> dict[str, list[GroupState]]:
+    """The offsets of each stage before the growth: of a stage that has its note already, the known ones."""
+    found = {}
+    for stage in STAGES.values():
+        commits = await offsets.commits(stage.group(settings.kafka.topic_prefix), [settings.topic(stage.source.name)])
+        states = [
+            GroupState(partition=place.partition, offset=each.offset, metadata=each.metadata or "")
+            for place, each in sorted(commits.items())
+        ]
+        found[stage.name] = known.get(stage.name, []) if _is_noted(commits) else states
+    return found
+
+
+def _is_noted(commits: Mapping[TopicPartition, OffsetAndMetadata]) -> bool:
+    return unfinished_command(each.metadata for each in commits.values()) == COMMAND
+
+
+async def _handled(settings: Settings, growth: Growth, ends: Mapping[str, list[int]]) -> dict[str, list[int]]:
+    """By topic: the offset of the first unread record of each partition. In topics without a stage, everything counts as read."""
+    handled = {name: list(each) for name, each in ends.items()}
+    for stage in STAGES.values():
+        committed = {each.partition: each.offset for each in growth.groups.get(stage.name, [])}
+        handled[stage.source.name] = [committed.get(number, 0) for number in range(growth.old_partitions)]
+    return handled
+
+
+async def _cut_logs(settings: Settings, offsets: KafkaOffsets) -> list[str]:
+    """The topics whose logs have lost their beginnings, which replays refuse: retention has removed messages.
+
+    Raises:
+        GrowthRefusedError: ``extractions`` is one of them.
+    """
+    found = [spec.name for spec in (MESSAGES, EXTRACTIONS) if any((await offsets.beginning_offsets([settings.topic(spec.name)])).values())]
+    if EXTRACTIONS.name in found:
+        raise GrowthRefusedError(f"{settings.topic(EXTRACTIONS.name)} no longer begins at offset 0: restore the topic first")
+    return found
+
+
+async def _create(after: Settings) -> None:
+    kafka = after.kafka
+    # Copies keep the times at which the broker appended the messages. Afterwards the broker sets them again.
+    config = {**broker_config(MESSAGES, kafka), "message.timestamp.type": "CreateTime"}
+    await create_topic(after.topic(MESSAGES.name), config=config, kafka=kafka)
+    await create_topics(after)
+    for name in TABLES:
+        await create_topic(STAGES[name].changelog(kafka.topic_prefix), config=changelog_config(kafka), kafka=kafka)
+
+
+async def _also_reading(settings: Settings, offsets: KafkaOffsets) -> dict[str, TopicSpec]:
+    """Further groups that have offsets in the old topics, by the part of their names after the prefix."""
+    prefix = settings.kafka.topic_prefix
+    names = {each.name for tenant in (await read_control(settings)).tenants.values() for each in tenant.generations} | {""}
+    candidates = {workers_of(settings, name).removeprefix(prefix): STAGES["extraction"].source for name in names} | {"webhooks": MEMORIES}
+    return {
+        name: spec for name, spec in candidates.items() if await offsets.committed_offsets(f"{prefix}{name}", [settings.topic(spec.name)])
+    }
+
+
+async def _set_starts(after: Settings, starts: Mapping[str, list[int]], *, store: MemoryStore, reads: Mapping[str, TopicSpec]) -> None:
+    """Sets the offsets of the new groups, with a note, and the store's marks."""
+    groups, prefix = ConsumerGroups(kafka=after.kafka), after.kafka.topic_prefix
+    note = OffsetMetadata(unfinished=COMMAND).text
+    for stage in STAGES.values():
+        places = _at(after.topic(stage.source.name), starts[stage.source.name])
+        await groups.commit(stage.group(prefix), {place: OffsetAndMetadata(offset, note) for place, offset in places.items()})
+    for name, spec in reads.items():
+        await groups.commit(f"{prefix}{name}", _at(after.topic(spec.name), starts[spec.name]))
+    now_ms = round(time.time() * 1000)
+    for number, start in enumerate(starts[MEMORIES.name]):
+        if start:
+            await store.set_checkpoint(FeedPosition(number, start - 1, now_ms))
+
+
+async def _release(after: Settings, starts: Mapping[str, list[int]]) -> None:
+    """Removes the notes of the new groups."""
+    groups = ConsumerGroups(kafka=after.kafka)
+    async with KafkaOffsets(kafka=after.kafka) as offsets:
+        for stage in STAGES.values():
+            group, topic = stage.group(after.kafka.topic_prefix), after.topic(stage.source.name)
+            if _is_noted(await offsets.commits(group, [topic])):
+                await groups.commit(group, _at(topic, starts[stage.source.name]))
+
+
+async def _require_unused(settings: Settings, growth: Growth) -> None:
+    async with KafkaOffsets(kafka=settings.kafka) as offsets:
+        for stage in STAGES.values():
+            found = await offsets.committed_offsets(stage.group(growth.new.prefix), [topic_in(stage.source, growth.new)])
+            if any(
+                found.get(place, start) > start
+                for place, start in _at(topic_in(stage.source, growth.new), growth.starts[stage.source.name]).items()
+            ):
+                raise GrowthRefusedError(f"{stage.name} has processed records of the new topics, which the old ones lack: go on with them")
+
+
+def _at(topic: str, offsets: Sequence[int]) -> dict[TopicPartition, int]:
+    return {TopicPartition(topic, number): offset for number, offset in enumerate(offsets)}
+
+
+def _by_number(ends: Mapping[TopicPartition, int]) -> list[int]:
+    return [ends[each] for each in sorted(ends, key=lambda each: each.partition)]
