@@ -59,12 +59,12 @@ async def test_a_wrong_key_is_the_operators_to_mend(service: RunningService) -> 
         endpoint.status = 401
         for path in PATHS:
             refused = await http.post(path, json=REFUSED, headers=service.auth("acme"))
-            expect_problem(refused, 503, "an operator has to mend it")
+            expect_problem(refused, 503, "an operator has to correct it")
             assert int(refused.headers["retry-after"]) > 0
         await expect_the_tail(service, http, "failed")
 
 
 async def test_another_models_store_is_the_operators_to_mend(service: RunningService) -> None:
     async with embedding_elsewhere(service) as (_, http):
-        expect_problem(await http.post("/v1/recall", json=REFUSED, headers=service.auth("acme")), 503, "an operator has to mend it")
+        expect_problem(await http.post("/v1/recall", json=REFUSED, headers=service.auth("acme")), 503, "an operator has to correct it")
         await expect_the_tail(service, http, "failed")
