@@ -1,4 +1,4 @@
-"""What the ranking model looks at, on small sets of candidates."""
+"""Features of the ranking model, on small sets of candidates."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
