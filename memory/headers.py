@@ -49,9 +49,6 @@ ORIGIN: Final = "varve-origin"
 PLACE: Final = "varve-place"
 """Header of a record that growth has copied from an earlier set of topics: its position there, ``topic/partition/offset``."""
 
-PADDING: Final = b"#"
-"""Key of a record without content. Growth writes such records so that later offsets are above all earlier ones. No other key equals it."""
-
 
 def place_of(headers: Iterable[tuple[str, bytes]]) -> LogPosition | None:
     """The position of a copied record in the earlier set of topics; None for other records and invalid headers."""

@@ -17,6 +17,8 @@ from memory.errors import KeyFormatError
 
 _SEPARATOR: Final = "/"
 _MARK: Final = b"#"
+PADDING: Final = _MARK
+"""Key of a record without content. Growth writes such records so that later offsets are above all earlier ones. No other key equals it."""
 
 _INEXACT: Final = 2.0**53
 """From this value on, a float represents several integers."""

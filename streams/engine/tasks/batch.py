@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from memory.errors import RecordError
-from memory.headers import PADDING
+from memory.keys import PADDING
 from runtime.kafka import OutgoingRecord
 from runtime.pieces import Yielder
 from streams.engine.record_spans import RecordSpans

@@ -16,8 +16,7 @@ from typing import Final
 
 from aiokafka import ConsumerRecord, TopicPartition
 
-from memory.headers import PADDING
-from memory.keys import partition_of
+from memory.keys import PADDING, partition_of
 from memory.topics import TopicSpec
 from runtime.kafka import KafkaOffsets, OutgoingRecord
 from runtime.kafka.bulk import BulkWriter, read_range

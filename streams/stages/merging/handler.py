@@ -8,9 +8,8 @@ from pydantic import JsonValue
 
 from control.tenants import TenantDirectory
 from memory.errors import RecordError
-from memory.headers import PADDING
 from memory.ids import entity_id
-from memory.keys import encode_key
+from memory.keys import PADDING, encode_key
 from memory.records import Contribution, Lookup, Merged, MergeRequest
 from memory.schema.model import EntityType
 from memory.topics import CONTRIBUTIONS, MERGES

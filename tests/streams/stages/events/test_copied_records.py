@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 
-from memory.headers import PADDING, PLACE
+from memory.headers import PLACE
+from memory.keys import PADDING
 from memory.records import MemoryChange
 from streams.engine.records import ConsumedRecord
 from tests.streams.agent_extractions import extraction, extraction_record
