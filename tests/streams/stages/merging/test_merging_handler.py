@@ -160,7 +160,7 @@ async def test_an_unusable_answer_ends_by_rule(settings: Settings) -> None:
 
 
 async def test_a_long_answer_is_read_off_the_loop(settings: Settings) -> None:
-    answer = "".join(f'{{"text{number}":' for number in range(10_000))
+    answer = "".join(f'{{"text{number}":' for number in range(40_000))
     with_llm = settings.model_copy(update={"llm": LLMSettings(base_url="http://localhost:9/v1", model="immediate")})
     stages = Stages(with_llm, cast(LLM, ImmediateLLM(answer)))
     await stages.extract(0, {0: "likes tea"})
