@@ -136,6 +136,10 @@ def _read_years(match: re.Match[str], _today: date, _: TenseOf) -> Outcome:
     return _between(year_span(int(match["year"]))[0], year_span(int(match["year2"]))[1])
 
 
+def _read_bare_years(match: re.Match[str], today: date, tense: TenseOf) -> Outcome:
+    return NoDate.NONE if match["name"] else _read_years(match, today, tense)
+
+
 def _read_month_of_year(match: re.Match[str], today: date, _: TenseOf) -> Outcome:
     year = year_of(match, today)
     return NoDate.UNCLEAR if year is None else month_span(year, month_of(match))
@@ -220,14 +224,21 @@ NTH: Final = (
 _NUMERIC_DAY: Final = r"(?P<one>[0-3]?\d)(?P<mark>[./-])(?P<other>[0-3]?\d)(?P=mark)"
 _CLOCK: Final = r"(?:[T ]\d\d:?\d\d(?::?\d\d(?:[.,]\d+)?)?\s?(?:Z\b|UTC\b|[+-]\d\d:?\d\d)?)?"
 _COUNTED: Final = (
-    r"(?!-\w)(?!\s*(?:%|°|[$€£]|(?:words?|steps?|people|persons?|euros?|dollars?|pounds?|bucks|calories|kcal|kilometres|kilometers|km|m|met(?:re|er)s|"
+    r"(?!-\w)(?!\s*(?:%|°|[$€£]|(?:(?:daily|total|net|extra) )?"
+    r"(?:words?|steps?|people|persons?|euros?|dollars?|pounds?|bucks|(?:kilo)?calories|k?cal|kj|kilometres|kilometers|km|m|met(?:re|er)s|"
     r"miles|pages|lines|rooms|users|days|hours|minutes|seconds|points|times|copies|pieces|percent|degrees|years|months|weeks|followers|"
-    r"subscribers|members|customers|grams|kilos|kg|items|units|square|hp|mah|mb|gb|dpi|rpm|hz)\b))"
+    r"subscribers|members|customers|(?:milli)?grams|m?g|m?l|lit(?:er|re)s|watts|tokens|kilos|kg|items|units|square|hp|mah|mb|gb|dpi|rpm|hz"
+    r")\b))"
 )
 """After a number like a year: it does not count anything."""
 _VERSION: Final = (
     r"(?P<name>\b(?:versions?|release|build|firmware|ip|section|chapter|phone|tel\.?|python|model|serial|invoice|order|ticket) #?)?"
 )
+_AMOUNT: Final = (
+    r"(?P<name>\b(?:calories?|kcal|intake|prices?|costs?|rent|salary|weight|distance):?"
+    r"(?: (?:of|is|was|are|were|at|to|be|about|around|roughly|approximately|between|daily))* )?"
+)
+"""Before two numbers like years: what they measure."""
 _IN: Final = "(?:in |by |during |until |since |for )?"
 _IDENTIFIER: Final = (
     r"(?P<name>\b(?:order|ticket|invoice|number|no\.?|nr\.?|id|phone|tel\.?|call|account|code|ref(?:erence)?|pin|serial|sku|case|article|item|dial)"
@@ -263,7 +274,7 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
     Pattern(compiled(rf"{FROM}{MONTH} {DAY}(?:,? {YEAR})?{LINK}{SECOND_MONTH} {SECOND_DAY},? {SECOND_YEAR}"), _read_day_to_day),
     Pattern(compiled(rf"{FROM}{MONTH}(?: {YEAR})?{LINK}{SECOND_MONTH} {SECOND_YEAR}"), _read_months),
     Pattern(compiled(rf"(?:(?P<between>between )|from |in ){YEAR}{LINK}{SECOND_YEAR}{_COUNTED}"), _read_years),
-    Pattern(compiled(rf"{YEAR}\s?[-–]\s?{SECOND_YEAR}", isolated=True), _read_years),
+    Pattern(compiled(rf"{_AMOUNT}{YEAR}\s?[-–]\s?{SECOND_YEAR}{_COUNTED}", isolated=True), _read_bare_years),
     Pattern(compiled(rf"(?:(?:early|late|mid|end of|beginning of|start of)[ -])?{MONTH},? (?:of )?{ANY_YEAR}"), _read_month_of_year),
     Pattern(compiled(rf"(?:(?:early|late|mid)[ -])?{SEASON} (?:of |in )?{ANY_YEAR}"), _read_season_of_year),
     Pattern(
