@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple, cast
 import orjson
 
 from memory.errors import VarveError
+from varve.cli.options import load_settings
 
 REPORTS: Final = Path("build/reports")
 
@@ -66,6 +67,7 @@ def main() -> None:
             _function(command, "add_arguments")(subparser)
     arguments = parser.parse_args()
     try:
+        load_settings()  # A wrong variable is named before any work.
         found = cast(dict[str, Any], _function(COMMANDS[arguments.command], "run")(arguments))
         text = orjson.dumps(found, option=orjson.OPT_INDENT_2).decode()
         # Printed first: where the file cannot be written, an hour's work is not lost.

@@ -8,6 +8,7 @@ from typing import Final
 from memory.errors import VarveError
 from training.sift import ablate, curriculum, data, dequantise, evaluate, merge, optimise, reward, serve, warm_up
 from training.sift.smoke import command as smoke
+from varve.cli.options import load_settings
 
 _STEPS: Final = {
     "data": data,
@@ -36,6 +37,7 @@ def main() -> None:
         module.add_arguments(step)
     arguments = parser.parse_args()
     try:
+        load_settings()  # A wrong variable is named before any work.
         for line in _STEPS[arguments.step].run(arguments):
             print(line)
     except (VarveError, OSError) as error:
