@@ -135,7 +135,7 @@ async def test_a_read_without_a_turn_in_time_is_refused(owner: EdgeOwnerProcess,
                 running = asyncio.create_task(http.post("/v1/recall", json=QUESTION))
                 await shows(service, "varve_reads_running 1.0")
                 refused = await http.post("/v1/recall", json=QUESTION)
-                expect_problem(refused, 429, "no turn within 0.2 s")
+                expect_problem(refused, 429, "did not start within 0.2 s")
             assert (await running).status_code == 200
 
 
@@ -157,7 +157,7 @@ async def test_a_deadline_bounds_the_wait_for_a_turn(owner: EdgeOwnerProcess, in
                 for path in ("/v1/recall", "/v1/context"):
                     for asked in ({}, {"session": "s", "after": written}):
                         refused = await http.post(path, json={**QUESTION, **asked, "deadline_ms": 50})
-                        expect_problem(refused, 429, "no turn by the request's deadline")
+                        expect_problem(refused, 429, "did not start by the request's deadline")
                         assert int(refused.headers["retry-after"]) > 0
                 assert not running.done()
             assert (await running).status_code == 200

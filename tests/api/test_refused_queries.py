@@ -48,7 +48,7 @@ async def test_a_refused_query_is_the_callers_to_change(service: RunningService)
         endpoint.refused = REFUSED["query"]
         for path in PATHS:
             for asked in (REFUSED, {**REFUSED, "user": "ann"}, {**REFUSED, "mode": "sift"}):
-                problem = expect_problem(await http.post(path, json=asked, headers=service.auth("acme")), 422, "shorten it")
+                problem = expect_problem(await http.post(path, json=asked, headers=service.auth("acme")), 422, "shorten or reword it")
                 assert problem["type"] == "urn:varve:problem:query-refused"
                 assert endpoint.url not in problem["detail"]
         await expect_the_tail(service, http, "refused")

@@ -51,7 +51,8 @@ def flow_settings(*, kafka: str, topic_prefix: str, redis_url: str, data: Path, 
     """A flow of its own on shared servers, with windows so small that a sample gives several, and none that closes by the wall clock."""
     return Settings(
         data=data,
-        kafka=one_broker(bootstrap=kafka, topic_prefix=topic_prefix, partitions=2),
+        # All stages share a process here, which a busy machine may stop for seconds.
+        kafka=one_broker(bootstrap=kafka, topic_prefix=topic_prefix, partitions=2, session_timeout_s=20.0),
         redis=RedisSettings(url=redis_url, prefix=f"{topic_prefix}redis:"),
         store=StoreSettings(socket=socket),
         sessions=SessionSettings(message_count=4, message_cap=6, idle_partition_s=86400.0),
