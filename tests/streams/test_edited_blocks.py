@@ -81,10 +81,10 @@ async def test_edits_are_attributed_and_survive_a_rebuild(flow: Settings, tenant
         assert shown["undone_by"].startswith("planner (")
         assert (await other.undo(second)).status_code == 409
         assert (await other.undo("unknown")).status_code == 404
+        await caught_up(flow, STAGES)
         history = await http.get("/v1/entities/core_memory/ann/history", headers=bearer(planner))
         assert history.status_code == 200, history.text
         assert "Lives in Oslo." in history.text
-        await caught_up(flow, STAGES)
     before = await memories(flow)
     assert before
     await rebuilt(flow)

@@ -104,6 +104,9 @@ async def test_nobody_writes_what_is_not_theirs(secured: SecuredKafka, user: str
 
 @pytest.mark.parametrize("user", ["app", "varve-service", "stranger"])
 async def test_nobody_reads_what_is_not_theirs(secured: SecuredKafka, user: str) -> None:
+    # An empty topic is not read. This record is a deletion of nothing.
+    async with Producer(kafka=secured.as_user("varve-flow"), timeout_s=30) as producer:
+        await producer.send("varve.memories", key=KEY, value=None)
     kafka = secured.as_user(user, request_timeout_s=5.0)
     # Who may not even describe a topic is not told that it is there.
     with pytest.raises((KafkaUnavailableError, TopicMissingError), match=r"uthoriz|missing"):
