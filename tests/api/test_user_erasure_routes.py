@@ -83,7 +83,7 @@ async def test_a_hold_refuses_an_erasure_and_keeps_no_name(service: RunningServi
         refused = await http.delete("/v1/users/iris", headers=key)
         assert refused.json()["type"] == "urn:varve:problem:legal-hold"
         assert (await http.get(f"/v1/erasures/{subject_of('acme', 'iris')}", headers=key)).status_code == 404
-    assert eraser.erased == []
+    assert not any("iris" in users for _, users, _ in eraser.erased), "erasures that other tests have begun may be taken up"
     async with open_redis(service.settings.redis) as redis:
         assert [each.user for each in await UnfinishedErasures(redis=redis).every() if each.user == "iris"] == []
 
