@@ -45,7 +45,6 @@ RETENTION: Final = b"retention"
 ORIGIN: Final = "varve-origin"
 """Header of a forwarded or redriven record: its original position, ``topic/partition/offset``. It is the record's identity."""
 
-
 PLACE: Final = "varve-place"
 """Header of a record that growth has copied from an earlier set of topics: its position there, ``topic/partition/offset``."""
 

@@ -24,6 +24,16 @@ class Owner(NamedTuple):
     generation: str
 
 
+def changed_keys(before: Mapping[str, object], after: Mapping[str, object]) -> set[str]:
+    """The keys whose values differ or are only in one of both. Values that are the same object are not compared.
+
+    Args:
+        before: The values before a change.
+        after: The values after it.
+    """
+    return {key for key in before.keys() | after.keys() if before.get(key) is not after.get(key) and before.get(key) != after.get(key)}
+
+
 class PublishingOperator(Operator):
     """An operator whose state contains memories of its own."""
 

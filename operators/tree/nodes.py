@@ -25,6 +25,7 @@ NAMED: Final = 20
 
 _DECODED: Final = 4096
 """Number of decoded vectors that are kept, about 10 MB: an insertion reads the vectors of all siblings on its way."""
+
 Whole = NDArray[np.float64]
 """A vector of whole numbers."""
 

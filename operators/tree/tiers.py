@@ -23,7 +23,7 @@ from memory.times import time_of_microseconds
 from operators.errors import RefusedChangeError
 from operators.heat import LONG_TERM, VisitedOperator, Warmth, pages_of
 from operators.operator import Configuration, Operand, State, Value
-from operators.publishing import Owner, PublishingOperator
+from operators.publishing import Owner, PublishingOperator, changed_keys
 from operators.tree.nodes import Node, NodeEvent, Whole, cosines, read_vector, vector_of, written_vector
 from operators.tree.published import brief, extract
 from operators.tree.turns import MAX_SEGMENT, Turn, divided, segments, shortened_events, turn_of
@@ -130,24 +130,19 @@ class MemoryTiers(VisitedOperator, PublishingOperator):
 
     def memories(self, state: State, owner: Owner) -> Iterator[Memory]:
         """See :meth:`PublishingOperator.memories`."""
-        return self._memories(_read(state)[1], owner)
-
-    def changes(self, before: State | None, after: State | None, owner: Owner) -> tuple[dict[str, Memory], set[str]]:
-        """See :meth:`PublishingOperator.changes`. Compares only changed segments."""
-        (_, old), (_, new) = _read(before), _read(after)
-        changed = {key for key in old.keys() | new.keys() if old.get(key) is not new.get(key) and old.get(key) != new.get(key)}
-        known, wanted = (
-            {each.id: each for each in self._memories({key: found[key] for key in changed & found.keys()}, owner)} for found in (old, new)
-        )
-        return {name: each for name, each in wanted.items() if known.get(name) != each}, known.keys() - wanted.keys()
-
-    def _memories(self, found: Mapping[str, Segment], owner: Owner) -> Iterator[Memory]:
-        for key, segment in sorted(found.items()):
+        for key, segment in sorted(_read(state)[1].items()):
             events = _present(segment)
             if self._is_promoted(segment):
                 yield self._memory(key, segment, events, owner, LONG_TERM)
             elif self._has_topics and len(events) >= _LEAST_EVENTS:
                 yield self._memory(key, segment, events, owner, MID_TERM)
+
+    def changes(self, before: State | None, after: State | None, owner: Owner) -> tuple[dict[str, Memory], set[str]]:
+        """See :meth:`PublishingOperator.changes`. Compares only changed segments."""
+        (_, old), (_, new) = _read(before), _read(after)
+        changed = changed_keys(old, new)
+        known, wanted = (_written([], {key: found[key] for key in changed & found.keys()}) for found in (old, new))
+        return super().changes(known, wanted, owner)
 
     def _is_promoted(self, segment: Segment) -> bool:
         events = _present(segment)

@@ -13,7 +13,7 @@ from operators.llm_json import read_summary_answer
 from operators.llm_operator import LLMOperator, Moment, Outcome, Prompt, Question, Settled
 from operators.merge_by_rule import bounded
 from operators.operator import Configuration, Operand, State, Value
-from operators.publishing import Owner, PublishingOperator
+from operators.publishing import Owner, PublishingOperator, changed_keys
 from operators.tree.growth import Shape, Tree, inserted, retracted
 from operators.tree.nodes import NodeEvent, Nodes, Whole, above, below, children_of, vector_of
 from operators.tree.prompt import node_prompt
@@ -186,7 +186,7 @@ def _has(nodes: Nodes, turns: list[Turn], event_id: str) -> bool:
 
 def _changed_keys(old: Nodes, new: Nodes, old_texts: Texts, new_texts: Texts) -> set[str]:
     """The keys of all nodes whose memories may differ."""
-    changed = {key for key in old.keys() | new.keys() if old.get(key) is not new.get(key) and old.get(key) != new.get(key)}
+    changed = changed_keys(old, new)
     changed |= {key for key in new if old_texts.written.get(key) != new_texts.written.get(key)}
     changed |= (old_texts.asked.keys() ^ new_texts.asked.keys()) & new.keys()
     moved = {key for key in changed if key in old and key in new and old[key]["parent"] != new[key]["parent"]}

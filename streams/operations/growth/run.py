@@ -234,16 +234,16 @@ async def undo(settings: Settings, growth: Growth, *, notice: Notice = lambda li
     if growth.step == "ready":
         await _require_unused(settings, growth)
     await write_journal(settings, growth.model_copy(update={"step": "undoing"}))
-    for stage in stages:
-        states = growth.groups.get(stage.name, [])
-        topic = topic_in(stage.source, growth.old)
-        async with KafkaOffsets(kafka=settings.kafka) as offsets:
-            if not _is_noted(await offsets.commits(stage.group(growth.old.prefix), [topic])):
+    async with KafkaOffsets(kafka=settings.kafka) as offsets:
+        for stage in stages:
+            topic, group = topic_in(stage.source, growth.old), stage.group(growth.old.prefix)
+            if not _is_noted(await offsets.commits(group, [topic])):
                 continue
-        restored = {TopicPartition(topic, each.partition): OffsetAndMetadata(each.offset, each.metadata) for each in states}
-        # A partition without an offset was never read: its stage begins at the log's beginning.
-        unread = {TopicPartition(topic, number): OffsetAndMetadata(0, "") for number in range(growth.old_partitions)}
-        await groups.commit(stage.group(growth.old.prefix), unread | restored)
+            states = growth.groups.get(stage.name, [])
+            restored = {TopicPartition(topic, each.partition): OffsetAndMetadata(each.offset, each.metadata) for each in states}
+            # A partition without an offset was never read: its stage begins at the log's beginning.
+            unread = {TopicPartition(topic, number): OffsetAndMetadata(0, "") for number in range(growth.old_partitions)}
+            await groups.commit(group, unread | restored)
     await delete_topics(_topics_of(new), settings.kafka)
     await delete_topics([journal_topic(new)], settings.kafka)
     notice("the new topics are deleted; start the workers with the former settings")
@@ -254,7 +254,8 @@ def _topics_of(layout: Layout) -> list[str]:
 
 
 async def _require_free_names(settings: Settings, new: Layout, growth: Growth | None) -> None:
-    there = [name for name in _topics_of(new) if name in await topic_partitions(settings.kafka)]
+    known = await topic_partitions(settings.kafka)
+    there = [name for name in _topics_of(new) if name in known]
     if there and growth is None:
         raise GrowthRefusedError(f"{there[0]} exists already, and no growth has made it: give --prefix another prefix")
 
@@ -274,11 +275,16 @@ async def _require_whole_generations(settings: Settings, offsets: KafkaOffsets) 
     """Second workers of a generation must have read as far as the live ones: their windows would be extracted again."""
     topic = settings.topic(STAGES["extraction"].source.name)
     live = await offsets.committed_offsets(workers_of(settings, None), [topic])
-    for name in sorted({each.name for tenant in (await read_control(settings)).tenants.values() for each in tenant.generations} | {""}):
+    for name in sorted(await _generation_names(settings)):
         commits = await offsets.commits(workers_of(settings, name), [topic])
         is_behind = any(each.offset < live.get(place, 0) for place, each in commits.items())
         if is_behind or ParkedNote.sum([ParkedNote.read(each.metadata) for each in commits.values()]).count:
             raise GrowthRefusedError(f"generation {generation_name(name)} lacks windows: let its worker catch up, or drop the generation")
+
+
+async def _generation_names(settings: Settings) -> set[str]:
+    """The names of all tenants' generations, and that of the first one, which is empty."""
+    return {each.name for tenant in (await read_control(settings)).tenants.values() for each in tenant.generations} | {""}
 
 
 async def _groups(settings: Settings, offsets: KafkaOffsets, *, known: Mapping[str, list[GroupState]]) -> dict[str, list[GroupState]]:
@@ -332,7 +338,7 @@ async def _create(after: Settings) -> None:
 async def _also_reading(settings: Settings, offsets: KafkaOffsets) -> dict[str, TopicSpec]:
     """Further groups that have offsets in the old topics, by the part of their names after the prefix."""
     prefix = settings.kafka.topic_prefix
-    names = {each.name for tenant in (await read_control(settings)).tenants.values() for each in tenant.generations} | {""}
+    names = await _generation_names(settings)
     candidates = {workers_of(settings, name).removeprefix(prefix): STAGES["extraction"].source for name in names} | {"webhooks": MEMORIES}
     return {
         name: spec for name, spec in candidates.items() if await offsets.committed_offsets(f"{prefix}{name}", [settings.topic(spec.name)])
