@@ -31,6 +31,8 @@ from tests.api.service_process import DEADLINE_S
 from tests.stores.factories import in_feed
 
 PARTITIONS = 3
+PATIENCE_S = 60.0
+LONGEST_PAUSE_S = 1.0
 PARENT = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 NOON = datetime(2024, 5, 6, 12, tzinfo=UTC)
 
@@ -39,11 +41,27 @@ class InProcessTransport(httpx.ASGITransport):
     """Calls a service of this process, and lets it do its other work before each call, as a socket would.
 
     A request that waits for nothing gives nobody a turn: a loop of such requests would keep the service from following the control log.
+    A machine that stops for seconds makes the service answer 503 with ``Retry-After``; then the request is repeated, as clients do.
+
+    Args:
+        app: The service.
+        patience_s: How long a request is repeated. 0: the first answer counts.
     """
 
+    def __init__(self, *, app: Any, patience_s: float = PATIENCE_S) -> None:
+        super().__init__(app=app)
+        self._patience_s = patience_s
+
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        await asyncio.sleep(0.002)
-        return await super().handle_async_request(request)
+        deadline = time.monotonic() + self._patience_s
+        while True:
+            await asyncio.sleep(0.002)
+            response = await super().handle_async_request(request)
+            is_passing = response.status_code == httpx.codes.SERVICE_UNAVAILABLE and "Retry-After" in response.headers
+            if not is_passing or time.monotonic() >= deadline:
+                return response
+            await response.aclose()
+            await asyncio.sleep(min(float(response.headers["Retry-After"]), LONGEST_PAUSE_S))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,10 +79,15 @@ class RunningService:
 
 
 @asynccontextmanager
-async def serving(settings: Settings, *, open_dependencies: OpenDependencies = open_dependencies) -> AsyncIterator[httpx.AsyncClient]:
+async def serving(
+    settings: Settings, *, open_dependencies: OpenDependencies = open_dependencies, patience_s: float = PATIENCE_S
+) -> AsyncIterator[httpx.AsyncClient]:
+    """Runs a service in this process, and gives a client of it; ``patience_s`` as in :class:`InProcessTransport`."""
     async with (
         LifespanManager(create_app(settings, open_dependencies=open_dependencies), startup_timeout=60, shutdown_timeout=60) as running,
-        httpx.AsyncClient(transport=InProcessTransport(app=running.app), base_url="http://varve", timeout=60) as http,
+        httpx.AsyncClient(
+            transport=InProcessTransport(app=running.app, patience_s=patience_s), base_url="http://varve", timeout=60
+        ) as http,
     ):
         yield http
 
