@@ -29,6 +29,7 @@ from stores.build import build_store
 from stores.indexing.writer import IndexWriter
 from tests.api.service_process import DEADLINE_S
 from tests.stores.factories import in_feed
+from tests.waiting import until_async
 
 PARTITIONS = 3
 PATIENCE_S = 60.0
@@ -152,7 +153,7 @@ async def record_at(service: RunningService, position: dict[str, Any]) -> Consum
     async with AIOKafkaConsumer(**client_options(service.settings.kafka)) as consumer:
         consumer.assign([partition])
         consumer.seek(partition, position["offset"])
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             return await consumer.getone()
 
 
@@ -175,7 +176,7 @@ def bearer(key: str) -> dict[str, str]:
 
 async def when_known(service: RunningService, key: str) -> dict[str, str]:
     """The headers of a new key, once the running service follows so far."""
-    deadline = time.monotonic() + DEADLINE_S
-    while (await service.http.get("/v1/memories/none", headers=bearer(key))).status_code in {401, 503}:
-        assert time.monotonic() < deadline
+    await until_async(
+        lambda: service.http.get("/v1/memories/none", headers=bearer(key)), lambda answer: answer.status_code != 401, deadline_s=DEADLINE_S
+    )
     return bearer(key)
