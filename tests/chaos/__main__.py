@@ -34,7 +34,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=None, help="drawn and printed where not given")
     parser.add_argument("--faults", nargs="+", choices=sorted(FAULTS), default=list(FAULTS), metavar="NAME", help=", ".join(FAULTS))
     parser.add_argument("--keep", action="store_true", help="keep all data and logs, as after a failure")
-    parser.add_argument("--no-rebuild", action="store_true", help="rebuild nothing behind the faults: quicker, and proves less")
+    parser.add_argument("--no-rebuild", action="store_true", help="rebuild nothing after the faults: faster, and proves less")
     arguments = parser.parse_args()
     seed = secrets.randbelow(2**31) if arguments.seed is None else arguments.seed
     folder = Path(tempfile.mkdtemp(prefix="varve-chaos-"))

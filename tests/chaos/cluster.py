@@ -58,7 +58,7 @@ class Cluster:
 
     Args:
         folder: Holds all data and logs; its path must be short, for the Edge's socket.
-        seed: Of the simulated LLM's draws.
+        seed: Seed of the draws of the simulated LLM.
         shape: The number of its brokers, partitions and workers.
     """
 
@@ -84,6 +84,8 @@ class Cluster:
                 request_timeout_s=10.0,
                 replication_factor=len(nodes),
                 min_insync_replicas=min(2, shape.brokers),
+                session_timeout_s=shape.session_timeout_s,
+                heartbeat_s=shape.heartbeat_s,
             ),
             redis=RedisSettings(url=server.url),
             store=StoreSettings(socket=edge.socket_path) if qdrant is None else qdrant.settings,

@@ -27,7 +27,7 @@ from tests.chaos.reassignment import drain_each_broker
 from tests.chaos.replays import redrive_then_replay
 from tests.chaos.restarted_process import RestartedProcess
 from tests.chaos.run import Fault, FaultContext, Injection
-from tests.chaos.shape import LARGE, MANY_WORKERS, REPLICATED
+from tests.chaos.shape import LARGE, MANY_WORKERS, REPLICATED, SHORT_SESSIONS
 from tests.chaos.topic_log import POISON
 from tests.chaos.zombies import zombie, zombie_alone
 
@@ -290,14 +290,15 @@ _PLAIN_FAULTS: tuple[Fault, ...] = (
 )
 
 _CLUSTER_FAULTS: tuple[Fault, ...] = tuple(
-    Fault(name=f"cluster-{name}", inject=inject, messages=600, pause_s=_SLOW_PAUSE_S, shape=LARGE)
-    for name, inject in (
-        ("rolling-restart", roll_all_workers(MANY_WORKERS)),
-        ("kill-workers", kill_workers(MANY_WORKERS, times=4)),
-        ("lost-broker", lose_each_broker()),
-        ("rebalances", in_sequence(*(rebalance_often(stage, rebalances=20) for stage in ("sessions", "entities")))),
-        ("reassignment", drain_each_broker()),
-        ("lost-min-insync", lose_min_insync()),
+    Fault(name=f"cluster-{name}", inject=inject, messages=600, pause_s=_SLOW_PAUSE_S, shape=shape)
+    for name, inject, shape in (
+        ("rolling-restart", roll_all_workers(MANY_WORKERS), LARGE),
+        ("kill-workers", kill_workers(MANY_WORKERS, times=4), LARGE),
+        ("lost-broker", lose_each_broker(), LARGE),
+        ("rebalances", in_sequence(*(rebalance_often(stage, rebalances=20) for stage in ("sessions", "entities"))), LARGE),
+        ("reassignment", drain_each_broker(), LARGE),
+        ("lost-min-insync", lose_min_insync(), LARGE),
+        ("kill-workers-short-sessions", kill_workers(MANY_WORKERS, times=4), SHORT_SESSIONS),
     )
 )
 """Faults of three brokers with three workers of most stages."""

@@ -35,7 +35,7 @@ def roll_all_workers(stages: Sequence[str]) -> Injection:
 
 
 def kill_workers(stages: Sequence[str], *, times: int) -> Injection:
-    """Workers of each stage are killed, several times: half of them are away until others have their partitions, half return at once."""
+    """Kills workers of each stage, several times: half of them stay down until others have their partitions, half restart at once."""
 
     async def inject(context: FaultContext) -> None:
         gone: list[float] = []

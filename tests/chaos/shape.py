@@ -1,7 +1,7 @@
 """The size of a chaos run's cluster: brokers, partitions, and workers of each stage."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Final, Literal
 
@@ -18,6 +18,9 @@ class ClusterShape:
     """Partitions of each topic."""
     workers: Mapping[str, int] = field(default_factory=dict)
     """Workers by stage. Default: one."""
+    session_timeout_s: float = 6.0
+    """Session time-out of the workers: Varve's default, which is the least that Kafka allows by default."""
+    heartbeat_s: float = 1.5
 
     def workers_of(self, stage: str) -> int:
         """The number of workers of a stage."""
@@ -32,3 +35,5 @@ MANY_WORKERS: Final = tuple(stage for stage in STAGES if stage not in ("merging"
 """Stages with three workers in :data:`LARGE`. The others have one, because two cores are shared by all of them."""
 LARGE: Final = ClusterShape(brokers=3, partitions=6, workers=MappingProxyType(dict.fromkeys(MANY_WORKERS, 3)))
 """Three brokers, and three workers of most stages with two partitions each."""
+SHORT_SESSIONS: Final = replace(LARGE, session_timeout_s=3.0, heartbeat_s=0.5)
+"""Workers that lose their partitions sooner, on brokers with a lower ``group.min.session.timeout.ms``."""
