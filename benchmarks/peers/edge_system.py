@@ -70,9 +70,10 @@ class PlainSearch:
             edge.Query.Nearest(self._bm25.embed_query(query.text), using=_BM25),
         )
         of_user = edge.Filter(must=[edge.FieldCondition("user", match=edge.MatchValue(query.user))])
+        fusion: Any = edge.Fusion.Rrf(_RRF_K)  # the engine's stubs do not say that this is a fusion
         request = edge.QueryRequest(
             limit=LIMIT,
-            query=edge.Fusion.Rrf(_RRF_K),
+            query=fusion,
             prefetches=[edge.Prefetch(_CANDIDATES, query=each, filter=of_user) for each in nearest],
             with_payload=True,
         )

@@ -9,7 +9,7 @@ from benchmarks.peers.embedding import SIZE, SharedModel
 
 
 def _embeddings() -> Any:
-    base = importlib.import_module("hindsight_api.engine.embeddings").Embeddings
+    base: Any = importlib.import_module("hindsight_api.engine.embeddings").Embeddings
 
     class _Embeddings(base):  # type: ignore[misc]  # Hindsight is not installed in Varve's environment
         provider_name = "varve"
