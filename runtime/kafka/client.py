@@ -3,14 +3,21 @@
 import asyncio
 import functools
 import inspect
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any, Final, cast
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
 from aiokafka.admin import AIOKafkaAdminClient
-from aiokafka.errors import KafkaError, MessageSizeTooLargeError, UnknownTopicOrPartitionError
+from aiokafka.errors import (
+    InvalidTopicError,
+    KafkaError,
+    MessageSizeTooLargeError,
+    TopicAuthorizationFailedError,
+    UnknownTopicOrPartitionError,
+)
 from aiokafka.helpers import create_ssl_context
+from aiokafka.protocol.metadata import MetadataRequest
 
 from memory.errors import RecordTooLargeError
 from runtime.errors import KafkaUnavailableError, TopicMissingError
@@ -18,6 +25,9 @@ from runtime.settings import KafkaSettings
 
 _CLOSE_S: Final = 1.0
 """Time for which a cancelled caller waits until its first connection is closed, which usually takes a millisecond."""
+
+_ABSENT: Final = frozenset(each.errno for each in (UnknownTopicOrPartitionError, InvalidTopicError, TopicAuthorizationFailedError))
+"""Error codes of topics that do not exist or that the user may not see."""
 
 
 def client_options(kafka: KafkaSettings) -> dict[str, Any]:
@@ -108,8 +118,23 @@ async def admin_client(kafka: KafkaSettings) -> AsyncIterator[AIOKafkaAdminClien
             await client.close()
 
 
-async def partition_counts(client: AIOKafkaAdminClient) -> dict[str, int]:
-    """Number of partitions of every topic. Requests all topics, because requesting one by name may create it."""
+async def described_topics(client: AIOKafkaAdminClient, topics: Collection[str]) -> list[dict[str, Any]]:
+    """Metadata of those topics that exist and that the user may see. Creates none.
+
+    aiokafka can only describe all topics without creating any, which takes long on a broker with thousands of topics.
+    """
+    request = MetadataRequest(sorted(topics), allow_auto_topic_creation=False)
+    response = await client._send_request(request)  # noqa: SLF001 - its public methods do not pass the flag
+    return [topic for topic in response.to_object()["topics"] if topic["error_code"] not in _ABSENT]
+
+
+async def partition_counts(client: AIOKafkaAdminClient, topics: Collection[str]) -> dict[str, int]:
+    """Number of partitions of each existing topic among these."""
+    return {topic["topic"]: len(topic["partitions"]) for topic in await described_topics(client, topics)}
+
+
+async def all_partition_counts(client: AIOKafkaAdminClient) -> dict[str, int]:
+    """Number of partitions of every topic on the broker."""
     return {topic["topic"]: len(topic["partitions"]) for topic in await client.describe_topics()}
 
 

@@ -225,7 +225,7 @@ class KafkaOffsets:
 
     async def _partitions(self, topics: Collection[str]) -> list[TopicPartition]:
         admin, _ = self._connected()
-        counts = await partition_counts(admin)
+        counts = await partition_counts(admin, topics)
         missing = [topic for topic in topics if topic not in counts]
         if missing:
             raise TopicMissingError(f"missing at {self._kafka.bootstrap}: {', '.join(missing)}; run `varve topics create`")

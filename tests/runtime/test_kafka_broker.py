@@ -65,7 +65,7 @@ async def test_a_topic_with_another_partition_count_is_named(topics: Settings) -
     async with admin_client(topics.kafka) as admin:
         await admin.create_partitions({odd: NewPartitions(total_count=6)})
         async with asyncio.timeout(60):
-            while (counts := await partition_counts(admin))[odd] != 6:
+            while (counts := await partition_counts(admin, [odd]))[odd] != 6:
                 await asyncio.sleep(0.02)
                 assert counts[odd] == 4
     with pytest.raises(TopicMissingError, match=f"{odd}: 6"):

@@ -40,7 +40,7 @@ async def take_an_id_over(kafka: KafkaSettings) -> None:
 
 async def administer(kafka: KafkaSettings) -> None:
     async with admin_client(kafka) as client:
-        await partition_counts(client)
+        await partition_counts(client, ["t"])
 
 
 def open_connections() -> list[AIOKafkaConnection]:
