@@ -11,7 +11,7 @@ from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 from aiokafka.errors import UnknownTopicOrPartitionError, for_code
 
 from runtime.errors import KafkaUnavailableError
-from runtime.kafka.client import admin_client, all_partition_counts, client_options, connect, kafka_faults, partition_counts
+from runtime.kafka.client import admin_client, all_partition_counts, client_options, connect, disconnect, kafka_faults, partition_counts
 from runtime.kafka.producer import OutgoingRecord, close_producer
 from runtime.settings import KafkaSettings
 
@@ -58,7 +58,7 @@ async def read_range(
             if records := [each for each in fetched if each.offset < end]:
                 yield records
     finally:
-        await consumer.stop()
+        await disconnect(consumer)
 
 
 class BulkWriter:

@@ -24,7 +24,7 @@ from runtime.errors import KafkaUnavailableError, TopicMissingError
 from runtime.settings import KafkaSettings
 
 _CLOSE_S: Final = 1.0
-"""Time for which a cancelled caller waits until its first connection is closed, which usually takes a millisecond."""
+"""Time for which a cancelled caller waits until a client's connections are closed, which usually takes a millisecond."""
 
 _ABSENT: Final = frozenset(each.errno for each in (UnknownTopicOrPartitionError, InvalidTopicError, TopicAuthorizationFailedError))
 """Error codes of topics that do not exist or that the user may not see."""
@@ -106,6 +106,16 @@ async def _closed_on_cancel(bootstrap: Callable[[], Coroutine[Any, Any, None]]) 
         raise
 
 
+async def disconnect(client: AIOKafkaConsumer | AIOKafkaAdminClient) -> None:
+    """Stops a client. A caller that is cancelled meanwhile still waits for a moment, since the client's connections would stay open."""
+    stopping = asyncio.ensure_future(client.close() if isinstance(client, AIOKafkaAdminClient) else client.stop())
+    try:
+        await asyncio.shield(stopping)
+    except asyncio.CancelledError:
+        await asyncio.wait([stopping], timeout=_CLOSE_S)
+        raise
+
+
 @asynccontextmanager
 async def admin_client(kafka: KafkaSettings) -> AsyncIterator[AIOKafkaAdminClient]:
     """An admin client for the length of a block; raises the errors of :func:`kafka_faults`."""
@@ -115,7 +125,7 @@ async def admin_client(kafka: KafkaSettings) -> AsyncIterator[AIOKafkaAdminClien
             await connect(client)
             yield client
         finally:
-            await client.close()
+            await disconnect(client)
 
 
 async def described_topics(client: AIOKafkaAdminClient, topics: Collection[str]) -> list[dict[str, Any]]:
@@ -166,7 +176,7 @@ class UngroupedConsumer:
         """Disconnects; may be called repeatedly."""
         consumer, self._consumer = self._consumer, None
         if consumer is not None:
-            await consumer.stop()
+            await disconnect(consumer)
 
     async def _connected(self) -> AIOKafkaConsumer:
         if self._consumer is None:
@@ -180,7 +190,7 @@ class UngroupedConsumer:
             try:
                 await connect(consumer)
             except BaseException:
-                await consumer.stop()
+                await disconnect(consumer)
                 raise
             self._consumer = consumer
         return self._consumer

@@ -20,7 +20,7 @@ from aiokafka.errors import (
 from aiokafka.structs import OffsetAndMetadata
 
 from runtime.errors import GroupInUseError
-from runtime.kafka.client import admin_client, client_options, connect, kafka_faults
+from runtime.kafka.client import admin_client, client_options, connect, disconnect, kafka_faults
 from runtime.settings import KafkaSettings
 
 _POLL_S: Final = 0.25
@@ -90,7 +90,7 @@ class ConsumerGroups:
                 except (CommitFailedError, UnknownMemberIdError, RebalanceInProgressError) as error:
                     raise GroupInUseError(f"a worker runs in {group}: stop it first, then try again") from error
         finally:
-            await consumer.stop()
+            await disconnect(consumer)
 
 
 async def _member_count(admin: AIOKafkaAdminClient, group: str) -> int:
