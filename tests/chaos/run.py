@@ -130,7 +130,7 @@ async def run_fault(cluster: Cluster, fault: Fault, *, seed: int) -> Outcome:
     Args:
         cluster: Ready; its processes are ready again on return.
         fault: The fault.
-        seed: Of the load's and the fault's draws.
+        seed: Seed of the draws of the load and the fault.
     """
     started = time.monotonic()
     tenant, methods = tenant_of(fault, seed), fault.traffic.methods
@@ -167,7 +167,7 @@ async def flood(context: FaultContext, tenant: str, messages: int) -> None:
     """A further tenant sends messages, as fast as they are taken; it is judged, too.
 
     Args:
-        context: Of the fault.
+        context: Parts of the fault.
         tenant: The tenant, which there is.
         messages: How many.
     """
