@@ -118,15 +118,19 @@ def _follow(worker: "subprocess.Popen[str]", job: Job, processes: MarkedProcesse
     return None, cpu_s
 
 
-def embedding_alone(turns: Sequence[Turn]) -> float:
-    """Messages that the embedding model embeds in a second in one process, in batches, and nothing else."""
+def embedding_alone(turns: Sequence[Turn]) -> tuple[float, float]:
+    """The embedding model in one process, in batches, and nothing else.
+
+    Returns:
+        Messages in a second, and milliseconds of computing time for each message.
+    """
     model = SharedModel()
     texts = [each.with_speaker for each in turns]
     model.embed([f"warm-up {number}" for number in range(_BATCH)])
-    started = time.monotonic()
+    started, cpu_before = time.monotonic(), time.process_time()
     for start in range(0, len(texts), _BATCH):
         model.embed(texts[start : start + _BATCH])
-    return len(texts) / (time.monotonic() - started)
+    return len(texts) / (time.monotonic() - started), (time.process_time() - cpu_before) / len(texts) * 1000
 
 
 def compared(names: Sequence[str], corpus: Corpus, *, rounds: int) -> dict[str, Any]:
@@ -137,7 +141,7 @@ def compared(names: Sequence[str], corpus: Corpus, *, rounds: int) -> dict[str, 
         corpus: The data.
         rounds: How often each system is measured, in turn; the report has the medians.
     """
-    embedded = embedding_alone(corpus.turns)
+    embedded, embedding_cpu_ms = embedding_alone(corpus.turns)
     by_name: dict[str, list[dict[str, Any]]] = {name: [] for name in names}
     errors: dict[str, str] = {}
     for number in range(rounds):
@@ -163,6 +167,7 @@ def compared(names: Sequence[str], corpus: Corpus, *, rounds: int) -> dict[str, 
         "machine": {"cores": os.cpu_count(), "memory_gb": round(psutil.virtual_memory().total / 1e9), "python": platform.python_version()},
         "rounds": rounds,
         "embedding_alone_per_second": round(embedded, 1),
+        "embedding_alone_cpu_ms": round(embedding_cpu_ms, 2),
         "systems": {PEERS[name].title: {"error": errors[name]} if name in errors else median_of_rounds(by_name[name]) for name in names},
         "each_round": {PEERS[name].title: by_name[name] for name in names},
     }
@@ -187,7 +192,10 @@ def main() -> None:
     report = compared(arguments.systems, corpus, rounds=arguments.rounds)
     arguments.report.parent.mkdir(parents=True, exist_ok=True)
     arguments.report.write_text(json.dumps(report, indent=2) + "\n")
-    print(f"{json.dumps(report['data'])}, the model alone: {report['embedding_alone_per_second']} messages a second")
+    print(json.dumps(report["data"]))
+    print(
+        f"the embedding alone: {report['embedding_alone_per_second']} messages a second, {report['embedding_alone_cpu_ms']} ms of CPU each"
+    )
     print(table(report["systems"]))
 
 
