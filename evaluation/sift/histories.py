@@ -34,7 +34,7 @@ class SessionQuery:
     answer: str = ""
     """Empty: unknown."""
     notes: tuple[str, ...] = ()
-    """What a right answer makes use of, if the data set names that instead of an answer."""
+    """Texts that a right answer makes use of, if the data set names these instead of an answer."""
     kind: str = ""
     """The data set's name for the kind of question."""
 

@@ -9,11 +9,12 @@ step prints what the models can cost before it asks one. A proxy's answer that a
 import argparse
 import asyncio
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
+from types import MappingProxyType
 from typing import Final
 
 from evaluation.cached_llm import endpoint_settings
@@ -21,7 +22,7 @@ from retrieval.expansion import PURPOSE as EXPANSION
 from runtime.settings import Settings
 from training.runs import Run, RunError
 from training.sift.answering import AnswersAndJudge, answer_and_judge
-from training.sift.baselines import BASELINES, EXPAND, Baseline, Ranked, baseline_rankings, expansion_cost, expansions_of
+from training.sift.baselines import BASELINES, EXPAND, Expansion, Method, Ranked, baseline_rankings, expansion_cost, expansions_of
 from training.sift.endpoints import EndpointModel, RankingModel, proxy_settings, working_settings
 from training.sift.examples import TEST, Example, UserExamples
 from training.sift.measures import measures_of
@@ -90,8 +91,8 @@ def run(arguments: argparse.Namespace) -> Iterator[str]:
     proxies = [_proxy(each, True, arguments) for each in arguments.proxy] + [_proxy(each, False, arguments) for each in arguments.direct]
     folder.begin("evaluate", {**{name: getattr(arguments, name) for name in _CONFIG}, "test": folder.digest(TEST)})
     chosen = judged_examples(folder, number=arguments.examples, seed=arguments.seed)
-    baselines: list[Baseline] = arguments.baseline or list(BASELINES)
-    methods = [*baselines, *([EXPAND] if arguments.expand else []), *(each.name for each in proxies)]
+    rankers: list[Method] = [*(arguments.baseline or BASELINES), *([EXPAND] if arguments.expand else [])]
+    methods = [*rankers, *(each.name for each in proxies)]
     with ExitStack() as open_models:
         expanding = answering = None
         if arguments.expand:
@@ -107,10 +108,8 @@ def run(arguments: argparse.Namespace) -> Iterator[str]:
                 yield f"Rankings of {proxy.name}. " + proxy_cost(
                     chosen, model=proxy_settings(Settings()).llm.model, options=proxy.options, calls=1
                 )
-        for name in baselines:
-            yield from evaluate_baseline(folder, name, chosen, sessions=arguments.sessions, working=None)
-        if expanding is not None:
-            yield from _evaluate_expand(folder, chosen, expanding, sessions=arguments.sessions)
+        expansions = {} if expanding is None else expansions_of([example.query for _, example in chosen], expanding)
+        yield from evaluate_baselines(folder, rankers, chosen, sessions=arguments.sessions, expansions=expansions)
         for proxy in proxies:
             with closing(_model(folder, proxy.place, arguments)) as model:
                 yield from evaluate_proxy(folder, proxy.name, chosen, model, options=proxy.options, working=None)
@@ -137,36 +136,35 @@ def judged_examples(run: Run, *, number: int | None, seed: int) -> list[tuple[Us
     return found[:number]
 
 
-def evaluate_baseline(run: Run, name: Baseline, chosen: Chosen, *, sessions: int, working: WorkingLLM | None) -> Iterator[str]:
-    """Judges a ranking without a proxy.
+def evaluate_baselines(
+    run: Run,
+    names: Sequence[Method],
+    chosen: Chosen,
+    *,
+    sessions: int,
+    working: WorkingLLM | None = None,
+    expansions: Mapping[str, Expansion] = MappingProxyType({}),
+) -> Iterator[str]:
+    """Judges rankings without a proxy.
 
     Args:
         run: The run.
-        name: The baseline.
+        names: The methods.
         chosen: The examples.
         sessions: Number of sessions in a ranking.
         working: Answers from the rankings. None: no answers.
+        expansions: By query, the sentences for :data:`training.sift.baselines.EXPAND`.
     """
-    if not run.has(file_of(name)):
+    missing = [name for name in names if not run.has(file_of(name))]
+    if missing:
         users = {user.user: user for user, _ in chosen}
         ids = frozenset(example.id for _, example in chosen)
-        rankings = asyncio.run(baseline_rankings(list(users.values()), ids, [name]))[name]
-        ranked = [(rankings[example.id][0][:sessions], rankings[example.id][1]) for _, example in chosen]
-        run.write(file_of(name), _judged(name, chosen, ranked, working))
-    yield from _line(run, name)
-
-
-def _evaluate_expand(run: Run, chosen: Chosen, model: EndpointModel, *, sessions: int) -> Iterator[str]:
-    """Judges the rankings of recalls with ``mode=expand``; a query without usable sentences is ranked without them."""
-    if not run.has(file_of(EXPAND)):
-        expansions = expansions_of([example.query for _, example in chosen], model)
-        users = {user.user: user for user, _ in chosen}
-        ids = frozenset(example.id for _, example in chosen)
-        rankings = asyncio.run(baseline_rankings(list(users.values()), ids, [EXPAND], expansions))[EXPAND]
-        run.write(
-            file_of(EXPAND), _judged(EXPAND, chosen, [(rankings[each.id][0][:sessions], rankings[each.id][1]) for _, each in chosen], None)
-        )
-    yield from _line(run, EXPAND)
+        rankings = asyncio.run(baseline_rankings(list(users.values()), ids, missing, expansions))
+        for name in missing:
+            ranked = [(rankings[name][example.id][0][:sessions], rankings[name][example.id][1]) for _, example in chosen]
+            run.write(file_of(name), _judged(name, chosen, ranked, working))
+    for name in names:
+        yield from _line(run, name)
 
 
 def evaluate_proxy(

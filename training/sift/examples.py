@@ -52,7 +52,7 @@ class Example(_Record):
     answer: str = ""
     """Empty: unknown."""
     notes: tuple[str, ...] = ()
-    """What a right answer makes use of, if the data set names that instead of an answer."""
+    """Texts that a right answer makes use of, if the data set names these instead of an answer."""
     kind: str = ""
     """The data set's name for the kind of question; a judge has rules for some."""
     asked_at: datetime | None = None

@@ -1,4 +1,4 @@
-"""What methods ranked and answered, query by query, and the report of it as JSON, Markdown and SVG."""
+"""Rankings and answers of methods, query by query, and the report of them as JSON, Markdown and SVG."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean

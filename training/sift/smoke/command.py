@@ -23,7 +23,7 @@ from training.runs import Run, RunError
 from training.sift import optimise
 from training.sift.ablate import ABLATIONS, NO_AVERAGING, PAPER, Variant, compared, judge, train_and_judge
 from training.sift.curriculum import ANCHOR, CURRICULUM, choose, scores_of
-from training.sift.evaluate import evaluate_baseline, judged_examples
+from training.sift.evaluate import evaluate_baselines, judged_examples
 from training.sift.examples import TEST, TRAIN, WARM_UP, Example, UserExamples
 from training.sift.optimise import reward_options
 from training.sift.proxies import require_torch
@@ -81,7 +81,7 @@ def run(arguments: argparse.Namespace) -> Iterator[str]:
             folder, variant.name, trained(folder, variant, size, seed=arguments.seed, bf16=arguments.bf16, base=arguments.base)
         )
     chosen = judged_examples(folder, number=size.queries, seed=arguments.seed)
-    yield from evaluate_baseline(folder, "bm25", chosen, sessions=RANKED, working=ScriptedLLM())
+    yield from evaluate_baselines(folder, ["bm25"], chosen, sessions=RANKED, working=ScriptedLLM())
     yield from write_report(folder, "smoke")
     figures = orjson.loads((folder.folder / "smoke.json").read_bytes())
     seconds = round(time.monotonic() - started, 1)
