@@ -194,6 +194,14 @@ def waiting_tenants(known: Draft, run: Reextraction) -> list[str]:
     return [each for each in run.tenants if each in tenants and tenants[each].generation != run.generation]
 
 
+def waits_for_erasure(known: Draft, run: Reextraction) -> bool:
+    """Whether an erasure of a user of one of its tenants is unfinished: its worker stops until then.
+
+    The erasure would otherwise wait until the worker has reached the end of the user's windows.
+    """
+    return any(each.finished_at is None and each.tenant in run.tenants for each in known.erasures())
+
+
 def _unfinished(draft: Draft, generation: str) -> Reextraction:
     run = reextraction_of(draft, generation)
     if run.state not in ("running", "paused"):

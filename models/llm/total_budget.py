@@ -59,7 +59,7 @@ class Limit(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What the calls of a budget have used, including the reservations of running calls."""
+    """The usage of the calls of a budget, including the reservations of running calls."""
 
     amount: Amount = field(default_factory=Amount)
     calls: int = 0
@@ -104,11 +104,11 @@ class TotalBudget:
 
     @property
     def spent(self) -> Spent:
-        """What this process knows to be spent."""
+        """The usage that this process knows of."""
         return self._spent
 
     async def reserve(self, tenant: str, maximum: Amount, *, deferrable: bool, now: datetime) -> Reservation:
-        """Reserves the most that a call may use; waits while only the reservations of running calls leave no room.
+        """Reserves the most that a call may use; waits if the usage of running calls may leave enough.
 
         Args:
             tenant: The tenant of the call.

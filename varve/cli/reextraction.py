@@ -72,7 +72,7 @@ def estimate(
     given = _schema_and_method(schema, method)
     report = run(_estimate(settings, "", tenant or [], *given, since=from_time, calls_per_minute=calls_per_minute))
     if as_json:
-        say_json(_report_fields(report), indent=True)
+        say_json(report.as_json(), indent=True)
     else:
         _print_report(report)
 
@@ -277,7 +277,7 @@ async def _start(
     from streams.operations.reextraction.start import start as start_run
 
     async with open_redis(settings.redis) as redis:
-        return await start_run(
+        written = await start_run(
             settings,
             name,
             writer=ControlWriter(settings=settings),
@@ -290,17 +290,16 @@ async def _start(
             method=method,
             since=since,
         )
+    return written.result
 
 
 async def _progress(settings: "Settings", name: str) -> "Progress":
     from control import Draft, read_control
-    from control.generations.reextractions import reextraction_of
     from runtime.redis import open_redis
     from streams.operations.reextraction.progress import read_progress
 
-    known = reextraction_of(Draft(await read_control(settings)), name)
     async with open_redis(settings.redis) as redis:
-        return await read_progress(settings, known, redis=redis)
+        return await read_progress(settings, Draft(await read_control(settings)), name, redis=redis)
 
 
 async def _resume(settings: "Settings", name: str, changes: dict[str, Any], *, by: str) -> "tuple[Reextraction, int]":
@@ -314,7 +313,7 @@ async def _resume(settings: "Settings", name: str, changes: dict[str, Any], *, b
 
     before = reextraction_of(Draft(await read_control(settings)), name)
     budget = changed(before.budget, **changes) if changes else None
-    resumed = await resume_run(settings, name, writer=ControlWriter(settings=settings), by=by, budget=budget)
+    resumed = (await resume_run(settings, name, writer=ControlWriter(settings=settings), by=by, budget=budget)).result
     group = workers_of(settings, name)
     workers = (await ConsumerGroups(kafka=settings.kafka).members([group]))[group] if before.state == "running" else 0
     return resumed, workers
@@ -351,15 +350,6 @@ def _spawn(settings: "Settings", name: str) -> None:
     with log.open("ab") as output:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True)
     say(f"its worker is process {process.pid}, with its log in {log}")
-
-
-def _report_fields(report: "SizeReport") -> dict[str, Any]:
-    return {
-        "model": report.model,
-        "basis": report.basis,
-        **report.total.model_dump(mode="json"),
-        "tenants": {name: each.model_dump(mode="json") for name, each in report.by_tenant.items()},
-    }
 
 
 def _print_report(report: "SizeReport") -> None:

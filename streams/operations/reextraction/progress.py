@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
+from control import Draft
 from control.generations.reading import windows_topic, workers_of
+from control.generations.reextractions import reextraction_of, waits_for_erasure
 from control.reextraction import Reextraction
 from memory.errors import RecordError
 from memory.records import Usage
@@ -36,6 +38,8 @@ class Progress:
     parked: int
     """Windows that its workers have parked, because a model does not answer."""
     workers: int
+    is_erasing: bool
+    """Whether its worker has stopped until an erasure of a user is finished."""
     spent: Spent
     at: datetime
 
@@ -57,13 +61,13 @@ class Progress:
 
     @property
     def tokens_left(self) -> int | None:
-        """What is left of the budget in tokens. None: no limit."""
+        """Rest of the budget in tokens. None: no limit."""
         limit = self.run.budget.tokens
         return None if limit is None else max(0, limit - round(self.spent.amount.tokens))
 
     @property
     def cost_left(self) -> float | None:
-        """What is left of the budget in money. None: no limit."""
+        """Rest of the budget in money. None: no limit."""
         limit = self.run.budget.cost
         return None if limit is None else max(0.0, limit - self.spent.amount.cost)
 
@@ -80,9 +84,11 @@ class Progress:
 
     @property
     def advice(self) -> str:
-        """What the operator can do next."""
+        """The next step of the operator."""
         name = self.run.generation
         match self.run.state:
+            case "running" if self.is_erasing:
+                return "it waits for an erasure of a user: `varve erasures list TENANT`"
             case "running" if not self.workers:
                 return f"no worker runs: start one with `varve generations work {name}`"
             case "running" if self.is_caught_up:
@@ -106,6 +112,7 @@ class Progress:
             "started_by": run.started_by,
             "since": None if run.since is None else run.since.isoformat(),
             "workers": self.workers,
+            "waits_for_erasure": self.is_erasing,
             "caught_up": self.is_caught_up,
             "share": round(self.share, 4),
             "windows": run.estimate.windows,
@@ -123,19 +130,22 @@ class Progress:
         }
 
 
-async def read_progress(settings: Settings, run: Reextraction, *, redis: GuardedRedis, now: datetime | None = None) -> Progress:
+async def read_progress(settings: Settings, known: Draft, generation: str, *, redis: GuardedRedis, now: datetime | None = None) -> Progress:
     """Reads the progress of a re-extraction.
 
     Args:
         settings: The settings.
-        run: The re-extraction.
+        known: The control log.
+        generation: The generation that it builds.
         redis: Has what is spent.
         now: The time. Default: the machine's.
 
     Raises:
+        UnknownReextractionError: If there is none.
         KafkaUnavailableError: If no broker responds.
     """
-    group, topic = workers_of(settings, run.generation), windows_topic(settings)
+    run = reextraction_of(known, generation)
+    group, topic = workers_of(settings, generation), windows_topic(settings)
     async with KafkaOffsets(kafka=settings.kafka) as offsets:
         ends = await offsets.end_offsets([topic])
         committed = await offsets.committed_offsets(group, [topic])
@@ -146,6 +156,7 @@ async def read_progress(settings: Settings, run: Reextraction, *, redis: Guarded
         end=sum(ends.values()),
         parked=parked,
         workers=(await ConsumerGroups(kafka=settings.kafka).members([group]))[group],
+        is_erasing=waits_for_erasure(known, run),
         spent=await read_spent(settings, run, redis=redis),
         at=now or datetime.now(UTC),
     )
@@ -157,7 +168,7 @@ def position_in(ends: Mapping[TopicPartition, int], committed: Mapping[TopicPart
 
 
 async def read_spent(settings: Settings, run: Reextraction, *, redis: GuardedRedis) -> Spent:
-    """What a re-extraction has spent: from Redis, otherwise from the log.
+    """Usage of a re-extraction: from Redis, otherwise from the log.
 
     Raises:
         KafkaUnavailableError: If no broker responds.
@@ -170,7 +181,7 @@ async def read_spent(settings: Settings, run: Reextraction, *, redis: GuardedRed
 
 
 async def spent_by_log(settings: Settings, run: Reextraction) -> Spent:
-    """What the calls of a re-extraction have used, by the topic ``usage``. Calls that a killed worker had begun are missing.
+    """Usage of a re-extraction by the topic ``usage``. Calls that a killed worker had begun are missing.
 
     Raises:
         KafkaUnavailableError: If no broker responds.

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 from control.reextraction import Estimate
 from extraction.one_pass.prompt.preview import preview_prompt
@@ -88,7 +88,16 @@ class SizeReport:
     model: str | None
     """The model. None: rules extract, and no model is called."""
     basis: str
-    """What the tokens of answers are estimated from."""
+    """Basis of the estimated tokens."""
+
+    def as_json(self) -> dict[str, Any]:
+        """The fields for an API and for ``--json``."""
+        return {
+            "model": self.model,
+            "basis": self.basis,
+            **self.total.model_dump(mode="json"),
+            "tenants": {name: each.model_dump(mode="json") for name, each in self.by_tenant.items()},
+        }
 
 
 @dataclass(slots=True, kw_only=True)
@@ -190,5 +199,5 @@ class Sizing:
 
 
 def shared_limit(limit: int) -> int:
-    """The share of an endpoint's limit that re-extractions may use: half of it, so that live calls always find room."""
+    """The share of an endpoint's limit that re-extractions may use: half of it. The rest is for live calls."""
     return max(1, limit // 2)

@@ -7,6 +7,7 @@ from control import ControlWriter, Draft, read_control
 from control.generations.reading import windows_topic, workers_of
 from control.generations.reextractions import reextraction_of, resume_reextraction, start_reextraction, tenants_of_new
 from control.reextraction import Estimate, Reextraction, RunBudget
+from control.writer import Written
 from memory.schema import MemorySchema
 from memory.schema.methods import MethodDocument
 from models.errors import ModelConfigurationError
@@ -30,7 +31,7 @@ async def start(
     schema: str | MemorySchema | None = None,
     method: str | MethodDocument | None = None,
     since: datetime | None = None,
-) -> Reextraction:
+) -> Written[Reextraction]:
     """Starts a re-extraction. A worker (:mod:`streams.operations.reextraction.worker`) does it.
 
     Args:
@@ -64,7 +65,7 @@ async def start(
         begins = await offsets.beginning_offsets([topic]) if since is None else await offsets.offsets_since([topic], since)
     await groups.commit(group, begins)
     now = datetime.now(UTC)
-    written = await writer.write(
+    return await writer.write(
         lambda draft: start_reextraction(
             draft,
             generation,
@@ -81,10 +82,11 @@ async def start(
         action="reextraction start",
         by=by,
     )
-    return written.result
 
 
-async def resume(settings: Settings, generation: str, *, writer: ControlWriter, by: str, budget: RunBudget | None = None) -> Reextraction:
+async def resume(
+    settings: Settings, generation: str, *, writer: ControlWriter, by: str, budget: RunBudget | None = None
+) -> Written[Reextraction]:
     """Resumes a re-extraction; a running one gets only the new budget.
 
     Args:
@@ -108,12 +110,11 @@ async def resume(settings: Settings, generation: str, *, writer: ControlWriter, 
         ends = await offsets.end_offsets([topic])
         position = position_in(ends, await offsets.committed_offsets(workers_of(settings, generation), [topic]))
     now = datetime.now(UTC)
-    written = await writer.write(
+    return await writer.write(
         lambda draft: resume_reextraction(draft, generation, at=now, budget=budget, position=position),
         action="reextraction resume",
         by=by,
     )
-    return written.result
 
 
 def require_prices(settings: Settings, budget: RunBudget) -> None:

@@ -13,7 +13,7 @@ from typing import Final
 from control import ControlFollower, ControlWriter, Draft
 from control.errors import ChangeRefusedError
 from control.generations.reading import windows_topic, workers_of
-from control.generations.reextractions import end_reextraction, pause_reextraction, reextraction_of, waiting_tenants
+from control.generations.reextractions import end_reextraction, pause_reextraction, reextraction_of, waiting_tenants, waits_for_erasure
 from control.reextraction import Reextraction, State
 from models.errors import NotTakenUpError
 from models.llm.limiter import Limiter
@@ -79,6 +79,10 @@ async def work(
                 run = reextraction_of(Draft(follower.state), generation)
                 if stop.is_set() or run.state in ("cancelled", "done") or (run.state == "paused" and not wait):
                     return run.state
+                if run.state == "running" and waits_for_erasure(Draft(follower.state), run):
+                    notice("waiting for an erasure to finish")
+                    await _erased(follower, run, stop)
+                    continue
                 if run.state == "running":
                     if await _extract(settings, run, follower, redis, stop, notice):
                         return run.state
@@ -95,6 +99,15 @@ async def _changed(follower: ControlFollower, run: Reextraction, stop: asyncio.E
         with suppress(TimeoutError):
             async with asyncio.timeout(_POLL_S):
                 await stop.wait()
+
+
+async def _erased(follower: ControlFollower, run: Reextraction, stop: asyncio.Event) -> None:
+    """Returns when no erasure of the tenants is unfinished, the document has changed, or the worker has to stop."""
+    while waits_for_erasure(Draft(follower.state), run) and follower.state.reextractions.get(run.generation) == run:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_POLL_S):
+                await stop.wait()
+                return
 
 
 async def _extract(
@@ -142,8 +155,8 @@ async def _extract(
 def limited_settings(settings: Settings) -> Settings:
     """The settings with half of each limit of the endpoints.
 
-    The limits count the calls of all workers, also the live ones. A call under a smaller limit is made only if the others leave that much
-    room, so live calls always find a free place.
+    The limits count the calls of all workers, also the live ones. A call under a smaller limit is made only while fewer calls run, so
+    live calls never wait for it.
     """
     llm = settings.llm
     fallbacks = tuple(each.model_copy(update=_halved(each)) for each in llm.fallbacks)
@@ -275,12 +288,17 @@ async def _watching(
 
 
 async def _watch_state(metering: RunMetering, follower: ControlFollower, stop: asyncio.Event) -> None:
-    run = metering.run
+    run, position = metering.run, -1
     while not metering.stop_stage.is_set():
         now = follower.state.reextractions.get(run.generation)
         if now is None or now.state != "running" or now.budget.calls_per_minute != run.budget.calls_per_minute:
             metering.is_changed = True
             break
+        # Only a new record can begin an erasure.
+        if position != follower.state.position and waits_for_erasure(Draft(follower.state), run):
+            metering.is_changed = True
+            break
+        position = follower.state.position
         if stop.is_set():
             break
         with suppress(TimeoutError):
