@@ -16,9 +16,11 @@ from control.generations.reextractions import (
     start_reextraction,
     tenants_of_new,
     waiting_tenants,
+    waits_for_erasure,
 )
+from control.generations.switching import tenants_to_write
 from control.reextraction import Estimate, Reextraction, RunBudget
-from control.tenant_changes import add_generation, add_tenant, remove_tenant, set_generation
+from control.tenant_changes import add_generation, add_tenant, count_drop, remove_tenant, set_generation
 from tests.control_log import apply_change
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -127,6 +129,26 @@ def test_it_ends_once_every_tenant_is_live(state: ControlState) -> None:
     ):
         with pytest.raises(ChangeRefusedError, match="is done"):
             apply_change(state, change)
+
+
+def test_nothing_else_builds_or_drops_its_generation(state: ControlState) -> None:
+    started(state)
+    with pytest.raises(ChangeRefusedError, match="`varve generations resume v2` continues it"):
+        tenants_to_write(Draft(state), NEW)
+    with pytest.raises(ChangeRefusedError, match="generations cancel"):
+        apply_change(state, lambda draft: count_drop(draft, "acme", NEW))
+    apply_change(state, lambda draft: cancel_reextraction(draft, NEW))
+    assert apply_change(state, lambda draft: count_drop(draft, "acme", NEW)) == 1, "a cancellation drops it"
+    apply_change(state, lambda draft: end_reextraction(draft, NEW))
+    assert tenants_to_write(Draft(state), NEW) == ["acme"]
+
+
+def test_an_erasure_of_its_tenants_makes_it_wait(state: ControlState) -> None:
+    run = started(state)
+    apply_change(state, lambda draft: begin_erasure(draft, "globex", "ada", at=NOW))
+    assert not waits_for_erasure(Draft(state), run)
+    apply_change(state, lambda draft: begin_erasure(draft, "acme", "ada", at=NOW))
+    assert waits_for_erasure(Draft(state), run)
 
 
 def test_an_unknown_one_is_named(state: ControlState) -> None:
