@@ -23,7 +23,7 @@ def rehearse(
     last: Annotated[int, typer.Option(min=1, max=100_000, help="Replay this many of the last recorded recalls.")] = 200,
     queries: Annotated[
         Path | None,
-        typer.Option(exists=True, dir_okay=False, help='Replay this file instead: JSON lines {"query": "...", "user": "..."}.'),
+        typer.Option(help='Replay this file instead: JSON lines {"query": "...", "user": "..."}.'),
     ] = None,
     limit: Annotated[int | None, typer.Option(min=1, max=1000, help="Most results of a recall. Default: the setting.")] = None,
     max_lost: Annotated[
@@ -38,7 +38,10 @@ def rehearse(
 
     Run it with the settings of the query service. It only reads: no recall is recorded. Evidence is the messages that results come from.
     """
-    lines = None if queries is None else queries.read_bytes().splitlines()
+    try:
+        lines = None if queries is None else queries.read_bytes().splitlines()
+    except OSError as error:
+        raise typer.BadParameter(f"the file of queries cannot be read: {error}") from error
     found = run(_rehearse(attached_settings(data), tenant, name, last=last, lines=lines, limit=limit))
     if as_json:
         say_json(found.as_json(worst=worst, with_queries=with_queries), indent=True)

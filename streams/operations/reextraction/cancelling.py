@@ -1,13 +1,14 @@
 """Removes what a cancelled re-extraction has produced: from stores, Redis, topics, and its workers' state.
 
 1. Retractions go to ``extractions``; the running stages remove all memories of the generation.
-2. Once the stages have handled them, tombstones remove the generation's records from ``extractions`` and ``merged``.
+2. Once the stages have handled them, tombstones remove the generation's records from ``extractions`` and ``merged``, and from ``memories``
+   the history entries of its entities, which the index then deletes.
 3. The notes in Redis, the consumer group, the changelog and the tables of the workers are deleted.
 
 Each step may be repeated: a cancellation that was interrupted is completed by the next one.
 """
 
-from collections.abc import AsyncIterator, Callable, Collection, Iterator
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Final
 
@@ -22,7 +23,7 @@ from control.tenant_changes import count_drop
 from memory.errors import KeyFormatError
 from memory.headers import GENERATION_DROP, KIND
 from memory.keys import decode_key
-from memory.topics import EXTRACTIONS, MERGED, TopicSpec
+from memory.topics import EXTRACTIONS, MEMORIES, MERGED, TopicSpec
 from models.llm.total_budget import forget_total
 from runtime.kafka import ConsumerGroups, KafkaOffsets, OutgoingRecord, Producer, read_topic
 from runtime.kafka.bulk import delete_topics
@@ -78,11 +79,12 @@ async def remove_results(
     )
     retracted = await retract_all(settings, generation, drops=counted.result)
     notice(f"{retracted} windows of generation {generation} are being retracted by the running stages")
-    await _wait_for_stages(settings, patience_s, notice)
+    await _wait_for_stages(settings, _STAGES, patience_s, notice)
     async with Producer(kafka=settings.kafka) as producer:
-        for spec in (EXTRACTIONS, MERGED):
+        for spec in (EXTRACTIONS, MERGED, MEMORIES):
             removed = await _remove_records(settings, spec, tenants, generation, producer)
             notice(f"{removed} records of {spec.name} removed")
+    await _wait_for_stages(settings, ("index",), patience_s, notice)
     if redis.is_configured:
         await _forget_notes(redis, tenants, generation)
         await forget_total(redis, generation)
@@ -94,9 +96,9 @@ async def remove_results(
     notice(f"the re-extraction into {generation} is cancelled, and its results are removed")
 
 
-async def _wait_for_stages(settings: Settings, patience_s: float, notice: Callable[[str], None]) -> None:
+async def _wait_for_stages(settings: Settings, names: Sequence[str], patience_s: float, notice: Callable[[str], None]) -> None:
     barrier = StageBarrier(settings=settings, patience_s=patience_s, notice=notice)
-    for name in _STAGES:
+    for name in names:
         stage = STAGES[name]
         async with KafkaOffsets(kafka=settings.kafka) as offsets:
             ends = await offsets.end_offsets([settings.topic(stage.source.name)])
@@ -126,7 +128,13 @@ def _is_of(key: bytes, value: bytes, tenants: Collection[str], generation: str) 
         fields: Any = orjson.loads(value)
     except (KeyFormatError, orjson.JSONDecodeError):
         return False
-    return isinstance(fields, dict) and fields.get("generation") == generation
+    return isinstance(fields, dict) and _generation_of(fields) == generation
+
+
+def _generation_of(fields: Mapping[str, Any]) -> Any:
+    """The generation of a record: its own, or that of the memory or of the history entry in the feed."""
+    found = fields.get("memory") or (fields.get("step") or {}).get("contribution") or fields
+    return found.get("generation")
 
 
 async def _forget_notes(redis: GuardedRedis, tenants: Collection[str], generation: str) -> None:
