@@ -6,6 +6,7 @@ killed worker stay counted: its provider most likely charged for the calls.
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple, cast
@@ -135,6 +136,11 @@ class TotalBudget:
                 raise BudgetExceededError(reason, retry_after=_RETRY_S)
             async with self._changed:
                 await self._changed.wait_for(lambda seen=seen: self._settlements != seen or self._is_stopped)  # type: ignore[misc]
+
+    async def begin(self) -> None:
+        """Writes what is known to be spent, unless there is a count."""
+        with suppress(RedisUnavailableError):
+            await self._run(_SETTLE, 0, 0, 0)
 
     async def stop(self) -> None:
         """Refuses all further calls, also waiting ones; running calls go on."""

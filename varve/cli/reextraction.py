@@ -70,7 +70,7 @@ def estimate(
     """
     settings = attached_settings(data)
     given = _schema_and_method(schema, method)
-    report = run(_estimate(settings, "", tenant or [], *given, since=from_time, calls_per_minute=calls_per_minute))
+    _, report = run(_estimate(settings, "", tenant or [], *given, since=from_time, calls_per_minute=calls_per_minute))
     if as_json:
         say_json(report.as_json(), indent=True)
     else:
@@ -99,12 +99,12 @@ def start(
     settings = attached_settings(data)
     given = _schema_and_method(schema, method)
     limits = _budget(budget_tokens, budget_cost, calls_per_minute)
-    report = run(_estimate(settings, name, tenant or [], *given, since=from_time, calls_per_minute=calls_per_minute))
+    chosen, report = run(_estimate(settings, name, tenant or [], *given, since=from_time, calls_per_minute=calls_per_minute))
     _print_report(report)
     say(_budget_line(limits, report.total))
     if not yes:
         typer.confirm(f"extract {report.total.windows:,} windows into generation {name!r}?", abort=True)
-    started = run(_start(settings, name, sorted(report.by_tenant), report.total, limits, *given, since=from_time, by=actor(by)))
+    started = run(_start(settings, name, chosen, report.total, limits, *given, since=from_time, by=actor(by)))
     say(f"generation {name} is being built for {len(started.tenants)} tenants; watch it with `varve generations show {name}`")
     if not no_worker:
         _spawn(settings, name)
@@ -248,16 +248,18 @@ async def _estimate(
     *,
     since: datetime | None,
     calls_per_minute: int | None,
-) -> "SizeReport":
+) -> "tuple[list[str], SizeReport]":
+    """The tenants, and the estimate."""
     from control import Draft, read_control
     from control.generations.reextractions import tenants_of_new
     from streams.operations.reextraction.estimate import estimate_reextraction
 
     known = Draft(await read_control(settings))
     chosen = tenants_of_new(known, name, tenants) if name else tenants or list(known.tenants())
-    return await estimate_reextraction(
+    report = await estimate_reextraction(
         settings, chosen, generation=name, schema=schema, method=method, since=since, calls_per_minute=calls_per_minute
     )
+    return chosen, report
 
 
 async def _start(

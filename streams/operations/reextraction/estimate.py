@@ -6,6 +6,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 
 from control import Draft, read_control
+from control.documents import SchemaRef
 from control.erasure import subject_of
 from control.generations.reading import windows_topic
 from control.schemas import resolve_method_schema
@@ -54,7 +55,9 @@ async def estimate_reextraction(
     """
     state = await read_control(settings)
     known = Draft(state)
-    schemas = {each: _schema(known, each, generation, schema, method) for each in tenants}
+    refs = {each: _ref(known, each, generation, schema, method) for each in tenants}
+    parsed = {ref: _parsed(known, ref) for ref in set(refs.values())}
+    schemas = {tenant: parsed[ref] for tenant, ref in refs.items()}
     prices = PriceTable() if settings.llm.price_table is None else PriceTable.load(settings.llm.price_table)
     sizing = Sizing(settings=settings, prices=prices, schemas=schemas)
     if sizing.model is not None:
@@ -64,14 +67,16 @@ async def estimate_reextraction(
     return sizing.report(calls_per_minute=calls_per_minute)
 
 
-def _schema(
+def _ref(
     known: Draft, tenant_id: str, generation: str, schema: str | MemorySchema | None, method: str | MethodDocument | None
-) -> MemorySchema:
+) -> SchemaRef:
     tenant = known.tenant(tenant_id)
     if generation and tenant.has_generation(generation):
-        ref = tenant.schema_of(generation)
-    else:
-        ref = resolve_method_schema(known, str(tenant.live_schema) if schema is None else schema, method)
+        return tenant.schema_of(generation)
+    return resolve_method_schema(known, str(tenant.live_schema) if schema is None else schema, method)
+
+
+def _parsed(known: Draft, ref: SchemaRef) -> MemorySchema:
     document = known.schema(ref)
     if document is None:
         raise SchemaError("", f"there is no schema {ref}")

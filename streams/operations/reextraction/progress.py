@@ -186,8 +186,6 @@ async def spent_by_log(settings: Settings, run: Reextraction) -> Spent:
     Raises:
         KafkaUnavailableError: If no broker responds.
     """
-    if run.estimate.calls == 0:
-        return Spent()
     topic = settings.topic(USAGE.name)
     async with KafkaOffsets(kafka=settings.kafka) as offsets:
         start = await offsets.offsets_since([topic], run.started_at - _CLOCK_MARGIN)

@@ -14,7 +14,7 @@ from models.llm.usage import PriceTable
 from runtime.settings import Settings
 
 PREVIEWED: Final = 200
-"""Windows of a tenant whose prompts are made; the overhead of the others is the mean of theirs."""
+"""Windows of a schema whose prompts are made; the overhead of the others is the mean of theirs."""
 ENOUGH_CALLS: Final = 20
 """Earlier calls from which an average is taken."""
 _ANSWER_BASE: Final = 60.0
@@ -52,18 +52,35 @@ class EarlierCalls:
 
 
 @dataclass(slots=True)
+class PromptOverhead:
+    """Tokens of the prompts of a schema, without those of the messages' texts, from the first windows."""
+
+    schema: MemorySchema
+    windows: int = 0
+    tokens: int = 0
+
+    def add(self, window: Window, text_tokens: int, settings: Settings) -> None:
+        """Adds a window, unless there are enough."""
+        if self.windows < PREVIEWED:
+            self.windows += 1
+            self.tokens += preview_prompt(self.schema, settings=settings, window=window).tokens - text_tokens
+
+    @property
+    def mean(self) -> float:
+        """Mean tokens of a prompt; 0 without windows."""
+        return self.tokens / max(1, self.windows)
+
+
+@dataclass(slots=True)
 class TenantSize:
     """The windows of one tenant, and the tokens of their prompts."""
 
-    schema: MemorySchema
+    overhead: PromptOverhead
     windows: int = 0
     messages: int = 0
     asked: int = 0
     """Windows with messages: each needs a call."""
     text_tokens: int = 0
-    previewed: int = 0
-    previewed_overhead: int = 0
-    """Tokens of the previewed prompts without those of the messages' texts."""
 
     def add(self, window: Window, settings: Settings, *, asks_model: bool) -> None:
         """Adds a window."""
@@ -74,9 +91,7 @@ class TenantSize:
         tokens = sum(estimate_tokens(each.text) for each in window.messages)
         self.asked += 1
         self.text_tokens += tokens
-        if self.previewed < PREVIEWED:
-            self.previewed += 1
-            self.previewed_overhead += preview_prompt(self.schema, settings=settings, window=window).tokens - tokens
+        self.overhead.add(window, tokens, settings)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,6 +130,8 @@ class Sizing:
     schemas: Mapping[str, MemorySchema]
     earlier: dict[str, EarlierCalls] = field(default_factory=dict)
     _sizes: dict[str, TenantSize] = field(default_factory=dict)
+    _overheads: dict[int, PromptOverhead] = field(default_factory=dict)
+    """By the identity of the schema: tenants with the same schema share the object."""
 
     @property
     def model(self) -> str | None:
@@ -123,7 +140,10 @@ class Sizing:
 
     def add_window(self, window: Window) -> None:
         """Adds a window of one of the tenants."""
-        size = self._sizes.setdefault(window.tenant, TenantSize(self.schemas[window.tenant]))
+        size = self._sizes.get(window.tenant)
+        if size is None:
+            schema = self.schemas[window.tenant]
+            size = self._sizes[window.tenant] = TenantSize(self._overheads.setdefault(id(schema), PromptOverhead(schema)))
         size.add(window, self.settings, asks_model=self.model is not None)
 
     def add_call(self, usage: Usage) -> None:
@@ -161,8 +181,7 @@ class Sizing:
         return SizeReport(total=total, by_tenant=by_tenant, model=self.model, basis=basis)
 
     def _estimate(self, size: TenantSize, earlier: EarlierCalls, calls_per_minute: int | None) -> Estimate:
-        overhead = size.previewed_overhead / max(1, size.previewed)
-        prompt = size.text_tokens + overhead * size.asked
+        prompt = size.text_tokens + size.overhead.mean * size.asked
         completion = _ANSWER_BASE * size.asked + _ANSWER_SHARE * size.text_tokens
         calls, cached = float(size.asked), 0.0
         if earlier.is_enough and size.asked:

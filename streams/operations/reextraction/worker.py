@@ -39,6 +39,8 @@ _log = logger(__name__)
 BY: Final = "the re-extraction's worker"
 _POLL_S: Final = 0.25
 _MEASURE_S: Final = 2.0
+_PACE_S: Final = 1.0
+"""How often a call under a rate asks for its turn."""
 _MANY_CALLS: Final = 1_000_000
 """Concurrent calls that the limit of calls per minute allows."""
 
@@ -125,6 +127,7 @@ async def _extract(
     """
     spent = await read_spent(settings, run, redis=redis)
     metering = RunMetering(settings, run, follower, redis, spent)
+    await metering.budget.begin()
     notice(f"extracting into generation {run.generation} for {', '.join(run.tenants[:5])}{' ...' if len(run.tenants) > 5 else ''}")
     async with _watching(settings, metering, follower, stop, notice):
         await serve_stage(
@@ -201,7 +204,7 @@ class RunMetering:
                 endpoint=f"reextraction:{run.generation}",
                 limits=Limits(concurrency=_MANY_CALLS, requests_per_minute=rate),
                 redis=redis,
-                queue_timeout_s=settings.llm.queue_timeout_s,
+                queue_timeout_s=_PACE_S,
                 lease_s=settings.llm.lease_s,
             )
         )
@@ -260,9 +263,13 @@ class RunMetering:
 
     async def _next_call(self) -> None:
         while self._pace is not None and not self.stop_stage.is_set():
-            with suppress(NotTakenUpError):
+            try:
                 async with self._pace.lease(0):
                     return
+            except NotTakenUpError:
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(_PACE_S):
+                        await self.stop_stage.wait()
 
 
 def _stopping() -> TransientError:
