@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from models.errors import ModelConfigurationError
-from models.llm.budget import BudgetLedger
+from models.llm.budget import Budget, BudgetLedger
 from models.llm.cache import AnswerCache
 from models.llm.limiter import Limiter
 from models.llm.limits import Limits
@@ -29,6 +29,7 @@ def build_llm(
     clock: Clock | None = None,
     metrics: LLMMetrics | None = None,
     budget_name: str = "budget",
+    budget: Budget | None = None,
     key_variable: str = "VARVE_LLM__API_KEY",
 ) -> LLM | None:
     """The LLM of the settings, or None where they name no endpoint. Nothing is sent yet.
@@ -41,6 +42,7 @@ def build_llm(
         clock: The machine's unless given.
         metrics: The process's unless given.
         budget_name: See :class:`models.llm.budget.BudgetLedger`.
+        budget: The budget of all calls, in place of the tenants' daily ones. Default: the daily ones.
         key_variable: The environment variable that sets the first endpoint's key.
 
     Raises:
@@ -66,7 +68,7 @@ def build_llm(
             for each, variable in [(primary, key_variable), *((each, "api_key in VARVE_LLM__FALLBACKS") for each in llm.fallbacks)]
         ],
         cache=AnswerCache(redis=redis, ttl_s=llm.cache_ttl_s),
-        budget=BudgetLedger(budget_of=budget_of or (lambda _: settings.budget), redis=redis, name=budget_name),
+        budget=budget or BudgetLedger(budget_of=budget_of or (lambda _: settings.budget), redis=redis, name=budget_name),
         prices=prices,
         sink=usage,
         metrics=metrics or llm_metrics(),
