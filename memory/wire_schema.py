@@ -17,6 +17,8 @@ from memory.headers import (
     RETRACTION,
     TICK,
     TOUCHES,
+    TRUST,
+    TRUST_REVIEW,
 )
 from memory.records import (
     Contribution,
@@ -37,6 +39,8 @@ from memory.records import (
     RetentionLimits,
     SessionCommand,
     Touches,
+    TrustReview,
+    TrustRules,
     Usage,
     WebhookDelivery,
     Window,
@@ -70,6 +74,8 @@ RECORDS: Final[dict[str, tuple[type[Record], ...]]] = {
         MessageRetraction,
         ErasureCommand,
         RetentionLimits,
+        TrustRules,
+        TrustReview,
     ),
     CONTRIBUTIONS.name: (Contribution,),
     MERGES.name: (MergeRequest,),
@@ -92,6 +98,8 @@ KINDS: Final[dict[tuple[str, type[Record]], bytes]] = {
     (EXTRACTIONS.name, MessageRetraction): RETRACTION,
     (EXTRACTIONS.name, ErasureCommand): ERASURE,
     (EXTRACTIONS.name, RetentionLimits): RETENTION,
+    (EXTRACTIONS.name, TrustRules): TRUST,
+    (EXTRACTIONS.name, TrustReview): TRUST_REVIEW,
     (RECALLS.name, FeedbackRecord): FEEDBACK,
     (RECALLS.name, ErasureCommand): ERASURE,
 }
