@@ -161,7 +161,7 @@ async def open_dependencies(
         if erasures.is_equipped:
             background.add("erasures-looking", erasures.look)
         for job in jobs:
-            work = partial(job.work, store=store, redis=redis, metrics=metrics())
+            work = partial(job.work, tenants=tenants, store=store, redis=redis, metrics=metrics())
             background.add(job.name, PeriodicJob(job.name, interval_s=job.interval_s, redis=redis, work=work).run)
         if settings.webhooks.enabled and settings.signing.secret is not None:
             webhooks = Webhooks(settings=settings, tenants=tenants, producer=producer, metrics=metrics(), clock=clock)

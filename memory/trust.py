@@ -100,6 +100,11 @@ def level_of(names: Iterable[str], rules: Mapping[str, TrustLevel]) -> TrustLeve
     return lowest(each for each in found if each is not None)
 
 
+def named_by(names: Iterable[str], rules: Collection[str]) -> bool:
+    """Whether the sources of some rules include one of these, by name or as ``KIND:*``."""
+    return any(name in rules or f"{name.partition(':')[0]}:{_ANY}" in rules for name in names)
+
+
 def trust_of(extraction: Extraction, policy: TrustPolicy, *, since: datetime | None = None) -> WindowTrust:
     """The levels of a window's events and patches.
 

@@ -17,6 +17,7 @@ from api.request_body import REST
 from memory.records import Memory
 from memory.records.limits import Time
 from memory.records.message import Name
+from memory.trust import MinTrust
 from runtime.pieces import map_in_pieces
 from runtime.session_tail import SessionView
 from stores.points import point_ids
@@ -44,6 +45,9 @@ async def list_memories(
     ] = None,
     since: Annotated[Time | None, Query(description="Only memories that may have happened at this time or later.")] = None,
     until: Annotated[Time | None, Query(description="Only memories that may have happened before this time.")] = None,
+    min_trust: Annotated[
+        MinTrust | None, Query(description="Only memories whose sources all have at least this level of trust. Default: any.")
+    ] = None,
     after: Annotated[str | None, Query(max_length=256, description="The `next` of the previous page.")] = None,
     limit: Annotated[int, Query(ge=1, le=200, description="Most memories of the page.")] = 50,
 ) -> Response:
@@ -61,6 +65,7 @@ async def list_memories(
         sessions=() if session is None else (session,),
         since=since,
         until=until,
+        min_trust=min_trust,
         generation=caller.tenant.generation,
         not_expired_at=dependencies.clock.now(),
     )

@@ -43,6 +43,7 @@ from runtime.settings.service import (
     ProofSettings,
     RetentionSettings,
     ServiceSettings,
+    TrustSettings,
     VikingSettings,
     WebhookSettings,
 )
@@ -85,6 +86,7 @@ __all__ = [
     "TimelineSettings",
     "TopicsSettings",
     "TracingSettings",
+    "TrustSettings",
     "VikingSettings",
     "WebhookSettings",
     "settings",
@@ -133,6 +135,7 @@ class Settings(BaseSettings):
     budget: BudgetSettings = BudgetSettings()
     quota: QuotaSettings = QuotaSettings()
     retention: RetentionSettings = RetentionSettings()
+    trust: TrustSettings = TrustSettings()
     proof: ProofSettings = ProofSettings()
     extraction: ExtractionSettings = ExtractionSettings()
     merging: MergingSettings = MergingSettings()

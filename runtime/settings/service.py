@@ -124,6 +124,17 @@ class RetentionSettings(Group):
     )
 
 
+class TrustSettings(Group):
+    """Applications of changed levels of trust, by one of the query services."""
+
+    interval_s: float = Field(
+        default=10.0,
+        ge=0,
+        description="Time between two looks for tenants whose levels of trust have changed. What was extracted before the change then gets "
+        "the new levels, which reads the topic `extractions` twice. 0: only `varve trust apply` does it.",
+    )
+
+
 class ProofSettings(Group):
     """Proofs, by one of the query services, that what is served is what the log gives."""
 

@@ -44,6 +44,7 @@ QUERIES: Final = {
     "/v1/admin/keys/{key_id}": {"tenant": "edges"},
     "/v1/admin/generations": {"tenant": "edges"},
     "/v1/admin/holds": {"tenant": "edges"},
+    "/v1/admin/trust": {"tenant": "edges"},
     "/v1/admin/webhooks/{webhook_id}": {"tenant": "edges"},
     "/v1/admin/webhooks/{webhook_id}/dead-letters": {"tenant": "edges"},
     "/v1/blocks/{entity_type}/{property}": {"user": "ann"},
@@ -58,6 +59,7 @@ BODIES: Final[dict[str, dict[str, Any]]] = {
     **{f"/v1/admin/{name}": {"tenant": "edges"} for name in ("keys", "signing", "generations", "generations/switch", "generations/drop")},
     "/v1/admin/keys/{key_id}/rotate": {"tenant": "edges"},
     "/v1/admin/holds": {"tenant": "edges", "reason": "case 17"},
+    "/v1/admin/trust": {"tenant": "edges", "sources": {"tool:browser": "untrusted"}},
     "/v1/blocks/{entity_type}/{property}/edits": {"user": "ann", "tool": "append", "text": "tea"},
     "/v1/blocks/{entity_type}/{property}/edits/{edit}/undo": {"user": "ann"},
 }
