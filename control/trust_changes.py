@@ -45,6 +45,11 @@ def change_trust(
 def note_applied(draft: Draft, tenant_id: str, version: int) -> None:
     """Notes that all published windows of a tenant have the levels of a version. Older versions change nothing.
 
+    Args:
+        draft: The change.
+        tenant_id: A tenant.
+        version: The applied version.
+
     Raises:
         UnknownTenantError: If there is no such tenant.
     """

@@ -57,7 +57,7 @@ def test_an_injected_iban_is_untrusted_whatever_it_names(evidence: tuple[int, ..
     assert found == {"e1": "untrusted", "p1": "untrusted"}
 
 
-def test_a_users_own_words_stay_normal_next_to_a_page() -> None:
+def test_own_words_stay_normal_next_to_a_page() -> None:
     window = window_of({"text": "I live in Oslo and my name is Ann"}, CALL, {**PAGE, "content": "Ann, the user, reads about Oslo"})
     assert trust_in(window, "The user Ann lives in Oslo", 0, rules={"tool:browser": "untrusted"}) == {}
 
