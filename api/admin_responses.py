@@ -7,6 +7,7 @@ from pydantic import ConfigDict, Field
 
 from api.openapi import ResponseModel, Responses, answers
 from control.documents import Role, Scope
+from memory.records.read import ReadKind
 from memory.records.trust import EntityTrust, TrustLevel
 
 DONE: Final = "It is in force, and this process knows it."
@@ -122,6 +123,24 @@ class HoldChanged(Changed):
 
     subject: str
     """The SHA-256 digest of the user; `-`: every user of the tenant."""
+
+
+class ReadView(ResponseModel):
+    """A recorded read of a user's memories."""
+
+    time: datetime
+    key_id: str
+    """The id of the API key, or the subject of an identity provider's token."""
+    what: ReadKind
+    memory_ids: list[str]
+    left_out: int
+    """Number of further memories."""
+
+
+class Reads(ResponseModel):
+    """The recorded reads of a user's memories."""
+
+    reads: list[ReadView]
 
 
 class TrustView(ResponseModel):
@@ -250,6 +269,7 @@ PLACE: Final[Responses] = answers(ControlPlace, description="This process's view
 AUDIT: Final[Responses] = answers(AuditRecords, description="The records.")
 VERDICT: Final[Responses] = answers(AuditVerdict, description="The result of the check.")
 HOLDS: Final[Responses] = answers(HoldViews, description="The holds, the oldest first.")
+READS: Final[Responses] = answers(Reads, description="The reads, newest first.")
 TRUST: Final[Responses] = answers(TrustView, description="The tenant's levels.")
 TRUST_CHANGED: Final[Responses] = answers(TrustChanged, description=DONE)
 HOLD_CHANGED: Final[Responses] = answers(HoldChanged, description=DONE)

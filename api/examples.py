@@ -553,6 +553,7 @@ EXAMPLES: Final[dict[str, Example]] = {
             "total": 1,
         }
     ),
+    "list_reads": Example({"reads": [{"time": _TIME, "key_id": "k1", "what": "recall", "memory_ids": [_EVENT["id"]], "left_out": 0}]}),
     "verify_audit": Example({"changes": 12, "records": 19, "digest": _SUBJECT, "problems": []}),
     "get_health": Example({"status": "ok"}),
 }

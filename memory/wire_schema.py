@@ -34,6 +34,7 @@ from memory.records import (
     Message,
     MessageChange,
     MessageRetraction,
+    ReadRecord,
     RecallRecord,
     Record,
     RetentionLimits,
@@ -53,6 +54,7 @@ from memory.topics import (
     MERGED,
     MERGES,
     MESSAGES,
+    READS,
     RECALLS,
     USAGE,
     WEBHOOK_DELIVERIES,
@@ -82,6 +84,7 @@ RECORDS: Final[dict[str, tuple[type[Record], ...]]] = {
     MERGED.name: (Contribution,),
     MEMORIES.name: (MemoryChange,),
     RECALLS.name: (RecallRecord, FeedbackRecord, ErasureCommand),
+    READS.name: (ReadRecord,),
     USAGE.name: (Usage,),
     WEBHOOK_DELIVERIES.name: (WebhookDelivery,),
 }

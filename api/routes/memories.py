@@ -72,6 +72,7 @@ async def list_memories(
     async with dependencies.admission.turn(request, caller.tenant, results=limit):
         found = await dependencies.store.page(wanted, after=after, limit=limit + 1)
         page = found[:limit]
+        dependencies.read_audit.note(caller, "list", page)
         memories = await map_in_pieces(memory_fields, page)
     response = JsonResponse({"memories": memories, "next": page[-1].id if len(found) > limit else None})
     response.headers.update(quota)
@@ -82,7 +83,9 @@ async def list_memories(
 async def get_memory(memory_id: MemoryId, request: Request, caller: RecallCaller, dependencies: AppDependencies) -> Response:
     """One memory by its id; 404 for one that is unknown, another tenant's, or another user's than the key's."""
     async with dependencies.admission.turn(request, caller.tenant):
-        return JsonResponse(memory_fields(await seen_memory(dependencies, caller, memory_id, f"there is no memory {memory_id}")))
+        memory = await seen_memory(dependencies, caller, memory_id, f"there is no memory {memory_id}")
+    dependencies.read_audit.note(caller, "memory", [memory])
+    return JsonResponse(memory_fields(memory))
 
 
 def memory_fields(memory: Memory) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from memory.records.flow import DeadLetter, Link, Memory, MemoryChange, Recalled
 from memory.records.merging import Lookup, Merged, MergeRequest, TextEdit, WrittenText
 from memory.records.message import Message, SessionCommand, ToolCall, ToolResult, Window
 from memory.records.message_change import MessageChange, MessageRetraction
+from memory.records.read import ReadRecord
 from memory.records.recall import FeedbackRecord, RankedCandidate, Ranking
 from memory.records.retention import RetentionLimits
 from memory.records.trust import EntityTrust, TrustLevel, TrustReview, TrustRules
@@ -54,6 +55,7 @@ __all__ = [
     "NotedEvent",
     "RankedCandidate",
     "Ranking",
+    "ReadRecord",
     "RecallRecord",
     "RecalledEvent",
     "Record",

@@ -41,6 +41,7 @@ from runtime.settings.service import (
     McpSettings,
     Mem0Settings,
     ProofSettings,
+    ReadAuditSettings,
     RetentionSettings,
     ServiceSettings,
     TrustSettings,
@@ -72,6 +73,7 @@ __all__ = [
     "ProofSettings",
     "QuotaSettings",
     "RankingProfile",
+    "ReadAuditSettings",
     "RecallModelSettings",
     "RecallSettings",
     "RedisSettings",
@@ -136,6 +138,7 @@ class Settings(BaseSettings):
     quota: QuotaSettings = QuotaSettings()
     retention: RetentionSettings = RetentionSettings()
     trust: TrustSettings = TrustSettings()
+    read_audit: ReadAuditSettings = ReadAuditSettings()
     proof: ProofSettings = ProofSettings()
     extraction: ExtractionSettings = ExtractionSettings()
     merging: MergingSettings = MergingSettings()

@@ -45,6 +45,7 @@ QUERIES: Final = {
     "/v1/admin/generations": {"tenant": "edges"},
     "/v1/admin/holds": {"tenant": "edges"},
     "/v1/admin/trust": {"tenant": "edges"},
+    "/v1/admin/reads": {"tenant": "edges", "user": "ann"},
     "/v1/admin/webhooks/{webhook_id}": {"tenant": "edges"},
     "/v1/admin/webhooks/{webhook_id}/dead-letters": {"tenant": "edges"},
     "/v1/blocks/{entity_type}/{property}": {"user": "ann"},

@@ -9,9 +9,9 @@ import pytest
 from control import read_control
 from control.tenants import FixedControlView, TenantDirectory
 from control.trust_changes import change_trust
-from memory.keys import encode_key
+from memory.keys import distinct_key, encode_key
 from memory.message_preparation import message_of
-from memory.records import Memory
+from memory.records import Memory, ReadRecord
 from memory.records.trust import EntityTrust, TrustLevel
 from models.embedding.build import build_embedder
 from retrieval.pipeline import RecallPipeline
@@ -19,6 +19,7 @@ from retrieval.request import RecallRequest
 from runtime.clocks import SystemClock
 from runtime.kafka import Producer
 from runtime.metrics import Metrics
+from runtime.read_log import reads_of
 from runtime.redis import GuardedRedis
 from runtime.settings import Settings
 from stores.port import MemoryFilter, MemoryStore, TenantScope
@@ -72,11 +73,15 @@ async def test_a_distrusted_source_leaves_and_returns(leased: Settings, store: M
         assert {name: _plain(each) for name, each in restored.items()} == {name: _plain(each) for name, each in before.items()}
 
         await _trust(leased, {"app:crm": "distrusted"})
+        await _note_read(leased, user="ada")
+        await _note_read(leased, user="bob")
         await erase(leased, TENANT, ["ada"], by="test", store=store, redis=redis)
         await caught_up(leased)
         await apply_trust(leased, by="test")
         await caught_up(leased)
         assert [each async for each in snapshot(store, TENANT)] == [], "a review brings nothing of an erased user back"
+        assert await reads_of(leased, TENANT, "ada") == [], "nor do the recorded reads stay"
+        assert len(await reads_of(leased, TENANT, "bob")) == 1
 
 
 async def test_an_injected_instruction_enters_no_profile(leased: Settings, store: MemoryStore) -> None:
@@ -118,6 +123,12 @@ async def test_an_injected_instruction_enters_no_profile(leased: Settings, store
         allowed = await _contents(store)
         assert _naming(allowed, "entity", "Reykjavik", "Mallory"), "the tenant allows it"
         assert {each.trust for each in allowed.values() if each.kind == "entity" and "Reykjavik" in each.content} == {"untrusted"}
+
+
+async def _note_read(settings: Settings, *, user: str) -> None:
+    read = ReadRecord(tenant=TENANT, user=user, key_id="k1", what="recall", memory_ids=["m"], time=NOW)
+    async with Producer(kafka=settings.kafka) as producer:
+        await producer.send(settings.topic("reads"), key=distinct_key(TENANT, user), value=read.to_json())
 
 
 def _naming(found: Mapping[str, Memory], kind: str, *words: str) -> list[str]:
