@@ -248,7 +248,7 @@ class _Update:
         if change.extractor:
             self._extractors[change.extractor] = max(0, self._extractors.get(change.extractor, 0) + times)
         if change.trust is not None and times:
-            # A level without live changes leaves no trace, so that retracting an untrusted source gives the bytes of before.
+            # A level without live changes leaves no trace, so that retracting an untrusted source gives the earlier bytes.
             count = self._trust.pop(change.trust, 0) + times
             self._trust |= {change.trust: count} if count > 0 else {}
         if change.op == "apply":
