@@ -4,8 +4,12 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from control.draft import Draft, changed, new
+from pydantic import ValidationError
+
+from control.draft import Draft, changed
+from control.errors import ChangeRefusedError
 from control.tenant_trust import TenantTrust
+from memory.records.base import problems_of
 from memory.records.trust import EntityTrust, TrustLevel
 from memory.trust import TrustPolicy
 
@@ -36,7 +40,10 @@ def change_trust(
     """
     tenant = draft.tenant(tenant_id)
     levels: dict[str, Any] = {name: level for name, level in {**tenant.trust.sources, **sources}.items() if level is not None}
-    policy = new(TrustPolicy, sources=dict(sorted(levels.items())), entities_from=entities_from or tenant.trust.entities_from)
+    try:
+        policy = TrustPolicy(sources=dict(sorted(levels.items())), entities_from=entities_from or tenant.trust.entities_from)
+    except ValidationError as error:
+        raise ChangeRefusedError(problems_of(error)) from error
     trust = tenant.trust.with_policy(policy, now=now)
     draft.put(changed(tenant, trust=trust))
     return trust

@@ -6,7 +6,7 @@ from typing import Any, Final
 import orjson
 
 from memory.records import TrustLevel
-from memory.trust import LEVELS
+from memory.trust import LEVELS, lowest
 from operators.errors import EntityStateError
 
 _NOTHING: Final = (-1, ())
@@ -63,7 +63,7 @@ class EntityState:
         if not self.trust:
             return None
         counts = {**self.trust, "normal": self.live - sum(self.trust.values())}
-        found = next((level for level in LEVELS if counts.get(level, 0) > 0), "normal")
+        found = lowest(level for level in LEVELS if counts.get(level, 0) > 0)
         return None if found == "normal" else found
 
     @property

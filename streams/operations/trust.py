@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final
 
 import orjson
@@ -79,7 +80,8 @@ async def apply_trust(
     await StageBarrier(settings=settings, patience_s=patience_s, notice=notice).of(STAGES["events"], ends_after(sent))
     writer = ControlWriter(settings=settings)
     for tenant in pending.values():
-        await writer.write(lambda draft, each=tenant: note_applied(draft, each.id, each.trust.version), action="trust applied", by=by)
+        noted = partial(note_applied, tenant_id=tenant.id, version=tenant.trust.version)
+        await writer.write(noted, action="trust applied", by=by)
     counts = {tenant: len(windows.get(tenant, ())) for tenant in pending}
     for name, count in counts.items():
         _log.info("trust_applied", tenant=name, version=pending[name].trust.version, windows=count)
