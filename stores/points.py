@@ -32,6 +32,7 @@ from stores.collection import (
     STEP_OF,
     STEP_TENANT,
     TENANT,
+    TRUST,
     TYPE,
 )
 from stores.errors import StoreRejectedError
@@ -68,6 +69,7 @@ def payload_of(point: Point) -> dict[str, Any]:
         PARENT: parent_of(memory),
         EVENT_TIME: _moments(memory),
         EXPIRES_AT: memory.expires_at and iso_time(memory.expires_at),
+        TRUST: memory.trust,
         GENERATION: memory.generation,
         RECORD: memory.to_json().decode(),
     }
