@@ -2,6 +2,7 @@
 
 import gc
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -40,7 +41,12 @@ def test_features_without_weight_are_not_computed(monkeypatch: pytest.MonkeyPatc
 
     def counted(name: str) -> features.Feature:
         original = FEATURES[name]
-        return replace(original, compute=lambda found: (computed.append(name), original.compute(found))[1])
+
+        def compute(found: Any) -> Any:
+            computed.append(name)
+            return original.compute(found)
+
+        return replace(original, compute=compute)
 
     monkeypatch.setattr(features, "FEATURES", {name: counted(name) for name in FEATURES})
     found = features_of("Where does Ann live?", CANDIDATES, NOON)

@@ -76,15 +76,13 @@ def test_prompts_are_not_projected_to_the_vocabulary(tmp_path: Path, monkeypatch
 
     rows: list[int] = []
 
-    class Counting(trl_utils._ChunkedLogProbFunction):
-        """Counts the positions."""
+    chunked = trl_utils._ChunkedLogProbFunction
 
-        @staticmethod
-        def forward(ctx: Any, hidden: Any, *rest: Any) -> Any:
-            rows.append(hidden.shape[0])
-            return trl_utils._ChunkedLogProbFunction.forward(ctx, hidden, *rest)
+    def forward(ctx: Any, hidden: Any, *rest: Any) -> Any:
+        rows.append(hidden.shape[0])
+        return chunked.forward(ctx, hidden, *rest)
 
-    monkeypatch.setattr(trl_utils, "_ChunkedLogProbFunction", Counting)
+    monkeypatch.setattr(trl_utils, "_ChunkedLogProbFunction", type("Counting", (chunked,), {"forward": staticmethod(forward)}))
     write_small_model(tmp_path / "base", seed=7, width=32, layers=2)
     example = WarmUpExample(
         id="e",
