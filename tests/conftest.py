@@ -43,6 +43,8 @@ hypothesis_settings.load_profile("varve")
 
 ROOT = Path(__file__).parents[1]
 FORBID_SKIPS = os.environ.get("VARVE_FORBID_SKIPS") == "1"
+BROKER_SESSION_S = 120
+"""Longer than the machine ever stops. Nothing kills the broker of the tests."""
 CONTAINERS = os.environ.get("VARVE_TEST_STACK", "embedded") == "containers"
 LONGEST_FILES = (
     "tests/chaos/test_chaos.py",
@@ -106,7 +108,7 @@ def kafka() -> Iterator[str]:
     cache = Settings().cache_path
     jars.fetch(cache)
     with tempfile.TemporaryDirectory(prefix="varve-kafka-") as folder:
-        broker = EmbeddedKafka(data=Path(folder), cache=cache, short_lived=True)
+        broker = EmbeddedKafka(data=Path(folder), cache=cache, short_lived=True, session_s=BROKER_SESSION_S)
         with _running_process(broker.prepare()):
             yield broker.bootstrap
 

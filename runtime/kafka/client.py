@@ -99,7 +99,7 @@ async def _closed_on_cancel(bootstrap: Callable[[], Coroutine[Any, Any, None]]) 
     try:
         await asyncio.shield(exchange)
     except asyncio.CancelledError:
-        connection = inspect.getcoroutinelocals(cast("Coroutine[Any, Any, None]", exchange.get_coro())).get("bootstrap_conn")
+        connection = inspect.getcoroutinelocals(cast(Any, exchange.get_coro())).get("bootstrap_conn")
         exchange.cancel()
         closed = [] if connection is None else [connection.close()]
         await asyncio.wait([exchange, *closed], timeout=_CLOSE_S)

@@ -15,7 +15,7 @@ import httpx
 from tests.waiting import until
 from varve.embedded.ports import HOST, free_port
 
-DEADLINE_S = 60
+DEADLINE_S = 120
 SERVE = (sys.executable, "-m", "varve", "serve")
 
 

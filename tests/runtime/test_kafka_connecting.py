@@ -12,6 +12,7 @@ from aiokafka.conn import AIOKafkaConnection
 
 from runtime.kafka import KafkaOffsets, Producer
 from runtime.kafka.client import admin_client, partition_counts
+from runtime.kafka.topics import create_topic
 from runtime.kafka.transactional import TransactionalProducer
 from runtime.settings import KafkaSettings
 from tests.one_broker import one_broker
@@ -96,9 +97,12 @@ async def test_giving_up_on_a_stopped_broker_leaves_nothing_open(use: Use, kafka
 
 @pytest.mark.parametrize("steps", range(1, 5))
 async def test_a_cancelled_stop_leaves_nothing_open(kafka: str, topic_prefix: str, steps: int) -> None:
-    before = open_connections()
-    offsets = KafkaOffsets(kafka=one_broker(bootstrap=kafka, topic_prefix=topic_prefix))
+    before, settings = open_connections(), one_broker(bootstrap=kafka, topic_prefix=topic_prefix)
+    await create_topic(topic_prefix, config={}, kafka=settings)
+    offsets = KafkaOffsets(kafka=settings)
     await offsets.start()
+    await offsets.end_offsets([topic_prefix])
+    assert len([each for each in open_connections() if each not in before]) == 2
     stopping = asyncio.ensure_future(offsets.stop())
     for _ in range(steps):
         await asyncio.sleep(0)
