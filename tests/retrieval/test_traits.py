@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from retrieval import features, traits
+from retrieval.feature_vector import FeatureVector
 from retrieval.features import FEATURES, features_of
 from retrieval.rankers.learned import LEARNED, linear_scores
 from retrieval.traits import traits_of
@@ -40,7 +41,12 @@ def test_features_without_weight_are_not_computed(monkeypatch: pytest.MonkeyPatc
 
     def counted(name: str) -> features.Feature:
         original = FEATURES[name]
-        return replace(original, compute=lambda found: (computed.append(name), original.compute(found))[1])
+
+        def compute(found: features.CandidateSet) -> FeatureVector:
+            computed.append(name)
+            return original.compute(found)
+
+        return replace(original, compute=compute)
 
     monkeypatch.setattr(features, "FEATURES", {name: counted(name) for name in FEATURES})
     found = features_of("Where does Ann live?", CANDIDATES, NOON)
