@@ -131,6 +131,9 @@ class Quotas:
         """
         quota = self._settings.but(tenant.quota)
         demands = _demand("recalls", quota.recalls_per_second, 1, quota)
+        if not demands and quota.concurrent_recalls is None:
+            yield {}
+            return
         async with self._admitted(tenant, demands, slots=quota.concurrent_recalls) as headers:
             yield headers
 

@@ -39,7 +39,10 @@ _ROUNDS_MISSED: Final = 3
 SWITCH_INTERVAL_S: Final = 0.0005
 """Interval at which the interpreter lock is handed over. A thread that embeds a query needs it three times; with the default
 it would wait up to five milliseconds each time while the event loop works on another large response."""
-_MIDDLE_COLLECTIONS: Final = 1000
+_YOUNG_OBJECTS: Final = 10_000
+"""New objects between two young garbage collections, each of which then takes less than a millisecond. With the default of 700, several
+collections run in each recall and find nothing: its objects are freed when they are no longer referenced."""
+_MIDDLE_COLLECTIONS: Final = 100
 """Young collections between two full garbage collections, each of which blocks every request for ten milliseconds or more. By default there
 are ten, which a thousand results cause; records that are kept are seldom garbage."""
 _CLOSE_S: Final = 8.0
@@ -195,8 +198,8 @@ async def _serve(settings: Settings, eraser: Eraser | None, jobs: Sequence[Servi
         # Loaded objects stay in memory: collecting them again would block requests for tens of milliseconds.
         gc.collect()
         gc.freeze()
-        young, middle, _ = gc.get_threshold()
-        gc.set_threshold(young, middle, _MIDDLE_COLLECTIONS)
+        _, middle, _ = gc.get_threshold()
+        gc.set_threshold(_YOUNG_OBJECTS, middle, _MIDDLE_COLLECTIONS)
         server = _Server(_config(settings, dependencies))
         stop_by(server.stop, grace_s=settings.delivery.drain_timeout_s + _CLOSE_S)
         dependencies.background.on_given_up = server.stop

@@ -145,6 +145,49 @@ class _Shared:
     count: Callable[[Reason], None]
 
 
+_HEAD_START: Final = b"HTTP/1.1 "
+
+
+class OneWriteTransport:
+    """A transport that writes the head of a response together with the first part of its body. uvicorn writes them one after the other.
+
+    Each write is a system call, and wakes up the client.
+
+    Args:
+        transport: The transport.
+        loop: Its event loop.
+    """
+
+    def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
+        self._transport = transport
+        self._loop = loop
+        self._head = b""
+
+    def write(self, data: bytes) -> None:
+        """Writes bytes. The head of a response waits for the next write, but not longer than for the next iteration of the event loop."""
+        if self._head:
+            data, self._head = self._head + data, b""
+        elif data.startswith(_HEAD_START):
+            self._head = data
+            self._loop.call_soon(self._flush)
+            return
+        self._transport.write(data)
+
+    def close(self) -> None:
+        """Closes the connection after all bytes are written."""
+        self._flush()
+        self._transport.close()
+
+    def _flush(self) -> None:
+        if self._head:
+            head, self._head = self._head, b""
+            self._transport.write(head)
+
+    def __getattr__(self, name: str) -> Any:
+        """Everything else is the transport's."""
+        return getattr(self._transport, name)
+
+
 class BoundedProtocol(H11Protocol):
     """One connection.
 
@@ -172,6 +215,7 @@ class BoundedProtocol(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Adds the connection, and starts the time-out of the first request."""
         super().connection_made(transport)
+        self.transport = cast("asyncio.Transport", OneWriteTransport(transport, self.loop))
         victim = self._shared.table.add(self)
         if victim is self:
             self._refuse(_TOO_MANY, "refused")

@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
 
 from retrieval.current_state import by_state
 from retrieval.deduplication import Deduplication
@@ -15,6 +17,8 @@ from retrieval.training.ranked import ranked_candidates, values_of
 from retrieval.traits import traits_of
 from runtime.pieces import map_in_pieces
 from stores.port import ScoredMemory
+
+_NO_RANKS: Final[Mapping[str, int]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +61,8 @@ async def deduplicate(plan: RecallPlan, ranked: RankedCandidates) -> Ranked:
     """
     ranks = ranks_of(ranked.query.found) if plan.request.explain else {}
     deduplication = Deduplication(by_day=plan.names_time)
-    decay = plan.ranker.evidence_decay
-    await map_in_pieces(lambda each: deduplication.add(_hit(each, plan.scoring, decay, ranks.get(each.memory.id, {}))), ranked.found)
+    hit_of = _Hits(plan.scoring, plan.ranker.evidence_decay, ranks).of
+    await map_in_pieces(lambda each: deduplication.add(hit_of(each)), ranked.found)
     hits = deduplication.ranked()
     values = values_of(ranked.query.accepted[:MAX_RERANKED], ranked.query.features) if plan.request.keeps_ranking else {}
     return Ranked(
@@ -73,8 +77,27 @@ async def deduplicate(plan: RecallPlan, ranked: RankedCandidates) -> Ranked:
     )
 
 
-def _hit(found: ScoredMemory, scoring: Scoring, decay: float, ranks: Mapping[str, int]) -> RecallHit:
-    # If neither time nor business has a weight, these parts are computed later, and only for the hits that are returned.
-    score = found.score if scoring.weights.origin_alone else scoring.of(found.memory, found.score).final
-    scores = evidence_scores(found.memory, score, decay)
-    return RecallHit(found.memory, score, {"origin": found.score, **found.parts}, traits_of(found.memory).evidence, scores, ranks=ranks)
+class _Hits:
+    """Makes hits of candidates.
+
+    Args:
+        scoring: The final scoring.
+        decay: See :func:`retrieval.ranking.evidence_scores`.
+        ranks: By memory id, its ranks among the candidates.
+    """
+
+    def __init__(self, scoring: Scoring, decay: float, ranks: Mapping[str, Mapping[str, int]]) -> None:
+        self._scoring = scoring
+        self._origin_alone = scoring.weights.origin_alone
+        self._decay = decay
+        self._ranks = ranks
+
+    def of(self, found: ScoredMemory) -> RecallHit:
+        """The hit of a candidate."""
+        memory, origin, parts = found
+        # If neither time nor business has a weight, these parts are computed later, and only for the hits that are returned.
+        score = origin if self._origin_alone else self._scoring.of(memory, origin).final
+        evidence = traits_of(memory).evidence
+        scores = (score,) if len(evidence) == 1 else evidence_scores(memory, score, self._decay)
+        ranks = self._ranks.get(memory.id, {}) if self._ranks else _NO_RANKS
+        return RecallHit(memory, score, {"origin": origin, **parts}, evidence, scores, None, None, None, ranks)

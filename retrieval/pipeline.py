@@ -28,7 +28,7 @@ from models.embedding.port import Embedder
 from retrieval.candidates import deduplicate, rank
 from retrieval.context import Context, messages_of, pack
 from retrieval.paths import PathName, Unavailable, left_out, timed
-from retrieval.plan import RecallPlan, plan_recall
+from retrieval.plan import RecallPlan, plan_recall, reads_of
 from retrieval.profiles import BUILT_IN, Profile
 from retrieval.rankers.base import Scored
 from retrieval.request import NO_TAIL, RecallHit, RecallRequest, RecallResponse
@@ -41,7 +41,7 @@ from retrieval.retrievers.memories import KnownPositions, Memories, MemoryRetrie
 from retrieval.retrievers.recent import RecentRetriever
 from retrieval.retrievers.session_tail import SessionTailRetriever, SessionTails
 from retrieval.retrievers.tree import MAX_EVENTS, TreeRetriever
-from retrieval.rewriting import QueryRewriter, ReadTurn, Rewritten, no_turn
+from retrieval.rewriting import QueryRewriter, ReadTurn, Rewritten, asks_a_model, no_turn
 from retrieval.scoring import Scorer
 from retrieval.selection import Ranked, selected, with_further
 from retrieval.steps import note_step
@@ -138,6 +138,8 @@ class RecallPipeline:
             if request.mode not in (None, "fast"):
                 raise ValueError(f"this recall has no model for the mode {request.mode!r}")
             return Rewritten(request=request)
+        if not asks_a_model(request):
+            return Rewritten(request=request)
         began = time.perf_counter()
         rewritten = await self._rewriter.rewrite(self.plan(request), reader=self, until=until, turn=turn)
         if rewritten.fields or rewritten.topics or rewritten.unavailable or rewritten.memories is not None:
@@ -156,13 +158,13 @@ class RecallPipeline:
             VarveError: If all parts are left out, and the memories for another reason than the deadline; or if a part has a defect.
         """
         plan = self.plan(rewritten.request)
-        memories, entities, tail, further = await asyncio.gather(
-            self._attempt(self._ready(rewritten, plan), "memories", until),
-            self._retrieve(self._entities, plan, until),
-            self._retrieve(self._tail, plan, until),
-            asyncio.gather(*(self._retrieve(each, plan, until) for each in self._further)),
-        )
-        by_path = {each.name: found for each, found in zip(self._further, further, strict=True)}
+        started = asyncio.ensure_future(self._attempt(self._ready(rewritten, plan), "memories", until))
+        entities_started, tail_started = self._started(self._entities, plan, until), self._started(self._tail, plan, until)
+        further = {each.name: task for each in self._further if (task := self._started(each, plan, until)) is not None}
+        tasks = (started, entities_started, tail_started, *further.values())
+        await asyncio.gather(*(each for each in tasks if each is not None))
+        memories, entities, tail = started.result(), _result_of(entities_started), _result_of(tail_started)
+        by_path = {name: each.result() for name, each in further.items()}
         degraded = left_out({"session_tail": tail, "memories": memories, **by_path, "entities": entities}, self._metrics)
         nearest = _or_else(entities, Entities([]))
         if not nearest.is_complete:
@@ -319,18 +321,20 @@ class RecallPipeline:
 
     def results_read(self, request: RecallRequest) -> int:
         """How many results a recall reads from the store, to admit it."""
-        plan = self.plan(request)
-        links = plan.further_paths.get("links")
+        limit, paths = reads_of(request, settings=self._settings, profiles=self.profiles)
+        links = paths.get("links")
         of_links = 0 if links is None else STARTS + links.hops * min(MAX_VISITED, STARTS * links.fan_out**links.hops)
         most = {"keywords": MAX_MEMORIES, "links": of_links, "tree": MAX_EVENTS, "topics": 0}
-        return plan.limit + sum(most.get(name, path.quota) for name, path in plan.further_paths.items())
+        return limit + sum(most.get(name, path.quota) for name, path in paths.items())
 
     async def _ready(self, rewritten: Rewritten, plan: RecallPlan) -> tuple[Ranked | None, tuple[LogPosition, ...]]:
         return await self._ranked(plan) if rewritten.memories is None else rewritten.memories
 
-    async def _retrieve(self, retriever: Retriever[T], plan: RecallPlan, until: float | None) -> T | Unavailable | None:
-        if not retriever.applies_to(plan):
-            return None
+    def _started(self, retriever: Retriever[T], plan: RecallPlan, until: float | None) -> asyncio.Task[T | Unavailable] | None:
+        """The task of a retriever. None: the recall does not ask for it, and needs no task."""
+        return asyncio.ensure_future(self._retrieve(retriever, plan, until)) if retriever.applies_to(plan) else None
+
+    async def _retrieve(self, retriever: Retriever[T], plan: RecallPlan, until: float | None) -> T | Unavailable:
         began = time.perf_counter()
         found = await self._attempt(retriever.retrieve(plan), retriever.name, until)
         note_step(retriever.name, began, found=len(found) if isinstance(found, list) else None)
@@ -338,6 +342,10 @@ class RecallPipeline:
 
     async def _attempt(self, part: Awaitable[T], name: PathName, until: float | None) -> T | Unavailable:
         return await part if until is None else await timed(part, name=name, until=until, metrics=self._metrics)
+
+
+def _result_of(task: asyncio.Task[T] | None) -> T | None:
+    return None if task is None else task.result()
 
 
 def _or_else(found: T | Unavailable | None, default: T) -> T:

@@ -85,7 +85,7 @@ def plan_recall(request: RecallRequest, *, settings: RecallSettings, profiles: M
         ValueError: If the weights exceed 1 together, or the profile is unknown.
     """
     method = request.method
-    profile = named(profiles, request.profile or (method and method.retrieval.profile) or settings.profile)
+    profile = _profile_of(request, settings, profiles)
     defaults = profile.over(settings)
     searched = replace(request.filter, not_expired_at=now)
     moment = request.filter.as_of or now
@@ -109,11 +109,38 @@ def plan_recall(request: RecallRequest, *, settings: RecallSettings, profiles: M
         scoring=Scoring(weights=weights, type_weights=request.type_weights, now=moment),
         limit=request.limit or defaults.limit,
         prefetch=defaults.prefetch,
-        mode=request.mode or (method and method.retrieval.mode) or "fast",
+        mode=mode_of(request),
         further_paths=_further_paths(request, defaults.keyword_quota),
         min_origin_score=_given(request.min_origin_score, defaults.min_origin_score),
         min_confidence=_given(request.min_confidence, defaults.min_confidence),
     )
+
+
+def mode_of(request: RecallRequest) -> RecallMode:
+    """The request's mode, or the memory method's, or else ``fast``."""
+    return request.mode or (request.method and request.method.retrieval.mode) or "fast"
+
+
+def reads_of(
+    request: RecallRequest, *, settings: RecallSettings, profiles: Mapping[str, Profile]
+) -> tuple[int, Mapping[str, RetrievalPath]]:
+    """The most hits of a recall, and its further retrievers by name.
+
+    Args:
+        request: The recall.
+        settings: The defaults.
+        profiles: The profiles that the request may name.
+
+    Raises:
+        ValueError: If the profile is unknown.
+    """
+    defaults = _profile_of(request, settings, profiles).over(settings)
+    return request.limit or defaults.limit, _further_paths(request, defaults.keyword_quota)
+
+
+def _profile_of(request: RecallRequest, settings: RecallSettings, profiles: Mapping[str, Profile]) -> Profile:
+    method = request.method
+    return named(profiles, request.profile or (method and method.retrieval.profile) or settings.profile)
 
 
 def _further_paths(request: RecallRequest, keyword_quota: int) -> dict[str, RetrievalPath]:

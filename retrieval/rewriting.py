@@ -12,7 +12,7 @@ from typing import Any, Final, TypeVar
 from memory.positions import LogPosition
 from retrieval.expansion import Expansion
 from retrieval.paths import PathName, Unavailable, timed
-from retrieval.plan import RecallPlan
+from retrieval.plan import RecallPlan, mode_of
 from retrieval.request import RecallHit, RecallRequest
 from retrieval.retrievers.topics import TopicRetriever
 from retrieval.selection import Ranked
@@ -49,6 +49,13 @@ class Rewritten:
     """The models that have failed."""
     fields: dict[str, Any] = field(default_factory=dict)
     """By the mode's field in the response, what the model contributed; None: nothing."""
+
+
+def asks_a_model(request: RecallRequest) -> bool:
+    """Whether a model rewrites the recall or selects topics for it."""
+    method = request.method
+    paths = () if method is None else method.retrieval.paths
+    return mode_of(request) != "fast" or any(each.name == TopicRetriever.name for each in paths)
 
 
 class QueryRewriter:

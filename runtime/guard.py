@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from memory.errors import VarveError
 from runtime.background import run_in_background
@@ -48,7 +48,10 @@ class Guard:
         self._timeout_s = timeout_s
         self._probe_timeout_s = probe_timeout_s
         self._retry_s = retry_s
-        self._calls: set[asyncio.Task[Any]] = set()
+        self._calls: set[asyncio.Timeout] = set()
+        """The time limits of the pending calls."""
+        self._withdrawn: set[asyncio.Timeout] = set()
+        """Those that end because the breaker opened."""
         self._inquiry: asyncio.Task[None] | None = None
         self._breaker = CircuitBreaker(failures=1, reset_s=retry_s)
 
@@ -64,24 +67,32 @@ class Guard:
             VarveError: The error that ``unavailable`` makes, if the dependency is unavailable or hangs; or the call's own error.
         """
         self._require_closed()
-        task = asyncio.ensure_future(_awaited(call()))
-        self._calls.add(task)
+        limit, task = asyncio.timeout(self._timeout_s), asyncio.current_task()
+        assert task is not None
+        cancels = task.cancelling()
         try:
-            await asyncio.wait((task,), timeout=self._timeout_s)
-        finally:
-            self._calls.discard(task)
-            is_late = not task.done()
-            task.cancel()
-        if is_late:
-            self.suspect()
-            raise self._unavailable(f"{self._name} did not answer within {self._timeout_s:g} s")
-        try:
-            return task.result()
+            # In the caller's task: a task of its own and a wait for it would take ten times as long.
+            async with limit:
+                self._calls.add(limit)
+                return await call()
         except asyncio.CancelledError:
+            if task.cancelling() > cancels:
+                raise
+            # The dependency's client cancelled what the call waits for.
             raise self._unavailable(f"{self._name} became unavailable while this call was pending") from None
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            if limit in self._withdrawn:
+                raise self._unavailable(f"{self._name} became unavailable while this call was pending") from None
+            self.suspect()
+            raise self._unavailable(f"{self._name} did not answer within {self._timeout_s:g} s") from None
         except self._outage:
             self.suspect()
             raise
+        finally:
+            self._calls.discard(limit)
+            self._withdrawn.discard(limit)
 
     async def check(self) -> None:
         """Sends the probe, for readiness checks. The result also affects the breaker.
@@ -114,8 +125,10 @@ class Guard:
         if not await self._answers():
             self._breaker.record_failure(time.monotonic())
             _log.warning("dependency_away", dependency=self._name, waiting_calls=len(self._calls))
-            for call in self._calls:
-                call.cancel()
+            self._withdrawn |= self._calls
+            for limit in self._calls:
+                if not limit.expired():
+                    limit.reschedule(asyncio.get_running_loop().time())
             while self.is_open:
                 await asyncio.sleep(self._retry_s)
                 if await self._answers():
@@ -140,7 +153,3 @@ class Guard:
             _log.error("probe_failed", dependency=self._name, exc_info=error)
             return False
         return True
-
-
-async def _awaited(awaitable: Awaitable[T]) -> T:
-    return await awaitable

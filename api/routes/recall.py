@@ -112,7 +112,7 @@ def _hit_fields(hit: RecallHit, *, explain: bool) -> dict[str, Any]:
         "superseded_by": hit.superseded_by,
         "keyword": hit.keyword,
     }
-    return {**fields, "parts": hit.parts, "ranks": hit.ranks} if explain else fields
+    return {**fields, "parts": hit.parts, "ranks": dict(hit.ranks)} if explain else fields
 
 
 def _candidate_fields(candidate: tuple[str, CandidateOutcome]) -> dict[str, Any]:

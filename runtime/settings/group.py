@@ -12,4 +12,4 @@ class Group(BaseModel):
 
     def but(self, own: Self) -> Self:
         """These settings, overridden by all values that ``own`` sets explicitly, including nulls."""
-        return self.model_copy(update={name: getattr(own, name) for name in own.model_fields_set})
+        return self if not own.model_fields_set else self.model_copy(update={name: getattr(own, name) for name in own.model_fields_set})

@@ -235,7 +235,7 @@ class _Connection:
 
 def _scored_memory(found: tuple[str, float, dict[str, float]]) -> ScoredMemory:
     record, score, parts = found
-    return ScoredMemory(memory_of(record), clamp_score(score), parts)
+    return ScoredMemory(memory_of(record), score if 0.0 <= score <= 1.0 else clamp_score(score), parts)
 
 
 def _upsert_request(points: Sequence[Point]) -> tuple[dict[str, Any], bytes]:

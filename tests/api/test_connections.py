@@ -1,10 +1,13 @@
 """The connection that is closed for a newer one."""
 
+import asyncio
+from typing import cast
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.timeouts import ConnectionTable
+from api.timeouts import ConnectionTable, OneWriteTransport
 
 Step = tuple[str, int]
 
@@ -68,3 +71,36 @@ def test_removed_connections_stay_removed() -> None:
 def test_limits_below_one_are_refused() -> None:
     with pytest.raises(ValueError, match="at least 1"):
         ConnectionTable[str](limit=0)
+
+
+class Written:
+    """A transport that keeps what is written to it."""
+
+    def __init__(self) -> None:
+        self.writes: list[bytes] = []
+
+    def write(self, data: bytes) -> None:
+        self.writes.append(data)
+
+    def close(self) -> None:
+        self.writes.append(b"closed")
+
+
+async def test_a_head_is_written_with_the_body() -> None:
+    raw = Written()
+    transport = OneWriteTransport(cast("asyncio.Transport", raw), asyncio.get_running_loop())
+    for part in (b"HTTP/1.1 200 OK\r\n\r\n", b"body", b"more"):
+        transport.write(part)
+    await asyncio.sleep(0)
+    assert raw.writes == [b"HTTP/1.1 200 OK\r\n\r\nbody", b"more"]
+
+
+async def test_a_head_without_a_body_is_not_held_back() -> None:
+    raw = Written()
+    transport = OneWriteTransport(cast("asyncio.Transport", raw), asyncio.get_running_loop())
+    transport.write(b"HTTP/1.1 200 OK\r\n\r\n")
+    await asyncio.sleep(0)
+    assert raw.writes == [b"HTTP/1.1 200 OK\r\n\r\n"]
+    transport.write(b"HTTP/1.1 204 No Content\r\n\r\n")
+    transport.close()
+    assert raw.writes[1:] == [b"HTTP/1.1 204 No Content\r\n\r\n", b"closed"]

@@ -2,12 +2,12 @@
 
 import gc
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
 
 from retrieval import features, traits
+from retrieval.feature_vector import FeatureVector
 from retrieval.features import FEATURES, features_of
 from retrieval.rankers.learned import LEARNED, linear_scores
 from retrieval.traits import traits_of
@@ -42,7 +42,7 @@ def test_features_without_weight_are_not_computed(monkeypatch: pytest.MonkeyPatc
     def counted(name: str) -> features.Feature:
         original = FEATURES[name]
 
-        def compute(found: Any) -> Any:
+        def compute(found: features.CandidateSet) -> FeatureVector:
             computed.append(name)
             return original.compute(found)
 

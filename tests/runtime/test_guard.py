@@ -114,6 +114,7 @@ async def test_one_bad_call_is_nobody_elses_outage() -> None:
                 await guard.run(bad)
             while dependency.questions < number:
                 assert await guard.run(dependency.call) == "answer"
+                await asyncio.sleep(0)
         assert not guard.is_open
 
 
@@ -167,3 +168,24 @@ async def test_a_caller_that_leaves_takes_its_call_along() -> None:
         caller.cancel()
         await left.wait()
     assert dependency.questions == 0
+
+
+async def test_a_cancelled_wait_of_the_client_is_an_outage() -> None:
+    async def cancelled_inside() -> None:
+        inner: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        inner.cancel()
+        await inner
+
+    async with guarded(Dependency()) as guard:
+        with pytest.raises(RedisUnavailableError, match="became unavailable while this call was pending"):
+            await guard.run(cancelled_inside)
+
+
+async def test_a_deadline_of_the_caller_is_no_outage() -> None:
+    dependency = Dependency()
+    dependency.answers.clear()
+    async with guarded(dependency, timeout_s=1000) as guard:
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.01):
+                await guard.run(dependency.call)
+        assert (guard.is_open, dependency.questions) == (False, 0)
