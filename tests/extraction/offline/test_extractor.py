@@ -294,3 +294,15 @@ async def test_an_assistants_repetition_is_no_newer_value(embedder: Embedder) ->
 
     assert [(event.type, event.properties) for event in extraction.events if event.message_ids[0] == "g"] == [("fact", {})]
     assert all(patch.message_ids == ["u"] for patch in extraction.patches)
+
+
+async def test_patches_edit_only_the_entities_that_are_named(embedder: Embedder) -> None:
+    extractor = OfflineExtractor(embedder=embedder)
+    texts = ("I live in Oslo.", "I love rye bread.", "My sister is called Ann.", "I work as a nurse.")
+    for name in scenario_names():
+        read, schema = window(messages_of(*texts)), scenario(name)
+        named = extractor.edited_entities(read, schema)
+        found = await extractor.extract(read, schema, ExtractionContext())
+        assert {(each.entity_type, each.entity_key) for each in found.patches} <= set(named)
+    profile = extractor.edited_entities(window(messages_of(*texts)), scenario("companion"))
+    assert [(each.type, each.key) for each in profile] == [("user_profile", "mara")]
