@@ -35,7 +35,7 @@ def drain_each_broker() -> Injection:
             # The broker that returns is last: the next one to be drained leads some partitions.
             await _reassign(kafka, {each: [*brokers[1:], brokers[0], drained] for each, brokers in without.items()})
             moved += len(before)
-        context.measured |= {"partitions_moved": moved, "reassignment_s": round(time.monotonic() - began, 1)}
+        context.measured.update(partitions_moved=moved, reassignment_s=round(time.monotonic() - began, 1))
 
     return inject
 
