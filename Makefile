@@ -20,7 +20,7 @@ ifneq ($(wildcard /etc/ssl/certs),)
 export UV_SYSTEM_CERTS ?= 1
 endif
 
-.PHONY: help setup demo picture test isolation properties signals erasure chaos chaos-selection chaos-mutants lint bench-stream bench-freshness bench-ingest bench-extraction bench-reads bench-operators bench-timelines bench-recall test-cluster test-image test-helm test-dashboards test-producers test-mcp test-compat test-frameworks test-openapi test-typescript console test-console train-sift-smoke load docs generated check lock
+.PHONY: help setup demo picture test isolation properties signals erasure chaos chaos-selection chaos-mutants lint bench-stream bench-freshness bench-ingest bench-extraction bench-reads bench-operators bench-timelines bench-recall bench-peers test-cluster test-image test-helm test-dashboards test-producers test-mcp test-compat test-frameworks test-openapi test-typescript console test-console train-sift-smoke load docs generated check lock
 
 help: ## show the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1  \2/p' Makefile
@@ -93,6 +93,9 @@ bench-reads: setup ## measure one tenant's recalls while another floods the serv
 
 bench-recall: setup ## measure recalls by tenants, memories and callers on the Qdrant engine: build/reports/recall.json
 	$(BIN)/python -m benchmarks.recall $(BENCH_RECALL_ARGS)
+
+bench-peers: setup .venv-peer-mem0/.installed .venv-peer-hindsight/.installed ## measure Varve, mem0, Hindsight and plain search in one run (PEERS_ARGS="--data FOLDER", with LoCoMo): build/reports/peers.json
+	$(BIN)/python -m benchmarks.peers $(PEERS_ARGS)
 
 test-image: setup .venv-checks/.installed ## lint the image and the Compose file, install the image's contents, and run every role of the image where podman or Docker is installed
 	VARVE_TEST_CHECKS=$(CURDIR)/.venv-checks VARVE_TEST_CONTAINER_ENGINE=$(CONTAINER_ENGINE) \
