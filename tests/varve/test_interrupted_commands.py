@@ -72,7 +72,7 @@ OPTIONS: Final[dict[Command, Command]] = {
 """Further arguments of commands."""
 FILES: Final[dict[Command, str]] = {("apply",): "documents.json", ("import",): "export.json"}
 """The files of commands that take other files than messages."""
-ENDLESS: Final[frozenset[Command]] = frozenset({("dev",), ("worker",), ("serve",), ("canary",), ("reindex",)})
+ENDLESS: Final[frozenset[Command]] = frozenset({("dev",), ("worker",), ("serve",), ("canary",), ("reindex",), ("generations", "work")})
 """Go on until a signal, which is no failure of theirs."""
 ENVIRONMENT: Final[dict[Command, dict[str, str]]] = {
     ("tenants", "promote"): {"VARVE_STORE__KIND": "server", "VARVE_STORE__URL": "http://{mute}"},
