@@ -177,7 +177,7 @@ def zygote(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Zygote]:
     (folder / "messages.jsonl").write_bytes(b"\n".join(map(orjson.dumps, turns)))
     (folder / "documents.json").write_bytes(orjson.dumps({"apiVersion": "varve/v1", "kind": "Tenant", "name": "acme"}))
     (folder / "export.json").write_bytes(orjson.dumps([{"memory": "I like tea.", "user_id": "ada", "created_at": "2024-05-06"}]))
-    # Who connects waits for a response for ever.
+    # Who connects waits for a response forever.
     with socket.create_server(("127.0.0.1", 0), backlog=4096) as mute, socket.socket(socket.AF_UNIX) as store:
         store.bind(str(folder / "edge.sock"))
         store.listen(4096)
