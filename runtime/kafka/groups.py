@@ -20,9 +20,10 @@ from aiokafka.errors import (
     for_code,
 )
 from aiokafka.protocol.admin import DeleteGroupsRequest
+from aiokafka.protocol.group import LeaveGroupRequest
 from aiokafka.structs import OffsetAndMetadata
 
-from runtime.errors import GroupInUseError
+from runtime.errors import GroupInUseError, KafkaUnavailableError
 from runtime.kafka.client import admin_client, client_options, connect, kafka_faults
 from runtime.settings import KafkaSettings
 
@@ -95,6 +96,28 @@ class ConsumerGroups:
         finally:
             await consumer.stop()
 
+    async def remove(self, group: str, member: str) -> bool:
+        """Removes a member whose process has ended, so that its partitions move before its session expires.
+
+        Args:
+            group: Name of the group.
+            member: The id that Kafka has given the member.
+
+        Returns:
+            Whether the group had this member.
+
+        Raises:
+            KafkaUnavailableError: If the group's coordinator does not answer.
+        """
+        async with admin_client(self._kafka) as admin, asyncio.timeout(self._kafka.request_timeout_s):
+            coordinator = await admin.find_coordinator(group)
+            response = await admin._send_request_to_node(coordinator, LeaveGroupRequest(group, member))  # noqa: SLF001 - aiokafka has the request, and no method for it
+        if response.error_code == UnknownMemberIdError.errno:
+            return False
+        if response.error_code:
+            raise KafkaUnavailableError(f"group {group} does not remove its member {member}: {for_code(response.error_code).__name__}")
+        return True
+
     async def delete(self, group: str) -> None:
         """Deletes a group without members, with its committed offsets. A group that does not exist is no error.
 
@@ -117,7 +140,7 @@ async def _deletion_error(admin: AIOKafkaAdminClient, group: str) -> type[KafkaE
         coordinator = await admin.find_coordinator(group)
     except _SETTING_UP as error:
         return type(error)
-    response = await admin._send_request(DeleteGroupsRequest([group]), coordinator)  # noqa: SLF001 - it has no public method
+    response = await admin._send_request_to_node(coordinator, DeleteGroupsRequest([group]))  # noqa: SLF001 - it has no public method
     ((_, code),) = response.results
     return for_code(code) if code else None
 
