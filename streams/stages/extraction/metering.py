@@ -1,8 +1,9 @@
 """Limits of a worker that extracts history again: a budget of its own, and a turn for each window."""
 
+from collections.abc import Sequence
 from typing import Protocol
 
-from extraction.port import ExtractionContext, Extractor
+from extraction.port import EntityName, ExtractionContext, Extractor
 from memory.records import Extraction, Window
 from memory.schema.model import MemorySchema
 from models.llm.budget import Budget
@@ -41,6 +42,10 @@ class MeteredExtractor:
     def name(self) -> str:
         """See :attr:`Extractor.name`."""
         return self._extractor.name
+
+    def edited_entities(self, window: Window, schema: MemorySchema) -> Sequence[EntityName] | None:
+        """See :meth:`Extractor.edited_entities`."""
+        return self._extractor.edited_entities(window, schema)
 
     async def extract(self, window: Window, schema: MemorySchema, context: ExtractionContext) -> Extraction:
         """See :meth:`Extractor.extract`."""
