@@ -7,6 +7,8 @@ from pydantic import ConfigDict, Field
 
 from api.openapi import ResponseModel, Responses, answers
 from control.documents import Role, Scope
+from memory.records.read import ReadKind
+from memory.records.trust import EntityTrust, TrustLevel
 
 DONE: Final = "It is in force, and this process knows it."
 
@@ -36,6 +38,8 @@ class TenantView(ResponseModel):
     """Its time zone, and the markup that is removed from its messages; empty: neither."""
     retention: dict[str, str]
     """How long results of each type, and raw messages, are kept; empty: forever."""
+    trust: dict[str, Any]
+    """Its levels of trust in sources; empty: every source is normal."""
     keys: int
     method: str
     """The memory method of the live generation."""
@@ -119,6 +123,43 @@ class HoldChanged(Changed):
 
     subject: str
     """The SHA-256 digest of the user; `-`: every user of the tenant."""
+
+
+class ReadView(ResponseModel):
+    """A recorded read of a user's memories."""
+
+    time: datetime
+    key_id: str
+    """The id of the API key, or the subject of an identity provider's token."""
+    what: ReadKind
+    memory_ids: list[str]
+    left_out: int
+    """Number of further memories."""
+
+
+class Reads(ResponseModel):
+    """The recorded reads of a user's memories."""
+
+    reads: list[ReadView]
+
+
+class TrustView(ResponseModel):
+    """A tenant's levels of trust in the sources of its memories."""
+
+    tenant: str
+    sources: dict[str, TrustLevel]
+    """By source; every other source is `normal`."""
+    entities_from: EntityTrust
+    """The lowest level of what changes entities."""
+    version: int
+    """Grows with every change. 0: the levels were never set."""
+    changed_at: datetime | None
+    is_applied: bool
+    """Whether everything that was extracted before has these levels, too."""
+
+
+class TrustChanged(Changed, TrustView):
+    """Changed levels. What was extracted before gets them within a few seconds: see `is_applied` of `GET /v1/admin/trust`."""
 
 
 class _KeyView(ResponseModel):
@@ -228,4 +269,7 @@ PLACE: Final[Responses] = answers(ControlPlace, description="This process's view
 AUDIT: Final[Responses] = answers(AuditRecords, description="The records.")
 VERDICT: Final[Responses] = answers(AuditVerdict, description="The result of the check.")
 HOLDS: Final[Responses] = answers(HoldViews, description="The holds, the oldest first.")
+READS: Final[Responses] = answers(Reads, description="The reads, newest first.")
+TRUST: Final[Responses] = answers(TrustView, description="The tenant's levels.")
+TRUST_CHANGED: Final[Responses] = answers(TrustChanged, description=DONE)
 HOLD_CHANGED: Final[Responses] = answers(HoldChanged, description=DONE)

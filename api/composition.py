@@ -12,6 +12,7 @@ from api.entity_history import EntitiesAsOf
 from api.erasures import Erasures
 from api.previews import Previews
 from api.quotas import MemoryCounts, Quotas
+from api.read_audit import ReadAudit
 from api.read_your_writes import StorePositions
 from api.recall_log import RecallLog
 from api.stage_overview import StageOverview
@@ -123,6 +124,15 @@ async def open_dependencies(
             metrics=metrics(),
         )
         stack.push_async_callback(recall_log.close)
+        read_audit = ReadAudit(
+            producer=producer,
+            topic_prefix=settings.kafka.topic_prefix,
+            rate=settings.read_audit.rate,
+            max_pending=settings.service.max_pending_recalls,
+            metrics=metrics(),
+            clock=clock,
+        )
+        stack.push_async_callback(read_audit.close)
         memory_counts = MemoryCounts(store=store)
         stack.push_async_callback(memory_counts.close)
         usage = BackgroundUsage(producer=producer, topic=settings.topic(USAGE.name), max_pending=settings.service.max_pending_recalls)
@@ -161,7 +171,7 @@ async def open_dependencies(
         if erasures.is_equipped:
             background.add("erasures-looking", erasures.look)
         for job in jobs:
-            work = partial(job.work, store=store, redis=redis, metrics=metrics())
+            work = partial(job.work, tenants=tenants, store=store, redis=redis, metrics=metrics())
             background.add(job.name, PeriodicJob(job.name, interval_s=job.interval_s, redis=redis, work=work).run)
         if settings.webhooks.enabled and settings.signing.secret is not None:
             webhooks = Webhooks(settings=settings, tenants=tenants, producer=producer, metrics=metrics(), clock=clock)
@@ -187,6 +197,7 @@ async def open_dependencies(
             profiles=profiles,
             recall=recall,
             recall_log=recall_log,
+            read_audit=read_audit,
             quotas=Quotas(
                 settings=settings.quota,
                 limiter=RateLimiter(redis=redis, purpose="quota", metrics=metrics()),

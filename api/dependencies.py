@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from api.identity_provider import IdentityProvider
     from api.previews import Previews
     from api.quotas import Quotas
+    from api.read_audit import ReadAudit
     from api.read_your_writes import StorePositions
     from api.recall_log import RecallLog
     from api.stage_overview import StageOverview
@@ -65,6 +66,7 @@ class Dependencies:
     """The ranking profiles that a recall may name."""
     recall: "RecallPipeline"
     recall_log: "RecallLog"
+    read_audit: "ReadAudit"
     quotas: "Quotas"
     admission: "Admission"
     erasures: "Erasures"

@@ -16,6 +16,7 @@ from memory.errors import SchemaError
 from memory.records import Contribution, HistoryEntry, Memory
 from memory.records.limits import Time
 from memory.schema.model import EntityType
+from memory.trust import at_least
 from operators.former_fields import with_former_fields
 from operators.history import Fold, KnownStep, Moment, beginning, in_order
 from operators.history_walk import CandidateOutcome, HistoryWalk, SeenChange, SeenStep
@@ -241,7 +242,9 @@ class EntitiesAsOf:
             StoreUnavailableError: If the store does not respond.
         """
         found = await asyncio.gather(*(self._earlier(request, each) for each in entities))
-        return Entities([entity for entity, _ in found if entity is not None], all(is_stored for _, is_stored in found))
+        lowest = request.filter.min_trust
+        seen = [each for each, _ in found if each is not None and (lowest is None or at_least(each.trust or "normal", lowest))]
+        return Entities(seen, all(is_stored for _, is_stored in found))
 
     async def _earlier(self, request: RecallRequest, entity: Memory) -> tuple[Memory | None, bool]:
         history = EntityHistory(store=self._store, tenants=self._tenants, tenant=request.scope.tenant, entity=entity.id)

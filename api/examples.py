@@ -120,9 +120,18 @@ _TENANT: Final = {
     "signing": {},
     "messages": {"time_zone": "Europe/Oslo"},
     "retention": {"messages": "1y"},
+    "trust": {"sources": {"tool:browser": "untrusted"}},
     "keys": 1,
     "generation": "",
     "generations": [],
+}
+_TRUST: Final = {
+    "tenant": "acme",
+    "sources": {"app:crm": "trusted", "tool:*": "untrusted"},
+    "entities_from": "normal",
+    "version": 1764234000000,
+    "changed_at": _TIME,
+    "is_applied": True,
 }
 _SUBJECT: Final = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
 
@@ -538,6 +547,10 @@ EXAMPLES: Final[dict[str, Example]] = {
     "start_erasure": Example(
         {**_CHANGED, "subject": _SUBJECT, "resumable": True}, {"tenant": "acme", "user": "ann", "reason": "request 4711"}
     ),
+    "get_trust": Example(_TRUST),
+    "update_trust": Example(
+        {**_CHANGED, **_TRUST, "is_applied": False}, {"tenant": "acme", "sources": {"app:crm": "trusted", "tool:*": "untrusted"}}
+    ),
     "list_holds": Example({"holds": [_HOLD]}),
     "create_hold": Example({**_CHANGED, "settled": True, "subject": _SUBJECT}, {"tenant": "acme", "user": "ann", "reason": "case 2026-17"}),
     "delete_hold": Example({**_CHANGED, "subject": _SUBJECT}),
@@ -593,6 +606,7 @@ EXAMPLES: Final[dict[str, Example]] = {
             "total": 1,
         }
     ),
+    "list_reads": Example({"reads": [{"time": _TIME, "key_id": "k1", "what": "recall", "memory_ids": [_EVENT["id"]], "left_out": 0}]}),
     "verify_audit": Example({"changes": 12, "records": 19, "digest": _SUBJECT, "problems": []}),
     "get_health": Example({"status": "ok"}),
 }

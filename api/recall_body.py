@@ -15,6 +15,7 @@ from memory.keys import entity_key, entity_key_parts, key_part
 from memory.records.limits import Time
 from memory.records.message import Name
 from memory.schema.model import MemorySchema
+from memory.trust import MinTrust
 from retrieval.context import MIN_TOKENS
 from retrieval.profiles import known
 from retrieval.request import MOST_SIFTED, HistoryContent, RecallMode, RecallRequest, SiftOptions, TailRequest
@@ -141,6 +142,8 @@ class QueryBody(RequestModel):
     """Only memories that may have happened at this time or later."""
     until: Time | None = None
     """Only memories that may have happened before this time."""
+    min_trust: MinTrust | None = None
+    """Only memories whose sources all have at least this level of trust: ``normal`` or ``trusted``. Default: also untrusted ones."""
     as_of: Time | None = None
     """Only memories that happened at this time or before, and entities as they were then. Default: as they are now."""
     profile: Name | None = None
@@ -206,6 +209,7 @@ class QueryBody(RequestModel):
             since=self.since,
             until=self.until,
             as_of=self.as_of,
+            min_trust=self.min_trust,
             at=() if self.at is None else self.at.positions,
             generation=caller.tenant.generation,
         )

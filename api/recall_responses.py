@@ -7,6 +7,7 @@ from pydantic import Field, JsonValue
 
 from api.openapi import ResponseModel, Responses, answers
 from api.responses import LIMITS, Position
+from memory.records.trust import TrustLevel
 
 
 class TailMessage(ResponseModel):
@@ -187,6 +188,8 @@ class MemoryView(ResponseModel):
     said: str | None = None
     """Only for events that a model worded: the words of the first message."""
     extractor: str | None = None
+    trust: TrustLevel | None = None
+    """The lowest trust in its sources. Missing: `normal`."""
     generation: str
     version: int
     """Grows with each change of the memory."""

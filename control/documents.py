@@ -13,6 +13,7 @@ from control.erasure import ERASURE, Erasure, subject_of
 from control.hold import HOLD, Hold
 from control.message_signing import SigningPolicy
 from control.reextraction import REEXTRACTION, Reextraction
+from control.tenant_trust import TenantTrust
 from control.webhooks import Webhook
 from memory.keys import encode_key
 from memory.message_preparation import MessageSettings
@@ -131,6 +132,8 @@ class Tenant(Document):
     """Time zone and markup of its messages."""
     retention: RetentionPolicy = Field(default_factory=dict)
     """How long results of each type, and raw messages, are kept (:mod:`memory.retention`). Default: forever."""
+    trust: TenantTrust = TenantTrust()
+    """Trust in the sources of its memories (:mod:`memory.trust`)."""
     webhooks: tuple[Webhook, ...] = ()
     """Receivers of the changes of its memories."""
     generation: str = ""

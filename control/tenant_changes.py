@@ -20,7 +20,7 @@ from memory.text import problem_of_name
 def add_tenant(
     draft: Draft, tenant_id: str, *, schema: str | MemorySchema, method: str | MethodDocument | None = None, **fields: Any
 ) -> Tenant:
-    """Adds a tenant. A removed tenant returns without its keys and generations; its drops stay counted.
+    """Adds a tenant. A removed tenant returns without its keys and generations; its drops stay counted, and its levels of trust in force.
 
     Args:
         draft: The change.
@@ -38,8 +38,8 @@ def add_tenant(
         raise ChangeRefusedError(f"the tenant id {tenant_id!a} {problem}; choose another one")
     if before is not None and before.state != "removed":
         raise ChangeRefusedError(f"there is a tenant {tenant_id!r} already, with schema {before.live_schema}")
-    drops = () if before is None else before.drops
-    tenant = new(Tenant, **{"id": tenant_id, "schema_ref": resolve_method_schema(draft, schema, method), "drops": drops, **fields})
+    kept = {} if before is None else {"drops": before.drops, "trust": before.trust}
+    tenant = new(Tenant, **{"id": tenant_id, "schema_ref": resolve_method_schema(draft, schema, method), **kept, **fields})
     draft.put(tenant)
     return tenant
 

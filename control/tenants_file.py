@@ -37,6 +37,7 @@ from control.message_signing import SigningPolicy
 from control.schemas import resolve_method_schema
 from control.state import ControlState
 from control.tenant_changes import add_tenant, remove_tenant, set_tenant
+from control.tenant_trust import TenantTrust
 from memory.errors import SchemaError
 from memory.message_preparation import MessageSettings
 from memory.records.base import problems_of
@@ -44,6 +45,7 @@ from memory.records.message import Name
 from memory.retention import RetentionPolicy
 from memory.schema import MemorySchema, load_schema
 from memory.schema.methods import MethodDocument, load_method
+from memory.trust import TrustPolicy
 from runtime.settings import BudgetSettings, QuotaSettings
 
 _LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -115,6 +117,8 @@ class FileTenant(_Part):
     messages: MessageSettings = MessageSettings()
     retention: RetentionPolicy | None = None
     """None: keep the log's retention. ``{}``: keep everything forever."""
+    trust: TrustPolicy | None = None
+    """Trust in the sources of its memories. None: keep the log's levels. ``{}``: every source is normal."""
     keys: tuple[FileApiKey, ...] | None = None
     generation: str | None = None
     generations: tuple[FileGeneration, ...] | None = None
@@ -227,6 +231,9 @@ def _apply_tenant(
     fields["messages"] = wanted.messages
     if wanted.retention is not None:
         fields["retention"] = wanted.retention
+    if wanted.trust is not None:
+        known = draft.find_tenant(wanted.id)
+        fields["trust"] = (TenantTrust() if known is None else known.trust).with_policy(wanted.trust, now=now)
     if wanted.keys is not None:
         held = {} if before is None else {each.hash: each for each in before.keys}
         fields["keys"] = tuple(
@@ -304,6 +311,7 @@ def exported_tenant(tenant: Tenant) -> dict[str, Any]:
         "signing": tenant.signing.model_dump(mode="json", exclude_none=True),
         "messages": tenant.messages.model_dump(mode="json", exclude_defaults=True),
         "retention": tenant.retention,
+        "trust": tenant.trust.policy.model_dump(mode="json", exclude_defaults=True),
         "keys": [_exported_key(each) for each in tenant.keys],
         "generation": tenant.generation,
         "generations": [{"name": each.name, "schema": str(each.schema_ref)} for each in tenant.generations],

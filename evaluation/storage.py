@@ -30,6 +30,7 @@ from stores.indexing.writer import embed_memories
 from stores.port import Point
 from stores.position import FeedPosition
 from streams.stages.events.corrections import PresentEvent
+from streams.stages.events.ledger import PublishedWindow
 from streams.stages.events.publishing import fed_entities, memory_of
 
 _LENGTH_BYTES: Final = 4
@@ -100,7 +101,7 @@ async def _run(arguments: argparse.Namespace) -> dict[str, Any]:
             extraction = await extractor.extract(window, schema, ExtractionContext())
             await _add(turns, [(message.text, message.to_json()) for message in window.messages], embedder)
             fed = fed_entities(contributions_of(extraction, schema, source="extractions/0", position=0))
-            found = [memory_of(PresentEvent(event, event), extraction, position=0, fed=fed) for event in extraction.events]
+            found = [memory_of(PresentEvent(event, event), PublishedWindow(0, extraction, ()), fed=fed) for event in extraction.events]
             memories += found
             await _add(events, [(each.content, each.to_json()) for each in found], embedder)
             await _add(segments, [(each.topic, each.model_dump_json().encode()) for each in extraction.segments], embedder)

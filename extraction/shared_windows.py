@@ -129,7 +129,7 @@ def _part(
             "patches": [patch(index, each) for index, each in enumerate(patches)],
             **update,
         }
-    )
+    ).with_sources_in_use()
 
 
 def _key_of(patch: EntityPatch, user: str, schema: MemorySchema) -> str:

@@ -42,6 +42,12 @@ ERASURE: Final = b"erasure"
 RETENTION: Final = b"retention"
 """A :class:`memory.records.RetentionLimits` in the extractions log."""
 
+TRUST: Final = b"trust"
+"""A :class:`memory.records.TrustRules` in the extractions log."""
+
+TRUST_REVIEW: Final = b"trust-review"
+"""A :class:`memory.records.TrustReview` in the extractions log."""
+
 ORIGIN: Final = "varve-origin"
 """Header of a forwarded or redriven record: its original position, ``topic/partition/offset``. It is the record's identity."""
 

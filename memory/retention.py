@@ -121,7 +121,7 @@ def without_old_results(extraction: Extraction, limits: Limits) -> Extraction:
     segments = {each.segment_id for each in events}
     return extraction.model_copy(
         update={"events": events, "patches": patches, "segments": [each for each in extraction.segments if each.id in segments]}
-    )
+    ).with_sources_in_use()
 
 
 def reaches_entities(extraction: Extraction, limits: Limits) -> Callable[[str, str], bool]:

@@ -49,6 +49,8 @@ MERGED: Final = TopicSpec(
 )
 MEMORIES: Final = TopicSpec(name="memories", key=("tenant", "memory"), cleanup="compact", config=_ERASABLE)
 RECALLS: Final = TopicSpec(name="recalls", key=("tenant", "user"), retention_ms=7 * DAY_MS, config=_SOON)
+# Sampled reads of memories, by the user whose memories were read: an erasure writes tombstones.
+READS: Final = TopicSpec(name="reads", key=("tenant", "user"), mark="read", cleanup="compact", config=_ERASABLE)
 # One partition, so that offsets order all changes. Every process reads the whole topic, so superseded records are deleted soon.
 CONTROL: Final = TopicSpec(
     name="control",
@@ -78,6 +80,7 @@ ALL: Final = (
     MERGED,
     MEMORIES,
     RECALLS,
+    READS,
     CONTROL,
     WEBHOOK_DELIVERIES,
     DEAD_LETTERS,

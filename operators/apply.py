@@ -172,6 +172,7 @@ class _Update:
         self._properties = dict(state.properties)
         self._live = state.live
         self._extractors = dict(state.extractors)
+        self._trust = dict(state.trust)
         self._refused: dict[tuple[str, str], int] = {}
         self._settled: set[tuple[str, str]] = set()
         self._messages: dict[str, int] = {}
@@ -217,6 +218,7 @@ class _Update:
             message_ids=self._newest_messages(),
             properties=self._without_what_aged(),
             extractors={name: count for name, count in self._extractors.items() if count > 0},
+            trust=self._trust,
             generation=self._state.generation,
             known=latest_known(self._state, self._recorded_at),
             steps=self._steps,
@@ -245,6 +247,10 @@ class _Update:
         self._live += times
         if change.extractor:
             self._extractors[change.extractor] = max(0, self._extractors.get(change.extractor, 0) + times)
+        if change.trust is not None and times:
+            # A level without live changes leaves no trace, so that retracting an untrusted source gives the earlier bytes.
+            count = self._trust.pop(change.trust, 0) + times
+            self._trust |= {change.trust: count} if count > 0 else {}
         if change.op == "apply":
             for message_id in change.message_ids:
                 self._messages[message_id] = max(time, self._messages.get(message_id, time))

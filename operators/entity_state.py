@@ -5,6 +5,8 @@ from typing import Any, Final
 
 import orjson
 
+from memory.records import TrustLevel
+from memory.trust import LEVELS, lowest
 from operators.errors import EntityStateError
 
 _NOTHING: Final = (-1, ())
@@ -40,6 +42,8 @@ class EntityState:
     """``[tag, state]`` by property. The tag names the operator of the state: see :class:`operators.registry.BoundOperator`."""
     extractors: dict[str, int] = field(default_factory=dict)
     """Number of live changes by extractor."""
+    trust: dict[str, int] = field(default_factory=dict)
+    """Number of live changes by level of trust, without ``normal``."""
     generation: str = ""
     known: int | None = None
     """The newest recording time of applied contributions, in microseconds since 1970 (UTC)."""
@@ -52,6 +56,15 @@ class EntityState:
     def newest_local(self) -> int | None:
         """The newest local time of an applied change; None if there was none."""
         return self.last_time if self.last_local is None else self.last_local
+
+    @property
+    def lowest_trust(self) -> TrustLevel | None:
+        """The lowest trust in the sources of its live changes; None: ``normal``."""
+        if not self.trust:
+            return None
+        counts = {**self.trust, "normal": self.live - sum(self.trust.values())}
+        found = lowest(level for level in LEVELS if counts.get(level, 0) > 0)
+        return None if found == "normal" else found
 
     @property
     def empty(self) -> bool:
@@ -76,6 +89,8 @@ def to_bytes(state: EntityState) -> bytes:
     }
     if state.last_local is not None:
         fields["last_local"] = state.last_local
+    if state.trust:
+        fields["trust"] = state.trust
     if state.forgotten_steps:
         fields["forgotten_steps"] = state.forgotten_steps
     return orjson.dumps(fields, option=orjson.OPT_SORT_KEYS)

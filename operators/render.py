@@ -66,6 +66,7 @@ def render(state: EntityState, entity_type: EntityType, tenant: str, key: str) -
         entity_key=key,
         message_ids=[message_id for _, message_id in state.message_ids],
         extractor=", ".join(sorted(state.extractors)) or None,
+        trust=state.lowest_trust,
         generation=state.generation,
         version=state.version,
         written=written or None,
@@ -101,16 +102,22 @@ def published_changes(
     """
     changed: dict[str, Memory] = {}
     removed: set[str] = set()
+    trust_before, trust = (None if state is None else state.lowest_trust for state in (before, after))
     for each in sorted(entity_type.properties, key=lambda each: each.name):
         driver = driver_of(each, entity_type)
         if driver is None or not isinstance(driver.operator, PublishingOperator):
             continue
         old, new = (_inner(state, each.name, driver.tag) for state in (before, after))
-        if old is not new:
-            generation = (after or before or EntityState()).generation
-            wanted, gone = driver.operator.changes(old, new, Owner(each.name, entity_type, tenant, key, generation))
+        if old is not new or trust_before != trust:
+            owner = Owner(each.name, entity_type, tenant, key, (after or before or EntityState()).generation)
+            wanted, gone = driver.operator.changes(old, new, owner)
+            if trust_before != trust:
+                # All of them show the trust of their entity.
+                wanted |= driver.operator.changes(None, new, owner)[0]
             changed |= wanted
             removed |= gone
+    if trust is not None:
+        changed = {name: memory.model_copy(update={"trust": trust}) for name, memory in changed.items()}
     return changed, removed
 
 

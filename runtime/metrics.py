@@ -185,6 +185,7 @@ class Metrics:
             "varve_redis_refuses_writes", "1 while Redis refuses writes. Only the query service reports it."
         )
         self.recall_records = self._counter("varve_recall_records", "Recalls recorded in the stream, by outcome.", "outcome")
+        self.read_records = self._counter("varve_read_records", "Records of the read audit, by outcome.", "outcome")
 
     def count_message(self, tenant: str) -> None:
         """Counts a message that was added to a window."""

@@ -35,6 +35,8 @@ EVENT_TIME: Final = "event_time"
 """The time of the event. If only its day, month or year is known: the first and the last possible moment. A range matches if one of both is
 within it, so the start and the end of a period are two conditions."""
 EXPIRES_AT: Final = "expires_at"
+TRUST: Final = "trust"
+"""Only of memories whose sources are not ``normal``: their trust."""
 STEP_TENANT: Final = "step_tenant"
 """The tenant of a step of an entity's history. A step has no field :data:`TENANT`, so no query, count, page or statistic includes it."""
 STEP_OF: Final = "step_of"
@@ -51,7 +53,7 @@ DELETED_AT: Final = "deleted_at"
 DELETED_TENANT: Final = "deleted_tenant"
 """The tenant of a tombstone. Only a server needs it: when a tenant moves to its own shard, its tombstones move too."""
 
-KEYWORD_FIELDS: Final = (OWNER, KIND, TYPE, GENERATION, SESSION, ENTITY_KEYS, MESSAGES, PARENT, STEP_TENANT, STEP_OF)
+KEYWORD_FIELDS: Final = (OWNER, KIND, TYPE, GENERATION, SESSION, ENTITY_KEYS, MESSAGES, PARENT, STEP_TENANT, STEP_OF, TRUST)
 """Fields with a keyword index."""
 DATETIME_FIELDS: Final = (EVENT_TIME, EXPIRES_AT, DELETED_AT)
 """Fields with a datetime index."""
@@ -144,6 +146,14 @@ class MissingOrAfter:
 
 
 @dataclass(frozen=True, slots=True)
+class NoneOf:
+    """The point lacks the field, or its value is none of these."""
+
+    field: str
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class AtOrBelow:
     """The field's integer is at most this number."""
 
@@ -173,4 +183,4 @@ class HasId:
     ids: tuple[str, ...]
 
 
-Condition = MatchAny | DatetimeRange | MissingOrAfter | AtOrBelow | Equals | AnyOf | HasId
+Condition = MatchAny | NoneOf | DatetimeRange | MissingOrAfter | AtOrBelow | Equals | AnyOf | HasId

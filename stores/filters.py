@@ -12,6 +12,7 @@ from typing import Final, Self
 from memory.dates.event_date import last_moment
 from memory.keys import encode_key
 from memory.records import Memory
+from memory.trust import MinTrust, at_least
 from stores.collection import (
     DELETED_AT,
     DELETED_TENANT,
@@ -30,6 +31,7 @@ from stores.collection import (
     STEP_TENANT,
     TENANT,
     TOP,
+    TRUST,
     TYPE,
     AnyOf,
     AtOrBelow,
@@ -39,6 +41,7 @@ from stores.collection import (
     HasId,
     MatchAny,
     MissingOrAfter,
+    NoneOf,
 )
 from stores.position import FeedPosition
 
@@ -99,6 +102,8 @@ class MemoryFilter:
     """Only memories of this generation. Empty text: the live one. None: any."""
     not_expired_at: datetime | None = None
     """Excludes memories that have expired by this time."""
+    min_trust: MinTrust | None = None
+    """Only memories whose sources have at least this level of trust. None: any."""
     at: tuple[FeedPosition, ...] = ()
     """Only memories from feed records at one of these positions, or before it in its partition. Empty: any."""
     steps_of: str | None = None
@@ -200,6 +205,10 @@ class MemoryFilter:
             yield MatchAny(GENERATION, (self.generation,))
         if self.not_expired_at is not None:
             yield MissingOrAfter(EXPIRES_AT, iso_time(self.not_expired_at))
+        if self.min_trust == "trusted":
+            yield MatchAny(TRUST, ("trusted",))
+        elif self.min_trust is not None:
+            yield NoneOf(TRUST, ("untrusted", "distrusted"))
         if self.at:
             yield AnyOf(tuple((Equals(FEED_PARTITION, each.partition), AtOrBelow(FEED_OFFSET, each.offset)) for each in self.at))
 
@@ -221,6 +230,7 @@ class MemoryFilter:
             "since": self.since is None or last_moment(time, memory.date) >= self.since,
             "as_of": self.as_of is None or (time <= self.as_of and memory.kind != _ENTITY),
             "until": self.until is None or time < self.until,
+            "min_trust": self.min_trust is None or at_least(memory.trust or "normal", self.min_trust),
             "not_expired_at": self.not_expired_at is None or memory.expires_at is None or memory.expires_at > self.not_expired_at,
         }
         return next((name for name, does_pass in passes.items() if not does_pass), None)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple, Protocol
 
+from control.tenants import TenantDirectory
 from memory.records import HistoryEntry, Memory
 from models.embedding.port import Embedding
 from runtime.metrics import Metrics
@@ -237,10 +238,11 @@ class Eraser(Protocol):
 class JobWork(Protocol):
     """One run of a periodic job."""
 
-    async def __call__(self, *, store: MemoryStore, redis: GuardedRedis, metrics: Metrics) -> None:
+    async def __call__(self, *, tenants: TenantDirectory, store: MemoryStore, redis: GuardedRedis, metrics: Metrics) -> None:
         """Does the work.
 
         Args:
+            tenants: The process's copy of the control log.
             store: The vector store.
             redis: Redis.
             metrics: The metrics of the process.

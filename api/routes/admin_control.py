@@ -1,4 +1,4 @@
-"""``/v1/admin/control``, ``apply``, ``export`` and ``audit``: the control log as a whole."""
+"""``/v1/admin/control``, ``apply``, ``export``, ``audit`` and ``reads``: the control log as a whole, and the read audit."""
 
 from contextlib import suppress
 from itertools import islice
@@ -7,10 +7,10 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Depends, Query, Request
 from starlette.responses import Response
 
-from api.admin_responses import APPLIED, AUDIT, EXPORTED, PLACE, VERDICT
+from api.admin_responses import APPLIED, AUDIT, EXPORTED, PLACE, READS, VERDICT
 from api.admission import TOPIC_RESULTS, TOPICS_TURN
 from api.authentication import require_operator
-from api.control_changes import Settle, write
+from api.control_changes import Settle, TenantQuery, tenant_of, write
 from api.dependencies import AppDependencies
 from api.json_http import JsonResponse
 from api.openapi import refusals
@@ -20,6 +20,9 @@ from control.differences import difference_lines
 from control.documents import OperatorKey
 from control.errors import ControlLogBehindError
 from control.tenants_file import TenantsFile, apply_file, export_file
+from memory.records.limits import Time
+from memory.records.message import Name
+from runtime.read_log import reads_of
 
 router = APIRouter(tags=["operators"])
 
@@ -102,6 +105,24 @@ async def list_audit_records(
     selected = [each for each in records if subject is None or each.subject == subject]
     page = [each.model_dump(mode="json") for each in selected[after : after + limit]]
     return JsonResponse({"records": page, "total": len(selected)})
+
+
+@router.get(_PATH + "/reads", dependencies=[require_operator("viewer"), TOPICS_TURN], responses=READS | refusals(404))
+async def list_reads(
+    dependencies: AppDependencies,
+    tenant: TenantQuery,
+    user: Annotated[Name, Query(description="The user whose memories were read.")],
+    since: Annotated[Time | None, Query(description="Only reads at this time or later.")] = None,
+    limit: Annotated[int, Query(ge=1, le=_MAX_LIMIT)] = 100,
+) -> Response:
+    """The recorded reads of a user's memories, newest first: key, request, memory ids and time.
+
+    `VARVE_READ_AUDIT__RATE` sets the share of requests that are recorded.
+    """
+    tenant_of(dependencies.tenants.draft(), tenant)
+    found = await reads_of(dependencies.settings, tenant, user, since=since, most=limit)
+    names = {"time", "key_id", "what", "memory_ids", "left_out"}
+    return JsonResponse({"reads": [each.model_dump(mode="json", include=names) for each in found]})
 
 
 @router.get(_PATH + "/audit/verify", dependencies=[require_operator("viewer"), TOPICS_TURN], responses=VERDICT)

@@ -194,6 +194,7 @@ async def list_blocks(
     blocks = list(blocks_of(caller, dependencies.tenants, user))
     async with dependencies.admission.turn(request, caller.tenant, results=len(blocks)):
         read = await asyncio.gather(*(newest_entity(dependencies, caller, each.id) for each in blocks))
+    dependencies.read_audit.note(caller, "blocks", (memory for memory, _ in read))
     response = JsonResponse(
         {"blocks": [{**each.fields(memory), "degraded": degraded} for each, (memory, degraded) in zip(blocks, read, strict=True)]}
     )
@@ -231,6 +232,7 @@ async def search_memories(
         }
         for each in found[PAGE * body.page : most]
     ]
+    dependencies.read_audit.note(caller, "block_search", (each.memory for each in found[PAGE * body.page : most]))
     response = JsonResponse({"page": body.page, "results": results, "more": len(found) > most and body.page + 1 < MAX_PAGES})
     response.headers.update(quota)
     return response
@@ -253,6 +255,7 @@ async def get_block(
     block = block_of(caller, dependencies.tenants, user, entity_type=entity_type, property_name=property_name)
     async with dependencies.admission.turn(request, caller.tenant):
         memory, degraded = await newest_entity(dependencies, caller, block.id)
+    dependencies.read_audit.note(caller, "blocks", [memory])
     response = JsonResponse({**block.fields(memory), "degraded": degraded})
     response.headers.update(quota)
     return response

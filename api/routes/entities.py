@@ -73,6 +73,8 @@ async def get_entity_history(
         raise missing
     if after is not None and after not in names:
         raise ProblemError(404, "history-not-kept", f"the step {after!r} is unknown or no longer stored; start again without `after`")
+    entity = entity_id(caller.tenant.id, type_name, key, caller.tenant.generation)
+    dependencies.read_audit.note_entity(caller, "history", _user_of(dependencies, caller, type_name, key), entity)
     page = page_of(steps, start=0 if after is None else names.index(after) + 1, limit=limit)
     return JsonResponse(History(type=type_name, key=key, complete=complete, **page).model_dump(mode="json"))
 
@@ -117,6 +119,7 @@ async def _entity(
             entity = await history.at(moment, entity_key=key, now=dependencies.clock.now())
     if entity is None or not caller.may_see(entity):
         raise missing
+    dependencies.read_audit.note(caller, "entity", [entity])
     return JsonResponse({**memory_fields(entity), "degraded": degraded})
 
 

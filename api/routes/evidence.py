@@ -48,6 +48,7 @@ async def get_evidence(memory_id: MemoryId, request: Request, caller: RecallCall
     not_found = f"there is no memory {memory_id}"
     async with dependencies.admission.turn(request, caller.tenant, results=TOPIC_RESULTS):
         memory = await seen_memory(dependencies, caller, memory_id, not_found)
+        dependencies.read_audit.note(caller, "evidence", [memory])
         sources = await _sources(dependencies, caller, memory)
         found = await _recent(dependencies, caller, sources)
         wanted = set(memory.message_ids) - {each.id for each in found}

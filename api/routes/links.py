@@ -43,6 +43,7 @@ async def list_links(
         known = {each.id for each in newest}
         ends = dict.fromkeys(edge["target"] for edge in _edges(newest) if edge["target"] not in known)
         others = await dependencies.store.get(scope, [*ends]) if ends else []
+    dependencies.read_audit.note(caller, "links", [*newest, *others])
     return JsonResponse({"available": True, **graph([*newest, *others], of=newest), "truncated": len(newest) == limit})
 
 

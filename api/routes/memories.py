@@ -17,6 +17,7 @@ from api.request_body import REST
 from memory.records import Memory
 from memory.records.limits import Time
 from memory.records.message import Name
+from memory.trust import MinTrust
 from runtime.pieces import map_in_pieces
 from runtime.session_tail import SessionView
 from stores.points import point_ids
@@ -44,6 +45,9 @@ async def list_memories(
     ] = None,
     since: Annotated[Time | None, Query(description="Only memories that may have happened at this time or later.")] = None,
     until: Annotated[Time | None, Query(description="Only memories that may have happened before this time.")] = None,
+    min_trust: Annotated[
+        MinTrust | None, Query(description="Only memories whose sources all have at least this level of trust. Default: any.")
+    ] = None,
     after: Annotated[str | None, Query(max_length=256, description="The `next` of the previous page.")] = None,
     limit: Annotated[int, Query(ge=1, le=200, description="Most memories of the page.")] = 50,
 ) -> Response:
@@ -61,12 +65,14 @@ async def list_memories(
         sessions=() if session is None else (session,),
         since=since,
         until=until,
+        min_trust=min_trust,
         generation=caller.tenant.generation,
         not_expired_at=dependencies.clock.now(),
     )
     async with dependencies.admission.turn(request, caller.tenant, results=limit):
         found = await dependencies.store.page(wanted, after=after, limit=limit + 1)
         page = found[:limit]
+        dependencies.read_audit.note(caller, "list", page)
         memories = await map_in_pieces(memory_fields, page)
     response = JsonResponse({"memories": memories, "next": page[-1].id if len(found) > limit else None})
     response.headers.update(quota)
@@ -77,7 +83,9 @@ async def list_memories(
 async def get_memory(memory_id: MemoryId, request: Request, caller: RecallCaller, dependencies: AppDependencies) -> Response:
     """One memory by its id; 404 for one that is unknown, another tenant's, or another user's than the key's."""
     async with dependencies.admission.turn(request, caller.tenant):
-        return JsonResponse(memory_fields(await seen_memory(dependencies, caller, memory_id, f"there is no memory {memory_id}")))
+        memory = await seen_memory(dependencies, caller, memory_id, f"there is no memory {memory_id}")
+    dependencies.read_audit.note(caller, "memory", [memory])
+    return JsonResponse(memory_fields(memory))
 
 
 def memory_fields(memory: Memory) -> dict[str, Any]:

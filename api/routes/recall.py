@@ -79,6 +79,7 @@ async def recall_memories(
             why_nots = WhyNots(store=dependencies.store, now=now, scope=caller.scope, request=rewritten.request, found=found)
             asks_why = body.why_not and "memories" not in found.degraded
             why_not = await attempt(why_nots.of(body.why_not), name="memories", until=until) if asks_why else ()
+            dependencies.read_audit.note(caller, "recall", returned)
             hits = (hit.memory for hit in found.hits)
             recall_id = await record_recall(dependencies, asked, found, schema, hits, texts_of(returned), trace)
             answer = JsonResponse(
@@ -159,6 +160,7 @@ async def build_context(
         packed = pipeline.pack(asked, found, tokens=tokens, with_said=body.said)
     shown = {each.id for each in packed.citations}
     memories = [each for each in (*(hit.memory for hit in found.hits), *found.entities) if each.id in shown]
+    dependencies.read_audit.note(caller, "context", memories)
     texts = (*texts_of(memories), *packed.notes)
     answer = JsonResponse(
         {

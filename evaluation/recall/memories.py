@@ -23,6 +23,7 @@ from operators.render import published_memories, render
 from operators.routing import EntityRef, contributions_of
 from streams.stages.events.corrections import PresentEvent
 from streams.stages.events.evolution import MAX_OWNED, change_of
+from streams.stages.events.ledger import PublishedWindow
 from streams.stages.events.publishing import fed_entities, memory_of
 
 SCHEMA: Final = "companion"
@@ -81,7 +82,7 @@ class UserMemories:
         contributions = contributions_of(extraction, self._schema, source=_SOURCE, position=self._position)
         self._position += 1
         fed = fed_entities(contributions)
-        self.events += [memory_of(PresentEvent(event, event), extraction, position=0, fed=fed) for event in extraction.events]
+        self.events += [memory_of(PresentEvent(event, event), PublishedWindow(0, extraction, ()), fed=fed) for event in extraction.events]
         place = {event.id: number for number, event in enumerate(extraction.events)}
         return sorted(contributions, key=lambda each: self._place(each, place))
 

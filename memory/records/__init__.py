@@ -7,13 +7,15 @@ from memory.records.correction import Correction, EntityCorrection, EventSeen
 from memory.records.correction_note import CorrectionNote, EventFields
 from memory.records.erasure import ErasedEntity, ErasedWindow, ErasureCommand
 from memory.records.evolution import Evolution, NoteRef, NoteUpdate
-from memory.records.extraction import Dropped, EntityPatch, Event, Extraction, GenerationDrop, NotedEvent, Segment, Usage
+from memory.records.extraction import Dropped, EntityPatch, Event, Extraction, GenerationDrop, NotedEvent, Segment, SourceSet, Usage
 from memory.records.flow import DeadLetter, Link, Memory, MemoryChange, RecalledEvent, RecallRecord
 from memory.records.merging import Lookup, Merged, MergeRequest, TextEdit, WrittenText
 from memory.records.message import Message, SessionCommand, ToolCall, ToolResult, Window
 from memory.records.message_change import MessageChange, MessageRetraction
+from memory.records.read import ReadRecord
 from memory.records.recall import FeedbackRecord, RankedCandidate, Ranking
 from memory.records.retention import RetentionLimits
+from memory.records.trust import EntityTrust, TrustLevel, TrustReview, TrustRules
 from memory.records.webhook import WebhookDelivery
 
 __all__ = [
@@ -25,6 +27,7 @@ __all__ = [
     "Dropped",
     "EntityCorrection",
     "EntityPatch",
+    "EntityTrust",
     "ErasedEntity",
     "ErasedWindow",
     "ErasureCommand",
@@ -52,16 +55,21 @@ __all__ = [
     "NotedEvent",
     "RankedCandidate",
     "Ranking",
+    "ReadRecord",
     "RecallRecord",
     "RecalledEvent",
     "Record",
     "RetentionLimits",
     "Segment",
     "SessionCommand",
+    "SourceSet",
     "TextEdit",
     "ToolCall",
     "ToolResult",
     "Touches",
+    "TrustLevel",
+    "TrustReview",
+    "TrustRules",
     "Usage",
     "Value",
     "WebhookDelivery",

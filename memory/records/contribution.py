@@ -8,6 +8,7 @@ from memory.records.base import Record, Value
 from memory.records.limits import Time
 from memory.records.merging import Merged
 from memory.records.message import Name
+from memory.records.trust import TrustLevel
 
 
 class Change(Value):
@@ -26,6 +27,8 @@ class Change(Value):
     message_ids: list[str] = Field(default_factory=list)
     extractor: str = ""
     """The extractor of the event or patch."""
+    trust: TrustLevel | None = None
+    """The trust in the event or patch. None: ``normal``."""
     is_update: bool | None = None
     """True: a change of the entity that another event causes (:class:`~memory.records.Evolution`). It does not count as evidence of the
     entity: an entity with updates only has no memory."""

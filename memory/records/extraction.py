@@ -21,6 +21,15 @@ class Segment(Value):
     """Inclusive ``[start, end]`` indices of messages in the window, ascending."""
 
 
+class SourceSet(Value):
+    """Sources that some messages of a window have."""
+
+    names: list[str]
+    """As :data:`memory.trust.SourceName`, sorted."""
+    messages: list[int]
+    """Indices of the messages in the window, ascending."""
+
+
 class Event(Record):
     """A discrete, timestamped, schema-constrained memory (VikingMem 2.2.1)."""
 
@@ -46,6 +55,8 @@ class Event(Record):
     segment_id: str | None = None
     message_ids: list[str] = Field(min_length=1)
     """The evidence: the messages that state the event, best first."""
+    also_from: list[str] | None = None
+    """Further messages of the window, with a named origin, whose words it has and the evidence lacks. They lower its trust."""
     said: str | None = None
     """Only for a model's event: the words of its first message. None: the message is not understandable alone, or the schema omits it."""
     search_text: str | None = None
@@ -81,6 +92,8 @@ class EntityPatch(Value):
     replace: str
     event_time: Time
     message_ids: list[str] = Field(min_length=1)
+    also_from: list[str] | None = None
+    """See :attr:`Event.also_from`."""
 
 
 class Usage(Record):
@@ -136,6 +149,8 @@ class Extraction(Record):
     """Its revision in the control log. 0: no revision is named, so the tenant's current schema applies."""
     message_ids: list[str]
     """Ids of all messages of the window, in order."""
+    sources: list[SourceSet] | None = None
+    """The sources of the messages that events and patches are based on. None: there are none."""
     segments: list[Segment] = Field(default_factory=list)
     events: list[Event] = Field(default_factory=list)
     patches: list[EntityPatch] = Field(default_factory=list)
@@ -145,6 +160,19 @@ class Extraction(Record):
     """The newest event time of the window's messages."""
     retained: dict[str, Time] | None = None
     """Only for an extraction that retention has rewritten without old results: the limits by type. It replaces the original record."""
+
+    def with_sources_in_use(self) -> "Extraction":
+        """The extraction without sources of messages that no event or patch is based on: they may name a person."""
+        if self.sources is None:
+            return self
+        used = {name for each in self.events for name in (*each.message_ids, *(each.also_from or ()))}
+        used |= {name for each in self.patches for name in (*each.message_ids, *(each.also_from or ()))}
+        sets = [
+            SourceSet(names=each.names, messages=messages)
+            for each in self.sources
+            if (messages := [index for index in each.messages if index < len(self.message_ids) and self.message_ids[index] in used])
+        ]
+        return self.model_copy(update={"sources": sets or None})
 
 
 class GenerationDrop(Record):

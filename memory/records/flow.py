@@ -13,6 +13,7 @@ from memory.records.limits import Time
 from memory.records.merging import WrittenText
 from memory.records.message import Name
 from memory.records.recall import Ranking
+from memory.records.trust import TrustLevel
 
 
 class Link(Value):
@@ -64,12 +65,14 @@ class Memory(Record):
     ``content``, otherwise in addition. None after a correction."""
     extractor: str | None = None
     """The extractor; for an entity all extractors of its text, joined by ``, ``."""
+    trust: TrustLevel | None = None
+    """The lowest trust in the sources of the memory. None: ``normal``. No recall finds a ``distrusted`` memory."""
     generation: str = ""
     version: int = 0
     """Grows with every change in the log. For a summary: twice the number of its events, plus one once a model has written it; it falls if
     an event is retracted."""
     expires_at: Time | None = None
-    """No recall finds it from this time on. For an invalidated memory: the time of the invalidation."""
+    """No recall finds it from this time on. For an invalidated or distrusted memory: the time since which it is."""
     correction: CorrectionNote | None = None
     """The corrections in force."""
     written: dict[str, WrittenText] | None = None

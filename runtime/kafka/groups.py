@@ -24,7 +24,7 @@ from aiokafka.protocol.group import LeaveGroupRequest
 from aiokafka.structs import OffsetAndMetadata
 
 from runtime.errors import GroupInUseError, KafkaUnavailableError
-from runtime.kafka.client import admin_client, client_options, connect, kafka_faults
+from runtime.kafka.client import admin_client, client_options, connect, disconnect, kafka_faults
 from runtime.settings import KafkaSettings
 
 _POLL_S: Final = 0.25
@@ -94,7 +94,7 @@ class ConsumerGroups:
                 except (CommitFailedError, UnknownMemberIdError, RebalanceInProgressError) as error:
                     raise GroupInUseError(f"a worker runs in {group}: stop it first, then try again") from error
         finally:
-            await consumer.stop()
+            await disconnect(consumer)
 
     async def remove(self, group: str, member: str) -> bool:
         """Removes a member whose process has ended, so that its partitions move before its session expires.

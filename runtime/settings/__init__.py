@@ -41,8 +41,10 @@ from runtime.settings.service import (
     McpSettings,
     Mem0Settings,
     ProofSettings,
+    ReadAuditSettings,
     RetentionSettings,
     ServiceSettings,
+    TrustSettings,
     VikingSettings,
     WebhookSettings,
 )
@@ -71,6 +73,7 @@ __all__ = [
     "ProofSettings",
     "QuotaSettings",
     "RankingProfile",
+    "ReadAuditSettings",
     "RecallModelSettings",
     "RecallSettings",
     "RedisSettings",
@@ -85,6 +88,7 @@ __all__ = [
     "TimelineSettings",
     "TopicsSettings",
     "TracingSettings",
+    "TrustSettings",
     "VikingSettings",
     "WebhookSettings",
     "settings",
@@ -133,6 +137,8 @@ class Settings(BaseSettings):
     budget: BudgetSettings = BudgetSettings()
     quota: QuotaSettings = QuotaSettings()
     retention: RetentionSettings = RetentionSettings()
+    trust: TrustSettings = TrustSettings()
+    read_audit: ReadAuditSettings = ReadAuditSettings()
     proof: ProofSettings = ProofSettings()
     extraction: ExtractionSettings = ExtractionSettings()
     merging: MergingSettings = MergingSettings()

@@ -124,6 +124,29 @@ class RetentionSettings(Group):
     )
 
 
+class ReadAuditSettings(Group):
+    """The read audit: who read which memories."""
+
+    rate: float = Field(
+        default=0.0,
+        ge=0,
+        le=1,
+        description="Share of the requests whose returned memories are recorded in the topic `reads`: key id, user, memory ids and time, "
+        "no texts. 0: none. 1: all; records that Kafka does not take in time are dropped and counted in `varve_read_records_total`.",
+    )
+
+
+class TrustSettings(Group):
+    """Applications of changed levels of trust, by one of the query services."""
+
+    interval_s: float = Field(
+        default=10.0,
+        ge=0,
+        description="Time between two looks for tenants whose levels of trust have changed. What was extracted before the change then gets "
+        "the new levels, which reads the topic `extractions` twice. 0: only `varve trust apply` does it.",
+    )
+
+
 class ProofSettings(Group):
     """Proofs, by one of the query services, that what is served is what the log gives."""
 

@@ -21,6 +21,7 @@ from stores.collection import (
     Equals,
     HasId,
     MatchAny,
+    NoneOf,
 )
 from stores.filters import MemoryFilter, TombstoneFilter
 from stores.lexical_analysis import Terms
@@ -115,6 +116,8 @@ def _condition(condition: Condition) -> Any:
     if isinstance(condition, MatchAny):
         match = edge.MatchValue(condition.values[0]) if len(condition.values) == 1 else edge.MatchAny(list(condition.values))
         return edge.FieldCondition(condition.field, match=match)
+    if isinstance(condition, NoneOf):
+        return edge.Filter(must_not=[edge.FieldCondition(condition.field, match=edge.MatchAny(list(condition.values)))])
     if isinstance(condition, DatetimeRange):
         return edge.FieldCondition(condition.field, range=edge.RangeDateTime(gte=condition.since, lt=condition.until))
     if isinstance(condition, HasId):

@@ -19,6 +19,7 @@ from stores.collection import (
     Equals,
     HasId,
     MatchAny,
+    NoneOf,
 )
 from stores.filters import AllOfTenantFilter, MemoryFilter, TombstoneFilter
 from stores.position import NEW_TOPIC_MS, FeedPosition
@@ -120,6 +121,9 @@ def _condition(condition: Condition) -> models.Condition:
     if isinstance(condition, MatchAny):
         match = models.MatchValue(value=condition.values[0]) if len(condition.values) == 1 else models.MatchAny(any=list(condition.values))
         return models.FieldCondition(key=condition.field, match=match)
+    if isinstance(condition, NoneOf):
+        named = models.FieldCondition(key=condition.field, match=models.MatchAny(any=list(condition.values)))
+        return models.Filter(must_not=[named])
     if isinstance(condition, DatetimeRange):
         return models.FieldCondition(
             key=condition.field, range=models.DatetimeRange.model_validate({"gte": condition.since, "lt": condition.until})

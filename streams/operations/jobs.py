@@ -4,6 +4,7 @@ import secrets
 from functools import partial
 
 from control.erasure import subject_of
+from control.tenants import TenantDirectory
 from runtime.logs import logger
 from runtime.metrics import Metrics
 from runtime.redis import GuardedRedis
@@ -20,10 +21,12 @@ def jobs_of(settings: Settings) -> list[ServiceJob]:
         jobs.append(ServiceJob(name="retention", interval_s=settings.retention.interval_s, work=partial(_retain, settings)))
     if settings.proof.interval_s:
         jobs.append(ServiceJob(name="proof", interval_s=settings.proof.interval_s, work=partial(_prove, settings)))
+    if settings.trust.interval_s:
+        jobs.append(ServiceJob(name="trust", interval_s=settings.trust.interval_s, work=partial(_apply_trust, settings)))
     return jobs
 
 
-async def _retain(settings: Settings, *, store: MemoryStore, redis: GuardedRedis, metrics: Metrics) -> None:
+async def _retain(settings: Settings, *, tenants: TenantDirectory, store: MemoryStore, redis: GuardedRedis, metrics: Metrics) -> None:
     from streams.operations.retention.run import retain
 
     report = await retain(settings, redis=redis)
@@ -32,7 +35,15 @@ async def _retain(settings: Settings, *, store: MemoryStore, redis: GuardedRedis
             metrics.retention_removed.labels(what).inc(count)
 
 
-async def _prove(settings: Settings, *, store: MemoryStore, redis: GuardedRedis, metrics: Metrics) -> None:
+async def _apply_trust(settings: Settings, *, tenants: TenantDirectory, store: MemoryStore, redis: GuardedRedis, metrics: Metrics) -> None:
+    changed = [each.id for each in tenants.all() if not each.trust.is_applied]
+    if changed:
+        from streams.operations.trust import apply_trust
+
+        await apply_trust(settings, tenants=changed, by="service")
+
+
+async def _prove(settings: Settings, *, tenants: TenantDirectory, store: MemoryStore, redis: GuardedRedis, metrics: Metrics) -> None:
     from streams.operations.proof.prove import prove, sampled_users
 
     seed = secrets.token_hex(8)

@@ -129,6 +129,23 @@ async def test_a_hold_is_placed_listed_and_released(operating: Operating) -> Non
     expect_problem(await operating.ask("DELETE", "/holds", tenant="held", user="ann"), 409, "no hold in force on this user")
 
 
+async def test_levels_of_trust_are_set_and_shown(operating: Operating) -> None:
+    await operating.done("POST", "/tenants", {"id": "trusting"})
+    assert (await operating.done("GET", "/trust", tenant="trusting"))["version"] == 0
+    levels = {"tool:*": "untrusted", "app:crm": "trusted"}
+    made = await operating.done("POST", "/trust", {"tenant": "trusting", "sources": levels})
+    assert (made["sources"], made["is_applied"], made["entities_from"]) == (levels, False, "normal")
+    await operating.done("POST", "/trust", {"tenant": "trusting", "sources": {"app:crm": None}, "entities_from": "untrusted"})
+    shown = await operating.done("GET", "/trust", tenant="trusting")
+    assert (shown["sources"], shown["entities_from"]) == ({"tool:*": "untrusted"}, "untrusted")
+    assert shown["version"] > made["version"]
+    assert (await operating.done("GET", "/tenants/trusting"))["trust"]["sources"] == {"tool:*": "untrusted"}
+    for wrong in ({"browser": "untrusted"}, {"tool:x": "evil"}):
+        expect_problem(await operating.ask("POST", "/trust", {"tenant": "trusting", "sources": wrong}), 422, "sources")
+    expect_problem(await operating.ask("POST", "/trust", {"tenant": "trusting"}, role="operator"), 403, "admin")
+    expect_problem(await operating.ask("GET", "/trust", tenant="nobody"), 404, "no tenant")
+
+
 async def test_tenants_are_listed_page_by_page(operating: Operating) -> None:
     for name in ("page-1", "page-2", "page-3"):
         await operating.done("POST", "/tenants", {"id": name})

@@ -45,6 +45,8 @@ QUERIES: Final = {
     "/v1/admin/keys/{key_id}": {"tenant": "edges"},
     "/v1/admin/generations": {"tenant": "edges"},
     "/v1/admin/holds": {"tenant": "edges"},
+    "/v1/admin/trust": {"tenant": "edges"},
+    "/v1/admin/reads": {"tenant": "edges", "user": "ann"},
     "/v1/admin/webhooks/{webhook_id}": {"tenant": "edges"},
     "/v1/admin/webhooks/{webhook_id}/dead-letters": {"tenant": "edges"},
     "/v1/blocks/{entity_type}/{property}": {"user": "ann"},
@@ -61,6 +63,7 @@ BODIES: Final[dict[str, dict[str, Any]]] = {
     "/v1/admin/holds": {"tenant": "edges", "reason": "case 17"},
     "/v1/admin/reextractions/estimate": {"tenants": ["edges"]},
     "/v1/admin/reextractions": {"tenants": ["edges"], "generation": "v2"},
+    "/v1/admin/trust": {"tenant": "edges", "sources": {"tool:browser": "untrusted"}},
     "/v1/blocks/{entity_type}/{property}/edits": {"user": "ann", "tool": "append", "text": "tea"},
     "/v1/blocks/{entity_type}/{property}/edits/{edit}/undo": {"user": "ann"},
 }

@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 
 from memory.records import Memory
+from memory.trust import MinTrust
 from stores.port import MemoryFilter, MemoryStore, TenantScope
 from tests.stores.factories import NOON, at, memory, point
 
@@ -50,3 +51,16 @@ async def test_a_page_after_a_foreign_id_shows_only_own(store: MemoryStore) -> N
     await store.upsert([point(each) for each in (*stored(), foreign)])
     page = await store.page(MemoryFilter(scope=BOB), after=foreign.id, limit=50)
     assert {each.user for each in page} <= {"bob"}
+
+
+@pytest.mark.parametrize(
+    ("lowest", "expected"),
+    [(None, ["normal", "trusted", "untrusted"]), ("normal", ["normal", "trusted"]), ("trusted", ["trusted"])],
+)
+async def test_a_filter_by_trust(store: MemoryStore, lowest: MinTrust | None, expected: list[str]) -> None:
+    kept = [memory("normal", user="ann"), *(memory(each, user="ann", trust=each) for each in ("trusted", "untrusted"))]
+    await store.upsert([point(each) for each in kept])
+    wanted = MemoryFilter(scope=ANN, min_trust=lowest)
+    page = await store.page(wanted, after=None, limit=50)
+    assert sorted(each.content for each in page) == expected
+    assert sorted(each.content for each in kept if wanted.rejected_by(each) is None) == expected

@@ -34,6 +34,7 @@ from varve.cli import (
     retention,
     status,
     tenants,
+    trust,
     webhooks,
 )
 from varve.cli.options import sentence_of
@@ -75,6 +76,7 @@ app.add_typer(generations.app, name="generations")
 app.add_typer(erasures.group, name="erasures")
 app.add_typer(retention.app, name="retention")
 app.add_typer(retention.holds, name="holds")
+app.add_typer(trust.app, name="trust")
 app.add_typer(keys.app, name="keys")
 app.add_typer(keys.operators, name="operators")
 app.add_typer(webhooks.app, name="webhooks")

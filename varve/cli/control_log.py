@@ -8,7 +8,7 @@ import orjson
 import typer
 
 from runtime.interruption import run
-from varve.cli.options import ByOption, DataOption, actor, attached_settings, schema_argument, write_control
+from varve.cli.options import ByOption, DataOption, TenantArgument, actor, attached_settings, schema_argument, write_control
 
 if TYPE_CHECKING:
     from control import Change, DocumentChange
@@ -103,6 +103,30 @@ def list_changes(
             typer.echo(orjson.dumps(record.model_dump(mode="json")))
         else:
             typer.echo(f"{record.at.isoformat(timespec='seconds')}\t{record.by}\t{record.action}\t{record.subject}")
+
+
+@audit.command("reads")
+def list_reads(
+    tenant: TenantArgument,
+    user: Annotated[str, typer.Argument(help="The user whose memories were read.")],
+    since: Annotated[datetime | None, typer.Option(help="Only reads at this time (UTC) or later. Default: all.")] = None,
+    most: Annotated[int, typer.Option(min=1, help="Most reads, the newest first.")] = 1000,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per line, with the memory ids.")] = False,
+    data: DataOption = None,
+) -> None:
+    """List the recorded reads of a user's memories, newest first: when, which key, which request, how many memories.
+
+    VARVE_READ_AUDIT__RATE sets the share of reads that are recorded; by default none.
+    """
+    from runtime.read_log import reads_of
+
+    began = None if since is None else since.replace(tzinfo=since.tzinfo or UTC)
+    for read in run(reads_of(attached_settings(data), tenant, user, since=began, most=most)):
+        if as_json:
+            typer.echo(orjson.dumps(read.model_dump(mode="json")))
+        else:
+            number = len(read.memory_ids) + read.left_out
+            typer.echo(f"{read.time.isoformat(timespec='seconds')}\t{read.key_id}\t{read.what}\t{number}")
 
 
 @audit.command("verify")

@@ -1258,6 +1258,11 @@ export interface components {
              */
             min_confidence?: number | null;
             /**
+             * @description Only memories whose sources all have at least this level of trust: ``normal`` or ``trusted``. Default: also untrusted ones.
+             * @default null
+             */
+            min_trust?: ("normal" | "trusted") | null;
+            /**
              * @description ``fast``: no model. ``sift``: a proxy model ranks the sessions of the results. ``expand``: a model adds sentences to the query, which
              *     are also searched. The model may take up to three quarters of the time until the deadline. Default: the mode of the memory method, or
              *     else ``fast``.
@@ -1508,6 +1513,11 @@ export interface components {
              * @default null
              */
             speaker?: string | null;
+            /**
+             * @description The lowest trust in its sources. Missing: `normal`.
+             * @default null
+             */
+            trust?: ("distrusted" | "untrusted" | "normal" | "trusted") | null;
             /**
              * @description Only for events: the index of the first message in its window.
              * @default null
@@ -1924,6 +1934,11 @@ export interface components {
              * @default null
              */
             speaker?: string | null;
+            /**
+             * @description The lowest trust in its sources. Missing: `normal`.
+             * @default null
+             */
+            trust?: ("distrusted" | "untrusted" | "normal" | "trusted") | null;
             /**
              * @description Only for events: the index of the first message in its window.
              * @default null
@@ -2349,6 +2364,11 @@ export interface components {
              */
             min_confidence?: number | null;
             /**
+             * @description Only memories whose sources all have at least this level of trust: ``normal`` or ``trusted``. Default: also untrusted ones.
+             * @default null
+             */
+            min_trust?: ("normal" | "trusted") | null;
+            /**
              * @description ``fast``: no model. ``sift``: a proxy model ranks the sessions of the results. ``expand``: a model adds sentences to the query, which
              *     are also searched. The model may take up to three quarters of the time until the deadline. Default: the mode of the memory method, or
              *     else ``fast``.
@@ -2552,6 +2572,11 @@ export interface components {
             speaker?: string | null;
             /** @description If its value changed: the memory with the newest value that was found, or the entity that has it. */
             superseded_by: string | null;
+            /**
+             * @description The lowest trust in its sources. Missing: `normal`.
+             * @default null
+             */
+            trust?: ("distrusted" | "untrusted" | "normal" | "trusted") | null;
             /**
              * @description Only for events: the index of the first message in its window.
              * @default null
@@ -5160,6 +5185,8 @@ export interface operations {
                 kind?: ("event" | "entity" | "summary" | "segment")[] | null;
                 /** @description Most memories of the page. */
                 limit?: number;
+                /** @description Only memories whose sources all have at least this level of trust. Default: any. */
+                min_trust?: ("normal" | "trusted") | null;
                 /** @description Only memories of this session. */
                 session?: string | null;
                 /** @description Only memories that may have happened at this time or later. */

@@ -54,6 +54,8 @@ class ErasedUser:
         """The user's extractions: see :meth:`begin_trace`."""
         self.windows = WrittenRecords()
         self.extractions = WrittenRecords()
+        self.reads = WrittenRecords()
+        """The recorded reads of the user's memories."""
         self.sessions: set[str] = set()
         """Sessions of the windows."""
         self.window_ids: set[str] = set()

@@ -15,7 +15,7 @@ from control.unfinished_erasures import UnfinishedErasures
 from memory.errors import RecordError
 from memory.ids import entity_id
 from memory.records import ErasureCommand, Window
-from memory.topics import EXTRACTIONS, MERGES, MESSAGES, RECALLS, WINDOWS, TopicSpec
+from memory.topics import EXTRACTIONS, MERGES, MESSAGES, READS, RECALLS, WINDOWS, TopicSpec
 from runtime.clocks import Clock, SystemClock
 from runtime.dead_letters import DeadLetterBox
 from runtime.errors import RedisUnavailableError
@@ -268,6 +268,7 @@ class ErasureRun:
     async def _remove_bytes(self, cut: Mapping[TopicPartition, int]) -> None:
         topic = self._settings.topic(EXTRACTIONS.name)
         await self._log.send(OutgoingRecord(topic, key, None) for key in self._of_others.keys)
+        await self._remove_reads()
         compacted = await are_compacted([self._settings.topic(each.name) for each in (WINDOWS, EXTRACTIONS)], self._settings.kafka)
         for user in self._users:
             for spec, written in ((WINDOWS, user.windows), (EXTRACTIONS, user.extractions)):
@@ -283,6 +284,15 @@ class ErasureRun:
         for user in self._users:
             user.kept_topics.add(MESSAGES.name)
             user.leave(f"the user's messages in {self._settings.topic(MESSAGES.name)}: no other topic has all messages of the other users")
+
+    async def _remove_reads(self) -> None:
+        """Removes the recorded reads of the users' memories."""
+        async for user, record in self._log.records(READS):
+            if record.value is not None:
+                user.reads.add(record.key or b"")
+        topic = self._settings.topic(READS.name)
+        for user in self._users:
+            await self._log.send(OutgoingRecord(topic, key, None, partition=user.home) for key in user.reads.keys)
 
     async def _write_receipts(self) -> list[Erasure]:
         now = self._clock.now()

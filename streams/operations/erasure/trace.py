@@ -11,7 +11,7 @@ import orjson
 from control.documents import SchemaRef
 from control.tenants import TenantDirectory
 from memory.errors import KeyFormatError, VarveError
-from memory.headers import CORRECTION, ERASURE, EVOLUTION, EXPIRY, KIND, RETRACTION, TICK, TOUCHES
+from memory.headers import CORRECTION, ERASURE, EVOLUTION, EXPIRY, KIND, RETRACTION, TICK, TOUCHES, TRUST_REVIEW
 from memory.ids import entity_id
 from memory.records import (
     Change,
@@ -45,7 +45,7 @@ _BYTES_OF_ENTITIES: Final = 300_000
 _NAMES_OF_A_COMMAND: Final = 1000
 """Most memories, and most texts of models, of one entity in a command."""
 
-_WORDLESS: Final = frozenset({TICK, ERASURE, RETRACTION})
+_WORDLESS: Final = frozenset({TICK, ERASURE, RETRACTION, TRUST_REVIEW})
 """Kinds of records that quote nothing a user has said, and that may be removed."""
 
 

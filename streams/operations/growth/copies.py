@@ -6,7 +6,7 @@ from typing import Final
 
 import orjson
 
-from memory.headers import COMMAND, GENERATION_DROP, KIND, PLACE, RETENTION, place_of
+from memory.headers import COMMAND, GENERATION_DROP, KIND, PLACE, RETENTION, TRUST, place_of
 from memory.keys import partition_of
 from memory.positions import LogPosition
 from memory.topics import DEAD_LETTERS, EXTRACTIONS, MESSAGES, TopicSpec, topic_named
@@ -78,7 +78,7 @@ class Copies:
 
     def _is_for_all(self, record: ConsumedRecord, spec: TopicSpec) -> bool:
         if spec == EXTRACTIONS:
-            return (KIND, GENERATION_DROP) in record.headers or (KIND, RETENTION) in record.headers
+            return any((KIND, each) in record.headers for each in (GENERATION_DROP, RETENTION, TRUST))
         if spec == MESSAGES and (KIND, COMMAND) in record.headers:
             return _session_of(record.value) is None
         return False

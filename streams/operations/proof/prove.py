@@ -14,7 +14,7 @@ from control import read_control
 from control.state import ControlState
 from control.tenants import FixedControlView, TenantDirectory
 from memory.errors import KeyFormatError
-from memory.headers import GENERATION_DROP, KIND, RETENTION
+from memory.headers import GENERATION_DROP, KIND, RETENTION, TRUST
 from memory.keys import decode_key, encode_key, partition_of, unmarked_key
 from memory.records import Memory
 from memory.topics import EXTRACTIONS, MERGED
@@ -35,7 +35,7 @@ _PATIENCE_S: Final = 300.0
 _LOOKS: Final = 3
 """Looks at a user who differs, or whose records came meanwhile."""
 _PAGE: Final = 500
-_OF_A_TENANT: Final = frozenset({(KIND, GENERATION_DROP), (KIND, RETENTION)})
+_OF_A_TENANT: Final = frozenset({(KIND, GENERATION_DROP), (KIND, RETENTION), (KIND, TRUST)})
 """Headers of records that concern all users of their tenant."""
 
 

@@ -24,17 +24,19 @@ from memory.headers import (
     RETRACTION,
     TICK,
     TOUCHES,
+    TRUST,
+    TRUST_REVIEW,
     origin_of,
     place_of,
 )
 from memory.keys import decode_key
 from memory.positions import LogPosition
-from memory.records import Contribution, Correction, Evolution, Expiry, Extraction, MessageRetraction, Touches
+from memory.records import Contribution, Correction, Evolution, Expiry, Extraction, MessageRetraction, Touches, TrustReview
 from memory.retention import OTHERS, is_due, is_older, without_old_results
 from runtime.tracing import Headers
 from streams.operations.retention.tenants import EntityTypes, KeptTenant
 
-_LEFT_ALONE: Final = frozenset({ERASURE, GENERATION_DROP, RETENTION})
+_LEFT_ALONE: Final = frozenset({ERASURE, GENERATION_DROP, RETENTION, TRUST})
 """Kinds of records that name no results."""
 
 
@@ -287,6 +289,8 @@ def windows_named(kind: bytes, value: bytes) -> Iterator[str]:
         yield from (each.window_id for update in Evolution.from_json(value).updates for each in (update.owner, update.target))
     elif kind == RETRACTION:
         yield MessageRetraction.from_json(value).window_id
+    elif kind == TRUST_REVIEW:
+        yield TrustReview.from_json(value).window_id
 
 
 def _is_old_correction(correction: Correction, tenant: KeptTenant) -> bool:

@@ -37,7 +37,7 @@ from streams.stages.events.ledger import (
     revive,
 )
 from streams.stages.events.places import source_of
-from streams.stages.events.publishing import Publisher, fed_entities
+from streams.stages.events.publishing import Publisher, fed_entities, with_trust
 from streams.tenancy import schema_of_record
 
 
@@ -128,13 +128,13 @@ class Corrector:
     ) -> PublishedWindow | None:
         """Publishes the events of a window that a correction changes; None if it changes none."""
         extraction = window.extraction
-        old, new = present_events(extraction, before), present_events(extraction, after)
+        old, new = (present_events(extraction, each, window.trust) for each in (before, after))
         changed = [now for was, now in zip(old, new, strict=True) if was.correction != now.correction]
         if not changed:
             return None
         schema = schema_of_record(self._tenants, extraction)
         ids = {each.event.id for each in changed}
-        patches_before, patches_after = (patches_in_force(extraction.patches, present) for present in (old, new))
+        patches_before, patches_after = (patches_in_force(extraction.patches, present, window.trust) for present in (old, new))
         patches = [each for each in patches_after if each not in patches_before]
         sources = ids | {each.id for each in patches_before if each not in patches_after}
         contributions = contributions_of(
@@ -151,9 +151,10 @@ class Corrector:
         )
         # A correction that was sent before its event expired may follow the expiry in the log.
         revive(batch.state, extraction.window_id, extraction.generation, ids, position=record.offset)
+        contributions = with_trust(contributions, window.trust)
         fed = fed_entities(contributions)
         for each in changed:
-            self._publisher.event(batch, record, each, extraction, position=window.position, fed=fed)
+            self._publisher.event(batch, record, each, window, fed=fed)
         self._publisher.contributions(batch, record, contributions)
         return window.with_correction(contributions)
 
@@ -161,9 +162,9 @@ class Corrector:
         """Repeats the outputs of a correction, for a replay that repairs later stages."""
         gone = expired_events(batch.state, window.extraction.window_id, window.extraction.generation)
         fed = fed_entities(window.in_force())
-        for each in present_events(window.extraction, corrected):
+        for each in present_events(window.extraction, corrected, window.trust):
             if each.correction is not None and each.event.id not in gone:
-                self._publisher.event(batch, record, each, window.extraction, position=window.position, fed=fed)
+                self._publisher.event(batch, record, each, window, fed=fed)
         for contributions in window.corrections:
             self._publisher.contributions(batch, record, (each for each in contributions if each.position == record.offset))
 
@@ -238,8 +239,8 @@ class Corrector:
 
 
 def valid_events(present: Sequence[PresentEvent]) -> list[Event]:
-    """The valid events among these, as corrected."""
-    return [each.event for each in present if each.is_valid]
+    """The events among these that may change entities, as corrected: valid ones from sources that are trusted enough."""
+    return [each.event for each in present if each.is_valid and each.feeds_entities]
 
 
 def _windows(ledger: Ledger, correction: Correction, seen: EventSeen) -> list[PublishedWindow]:

@@ -16,9 +16,10 @@ from pydantic import Field, JsonValue
 
 from extraction.statements import Statement, differ_in_fact
 from memory.dates.event_date import UNKNOWN_DATE, EventDate
-from memory.records import Correction, CorrectionNote, EntityPatch, Event, EventFields, EventSeen, Extraction, Value
+from memory.records import Correction, CorrectionNote, EntityPatch, Event, EventFields, EventSeen, Extraction, TrustLevel, Value
 from memory.terms import terms_of
 from memory.text import content_hash
+from memory.trust import NO_RULES, WindowTrust
 
 MAX_STANDING: Final = 16
 """Corrections of one memory that can be reverted one by one; beyond that, the two oldest become one."""
@@ -161,6 +162,9 @@ class PresentEvent:
     event: Event
     extracted: Event
     correction: CorrectedEvent | None = None
+    trust: TrustLevel = "normal"
+    feeds_entities: bool = True
+    """Whether its sources are trusted enough to change entities."""
 
     @property
     def is_valid(self) -> bool:
@@ -203,20 +207,25 @@ class PresentEvent:
         )
 
 
-def present_events(extraction: Extraction, window: CorrectedWindow) -> list[PresentEvent]:
-    """The events of an extraction, in order, with their corrections applied."""
+def present_events(extraction: Extraction, window: CorrectedWindow, trust: WindowTrust = NO_RULES) -> list[PresentEvent]:
+    """The events of an extraction, in order, with their corrections and their trust applied."""
     bound = bind(window.events, extraction.events)
-    return [_present(event, window.events[bound[index]] if index in bound else None) for index, event in enumerate(extraction.events)]
+    return [
+        _present(event, window.events[bound[index]] if index in bound else None, trust) for index, event in enumerate(extraction.events)
+    ]
 
 
-def patches_in_force(patches: Sequence[EntityPatch], present: Sequence[PresentEvent]) -> list[EntityPatch]:
-    """The patches of a window without those that fall with its wrong events: invalidated ones, and those with corrected contents or values.
+def patches_in_force(patches: Sequence[EntityPatch], present: Sequence[PresentEvent], trust: WindowTrust = NO_RULES) -> list[EntityPatch]:
+    """The patches of a window that are trusted enough, without those that fall with its wrong events.
+
+    Wrong are invalidated events, and those with corrected contents or values.
 
     A patch falls with an event that is based on one of its messages. If several events do, the one that shares the most words decides;
     if a wrong and a right one share equally many, the patch falls.
     """
+    patches = [each for each in patches if trust.feeds_entities(each.id)]
     if all(each.is_as_said for each in present):
-        return list(patches)
+        return patches
     return [each for each in patches if not _falls(each, present)]
 
 
@@ -252,7 +261,7 @@ def event_index(present: Sequence[PresentEvent], memory_id: str, seen: EventSeen
     return min(same, key=lambda index: (present[index].extracted.id != memory_id, index), default=None)
 
 
-def _present(event: Event, correction: CorrectedEvent | None) -> PresentEvent:
+def _present(event: Event, correction: CorrectedEvent | None, trust: WindowTrust) -> PresentEvent:
     fields = EventFields()
     for step in correction.standing if correction is not None else ():
         fields = fields.with_later(step.fields)
@@ -263,7 +272,13 @@ def _present(event: Event, correction: CorrectedEvent | None) -> PresentEvent:
     if fields.properties is not None:
         both = {**event.properties, **fields.properties}
         set_fields["properties"] = {name: value for name, value in both.items() if value is not None}
-    return PresentEvent(event.model_copy(update=set_fields) if set_fields else event, event, correction)
+    return PresentEvent(
+        event.model_copy(update=set_fields) if set_fields else event,
+        event,
+        correction,
+        trust.level(event.id),
+        trust.feeds_entities(event.id),
+    )
 
 
 def _times(event: Event, fields: EventFields) -> dict[str, Any]:

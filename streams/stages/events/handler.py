@@ -1,10 +1,24 @@
 """The events stage: publishes a window's extraction, retracts the previous one, and distributes contributions by entity key."""
 
 from datetime import timedelta
+from functools import partial
 
 from control.tenants import TenantDirectory
 from memory.errors import KeyFormatError
-from memory.headers import CORRECTION, ERASURE, EVOLUTION, EXPIRY, GENERATION_DROP, KIND, RETENTION, RETRACTION, TICK, TOUCHES
+from memory.headers import (
+    CORRECTION,
+    ERASURE,
+    EVOLUTION,
+    EXPIRY,
+    GENERATION_DROP,
+    KIND,
+    RETENTION,
+    RETRACTION,
+    TICK,
+    TOUCHES,
+    TRUST,
+    TRUST_REVIEW,
+)
 from memory.keys import decode_key, encode_key
 from memory.records import (
     Contribution,
@@ -17,6 +31,8 @@ from memory.records import (
     MessageRetraction,
     RetentionLimits,
     Touches,
+    TrustReview,
+    TrustRules,
 )
 from memory.retention import reaches_entities, without_old_results
 from memory.schema.model import MemorySchema
@@ -44,9 +60,10 @@ from streams.stages.events.ledger import (
     published_key,
 )
 from streams.stages.events.places import in_earlier_place, source_of
-from streams.stages.events.publishing import Publisher, fed_entities
+from streams.stages.events.publishing import Publisher, fed_entities, with_trust
 from streams.stages.events.retaining import Retainer
 from streams.stages.events.retracting import Retractor, amended_extraction
+from streams.stages.events.trusting import TrustReviewer
 from streams.tenancy import is_erased, schema_of_record, tenant_of
 
 
@@ -72,6 +89,7 @@ class EventsHandler(BatchHandler):
         self._retractor = Retractor(partition=partition, publisher=self._publisher, tenants=tenants)
         self._corrector = Corrector(partition=partition, publisher=self._publisher, tenants=tenants, metrics=metrics, max_future=max_future)
         self._retainer = Retainer(partition=partition, publisher=self._publisher, tenants=tenants, metrics=metrics)
+        self._reviewer = TrustReviewer(partition=partition, publisher=self._publisher, tenants=tenants, metrics=metrics)
 
     async def handle(self, batch: Batch) -> None:
         """Handles extractions in the order of their log."""
@@ -84,6 +102,8 @@ class EventsHandler(BatchHandler):
             self._drop(batch, record)
         elif (KIND, RETENTION) in record.headers:
             self._retainer.note(batch, record, RetentionLimits.from_json(record.value))
+        elif (KIND, TRUST) in record.headers:
+            self._reviewer.note(batch, record, TrustRules.from_json(record.value))
         elif (KIND, ERASURE) in record.headers:
             self._eraser.erase(batch, record, ErasureCommand.from_json(record.value))
         elif self._is_erased(record):
@@ -98,6 +118,9 @@ class EventsHandler(BatchHandler):
             self._evolver.evolve(batch, record, Evolution.from_json(record.value))
         elif (KIND, RETRACTION) in record.headers:
             self._retractor.retract(batch, record, MessageRetraction.from_json(record.value))
+        elif (KIND, TRUST_REVIEW) in record.headers:
+            review = TrustReview.from_json(record.value)
+            self._reviewer.review(batch, record, review, limits_for=partial(self._retainer.limits_for, batch))
         elif (KIND, CORRECTION) in record.headers:
             self._corrector.correct(batch, record, Correction.from_json(record.value))
         else:
@@ -145,15 +168,17 @@ class EventsHandler(BatchHandler):
         if previous is not None and offset == previous.position and _is_rewritten(extraction, previous):
             self._retainer.rewrite(batch, record, _published_part(extraction), previous, limits=limits)
             return
-        present = present_events(extraction, corrected_window(batch.state, extraction.tenant, extraction.window_id))
-        if previous is not None and offset == previous.position:
+        is_repeated = previous is not None and offset == previous.position
+        trust = previous.trust if previous is not None and is_repeated else self._reviewer.trust_of(batch, extraction)
+        present = present_events(extraction, corrected_window(batch.state, extraction.tenant, extraction.window_id), trust)
+        if previous is not None and is_repeated:
             self._emit(batch, record, present, previous)
             return
         in_force = () if previous is None else (*previous.former, *previous.in_force())
         # A drop retracts everything. An extraction retracts what it replaces: data of types removed from the schema stays.
         former = () if is_dropped else former_part(in_force, schema)
         contributions = contributions_of(
-            extraction.model_copy(update={"patches": patches_in_force(extraction.patches, present)}),
+            extraction.model_copy(update={"patches": patches_in_force(extraction.patches, present, trust)}),
             schema,
             events=valid_events(present),
             source=source_of(record, self._partition),
@@ -162,7 +187,8 @@ class EventsHandler(BatchHandler):
             recorded_at=record.appended_at,
             may_reach=reaches_entities(extraction, limits) if limits else None,
         )
-        published = PublishedWindow(offset, _published_part(extraction), tuple(contributions), former=former)
+        contributions = with_trust(contributions, trust)
+        published = PublishedWindow(offset, _published_part(extraction), tuple(contributions), former=former, trust=trust)
         self._ager.forget(batch, record, extraction.window_id, extraction.generation)
         self._emit(batch, record, present, published)
         for memory_id in sorted(set(previous.memory_ids if previous is not None else ()) - set(published.memory_ids)):
@@ -201,7 +227,7 @@ class EventsHandler(BatchHandler):
         for each in present:
             if each.event.id in gone:
                 continue
-            self._publisher.event(batch, cause, each, published.extraction, position=published.position, fed=fed)
+            self._publisher.event(batch, cause, each, published, fed=fed)
         self._publisher.contributions(batch, cause, published.contributions)
 
     def _count_left_out(self, extraction: Extraction, schema: MemorySchema) -> None:

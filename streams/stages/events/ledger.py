@@ -11,6 +11,7 @@ from pydantic import Field
 from memory.keys import encode_key
 from memory.records import Contribution, Extraction, Value
 from memory.records.limits import Time
+from memory.trust import NO_RULES, TrustPolicy, WindowTrust
 from streams.engine.state.partition_state import PartitionState
 from streams.stages.events.corrections import CorrectedWindow
 
@@ -36,6 +37,8 @@ class PublishedWindow:
     former: tuple[Contribution, ...] = ()
     """Earlier contributions to types and fields that were removed from the schema. They stay unchanged, whatever happens to the events,
     until the schema has the types again or the generation is dropped: an event's id may belong to another event by now."""
+    trust: WindowTrust = NO_RULES
+    """The trust in its events and patches."""
 
     @property
     def memory_ids(self) -> tuple[str, ...]:
@@ -48,6 +51,11 @@ class PublishedWindow:
         yield from self.contributions
         for each in self.corrections:
             yield from each
+
+    def with_extraction(self, extraction: Extraction) -> "PublishedWindow":
+        """The window after results were removed from its extraction."""
+        left = {each.id for each in extraction.events} | {each.id for each in extraction.patches}
+        return replace(self, extraction=extraction, trust=self.trust.of_results(left))
 
     def in_force(self) -> tuple[Contribution, ...]:
         """The contributions with only those applications that nothing has retracted since."""
@@ -120,7 +128,15 @@ class RetainedSince(Value):
     """Digests of the users with a legal hold."""
 
 
-Entry = PublishedWindow | CorrectedWindow | CorrectedEntity | DroppedGeneration | ExpiredEvents | AmendedWindow | RetainedSince
+class TrustSince(Value):
+    """The newest levels of trust of a tenant in one partition."""
+
+    version: int
+    policy: TrustPolicy
+    time: Time
+
+
+Entry = PublishedWindow | CorrectedWindow | CorrectedEntity | DroppedGeneration | ExpiredEvents | AmendedWindow | RetainedSince | TrustSince
 E = TypeVar("E", bound=Entry)
 
 
@@ -209,6 +225,12 @@ def retained_key(tenant: str) -> bytes:
     return encode_key("retained", tenant, "-")
 
 
+def trust_key(tenant: str) -> bytes:
+    """The key of a tenant's levels of trust."""
+    # Three parts; a window's key has two.
+    return encode_key("trust", tenant, "-")
+
+
 def expired_events(state: PartitionState[PackedEntry], window_id: str, generation: str) -> frozenset[str]:
     """The expired events of a window."""
     found = Ledger(state).get(expired_key(window_id, generation), ExpiredEvents)
@@ -241,6 +263,7 @@ def _published(fields: Any) -> PublishedWindow:
         _contributions(fields["contributions"]),
         tuple(_contributions(each) for each in fields["corrections"]),
         _contributions(fields["former"]),
+        WindowTrust.model_validate(fields["trust"]) if "trust" in fields else NO_RULES,
     )
 
 
@@ -255,6 +278,7 @@ _READERS: Final[dict[str, Callable[[Any], Entry]]] = {
     "ExpiredEvents": lambda fields: ExpiredEvents(tuple(fields["ids"])),
     "AmendedWindow": AmendedWindow.model_validate,
     "RetainedSince": RetainedSince.model_validate,
+    "TrustSince": TrustSince.model_validate,
     "DroppedGeneration": lambda fields: DroppedGeneration(fields["drops"]),
 }
 
@@ -271,6 +295,7 @@ def _fields(state: Entry) -> dict[str, Any]:
             "contributions": [_plain(each) for each in state.contributions],
             "corrections": [[_plain(contribution) for contribution in each] for each in state.corrections],
             "former": [_plain(each) for each in state.former],
+            **({} if state.trust == NO_RULES else {"trust": _plain(state.trust)}),
         }
     return _plain(state)
 

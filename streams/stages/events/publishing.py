@@ -4,15 +4,16 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from memory.keys import encode_key
-from memory.records import Contribution, Extraction, Memory
+from memory.records import Change, Contribution, Memory
 from memory.topics import CONTRIBUTIONS, MEMORIES
+from memory.trust import WindowTrust
 from runtime.kafka import OutgoingRecord
 from runtime.settings import Settings
 from streams.engine.records import ConsumedRecord
 from streams.engine.tasks.batch import Batch
 from streams.feed import tombstone_record, upsert_record
 from streams.stages.events.corrections import PresentEvent
-from streams.stages.events.ledger import expired_events
+from streams.stages.events.ledger import PublishedWindow, expired_events
 
 
 class Publisher:
@@ -37,16 +38,15 @@ class Publisher:
         batch: Batch,
         cause: ConsumedRecord,
         present: PresentEvent,
-        extraction: Extraction,
+        published: PublishedWindow,
         *,
-        position: int,
         fed: Mapping[str, Sequence[str]],
     ) -> None:
         """Emits the memory of an event as :func:`memory_of` builds it; a tombstone if the event was deleted."""
         if present.is_deleted:
-            self.tombstone(batch, cause, extraction.tenant, present.event.id)
+            self.tombstone(batch, cause, published.extraction.tenant, present.event.id)
         else:
-            self.memory(batch, cause, memory_of(present, extraction, position=position, fed=fed))
+            self.memory(batch, cause, memory_of(present, published, fed=fed))
 
     def tombstone(self, batch: Batch, cause: ConsumedRecord, tenant: str, memory_id: str) -> None:
         """Emits the tombstone of a memory."""
@@ -73,17 +73,32 @@ def fed_entities(contributions: Iterable[Contribution]) -> Mapping[str, Sequence
     return {event: sorted(of_event) for event, of_event in keys.items()}
 
 
-def memory_of(present: PresentEvent, extraction: Extraction, *, position: int, fed: Mapping[str, Sequence[str]]) -> Memory:
-    """The memory of an event. An invalidated event remains visible and can be reverted, but no recall finds it.
+def with_trust(contributions: Sequence[Contribution], trust: WindowTrust) -> list[Contribution]:
+    """Contributions whose applied changes have the trust in their event or patch."""
+    if not trust.levels:
+        return list(contributions)
+
+    def stamped(change: Change) -> Change:
+        level = trust.level(change.source_id)
+        return change if change.op != "apply" or level == "normal" else change.model_copy(update={"trust": level})
+
+    return [each.model_copy(update={"changes": [stamped(change) for change in each.changes]}) for each in contributions]
+
+
+def memory_of(present: PresentEvent, published: PublishedWindow, *, fed: Mapping[str, Sequence[str]]) -> Memory:
+    """The memory of an event. An invalidated or distrusted event remains visible and can be restored, but no recall finds it.
 
     Args:
         present: The event with its corrections.
-        extraction: Its extraction.
-        position: The extraction's offset.
+        published: The window's publication.
         fed: The result of :func:`fed_entities`.
     """
-    event, note = present.event, present.note()
+    extraction, event, note = published.extraction, present.event, present.note()
     first = event.message_ids[0]
+    is_distrusted = present.trust == "distrusted"
+    changed_at = (
+        published.trust.changed_at if present.correction is None else max(published.trust.changed_at, present.correction.changed_at)
+    )
     return Memory(
         id=event.id,
         tenant=event.tenant,
@@ -107,8 +122,9 @@ def memory_of(present: PresentEvent, extraction: Extraction, *, position: int, f
         said=event.said if note is None else None,
         search_text=event.search_text if note is None else None,
         extractor=event.extractor,
+        trust=None if present.trust == "normal" else present.trust,
         generation=extraction.generation,
-        version=position if present.correction is None else max(position, present.correction.changed_at),
-        expires_at=None if present.is_valid or note is None else note.time,
+        version=max(published.position, changed_at),
+        expires_at=note.time if note is not None and not present.is_valid else published.trust.since if is_distrusted else None,
         correction=note,
     )

@@ -6,7 +6,6 @@ the original, so compaction removes the words from the log as well, and a rebuil
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import datetime
 
 from control.erasure import subject_of
@@ -98,7 +97,7 @@ class Retainer:
             self._publisher.tombstone(batch, record, extraction.tenant, event.id)
         self._publisher.contributions(batch, record, contributions)
         self._metrics.records.labels("events", "retention_removed").inc(len(removed))
-        reduced = replace(published.without_retracted(contributions), extraction=extraction)
+        reduced = published.without_retracted(contributions).with_extraction(extraction)
         if left:
             self._publish_again(batch, record, published, reduced)
             Ledger(batch.state).put(published_key(extraction.window_id, extraction.generation), reduced, position=record.offset)
@@ -110,10 +109,7 @@ class Retainer:
         gone = expired_events(batch.state, after.extraction.window_id, after.extraction.generation)
         fed_before, fed_after = fed_entities(before.in_force()), fed_entities(after.in_force())
         for each in _present(batch, after):
-            was, now = (
-                memory_of(each, published.extraction, position=published.position, fed=fed)
-                for published, fed in ((before, fed_before), (after, fed_after))
-            )
+            was, now = (memory_of(each, published, fed=fed) for published, fed in ((before, fed_before), (after, fed_after)))
             if was != now and each.event.id not in gone and not each.is_deleted:
                 self._publisher.memory(batch, record, now)
 
@@ -149,7 +145,7 @@ class Retainer:
 
 def _present(batch: Batch, published: PublishedWindow) -> list[PresentEvent]:
     extraction = published.extraction
-    return present_events(extraction, corrected_window(batch.state, extraction.tenant, extraction.window_id))
+    return present_events(extraction, corrected_window(batch.state, extraction.tenant, extraction.window_id), published.trust)
 
 
 def _messages_of(extraction: Extraction) -> set[str]:

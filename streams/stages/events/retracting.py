@@ -1,7 +1,6 @@
 """Retracts the results that are based on edited or deleted messages, until the window is extracted again with its new revision."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import replace
 from typing import Literal
 
 from control.tenants import TenantDirectory
@@ -92,7 +91,7 @@ class Retractor:
         elif contributions:
             published = published.with_correction(contributions)
         key = published_key(extraction.window_id, extraction.generation)
-        Ledger(batch.state).put(key, replace(published, extraction=extraction), position=record.offset)
+        Ledger(batch.state).put(key, published.with_extraction(extraction), position=record.offset)
 
 
 def retractions(
@@ -145,4 +144,4 @@ def without_messages(extraction: Extraction, is_changed: Callable[[str], bool]) 
     patches = [each for each in extraction.patches if not rests(each.message_ids)]
     if len(events) == len(extraction.events) and len(patches) == len(extraction.patches):
         return extraction
-    return extraction.model_copy(update={"events": events, "patches": patches})
+    return extraction.model_copy(update={"events": events, "patches": patches}).with_sources_in_use()

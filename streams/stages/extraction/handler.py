@@ -1,5 +1,6 @@
 """The extraction stage: one call per window, whatever the extractor."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -18,6 +19,7 @@ from memory.records.wording import further_indexed_text, indexed_text
 from memory.retention import keeps_nothing, limits_at
 from memory.schema.model import MemorySchema
 from memory.topics import EXTRACTIONS, MESSAGES, WINDOWS
+from memory.trust import names_origins, with_sources
 from models.embedding.handover import VectorHandover
 from models.errors import BudgetExceededError, InputRefusedError, ModelConfigurationError, ModelError, TransientModelError
 from retrieval.pipeline import RecallPipeline
@@ -217,6 +219,9 @@ class ExtractionHandler:
         extraction = await self._notes.without_routines(extraction, window)
         if not may_note():
             return []
+        extraction = (
+            await asyncio.to_thread(with_sources, extraction, window) if names_origins(window) else with_sources(extraction, window)
+        )
         extraction = extraction.model_copy(
             update={
                 "drops": tenant.drops_of(generation),

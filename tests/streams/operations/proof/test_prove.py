@@ -2,6 +2,8 @@
 
 import pytest
 
+from control.state import ControlState
+from control.tenants import FixedControlView, TenantDirectory
 from memory.keys import encode_key, partition_of
 from memory.records import Memory, MemoryChange
 from models.embedding.build import build_embedder
@@ -54,10 +56,10 @@ async def test_a_proof_finds_each_difference(leased: Settings, store: MemoryStor
 
 async def _check_job(settings: Settings, store: MemoryStore, redis: GuardedRedis) -> None:
     metrics = Metrics()
-    assert [each.name for each in jobs_of(settings)] == ["retention"], "off by default"
+    assert [each.name for each in jobs_of(settings)] == ["retention", "trust"], "proofs are off by default"
     jobs = jobs_of(settings.model_copy(update={"proof": ProofSettings(interval_s=60.0)}))
     (job,) = (each for each in jobs if each.name == "proof")
-    await job.work(store=store, redis=redis, metrics=metrics)
+    await job.work(tenants=TenantDirectory(FixedControlView(ControlState())), store=store, redis=redis, metrics=metrics)
     shown = metrics.render().decode()
     for problem in ("missing", "extra", "changed"):
         assert f'varve_proof_differences_total{{problem="{problem}"}} 1.0' in shown

@@ -1,0 +1,116 @@
+"""Records a sample of the reads of memories in the topic ``reads``, in the background: who read whose memories, and when; no texts."""
+
+import random
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final
+
+from api.authentication import Caller
+from memory.errors import VarveError
+from memory.keys import distinct_key
+from memory.records import Memory, ReadRecord
+from memory.records.read import ReadKind
+from memory.topics import READS, topic_name
+from runtime.background import BackgroundBatches
+from runtime.clocks import Clock
+from runtime.kafka import OutgoingRecord, Producer
+from runtime.logs import logger
+from runtime.metrics import Metrics
+
+_log = logger(__name__)
+
+_REST_S: Final = 0.1
+MOST_IDS: Final = 1000
+"""Limit of the memory ids of one record."""
+
+
+class ReadAudit:
+    """Writes the records of sampled reads. No request waits for them.
+
+    Memories that belong to no single user are left out.
+
+    Args:
+        producer: Writes the records.
+        topic_prefix: Prefix of the topic.
+        rate: Share of the requests that are recorded, from 0 to 1.
+        max_pending: Most pending records. Further ones are dropped and counted.
+        metrics: Counts the records.
+        clock: The time of the records.
+        draw: A random number in [0, 1). Default: the machine's.
+    """
+
+    def __init__(
+        self,
+        *,
+        producer: Producer,
+        topic_prefix: str,
+        rate: float,
+        max_pending: int,
+        metrics: Metrics,
+        clock: Clock,
+        draw: Callable[[], float] = random.random,
+    ) -> None:
+        self._producer = producer
+        self._topic = topic_name(READS, topic_prefix)
+        self._rate = rate
+        self._outcomes = metrics.read_records
+        self._clock = clock
+        self._draw = draw
+        self._records = BackgroundBatches(self._produce, max_pending=max_pending, rest_s=_REST_S)
+
+    def note(self, caller: Caller, what: ReadKind, memories: Iterable[Memory | None]) -> None:
+        """Records the memories that a request returns, if the request is sampled. Returns at once.
+
+        Args:
+            caller: The caller of the request.
+            what: The kind of the request.
+            memories: The returned memories.
+        """
+        if self._draws():
+            self._note(caller, what, ((each.user, each.id) for each in memories if each is not None))
+
+    def note_entity(self, caller: Caller, what: ReadKind, user: str | None, entity: str) -> None:
+        """The same for one entity, of which only the id is known.
+
+        Args:
+            caller: The caller of the request.
+            what: The kind of the request.
+            user: The user of the entity. None: it belongs to no single user, and nothing is recorded.
+            entity: The id of the entity.
+        """
+        if self._draws():
+            self._note(caller, what, [(user, entity)])
+
+    async def close(self) -> None:
+        """Waits for the pending records. The time-out of the producer bounds the wait."""
+        await self._records.close()
+
+    def _draws(self) -> bool:
+        return self._rate > 0 and self._draw() < self._rate
+
+    def _note(self, caller: Caller, what: ReadKind, read: Iterable[tuple[str | None, str]]) -> None:
+        of_users: defaultdict[str, dict[str, None]] = defaultdict(dict)
+        for user, memory_id in read:
+            if user is not None:
+                of_users[user][memory_id] = None
+        now = self._clock.now()
+        for user, found in of_users.items():
+            ids = [*found]
+            record = ReadRecord(
+                tenant=caller.tenant.id,
+                user=user,
+                key_id=caller.key.id,
+                what=what,
+                memory_ids=ids[:MOST_IDS],
+                left_out=max(0, len(ids) - MOST_IDS),
+                time=now,
+            )
+            if not self._records.add(OutgoingRecord(self._topic, distinct_key(record.tenant, user), record.to_json())):
+                self._outcomes.labels(outcome="dropped").inc()
+
+    async def _produce(self, records: Sequence[OutgoingRecord]) -> None:
+        for outcome in await self._producer.send_each(records):
+            failed = isinstance(outcome, VarveError)
+            self._outcomes.labels(outcome="failed" if failed else "produced").inc()
+            if failed:
+                _log.warning("read_record_not_produced", error=str(outcome))

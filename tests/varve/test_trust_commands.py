@@ -1,0 +1,33 @@
+"""``varve trust``, as it is typed, on a real broker."""
+
+import asyncio
+
+import pytest
+
+from control import read_audit
+from control.errors import ChangeRefusedError
+from runtime.settings import Settings
+from tests.varve.test_retention_commands import Run, run, settings
+
+pytestmark = pytest.mark.integration
+
+__all__ = ["run", "settings"]
+
+
+def test_levels_are_set_listed_and_audited(settings: Settings, run: Run) -> None:
+    run("tenants", "add", "acme")
+    assert run("trust", "list", "acme").splitlines()[0] == "version 0 of -, applied; entities from normal"
+    shown = run("trust", "set", "acme", "tool:*=untrusted", "app:crm=trusted", "--no-apply", "--by", "ops")
+    assert "tool:*" in shown
+    run("trust", "set", "acme", "app:crm=none", "source:a=b=distrusted", "--entities-from", "untrusted", "--no-apply")
+    first, *rows = run("trust", "list", "acme").splitlines()
+    assert first.endswith("not applied yet; entities from untrusted")
+    assert rows == ["source\tlevel", "source:a=b\tdistrusted", "tool:*\tuntrusted"]
+    assert '"tool:*": "untrusted"' in run("export").replace('":"', '": "') or "tool:*" in run("export")
+    for wrong in ("browser=untrusted", "tool:browser=evil"):
+        with pytest.raises(ChangeRefusedError, match=wrong.partition("=")[0]):
+            run("trust", "set", "acme", wrong, "--no-apply")
+    run("trust", "set", "acme", "tool:browser", exit_code=2)
+    check, audited = asyncio.run(read_audit(settings))
+    assert check.problems == []
+    assert [each.action for each in audited].count("trust set") == 2
