@@ -119,6 +119,11 @@ def start_reextraction(
 def pause_reextraction(draft: Draft, generation: str, *, reason: str) -> Reextraction:
     """Pauses a re-extraction. One that is paused already keeps its reason.
 
+    Args:
+        draft: The change.
+        generation: The generation that it builds.
+        reason: Why it is paused, for the operator.
+
     Raises:
         UnknownReextractionError: If there is none.
         ChangeRefusedError: If it has ended or is being cancelled.

@@ -140,7 +140,7 @@ async def _deletion_error(admin: AIOKafkaAdminClient, group: str) -> type[KafkaE
         coordinator = await admin.find_coordinator(group)
     except _SETTING_UP as error:
         return type(error)
-    response = await admin._send_request(DeleteGroupsRequest([group]), coordinator)  # noqa: SLF001 - it has no public method
+    response = await admin._send_request_to_node(coordinator, DeleteGroupsRequest([group]))  # noqa: SLF001 - it has no public method
     ((_, code),) = response.results
     return for_code(code) if code else None
 

@@ -72,7 +72,7 @@ OPTIONS: Final[dict[Command, Command]] = {
 """Further arguments of commands."""
 FILES: Final[dict[Command, str]] = {("apply",): "documents.json", ("import",): "export.json"}
 """The files of commands that take other files than messages."""
-ENDLESS: Final[frozenset[Command]] = frozenset({("dev",), ("worker",), ("serve",), ("canary",), ("reindex",)})
+ENDLESS: Final[frozenset[Command]] = frozenset({("dev",), ("worker",), ("serve",), ("canary",), ("reindex",), ("generations", "work")})
 """Go on until a signal, which is no failure of theirs."""
 ENVIRONMENT: Final[dict[Command, dict[str, str]]] = {
     ("tenants", "promote"): {"VARVE_STORE__KIND": "server", "VARVE_STORE__URL": "http://{mute}"},
@@ -177,7 +177,7 @@ def zygote(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Zygote]:
     (folder / "messages.jsonl").write_bytes(b"\n".join(map(orjson.dumps, turns)))
     (folder / "documents.json").write_bytes(orjson.dumps({"apiVersion": "varve/v1", "kind": "Tenant", "name": "acme"}))
     (folder / "export.json").write_bytes(orjson.dumps([{"memory": "I like tea.", "user_id": "ada", "created_at": "2024-05-06"}]))
-    # Who connects waits for a response for ever.
+    # Who connects waits for a response forever.
     with socket.create_server(("127.0.0.1", 0), backlog=4096) as mute, socket.socket(socket.AF_UNIX) as store:
         store.bind(str(folder / "edge.sock"))
         store.listen(4096)
