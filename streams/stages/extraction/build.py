@@ -3,6 +3,7 @@
 from contextlib import AsyncExitStack
 from functools import partial
 
+from control.redaction import TenantRedaction
 from control.tenants import TenantDirectory
 from extraction.build import build_extractor
 from memory.topics import USAGE, WINDOWS
@@ -56,7 +57,8 @@ async def build(
     resources.push_async_callback(embedder.close)
     producer = await resources.enter_async_context(Producer(kafka=settings.kafka))
     usage = UsageTopic(producer=producer, topic=settings.topic(USAGE.name))
-    llm = build_llm(settings, redis=redis, usage=usage, budget_of=TenantBudgets(tenants=tenants, settings=settings).of)
+    budgets, redaction = TenantBudgets(tenants=tenants, settings=settings), TenantRedaction(tenants)
+    llm = build_llm(settings, redis=redis, usage=usage, budget_of=budgets.of, redaction_of=redaction.of)
     extractor = build_extractor(settings, embedder=embedder, llm=llm, own_metrics=metrics)
     resources.push_async_callback(extractor.close)
     store = await resources.enter_async_context(open_store(settings))
