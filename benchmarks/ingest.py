@@ -31,8 +31,8 @@ from varve.embedded.tenants import DeveloperTenant
 from varve.service_client import service_client
 from varve.supervisor.supervisor import Supervisor
 
-_TENANT: Final = "bench"
-_SCHEMA: Final = "companion"
+TENANT: Final = "bench"
+SCHEMA: Final = "companion"
 _QUIET_S: Final = 5.0
 """The index is complete once it has not grown for this time, which does not count."""
 _TIMEOUT_S: Final = 600.0
@@ -118,7 +118,7 @@ async def ingest(folder: Path, messages: Sequence[Fields], *, fresh: int) -> dic
     """
     load_before = psutil.getloadavg()[0]
     embedded_per_second = len(messages) / await _embedding_s([str(each["text"]) for each in messages])
-    stack = EmbeddedStack(settings=Settings(data=folder), throwaway=True, tenant=DeveloperTenant(_TENANT, _SCHEMA))
+    stack = EmbeddedStack(settings=Settings(data=folder), throwaway=True, tenant=DeveloperTenant(TENANT, SCHEMA))
     supervisor = Supervisor(stack.levels(), notice=lambda _: None)
     async with (
         running_stack(stack, supervisor) as running,
@@ -133,8 +133,8 @@ async def ingest(folder: Path, messages: Sequence[Fields], *, fresh: int) -> dic
                 await service.send(messages[start : start + _BATCH])
             accepted_s = time.monotonic() - started
             await service.flush()
-            recalled = asyncio.create_task(_until_recalled(service, messages, started))
-            searchable_s, memories = await _until_quiet(store, started, recalled)
+            recalled = asyncio.create_task(until_recalled(service, messages, started))
+            searchable_s, memories = await until_quiet(store, started, recalled)
             cpu_s = {name: after - cpu_before[name] for name, after in cpu_seconds(pids).items()}
             waits = await freshness_of(service, messages=fresh)
         finally:
@@ -169,7 +169,7 @@ async def _embedding_s(texts: Sequence[str]) -> float:
         await embedder.close()
 
 
-async def _until_recalled(service: AsyncVarveClient, messages: Sequence[Fields], started: float) -> None:
+async def until_recalled(service: AsyncVarveClient, messages: Sequence[Fields], started: float) -> None:
     """Waits until each user's last message of some length is found: an idle stage may not have finished."""
     last = {str(each["user"]): each for each in messages if len(str(each["text"])) >= _TELLING_CHARACTERS}
     for user, message in last.items():
@@ -179,13 +179,13 @@ async def _until_recalled(service: AsyncVarveClient, messages: Sequence[Fields],
             await asyncio.sleep(_RECALL_S)
 
 
-async def _until_quiet(store: EdgeStore, started: float, recalled: "asyncio.Task[None]") -> tuple[float, int]:
+async def until_quiet(store: EdgeStore, started: float, recalled: "asyncio.Task[None]") -> tuple[float, int]:
     """The seconds until the index grew last, once the last messages are recalled, and how many memories it then had."""
     memories, grown, quiet_since = 0, started, time.monotonic()
     while time.monotonic() - quiet_since < _QUIET_S:
         if time.monotonic() - started > _TIMEOUT_S:
             raise TimeoutError(f"the index still grows after {_TIMEOUT_S:g} s: it has {memories} memories")
-        now = await store.count(TenantScope(_TENANT))
+        now = await store.count(TenantScope(TENANT))
         if now != memories:
             memories, grown = now, time.monotonic()
         quiet_since = max(quiet_since, grown) if recalled.done() else time.monotonic()

@@ -66,22 +66,35 @@ async def running_service(
                 add_tenant(draft, tenant, schema="companion")
                 add_key(draft, tenant, hash_key(key), now=datetime.now(UTC))
 
+        began = time.perf_counter()
         await ControlWriter(settings=settings).write(add_all, action="tenants of a benchmark", by="a benchmark")
+        seconds = {"control": round(time.perf_counter() - began, 2)}
         owner = await resources.enter_async_context(edge_owner(folder))
         store = EdgeStore(path=folder / SOCKET, timeout_s=60)
         await store.prepare(model=MODEL_NAME, dimension=DIMENSION, late_dimension=LATE_DIMENSION)
         await fill(store, data or RandomData(seed=1, tenants=tenants), points * tenants)
         await store.close()
-        port = free_port()
+        port, health_port = free_port(), free_port()
         variables = environment(
             settings,
             VARVE_SERVICE__PORT=str(port),
+            VARVE_METRICS_HOST=HOST,
+            VARVE_METRICS_PORT=str(health_port),
             VARVE_CACHE=str(Settings().cache_path),
             VARVE_STORE__SOCKET=str(folder / SOCKET),
         )
+        began = time.perf_counter()
         serving = await resources.enter_async_context(python_process(("-m", "varve", "serve"), variables))
-        service = Service(f"http://{HOST}:{port}", keys, {**servers.pids, "edge": owner, "service": serving.pid})
+        service = Service(
+            url=f"http://{HOST}:{port}",
+            keys=keys,
+            pids={**servers.pids, "edge": owner, "service": serving.pid},
+            health_url=f"http://{HOST}:{health_port}",
+            settings=settings,
+            seconds=seconds,
+        )
         await _answers(service)
+        seconds["service"] = round(time.perf_counter() - began, 2)
         yield service
 
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Lays down all that the image holds, in one folder: the production packages by hash, Varve, the converted embedding model, licences and
 # the bill of materials. The Dockerfile calls it; so does `make test-image`, on a machine without Docker.
-#   deploy/install.sh PREFIX      needs uv on the path, and a Python 3.11 as python3.11 (or PYTHON)
+#   deploy/install.sh PREFIX      needs uv and strip (binutils) on the path, and a Python 3.11 as python3.11 (or PYTHON)
 set -eu
 prefix=$1
 source=$(cd "$(dirname "$0")/.." && pwd)
@@ -9,7 +9,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 uv venv --quiet --python "${PYTHON:-python3.11}" "$prefix/venv"
-uv pip sync --quiet --python "$prefix/venv/bin/python" --require-hashes --compile-bytecode "$source/deploy/requirements/image.lock"
+uv pip sync --quiet --python "$prefix/venv/bin/python" --require-hashes "$source/deploy/requirements/image.lock"
 
 uv venv --quiet --python "${PYTHON:-python3.11}" "$work/tools"
 uv pip sync --quiet --python "$work/tools/bin/python" --require-hashes "$source/deploy/requirements/build.lock"
@@ -20,13 +20,14 @@ for each in pyproject.toml README.md LICENSE NOTICE client varve api streams ret
 done
 uv build --quiet --wheel --no-build-isolation --python "$work/tools/bin/python" --out-dir "$work/wheels" "$work/source"
 uv build --quiet --wheel --no-build-isolation --python "$work/tools/bin/python" --out-dir "$work/wheels" "$work/source/client"
-uv pip install --quiet --python "$prefix/venv/bin/python" --no-deps --compile-bytecode "$work"/wheels/*.whl
+uv pip install --quiet --python "$prefix/venv/bin/python" --no-deps "$work"/wheels/*.whl
 
 # The root file system is read-only: the model is converted here, once, not by every process at its start.
 "$prefix/venv/bin/python" -c "
 from pathlib import Path
 from models.embedding.conversion import converted_model
 converted_model(cache=Path('$prefix/cache'), compute_type='int8')"
+"$source/deploy/slim.sh" "$prefix"
 
 mkdir -p "$prefix/licences"
 cp "$source/LICENSE" "$source/NOTICE" "$prefix/licences/"

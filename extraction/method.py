@@ -7,7 +7,7 @@ from typing import Final
 from extraction.assemble import message_ids
 from extraction.offline.extractor import NAME as OFFLINE
 from extraction.offline.quotations import quotations
-from extraction.port import ExtractionContext, Extractor, Quotation
+from extraction.port import EntityName, ExtractionContext, Extractor, Quotation
 from extraction.relations import stated_relations
 from memory.ids import event_id
 from memory.records import Event, Extraction, Message, Segment, Window
@@ -41,6 +41,10 @@ class MethodExtractor:
     def name(self) -> str:
         """The other extractor's name."""
         return self.extractor.name
+
+    def edited_entities(self, window: Window, schema: MemorySchema) -> Sequence[EntityName] | None:
+        """See :meth:`extraction.port.Extractor.edited_entities`."""
+        return self.extractor.edited_entities(window, schema)
 
     async def extract(self, window: Window, schema: MemorySchema, context: ExtractionContext) -> Extraction:
         """See :meth:`extraction.port.Extractor.extract`."""

@@ -1,6 +1,6 @@
 """The interface of every extractor, with or without an LLM."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
@@ -15,7 +15,7 @@ class ExtractionContext:
 
     session_summary: str = ""
     entities: tuple[Memory, ...] = field(default=())
-    """At most the five nearest to the window of each entity type (VikingMem 3.1)."""
+    """The entities that :meth:`Extractor.edited_entities` names, otherwise the five nearest to the window of each type (VikingMem 3.1)."""
     recalled_hashes: frozenset[str] = frozenset()
     """SHA-256 of contents that recalls returned lately to this user: their echo is not extracted again."""
     generation: str = ""
@@ -23,6 +23,14 @@ class ExtractionContext:
     """Counts up after an :class:`extraction.errors.UnusableAnswerError`: the LLM is asked again, past its cache."""
     session_events: tuple[NotedEvent, ...] = field(default=())
     """Events of the session's latest windows: they are not extracted again."""
+
+
+class EntityName(NamedTuple):
+    """An entity of a tenant's generation."""
+
+    type: str
+    key: str
+    """See :func:`memory.keys.entity_key`."""
 
 
 class Quotation(NamedTuple):
@@ -49,6 +57,15 @@ class Extractor(Protocol):
     @property
     def name(self) -> str:
         """``offline``, or ``llm:`` and the model's name."""
+        ...
+
+    def edited_entities(self, window: Window, schema: MemorySchema) -> Sequence[EntityName] | None:
+        """The only entities that patches of a window may edit, so that the context needs no others; None: unknown before the extraction.
+
+        Args:
+            window: The window of one user.
+            schema: The tenant's types.
+        """
         ...
 
     async def extract(self, window: Window, schema: MemorySchema, context: ExtractionContext) -> Extraction:

@@ -1,8 +1,8 @@
 """Shared windows, which hold messages of several users: each event and patch belongs to the user of its first message."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from extraction.port import ExtractionContext, Extractor
+from extraction.port import EntityName, ExtractionContext, Extractor
 from memory.errors import KeyFormatError
 from memory.ids import event_id, patch_id, segment_id, window_part_id
 from memory.keys import entity_key, entity_key_parts
@@ -46,6 +46,10 @@ class PerUserExtractor:
     def name(self) -> str:
         """The extractor's name."""
         return self._extractor.name
+
+    def edited_entities(self, window: Window, schema: MemorySchema) -> Sequence[EntityName] | None:
+        """See :meth:`extraction.port.Extractor.edited_entities`."""
+        return self._extractor.edited_entities(window, schema)
 
     async def extract(self, window: Window, schema: MemorySchema, context: ExtractionContext) -> Extraction:
         """See :meth:`extraction.port.Extractor.extract`."""

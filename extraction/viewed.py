@@ -1,10 +1,11 @@
 """An extractor that reads each window by :func:`memory.extraction_view.extraction_view`."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from extraction.assemble import message_ids
 from extraction.bounds import MAX_EVIDENCE
-from extraction.port import ExtractionContext, Extractor
+from extraction.port import EntityName, ExtractionContext, Extractor
 from memory.extraction_view import ExtractionView, extraction_view
 from memory.records import Dropped, Extraction, Window
 from memory.schema import MemorySchema
@@ -24,6 +25,10 @@ class ViewedExtractor:
     def name(self) -> str:
         """The other extractor's name."""
         return self.extractor.name
+
+    def edited_entities(self, window: Window, schema: MemorySchema) -> Sequence[EntityName] | None:
+        """See :meth:`extraction.port.Extractor.edited_entities`."""
+        return self.extractor.edited_entities(window, schema)
 
     async def extract(self, window: Window, schema: MemorySchema, context: ExtractionContext) -> Extraction:
         """See :meth:`extraction.port.Extractor.extract`. Nothing is asked for a window without any message to extract from."""

@@ -302,6 +302,21 @@ class RecallPipeline:
         entities = MemoryFilter(scope=scope, kinds=("entity",), keys=tuple(keys), at=tuple(at), generation=generation, not_expired_at=now)
         return await self._entities.nearest(entities, texts, own=entity_types, shared=shared_types, limit=limit)
 
+    async def entities(self, scope: TenantScope, ids: Sequence[str], *, generation: str) -> list[Memory]:
+        """The entities with some ids, without expired ones and those outside the scope. Embeds nothing.
+
+        Args:
+            scope: The tenant or user.
+            ids: The entities' ids.
+            generation: The generation; empty: the live one.
+
+        Raises:
+            StoreUnavailableError: If the store does not respond.
+            StoreRejectedError: If the store refuses the request.
+        """
+        current = MemoryFilter(scope=scope, kinds=("entity",), generation=generation, not_expired_at=self._clock.now())
+        return [each for each in await self._store.get(scope, ids) if current.rejected_by(each) is None]
+
     def results_read(self, request: RecallRequest) -> int:
         """How many results a recall reads from the store, to admit it."""
         plan = self.plan(request)

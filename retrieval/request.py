@@ -121,6 +121,7 @@ class RecallHit(NamedTuple):
 
     - ``dense`` (cosine), ``bm25`` and ``late`` (MaxSim, a sum over the query's tokens): the store's scores;
     - ``ranking_<feature>``: what a feature adds before the sigmoid of a learned ranker;
+    - ``ranking_same_session``: what better memories of its session subtract there, for the model of long turns;
     - ``memx_<factor>``: what a factor of MemX adds before the scores are standardised;
     - ``prior_time``: what the time that the query asks for adds, with a ranker that has no feature for it;
     - ``retention``: how well a memory that fades is remembered, in [0, 1];

@@ -101,7 +101,7 @@ async def local_llm(tmp_path: Path) -> AsyncIterator[dict[str, str]]:
     finally:
         if server.returncode is None:
             server.terminate()
-            async with asyncio.timeout(30):
+            async with asyncio.timeout(60):
                 await server.wait()
 
 

@@ -26,7 +26,7 @@ class RedisServer:
     def start(self) -> None:
         """Starts it, and returns once it takes connections."""
         self._process = subprocess.Popen(self._command, stdout=subprocess.DEVNULL)
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 60
         while not self._takes_connections():
             assert time.monotonic() < deadline, "Redis does not start"
             time.sleep(0.005)

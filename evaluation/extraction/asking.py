@@ -65,7 +65,9 @@ class WindowExtraction:
         context = ExtractionContext(
             session_summary=earlier.summary,
             session_events=earlier.events,
-            entities=await self._entities.entities_for(window, self._schema, place),
+            entities=await self._entities.entities_for(
+                window, self._schema, place, edited=self._extractor.edited_entities(window, self._schema)
+            ),
         )
         extraction = await _usable(window, self._extractor, self._schema, context, attempts=self._attempts)
         if extraction is None:

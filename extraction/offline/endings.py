@@ -15,6 +15,7 @@ from extraction.offline.patterns import either, listed, whole
 from extraction.offline.plain_facts import PlainFact
 from extraction.offline.sentences import QUESTION_MARKS
 from memory.cued_patterns import Cued, compiled
+from runtime.sized_cache import sized_cache
 
 
 def _words(*phrases: str) -> str:
@@ -140,6 +141,8 @@ _NO_MORE_WORDS: Final = compiled(r"\bno more\b", re.IGNORECASE)
 _PRONOUN: Final = compiled(r"\b(?:it|them|that|those|one|him|her|so)\b", re.IGNORECASE)
 _ACT_ENDING: Final = compiled(r"(?:ing|er|or|e)$")
 _SHORTEST_ROOT: Final = 4
+_CACHED_BYTES: Final = 2_000_000
+"""Of each of two caches: a statement is compared with every line of a profile, and a line with every statement."""
 _NEAR: Final = 2
 """A pronoun stands for what was stated at most so many messages before."""
 _REPORTER: Final = either(
@@ -187,9 +190,8 @@ class Ending:
 
     def _names(self, value: str) -> bool:
         """Whether the statement has all words of the value, or of one of the values that it joins with "and"."""
-        said = {_stem(each) for each in _WORD.findall(self.text)}
-        parts = [{_stem(each) for each in _WORD.findall(part)} - _NO_VALUE_WORDS for part in _CONJUNCTION.split(value)]
-        return any(part and part <= said for part in parts)
+        said = _stems(self.text)
+        return any(part and part <= said for part in _parts_of_value(value))
 
     def _names_act(self, value: str) -> bool:
         """Whether the statement names the act of an occupation: "quit bartending" of a bartender, "left nursing" of a nurse."""
@@ -235,6 +237,17 @@ def _is_certain(text: str) -> bool:
     is_question = text.rstrip(" )\"'").endswith(QUESTION_MARKS)
     is_reported = _REPORTER.search(text) is not None and _DENIAL.search(text) is None
     return not is_question and not is_conditional(text) and not is_reported
+
+
+@sized_cache(most_bytes=_CACHED_BYTES, entry_bytes=300, growth=12)
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(_stem(each) for each in _WORD.findall(text))
+
+
+@sized_cache(most_bytes=_CACHED_BYTES, entry_bytes=600, growth=24)
+def _parts_of_value(value: str) -> tuple[frozenset[str], ...]:
+    """The stems of each of the values that a value joins with "and"."""
+    return tuple(_stems(part) - _NO_VALUE_WORDS for part in _CONJUNCTION.split(value))
 
 
 def _stem(word: str) -> str:

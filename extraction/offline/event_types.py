@@ -4,6 +4,8 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+import numpy as np
+
 from extraction.offline.property_roles import Meaning, meaning_of, name_words
 from extraction.offline.tool_events import FALLBACK, stated_type
 from extraction.offline.turns import Passage, Turn
@@ -59,11 +61,11 @@ class TypeChooser:
     def __init__(self, event_types: Sequence[EventType], embeddings: Sequence[Embedding], turns: Sequence[Turn]) -> None:
         types = list(zip(event_types, embeddings, strict=True))
         self._event_types = event_types
-        self._for_tools = [each for each in types if is_for_tool_calls(each[0])]
+        self._for_tools = _Candidates([each for each in types if is_for_tool_calls(each[0])])
         words = [each for each in types if not is_for_tool_calls(each[0])]
         calls = [turn.message.tool_call for turn in turns if turn.message.tool_call is not None]
         stated = {found.name for call in calls if call.name != STATEMENT and (found := stated_type(event_types, call)) is not None}
-        self._for_words = [each for each in words if each[0].name not in stated] or words
+        self._for_words = _Candidates([each for each in words if each[0].name not in stated] or words)
 
     def choose(self, passage: Passage, embedding: Embedding, call: ToolCall | None, *, states_home: bool = False) -> EventType | None:
         """The type for a passage; None if the schema has none that may take it.
@@ -76,13 +78,13 @@ class TypeChooser:
         """
         if (stated := stated_type(self._event_types, call)) is not None:
             return stated
-        allowed = self._for_tools if call is not None and self._for_tools else self._for_words
-        ranked = sorted(((_similarity(embedding, vectors), each) for each, vectors in allowed), key=lambda pair: -pair[0])
+        is_for_tools = call is not None and bool(self._for_tools.event_types)
+        ranked = (self._for_tools if is_for_tools else self._for_words).ranked(embedding)
         if not ranked:
             return None
         nearest = ranked[0][1]
         fallback = next(((score, each) for score, each in ranked if each.name == FALLBACK), None)
-        if fallback is None or (call is not None and self._for_tools):
+        if fallback is None or is_for_tools:
             return nearest
         if call is not None:
             return fallback[1]
@@ -99,8 +101,25 @@ class TypeChooser:
         return fallback[1]
 
 
-def _similarity(message: Embedding, event_type: Embedding) -> float:
-    similarity = float(message.dense @ event_type.dense)
-    if message.late is not None and event_type.late is not None:
-        similarity += float((message.late @ event_type.late.T).max(axis=1).mean())
-    return similarity
+class _Candidates:
+    """Event types with their vectors in two matrices: one product for all types costs half as much as one for each.
+
+    Args:
+        types: Each with the vectors of its text.
+    """
+
+    def __init__(self, types: Sequence[tuple[EventType, Embedding]]) -> None:
+        self.event_types = [each for each, _ in types]
+        late = [vectors.late for _, vectors in types if vectors.late is not None]
+        self._dense = np.array([vectors.dense for _, vectors in types])
+        self._late = np.concatenate(late) if late and len(late) == len(types) else None
+        self._starts = np.cumsum([0, *(len(each) for each in late)])[:-1]
+
+    def ranked(self, message: Embedding) -> list[tuple[float, EventType]]:
+        """The types with their similarity to a message, the nearest first."""
+        if not self.event_types:
+            return []
+        scores = self._dense @ message.dense
+        if self._late is not None and message.late is not None:
+            scores = scores + np.maximum.reduceat(self._late @ message.late.T, self._starts, axis=0).mean(axis=1)
+        return sorted(zip(scores.tolist(), self.event_types, strict=True), key=lambda pair: -pair[0])

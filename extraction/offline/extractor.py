@@ -11,7 +11,8 @@ from extraction.drafts import Draft
 from extraction.offline.drafting import draft_of, may_hold_repetitions, read_window, without_repetitions
 from extraction.offline.event_types import type_text
 from extraction.offline.places import PlaceScores
-from extraction.port import ExtractionContext
+from extraction.offline.profile_facts import edited_entities
+from extraction.port import EntityName, ExtractionContext
 from memory.cued_patterns import prepare
 from memory.records import Extraction, Window
 from memory.schema import MemorySchema
@@ -44,6 +45,10 @@ class OfflineExtractor:
     def name(self) -> str:
         """``offline``."""
         return NAME
+
+    def edited_entities(self, window: Window, schema: MemorySchema) -> list[EntityName]:
+        """The user's and the session's own entities that patches edit: no rule edits any other."""
+        return edited_entities(window, schema)
 
     async def extract(self, window: Window, schema: MemorySchema, context: ExtractionContext) -> Extraction:
         """See :meth:`extraction.port.Extractor.extract`.

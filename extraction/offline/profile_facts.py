@@ -28,6 +28,7 @@ from extraction.offline.statements_apart import with_statements_in_place
 from extraction.offline.taste_wording import with_tastes_in_place
 from extraction.offline.turns import Turn
 from extraction.offline.unrelated_cues import without_unrelated_cues
+from extraction.port import EntityName
 from memory.cued_patterns import compiled
 from memory.errors import KeyFormatError
 from memory.keys import entity_key
@@ -97,6 +98,17 @@ def believed(
         elif fact.value[0].isupper() and may_be_place(fact.place_evidence):
             ended.append(Ending("", fact.message, whatever=Field.HOME))
     return found, ended
+
+
+def edited_entities(window: Window, schema: MemorySchema) -> list[EntityName]:
+    """The entities that :func:`patches_of` edits.
+
+    Args:
+        window: It says whose profile it is.
+        schema: Its entity types with fields that patches set.
+    """
+    keys = [(each.name, _key_of(each, window)) for each in schema.entity_types if each.patched_properties()]
+    return [EntityName(name, key) for name, key in keys if key is not None]
 
 
 def patches_of(

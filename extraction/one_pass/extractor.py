@@ -86,6 +86,9 @@ class OnePassExtractor:
         """``llm:`` and the model's name."""
         return f"llm:{self._llm.model}"
 
+    def edited_entities(self, window: Window, schema: MemorySchema) -> None:
+        """None: the model may edit any of the entities in its prompt."""
+
     async def extract(self, window: Window, schema: MemorySchema, context: ExtractionContext) -> Extraction:
         """See :meth:`extraction.port.Extractor.extract`.
 

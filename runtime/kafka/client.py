@@ -2,7 +2,8 @@
 
 import asyncio
 import functools
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+import inspect
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any, Final, cast
 
@@ -15,8 +16,8 @@ from memory.errors import RecordTooLargeError
 from runtime.errors import KafkaUnavailableError, TopicMissingError
 from runtime.settings import KafkaSettings
 
-_LET_GO_S: Final = 1.0
-"""Time for which a cancelled caller waits for the broker's first answer, which usually takes milliseconds."""
+_CLOSE_S: Final = 1.0
+"""Time for which a cancelled caller waits until its first connection is closed, which usually takes a millisecond."""
 
 
 def client_options(kafka: KafkaSettings) -> dict[str, Any]:
@@ -76,22 +77,23 @@ async def connect(client: AIOKafkaProducer | AIOKafkaConsumer | AIOKafkaAdminCli
     """Starts a client. The caller has to stop it, even after an error.
 
     aiokafka leaks its first connection if the caller is cancelled before the broker has sent the cluster's metadata. Therefore this
-    exchange is not cancelled.
+    connection is closed here.
     """
     network = cast(Any, client.client if isinstance(client, AIOKafkaProducer) else client._client)  # noqa: SLF001 - only producers have a public attribute
-    network.bootstrap = functools.partial(_to_its_end, network.bootstrap)
+    network.bootstrap = functools.partial(_closed_on_cancel, network.bootstrap)
     await client.start()
 
 
-async def _to_its_end(bootstrap: Callable[[], Awaitable[None]]) -> None:
-    exchange = asyncio.ensure_future(bootstrap())
+async def _closed_on_cancel(bootstrap: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    exchange = asyncio.create_task(bootstrap())
     try:
         await asyncio.shield(exchange)
-    finally:
-        try:
-            await asyncio.wait([exchange], timeout=_LET_GO_S)
-        finally:
-            exchange.cancel()
+    except asyncio.CancelledError:
+        connection = inspect.getcoroutinelocals(cast("Coroutine[Any, Any, None]", exchange.get_coro())).get("bootstrap_conn")
+        exchange.cancel()
+        closed = [] if connection is None else [connection.close()]
+        await asyncio.wait([exchange, *closed], timeout=_CLOSE_S)
+        raise
 
 
 @asynccontextmanager

@@ -17,9 +17,10 @@ from aiokafka.errors import (
     UnknownMemberIdError,
     for_code,
 )
+from aiokafka.protocol.group import LeaveGroupRequest
 from aiokafka.structs import OffsetAndMetadata
 
-from runtime.errors import GroupInUseError
+from runtime.errors import GroupInUseError, KafkaUnavailableError
 from runtime.kafka.client import admin_client, client_options, connect, kafka_faults
 from runtime.settings import KafkaSettings
 
@@ -91,6 +92,28 @@ class ConsumerGroups:
                     raise GroupInUseError(f"a worker runs in {group}: stop it first, then try again") from error
         finally:
             await consumer.stop()
+
+    async def remove(self, group: str, member: str) -> bool:
+        """Removes a member whose process has ended, so that its partitions move before its session expires.
+
+        Args:
+            group: Name of the group.
+            member: The id that Kafka has given the member.
+
+        Returns:
+            Whether the group had this member.
+
+        Raises:
+            KafkaUnavailableError: If the group's coordinator does not answer.
+        """
+        async with admin_client(self._kafka) as admin, asyncio.timeout(self._kafka.request_timeout_s):
+            coordinator = await admin.find_coordinator(group)
+            response = await admin._send_request_to_node(coordinator, LeaveGroupRequest(group, member))  # noqa: SLF001 - aiokafka has the request, and no method for it
+        if response.error_code == UnknownMemberIdError.errno:
+            return False
+        if response.error_code:
+            raise KafkaUnavailableError(f"group {group} does not remove its member {member}: {for_code(response.error_code).__name__}")
+        return True
 
 
 async def _member_count(admin: AIOKafkaAdminClient, group: str) -> int:

@@ -34,6 +34,7 @@ from streams.engine.faust.app import build_app, changelog_config, source_topic
 from streams.engine.faust.consumer import App, Consumer
 from streams.engine.faust.flow_control import SourceFlowControl
 from streams.engine.faust.rebalance_signals import GroupState, connect
+from streams.engine.predecessor import MemberNote
 from streams.engine.stage_metrics import StageMetrics
 from streams.engine.state.folders import own_folder, tables_folder
 from streams.engine.state.partition_state import changelog_topic
@@ -114,6 +115,8 @@ class Worker:
 
     async def _run_in(self, folder: Path, stop: asyncio.Event) -> None:
         settings = self._settings
+        note = MemberNote(folder)
+        await note.remove_predecessor(self._group, settings.kafka)
         app = build_app(group=self._group, settings=settings, data=folder)
         lease = WriteLease(generation=lambda: int(app.consumer_generation_id), session_timeout_s=settings.kafka.session_timeout_s)
         offsets = KafkaOffsets(kafka=settings.kafka)
@@ -140,6 +143,7 @@ class Worker:
             metrics=self._metrics,
             alarm_s=settings.delivery.retention_alarm_s,
         )
+        group_state.on_joined(lambda: note.write(cast(Consumer, app.consumer).member_id))
         background.add("heartbeat", lease.run_heartbeat)
         background.add("backlog-watch", backlogs.run)
         probe = ProbeServer(

@@ -11,7 +11,7 @@ from runtime.recall_history import RecallHistory
 from runtime.redis import open_redis
 from runtime.session_tail import SessionTail
 from runtime.settings import RedisSettings, ServiceSettings, Settings, StoreSettings
-from tests.api.running_service import MEMORIES, PARTITIONS, RunningService, index, serving
+from tests.api.running_service import MEMORIES, PARTITIONS, PATIENCE_S, RunningService, index, serving
 from tests.control_log import add_key, add_tenant
 from tests.one_broker import one_broker
 from tests.stores.edge_owner_process import EdgeOwnerProcess
@@ -31,9 +31,10 @@ async def service(
     settings = Settings(
         data=data,
         kafka=one_broker(bootstrap=kafka, topic_prefix=f"t{uuid.uuid4().hex}.", partitions=PARTITIONS, max_record_bytes=50_000),
-        redis=RedisSettings(url=redis_url, prefix=f"{uuid.uuid4()}:"),
-        store=StoreSettings(socket=edge_owner.socket),
-        service=ServiceSettings(max_batch=50, max_body_bytes=200_000, probe_timeout_s=20, produce_timeout_s=20),
+        # The machine may stop for seconds.
+        redis=RedisSettings(url=redis_url, prefix=f"{uuid.uuid4()}:", timeout_s=PATIENCE_S),
+        store=StoreSettings(socket=edge_owner.socket, timeout_s=PATIENCE_S),
+        service=ServiceSettings(max_batch=50, max_body_bytes=200_000, probe_timeout_s=PATIENCE_S, produce_timeout_s=PATIENCE_S),
     )
     await create_topics(settings)
     keys = {tenant: await add_tenant(settings, tenant, schema="companion") for tenant in ("acme", "umbrella")}

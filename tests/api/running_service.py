@@ -29,8 +29,11 @@ from stores.build import build_store
 from stores.indexing.writer import IndexWriter
 from tests.api.service_process import DEADLINE_S
 from tests.stores.factories import in_feed
+from tests.waiting import until_async
 
 PARTITIONS = 3
+PATIENCE_S = 60.0
+LONGEST_PAUSE_S = 1.0
 PARENT = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 NOON = datetime(2024, 5, 6, 12, tzinfo=UTC)
 
@@ -39,11 +42,27 @@ class InProcessTransport(httpx.ASGITransport):
     """Calls a service of this process, and lets it do its other work before each call, as a socket would.
 
     A request that waits for nothing gives nobody a turn: a loop of such requests would keep the service from following the control log.
+    A machine that stops for seconds makes the service answer 503 with ``Retry-After``; then the request is repeated, as clients do.
+
+    Args:
+        app: The service.
+        patience_s: How long a request is repeated. 0: the first answer counts.
     """
 
+    def __init__(self, *, app: Any, patience_s: float = PATIENCE_S) -> None:
+        super().__init__(app=app)
+        self._patience_s = patience_s
+
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        await asyncio.sleep(0.002)
-        return await super().handle_async_request(request)
+        deadline = time.monotonic() + self._patience_s
+        while True:
+            await asyncio.sleep(0.002)
+            response = await super().handle_async_request(request)
+            is_passing = response.status_code == httpx.codes.SERVICE_UNAVAILABLE and "Retry-After" in response.headers
+            if not is_passing or time.monotonic() >= deadline:
+                return response
+            await response.aclose()
+            await asyncio.sleep(min(float(response.headers["Retry-After"]), LONGEST_PAUSE_S))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,10 +80,15 @@ class RunningService:
 
 
 @asynccontextmanager
-async def serving(settings: Settings, *, open_dependencies: OpenDependencies = open_dependencies) -> AsyncIterator[httpx.AsyncClient]:
+async def serving(
+    settings: Settings, *, open_dependencies: OpenDependencies = open_dependencies, patience_s: float = PATIENCE_S
+) -> AsyncIterator[httpx.AsyncClient]:
+    """Runs a service in this process, and gives a client of it; ``patience_s`` as in :class:`InProcessTransport`."""
     async with (
         LifespanManager(create_app(settings, open_dependencies=open_dependencies), startup_timeout=60, shutdown_timeout=60) as running,
-        httpx.AsyncClient(transport=InProcessTransport(app=running.app), base_url="http://varve", timeout=60) as http,
+        httpx.AsyncClient(
+            transport=InProcessTransport(app=running.app, patience_s=patience_s), base_url="http://varve", timeout=60
+        ) as http,
     ):
         yield http
 
@@ -129,7 +153,7 @@ async def record_at(service: RunningService, position: dict[str, Any]) -> Consum
     async with AIOKafkaConsumer(**client_options(service.settings.kafka)) as consumer:
         consumer.assign([partition])
         consumer.seek(partition, position["offset"])
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             return await consumer.getone()
 
 
@@ -152,7 +176,7 @@ def bearer(key: str) -> dict[str, str]:
 
 async def when_known(service: RunningService, key: str) -> dict[str, str]:
     """The headers of a new key, once the running service follows so far."""
-    deadline = time.monotonic() + DEADLINE_S
-    while (await service.http.get("/v1/memories/none", headers=bearer(key))).status_code in {401, 503}:
-        assert time.monotonic() < deadline
+    await until_async(
+        lambda: service.http.get("/v1/memories/none", headers=bearer(key)), lambda answer: answer.status_code != 401, deadline_s=DEADLINE_S
+    )
     return bearer(key)

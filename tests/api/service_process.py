@@ -5,7 +5,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from pathlib import Path
 
 import httpx
 
+from tests.waiting import until
 from varve.embedded.ports import HOST, free_port
 
 DEADLINE_S = 60
@@ -74,10 +74,12 @@ def service_process(data: Path, *, key: str = "", **variables: str) -> Iterator[
         process = subprocess.Popen(SERVE, env=environment, stderr=written)
     service = ServiceProcess(port=port, page=f"http://{HOST}:{page_port}", key=key, log=log, process=process)
     try:
-        deadline = time.monotonic() + DEADLINE_S
-        while not _answers(service.url):
+
+        def has_come_up() -> bool:
             assert process.poll() is None, log.read_text()
-            assert time.monotonic() < deadline, "the service did not come up"
+            return _answers(service.url)
+
+        until(has_come_up, deadline_s=DEADLINE_S)
         yield service
         process.send_signal(signal.SIGTERM)
         assert process.wait(timeout=DEADLINE_S) == 0, log.read_text()

@@ -185,7 +185,7 @@ def edge(tmp_path: Path) -> Iterator[EdgeOwnerProcess]:
 
 @pytest.fixture
 async def served(edge: EdgeOwnerProcess, tmp_path: Path, redis_url: str) -> AsyncIterator[Served]:
-    redis = RedisSettings(url=redis_url, prefix=f"{uuid.uuid4()}:")
+    redis = RedisSettings(url=redis_url, prefix=f"{uuid.uuid4()}:", timeout_s=60.0)
     settings = plain_settings(tmp_path, store=StoreSettings(socket=edge.socket)).model_copy(update={"redis": redis})
     store = build_store(settings)
     yield Served(settings, store)

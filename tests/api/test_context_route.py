@@ -9,6 +9,7 @@ import pytest
 from memory.text import content_hash
 from runtime.session_tail import SessionView, TailUpdate, TailWindow
 from tests.api.running_service import BERLIN, CAT, LIMA, OSLO, PROFILE, RunningService, expect_problem
+from tests.waiting import until_async
 
 pytestmark = [pytest.mark.integration, pytest.mark.asyncio(loop_scope="module")]
 
@@ -54,16 +55,14 @@ async def test_a_context_shows_what_was_said(service: RunningService) -> None:
     assert f"{CAT.content} (said: {CAT.said})" in answer["context"]
     wanted = {content_hash(text) for text in (CAT.said, *(line for line in answer["context"].split("\n") if CAT.said in line))}
     assert len(wanted) == 2
-    while not wanted <= await service.recall_history.of("acme", "ann", until=datetime.now(UTC)):
-        pass
+    await until_async(lambda: service.recall_history.of("acme", "ann", until=datetime.now(UTC)), wanted.issubset)
 
 
 async def test_a_context_is_known_as_an_echo(service: RunningService) -> None:
     answer = await ask(service, {**BODY, "session": None})
     notes = [line for line in answer["context"].split("\n") if line.startswith("[")]
     wanted = {content_hash(text) for text in (OSLO.content, PROFILE.content, *notes)}
-    while not wanted <= await service.recall_history.of("acme", "ann", until=datetime.now(UTC)):
-        pass
+    await until_async(lambda: service.recall_history.of("acme", "ann", until=datetime.now(UTC)), wanted.issubset)
 
 
 async def test_a_context_holds_nothing_of_others(service: RunningService) -> None:

@@ -39,7 +39,7 @@ async def test_the_newer_of_view_and_index_is_read(service: RunningService) -> N
         answer = (await read(service, http)).json()
         assert (answer["content"], answer["degraded"]) == (PROFILE.content, ["entity_view"])
     nowhere = service.settings.model_copy(update={"store": StoreSettings(socket=service.settings.data / "none.sock")})
-    async with serving(nowhere) as http:
+    async with serving(nowhere, patience_s=0) as http:
         answer = (await read(service, http)).json()
         assert (answer["content"], answer["degraded"]) == (newer.content, ["memories"])
         problem = await http.get("/v1/entities/user_profile/nobody", headers=service.auth("acme"))

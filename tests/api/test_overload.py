@@ -22,6 +22,7 @@ from tests.api.service_process import DEADLINE_S, ServiceProcess, service_proces
 from tests.control_log import add_operator, add_tenant
 from tests.one_broker import one_broker
 from tests.stores.edge_owner_process import EdgeOwnerProcess, standing_still
+from tests.waiting import until_async
 
 pytestmark = [pytest.mark.integration, pytest.mark.asyncio(loop_scope="module")]
 
@@ -77,9 +78,12 @@ async def client(service: ServiceProcess, key: str) -> AsyncIterator[httpx.Async
 
 async def shows(service: ServiceProcess, *lines: str) -> None:
     """Waits until the metrics have these lines."""
-    async with httpx.AsyncClient(timeout=DEADLINE_S) as http, asyncio.timeout(DEADLINE_S):
-        while not set(lines) <= set((await http.get(f"{service.page}/metrics")).text.splitlines()):
-            pass
+    async with httpx.AsyncClient(timeout=DEADLINE_S) as http:
+
+        async def shown() -> set[str]:
+            return set((await http.get(f"{service.page}/metrics")).text.splitlines())
+
+        await until_async(shown, set(lines).issubset, deadline_s=DEADLINE_S)
 
 
 async def test_reads_wait_in_bounded_queues_and_are_answered(owner: EdgeOwnerProcess, indexed: None, known: Known, tmp_path: Path) -> None:
@@ -175,7 +179,7 @@ async def test_a_store_that_stands_still_costs_one_time_out(
         "VARVE_SERVICE__PROBE_INTERVAL_S": "600",
         "VARVE_DELIVERY__BREAKER_RESET_S": "0.1",
     }
-    async with open_redis(RedisSettings(url=redis_url, prefix=prefix)) as redis:
+    async with open_redis(RedisSettings(url=redis_url, prefix=prefix, timeout_s=60.0)) as redis:
         await SessionTail(redis=redis).write([TailUpdate("acme", "talk", SessionView(open=TailWindow(0, (b'{"text":"hello"}',))), 0, 0)])
     with service_on(owner, tmp_path, known, **variables) as service:
         async with client(service, service.key) as http:
@@ -220,6 +224,4 @@ async def test_a_hanging_embedding_model_is_waited_for_by_nobody(known: Known, t
 
 async def logs(service: ServiceProcess, event: str) -> None:
     """Waits until the service's log has an event."""
-    async with asyncio.timeout(DEADLINE_S):
-        while event not in await asyncio.to_thread(service.log.read_text):
-            pass
+    await until_async(lambda: asyncio.to_thread(service.log.read_text), lambda log: event in log, deadline_s=DEADLINE_S)

@@ -1,6 +1,5 @@
 """The routes that read: recall, memories, entities, sessions, and health."""
 
-import asyncio
 import uuid
 from datetime import UTC, datetime
 from typing import Any
@@ -28,6 +27,7 @@ from tests.api.running_service import (
     readiness_checks,
     record_at,
 )
+from tests.waiting import until_async
 
 pytestmark = [pytest.mark.integration, pytest.mark.asyncio(loop_scope="module")]
 
@@ -57,9 +57,8 @@ async def test_a_recall_returns_evidence_entities_and_session_tail(service: Runn
     record = await _new_recall(service, before)
     assert record.id == answer["recall_id"]
     assert (record.tenant, record.user, set(record.memory_ids)) == ("acme", "ann", {OSLO.id, CAT.id})
-    async with asyncio.timeout(10):
-        while (hashes := await service.recall_history.of("acme", "ann", until=datetime.now(UTC))) != frozenset(record.content_hashes):
-            assert not hashes
+    hashes = await until_async(lambda: service.recall_history.of("acme", "ann", until=datetime.now(UTC)))
+    assert hashes == frozenset(record.content_hashes)
     assert content_hash(OSLO.content) in record.content_hashes
 
 
@@ -78,9 +77,7 @@ async def test_returned_entities_are_recorded_as_echoes_like_hits(service: Runni
 
 
 async def _new_recall(service: RunningService, before: int) -> RecallRecord:
-    async with asyncio.timeout(20):
-        while sum((ends := await end_offsets(service, "recalls")).values()) == before:
-            assert ends
+    ends = await until_async(lambda: end_offsets(service, "recalls"), lambda found: sum(found.values()) != before)
     partition = TopicPartition(service.settings.topic("recalls"), partition_of(encode_key("acme", "ann"), PARTITIONS))
     position = {"topic": partition.topic, "partition": partition.partition, "offset": ends[partition] - 1}
     return RecallRecord.from_json((await record_at(service, position)).value)

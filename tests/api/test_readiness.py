@@ -66,7 +66,7 @@ async def test_a_dependency_that_comes_back_is_seen() -> None:
 
     readiness = Readiness(probes={"kafka": Probe(ask=away_until_back)}, settings=ServiceSettings(probe_interval_s=0.01))
     rounds = asyncio.create_task(readiness.run())
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         await whole_round()
         assert readiness.checks["kafka"].problem == "no broker answers"
         is_back = True

@@ -22,7 +22,7 @@ REFUSED = {"query": "against all rules"}
 async def embedding_elsewhere(service: RunningService) -> AsyncIterator[tuple[EmbeddingEndpoint, httpx.AsyncClient]]:
     async with embedding_endpoint() as endpoint:
         embedding = EmbeddingSettings(kind="openai", base_url=endpoint.url, model="any", dimension=2)
-        async with serving(service.settings.model_copy(update={"embedding": embedding})) as http:
+        async with serving(service.settings.model_copy(update={"embedding": embedding}), patience_s=0) as http:
             yield endpoint, http
 
 

@@ -5,12 +5,12 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import httpx
 import pytest
 
+from tests.waiting import until
 from varve.embedded.ports import free_port
 
 pytestmark = pytest.mark.integration
@@ -32,10 +32,12 @@ def test_it_starts_without_kafka_and_stops_cleanly(tmp_path: Path, stop: signal.
     }
     process = subprocess.Popen([sys.executable, "-c", SERVE], env=environment, stderr=subprocess.PIPE, text=True)
     try:
-        deadline = time.monotonic() + DEADLINE_S
-        while not _answers(port):
+
+        def has_come_up() -> bool:
             assert process.poll() is None, process.communicate()[1]
-            assert time.monotonic() < deadline, "the service did not come up"
+            return _answers(port)
+
+        until(has_come_up, deadline_s=DEADLINE_S)
         process.send_signal(stop)
         _, log = process.communicate(timeout=DEADLINE_S)
         assert process.returncode == 0, log

@@ -16,6 +16,7 @@ from runtime.settings import Settings
 from tests.api.service_process import DEADLINE_S, ServiceProcess, read_to_end, service_process
 from tests.control_log import add_tenant
 from tests.one_broker import one_broker
+from tests.waiting import until
 
 pytestmark = pytest.mark.integration
 
@@ -167,9 +168,8 @@ def test_a_client_that_hangs_up_leaves_no_trace(service: ServiceProcess) -> None
     for path in ("/v1/messages", "/v1/recall", "/v1/flush"):
         with service.connect() as connection:
             connection.sendall(post(service, path, length=1000, key=service.key) + b'{"query"')
-    deadline = time.monotonic() + DEADLINE_S
-    while sum(f'route="{path}",status="499"' in service.metrics() for path in ("/v1/messages", "/v1/recall", "/v1/flush")) < 3:
-        assert time.monotonic() < deadline
+    wanted = [f'route="{path}",status="499"' for path in ("/v1/messages", "/v1/recall", "/v1/flush")]
+    until(service.metrics, lambda metrics: all(each in metrics for each in wanted), deadline_s=DEADLINE_S)
     assert "Traceback" not in service.log.read_text()
     assert 'status="500"' not in service.metrics()
 

@@ -45,7 +45,7 @@ async def test_recall_works_without_kafka_and_redis(service: RunningService, clo
         async with open_dependencies(settings) as dependencies, follow_tenants(service.settings, Metrics()) as tenants:
             yield replace(dependencies, tenants=tenants)
 
-    async with serving(settings, open_dependencies=but_the_control_log) as http:
+    async with serving(settings, open_dependencies=but_the_control_log, patience_s=0) as http:
         recalled = await http.post("/v1/recall", json={"query": "Where is Ann?", "session": "talk"}, headers=service.auth("acme"))
         assert recalled.status_code == 200, recalled.text
         assert recalled.json()["results"]
@@ -76,7 +76,7 @@ async def test_nobody_is_admitted_without_the_control_log(service: RunningServic
             "service": service.settings.service.model_copy(update={"produce_timeout_s": 1.0}),
         }
     )
-    async with serving(settings) as http:
+    async with serving(settings, patience_s=0) as http:
         for headers in (service.auth("acme"), {"X-API-Key": "vk_nobodys"}):
             refused = await http.post("/v1/recall", json={"query": "x"}, headers=headers)
             expect_problem(refused, 503, "control log does not answer")
@@ -95,7 +95,7 @@ async def test_the_service_is_ready_without_redis(service: RunningService, close
 
 async def test_a_recall_without_the_store_is_unavailable(service: RunningService, tmp_path: Path) -> None:
     settings = service.settings.model_copy(update={"store": StoreSettings(socket=tmp_path / "none.sock")})
-    async with serving(settings) as http:
+    async with serving(settings, patience_s=0) as http:
         expect_problem(
             await http.post("/v1/recall", json={"query": "x"}, headers=service.auth("acme")), 503, "vector store does not answer"
         )

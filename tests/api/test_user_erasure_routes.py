@@ -17,6 +17,7 @@ from runtime.redis import GuardedRedis, open_redis
 from stores.port import MemoryStore
 from tests.api.running_service import RunningService, bearer, expect_problem, serving
 from tests.control_log import add_key, write
+from tests.waiting import until_async
 
 pytestmark = [pytest.mark.integration, pytest.mark.asyncio(loop_scope="module")]
 
@@ -112,5 +113,4 @@ async def test_a_bound_key_erases_its_own_user_only(service: RunningService) -> 
 
 async def known(http: httpx.AsyncClient, headers: dict[str, str]) -> None:
     """Returns once the service knows a new key."""
-    while (await http.get("/v1/status", headers=headers)).status_code in (401, 503):
-        pass
+    await until_async(lambda: http.get("/v1/status", headers=headers), lambda answer: answer.status_code != 401)

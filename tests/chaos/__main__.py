@@ -34,7 +34,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=None, help="drawn and printed where not given")
     parser.add_argument("--faults", nargs="+", choices=sorted(FAULTS), default=list(FAULTS), metavar="NAME", help=", ".join(FAULTS))
     parser.add_argument("--keep", action="store_true", help="keep all data and logs, as after a failure")
-    parser.add_argument("--no-rebuild", action="store_true", help="rebuild nothing behind the faults: quicker, and proves less")
+    parser.add_argument("--no-rebuild", action="store_true", help="rebuild nothing after the faults: faster, and proves less")
     arguments = parser.parse_args()
     seed = secrets.randbelow(2**31) if arguments.seed is None else arguments.seed
     folder = Path(tempfile.mkdtemp(prefix="varve-chaos-"))
@@ -56,9 +56,9 @@ async def _run(folder: Path, names: list[str], seed: int, *, rebuilds: bool) -> 
     while pending:
         cluster_folder = folder / str(len(outcomes))
         cluster_folder.mkdir()
-        replicated, is_intact, begun = pending[0].replicated, True, 0
-        async with running_cluster(cluster_folder, seed=seed, replicated=replicated) as cluster:
-            while pending and is_intact and begun < _FAULTS_PER_CLUSTER and pending[0].replicated == replicated:
+        shape, is_intact, begun = pending[0].shape, True, 0
+        async with running_cluster(cluster_folder, seed=seed, shape=shape) as cluster:
+            while pending and is_intact and begun < _FAULTS_PER_CLUSTER and pending[0].shape is shape:
                 fault, begun = pending.pop(0), begun + 1
                 outcomes.append(_printed(await _outcome_of(run_fault(cluster, fault, seed=seed), fault.name, seed)))
                 is_intact = outcomes[-1].verdict.passed

@@ -1,6 +1,7 @@
 """The whole of Varve as processes of this machine, each restarted when it ends, each open to faults."""
 
 import asyncio
+import itertools
 import json
 import os
 import sys
@@ -35,6 +36,7 @@ from tests.chaos.proxy import KafkaProxy, ProxiedKafka
 from tests.chaos.qdrant_server import QdrantServer
 from tests.chaos.restarted_process import RestartedProcess
 from tests.chaos.schema import chaos_schema
+from tests.chaos.shape import SINGLE, ClusterShape
 from tests.chaos.three_brokers import brokers_registered, three_brokers
 from tests.control_log import add_tenant, write
 from varve.embedded import jars
@@ -43,7 +45,6 @@ from varve.embedded.ports import HOST, free_port, listens
 from varve.embedded.redis import EmbeddedRedis
 from varve.supervisor.process import ProcessSpec
 
-PARTITIONS = 4
 SECRET = "chaos has a secret of thirty-two characters"
 START_DEADLINE_S = 240.0
 STOP_DEADLINE_S = 60.0
@@ -57,16 +58,16 @@ class Cluster:
 
     Args:
         folder: Holds all data and logs; its path must be short, for the Edge's socket.
-        seed: Of the simulated LLM's draws.
-        replicated: Whether Kafka is three brokers with each record on all of them, and not one.
+        seed: Seed of the draws of the simulated LLM.
+        shape: The number of its brokers, partitions and workers.
     """
 
-    def __init__(self, *, folder: Path, seed: int, replicated: bool = False) -> None:
+    def __init__(self, *, folder: Path, seed: int, shape: ClusterShape = SINGLE) -> None:
         cache = Settings().cache_path
         jars.fetch(cache)
         self.folder = folder
         self.logs = folder / "logs"
-        if replicated:
+        if shape.brokers > 1:
             nodes = three_brokers(folder, cache=cache, logs=self.logs)
         else:
             nodes = [ProxiedKafka(data=folder / "kafka", cache=cache, log=self.logs / "kafka.log")]
@@ -79,10 +80,12 @@ class Cluster:
             cache=cache.absolute(),
             kafka=KafkaSettings(
                 bootstrap=",".join(node.bootstrap for node in nodes),
-                partitions=PARTITIONS,
+                partitions=shape.partitions,
                 request_timeout_s=10.0,
                 replication_factor=len(nodes),
-                min_insync_replicas=2 if replicated else 1,
+                min_insync_replicas=min(2, shape.brokers),
+                session_timeout_s=shape.session_timeout_s,
+                heartbeat_s=shape.heartbeat_s,
             ),
             redis=RedisSettings(url=server.url),
             store=StoreSettings(socket=edge.socket_path) if qdrant is None else qdrant.settings,
@@ -102,7 +105,9 @@ class Cluster:
         self.edge = RestartedProcess("edge", edge.prepare if qdrant is None else qdrant.prepare)
         """The vector store's process."""
         self.service = RestartedProcess("service", self._service)
-        self.workers: dict[str, list[RestartedProcess]] = {name: [self._worker(name, 0)] for name in STAGES}
+        self.workers: dict[str, list[RestartedProcess]] = {
+            stage: [self._worker(stage, number) for number in range(shape.workers_of(stage))] for stage in STAGES
+        }
         self._llm = RestartedProcess("llm", lambda: self._simulated_llm(llm_port, seed))
         self._keys: dict[str, str] = {}
         self._starts: Counter[str] = Counter()
@@ -150,8 +155,10 @@ class Cluster:
 
     @asynccontextmanager
     async def second_worker(self, stage: str, *, bootstrap: str | None = None) -> AsyncIterator[RestartedProcess]:
-        """A second worker of a stage for the length of a block: it joins, and leaves on SIGTERM. It may have its own way to Kafka."""
-        worker = self._worker(stage, len(self.workers[stage]), bootstrap=bootstrap)
+        """One more worker of a stage for the length of a block: it joins, and leaves on SIGTERM. It may have another way to Kafka."""
+        names = {each.name for each in self.workers[stage]}
+        number = next(each for each in itertools.count() if f"{stage}-{each}" not in names)
+        worker = self._worker(stage, number, bootstrap=bootstrap)
         self.workers[stage].append(worker)
         try:
             await worker.start()
@@ -252,9 +259,9 @@ class Cluster:
 
 
 @asynccontextmanager
-async def running_cluster(folder: Path, *, seed: int, replicated: bool = False) -> AsyncIterator[Cluster]:
+async def running_cluster(folder: Path, *, seed: int, shape: ClusterShape = SINGLE) -> AsyncIterator[Cluster]:
     """A cluster for the length of a block."""
-    cluster = Cluster(folder=folder, seed=seed, replicated=replicated)
+    cluster = Cluster(folder=folder, seed=seed, shape=shape)
     async with cluster.proxy.running():
         try:
             await cluster.start()

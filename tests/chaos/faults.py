@@ -17,14 +17,17 @@ from tests.chaos.full_disk import fill_disk
 from tests.chaos.kill_on_cue import CUES, kill_at
 from tests.chaos.killed_commands import replay_killed_at_each_step
 from tests.chaos.log_loss import log_cut, retention_passes
-from tests.chaos.lost_leader import kill_leader
+from tests.chaos.lost_brokers import kill_leader, lose_each_broker, lose_min_insync
+from tests.chaos.many_workers import kill_workers, rebalance_often, roll_all_workers
 from tests.chaos.messages import TrafficProfile
 from tests.chaos.network import network_delay, silent_coordinator
 from tests.chaos.poison import Poison, poison, too_large, wall_clock
 from tests.chaos.producers import foreign_producers
+from tests.chaos.reassignment import drain_each_broker
 from tests.chaos.replays import redrive_then_replay
 from tests.chaos.restarted_process import RestartedProcess
 from tests.chaos.run import Fault, FaultContext, Injection
+from tests.chaos.shape import LARGE, MANY_WORKERS, REPLICATED, SHORT_SESSIONS
 from tests.chaos.topic_log import POISON
 from tests.chaos.zombies import zombie, zombie_alone
 
@@ -282,9 +285,23 @@ _PLAIN_FAULTS: tuple[Fault, ...] = (
         spoils_log=True,
     ),
     Fault(name="truncation", inject=log_cut("extraction", "sessions"), pause_s=_SLOW_PAUSE_S, spoils_log=True),
-    Fault(name="kill-leader", inject=kill_leader(), pause_s=_SLOW_PAUSE_S, replicated=True),
+    Fault(name="kill-leader", inject=kill_leader(), pause_s=_SLOW_PAUSE_S, shape=REPLICATED),
     Fault(name="everything", inject=amid_recalls(kill(*_FIRST_WORKERS, service, broker, redis, edge, times=18, within_s=4.0))),
 )
+
+_CLUSTER_FAULTS: tuple[Fault, ...] = tuple(
+    Fault(name=f"cluster-{name}", inject=inject, messages=600, pause_s=_SLOW_PAUSE_S, shape=shape)
+    for name, inject, shape in (
+        ("rolling-restart", roll_all_workers(MANY_WORKERS), LARGE),
+        ("kill-workers", kill_workers(MANY_WORKERS, times=4), LARGE),
+        ("lost-broker", lose_each_broker(), LARGE),
+        ("rebalances", in_sequence(*(rebalance_often(stage, rebalances=20) for stage in ("sessions", "entities"))), LARGE),
+        ("reassignment", drain_each_broker(), LARGE),
+        ("lost-min-insync", lose_min_insync(), LARGE),
+        ("kill-workers-short-sessions", kill_workers(MANY_WORKERS, times=4), SHORT_SESSIONS),
+    )
+)
+"""Faults of three brokers with three workers of most stages."""
 
 _WITH_METHODS = (
     *(f"kill-{stage}" for stage in ("events", "entities", "merging")),
@@ -295,7 +312,8 @@ _WITH_METHODS = (
 """The faults that also run with the operators of the memory methods."""
 
 FAULTS: dict[str, Fault] = {
-    fault.name: fault for fault in (*_PLAIN_FAULTS, *(with_methods(each) for each in _PLAIN_FAULTS if each.name in _WITH_METHODS))
+    fault.name: fault
+    for fault in (*_PLAIN_FAULTS, *_CLUSTER_FAULTS, *(with_methods(each) for each in _PLAIN_FAULTS if each.name in _WITH_METHODS))
 }
 
 SELECTION = (

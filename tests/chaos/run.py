@@ -16,6 +16,7 @@ from tests.chaos.cluster import TIMELINE_GRACE_S, Cluster
 from tests.chaos.dead_letters import dead_letter_problems, redrive
 from tests.chaos.load import EDITS, Ledger, Load
 from tests.chaos.messages import MessageGenerator, TrafficProfile
+from tests.chaos.shape import SINGLE, ClusterShape
 from tests.chaos.topic_log import LogHistory
 from tests.chaos.verdict import Verdict, judge
 from varve.lag import wait_for_zero_lag
@@ -42,6 +43,8 @@ class FaultContext:
     others: dict[str, Ledger] = field(default_factory=dict)
     """Further tenants that the fault has made, which are judged, too."""
     violations: list[str] = field(default_factory=list)
+    measured: dict[str, Any] = field(default_factory=dict)
+    """Figures of the fault for the report."""
 
     def expect(self, holds: bool, violation: str) -> None:
         """Records a violation unless the expectation holds."""
@@ -68,8 +71,8 @@ class Fault:
     """Share of the batches after which something is recalled, so that it lives on, and maybe corrected."""
     afterwards: Injection | None = None
     """Steps of an operator once no stage has any lag; the run is judged when that is so again."""
-    replicated: bool = False
-    """Whether it needs three brokers."""
+    shape: ClusterShape = SINGLE
+    """The cluster that it needs."""
     kills_rebuild: bool = False
     """Whether the rebuild that follows is killed after each of its steps."""
     spoils_log: bool = False
@@ -84,6 +87,7 @@ class Outcome:
     seed: int
     verdict: Verdict
     seconds: float
+    measured: dict[str, Any] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
         """Its line in the report."""
@@ -107,6 +111,7 @@ class Outcome:
             "edits": verdict.edits,
             "problems": verdict.problems,
             "seconds": round(self.seconds, 1),
+            **self.measured,
         }
 
 
@@ -151,7 +156,7 @@ async def run_fault(cluster: Cluster, fault: Fault, *, seed: int) -> Outcome:
     context.expect(verdict.let_go > 0, "no timeline has aged so far that it let go of an event")
     context.expect(verdict.method_memories > 0 or not methods, "the operators of the memory methods made no memory")
     verdict.problems += context.violations
-    return Outcome(fault.name, seed, verdict, time.monotonic() - started)
+    return Outcome(fault.name, seed, verdict, time.monotonic() - started, context.measured)
 
 
 async def flood(context: FaultContext, tenant: str, messages: int) -> None:

@@ -15,6 +15,8 @@ _REPLICAS: Final = {
     "transaction.state.log.replication.factor": 3,
     "transaction.state.log.min.isr": 2,
     "min.insync.replicas": 2,
+    # Kafka's default is 6 s.
+    "group.min.session.timeout.ms": 1000,
 }
 
 

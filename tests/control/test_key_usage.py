@@ -29,7 +29,7 @@ class Clocks:
 
 @pytest.fixture
 async def redis(redis_url: str) -> AsyncIterator[GuardedRedis]:
-    async with open_redis(RedisSettings(url=redis_url, prefix=f"{uuid.uuid4()}:")) as redis:
+    async with open_redis(RedisSettings(url=redis_url, prefix=f"{uuid.uuid4()}:", timeout_s=60.0)) as redis:
         yield redis
 
 

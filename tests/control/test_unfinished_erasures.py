@@ -148,7 +148,7 @@ class TestOnRedis:
     ) -> None:
         monkeypatch.setattr("control.unfinished_erasures._RENEW_S", 0.01)
         await under_way.note([ANN])
-        async with asyncio.timeout(10), under_way.held([ANN], asked=False):
+        async with asyncio.timeout(60), under_way.held([ANN], asked=False):
             time.s += LEASE_S - 1
             later = UnfinishedErasures(redis=redis, now_ms=lambda: time() + 2000)
             while await work_of(later) is not Work.AT_WORK:  # noqa: ASYNC110 - Redis is asked, as another process would

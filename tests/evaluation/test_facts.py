@@ -57,6 +57,9 @@ class PatchingExtractor:
         self._homes = homes
         self.known: list[str] = []
 
+    def edited_entities(self, window: Window, schema: MemorySchema) -> None:
+        """Unknown."""
+
     async def extract(self, window: Window, schema: MemorySchema, context: ExtractionContext) -> Extraction:
         self.known += [str(each.properties["home"]) for each in context.entities if "home" in each.properties]
         home = self._homes[len(self._homes) - 1 if window.session != "s1" else 0]

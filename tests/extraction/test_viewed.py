@@ -17,6 +17,9 @@ class EventPerMessage:
     def __init__(self) -> None:
         self.windows: list[Window] = []
 
+    def edited_entities(self, window: Window, schema: MemorySchema) -> None:
+        """Unknown."""
+
     async def extract(self, window: Window, schema: MemorySchema, context: ExtractionContext) -> Extraction:
         """One event and one segment for each message."""
         self.windows.append(window)

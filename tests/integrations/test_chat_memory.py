@@ -181,7 +181,7 @@ async def test_hung_recalls_hold_up_no_call(service: Service, llm: LLMSimulator)
     async with AsyncOpenAI(base_url=llm.base_url, api_key="x") as plain:
         client = memory.wrap(plain, user="ann", session="monday")
         calls = (client.chat.completions.create(model="simulated", messages=ASKED) for _ in range(50))  # type: ignore[arg-type]
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             await asyncio.gather(*calls)
     assert len(llm.requests) == 50
     assert len(service.recalls) <= 32

@@ -110,7 +110,7 @@ async def expanding(
     redis_url: str, *, endpoint: LLMSimulator | None, usages: Usages | None = None, **fields: Any
 ) -> AsyncIterator[Expansion]:
     settings = Settings(
-        redis=RedisSettings(url=redis_url, prefix=f"{uuid.uuid4()}:"),
+        redis=RedisSettings(url=redis_url, prefix=f"{uuid.uuid4()}:", timeout_s=60.0),
         expansion=ExpansionSettings(base_url=endpoint.base_url if endpoint else None, model="small", **fields),
     )
     kept_s = settings.expansion.cache_ttl_s

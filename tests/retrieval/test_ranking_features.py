@@ -194,6 +194,15 @@ def test_a_model_ranks_by_its_weights() -> None:
     assert best.parts["late"] == 5.0
 
 
+def test_better_memories_of_a_session_lower_a_score() -> None:
+    model = RankingModel(weights={"late": 1.0}, slope=2.0, intercept=0.0, same_session=0.5)
+    candidates = [candidate(number, f"fact {number}", late=float(number)) for number in range(3)]
+    candidates += [candidate(0, "elsewhere", late=0.0, user="zoe"), *(candidate(number, "nowhere", session=None) for number in (8, 9))]
+    found = reranked(candidates, {"late": np.array([0.0, 1.0, 2.0, 0.0, 3.0, 3.0])}, model, explain=True)
+    assert [each.parts["ranking_same_session"] for each in found] == [-2.0, -1.0, 0.0, 0.0, 0.0, 0.0]
+    assert found[0].score == pytest.approx(1 / (1 + np.exp(2.0)))
+
+
 def test_what_is_not_reranked_stays_behind() -> None:
     many = [candidate(number, f"fact {number}", score=1 - number / 1000, late=float(number % 7)) for number in range(MAX_RERANKED + 20)]
     found = reranked(many, features_of("fact", many[:MAX_RERANKED], NOW), LEARNED, explain=False)

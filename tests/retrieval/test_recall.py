@@ -203,7 +203,7 @@ async def test_memx_ranks_by_what_was_returned(edge_store: EdgeStore, redis_url:
     notes = [memory(f"red bicycle {number}", event_time=NOON - timedelta(days=90)) for number in range(6)]
     await store_all(edge_store, *notes)
     asked = ask("red bicycle", profile="memx")
-    async with open_redis(RedisSettings(url=redis_url, prefix=f"{uuid.uuid4()}:")) as redis:
+    async with open_redis(RedisSettings(url=redis_url, prefix=f"{uuid.uuid4()}:", timeout_s=60.0)) as redis:
         counts = RetrievalCounts(redis=redis)
         recall = RecallPipeline(
             store=edge_store, embedder=BagOfWordsEmbedder(), settings=RecallSettings(), clock=ManualClock(NOON), counts=counts

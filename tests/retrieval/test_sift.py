@@ -87,7 +87,7 @@ async def sifting(
     changes = [MemoryChange(op="upsert", memory_id=each.id, tenant=each.tenant, memory=each) for each in (*notes(), *more)]
     await IndexWriter(store=store, embedder=BagOfWordsEmbedder()).write(in_feed(changes))
     all_settings = Settings(
-        redis=RedisSettings(url=redis_url, prefix=f"{uuid.uuid4()}:"),
+        redis=RedisSettings(url=redis_url, prefix=f"{uuid.uuid4()}:", timeout_s=60.0),
         llm=LLMSettings(price_table=prices),
         sift=SiftSettings(**{"base_url": endpoint.base_url if endpoint else None, "model": "proxy", **settings}),
     )
@@ -329,7 +329,7 @@ async def test_a_model_without_its_price_is_refused(tmp_path: Path, redis_url: s
     table = tmp_path / "prices.json"
     table.write_bytes(orjson.dumps({"other": {"prompt": 1, "completion": 2}}))
     sift = SiftSettings(base_url="http://127.0.0.1:9/v1", model="proxy")
-    settings = Settings(sift=sift, llm=LLMSettings(price_table=table), redis=RedisSettings(url=redis_url))
+    settings = Settings(sift=sift, llm=LLMSettings(price_table=table), redis=RedisSettings(url=redis_url, timeout_s=60.0))
     async with open_redis(settings.redis) as redis:
         with pytest.raises(ModelConfigurationError, match="'proxy'"):
             build_recall_model(settings, settings.sift, redis=redis, usage=Usages(), purpose=PURPOSE)

@@ -59,7 +59,7 @@ async def selecting(
 ) -> AsyncIterator[RecallPipeline]:
     """A pipeline with models as the service has them. Only the model that selects topics has an endpoint."""
     settings = Settings(
-        redis=RedisSettings(url=redis_url, prefix=f"{uuid.uuid4()}:"),
+        redis=RedisSettings(url=redis_url, prefix=f"{uuid.uuid4()}:", timeout_s=60.0),
         topics=TopicsSettings(base_url=endpoint.base_url if endpoint else None, model="small", **limits),
     )
     embedder = BagOfWordsEmbedder()

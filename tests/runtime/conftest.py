@@ -10,7 +10,7 @@ from runtime.settings import RedisSettings
 @pytest.fixture
 async def redis(redis_url: str, topic_prefix: str) -> AsyncIterator[GuardedRedis]:
     """The real server, under a prefix of this test's own."""
-    async with open_redis(RedisSettings(url=redis_url, prefix=topic_prefix)) as redis:
+    async with open_redis(RedisSettings(url=redis_url, prefix=topic_prefix, timeout_s=60.0)) as redis:
         yield redis
 
 

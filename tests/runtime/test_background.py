@@ -86,7 +86,7 @@ async def test_what_keeps_failing_is_given_up() -> None:
     all_works.add("other", other.run)
     all_works.on_given_up = given_up.set
     with pytest.raises(BackgroundWorkError, match="watch failed 5 times in a row: KeyError"):
-        async with all_works.running(), asyncio.timeout(30):
+        async with all_works.running(), asyncio.timeout(60):
             await given_up.wait()
     assert (failing.begun, other.begun) == (5, 1)
 

@@ -11,7 +11,7 @@ from memory.errors import MalformedRecordError, VarveError
 from runtime.errors import RedisUnavailableError
 from runtime.guard import Guard
 
-DEADLINE_S = 10
+DEADLINE_S = 60
 TIMEOUT_S = 0.1
 
 

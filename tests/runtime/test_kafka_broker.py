@@ -64,7 +64,7 @@ async def test_a_topic_with_another_partition_count_is_named(topics: Settings) -
     odd = topics.topic(EXTRACTIONS.name)
     async with admin_client(topics.kafka) as admin:
         await admin.create_partitions({odd: NewPartitions(total_count=6)})
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while (counts := await partition_counts(admin))[odd] != 6:
                 await asyncio.sleep(0.02)
                 assert counts[odd] == 4
@@ -181,7 +181,7 @@ async def _read_all(settings: Settings, topic: str) -> list[ConsumerRecord]:
     async with AIOKafkaConsumer(**client_options(settings.kafka), auto_offset_reset="earliest") as consumer:
         consumer.assign(list(ends))
         records: list[ConsumerRecord] = []
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while len(records) < sum(ends.values()):
                 for batch in (await consumer.getmany(timeout_ms=1000)).values():
                     records.extend(batch)

@@ -1,8 +1,10 @@
-"""Who gives up connecting leaves no connection open, whichever answer of the broker it waits for."""
+"""A caller that gives up connecting leaves no connection open, whichever answer of the broker it waits for."""
 
 import asyncio
+import contextlib
 import gc
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
@@ -69,8 +71,50 @@ async def test_giving_up_amid_any_request_leaves_nothing_open(
         left = [each for each in open_connections() if each not in before]
         for each in left:
             each.close()
-        assert not left, f"given up behind request {nth}"
+        assert not left, f"given up after request {nth}"
         if requests < nth:
             assert nth > 2, "it was given up at least while the broker was found"
             return
     pytest.fail("it never ended by itself")
+
+
+@pytest.mark.parametrize("use", [read_offsets, open_producer, take_an_id_over, administer])
+async def test_giving_up_on_a_stopped_broker_leaves_nothing_open(use: Use, kafka: str, topic_prefix: str) -> None:
+    """The broker sends its versions and then stops, as on a machine that stops for seconds."""
+    before = open_connections()
+    async with stopping_broker(kafka) as (address, has_stopped):
+        using = asyncio.ensure_future(use(one_broker(bootstrap=address, topic_prefix=topic_prefix)))
+        async with asyncio.timeout(60):
+            await has_stopped.wait()
+        using.cancel()
+        await asyncio.gather(using, return_exceptions=True)
+        left = [each for each in open_connections() if each not in before]
+        for each in left:
+            each.close()
+    assert not left
+
+
+@asynccontextmanager
+async def stopping_broker(kafka: str) -> AsyncIterator[tuple[str, asyncio.Event]]:
+    """An address at which a broker answers the first request of each connection; the event is set when there is another one."""
+    host, port = kafka.split(":")
+    has_stopped = asyncio.Event()
+
+    async def frame(reader: asyncio.StreamReader) -> bytes:
+        size = await reader.readexactly(4)
+        return size + await reader.readexactly(int.from_bytes(size, "big"))
+
+    async def answer_once(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        broker_reader, broker_writer = await asyncio.open_connection(host, int(port))
+        with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError):
+            broker_writer.write(await frame(reader))
+            writer.write(await frame(broker_reader))
+            await frame(reader)
+            has_stopped.set()
+            await reader.read()
+        for each in (broker_writer, writer):
+            each.close()
+
+    server = await asyncio.start_server(answer_once, "127.0.0.1", 0)
+    async with server:
+        yield f"127.0.0.1:{server.sockets[0].getsockname()[1]}", has_stopped

@@ -178,7 +178,7 @@ class TestRealRedis:
         own = [f"{prefix}{number}" for number in range(2500)]
         others = [f"{topic_prefix}a-anything", f"{topic_prefix}b"]
         await client.mset(dict.fromkeys([*own, *others], "1"))
-        async with open_redis(RedisSettings(url=redis_url, prefix=prefix)) as redis:
+        async with open_redis(RedisSettings(url=redis_url, prefix=prefix, timeout_s=60.0)) as redis:
             assert await redis.drop_keys() == len(own)
         assert await client.exists(*others) == len(others)
         await client.delete(*others)

@@ -4,7 +4,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +11,7 @@ from types import TracebackType
 from typing import Self
 
 from stores.edge.folder import is_served
+from tests.waiting import until
 
 DEADLINE_S = 60.0
 
@@ -36,11 +36,13 @@ class EdgeOwnerProcess:
         self._socket_folder.cleanup()
 
     def start(self) -> None:
-        self.process = launch_owner(self.folder, self.socket)
-        deadline = time.monotonic() + DEADLINE_S
-        while not is_served(self.socket):
-            assert self.process.poll() is None, self.process.communicate()[1]
-            assert time.monotonic() < deadline, "the Edge owner did not come up"
+        process = self.process = launch_owner(self.folder, self.socket)
+
+        def has_come_up() -> bool:
+            assert process.poll() is None, process.communicate()[1]
+            return is_served(self.socket)
+
+        until(has_come_up, deadline_s=DEADLINE_S)
 
     def stop(self, signal_number: signal.Signals) -> int:
         """Stops the owner and checks that it wrote nothing to stderr."""

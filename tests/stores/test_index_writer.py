@@ -58,7 +58,7 @@ async def test_equal_contents_are_embedded_once(edge_store: EdgeStore) -> None:
 async def test_handed_over_texts_are_not_embedded(edge_store: EdgeStore, redis_url: str, topic_prefix: str) -> None:
     extraction, index = BagOfWordsEmbedder(), BagOfWordsEmbedder()
     await extraction.embed_documents(["green tea"])
-    async with open_redis(RedisSettings(url=redis_url, prefix=topic_prefix)) as redis:
+    async with open_redis(RedisSettings(url=redis_url, prefix=topic_prefix, timeout_s=60.0)) as redis:
         await VectorHandover(redis=redis, embedder=extraction, ttl_s=60).offer(("acme", "ann"), ["green tea"])
         writer = IndexWriter(store=edge_store, embedder=index, handover=VectorHandover(redis=redis, embedder=index, ttl_s=60))
 

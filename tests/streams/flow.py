@@ -14,7 +14,7 @@ from memory.schema import MemorySchema, sample_conversation
 from runtime.kafka import KafkaOffsets, OutgoingRecord, Producer, TopicPartition
 from runtime.kafka.parked_note import read_parked
 from runtime.metrics import Metrics
-from runtime.settings import DeliverySettings, EmbeddingSettings, RedisSettings, SessionSettings, Settings, StoreSettings
+from runtime.settings import DeliverySettings, EmbeddingSettings, RedisSettings, ServiceSettings, SessionSettings, Settings, StoreSettings
 from runtime.tracing import Headers
 from streams.engine.context import StageContext
 from streams.engine.keyed.attempts import KeyedHandler
@@ -32,10 +32,12 @@ FIRST_WEEK = frozenset({"evening-talk", "morning-after"})
 DEFAULT_TENANTS: Mapping[str, str] = {TENANT: "companion"}
 DEADLINE_S = 200.0
 POLL_S = 0.1
+PATIENCE_S = 60.0
+"""Time-out of a request to a server: the machine may stop for seconds."""
 
 
 class NewFlow(Protocol):
-    """What the fixture ``new_flow`` gives."""
+    """The type of the fixture ``new_flow``."""
 
     async def __call__(self, tenants: Mapping[str, str | MemorySchema] = DEFAULT_TENANTS, **groups: object) -> Settings:
         """The settings of a flow.
@@ -51,10 +53,10 @@ def flow_settings(*, kafka: str, topic_prefix: str, redis_url: str, data: Path, 
     """A flow of its own on shared servers, with windows so small that a sample gives several, and none that closes by the wall clock."""
     return Settings(
         data=data,
-        # All stages share a process here, which a busy machine may stop for seconds.
-        kafka=one_broker(bootstrap=kafka, topic_prefix=topic_prefix, partitions=2, session_timeout_s=20.0),
-        redis=RedisSettings(url=redis_url, prefix=f"{topic_prefix}redis:"),
-        store=StoreSettings(socket=socket),
+        kafka=one_broker(bootstrap=kafka, topic_prefix=topic_prefix, partitions=2),
+        redis=RedisSettings(url=redis_url, prefix=f"{topic_prefix}redis:", timeout_s=PATIENCE_S),
+        store=StoreSettings(socket=socket, timeout_s=PATIENCE_S),
+        service=ServiceSettings(produce_timeout_s=PATIENCE_S),
         sessions=SessionSettings(message_count=4, message_cap=6, idle_partition_s=86400.0),
         delivery=DeliverySettings(batch_interval_s=0.0),
         embedding=EmbeddingSettings(batch_size=8),
@@ -101,7 +103,7 @@ def keyed_worker(settings: Settings, handler: KeyedHandler, *, max_span: int, st
 
 
 async def caught_up(settings: Settings, stages: Iterable[str] = STAGES, *, deadline_s: float = DEADLINE_S) -> None:
-    """Returns when the stages have done all that lies before them, and nothing new has come of it."""
+    """Returns when the stages have handled all records, and their results have added no new ones."""
     specs = [STAGES[name] for name in stages]
     topics = [settings.topic(spec.source.name) for spec in specs]
     seen: dict[TopicPartition, int] | None = None

@@ -57,6 +57,17 @@ async def test_a_deadly_record_is_put_aside(way: str, death: str, ended: int, se
     assert await _outputs(settings, way) == sorted([*neighbours, DEADLY])
 
 
+async def test_a_successor_does_not_wait_for_the_session(settings: Settings) -> None:
+    """The worker that gets the folder of a killed one removes it from the group."""
+    kafka = settings.kafka.model_copy(update={"session_timeout_s": 240.0, "request_timeout_s": 240.0})
+    patient = settings.model_copy(update={"kafka": kafka})
+    await _produce(patient, [[DEADLY], [b"p1-0"]])
+    assert await _run_worker(patient, "in-order", deadly=DEADLY, death="kill", until=_never) == -signal.SIGKILL
+    async with asyncio.timeout(60):
+        await _run_worker(patient, "in-order", deadly=b"", until=lambda: caught_up(settings, ["extraction"]))
+    assert await _outputs(settings, "in-order") == sorted([DEADLY, b"p1-0"])
+
+
 async def _produce(settings: Settings, values: list[list[bytes]]) -> None:
     topic = settings.topic("windows")
     records = [
@@ -97,6 +108,7 @@ def _environment(settings: Settings) -> dict[str, str]:
     kafka = settings.kafka
     values = {"BOOTSTRAP": kafka.bootstrap, "TOPIC_PREFIX": kafka.topic_prefix, "PARTITIONS": kafka.partitions}
     values |= {"REPLICATION_FACTOR": kafka.replication_factor, "MIN_INSYNC_REPLICAS": kafka.min_insync_replicas}
+    values |= {"SESSION_TIMEOUT_S": kafka.session_timeout_s, "REQUEST_TIMEOUT_S": kafka.request_timeout_s}
     return {
         "VARVE_DATA": str(settings.data),
         "VARVE_METRICS_PORT": "0",

@@ -89,7 +89,9 @@ async def test_a_tenant_that_is_not_there_has_no_erasures(leased: Settings, oper
 
 
 async def _listed(http: httpx.AsyncClient) -> dict[str, Any]:
-    (erasure,) = (await http.get(PATH, params={"tenant": TENANT})).json()["erasures"]
+    response = await http.get(PATH, params={"tenant": TENANT})
+    assert response.status_code == 200, response.text
+    (erasure,) = response.json()["erasures"]
     assert isinstance(erasure, dict)
     return erasure
 

@@ -65,7 +65,7 @@ async def test_the_flow_needs_no_more_than_its_acls(secured: SecuredKafka, redis
             Settings(
                 data=tmp_path / "data",
                 kafka=secured.as_user("varve-flow"),
-                redis=RedisSettings(url=redis_url, prefix=topic_prefix),
+                redis=RedisSettings(url=redis_url, prefix=topic_prefix, timeout_s=60.0),
                 store=StoreSettings(socket=edge.socket),
                 sessions=SessionSettings(idle_partition_s=86400.0),
             ),
@@ -142,7 +142,7 @@ async def test_a_service_without_rights_leaves_erasures_to_others(secured: Secur
 async def test_nobody_else_fences_a_writer_out(secured: SecuredKafka, user: str, transactional_id: str) -> None:
     producer = TransactionalProducer(kafka=secured.as_user(user), transactional_id=transactional_id, partitions=2)
     with pytest.raises((KafkaUnavailableError, ProducerFencedError), match="uthoriz"):
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             await producer.start()
     await producer.stop()
 

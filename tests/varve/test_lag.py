@@ -43,7 +43,7 @@ async def test_all_stages_must_commit_also_what_came_meanwhile(settings: Setting
     done, _ = await asyncio.wait({waiting}, timeout=1.0)
     assert not done, "a late message was not waited for"
     await _commit(settings, "sessions")
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         await waiting
 
 

@@ -73,6 +73,11 @@ class Consumer(aiokafka.Consumer):
         """Calls a listener for each acknowledged heartbeat with the time at which it was sent."""
         self._thread.on_heartbeat = listener
 
+    @property
+    def member_id(self) -> str:
+        """The id that the consumer group has given this worker; empty before it has joined."""
+        return self._thread.member_id
+
     def pause_partition(self, partition: TP) -> None:
         """Stops fetching from a partition; records fetched already are still delivered.
 

@@ -47,6 +47,12 @@ class ConsumerThread(AIOKafkaConsumerThread):
 
         coordinator._do_heartbeat = report_heartbeat  # noqa: SLF001
 
+    @property
+    def member_id(self) -> str:
+        """The id that the consumer group has given this worker; empty before it has joined."""
+        coordinator: Any = self._ensure_consumer()._coordinator  # noqa: SLF001 - aiokafka has no API for the member's id
+        return str(coordinator.member_id)
+
     def verify_event_path(self, now: float, tp: TP) -> None:
         """Does nothing: Faust would complain about partitions that it does not commit; transactions commit their offsets."""
 

@@ -1,5 +1,6 @@
 """Connects Faust's rebalance signals to the driver."""
 
+from collections.abc import Callable
 from typing import Any
 
 import faust
@@ -17,13 +18,19 @@ class GroupState:
 
     def __init__(self, lease: WriteLease) -> None:
         self._lease = lease
+        self._joined: Callable[[], None] = lambda: None
         self.is_assigned = False
         """Whether the group has assigned partitions to it, possibly none."""
+
+    def on_joined(self, listener: Callable[[], None]) -> None:
+        """Calls a listener after each rebalance."""
+        self._joined = listener
 
     def on_assigned(self) -> None:
         """Records that a rebalance is complete."""
         self._lease.on_assigned()
         self.is_assigned = True
+        self._joined()
 
     def on_revoked(self) -> None:
         """Records that a rebalance has begun."""

@@ -12,6 +12,7 @@ from typing import Final
 from memory.topics import ALL, CONTRIBUTIONS, DEAD_LETTERS, EXTRACTIONS, MEMORIES, MERGES, MESSAGES, RECALLS, WINDOWS, TopicSpec
 from runtime.settings import KafkaSettings, Settings
 from streams.operations.growth.errors import GrowthRefusedError
+from streams.stages.catalog import STAGES
 
 GROWN: Final = tuple(spec for spec in ALL if spec.partitions is None)
 """The topics of which a set has its own."""
@@ -84,3 +85,8 @@ def feeding(partition: int, *, old: int, new: int) -> tuple[int, ...]:
 def topic_in(spec: TopicSpec, layout: Layout) -> str:
     """The name of a topic of a set."""
     return f"{layout.prefix}{spec.name}"
+
+
+def topics_of(layout: Layout) -> list[str]:
+    """The names of a set's topics, with the changelogs of its stages."""
+    return [*(topic_in(spec, layout) for spec in GROWN), *(stage.changelog(layout.prefix) for stage in STAGES.values())]

@@ -8,38 +8,43 @@
 """
 
 import shutil
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from contextlib import aclosing
 from functools import partial
 from typing import Final
 
 from aiokafka.structs import OffsetAndMetadata
 
-from control import read_control
-from control.generations.reading import generation_name, workers_of
 from control.unfinished_erasures import require_no_erasure
-from memory.topics import CONTRIBUTIONS, EXTRACTIONS, MEMORIES, MESSAGES, RECALLS, TopicSpec
+from memory.topics import EXTRACTIONS, MESSAGES, RECALLS
 from runtime.kafka import ConsumerGroups, KafkaOffsets, Producer, TopicPartition, check_topics, create_topics
 from runtime.kafka.bulk import delete_topics, read_range, set_topic_config, topic_partitions
-from runtime.kafka.parked_note import ParkedNote
 from runtime.kafka.topics import broker_config, create_topic, delete_before
 from runtime.seals import Keyring
 from runtime.settings import Settings
 from stores.port import MemoryStore
-from stores.position import FeedPosition
 from streams.engine.faust.app import changelog_config
-from streams.engine.tasks.offset_metadata import OffsetMetadata, unfinished_command
+from streams.operations.growth.checks import cut_logs, require_applied, require_free_names, require_unused, require_whole_generations
 from streams.operations.growth.copies import Copies
 from streams.operations.growth.errors import GrowthRefusedError
-from streams.operations.growth.journal import NAME, GroupState, Growth, journal_topic, read_journal, write_journal
-from streams.operations.growth.layout import GROWN, Layout, new_layout, topic_in
+from streams.operations.growth.group_offsets import (
+    COMMAND,
+    by_number,
+    further_readers,
+    group_states,
+    handled_offsets,
+    is_noted,
+    places_at,
+    release,
+    set_starts,
+)
+from streams.operations.growth.journal import NAME, Growth, journal_topic, read_journal, write_journal
+from streams.operations.growth.layout import GROWN, Layout, new_layout, topic_in, topics_of
 from streams.operations.growth.moving import Mover, consumed
 from streams.operations.growth.rows import TABLES
 from streams.resetting import resetting
 from streams.stages.catalog import STAGES
 
-COMMAND: Final = "topics grow"
 LATE: Final = (MESSAGES, EXTRACTIONS, RECALLS)
 """Topics to which producers and the query service may append while and after the stages are stopped."""
 
@@ -98,7 +103,7 @@ async def grow(
         raise GrowthRefusedError(f"`varve {COMMAND} {option}` did not run to its end: run it again first")
     if growth is not None and growth.step == "ready":
         # The previous run may have been killed before its last step.
-        await _release(new.settings(settings), growth.starts)
+        await release(new.settings(settings), growth.starts)
         count = await copy_late(settings, growth)
         notice(f"{new.prefix}: ready; {count} records that were appended to the old topics since are copied")
         return growth
@@ -108,25 +113,25 @@ async def grow(
         raise GrowthRefusedError(
             f"the topics have {partitions} partitions, and VARVE_KAFKA__PARTITIONS is {old.partitions}: correct it first"
         )
-    await _require_free_names(before, new, growth)
-    guard = partial(_require_applied, before)
+    await require_free_names(before, new, growth)
+    guard = partial(require_applied, before)
     async with resetting(before, list(STAGES.values()), command=COMMAND, guard=guard, notice=notice) as reset:
         await require_no_erasure(before, "a growth of the topics")
         await store.mark_of(0)
-        await _require_whole_generations(before, reset.offsets)
+        await require_whole_generations(before, reset.offsets)
         growth = Growth(
             step="copying",
             old_prefix=old.prefix,
             old_partitions=old.partitions,
             new_prefix=new.prefix,
             new_partitions=new.partitions,
-            groups=await _groups(before, reset.offsets, known={} if growth is None else growth.groups),
+            groups=await group_states(before, reset.offsets, known={} if growth is None else growth.groups),
         )
         await write_journal(before, growth)
-        ends = {spec.name: _by_number(await reset.offsets.end_offsets([topic_in(spec, old)])) for spec in GROWN}
-        handled = await _handled(before, growth, ends)
+        ends = {spec.name: by_number(await reset.offsets.end_offsets([topic_in(spec, old)])) for spec in GROWN}
+        handled = await handled_offsets(before, growth, ends)
         for stage in STAGES.values():
-            await reset.begin(stage, _at(topic_in(stage.source, old), handled[stage.source.name]))
+            await reset.begin(stage, places_at(topic_in(stage.source, old), handled[stage.source.name]))
         await delete_topics(
             [*(topic_in(spec, new) for spec in GROWN), *(each.changelog(new.prefix) for each in STAGES.values())], before.kafka
         )
@@ -134,7 +139,7 @@ async def grow(
         folder = before.data / "growth"
         shutil.rmtree(folder, ignore_errors=True)
         copies = Copies(old=old, new=new, keyring=Keyring.of(settings.signing))
-        cut = await _cut_logs(before, reset.offsets)
+        cut = await cut_logs(before, reset.offsets)
         mover = Mover(
             before,
             old=old,
@@ -150,12 +155,12 @@ async def grow(
         await mover.verify()
         notice("the copies are equal to what was read")
         shutil.rmtree(folder, ignore_errors=True)
-        await _set_starts(after, filled.starts, store=store, reads=await _also_reading(before, reset.offsets))
+        await set_starts(after, filled.starts, store=store, reads=await further_readers(before, reset.offsets))
         await delete_before({TopicPartition(after.topic(name), number): 1 for name in cut for number in range(new.partitions)}, after.kafka)
         await set_topic_config(after.topic(MESSAGES.name), broker_config(MESSAGES, after.kafka), after.kafka)
         growth = growth.model_copy(update={"step": "ready", "starts": filled.starts, "ends": ends})
         await write_journal(settings, growth)
-        await _release(after, filled.starts)
+        await release(after, filled.starts)
         # The workers of the old topics keep waiting.
     return growth
 
@@ -173,7 +178,7 @@ async def copy_late(settings: Settings, growth: Growth) -> int:
     async with KafkaOffsets(kafka=before.kafka) as offsets, Producer(kafka=before.kafka) as producer:
         for spec in LATE:
             topic = topic_in(spec, old)
-            now = _by_number(await offsets.end_offsets([topic]))
+            now = by_number(await offsets.end_offsets([topic]))
             for number, (begin, end) in enumerate(zip(ends[spec.name], now, strict=True)):
                 async with aclosing(read_range(TopicPartition(topic, number), before.kafka, begin=begin, end=end)) as groups:
                     async for records in groups:
@@ -207,7 +212,7 @@ async def finish(settings: Settings, growth: Growth, *, notice: Notice = lambda 
         notice(f"{count} records that were appended to the old topics since are copied")
         await write_journal(settings, growth.model_copy(update={"step": "deleting"}))
     generations = [name for name in await topic_partitions(kafka) if name.startswith(f"{old.prefix}extraction.")]
-    deleted = await delete_topics([*_topics_of(old), *generations], kafka)
+    deleted = await delete_topics([*topics_of(old), *generations], kafka)
     notice(f"{len(deleted)} old topics deleted")
     await delete_topics([journal_topic(growth.new)], kafka)
 
@@ -232,97 +237,21 @@ async def undo(settings: Settings, growth: Growth, *, notice: Notice = lambda li
     stages = list(STAGES.values())
     await groups.require_empty([each.group(prefix) for each in stages for prefix in (growth.old.prefix, new.prefix)])
     if growth.step == "ready":
-        await _require_unused(settings, growth)
+        await require_unused(settings, growth)
     await write_journal(settings, growth.model_copy(update={"step": "undoing"}))
     async with KafkaOffsets(kafka=settings.kafka) as offsets:
         for stage in stages:
             topic, group = topic_in(stage.source, growth.old), stage.group(growth.old.prefix)
-            if not _is_noted(await offsets.commits(group, [topic])):
+            if not is_noted(await offsets.commits(group, [topic])):
                 continue
             states = growth.groups.get(stage.name, [])
             restored = {TopicPartition(topic, each.partition): OffsetAndMetadata(each.offset, each.metadata) for each in states}
             # A partition without an offset was never read: its stage begins at the log's beginning.
             unread = {TopicPartition(topic, number): OffsetAndMetadata(0, "") for number in range(growth.old_partitions)}
             await groups.commit(group, unread | restored)
-    await delete_topics(_topics_of(new), settings.kafka)
+    await delete_topics(topics_of(new), settings.kafka)
     await delete_topics([journal_topic(new)], settings.kafka)
     notice("the new topics are deleted; start the workers with the former settings")
-
-
-def _topics_of(layout: Layout) -> list[str]:
-    return [*(topic_in(spec, layout) for spec in GROWN), *(stage.changelog(layout.prefix) for stage in STAGES.values())]
-
-
-async def _require_free_names(settings: Settings, new: Layout, growth: Growth | None) -> None:
-    known = await topic_partitions(settings.kafka)
-    there = [name for name in _topics_of(new) if name in known]
-    if there and growth is None:
-        raise GrowthRefusedError(f"{there[0]} exists already, and no growth has made it: give --prefix another prefix")
-
-
-async def _require_applied(settings: Settings) -> None:
-    stage = STAGES["entities"]
-    async with KafkaOffsets(kafka=settings.kafka) as offsets:
-        lag = sum((await offsets.lag(stage.group(settings.kafka.topic_prefix), [settings.topic(CONTRIBUTIONS.name)])).values())
-    if lag:
-        raise GrowthRefusedError(
-            f"entities has {lag} unread records: stop sessions and extraction first, let events and entities catch up (`varve status`), "
-            "then stop them, and run the command again"
-        )
-
-
-async def _require_whole_generations(settings: Settings, offsets: KafkaOffsets) -> None:
-    """Second workers of a generation must have read as far as the live ones: their windows would be extracted again."""
-    topic = settings.topic(STAGES["extraction"].source.name)
-    live = await offsets.committed_offsets(workers_of(settings, None), [topic])
-    for name in sorted(await _generation_names(settings)):
-        commits = await offsets.commits(workers_of(settings, name), [topic])
-        is_behind = any(each.offset < live.get(place, 0) for place, each in commits.items())
-        if is_behind or ParkedNote.sum([ParkedNote.read(each.metadata) for each in commits.values()]).count:
-            raise GrowthRefusedError(f"generation {generation_name(name)} lacks windows: let its worker catch up, or drop the generation")
-
-
-async def _generation_names(settings: Settings) -> set[str]:
-    """The names of all tenants' generations, and that of the first one, which is empty."""
-    return {each.name for tenant in (await read_control(settings)).tenants.values() for each in tenant.generations} | {""}
-
-
-async def _groups(settings: Settings, offsets: KafkaOffsets, *, known: Mapping[str, list[GroupState]]) -> dict[str, list[GroupState]]:
-    """The offsets of each stage before the growth: of a stage that has its note already, the known ones."""
-    found = {}
-    for stage in STAGES.values():
-        commits = await offsets.commits(stage.group(settings.kafka.topic_prefix), [settings.topic(stage.source.name)])
-        states = [
-            GroupState(partition=place.partition, offset=each.offset, metadata=each.metadata or "")
-            for place, each in sorted(commits.items())
-        ]
-        found[stage.name] = known.get(stage.name, []) if _is_noted(commits) else states
-    return found
-
-
-def _is_noted(commits: Mapping[TopicPartition, OffsetAndMetadata]) -> bool:
-    return unfinished_command(each.metadata for each in commits.values()) == COMMAND
-
-
-async def _handled(settings: Settings, growth: Growth, ends: Mapping[str, list[int]]) -> dict[str, list[int]]:
-    """By topic: the offset of the first unread record of each partition. In topics without a stage, everything counts as read."""
-    handled = {name: list(each) for name, each in ends.items()}
-    for stage in STAGES.values():
-        committed = {each.partition: each.offset for each in growth.groups.get(stage.name, [])}
-        handled[stage.source.name] = [committed.get(number, 0) for number in range(growth.old_partitions)]
-    return handled
-
-
-async def _cut_logs(settings: Settings, offsets: KafkaOffsets) -> list[str]:
-    """The topics whose logs have lost their beginnings, which replays refuse: retention has removed messages.
-
-    Raises:
-        GrowthRefusedError: ``extractions`` is one of them.
-    """
-    found = [spec.name for spec in (MESSAGES, EXTRACTIONS) if any((await offsets.beginning_offsets([settings.topic(spec.name)])).values())]
-    if EXTRACTIONS.name in found:
-        raise GrowthRefusedError(f"{settings.topic(EXTRACTIONS.name)} no longer begins at offset 0: restore the topic first")
-    return found
 
 
 async def _create(after: Settings) -> None:
@@ -333,57 +262,3 @@ async def _create(after: Settings) -> None:
     await create_topics(after)
     for name in TABLES:
         await create_topic(STAGES[name].changelog(kafka.topic_prefix), config=changelog_config(kafka), kafka=kafka)
-
-
-async def _also_reading(settings: Settings, offsets: KafkaOffsets) -> dict[str, TopicSpec]:
-    """Further groups that have offsets in the old topics, by the part of their names after the prefix."""
-    prefix = settings.kafka.topic_prefix
-    names = await _generation_names(settings)
-    candidates = {workers_of(settings, name).removeprefix(prefix): STAGES["extraction"].source for name in names} | {"webhooks": MEMORIES}
-    return {
-        name: spec for name, spec in candidates.items() if await offsets.committed_offsets(f"{prefix}{name}", [settings.topic(spec.name)])
-    }
-
-
-async def _set_starts(after: Settings, starts: Mapping[str, list[int]], *, store: MemoryStore, reads: Mapping[str, TopicSpec]) -> None:
-    """Sets the offsets of the new groups, with a note, and the store's marks."""
-    groups, prefix = ConsumerGroups(kafka=after.kafka), after.kafka.topic_prefix
-    note = OffsetMetadata(unfinished=COMMAND).text
-    for stage in STAGES.values():
-        places = _at(after.topic(stage.source.name), starts[stage.source.name])
-        await groups.commit(stage.group(prefix), {place: OffsetAndMetadata(offset, note) for place, offset in places.items()})
-    for name, spec in reads.items():
-        await groups.commit(f"{prefix}{name}", _at(after.topic(spec.name), starts[spec.name]))
-    now_ms = round(time.time() * 1000)
-    for number, start in enumerate(starts[MEMORIES.name]):
-        if start:
-            await store.set_checkpoint(FeedPosition(number, start - 1, now_ms))
-
-
-async def _release(after: Settings, starts: Mapping[str, list[int]]) -> None:
-    """Removes the notes of the new groups."""
-    groups = ConsumerGroups(kafka=after.kafka)
-    async with KafkaOffsets(kafka=after.kafka) as offsets:
-        for stage in STAGES.values():
-            group, topic = stage.group(after.kafka.topic_prefix), after.topic(stage.source.name)
-            if _is_noted(await offsets.commits(group, [topic])):
-                await groups.commit(group, _at(topic, starts[stage.source.name]))
-
-
-async def _require_unused(settings: Settings, growth: Growth) -> None:
-    async with KafkaOffsets(kafka=settings.kafka) as offsets:
-        for stage in STAGES.values():
-            found = await offsets.committed_offsets(stage.group(growth.new.prefix), [topic_in(stage.source, growth.new)])
-            if any(
-                found.get(place, start) > start
-                for place, start in _at(topic_in(stage.source, growth.new), growth.starts[stage.source.name]).items()
-            ):
-                raise GrowthRefusedError(f"{stage.name} has processed records of the new topics, which the old ones lack: go on with them")
-
-
-def _at(topic: str, offsets: Sequence[int]) -> dict[TopicPartition, int]:
-    return {TopicPartition(topic, number): offset for number, offset in enumerate(offsets)}
-
-
-def _by_number(ends: Mapping[TopicPartition, int]) -> list[int]:
-    return [ends[each] for each in sorted(ends, key=lambda each: each.partition)]

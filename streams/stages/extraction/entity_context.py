@@ -1,4 +1,4 @@
-"""Entities for the prompt of a window: the nearest ones, as the user's earlier windows left them.
+"""Entities for the extraction of a window, as the user's earlier windows left them: those it may edit, or the nearest ones.
 
 A redelivery gets the same ones.
 """
@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
+from extraction.port import EntityName
 from memory.ids import entity_id
 from memory.records import Memory, Window
 from memory.schema.model import EntityType, MemorySchema
@@ -39,10 +40,10 @@ class EntityNotes:
 
 
 class EntityContext:
-    """Finds the entities for the prompt of a window.
+    """Finds the entities for the extraction of a window.
 
     Args:
-        recall: Finds the entities nearest to a text.
+        recall: Finds entities by id, and those nearest to a text.
         notes: Data that is newer than the store. None: there is none.
     """
 
@@ -51,42 +52,68 @@ class EntityContext:
         self._notes = notes
 
     async def entities_for(
-        self, window: Window, schema: MemorySchema, place: WindowPlace, *, may_note: Callable[[], bool] = lambda: True
+        self,
+        window: Window,
+        schema: MemorySchema,
+        place: WindowPlace,
+        *,
+        edited: Sequence[EntityName] | None = None,
+        may_note: Callable[[], bool] = lambda: True,
     ) -> tuple[Memory, ...]:
-        """The entities nearest to a window. A redelivery gets the same ones: the newer ones hold what the window says.
+        """The entities for a window. A redelivery gets the same ones: the newer ones hold what the window says.
 
         Args:
             window: The window.
             schema: The schema of the generation.
             place: The window's position among its user's, and the generation of memories.
+            edited: The only entities that the window's patches may edit. None: unknown, so the nearest ones are found.
             may_note: Called before something about the window is written to Redis. False: its user was erased meanwhile.
 
         Raises:
             TransientError: The store or the embedding model is unavailable.
         """
-        if not schema.entity_types:
+        if not (schema.entity_types if edited is None else edited):
             return ()
         generation, notes = place.generation, self._notes
         if notes is None:
-            return tuple(await self._nearest_to(window, schema, generation))
+            return tuple(await self._stored(window, schema, generation, edited))
         try:
             remembered = await notes.prompt_entities.of(window.tenant, window.id, generation)
         except RedisUnavailableError:
-            return tuple(await self._nearest_to(window, schema, generation))
+            return tuple(await self._stored(window, schema, generation, edited))
         if remembered is not None:
             return remembered
-        entities = await _with_what_is_newer(await self._nearest_to(window, schema, generation), notes, window, schema, place)
+        entities = await _with_what_is_newer(await self._stored(window, schema, generation, edited), notes, window, schema, place)
         if not may_note():
             return entities
         with suppress(RedisUnavailableError):
             await notes.prompt_entities.remember(window.tenant, window.id, generation, entities)
         return entities
 
-    async def _nearest_to(self, window: Window, schema: MemorySchema, generation: str) -> list[Memory]:
-        texts = [message.text for message in window.messages]
+    async def _stored(self, window: Window, schema: MemorySchema, generation: str, edited: Sequence[EntityName] | None) -> list[Memory]:
         scope = TenantScope(window.tenant, window.user)
-        nearest = await nearest_entities(self._recall, scope, texts, schema.entity_types, generation=generation)
-        return _apart_from(window, nearest)
+        if edited is None:
+            texts = [message.text for message in window.messages]
+            found = await nearest_entities(self._recall, scope, texts, schema.entity_types, generation=generation)
+        else:
+            found = await self._named(scope, edited, schema, generation)
+        return _apart_from(window, found)
+
+    async def _named(self, scope: TenantScope, names: Sequence[EntityName], schema: MemorySchema, generation: str) -> list[Memory]:
+        of_users = {each.name for each in schema.entity_types if "user" in each.keys}
+        found = []
+        for within, chosen in (
+            (scope, [each for each in names if each.type in of_users]),
+            (TenantScope(scope.tenant), [each for each in names if each.type not in of_users]),
+        ):
+            ids = [entity_id(scope.tenant, each.type, each.key, generation) for each in chosen]
+            try:
+                stored = await self._recall.entities(within, ids, generation=generation) if ids else []
+            except StoreUnavailableError as error:
+                raise TransientError(str(error), dependency="store") from error
+            # An entity with a user belongs to that user, even if its type's key no longer names the user.
+            found += [each for each in stored if each.user in (None, within.user)]
+        return found
 
 
 async def _with_what_is_newer(

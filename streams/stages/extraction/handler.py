@@ -192,7 +192,8 @@ class ExtractionHandler:
         entities: dict[str, Memory] = {}
         if self._entity_context is not None and window.messages:
             for user, view in views.items():
-                for entity in await self._entity_context.entities_for(view, schema, places[user], may_note=may_note):
+                edited = self._extractor.edited_entities(view, schema)
+                for entity in await self._entity_context.entities_for(view, schema, places[user], edited=edited, may_note=may_note):
                     entities.setdefault(entity.id, entity)
         context = ExtractionContext(
             session_summary=earlier.summary,

@@ -26,7 +26,7 @@ TEXTS = ["Ann (8 May 2023): I moved to Bergen.", "Ann (8 May 2023): I keep bees.
 
 @pytest.fixture
 async def redis(redis_url: str, topic_prefix: str) -> AsyncIterator[GuardedRedis]:
-    async with open_redis(RedisSettings(url=redis_url, prefix=topic_prefix)) as redis:
+    async with open_redis(RedisSettings(url=redis_url, prefix=topic_prefix, timeout_s=60.0)) as redis:
         yield redis
 
 

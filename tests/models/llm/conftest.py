@@ -102,7 +102,7 @@ async def llm_of(usages: UsageList, clock: ManualClock, registry: CollectorRegis
         return llm_built
 
     yield build
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         for each in built:
             await each.close()
 
@@ -130,11 +130,11 @@ def until() -> Until:
 
     async def wait(condition: Callable[[], bool], what: str) -> None:
         try:
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(60):
                 while not condition():  # noqa: ASYNC110
                     await asyncio.sleep(0.005)
         except TimeoutError:
-            raise AssertionError(f"not within 10 s: {what}") from None
+            raise AssertionError(f"not within 60 s: {what}") from None
 
     return wait
 

@@ -35,7 +35,7 @@ async def test_the_endpoints_own_count_is_awaited(serve: Serve, llm_of: BuildLLM
 
 async def test_an_endpoint_that_does_not_end_is_left(serve: Serve, llm_of: BuildLLM, ask: BuildRequest) -> None:
     endpoint = await serve(Plan(silent_after=0.99), answer="<ranking>1,0</ranking>  ")
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         answer = await llm_of(endpoint).complete(ask(complete_at=end_of))
     assert (answer.text, answer.finish_reason) == ("<ranking>1,0</ranking>", "stop")
 

@@ -136,7 +136,7 @@ class TestLimits:
         # Redis-py loses a cancellation that meets the end of a send (Python 3.11): so at every step of the way.
         for steps in range(30):
             limiter = limiter_of(concurrency=1, lease_s=1000, queue_timeout_s=1000)
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(60):
                 holder = asyncio.create_task(take(limiter))
                 waiting = [asyncio.create_task(take(limiter)) for _ in range(2)]
                 for _ in range(steps):
@@ -233,7 +233,7 @@ class TestRedisAway:
 
         mortal_redis.start()
         key = f"x:llm:budget:acme:{now.date()}"
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while not await mortal_client.exists(key):
                 await ledger.total("acme", now)
         assert float(await mortal_client.hget(key, "tokens") or 0) == 70, "the total from before, and what was used meanwhile"

@@ -73,7 +73,7 @@ async def test_finish_commits_results_that_wait_for_a_commit() -> None:
         await until(lambda: harness.driver._scheduler.running == 0)
         finishing = asyncio.create_task(harness.driver.finish())
         gate.set()
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             await finishing
         assert harness.log.next_offset == 2
 
@@ -87,7 +87,7 @@ async def test_failed_commits_are_repaired_while_draining(kind: str) -> None:
         await until(lambda: harness.log.waiting == 1)
         finishing = asyncio.create_task(harness.driver.finish())
         gate.set()
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             await finishing
         assert harness.log.next_offset == 1
         assert [output.value for output in harness.sent] == [b"0"]

@@ -8,7 +8,7 @@ from prometheus_client import CollectorRegistry
 
 from control.tenants import TenantDirectory
 from extraction.build import build_extractor
-from extraction.port import ExtractionContext, Extractor
+from extraction.port import EntityName, ExtractionContext, Extractor
 from loadtest.answers import AnswerFunction
 from loadtest.llm_simulator import LLMSimulator
 from memory.keys import encode_key
@@ -37,10 +37,15 @@ class ScriptedExtractor:
 
     name = "scripted"
 
-    def __init__(self, error: Exception | None = None) -> None:
+    def __init__(self, error: Exception | None = None, *, edited: list[EntityName] | None = None) -> None:
         self.error = error
+        self.edited = edited
         self.seen: list[tuple[Window, MemorySchema]] = []
         self.contexts: list[ExtractionContext] = []
+
+    def edited_entities(self, window: Window, schema: MemorySchema) -> list[EntityName] | None:
+        """As given."""
+        return self.edited
 
     async def extract(self, window: Window, schema: MemorySchema, context: ExtractionContext) -> Extraction:
         self.seen.append((window, schema))

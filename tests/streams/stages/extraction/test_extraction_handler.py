@@ -224,7 +224,7 @@ async def test_a_window_gets_notes_and_leaves_its_own(
     settings: Settings, tenants: TenantDirectory, redis_url: str, topic_prefix: str
 ) -> None:
     extractor = ScriptedExtractor()
-    async with open_redis(RedisSettings(url=redis_url, prefix=topic_prefix)) as redis:
+    async with open_redis(RedisSettings(url=redis_url, prefix=topic_prefix, timeout_s=60.0)) as redis:
         history = SessionHistory(redis=redis, ttl_s=60)
         for number, topics in ((1, ("a slow build", "grep")), (2, ("grep",))):
             segments = [Segment(id=topic, topic=topic, ranges=[(0, 0)]) for topic in topics]
@@ -245,7 +245,7 @@ async def test_a_recall_after_a_window_closed_is_no_echo(
     settings: Settings, tenants: TenantDirectory, redis_url: str, topic_prefix: str
 ) -> None:
     extractor = ScriptedExtractor()
-    async with open_redis(RedisSettings(url=redis_url, prefix=topic_prefix)) as redis:
+    async with open_redis(RedisSettings(url=redis_url, prefix=topic_prefix, timeout_s=60.0)) as redis:
         history = RecallHistory(redis=redis)
         stage = new_handler(settings, tenants, extractor, recall_history=history)
         await history.add([Returned(TENANT, "agent", ["a"])])

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.integration
 
 async def test_each_event_has_its_vectors_waiting(settings: Settings, tenants: TenantDirectory, redis_url: str, topic_prefix: str) -> None:
     embedder = CountingEmbedder()
-    async with open_redis(RedisSettings(url=redis_url, prefix=topic_prefix)) as redis:
+    async with open_redis(RedisSettings(url=redis_url, prefix=topic_prefix, timeout_s=60.0)) as redis:
         handover = VectorHandover(redis=redis, embedder=embedder, ttl_s=60)
         handler = new_handler(settings, tenants, OfflineExtractor(embedder=embedder), handover=handover)
 

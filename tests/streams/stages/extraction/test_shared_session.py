@@ -51,7 +51,7 @@ async def test_what_one_user_said_is_another_users_too(settings: Settings, redis
         return json.dumps({"segments": [{"topic": "Health: diabetes", "ranges": [[0, 0]]}], "events": [FACT]})
 
     async with (
-        open_redis(RedisSettings(url=redis_url, prefix=topic_prefix)) as redis,
+        open_redis(RedisSettings(url=redis_url, prefix=topic_prefix, timeout_s=60.0)) as redis,
         llm_extractor(settings, answer) as (extractor, _),
     ):
         history = SessionHistory(redis=redis, ttl_s=60)
