@@ -13,7 +13,7 @@ class RedactionPolicy(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    kinds: tuple[RedactedKind, ...] = ()
+    kinds: tuple[RedactedKind, ...] = Field(default=(), max_length=6)
     """The kinds that are replaced by placeholders, such as ``[EMAIL_1]``. Default: none."""
     restore: bool = True
     """Whether memories have the originals. False: they have placeholders without numbers, such as ``[EMAIL]``; raw messages stay."""
