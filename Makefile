@@ -5,8 +5,8 @@
 PYTHON ?= python3
 UV_VERSION := 0.13.9
 PROMETHEUS ?= /usr/bin
-# Integration tests wait for servers most of the time: four processes keep two cores busy.
-TEST_WORKERS ?= 4
+# Integration tests wait for servers most of the time: five processes keep two cores busy.
+TEST_WORKERS ?= 5
 # For make test-image.
 CONTAINER_ENGINE ?= $(firstword $(foreach engine,podman docker,$(shell command -v $(engine) 2>/dev/null)))
 BIN := .venv/bin

@@ -159,6 +159,28 @@ _HOLD: Final = {
     "release_reason": "",
 }
 
+_SIZE: Final = {
+    "windows": 4120,
+    "messages": 30215,
+    "calls": 4205,
+    "prompt_tokens": 8650300,
+    "cached_tokens": 5190000,
+    "completion_tokens": 1240100,
+    "cost": 2.31,
+    "duration_s": 4205.0,
+}
+_REEXTRACTION: Final = {
+    "generation": "v2",
+    "tenants": ["acme"],
+    "state": "running",
+    "reason": "",
+    "started_at": _TIME,
+    "started_by": "operator 3f2a9c01b7e4 on-call",
+    "since": None,
+    "budget": {"tokens": 12000000, "cost": None, "calls_per_minute": 60},
+    "estimate": _SIZE,
+}
+
 _CHECKED: Final = Example(
     {
         "valid": False,
@@ -533,6 +555,37 @@ EXAMPLES: Final[dict[str, Example]] = {
     "list_holds": Example({"holds": [_HOLD]}),
     "create_hold": Example({**_CHANGED, "settled": True, "subject": _SUBJECT}, {"tenant": "acme", "user": "ann", "reason": "case 2026-17"}),
     "delete_hold": Example({**_CHANGED, "subject": _SUBJECT}),
+    "estimate_reextraction": Example(
+        {**_SIZE, "model": "small-model", "basis": "the averages of 2,140 earlier calls", "tenants": {"acme": _SIZE}},
+        {"tenants": ["acme"], "calls_per_minute": 60},
+    ),
+    "list_reextractions": Example({"reextractions": [_REEXTRACTION]}),
+    "get_reextraction": Example(
+        {
+            **_REEXTRACTION,
+            "workers": 1,
+            "waits_for_erasure": False,
+            "caught_up": False,
+            "share": 0.25,
+            "windows": 4120,
+            "windows_left": 3090,
+            "parked": 0,
+            "left_s": 3150.0,
+            "calls": 1055,
+            "tokens": 2480200,
+            "cost": 0.58,
+            "tokens_left": 9519800,
+            "cost_left": None,
+            "advice": "",
+        }
+    ),
+    "create_reextraction": Example(
+        {**_CHANGED, "state": "running", "reason": ""},
+        {"generation": "v2", "tenants": ["acme"], "budget_tokens": 12000000, "calls_per_minute": 60, "confirmed": True},
+    ),
+    "pause_running_reextraction": Example({**_CHANGED, "state": "paused", "reason": "paused by operator 3f2a9c01b7e4 on-call"}),
+    "resume_paused_reextraction": Example({**_CHANGED, "state": "running", "reason": ""}, {"budget_tokens": 20000000}),
+    "cancel_unfinished_reextraction": Example({**_CHANGED, "state": "cancelling", "reason": ""}),
     "get_control_position": Example({"position": 412, "reached": True, "age_s": 0.4, "lease_s": 30.0}),
     "apply_tenants_file": Example(
         {**_CHANGED, "settled": True, "documents": 1, "differences": ["tenant/acme: weight 1.0 -> 2.0"]},

@@ -11,7 +11,14 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from api.json_http import to_json
-from control.errors import ChangeRefusedError, ControlLogBehindError, GenerationIncompleteError, LegalHoldError, UnknownTenantError
+from control.errors import (
+    ChangeRefusedError,
+    ControlLogBehindError,
+    GenerationIncompleteError,
+    LegalHoldError,
+    UnknownReextractionError,
+    UnknownTenantError,
+)
 from memory.errors import RecordError, RecordTooLargeError, VarveError
 from models.errors import InputRefusedError, TransientModelError
 from retrieval.errors import RecallFailedError
@@ -87,7 +94,7 @@ def problem_from(error: VarveError) -> ProblemError:
             return ProblemError(422, "query-refused", _QUERY_REFUSED)
         case RecallFailedError():
             return ProblemError(503, "unavailable", _RECALL_FAILED, headers={"Retry-After": str(RETRY_AFTER_S)})
-        case DeadLetterMissingError():
+        case DeadLetterMissingError() | UnknownReextractionError():
             return ProblemError(404, "not-found", str(error))
         case LegalHoldError():
             return ProblemError(409, "legal-hold", str(error))

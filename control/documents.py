@@ -12,6 +12,7 @@ from control.document import Document, Label
 from control.erasure import ERASURE, Erasure, subject_of
 from control.hold import HOLD, Hold
 from control.message_signing import SigningPolicy
+from control.reextraction import REEXTRACTION, Reextraction
 from control.tenant_trust import TenantTrust
 from control.webhooks import Webhook
 from memory.keys import encode_key
@@ -313,6 +314,7 @@ KINDS: Final[dict[str, type[Document]]] = {
     _AUDIT: AuditHead,
     ERASURE: Erasure,
     HOLD: Hold,
+    REEXTRACTION: Reextraction,
 }
 """Document classes by the first part of their keys."""
 

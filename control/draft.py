@@ -20,6 +20,7 @@ from control.documents import (
 from control.erasure import Erasure
 from control.errors import ChangeRefusedError, UnknownTenantError
 from control.hold import ALL_USERS, Hold
+from control.reextraction import Reextraction
 from control.state import ControlState
 from memory.errors import SchemaError
 from memory.records.base import Value, problems_of
@@ -107,6 +108,15 @@ class Draft:
         """All holds of a tenant, the oldest first, including released ones. None: those of all tenants."""
         known = self._state.holds | {(each.tenant, each.subject): each for each in self._documents(Hold)}
         return sorted((each for each in known.values() if tenant in (None, each.tenant)), key=lambda each: (each.placed_at, each.key))
+
+    def reextraction(self, generation: str) -> Reextraction | None:
+        """The re-extraction that builds a generation, including an ended one; None if there was none."""
+        return {each.generation: each for each in self.reextractions()}.get(generation)
+
+    def reextractions(self) -> list[Reextraction]:
+        """All re-extractions, the oldest first, including ended ones."""
+        known = self._state.reextractions | {each.generation: each for each in self._documents(Reextraction)}
+        return sorted(known.values(), key=lambda each: (each.started_at, each.generation))
 
     @property
     def operators(self) -> Operators:

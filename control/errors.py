@@ -33,5 +33,9 @@ class UnknownTenantError(ControlError):
     reason = "unknown_tenant"
 
 
+class UnknownReextractionError(ControlError):
+    """A command names a re-extraction that is not in the control log."""
+
+
 class GenerationIncompleteError(ControlError):
     """A generation lacks windows that the live one has; contains their number and the remedy."""

@@ -15,7 +15,7 @@ from control.log import control_partition
 from control.state import ControlState
 from runtime.background import start_renewal
 from runtime.kafka import client_options
-from runtime.kafka.client import connect
+from runtime.kafka.client import connect, disconnect
 from runtime.logs import logger
 from runtime.settings import Settings
 
@@ -175,7 +175,7 @@ class ControlFollower:
                 await self._confirm(consumer, number)
                 await self._take(consumer, number, wait_s=min(self._lease_s / _CONFIRMATIONS_A_LEASE, _LONGEST_WAIT_S))
         finally:
-            await consumer.stop()
+            await disconnect(consumer)
 
     async def _confirm(self, consumer: AIOKafkaConsumer, number: int) -> None:
         """Reads to the current end of the log."""

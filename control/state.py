@@ -18,6 +18,7 @@ from control.documents import (
 )
 from control.erasure import Erasure, erasures_key, subject_of
 from control.hold import ALL_USERS, Hold
+from control.reextraction import Reextraction
 from memory.errors import KeyFormatError, RecordError
 from memory.keys import decode_key
 from runtime.logs import logger
@@ -47,6 +48,8 @@ class ControlState:
         """Number of writes of erasures, by tenant."""
         self.holds: dict[tuple[str, str], Hold] = {}
         """Legal holds by tenant and subject, including released ones."""
+        self.reextractions: dict[str, Reextraction] = {}
+        """Re-extractions by the generation that they build, including ended ones."""
         self.unreadable: dict[bytes, str] = {}
         """Reasons why the newest record of a key cannot be read. Its document is unknown; the previous one is not used for access."""
         self._keys: dict[str, tuple[str, ApiKey]] = {}
@@ -67,6 +70,8 @@ class ControlState:
             return self.erasures.get(parts[1])
         if KINDS.get(kind) is Hold:
             return self.holds.get((parts[0], parts[1]))
+        if KINDS.get(kind) is Reextraction:
+            return self.reextractions.get(parts[0])
         if KINDS.get(kind) is Operators:
             return self.operators if self.operators.revision else None
         return self.audit_head if self.audit_head.change else None
@@ -116,6 +121,8 @@ class ControlState:
                     self.erasure_writes[document.tenant] += 1
                 case Hold():
                     self.holds[document.tenant, document.subject] = document
+                case Reextraction():
+                    self.reextractions[document.generation] = document
                 case AuditHead():
                     self.audit_head = document
 

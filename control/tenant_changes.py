@@ -182,13 +182,16 @@ def count_drop(draft: Draft, tenant_id: str, generation: str) -> int:
 
     Raises:
         UnknownTenantError: If there is no such tenant.
-        ChangeRefusedError: If the generation is live.
+        ChangeRefusedError: If the generation is live, or a re-extraction builds it.
         ErasureUnderWayError: If the tenant has an unfinished erasure.
     """
     tenant = draft.tenant(tenant_id)
     require_none_unfinished(draft.erasures(tenant_id), f"the drop of a generation of tenant {tenant_id}")
     if tenant.generation == generation:
         raise ChangeRefusedError(f"generation {generation or '-'} of tenant {tenant_id} is live: switch to another one first")
+    run = draft.reextraction(generation)
+    if run is not None and run.state in ("running", "paused") and tenant_id in run.tenants:
+        raise ChangeRefusedError(f"a re-extraction into generation {generation} is {run.state}: cancel it (`varve generations cancel`)")
     dropped = Drops(generation=generation, count=tenant.drops_of(generation) + 1)
     draft.put(changed(tenant, drops=(*(each for each in tenant.drops if each.generation != generation), dropped)))
     return dropped.count

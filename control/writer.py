@@ -10,6 +10,7 @@ import random
 import time
 import uuid
 from collections.abc import Mapping, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from typing import Final, Generic, TypeVar
 
@@ -23,7 +24,7 @@ from memory.topics import CONTROL
 from runtime.clocks import Clock, SystemClock
 from runtime.errors import KafkaUnavailableError, ProducerFencedError
 from runtime.kafka import KafkaOffsets, OutgoingRecord, TopicPartition, client_options, read_topic
-from runtime.kafka.client import connect, kafka_faults
+from runtime.kafka.client import connect, disconnect, kafka_faults
 from runtime.kafka.transactional import TransactionalProducer
 from runtime.logs import logger
 from runtime.settings import Settings
@@ -106,10 +107,12 @@ class ControlSession:
     async def close(self) -> None:
         """Closes the session; may be called repeatedly."""
         consumer, self._consumer = self._consumer, None
-        await self._producer.stop()
-        await self._offsets.stop()
-        if consumer is not None:
-            await consumer.stop()
+        # A caller that is cancelled meanwhile closes the rest, too.
+        async with AsyncExitStack() as closing:
+            if consumer is not None:
+                closing.push_async_callback(disconnect, consumer)
+            closing.push_async_callback(self._offsets.stop)
+            closing.push_async_callback(self._producer.stop)
 
     async def write(self, attempt: Attempt[_R]) -> Written[_R]:
         """Makes a change atomically. Returns once every new reader of the log sees it.

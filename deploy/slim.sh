@@ -1,6 +1,6 @@
 #!/bin/sh
 # Removes what no role of the image uses from an installed environment: weights that are converted already, tests and sources of
-# packages, and symbols of libraries. Then writes bytecode for the modules that Varve imports; the other modules stay as source.
+# packages, symbols of libraries, and bytecode.
 #   deploy/slim.sh PREFIX         needs strip (binutils); see deploy/install.sh
 set -eu
 python=$1/venv/bin/python
@@ -12,8 +12,8 @@ packages=$("$python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))'
 find "$packages" -type d -name tests -prune -exec rm -r {} +
 find "$packages" -type f '(' -name '*.pyi' -o -name '*.py[xd]' -o -name '*.px[di]' -o -name '*.[ch]' -o -name '*.[ch]pp' -o -name '*.a' ')' -delete
 
-# Not numpy.libs: its linker has placed segments so that strip moves them to where they cannot be loaded.
+# Not numpy.libs: strip gains little there, and can damage libraries whose paths were rewritten.
 find "$packages" -type f -name '*.so*' -not -path '*/numpy.libs/*' -exec strip --strip-unneeded {} +
 
+# deploy/write_bytecode.py writes it in the image, for what is imported.
 find "$packages" -type d -name __pycache__ -prune -exec rm -r {} +
-"$python" "$(dirname "$0")/write_bytecode.py"

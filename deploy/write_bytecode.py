@@ -1,14 +1,17 @@
-"""Imports all modules of Varve in the environment that runs this file, so that Python writes bytecode for them and for what they import.
+"""Writes bytecode for all modules of Varve, and for all that they import, in the environment that runs this file.
 
-``deploy/slim.sh`` runs it while the image is built: the image's root file system is read-only, and a module without bytecode would be
-compiled at each start of a process.
+The Dockerfile runs it last: the image's root file system is read-only, and a module without bytecode would be compiled at each start of a
+process. Python's own image has no bytecode of the standard library either. The bytecode is not compared with the time of its source:
+builders round the times of files, and Python would then ignore half of it.
 """
 
 import importlib
 import pkgutil
+import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from importlib.metadata import distribution
+from py_compile import PycInvalidationMode, compile
 
 LAZY = (
     "faust.transport.drivers.aiokafka",
@@ -21,10 +24,14 @@ LAZY = (
 
 
 def main() -> None:
-    """Imports each module. One that needs a package of an extra which is not installed is left out."""
+    """Imports each module, and compiles all that are imported then. A module of an extra that is not installed is left out."""
     for name in (*_modules(), *LAZY):
         with suppress(ModuleNotFoundError):
             importlib.import_module(name)
+    specs = [getattr(module, "__spec__", None) for module in list(sys.modules.values())]
+    for origin in sorted({str(spec.origin) for spec in specs if spec is not None and spec.has_location}):
+        if origin.endswith(".py"):
+            compile(origin, doraise=True, invalidation_mode=PycInvalidationMode.UNCHECKED_HASH)
 
 
 def _modules() -> Iterator[str]:

@@ -1,9 +1,11 @@
 """Whether an English question asks for the current state, a former one, or something else."""
 
 import re
+from functools import lru_cache
 from typing import Final, Literal
 
 from memory.dates.calendar import MONTH_NAMES
+from retrieval.question import KEPT_QUESTIONS
 from retrieval.statement_forms import asked_attributes
 
 AskedState = Literal["current", "former", "other"]
@@ -47,6 +49,7 @@ _STATE_VERB: Final = re.compile(
 )
 
 
+@lru_cache(maxsize=KEPT_QUESTIONS)
 def asked_state(question: str) -> AskedState:
     """Whether a question asks how things are now, or how they were before a change. ``other``: neither, or it is not English.
 

@@ -12,6 +12,7 @@ from retrieval.ranking import Scoring, evidence_scores, ranks_of
 from retrieval.request import RecallHit
 from retrieval.selection import Ranked
 from retrieval.training.ranked import ranked_candidates, values_of
+from retrieval.traits import traits_of
 from runtime.pieces import map_in_pieces
 from stores.port import ScoredMemory
 
@@ -76,4 +77,4 @@ def _hit(found: ScoredMemory, scoring: Scoring, decay: float, ranks: Mapping[str
     # If neither time nor business has a weight, these parts are computed later, and only for the hits that are returned.
     score = found.score if scoring.weights.origin_alone else scoring.of(found.memory, found.score).final
     scores = evidence_scores(found.memory, score, decay)
-    return RecallHit(found.memory, score, {"origin": found.score, **found.parts}, tuple(found.memory.message_ids), scores, ranks=ranks)
+    return RecallHit(found.memory, score, {"origin": found.score, **found.parts}, traits_of(found.memory).evidence, scores, ranks=ranks)

@@ -13,16 +13,14 @@ from typing import Final
 
 import numpy as np
 
-from memory.language import is_foreign
-from memory.records.wording import indexed_text
-from memory.terms import terms_of
 from models.embedding.weights import MODEL_NAME
 from retrieval.asked_kind import lacks_asked_kind
 from retrieval.current_state import is_hearsay, state_order
 from retrieval.feature_vector import FeatureVector
-from retrieval.features import look_at, words_in
 from retrieval.first_person import asked_texts, names_in
+from retrieval.question import is_foreign_question, terms_in
 from retrieval.rankers.learned import LEARNED, linear_scores, model_for
+from retrieval.traits import subject_terms_of, traits_of
 from stores.port import ScoredMemory
 
 ACROSS_LANGUAGES: Final = 0.2
@@ -102,7 +100,9 @@ class ConfidenceModel:
         """
         size = size_of(candidates)
         linear = sum((weight + size * self.by_size[name]) * signals[name] for name, weight in self.weights.items())
-        return float(1 / (1 + np.exp(-np.clip(linear + self.intercept + size * self.size_weight, -60, 60))))
+        shifted = linear + self.intercept + size * self.size_weight
+        # ``np.clip`` of a single number takes as long as all the rest.
+        return float(1 / (1 + np.exp(-min(60.0, max(-60.0, shifted)))))
 
 
 def size_of(candidates: int) -> float:
@@ -145,7 +145,7 @@ def signals_of(
         "dense": float(dense[best]),
         "coverage": float(features["coverage"].max()),
         **_term_signals(query, found, candidates),
-        "lacks_kind": float(lacks_asked_kind(query, indexed_text(found.memory))),
+        "lacks_kind": float(lacks_asked_kind(query, traits_of(found.memory).text)),
         "question": float(features["question"][best]),
         "named": float(features["named"][best]),
         **_name_signals(query, found, candidates),
@@ -172,20 +172,24 @@ def first_of(query: str, candidates: Sequence[ScoredMemory], features: Mapping[s
 
 
 def _term_signals(query: str, best: ScoredMemory, candidates: Sequence[ScoredMemory]) -> dict[str, float]:
-    names = frozenset[str]().union(*(look_at(each.memory).subject_terms for each in candidates))
-    topical = frozenset(terms_of(query)) - names
-    return {"missing": float(len(topical - look_at(best.memory).terms.keys())), "no_terms": float(not topical)}
+    names = subject_terms_of(traits_of(each.memory) for each in candidates)
+    topical = frozenset(terms_in(query)) - names
+    return {"missing": float(len(topical - traits_of(best.memory).terms.keys())), "no_terms": float(not topical)}
 
 
 def _name_signals(query: str, best: ScoredMemory, candidates: Sequence[ScoredMemory]) -> dict[str, float]:
     names = names_in(query)
     if not names:
         return {"names_nobody": 1.0, "unknown_name": 0.0, "unnamed": 0.0, "about_another": 0.0, "by_another": 0.0}
-    subject, named = look_at(best.memory).subject, names & words_in(indexed_text(best.memory))
-    known = (name for each in candidates for name in names & words_in(indexed_text(each.memory)))
+    subject, named = traits_of(best.memory).subject, names & traits_of(best.memory).words
+    unknown = {*names}
+    for each in candidates:
+        unknown -= traits_of(each.memory).words
+        if not unknown:
+            break
     return {
         "names_nobody": 0.0,
-        "unknown_name": float(names != frozenset(known)),
+        "unknown_name": float(bool(unknown)),
         "unnamed": float(named != names),
         "about_another": float(bool(subject) and subject not in names),
         "by_another": float(bool(subject) and not named),
@@ -207,7 +211,7 @@ def confidence_of(query: str, candidates: Sequence[ScoredMemory], features: Mapp
     if not candidates:
         return 0.0
     best = first_of(query, candidates, features)
-    foreign = is_foreign(query) + is_foreign(candidates[best].memory.content)
+    foreign = is_foreign_question(query) + traits_of(candidates[best].memory).is_foreign
     if foreign > 1:
         return None
     confidence = CONFIDENCE.confidence(signals_of(query, candidates, features, best=best), len(candidates))

@@ -12,10 +12,10 @@ from typing import Final
 
 from memory.records import Memory
 from retrieval.asked_state import AskedState, asked_state
-from retrieval.features import look_at, words_in
 from retrieval.first_person import names_in
-from retrieval.statement_forms import attributes_of, may_correct
+from retrieval.statement_forms import attributes_of
 from retrieval.statements import NEAR, NEXT, Link, Statement, Topic, corrects, statement_of, supersedes
+from retrieval.traits import traits_of, words_in
 from stores.port import ScoredMemory
 
 _MOST_COMPARED: Final = 64
@@ -59,7 +59,7 @@ def state_order(question: str, memories: Sequence[Memory], scores: Sequence[floa
     first = _with_third_person(names_in(question), memories)
     if first is None:
         asked = asked_state(question)
-        is_fixed = asked == "other" and not any(may_correct(each.content) for each in memories[1 : NEXT + 1])
+        is_fixed = asked == "other" and not any(traits_of(each).may_correct for each in memories[1 : NEXT + 1])
         if is_fixed and not is_hearsay(question, memories[0]):
             return None
         path = [0]
@@ -91,7 +91,7 @@ def _with_third_person(names: frozenset[str], memories: Sequence[Memory]) -> int
     """The best candidate that names the person in the question. None: it is the first, there is none, or the person speaks."""
     if not names:
         return None
-    subjects = {look_at(each).subject for each in memories[:_MOST_COMPARED]} - {""}
+    subjects = {traits_of(each).subject for each in memories[:_MOST_COMPARED]} - {""}
     if any(subject.startswith(name) for name in names for subject in subjects):
         return None
     return next((place for place, each in enumerate(memories[: NEAR + 1]) if names & words_in(each.content)), None) or None

@@ -5,29 +5,13 @@ other difference may be an update: a number, a negation, a tense, a name. Events
 words, and each keeps its own score.
 """
 
-import re
-import string
-import unicodedata
 from datetime import datetime
-from typing import Final
 
 from memory.dates.event_date import days_of
 from memory.records import Memory
-from memory.records.wording import indexed_text
 from retrieval.request import RecallHit
-from runtime.sized_cache import sized_cache
-
-_WEIGHTLESS: Final = frozenset(
-    ("a", "an", "the", "this", "that", "these", "those", "and", "so", "also", "just", "really", "very", "quite", "well", "oh")
-)
-_WORD: Final = re.compile(r"\w+(?:[.,:/'’-]\w+)*|[^\w\s.,;:!?\"'’()\[\]…–—-]|(?<!\w)-(?=\d)")
-
-_CACHED_BYTES: Final = 12_000_000
-"""8,000 sentences."""
-
-_TELLING: Final = frozenset(string.ascii_lowercase + string.digits) - frozenset("".join(_WEIGHTLESS))
-"""Characters that occur in no weightless word, and in a text only within words."""
-_NOT_TELLING: Final = bytes(code for code in range(128) if chr(code) not in _TELLING)
+from retrieval.significant_words import significant_words
+from retrieval.traits import traits_of
 
 DuplicateKey = tuple[str | None, str, str, str | None, object, tuple[str, ...] | bytes]
 
@@ -48,15 +32,15 @@ class Deduplication:
 
     def add(self, hit: RecallHit) -> None:
         """Adds a hit."""
-        rough = self._key(hit.memory, telling_characters(indexed_text(hit.memory)))
+        rough = self._key(hit.memory, traits_of(hit.memory).telling)
         if rough not in self._shared:
             alone = self._kept.setdefault(rough, hit)
             if alone is hit:
                 return
             # Words are compared only if the characters are equal.
             self._shared.add(rough)
-            self._kept[self._key(alone.memory, significant_words(indexed_text(alone.memory)))] = self._kept.pop(rough)
-        key = self._key(hit.memory, significant_words(indexed_text(hit.memory)))
+            self._kept[self._key(alone.memory, significant_words(traits_of(alone.memory).text))] = self._kept.pop(rough)
+        key = self._key(hit.memory, significant_words(traits_of(hit.memory).text))
         other = self._kept.setdefault(key, hit)
         if other is hit:
             return
@@ -91,28 +75,11 @@ class Deduplication:
 
 def duplicate_key(memory: Memory) -> DuplicateKey:
     """A key that is equal for duplicates: memories of one user, kind, type, entity and date, with the same words."""
-    return _key_of(memory, significant_words(indexed_text(memory)), memory.date)
+    return _key_of(memory, significant_words(traits_of(memory).text), memory.date)
 
 
 def _key_of(memory: Memory, text: tuple[str, ...] | bytes, when: object) -> DuplicateKey:
     return (memory.user, memory.kind, memory.type, memory.entity_key, when, text)
-
-
-@sized_cache(most_bytes=_CACHED_BYTES, entry_bytes=300, growth=10)
-def significant_words(text: str) -> tuple[str, ...]:
-    """The case-folded words of a text that carry its fact, in their order; all words if none does."""
-    words = _WORD.findall(_folded(text))
-    significant = tuple([word for word in words if word not in _WEIGHTLESS])
-    return significant or tuple(words)
-
-
-def telling_characters(text: str) -> bytes:
-    """Characters that are equal for texts with equal significant words, and for few others; computed in a tenth of the time."""
-    return _folded(text).encode("ascii", "ignore").translate(None, _NOT_TELLING)
-
-
-def _folded(text: str) -> str:
-    return text.casefold() if text.isascii() else unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
 
 
 def recency(memory: Memory) -> tuple[datetime, int, str]:

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from memory.records import Memory
 from memory.records.wording import attributed_text
 from memory.terms import terms_of
-from retrieval.deduplication import significant_words, telling_characters
 from retrieval.request import RecallHit
+from retrieval.significant_words import significant_words, telling_characters
 
 
 def covered_by_entity(hits: Iterable[RecallHit], entities: Iterable[Memory]) -> dict[str, str]:

@@ -6,8 +6,7 @@ models again (``python -m evaluation fit-ranking``) and copy the weight into :mo
 """
 
 import re
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from types import MappingProxyType
@@ -18,28 +17,17 @@ from numpy.typing import NDArray
 
 from memory.dates.calendar import MONTH_NAMES, MONTHS
 from memory.dates.event_date import months_of
-from memory.records import Memory
-from memory.records.wording import further_indexed_text, indexed_text
-from memory.scripts import INSIDE_WORD
-from memory.terms import NAME_MARK, length_of, terms_of, terms_of_name, with_marked_names
-from memory.words import STOP_WORDS
 from retrieval.conversation_context import nearby_scores, neighbours_of, openings, recency, session_late, session_size
 from retrieval.feature_vector import FeatureVector
+from retrieval.question import terms_in
 from retrieval.time_prior import time_fits
-from runtime.sized_cache import sized_cache
-from stores.lexical_analysis import K1, B, searched_text
+from retrieval.traits import Traits, subject_terms_of, traits_of, words_in
+from stores.lexical_analysis import K1, B
 from stores.port import ScoredMemory
 
 _NEIGHBOURHOOD_LENGTH: Final = 40.0
 """Terms of an average event with its neighbours."""
 _MONTH: Final = re.compile(rf"\b(?:{'|'.join(MONTH_NAMES)})\b", re.IGNORECASE)
-_SUBJECT: Final = re.compile(rf"^([^\W\d_][\w.'’{INSIDE_WORD}-]*)")
-_NAME: Final = re.compile(rf"[^\W\d_][\w.'’{INSIDE_WORD}-]*")
-_POSSESSIVE: Final = re.compile(r"['’]s?$")
-_WORDS_CACHED_BYTES: Final = 16_000_000
-"""7,000 sentences."""
-_CACHED_BYTES: Final = 40_000_000
-"""8,000 memories of a sentence."""
 
 
 class CandidateSet:
@@ -55,14 +43,14 @@ class CandidateSet:
         self.query = query
         self.memories = memories
         self.now = now
-        self.texts = [look_at(each.memory) for each in memories]
         self.plain = [each.memory for each in memories]
         """The candidates without their scores."""
+        self.traits = [*map(traits_of, self.plain)]
         self.late = standardised(self.part("late"))
         """The standardised scores of late interaction."""
         self.dense = standardised(self.part("dense"))
         """The standardised cosines."""
-        self.words = _Words(query, memories, self.texts)
+        self.words = _Words(query, memories, self.traits)
         """The query's terms in the candidates."""
         self.neighbours = neighbours_of(self.plain)
         """For each candidate, which others are in the same window and up to two turns away, but not in the same turn."""
@@ -84,54 +72,58 @@ class Feature:
     little among the judged ones."""
 
 
-def features_of(query: str, candidates: Sequence[ScoredMemory], now: datetime) -> dict[str, FeatureVector]:
-    """The features of candidates, by their names in :data:`FEATURES`.
+class Features(Mapping[str, FeatureVector]):
+    """The features of candidates by their names in :data:`FEATURES`, each computed when it is first used.
+
+    Args:
+        found: The candidates.
+    """
+
+    def __init__(self, found: CandidateSet) -> None:
+        self._found = found
+        self._computed: dict[str, FeatureVector] = {}
+
+    def __getitem__(self, name: str) -> FeatureVector:
+        computed = self._computed.get(name)
+        if computed is None:
+            computed = self._computed[name] = FEATURES[name].compute(self._found)
+        return computed
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(FEATURES)
+
+    def __len__(self) -> int:
+        return len(FEATURES)
+
+
+def features_of(query: str, candidates: Sequence[ScoredMemory], now: datetime) -> Features:
+    """The features of candidates.
 
     Args:
         query: The query's text.
         candidates: With the parts of their scores; at least one.
         now: The moment of the query: "last May" is relative to it.
     """
-    found = CandidateSet(query, candidates, now)
-    return {name: feature.compute(found) for name, feature in FEATURES.items()}
-
-
-@dataclass(frozen=True, slots=True)
-class _Text:
-    """The parts of a memory that features use and that do not depend on the query."""
-
-    terms: Mapping[str, int]
-    """The terms of its :func:`stores.lexical_analysis.searched_text` with their counts, as in BM25."""
-    number_of_terms: int
-    subject: str
-    """Case-folded: see :func:`_subject`."""
-    content: str | None
-    """The content of an event without a subject: any of its words may name a person. None: only the subject does."""
-    subject_terms: frozenset[str]
-    is_question: bool
-
-    def may_be_about(self, asked: frozenset[str]) -> bool:
-        """Whether it may be about one of these case-folded names."""
-        return self.subject in asked if self.content is None else not asked.isdisjoint(words_in(self.content))
+    return Features(CandidateSet(query, candidates, now))
 
 
 class _Words:
     """The query's terms in the candidates, and the rarity of each among them."""
 
-    def __init__(self, query: str, candidates: Sequence[ScoredMemory], texts: Sequence[_Text]) -> None:
+    def __init__(self, query: str, candidates: Sequence[ScoredMemory], traits: Sequence[Traits]) -> None:
         self._sessions = [(each.memory.user, each.memory.session) for each in candidates]
-        terms = [*dict.fromkeys(terms_of(query))]
+        terms = [*dict.fromkeys(terms_in(query))]
         column_of = {term: column for column, term in enumerate(terms)}
         # Names of persons are a separate feature. Nearly every candidate contains some.
-        names = frozenset[str]().union(*(each.subject_terms for each in texts))
-        self._counts = np.zeros((len(texts), len(terms)))
-        for row, each in enumerate(texts):
+        names = subject_terms_of(traits)
+        self._counts = np.zeros((len(traits), len(terms)))
+        for row, each in enumerate(traits):
             # A text has few of the query's terms: looking for each of them in each text takes three times as long.
             for term in each.terms.keys() & column_of:
                 self._counts[row, column_of[term]] = each.terms[term]
-        self._lengths = np.array([each.number_of_terms for each in texts], dtype=np.float64)
+        self._lengths = np.array([each.number_of_terms for each in traits], dtype=np.float64)
         having = (self._counts > 0).sum(axis=0)
-        self._rarity = np.log(1 + (len(texts) - having + 0.5) / (having + 0.5))
+        self._rarity = np.log(1 + (len(traits) - having + 0.5) / (having + 0.5))
         self._topical_rarity = np.where([term in names for term in terms], 0.0, self._rarity)
         self._whole = self._topical_rarity.sum()
 
@@ -165,20 +157,11 @@ def _neighbours_late(candidates: CandidateSet) -> FeatureVector:
 
 
 def _named(candidates: CandidateSet) -> FeatureVector:
-    texts = candidates.texts
-    asked = words_in(candidates.query) & {each.subject for each in texts if each.subject}
+    traits = candidates.traits
+    asked = words_in(candidates.query) & {each.subject for each in traits if each.subject}
     if not asked:
-        return np.zeros(len(texts))
-    return np.array([1.0 if each.may_be_about(asked) else -1.0 for each in texts])
-
-
-@sized_cache(most_bytes=_WORDS_CACHED_BYTES, entry_bytes=500, growth=18)
-def words_in(text: str) -> frozenset[str]:
-    """The case-folded words of a text. Words with an apostrophe or a full stop are also included without it."""
-    words = frozenset(_NAME.findall(text.casefold().replace("’", "'")))
-    # Few words have any: this halves the time.
-    marked = [word for word in words if not word.isalnum()]
-    return words.union(*((word.rstrip("."), _POSSESSIVE.sub("", word)) for word in marked)) if marked else words
+        return np.zeros(len(traits))
+    return np.array([1.0 if each.may_be_about(asked) else -1.0 for each in traits])
 
 
 def _month(candidates: CandidateSet) -> FeatureVector:
@@ -188,52 +171,12 @@ def _month(candidates: CandidateSet) -> FeatureVector:
     return np.array([float(not named.isdisjoint(months_of(each.memory.event_time, each.memory.date))) for each in candidates.memories])
 
 
-def _subject(content: str) -> str:
-    """The name at the start of a text: its speaker or its subject. Empty if the text begins with another word."""
-    found = _SUBJECT.match(content)
-    if found is None or not found[1][0].isupper():
-        return ""
-    name = _POSSESSIVE.sub("", found[1]).replace("’", "'")
-    if name.casefold() in STOP_WORDS and not with_marked_names(content).startswith(name + NAME_MARK):
-        return ""
-    return name
-
-
-def _is_question(content: str) -> bool:
-    """Whether a text ends in a question mark, apart from a part in brackets."""
-    text = content.rstrip()
-    while text.endswith((")", "]")):
-        depth = 0
-        for index in range(len(text) - 1, -1, -1):
-            depth += (text[index] in ")]") - (text[index] in "([")
-            if depth == 0:
-                break
-        if depth or index == 0:
-            break
-        text = text[:index].rstrip()
-    return text.endswith(("?", "？"))
-
-
 def standardised(scores: FeatureVector) -> FeatureVector:
     """The scores with mean 0 and standard deviation 1; all 0 if they are equal."""
-    centred = scores - scores.mean()
-    # ``scores.std()`` would take the mean again.
-    spread = np.sqrt((centred * centred).mean())
+    # ``scores.mean()`` takes three times as long, and ``scores.std()`` would take the mean again.
+    centred = scores - np.add.reduce(scores) / len(scores)
+    spread = np.sqrt(np.add.reduce(centred * centred) / len(scores))
     return centred / spread if spread > 0 else np.zeros_like(scores)
-
-
-def look_at(memory: Memory) -> _Text:
-    """The parts of a memory that do not depend on the query, cached: computed in advance, in pieces, they make the features fast."""
-    return _look_at(indexed_text(memory), tuple(memory.keywords), further_indexed_text(memory), memory.kind == "event")
-
-
-@sized_cache(most_bytes=_CACHED_BYTES, entry_bytes=700, growth=17)
-def _look_at(content: str, keywords: tuple[str, ...], further: str | None, is_event: bool) -> _Text:
-    terms = Counter(terms_of(searched_text(content, keywords, further)))
-    subject = _subject(content)
-    # An entity may name everybody whom the user knows.
-    whose = content if is_event and not subject else None
-    return _Text(terms, length_of(terms), subject.casefold(), whose, frozenset(terms_of_name(subject)), _is_question(content))
 
 
 FEATURES: Final[Mapping[str, Feature]] = MappingProxyType(
@@ -274,11 +217,11 @@ FEATURES: Final[Mapping[str, Feature]] = MappingProxyType(
             "its importance", lambda found: np.array([each.memory.importance for each in found.memories]), may_be_negative=True
         ),
         "question": Feature(
-            "1 if it is a question", lambda found: np.array([float(each.is_question) for each in found.texts]), may_be_negative=True
+            "1 if it is a question", lambda found: np.array([float(each.is_question) for each in found.traits]), may_be_negative=True
         ),
         "length": Feature(
             "logarithm of its length in characters",
-            lambda found: np.log1p([len(indexed_text(each.memory)) for each in found.memories]),
+            lambda found: np.log1p([len(each.text) for each in found.traits]),
             may_be_negative=True,
         ),
     }

@@ -5,12 +5,14 @@ it, the question is compared by its topic, and in the words that people use abou
 """
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from memory.dates.calendar import MONTHS, WEEKDAYS
 from memory.dates.holidays import HOLIDAY_WORDS
 from memory.terms import FUNCTION_WORD_NAMES
 from memory.words import STOP_WORDS
+from retrieval.question import KEPT_QUESTIONS
 
 MAX_LENGTH: Final = 300
 """Characters of a question. A longer text was probably pasted, and costs too much to compare twice."""
@@ -24,6 +26,7 @@ _WORD: Final = re.compile(r"(?<![\w'’.-])((?:[^\W\d_]{1,3}['’])?[^\W\d_]{2,}
 """A word, or a name such as O'Brien, and a possessive ending."""
 
 
+@lru_cache(maxsize=KEPT_QUESTIONS)
 def asked_texts(question: str) -> tuple[str, ...]:
     """The texts that late interaction compares: the question, and if it names persons, also the question in the first person.
 
@@ -33,6 +36,7 @@ def asked_texts(question: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((question, in_first_person(question))))
 
 
+@lru_cache(maxsize=KEPT_QUESTIONS)
 def names_in(question: str) -> frozenset[str]:
     """The case-folded words of a question that may be names: those with a capital, except the first word, dates and acronyms.
 

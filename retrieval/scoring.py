@@ -4,10 +4,11 @@ from collections.abc import Mapping, Sequence
 
 from retrieval.confidence import confidence_of, is_calibrated
 from retrieval.feature_vector import FeatureVector
-from retrieval.features import features_of, look_at
+from retrieval.features import features_of
 from retrieval.plan import RecallPlan
 from retrieval.rankers.base import MAX_RERANKED, Scored
 from retrieval.retrievers.memories import Candidates
+from retrieval.traits import traits_of
 from runtime.errors import RedisUnavailableError
 from runtime.pieces import map_in_pieces
 from runtime.retrieval_counts import RetrievalCounts, Retrievals
@@ -41,7 +42,7 @@ class Scorer:
         confidence = None
         if plan.needs_features if is_query else plan.ranker.uses_features:
             ranked = accepted[:MAX_RERANKED]
-            await map_in_pieces(look_at, (each.memory for each in ranked))
+            await map_in_pieces(traits_of, (each.memory for each in ranked))
             features = features_of(candidates.text, ranked, plan.now) if ranked else {}
             if is_query and plan.needs_confidence and is_calibrated(self._embedder):
                 confidence = confidence_of(candidates.text, ranked, features)

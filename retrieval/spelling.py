@@ -5,11 +5,9 @@ from collections.abc import Iterable
 from typing import Final
 
 from memory.records import Memory
-from memory.records.wording import indexed_text
-from retrieval.features import words_in
 from retrieval.first_person import names_in
+from retrieval.traits import traits_of
 
-_NAME: Final = re.compile(r"\b[^\W\d_a-zß-öø-ÿ][^\W\d_]{3,}\b")
 _LEAST_SWAPPED: Final = 4
 _LEAST_ADDED: Final = 5
 _LEAST_REPLACED: Final = 6
@@ -30,11 +28,12 @@ def corrected(question: str, candidates: Iterable[Memory]) -> str | None:
     names = names_in(question)
     if not names:
         return None
-    texts = [indexed_text(each) for each in candidates]
-    unknown = names.difference(*map(words_in, texts))
-    if not unknown:
-        return None
-    known = {found.group() for text in texts for found in _NAME.finditer(text)}
+    unknown, traits = {*names}, [*map(traits_of, candidates)]
+    for each in traits:
+        unknown -= each.words
+        if not unknown:
+            return None
+    known = frozenset[str]().union(*(each.names for each in traits))
     text = question
     for name in unknown:
         similar = {each for each in known if is_misspelling(name, each.casefold())}

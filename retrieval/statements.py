@@ -4,14 +4,16 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from typing import Final
 
 from memory.attribution import Part, attributed_parts, speaks_of_oneself
 from memory.records import Memory
 from memory.terms import terms_of
-from retrieval.features import look_at, words_in
 from retrieval.first_person import names_in
+from retrieval.question import KEPT_QUESTIONS, terms_in
 from retrieval.statement_forms import Form, asked_attributes, attributes_of, form_of
+from retrieval.traits import traits_of, words_in
 from runtime.sized_cache import sized_cache
 
 NEAR: Final = 6
@@ -97,7 +99,7 @@ class Statement:
 
 def statement_of(memory: Memory) -> Statement:
     """The statement of a memory. The parts that depend on its text alone are cached."""
-    subject = look_at(memory).subject
+    subject = traits_of(memory).subject
     return Statement((memory.said_at or memory.event_time, memory.turn or 0), subject, _clauses_of(memory.content, subject))
 
 
@@ -142,6 +144,7 @@ class Topic:
     """Whether it asks for facts about the person who asks."""
 
     @classmethod
+    @lru_cache(maxsize=KEPT_QUESTIONS)
     def of(cls, question: str) -> "Topic":
         """The subject matter of a question.
 
@@ -149,7 +152,7 @@ class Topic:
             question: The text of a query.
         """
         names = names_in(question)
-        terms = frozenset(terms_of(question)) - _GENERIC - frozenset(terms_of(" ".join(names)))
+        terms = frozenset(terms_in(question)) - _GENERIC - frozenset(terms_of(" ".join(names)))
         liking = form_of(question).liking if _ASKS_WHAT.match(question) else 0
         asks_for_facts = not _OF_TEXTS.search(question)
         is_about_asker = asks_for_facts and speaks_of_oneself(_MY_PERSON.sub("", question))

@@ -11,11 +11,12 @@ from typing import Final
 import numpy as np
 
 from memory.dates.event_date import days_of
-from memory.dates.query_dates import AskedSpan, asked_offset, asked_spans
+from memory.dates.query_dates import AskedSpan
 from memory.records import Memory
 from memory.records.wording import indexed_text
 from memory.terms import terms_of
 from retrieval.feature_vector import FeatureVector
+from retrieval.question import offset_in, spans_in
 from stores.port import ScoredMemory
 
 PRIOR_WEIGHT: Final = 0.15
@@ -35,7 +36,7 @@ def names_time(query: str, now: datetime) -> bool:
         query: The query's text.
         now: The moment of the query.
     """
-    return bool(asked_spans(query, now.date()) or asked_offset(query))
+    return bool(spans_in(query, now.date()) or offset_in(query))
 
 
 def time_fits(query: str, candidates: Sequence[ScoredMemory], now: datetime) -> FeatureVector:
@@ -46,7 +47,7 @@ def time_fits(query: str, candidates: Sequence[ScoredMemory], now: datetime) -> 
         candidates: Best first. The trip in "two weeks before the trip" is searched among them.
         now: The moment of the query.
     """
-    asked = asked_spans(query, now.date()) or _from_memories(query, candidates)
+    asked = spans_in(query, now.date()) or _from_memories(query, candidates)
     if not asked:
         return np.zeros(len(candidates))
     return np.array([max(_fit(each.memory, span) for span in asked) for each in candidates])
@@ -83,7 +84,7 @@ def _fit(memory: Memory, asked: AskedSpan) -> float:
 
 def _from_memories(query: str, candidates: Sequence[ScoredMemory]) -> list[AskedSpan]:
     """The requested times relative to an event, which is searched among the candidates: the best ones with all of its words."""
-    offset = asked_offset(query)
+    offset = offset_in(query)
     words = frozenset(terms_of(offset.anchor)) if offset else frozenset()
     found: list[AskedSpan] = []
     if offset is None or not words:

@@ -121,6 +121,20 @@ class Metrics:
         self.proved_at = Gauge(
             "varve_proof_last_timestamp_seconds", "Time of the last proof that this process ended; 0: none.", registry=self.registry
         )
+        self.reextraction_windows_left = self._gauge(
+            "varve_reextraction_windows_left",
+            "Windows before a re-extraction's worker, including other tenants' and parked ones.",
+            "generation",
+        )
+        self.reextraction_tokens = self._gauge(
+            "varve_reextraction_tokens", "Tokens that a re-extraction has used, including the reservations of running calls.", "generation"
+        )
+        self.reextraction_cost = self._gauge(
+            "varve_reextraction_cost", "Money that a re-extraction has spent, including the reservations of running calls.", "generation"
+        )
+        self.reextraction_yielding = self._gauge(
+            "varve_reextraction_yielding", "1 while a re-extraction waits because a live stage has a backlog.", "generation"
+        )
         self.webhook_deliveries = self._counter(
             "varve_webhook_deliveries",
             "Attempts to deliver to webhooks, and deliveries without an attempt: delivered, failed, dead, superseded or dropped.",

@@ -50,6 +50,8 @@ class KeyFamily(StrEnum):
     """Tokens and cost of models that expand queries."""
     LLM_TOPICS_BUDGET = "llm:topics-budget"
     """Tokens and cost of models that select topics."""
+    LLM_REEXTRACTION = "llm:reextraction"
+    """Tokens, cost and calls of a re-extraction: :mod:`models.llm.total_budget`."""
     LLM_LIMITS = "llm:limits"
     """Running calls of an endpoint: :mod:`models.llm.limits`."""
     RECALLED = "recalled"
@@ -104,6 +106,7 @@ HOLDS: Final[dict[KeyFamily, Holds]] = {
     KeyFamily.LLM_SIFT_BUDGET: Holds.NOTHING,
     KeyFamily.LLM_EXPANSION_BUDGET: Holds.NOTHING,
     KeyFamily.LLM_TOPICS_BUDGET: Holds.NOTHING,
+    KeyFamily.LLM_REEXTRACTION: Holds.NOTHING,
     KeyFamily.LLM_LIMITS: Holds.NOTHING,
     KeyFamily.RECALLED: Holds.TRACES,
     KeyFamily.RECALLED_EVER: Holds.NOTHING,

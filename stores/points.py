@@ -7,6 +7,7 @@ beyond 64 bits become floats), and a text is the cheapest field to read.
 import uuid
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from threading import Lock
 from typing import Any, Final
 
 import numpy as np
@@ -15,7 +16,7 @@ from memory.dates.event_date import last_moment
 from memory.records import Memory
 from memory.records.wording import further_indexed_text, indexed_text
 from models.embedding.port import Embedding, Vector
-from runtime.sized_cache import sized_cache
+from runtime.sized_cache import SizedCache
 from stores.collection import (
     DELETED_AT,
     ENTITY_KEYS,
@@ -44,9 +45,14 @@ MAX_LATE_ROWS: Final = 1024
 """Most token vectors of a point. Both engines refuse multivectors of more than about a million numbers. The embedded model has at most
 254."""
 
-_CACHED_BYTES: Final = 48_000_000
-"""8,000 memories of one sentence. Every recall reads dozens of candidates, mostly of few users, and parsing and checking one costs as much
-as scoring it."""
+_CACHED_BYTES: Final = 104_000_000
+"""10,000 memories of one sentence, with the traits that recalls keep of them (:mod:`retrieval.traits`). Every recall reads dozens of
+candidates, mostly of few users, and parsing and checking one costs as much as scoring it."""
+_ENTRY_BYTES: Final = 4500
+"""Measured size of a memory without a text."""
+_BYTES_PER_RECORD_BYTE: Final = 2
+_BYTES_PER_TEXT_BYTE: Final = 66
+"""Measured size that each byte of the text adds to the traits, for a text of which no word repeats."""
 
 
 def payload_of(point: Point) -> dict[str, Any]:
@@ -103,10 +109,26 @@ def tombstone_payload(position: FeedPosition, now: datetime) -> dict[str, Any]:
     return {DELETED_AT: iso_time(now), **position.payload()}
 
 
-@sized_cache(most_bytes=_CACHED_BYTES, entry_bytes=4500, growth=2)
+_memories: Final[SizedCache[str, Memory]] = SizedCache(max_bytes=_CACHED_BYTES)
+_lock: Final = Lock()
+"""Protects :data:`_memories`."""
+
+
 def memory_of(record: str) -> Memory:
     """Reads a memory from the payload's record. Equal records share one object, which callers must not change."""
-    return Memory.from_json(record.encode())
+    with _lock:
+        found = _memories.get(record)
+    if found is None:
+        found = Memory.from_json(record.encode())
+        with _lock:
+            _memories.put(record, found, size=_bytes_of(record, found))
+    return found
+
+
+def _bytes_of(record: str, memory: Memory) -> int:
+    """The measured size of a cached memory: the record, the object, and its traits, which depend on the length of its text."""
+    text = len(indexed_text(memory).encode()) + len((further_indexed_text(memory) or "").encode())
+    return _ENTRY_BYTES + _BYTES_PER_RECORD_BYTE * len(record.encode()) + _BYTES_PER_TEXT_BYTE * text
 
 
 def terms_of_memory(memory: Memory) -> Terms:

@@ -66,14 +66,18 @@ class UsageTopic:
     Args:
         producer: Produces the records; its owner closes it.
         topic: The usage topic's name on the broker.
+        generation: The generation that a re-extraction builds. Empty: the calls belong to no re-extraction.
     """
 
-    def __init__(self, *, producer: Producer, topic: str) -> None:
+    def __init__(self, *, producer: Producer, topic: str, generation: str = "") -> None:
         self._producer = producer
         self._topic = topic
+        self._generation = generation
 
     async def record(self, usage: Usage) -> None:
         """Records one call's usage. Raises as :meth:`runtime.kafka.Producer.send`."""
+        if self._generation:
+            usage = usage.model_copy(update={"generation": self._generation})
         await self._producer.send(self._topic, key=encode_key(usage.tenant), value=usage.to_json())
 
 

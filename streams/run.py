@@ -3,6 +3,7 @@
 import asyncio
 import importlib
 from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING
 
 import uvloop
 
@@ -16,6 +17,9 @@ from runtime.tracing import exporting_spans
 from streams.engine.build import DriverFactory
 from streams.engine.worker import Worker
 from streams.stages.catalog import stage_named
+
+if TYPE_CHECKING:
+    from streams.stages.extraction.metering import Metering
 
 
 def run_stage(
@@ -52,6 +56,7 @@ async def serve_stage(
     generation: str | None = None,
     only: frozenset[str] | None = None,
     second: str = "",
+    metering: "Metering | None" = None,
 ) -> None:
     """Runs a stage in a running event loop.
 
@@ -62,12 +67,13 @@ async def serve_stage(
         generation: As in :func:`run_stage`.
         only: As in :func:`run_stage`.
         second: As in :func:`run_stage`.
+        metering: For ``extraction`` with a generation: the limits of a re-extraction.
     """
     stage = stage_named(name)
     metrics().first_tenants.most = settings.metrics_tenants
     async with AsyncExitStack() as resources:
         tenants = await resources.enter_async_context(follow_tenants(settings, metrics())) if stage.knows_tenants else None
-        new_driver = await _build(name, settings, resources, generation, only, tenants)
+        new_driver = await _build(name, settings, resources, generation, only, tenants, metering)
         worker = Worker(
             stage=name,
             group=stage.group(settings.kafka.topic_prefix, suffix=second if generation is None else generation_name(generation)),
@@ -88,10 +94,13 @@ async def _build(
     generation: str | None,
     only: frozenset[str] | None,
     tenants: TenantDirectory | None,
+    metering: "Metering | None",
 ) -> DriverFactory:
     # Imported one by one: a stage's process must not carry the models and clients of the others.
     build = importlib.import_module(f"streams.stages.{name}.build").build
     options: dict[str, object] = {} if generation is None else {"generation": generation, "only": only}
+    if metering is not None:
+        options["metering"] = metering
     if tenants is not None:
         options["tenants"] = tenants
     new_driver: DriverFactory = await build(settings, metrics(), resources, **options)

@@ -1,6 +1,7 @@
 """Fixtures that start the real servers, once for the whole run: embedded ones, or containers with ``VARVE_TEST_STACK=containers``."""
 
 import asyncio
+import gc
 import json
 import os
 import sys
@@ -45,12 +46,18 @@ FORBID_SKIPS = os.environ.get("VARVE_FORBID_SKIPS") == "1"
 CONTAINERS = os.environ.get("VARVE_TEST_STACK", "embedded") == "containers"
 LONGEST_FILES = (
     "tests/chaos/test_chaos.py",
-    "tests/varve/test_dev_stack.py",
-    "tests/varve/test_demo.py",
+    "tests/streams/test_erasure_of_group_chats.py",
     "tests/evaluation/test_extraction_command.py",
-    "tests/test_documented_commands.py",
-    "tests/varve/test_scenarios.py",
+    "tests/streams/test_interrupted_erasure.py",
     "tests/stores/test_isolation_machine.py",
+    "tests/streams/operations/erasure/test_erasure.py",
+    "tests/test_documented_commands.py",
+    "tests/streams/test_switching_generations.py",
+    "tests/varve/test_dev_stack.py",
+    "tests/streams/test_grown_topics.py",
+    "tests/varve/test_demo.py",
+    "tests/streams/test_erasure_of_everything.py",
+    "tests/varve/test_scenarios.py",
 )
 
 
@@ -60,9 +67,31 @@ def _no_refused_keys() -> None:
     credential_watch.cache_clear()
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Keeps the garbage collector away from the modules and the tests, which stay until the end: each of its runs would go through them."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.freeze()
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Puts the longest files first: begun last, one of them would run on by itself while the other workers have nothing left."""
-    items.sort(key=lambda item: item.path.relative_to(ROOT).as_posix() not in LONGEST_FILES)
+    """Orders the files so that both cores are busy until the end.
+
+    The longest files come first: begun last, one of them would run on by itself while the other workers have nothing left. The files that
+    wait for servers and those that compute are mixed: together, either would leave the cores idle or wait for them.
+    """
+    files: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        files.setdefault(item.path.relative_to(ROOT).as_posix(), []).append(item)
+    waiting = [name for name, tests in files.items() if any(each.get_closest_marker("integration") for each in tests)]
+    computing = [name for name in files if name not in set(waiting)]
+    places = {name: (index + 0.5) / len(group) for group in (waiting, computing) for index, name in enumerate(group)}
+    places |= {name: float(index - len(LONGEST_FILES)) for index, name in enumerate(LONGEST_FILES)}
+    items[:] = [item for name in sorted(files, key=places.__getitem__) for item in files[name]]
 
 
 @pytest.fixture(scope="session")

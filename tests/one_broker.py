@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from runtime.settings import KafkaSettings
 
-SESSION_TIMEOUT_S: Final = 30.0
+SESSION_TIMEOUT_S: Final = 20.0
 
 
 def one_broker(**values: Any) -> KafkaSettings:

@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -118,29 +118,31 @@ def _follow(worker: "subprocess.Popen[str]", job: Job, processes: MarkedProcesse
     return None, cpu_s
 
 
-def embedding_alone(turns: Sequence[Turn]) -> float:
-    """Messages that the embedding model embeds in a second in one process, in batches, and nothing else."""
+def embedding_alone(turns: Sequence[Turn]) -> dict[str, float]:
+    """Messages that the embedding model alone embeds in a second, in one process and in batches, and the computing time of each."""
     model = SharedModel()
     texts = [each.with_speaker for each in turns]
     model.embed([f"warm-up {number}" for number in range(_BATCH)])
-    started = time.monotonic()
+    started, cpu_before = time.monotonic(), time.process_time()
     for start in range(0, len(texts), _BATCH):
         model.embed(texts[start : start + _BATCH])
-    return len(texts) / (time.monotonic() - started)
+    elapsed_s, cpu_s = time.monotonic() - started, time.process_time() - cpu_before
+    return {"per_second": round(len(texts) / elapsed_s, 1), "cpu_ms_per_message": round(cpu_s / len(texts) * 1000, 2)}
 
 
-def compared(names: Sequence[str], corpus: Corpus, *, rounds: int) -> dict[str, Any]:
-    """Measures systems, each alone.
+def compared(names: Sequence[str], corpus: Corpus, *, rounds: int) -> Iterator[dict[str, Any]]:
+    """Measures systems, each alone, and yields the report after each round.
 
     Args:
         names: Of :data:`PEERS`, in the order of measuring.
         corpus: The data.
         rounds: How often each system is measured, in turn; the report has the medians.
     """
-    embedded = embedding_alone(corpus.turns)
+    embedding: list[dict[str, float]] = []
     by_name: dict[str, list[dict[str, Any]]] = {name: [] for name in names}
     errors: dict[str, str] = {}
     for number in range(rounds):
+        embedding.append(embedding_alone(corpus.turns))
         for name in names:
             if name in errors:
                 continue
@@ -149,23 +151,29 @@ def compared(names: Sequence[str], corpus: Corpus, *, rounds: int) -> dict[str, 
                 continue
             print(f"round {number + 1}: {PEERS[name].title}", file=sys.stderr, flush=True)
             try:
-                by_name[name].append(measured(name, corpus, embedded_per_second=embedded))
+                by_name[name].append(measured(name, corpus, embedded_per_second=embedding[-1]["per_second"]))
             except WorkerError as error:
                 errors[name] = str(error)
-    return {
-        "data": {
-            "file": corpus.file,
-            "conversations": corpus.conversations,
-            "messages": len(corpus.turns),
-            "questions": len(corpus.queries),
-            "answerable": sum(map(bool, corpus.gold)),
-        },
-        "machine": {"cores": os.cpu_count(), "memory_gb": round(psutil.virtual_memory().total / 1e9), "python": platform.python_version()},
-        "rounds": rounds,
-        "embedding_alone_per_second": round(embedded, 1),
-        "systems": {PEERS[name].title: {"error": errors[name]} if name in errors else median_of_rounds(by_name[name]) for name in names},
-        "each_round": {PEERS[name].title: by_name[name] for name in names},
-    }
+        yield {
+            "data": {
+                "file": corpus.file,
+                "conversations": corpus.conversations,
+                "messages": len(corpus.turns),
+                "questions": len(corpus.queries),
+                "answerable": sum(map(bool, corpus.gold)),
+            },
+            "machine": {
+                "cores": os.cpu_count(),
+                "memory_gb": round(psutil.virtual_memory().total / 1e9),
+                "python": platform.python_version(),
+            },
+            "rounds": number + 1,
+            "embedding_alone": median_of_rounds(embedding),
+            "systems": {
+                PEERS[name].title: {"error": errors[name]} if name in errors else median_of_rounds(by_name[name]) for name in names
+            },
+            "each_round": {PEERS[name].title: by_name[name] for name in names},
+        }
 
 
 def main() -> None:
@@ -184,11 +192,11 @@ def main() -> None:
         print(f'skipped: {place}. Download LoCoMo (locomo10.json) and name its folder: make bench-peers PEERS_ARGS="--data FOLDER"')
         return
     corpus = read_corpus(file, conversations=arguments.conversations, questions=arguments.questions)
-    report = compared(arguments.systems, corpus, rounds=arguments.rounds)
     arguments.report.parent.mkdir(parents=True, exist_ok=True)
-    arguments.report.write_text(json.dumps(report, indent=2) + "\n")
-    print(f"{json.dumps(report['data'])}, the model alone: {report['embedding_alone_per_second']} messages a second")
-    print(table(report["systems"]))
+    for report in compared(arguments.systems, corpus, rounds=arguments.rounds):
+        arguments.report.write_text(json.dumps(report, indent=2) + "\n")
+        print(f"{json.dumps(report['data'])}, rounds: {report['rounds']}, the embedding alone: {json.dumps(report['embedding_alone'])}")
+        print(table(report["systems"]), flush=True)
 
 
 if __name__ == "__main__":

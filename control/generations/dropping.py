@@ -4,7 +4,7 @@ A marker in each partition invalidates extractions that were begun before, even 
 last one of each window, and the stages retract exactly what that one published. Therefore a rebuild does not restore it either.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from control import ControlWriter
@@ -76,17 +76,35 @@ async def retract(settings: Settings, tenant: str, generation: str, *, drops: in
     Raises:
         KafkaUnavailableError: If no broker answers.
     """
+    return await retract_all(settings, generation, drops={tenant: drops})
+
+
+async def retract_all(settings: Settings, generation: str, *, drops: Mapping[str, int]) -> int:
+    """Like :func:`retract`, for several tenants with one reading of the log.
+
+    Args:
+        settings: The settings.
+        generation: The generation; empty: the first.
+        drops: By tenant, the number of drops of the generation, including this one.
+
+    Returns:
+        The number of retracted windows.
+
+    Raises:
+        KafkaUnavailableError: If no broker answers.
+    """
     topic = settings.topic(EXTRACTIONS.name)
     async with KafkaOffsets(kafka=settings.kafka) as offsets:
         partitions = list(await offsets.end_offsets([topic]))
-    retractions = Retractions(topic, drops=drops)
+    retractions = {tenant: Retractions(topic, drops=count) for tenant, count in drops.items()}
     async with Producer(kafka=settings.kafka) as producer:
         # Before the log is read: records after the markers are skipped; records before them are read and retracted here.
-        await producer.send_many(_marks(partitions, GenerationDrop(tenant=tenant, generation=generation, drops=drops)))
-        async for record, extraction in records_of(Extraction, EXTRACTIONS, settings, tenant):
+        for tenant, count in drops.items():
+            await producer.send_many(_marks(partitions, GenerationDrop(tenant=tenant, generation=generation, drops=count)))
+        async for record, extraction in records_of(Extraction, EXTRACTIONS, settings, drops):
             if extraction.generation == generation:
-                retractions.add(extraction, key=record.key, partition=record.partition)
-        records = retractions.records()
+                retractions[extraction.tenant].add(extraction, key=record.key, partition=record.partition)
+        records = [each for of_tenant in retractions.values() for each in of_tenant.records()]
         await producer.send_in_batches(records)
         return len(records)
 

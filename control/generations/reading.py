@@ -1,7 +1,7 @@
 """Names of generations, and their extractions and windows in the log."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Collection, Mapping
 from typing import Final, TypeAlias, TypeVar
 
 from aiokafka import ConsumerRecord
@@ -48,17 +48,18 @@ _Read = TypeVar("_Read", Extraction, Window)
 
 
 async def records_of(
-    kind: type[_Read], spec: TopicSpec, settings: Settings, tenant: str, *, start: Offsets | None = None
+    kind: type[_Read], spec: TopicSpec, settings: Settings, tenants: str | Collection[str], *, start: Offsets | None = None
 ) -> AsyncIterator[tuple[_Raw, _Read]]:
-    """A tenant's records of a topic that is keyed by user, without invalid and erased records."""
+    """The records of a tenant or of several, in a topic that is keyed by user, without invalid and erased records."""
+    owners = {tenants} if isinstance(tenants, str) else frozenset(tenants)
     known = await read_control(settings)
     async for record in read_topic(settings.topic(spec.name), settings.kafka, start=start):
         try:
             owner, *user = decode_key(record.key or b"")
-            if record.value is None or owner != tenant:
+            if record.value is None or owner not in owners:
                 continue
             place = place_of(record.headers) or record
-            if user and known.is_erased(tenant, user[0], spec.name, place.partition, place.offset):
+            if user and known.is_erased(owner, user[0], spec.name, place.partition, place.offset):
                 continue
             read = kind.from_json(record.value)
         except (KeyFormatError, MalformedRecordError):

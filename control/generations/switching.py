@@ -28,10 +28,15 @@ def tenants_to_write(known: Draft, generation: str, *, named: Collection[str] = 
 
     Raises:
         UnknownTenantError: If a named tenant does not exist.
-        ChangeRefusedError: If a named tenant lacks the generation, or no tenant is left.
+        ChangeRefusedError: If a re-extraction builds the generation, a named tenant lacks it, or no tenant is left.
         ErasureUnderWayError: If one of the tenants has an unfinished erasure.
     """
     name = generation_name(generation)
+    run = known.reextraction(generation)
+    if run is not None and run.is_unfinished:
+        raise ChangeRefusedError(
+            f"a re-extraction into generation {name}, with its own budget, is {run.state}: `varve generations resume {name}` continues it"
+        )
     tenants = [known.tenant(each) for each in named] or list(known.tenants().values())
     having = [each for each in tenants if each.has_generation(generation)]
     if len(having) < len(named) or not having:

@@ -21,7 +21,7 @@ from evaluation.cached_llm import KeptReplies, endpoint_settings
 from evaluation.intervals import mean_with_interval
 from evaluation.qa.calls import Model
 from evaluation.qa.measures import bleu_1, part_f1, token_f1
-from evaluation.qa.prompts import LABEL_SCHEMA, Label, answer_prompt, judge_prompt, label_of
+from evaluation.qa.prompts import Label, answer_prompt, judge_prompt, judgement
 from evaluation.qa.questions import Asked, Prepared, prepared_questions
 from evaluation.recall.expansions import Expander
 from evaluation.recall.memories import SCHEMA
@@ -36,8 +36,6 @@ _SEVERAL_FACTS: Final = "1"
 _ANSWER_TOKENS: Final = 30
 _LABEL_TOKENS: Final = 10
 """Assumed tokens of a reply, for the estimated cost."""
-_JUDGEMENTS: Final = 2
-"""Tries, if a judge says neither or both."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,20 +166,12 @@ class Examination:
         answer, label = None, None
         try:
             answer = await self._answers.ask(answer_prompt(prepared.asked, prepared.context.text))
-            label = await self._judged(prepared.asked, answer)
+            label = await judgement(self._judge, prepared.asked, answer)
         except ModelError as error:
             print(f"{prepared.asked.id}: {error}", file=sys.stderr)
         self._done += 1
         print(f"{self._done} of {number}", end="\r", file=sys.stderr, flush=True)
         return Judged(asked=prepared.asked, context_tokens=prepared.context.tokens, answer=answer, label=label)
-
-    async def _judged(self, asked: Asked, answer: str) -> Label | None:
-        for attempt in range(_JUDGEMENTS):
-            said = await self._judge.ask(judge_prompt(asked, answer), schema=LABEL_SCHEMA, attempt=attempt)
-            label = label_of(said)
-            if label is not None:
-                return label
-        return None
 
 
 def summary(judged: Sequence[Judged]) -> dict[str, Any]:

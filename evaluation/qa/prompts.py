@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final, Literal
 
+from evaluation.qa.calls import Model
 from evaluation.qa.questions import Asked
 from models.llm.port import ChatMessage
 
@@ -20,13 +21,16 @@ right if it says the same in other words, says more than was asked, or gives the
 May last year"). It is wrong if it lacks the point, contradicts it, or says that it is not known.{rule}
 Answer with one JSON object: {{"label": "correct"}} or {{"label": "wrong"}}."""
 
+NOTES: Final = "notes"
+"""The kind of a question whose right answer is a list of what a good reply makes use of, as RealMem has."""
 _RULES: Final[Mapping[str, str]] = {
     "temporal-reasoning": " A number of days, weeks or months may be off by one.",
     "knowledge-update": " An answer that also tells what was so before is right as long as it says what holds now.",
     "single-session-preference": " The right answer describes what a good reply respects: an answer is right if it makes use of what the "
     "person likes, even if it does not name all of it.",
+    NOTES: " The right answer lists what a good reply makes use of: an answer is right if it makes use of the point of most of the list.",
 }
-"""By LongMemEval's kinds of questions (section 3.4 there)."""
+"""By LongMemEval's kinds of questions (section 3.4 there), and :data:`NOTES`."""
 _ABSTENTION: Final = """A question was asked that the conversations do not answer. Judge the reply: it is correct if it says that this is \
 not known, not mentioned or cannot be answered, or corrects what the question wrongly supposes; it is wrong if it answers as if it were \
 known.
@@ -45,6 +49,8 @@ Example:
 - Original answer: "Based on the information provided, you graduated with a degree in Business Administration."
 - Simplified answer: "Business Administration\""""
 
+_JUDGEMENTS: Final = 2
+"""Tries, if a judge says neither or both."""
 LABEL_SCHEMA: Final[Mapping[str, Any]] = {
     "type": "object",
     "properties": {"label": {"type": "string", "enum": ["correct", "wrong"]}},
@@ -94,6 +100,24 @@ def judge_prompt(asked: Asked, answer: str) -> tuple[ChatMessage, ...]:
         ChatMessage("system", rules),
         ChatMessage("user", f"Question: {asked.text}\nRight answer: {asked.answer}\nAnswer to judge: {answer}"),
     )
+
+
+async def judgement(judge: Model, asked: Asked, answer: str) -> Label | None:
+    """A judge's label of an answer. None: the judge said neither or both in each try.
+
+    Args:
+        judge: The judge.
+        asked: The question, with its right answer.
+        answer: The answer.
+
+    Raises:
+        ModelError: If the judge's endpoint does not answer.
+    """
+    for attempt in range(_JUDGEMENTS):
+        label = label_of(await judge.ask(judge_prompt(asked, answer), schema=LABEL_SCHEMA, attempt=attempt))
+        if label is not None:
+            return label
+    return None
 
 
 def label_of(text: str) -> Label | None:

@@ -100,6 +100,8 @@ class Query:
     """The sessions of the memories that the answer used, all of them earlier. Empty: none."""
     messages: frozenset[str]
     """Their source messages."""
+    used: tuple[str, ...] = ()
+    """Their texts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -213,6 +215,7 @@ def _queries(dialogue: _Dialogue, start: datetime, sources: Mapping[tuple[str, s
             asked_at=start + timedelta(seconds=number),
             sessions=frozenset(each.session_uuid for each in used if each.session_uuid != dialogue.session_uuid),
             messages=frozenset(each for each in found if each is not None),
+            used=tuple(dict.fromkeys(each.content for each in used if each.session_uuid != dialogue.session_uuid)),
         )
 
 

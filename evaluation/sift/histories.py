@@ -33,6 +33,10 @@ class SessionQuery:
     """The relevant ones. Empty: unknown."""
     answer: str = ""
     """Empty: unknown."""
+    notes: tuple[str, ...] = ()
+    """Texts that a right answer makes use of, if the data set names these instead of an answer."""
+    kind: str = ""
+    """The data set's name for the kind of question."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +97,7 @@ def _locomo(path: Path) -> Iterator[UserHistory]:
                 sessions=names,
                 gold=frozenset(session_of[message] for message in each.evidence if message in session_of),
                 answer=each.answer,
+                kind=str(each.category),
             )
             for each in questions_of(sample, path)
             if each.category != UNANSWERABLE
@@ -104,7 +109,7 @@ def _longmemeval(path: Path) -> Iterator[UserHistory]:
     for each in read_longmemeval(path):
         names = tuple(dict.fromkeys(window.session for window in each.windows))
         gold = each.answer_sessions.intersection(names)
-        query = SessionQuery(text=each.text, asked_at=each.asked_at, sessions=names, gold=gold, answer=each.answer)
+        query = SessionQuery(text=each.text, asked_at=each.asked_at, sessions=names, gold=gold, answer=each.answer, kind=each.kind)
         yield UserHistory(each.id, each.windows, (query,) if gold else ())
 
 
@@ -115,7 +120,16 @@ def _realmem(user: User) -> UserHistory:
         for query in session.queries:
             gold = query.sessions.intersection(earlier)
             if gold:
-                queries.append(SessionQuery(text=query.text, asked_at=query.asked_at, sessions=tuple(earlier), gold=gold))
+                queries.append(
+                    SessionQuery(
+                        text=query.text,
+                        asked_at=query.asked_at,
+                        sessions=tuple(earlier),
+                        gold=gold,
+                        notes=query.used,
+                        kind=query.category,
+                    )
+                )
         if session.windows:
             earlier.append(session.id)
     return UserHistory(user.name, tuple(window for each in user.sessions for window in each.windows), tuple(queries))

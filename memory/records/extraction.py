@@ -116,6 +116,8 @@ class Usage(Record):
     time: Time
     subject: str | None = None
     """The id of the window or entity that the call was made for."""
+    generation: str = ""
+    """The generation that a re-extraction builds. Empty: the call belongs to no re-extraction."""
 
 
 class Dropped(Value):

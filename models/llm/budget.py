@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
-from typing import Final, cast
+from typing import Final, Protocol, cast
 
 from redis.asyncio import Redis
 
@@ -84,6 +84,18 @@ class Reservation:
     tenant: str
     day: date
     amount: Amount
+
+
+class Budget(Protocol):
+    """Limits the usage of calls: each reserves the most that it may use, and returns the rest."""
+
+    async def reserve(self, tenant: str, maximum: Amount, *, deferrable: bool, now: datetime) -> Reservation:
+        """Reserves the most that a call may use; see :meth:`BudgetLedger.reserve`."""
+        ...
+
+    async def settle(self, reservation: Reservation, used: Amount) -> None:
+        """Replaces the reservation by the actual usage."""
+        ...
 
 
 class BudgetLedger:
@@ -260,7 +272,7 @@ class Admission:
 class RequestAccount:
     """Books all calls for one request: the first, fallbacks and hedged calls."""
 
-    def __init__(self, *, request: LLMRequest, ledger: BudgetLedger, prices: PriceTable, clock: Clock) -> None:
+    def __init__(self, *, request: LLMRequest, ledger: Budget, prices: PriceTable, clock: Clock) -> None:
         self._request = request
         self._ledger = ledger
         self._prices = prices

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from memory.redaction import RedactionPolicy
 from models.errors import ModelConfigurationError
-from models.llm.budget import BudgetLedger
+from models.llm.budget import Budget, BudgetLedger
 from models.llm.cache import AnswerCache
 from models.llm.limiter import Limiter
 from models.llm.limits import Limits
@@ -31,6 +31,7 @@ def build_llm(
     metrics: LLMMetrics | None = None,
     redaction_of: Callable[[str], RedactionPolicy] | None = None,
     budget_name: str = "budget",
+    budget: Budget | None = None,
     key_variable: str = "VARVE_LLM__API_KEY",
 ) -> LLM | None:
     """The LLM of the settings, or None where they name no endpoint. Nothing is sent yet.
@@ -44,6 +45,7 @@ def build_llm(
         metrics: The process's unless given.
         redaction_of: A tenant's policy for personal data in prompts. Default: nothing is redacted.
         budget_name: See :class:`models.llm.budget.BudgetLedger`.
+        budget: The budget of all calls, in place of the tenants' daily ones. Default: the daily ones.
         key_variable: The environment variable that sets the first endpoint's key.
 
     Raises:
@@ -69,7 +71,7 @@ def build_llm(
             for each, variable in [(primary, key_variable), *((each, "api_key in VARVE_LLM__FALLBACKS") for each in llm.fallbacks)]
         ],
         cache=AnswerCache(redis=redis, ttl_s=llm.cache_ttl_s),
-        budget=BudgetLedger(budget_of=budget_of or (lambda _: settings.budget), redis=redis, name=budget_name),
+        budget=budget or BudgetLedger(budget_of=budget_of or (lambda _: settings.budget), redis=redis, name=budget_name),
         prices=prices,
         sink=usage,
         metrics=metrics or llm_metrics(),

@@ -8,11 +8,11 @@ from typing import ClassVar, Final
 
 import numpy as np
 
-from memory.language import is_foreign
 from memory.records import Memory
 from memory.scripts import is_latin
 from models.embedding.weights import MODEL_NAME
 from retrieval.feature_vector import FeatureVector
+from retrieval.question import is_foreign_question
 from retrieval.rankers.base import MAX_RERANKED, Scored
 from stores.port import ScoredMemory
 
@@ -34,12 +34,21 @@ class RankingModel:
 
     def probabilities(self, linear: FeatureVector) -> FeatureVector:
         """The sigmoid of weighted sums."""
-        return np.asarray(1 / (1 + np.exp(-np.clip(self.slope * linear + self.intercept, -60, 60))))
+        # ``np.clip`` takes three times as long.
+        shifted = np.minimum(np.maximum(self.slope * linear + self.intercept, -60), 60)
+        return np.asarray(1 / (1 + np.exp(-shifted)))
 
 
 def linear_scores(weights: Mapping[str, float], features: Mapping[str, FeatureVector]) -> FeatureVector:
-    """The weighted sum of features."""
-    return np.asarray(sum(weight * features[name] for name, weight in weights.items()), dtype=np.float64)
+    """The weighted sum of features. Those without a weight are not computed.
+
+    Args:
+        weights: By feature.
+        features: At least these.
+    """
+    if not any(weights.values()):
+        return np.zeros(len(features[next(iter(features))]))
+    return np.asarray(sum(weight * features[name] for name, weight in weights.items() if weight), dtype=np.float64)
 
 
 def session_penalties(memories: Sequence[Memory], linear: FeatureVector) -> FeatureVector:
@@ -74,15 +83,14 @@ def reranked(
         penalties = -model.same_session * session_penalties([each.memory for each in ranked], linear)
     scores = model.probabilities(linear + penalties).tolist()
     least = min(scores)
-    found = []
-    for index, (each, score) in enumerate(zip(ranked, scores, strict=True)):
-        parts: dict[str, float] = {}
-        if explain:
-            added = {f"ranking_{name}": model.slope * weight * float(features[name][index]) for name, weight in model.weights.items()}
-            if model.same_session:
-                added[f"ranking_{SAME_SESSION}"] = model.slope * float(penalties[index])
-            parts = each.parts | added
-        found.append(ScoredMemory(each.memory, score, parts))
+    if explain:
+        columns = {f"ranking_{name}": [model.slope * weight * x for x in features[name].tolist()] for name, weight in model.weights.items()}
+        if model.same_session:
+            columns[f"ranking_{SAME_SESSION}"] = (model.slope * penalties).tolist()
+        rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+        found = [ScoredMemory(each.memory, score, each.parts | row) for each, score, row in zip(ranked, scores, rows, strict=True)]
+    else:
+        found = [ScoredMemory(each.memory, score, {}) for each, score in zip(ranked, scores, strict=True)]
     return found + [ScoredMemory(each.memory, least * each.score, each.parts if explain else {}) for each in rest]
 
 
@@ -175,7 +183,7 @@ def model_for(query: str, model: RankingModel, *, embedder: str) -> RankingModel
     """
     if model is not LEARNED:
         return model
-    if embedder == MODEL_NAME and (not is_latin(query) or is_foreign(query)):
+    if embedder == MODEL_NAME and (not is_latin(query) or is_foreign_question(query)):
         return BY_WORDS
     return OF_TURNS if len(query.split()) > LONGEST_QUESTION else LEARNED
 

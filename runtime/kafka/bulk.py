@@ -11,7 +11,7 @@ from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 from aiokafka.errors import UnknownTopicOrPartitionError, for_code
 
 from runtime.errors import KafkaUnavailableError
-from runtime.kafka.client import admin_client, client_options, connect, kafka_faults, partition_counts
+from runtime.kafka.client import admin_client, all_partition_counts, client_options, connect, disconnect, kafka_faults, partition_counts
 from runtime.kafka.producer import OutgoingRecord, close_producer
 from runtime.settings import KafkaSettings
 
@@ -58,7 +58,7 @@ async def read_range(
             if records := [each for each in fetched if each.offset < end]:
                 yield records
     finally:
-        await consumer.stop()
+        await disconnect(consumer)
 
 
 class BulkWriter:
@@ -171,7 +171,7 @@ async def delete_topics(names: Sequence[str], kafka: KafkaSettings) -> tuple[str
         The names of the deleted topics.
     """
     async with admin_client(kafka) as client, asyncio.timeout(kafka.request_timeout_s):
-        there = await partition_counts(client)
+        there = await partition_counts(client, names)
         found = [name for name in names if name in there]
         if found:
             response = await client.delete_topics(found)
@@ -180,14 +180,14 @@ async def delete_topics(names: Sequence[str], kafka: KafkaSettings) -> tuple[str
                     raise KafkaUnavailableError(f"the broker at {kafka.bootstrap} refuses to delete {topic}: {for_code(code).__name__}")
         while any(name in there for name in found):
             await asyncio.sleep(_POLL_S)
-            there = await partition_counts(client)
+            there = await partition_counts(client, names)
     return tuple(found)
 
 
 async def topic_partitions(kafka: KafkaSettings) -> dict[str, int]:
     """The number of partitions of every topic on the broker."""
     async with admin_client(kafka) as client, asyncio.timeout(kafka.request_timeout_s):
-        return await partition_counts(client)
+        return await all_partition_counts(client)
 
 
 async def set_topic_config(name: str, config: dict[str, str], kafka: KafkaSettings) -> None:

@@ -3,21 +3,31 @@
 import asyncio
 import functools
 import inspect
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any, Final, cast
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
 from aiokafka.admin import AIOKafkaAdminClient
-from aiokafka.errors import KafkaError, MessageSizeTooLargeError, UnknownTopicOrPartitionError
+from aiokafka.errors import (
+    InvalidTopicError,
+    KafkaError,
+    MessageSizeTooLargeError,
+    TopicAuthorizationFailedError,
+    UnknownTopicOrPartitionError,
+)
 from aiokafka.helpers import create_ssl_context
+from aiokafka.protocol.metadata import MetadataRequest
 
 from memory.errors import RecordTooLargeError
 from runtime.errors import KafkaUnavailableError, TopicMissingError
 from runtime.settings import KafkaSettings
 
 _CLOSE_S: Final = 1.0
-"""Time for which a cancelled caller waits until its first connection is closed, which usually takes a millisecond."""
+"""Time for which a cancelled caller waits until a client's connections are closed, which usually takes a millisecond."""
+
+_ABSENT: Final = frozenset(each.errno for each in (UnknownTopicOrPartitionError, InvalidTopicError, TopicAuthorizationFailedError))
+"""Error codes of topics that do not exist or that the user may not see."""
 
 
 def client_options(kafka: KafkaSettings) -> dict[str, Any]:
@@ -96,6 +106,16 @@ async def _closed_on_cancel(bootstrap: Callable[[], Coroutine[Any, Any, None]]) 
         raise
 
 
+async def disconnect(client: AIOKafkaConsumer | AIOKafkaAdminClient) -> None:
+    """Stops a client. A caller that is cancelled meanwhile still waits for a moment, since the client's connections would stay open."""
+    stopping = asyncio.ensure_future(client.close() if isinstance(client, AIOKafkaAdminClient) else client.stop())
+    try:
+        await asyncio.shield(stopping)
+    except asyncio.CancelledError:
+        await asyncio.wait([stopping], timeout=_CLOSE_S)
+        raise
+
+
 @asynccontextmanager
 async def admin_client(kafka: KafkaSettings) -> AsyncIterator[AIOKafkaAdminClient]:
     """An admin client for the length of a block; raises the errors of :func:`kafka_faults`."""
@@ -105,11 +125,26 @@ async def admin_client(kafka: KafkaSettings) -> AsyncIterator[AIOKafkaAdminClien
             await connect(client)
             yield client
         finally:
-            await client.close()
+            await disconnect(client)
 
 
-async def partition_counts(client: AIOKafkaAdminClient) -> dict[str, int]:
-    """Number of partitions of every topic. Requests all topics, because requesting one by name may create it."""
+async def described_topics(client: AIOKafkaAdminClient, topics: Collection[str]) -> list[dict[str, Any]]:
+    """Metadata of those topics that exist and that the user may see. Creates none.
+
+    aiokafka can only describe all topics without creating any, which takes long on a broker with thousands of topics.
+    """
+    request = MetadataRequest(sorted(topics), allow_auto_topic_creation=False)
+    response = await client._send_request(request)  # noqa: SLF001 - its public methods do not pass the flag
+    return [topic for topic in response.to_object()["topics"] if topic["error_code"] not in _ABSENT]
+
+
+async def partition_counts(client: AIOKafkaAdminClient, topics: Collection[str]) -> dict[str, int]:
+    """Number of partitions of each existing topic among these."""
+    return {topic["topic"]: len(topic["partitions"]) for topic in await described_topics(client, topics)}
+
+
+async def all_partition_counts(client: AIOKafkaAdminClient) -> dict[str, int]:
+    """Number of partitions of every topic on the broker."""
     return {topic["topic"]: len(topic["partitions"]) for topic in await client.describe_topics()}
 
 
@@ -141,7 +176,7 @@ class UngroupedConsumer:
         """Disconnects; may be called repeatedly."""
         consumer, self._consumer = self._consumer, None
         if consumer is not None:
-            await consumer.stop()
+            await disconnect(consumer)
 
     async def _connected(self) -> AIOKafkaConsumer:
         if self._consumer is None:
@@ -155,7 +190,7 @@ class UngroupedConsumer:
             try:
                 await connect(consumer)
             except BaseException:
-                await consumer.stop()
+                await disconnect(consumer)
                 raise
             self._consumer = consumer
         return self._consumer

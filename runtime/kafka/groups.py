@@ -12,16 +12,19 @@ from aiokafka.errors import (
     CoordinatorLoadInProgressError,
     CoordinatorNotAvailableError,
     GroupIdNotFound,
+    KafkaError,
+    NonEmptyGroup,
     NotCoordinatorError,
     RebalanceInProgressError,
     UnknownMemberIdError,
     for_code,
 )
+from aiokafka.protocol.admin import DeleteGroupsRequest
 from aiokafka.protocol.group import LeaveGroupRequest
 from aiokafka.structs import OffsetAndMetadata
 
 from runtime.errors import GroupInUseError, KafkaUnavailableError
-from runtime.kafka.client import admin_client, client_options, connect, kafka_faults
+from runtime.kafka.client import admin_client, client_options, connect, disconnect, kafka_faults
 from runtime.settings import KafkaSettings
 
 _POLL_S: Final = 0.25
@@ -91,7 +94,7 @@ class ConsumerGroups:
                 except (CommitFailedError, UnknownMemberIdError, RebalanceInProgressError) as error:
                     raise GroupInUseError(f"a worker runs in {group}: stop it first, then try again") from error
         finally:
-            await consumer.stop()
+            await disconnect(consumer)
 
     async def remove(self, group: str, member: str) -> bool:
         """Removes a member whose process has ended, so that its partitions move before its session expires.
@@ -114,6 +117,32 @@ class ConsumerGroups:
         if response.error_code:
             raise KafkaUnavailableError(f"group {group} does not remove its member {member}: {for_code(response.error_code).__name__}")
         return True
+
+    async def delete(self, group: str) -> None:
+        """Deletes a group without members, with its committed offsets. A group that does not exist is no error.
+
+        Raises:
+            GroupInUseError: If a worker runs in the group.
+        """
+        async with admin_client(self._kafka) as admin, asyncio.timeout(self._kafka.request_timeout_s):
+            with kafka_faults(f"deleting group {group}", self._kafka):
+                while (error := await _deletion_error(admin, group)) in _SETTING_UP:  # noqa: ASYNC110 - Kafka is polled
+                    await asyncio.sleep(_POLL_S)
+                if error is NonEmptyGroup:
+                    raise GroupInUseError(f"workers are running in {group}: stop them first, then try again")
+                if error is not None and error is not GroupIdNotFound:
+                    raise error(f"deleting group {group}")
+
+
+async def _deletion_error(admin: AIOKafkaAdminClient, group: str) -> type[KafkaError] | None:
+    """The broker's error; None if the group was deleted. aiokafka has no method for it."""
+    try:
+        coordinator = await admin.find_coordinator(group)
+    except _SETTING_UP as error:
+        return type(error)
+    response = await admin._send_request(DeleteGroupsRequest([group]), coordinator)  # noqa: SLF001 - it has no public method
+    ((_, code),) = response.results
+    return for_code(code) if code else None
 
 
 async def _member_count(admin: AIOKafkaAdminClient, group: str) -> int:

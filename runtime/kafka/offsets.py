@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Collection, Mapping
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, NamedTuple, Self
@@ -14,7 +15,7 @@ from aiokafka.structs import OffsetAndMetadata
 
 from memory.topics import topic_named
 from runtime.errors import KafkaUnavailableError, TopicMissingError
-from runtime.kafka.client import UngroupedConsumer, client_options, connect, kafka_faults, partition_counts
+from runtime.kafka.client import UngroupedConsumer, client_options, connect, disconnect, kafka_faults, partition_counts
 from runtime.settings import KafkaSettings
 
 _FETCH_BYTES: Final = 16_384
@@ -115,11 +116,13 @@ class KafkaOffsets:
         """Disconnects; may be called repeatedly."""
         admin, self._admin = self._admin, None
         consumer, self._consumer = self._consumer, None
-        await self._stamps.stop()
-        if consumer is not None:
-            await consumer.stop()
-        if admin is not None:
-            await admin.close()
+        # A caller that is cancelled meanwhile closes the rest, too.
+        async with AsyncExitStack() as closing:
+            if admin is not None:
+                closing.push_async_callback(disconnect, admin)
+            if consumer is not None:
+                closing.push_async_callback(disconnect, consumer)
+            closing.push_async_callback(self._stamps.stop)
 
     async def __aenter__(self) -> Self:
         await self.start()
@@ -225,7 +228,7 @@ class KafkaOffsets:
 
     async def _partitions(self, topics: Collection[str]) -> list[TopicPartition]:
         admin, _ = self._connected()
-        counts = await partition_counts(admin)
+        counts = await partition_counts(admin, topics)
         missing = [topic for topic in topics if topic not in counts]
         if missing:
             raise TopicMissingError(f"missing at {self._kafka.bootstrap}: {', '.join(missing)}; run `varve topics create`")

@@ -5,7 +5,7 @@ from typing import Final
 
 from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
 
-from runtime.kafka.client import client_options, connect, kafka_faults
+from runtime.kafka.client import client_options, connect, disconnect, kafka_faults
 from runtime.kafka.offsets import KafkaOffsets
 from runtime.settings import KafkaSettings
 
@@ -52,4 +52,4 @@ async def read_topic(
             with kafka_faults(f"reading {topic}", kafka):
                 unread = {partition for partition in unread if await consumer.position(partition) < ends[partition]}
     finally:
-        await consumer.stop()
+        await disconnect(consumer)

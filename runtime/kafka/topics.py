@@ -16,7 +16,7 @@ from aiokafka.errors import InvalidReplicationFactorError, TopicAlreadyExistsErr
 
 from memory.topics import ALL, DEAD_LETTERS, MEMORIES, TopicSpec
 from runtime.errors import KafkaUnavailableError, TopicConfigError, TopicMissingError
-from runtime.kafka.client import admin_client, partition_counts
+from runtime.kafka.client import admin_client, described_topics, partition_counts
 from runtime.settings import KafkaSettings, Settings
 
 DEAD_LETTER_HEADROOM_BYTES: Final = 65_536
@@ -28,6 +28,8 @@ _POLL_S: Final = 0.05
 
 _FOR_EVER: Final = -1
 _AT_LEAST: Final = ("delete.retention.ms", "min.insync.replicas")
+_CHECKED: Final = dict.fromkeys(("cleanup.policy", "retention.ms", "retention.bytes", *_AT_LEAST))
+"""The settings of a topic that are read; a topic has dozens."""
 _BROKERS_OWN: Final = ("__consumer_offsets", "__transaction_state")
 """Topics of group offsets and of transactions. The broker creates them at their first use; not every user may see them."""
 _MANY: Final = 1 << 15
@@ -65,10 +67,11 @@ async def create_topics(settings: Settings) -> tuple[str, ...]:
     """
     kafka = settings.kafka
     async with admin_client(kafka) as client:
-        there = await partition_counts(client)
+        names = [kafka.topic(spec) for spec in ALL]
+        there = await partition_counts(client, names)
         missing = [spec for spec in ALL if kafka.topic(spec) not in there]
         created = await _create(client, [_new_topic(spec, kafka) for spec in missing], kafka)
-        _common_partition_count(await partition_counts(client), kafka)
+        _common_partition_count(await partition_counts(client, names), kafka)
     return created
 
 
@@ -84,7 +87,7 @@ async def create_topic(name: str, *, config: Mapping[str, str], kafka: KafkaSett
         KafkaUnavailableError: If the broker does not answer or refuses.
     """
     async with admin_client(kafka) as client:
-        if name not in await partition_counts(client):
+        if name not in await partition_counts(client, [name]):
             new = NewTopic(
                 name=name, num_partitions=kafka.partitions, replication_factor=kafka.replication_factor, topic_configs=dict(config)
             )
@@ -100,8 +103,9 @@ async def check_topics(settings: Settings) -> int:
     Raises:
         TopicMissingError: If a topic is missing or if its number of partitions differs from the others; names it.
     """
-    async with admin_client(settings.kafka) as client:
-        return _common_partition_count(await partition_counts(client), settings.kafka)
+    kafka = settings.kafka
+    async with admin_client(kafka) as client:
+        return _common_partition_count(await partition_counts(client, [kafka.topic(spec) for spec in ALL]), kafka)
 
 
 async def _create(client: AIOKafkaAdminClient, topics: Sequence[NewTopic], kafka: KafkaSettings) -> tuple[str, ...]:
@@ -114,11 +118,11 @@ async def _create(client: AIOKafkaAdminClient, topics: Sequence[NewTopic], kafka
             hint = _ONE_BROKER if for_code(code) is InvalidReplicationFactorError else ""
             raise KafkaUnavailableError(f"the broker at {kafka.bootstrap} refuses to create {topic}: {why}{hint}")
     created = tuple(topic.name for topic in topics)
-    there = await partition_counts(client)
+    there = await partition_counts(client, created)
     async with asyncio.timeout(kafka.request_timeout_s):
         while not set(created) <= set(there):
             await asyncio.sleep(_POLL_S)
-            there = await partition_counts(client)
+            there = await partition_counts(client, created)
     return created
 
 
@@ -196,7 +200,7 @@ async def check_topic_configs(settings: Settings, changelogs: Mapping[str, Mappi
     marked = {kafka.topic(spec) for spec in ALL if spec.mark}
     async with admin_client(kafka) as admin, asyncio.timeout(kafka.request_timeout_s):
         configs = await _configs(admin, [*wanted], kafka)
-        topics = await admin.describe_topics()
+        topics = await described_topics(admin, [*wanted, *_BROKERS_OWN])
     problems: list[str] = []
     for name, found in configs.items():
         problems.extend(
@@ -229,7 +233,7 @@ async def are_compacted(names: Sequence[str], kafka: KafkaSettings) -> bool:
 
 async def _configs(admin: AIOKafkaAdminClient, names: Sequence[str], kafka: KafkaSettings) -> dict[str, dict[str, str]]:
     """The configuration of topics, by their names on the broker."""
-    (response,) = await admin.describe_configs([ConfigResource(ConfigResourceType.TOPIC, name) for name in names])
+    (response,) = await admin.describe_configs([ConfigResource(ConfigResourceType.TOPIC, name, _CHECKED) for name in names])
     found: dict[str, dict[str, str]] = {}
     for code, message, _, name, entries in response.resources:
         if code:

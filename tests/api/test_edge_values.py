@@ -33,6 +33,7 @@ PATHS: Final = {
     "entity_type": "training_log",
     "entity_key": "ann/swimming",
     "tenant": "edges",
+    "generation": "v2",
     "partition": "0",
     "offset": "0",
 }
@@ -60,6 +61,8 @@ BODIES: Final[dict[str, dict[str, Any]]] = {
     **{f"/v1/admin/{name}": {"tenant": "edges"} for name in ("keys", "signing", "generations", "generations/switch", "generations/drop")},
     "/v1/admin/keys/{key_id}/rotate": {"tenant": "edges"},
     "/v1/admin/holds": {"tenant": "edges", "reason": "case 17"},
+    "/v1/admin/reextractions/estimate": {"tenants": ["edges"]},
+    "/v1/admin/reextractions": {"tenants": ["edges"], "generation": "v2"},
     "/v1/admin/trust": {"tenant": "edges", "sources": {"tool:browser": "untrusted"}},
     "/v1/blocks/{entity_type}/{property}/edits": {"user": "ann", "tool": "append", "text": "tea"},
     "/v1/blocks/{entity_type}/{property}/edits/{edit}/undo": {"user": "ann"},

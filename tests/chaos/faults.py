@@ -290,15 +290,15 @@ _PLAIN_FAULTS: tuple[Fault, ...] = (
 )
 
 _CLUSTER_FAULTS: tuple[Fault, ...] = tuple(
-    Fault(name=f"cluster-{name}", inject=inject, messages=600, pause_s=_SLOW_PAUSE_S, shape=shape)
+    Fault(name=f"cluster-{name}", inject=inject, messages=300, pause_s=_SLOW_PAUSE_S, shape=shape)
     for name, inject, shape in (
         ("rolling-restart", roll_all_workers(MANY_WORKERS), LARGE),
-        ("kill-workers", kill_workers(MANY_WORKERS, times=4), LARGE),
+        ("kill-workers", kill_workers(MANY_WORKERS, times=2), LARGE),
         ("lost-broker", lose_each_broker(), LARGE),
-        ("rebalances", in_sequence(*(rebalance_often(stage, rebalances=20) for stage in ("sessions", "entities"))), LARGE),
+        ("rebalances", rebalance_often("sessions", rebalances=20), LARGE),
         ("reassignment", drain_each_broker(), LARGE),
         ("lost-min-insync", lose_min_insync(), LARGE),
-        ("kill-workers-short-sessions", kill_workers(MANY_WORKERS, times=4), SHORT_SESSIONS),
+        ("kill-workers-short-sessions", kill_workers(MANY_WORKERS, times=2), SHORT_SESSIONS),
     )
 )
 """Faults of three brokers with three workers of most stages."""

@@ -1,6 +1,7 @@
 """One run: a load, a fault during it, and a verdict on the result."""
 
 import asyncio
+import os
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import suppress
@@ -87,6 +88,8 @@ class Outcome:
     seed: int
     verdict: Verdict
     seconds: float
+    load_average: float = field(default_factory=lambda: os.getloadavg()[2])
+    """The machine's load over the last 15 minutes: times depend on it."""
     measured: dict[str, Any] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
@@ -111,6 +114,7 @@ class Outcome:
             "edits": verdict.edits,
             "problems": verdict.problems,
             "seconds": round(self.seconds, 1),
+            "load_average": round(self.load_average, 1),
             **self.measured,
         }
 
@@ -126,7 +130,7 @@ async def run_fault(cluster: Cluster, fault: Fault, *, seed: int) -> Outcome:
     Args:
         cluster: Ready; its processes are ready again on return.
         fault: The fault.
-        seed: Of the load's and the fault's draws.
+        seed: Seed of the draws of the load and the fault.
     """
     started = time.monotonic()
     tenant, methods = tenant_of(fault, seed), fault.traffic.methods
@@ -156,14 +160,14 @@ async def run_fault(cluster: Cluster, fault: Fault, *, seed: int) -> Outcome:
     context.expect(verdict.let_go > 0, "no timeline has aged so far that it let go of an event")
     context.expect(verdict.method_memories > 0 or not methods, "the operators of the memory methods made no memory")
     verdict.problems += context.violations
-    return Outcome(fault.name, seed, verdict, time.monotonic() - started, context.measured)
+    return Outcome(fault.name, seed, verdict, time.monotonic() - started, measured=context.measured)
 
 
 async def flood(context: FaultContext, tenant: str, messages: int) -> None:
     """A further tenant sends messages, as fast as they are taken; it is judged, too.
 
     Args:
-        context: Of the fault.
+        context: Parts of the fault.
         tenant: The tenant, which there is.
         messages: How many.
     """

@@ -9,8 +9,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memory.records import Memory
-from retrieval.deduplication import Deduplication, duplicate_key, significant_words, telling_characters
+from retrieval.deduplication import Deduplication, duplicate_key
 from retrieval.request import RecallHit
+from retrieval.significant_words import significant_words, telling_characters
 from tests.stores.factories import NOON, memory
 
 TEXT = "Ann bought a red bicycle for $300."

@@ -13,7 +13,7 @@ from memory.positions import LogPosition
 from memory.topics import ALL, DEAD_LETTERS, EXTRACTIONS, MEMORIES, MESSAGES, WINDOWS, topic_name
 from runtime.errors import KafkaUnavailableError, TopicMissingError
 from runtime.kafka import KafkaOffsets, OutgoingRecord, Producer, TopicPartition, check_topics, client_options, create_topics
-from runtime.kafka.client import admin_client, partition_counts
+from runtime.kafka.client import admin_client, all_partition_counts, partition_counts
 from runtime.kafka.topics import broker_config
 from runtime.settings import KafkaSettings, Settings
 from tests.one_broker import one_broker
@@ -65,11 +65,21 @@ async def test_a_topic_with_another_partition_count_is_named(topics: Settings) -
     async with admin_client(topics.kafka) as admin:
         await admin.create_partitions({odd: NewPartitions(total_count=6)})
         async with asyncio.timeout(60):
-            while (counts := await partition_counts(admin))[odd] != 6:
+            while (counts := await partition_counts(admin, [odd]))[odd] != 6:
                 await asyncio.sleep(0.02)
                 assert counts[odd] == 4
     with pytest.raises(TopicMissingError, match=f"{odd}: 6"):
         await check_topics(topics)
+
+
+async def test_only_named_topics_are_asked_for(topics: Settings) -> None:
+    named, missing = topics.topic(MESSAGES.name), topics.topic("missing")
+    async with admin_client(topics.kafka) as admin:
+        assert await partition_counts(admin, [named, missing, "no name!"]) == {named: 4}
+        assert await partition_counts(admin, []) == {}
+        there = await all_partition_counts(admin)
+    assert there[named] == 4
+    assert missing not in there, "a topic is not created by asking for it"
 
 
 async def test_records_go_to_their_keys_partition_in_order(topics: Settings, producer: Producer) -> None:

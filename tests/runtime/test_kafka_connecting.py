@@ -40,7 +40,7 @@ async def take_an_id_over(kafka: KafkaSettings) -> None:
 
 async def administer(kafka: KafkaSettings) -> None:
     async with admin_client(kafka) as client:
-        await partition_counts(client)
+        await partition_counts(client, ["t"])
 
 
 def open_connections() -> list[AIOKafkaConnection]:
@@ -91,6 +91,23 @@ async def test_giving_up_on_a_stopped_broker_leaves_nothing_open(use: Use, kafka
         left = [each for each in open_connections() if each not in before]
         for each in left:
             each.close()
+    assert not left
+
+
+@pytest.mark.parametrize("steps", range(1, 5))
+async def test_a_cancelled_stop_leaves_nothing_open(kafka: str, topic_prefix: str, steps: int) -> None:
+    before = open_connections()
+    offsets = KafkaOffsets(kafka=one_broker(bootstrap=kafka, topic_prefix=topic_prefix))
+    await offsets.start()
+    stopping = asyncio.ensure_future(offsets.stop())
+    for _ in range(steps):
+        await asyncio.sleep(0)
+    stopping.cancel()
+    await asyncio.gather(stopping, return_exceptions=True)
+    del offsets
+    left = [each for each in open_connections() if each not in before]
+    for each in left:
+        each.close()
     assert not left
 
 

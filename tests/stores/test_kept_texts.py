@@ -1,4 +1,4 @@
-"""What is kept of memories' texts, so that a recall reads them once, has a bound: hundreds of kilobytes take the room of many sentences."""
+"""The caches of memories and of their texts have a bound in bytes: a long text counts as many sentences."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from memory.records import Memory
-from retrieval.deduplication import significant_words
-from retrieval.features import look_at, words_in
+from retrieval.significant_words import significant_words
+from retrieval.traits import traits_of, words_in
 from stores.points import memory_of
 
 MAY = datetime(2024, 5, 1, tzinfo=UTC)
@@ -33,7 +33,7 @@ def read(number: int, text: str) -> object:
 
 KEPT: dict[str, Callable[[int, str], object]] = {
     "records": read,
-    "looks": lambda number, text: look_at(memory(number, text)),
+    "traits": lambda number, text: traits_of(memory_of(memory(number, text).to_json().decode())),
     "names": lambda number, text: words_in(f"{number} {text}"),
     "words": lambda number, text: significant_words(f"{number} {text}"),
 }
@@ -48,7 +48,7 @@ def test_sentences_are_kept_by_thousands(name: str) -> None:
     assert KEPT[name](0, SENTENCE) is texts[0]
 
 
-@pytest.mark.parametrize(("name", "most"), [("records", 120), ("looks", 15), ("names", 15), ("words", 15)])
+@pytest.mark.parametrize(("name", "most"), [("records", 15), ("traits", 15), ("names", 15), ("words", 15)])
 def test_large_texts_give_way_to_one_another(name: str, most: int) -> None:
     text = "Ann rides on. " * 15_000
     first = KEPT[name](0, text)

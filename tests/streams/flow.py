@@ -7,12 +7,14 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Protocol
 
+from aiokafka.structs import OffsetAndMetadata
+
 from memory.headers import COMMAND, KIND
 from memory.keys import encode_key
 from memory.records import Message, SessionCommand
 from memory.schema import MemorySchema, sample_conversation
 from runtime.kafka import KafkaOffsets, OutgoingRecord, Producer, TopicPartition
-from runtime.kafka.parked_note import read_parked
+from runtime.kafka.parked_note import ParkedNote
 from runtime.metrics import Metrics
 from runtime.settings import DeliverySettings, EmbeddingSettings, RedisSettings, ServiceSettings, SessionSettings, Settings, StoreSettings
 from runtime.tracing import Headers
@@ -107,17 +109,20 @@ async def caught_up(settings: Settings, stages: Iterable[str] = STAGES, *, deadl
     specs = [STAGES[name] for name in stages]
     topics = [settings.topic(spec.source.name) for spec in specs]
     seen: dict[TopicPartition, int] | None = None
-    behind: dict[str, dict[TopicPartition, int]] = {}
+    behind: dict[TopicPartition, int] = {}
     parked: dict[str, int] = {}
     try:
         async with asyncio.timeout(deadline_s), KafkaOffsets(kafka=settings.kafka) as offsets:
             while True:
-                ends = await offsets.end_offsets(topics)
+                commits: dict[TopicPartition, OffsetAndMetadata] = {}
                 for spec, topic in zip(specs, topics, strict=True):
-                    group = spec.group(settings.kafka.topic_prefix)
-                    behind[topic] = await offsets.lag(group, [topic])
-                    parked[topic] = (await read_parked(offsets, group, [topic])).count
-                if ends == seen and not any(sum(lag.values()) for lag in behind.values()) and not any(parked.values()):
+                    own = await offsets.commits(spec.group(settings.kafka.topic_prefix), [topic])
+                    commits |= own
+                    parked[topic] = sum(ParkedNote.read(each.metadata).count for each in own.values())
+                # The ends are read last: they contain all results of the records before the commits.
+                ends = await offsets.end_offsets(topics)
+                behind = {each: max(0, end - commits[each].offset) if each in commits else end for each, end in ends.items()}
+                if ends == seen and not any(behind.values()) and not any(parked.values()):
                     return
                 seen = ends
                 await asyncio.sleep(POLL_S)

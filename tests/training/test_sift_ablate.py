@@ -8,8 +8,8 @@ from training.runs import Run
 from training.sift.ablate import ABLATIONS as VARIANTS
 from training.sift.ablate import PAPER, compared, prepared_folder
 from training.sift.curriculum import CURRICULUM, CurriculumExample
-from training.sift.evaluate import Judged
 from training.sift.examples import TEST, TRAIN
+from training.sift.report import Judged
 from training.sift.reward import REWARDS
 from training.sift.rewarding import Reward
 

@@ -66,6 +66,35 @@ def test_prompts_are_drawn_without_end() -> None:
     assert drawn == PromptCycle(rows, seed=1)(7)
 
 
+def test_prompts_are_not_projected_to_the_vocabulary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """TRL alone projects each position on a processor."""
+    from trl.trainer import utils as trl_utils
+
+    from training.sift.smoke.model import write_small_model
+    from training.sift.supervised import fit
+    from training.sift.warm_up import WarmUpExample
+
+    rows: list[int] = []
+
+    chunked = trl_utils._ChunkedLogProbFunction
+
+    def forward(ctx: Any, hidden: Any, *rest: Any) -> Any:
+        rows.append(hidden.shape[0])
+        return chunked.forward(ctx, hidden, *rest)
+
+    monkeypatch.setattr(trl_utils, "_ChunkedLogProbFunction", type("Counting", (chunked,), {"forward": staticmethod(forward)}))
+    write_small_model(tmp_path / "base", seed=7, width=32, layers=2)
+    example = WarmUpExample(
+        id="e",
+        prompt=({"role": "user", "content": "<session0>\nkite rex\n</session0>\n<query>rex</query>"},),
+        completion=({"role": "assistant", "content": "<ranking>0</ranking>"},),
+    )
+    config = {"batch": 1, "micro_batch": 1, "epochs": 1.0, "learning_rate": 1e-3, "save_every": 9, "lora": False, "bf16": False, "seed": 7}
+    fit(str(tmp_path / "base"), [example], tmp_path / "trained", config=config, record=lambda **_: None)
+    assert len(rows) == 1
+    assert 3 <= rows[0] <= 5, "the answer's tokens and the end"
+
+
 @pytest.mark.timeout(1800)
 def test_a_small_model_learns_to_rank(tmp_path: Path) -> None:
     """The short form of ``make train-sift-smoke``: about 80 seconds of processor time."""

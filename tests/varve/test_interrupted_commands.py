@@ -66,6 +66,7 @@ OPTIONS: Final[dict[Command, Command]] = {
     ("dlq", "redrive"): ("--all",),
     ("dlq", "purge"): ("--all",),
     ("tenants", "set"): ("--weight", "2"),
+    ("generations", "start"): ("--yes",),
     ("topics", "grow"): ("--partitions", "24"),
 }
 """Further arguments of commands."""

@@ -17,11 +17,12 @@ from training.runs import Run
 from training.sift import optimise
 from training.sift.curriculum import ANCHOR, CURRICULUM, CurriculumExample, choose, scores_of
 from training.sift.endpoints import EndpointModel, working_settings
-from training.sift.evaluate import Chosen, answer_scores, evaluate_proxy, judged_examples, write_report
+from training.sift.evaluate import Chosen, evaluate_proxy, judged_examples
 from training.sift.examples import TEST, TRAIN, UserExamples
 from training.sift.merge import best_checkpoints
 from training.sift.optimise import CHECKPOINTS, MERGED, checkpoint_scores, optimise_model, reward_options, training_examples
 from training.sift.proxies import require_torch
+from training.sift.report import answer_scores, write_report
 from training.sift.reward import REWARDS, WORKING_ANSWERS, WORKING_TOKENS, working_cost
 from training.sift.rewarding import Reward
 from training.sift.working_llm import EndpointWorkingLLM, WorkingLLM

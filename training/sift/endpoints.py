@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Protocol
 
 from evaluation.cached_llm import KeptLLM, KeptReplies, endpoint_settings
 from evaluation.locomo import TENANT
@@ -14,7 +14,6 @@ from models.llm.usage import PriceTable
 from runtime.settings import Settings
 
 Prompt = Sequence[ChatMessage]
-_CONCURRENCY: Final = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,7 +129,7 @@ def proxy_settings(settings: Settings) -> Settings:
 
 def working_settings(settings: Settings) -> Settings:
     """The settings for the working LLM or a teacher: the endpoint of ``VARVE_LLM__*``, without fallbacks."""
-    return endpoint_settings(settings, url=None, model=None, api_key=None, concurrency=_CONCURRENCY)
+    return endpoint_settings(settings, url=None, model=None, api_key=None, concurrency=settings.llm.concurrency)
 
 
 def estimated_cost(settings: Settings, *, model: str, calls: int, prompt_tokens: int, completion_tokens: int) -> str:

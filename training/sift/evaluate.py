@@ -1,55 +1,57 @@
-"""``python -m training sift evaluate``: quality, tokens and latency of proxies and of rankings without a model, on the test set.
+"""``python -m training sift evaluate``: quality, tokens and latency of proxies and of other rankings, on the test set.
 
 Writes ``evaluation.json``, ``evaluation.md`` and ``evaluation.svg``: NDCG@1, 5 and 10, F1 and recall at 10 (MemSifter 4.5.1), the share
-of valid answers, tokens and seconds per query. With ``--answers``, the working LLM answers from the ranked sessions, and the score of
-its answers is the paper's end-to-end measure. An answer that a recall would reject or complete counts as a ranking without any session.
+of valid answers, tokens and seconds per query. ``--expand`` adds the ranking of a recall with ``mode=expand``. With ``--answers``, a model
+answers each query from the sessions that each method ranked first, and a judge labels the answers: the paper's end-to-end measure. The
+step prints what the models can cost before it asks one. A proxy's answer that a recall would reject or complete counts as no ranking.
 """
 
 import argparse
 import asyncio
+import os
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
 from pathlib import Path
 from random import Random
-from statistics import fmean
-from typing import Any, Final
+from types import MappingProxyType
+from typing import Final
 
-import orjson
-from pydantic import BaseModel, ConfigDict
-
-from evaluation.intervals import means_with_intervals
+from evaluation.cached_llm import endpoint_settings
+from retrieval.expansion import PURPOSE as EXPANSION
 from runtime.settings import Settings
-from training.plots import write_bars
 from training.runs import Run, RunError
-from training.sift.baselines import BASELINES, Baseline, Ranked, baseline_rankings
+from training.sift.answering import AnswersAndJudge, answer_and_judge
+from training.sift.baselines import BASELINES, EXPAND, Expansion, Method, Ranked, baseline_rankings, expansion_cost, expansions_of
 from training.sift.endpoints import EndpointModel, RankingModel, proxy_settings, working_settings
 from training.sift.examples import TEST, Example, UserExamples
-from training.sift.measures import MEASURES, measures_of
+from training.sift.measures import measures_of
 from training.sift.proxies import require_torch
-from training.sift.reward import WORKING_ANSWERS, WORKING_TOKENS, proxy_cost, working_cost
+from training.sift.report import Judged, figures_of, file_of, write_report
+from training.sift.reward import proxy_cost
 from training.sift.rewarding import Rewarder, RewardOptions, Rollout
 from training.sift.scoring import score
-from training.sift.working_llm import EndpointWorkingLLM, WorkingLLM, WorkingTask
+from training.sift.working_llm import WorkingLLM, WorkingTask
 
 SUMMARY: Final = "measures proxies, BM25, cosine and the learned ranker on the test set"
 ENDPOINT: Final = "endpoint"
+EXPANSIONS: Final = "expansion-answers.jsonl"
+_CONFIG: Final = (
+    "proxy",
+    "direct",
+    "baseline",
+    "expand",
+    "answers",
+    "answer_sessions",
+    "judge",
+    "judge_model",
+    "examples",
+    "sessions",
+    "max_tokens",
+    "seed",
+)
 
 Chosen = Sequence[tuple[UserExamples, Example]]
-
-
-class Judged(BaseModel):
-    """One query's ranking by one method."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    id: str
-    method: str
-    ranking: tuple[int, ...]
-    """Empty: the answer was unusable."""
-    measures: dict[str, float]
-    prompt_tokens: int
-    completion_tokens: int
-    seconds: float
-    answer_score: float | None = None
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -58,9 +60,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--proxy", action="append", default=[], metavar="NAME=FOLDER", help=help_of_proxy)
     parser.add_argument("--direct", action="append", default=[], metavar="NAME=FOLDER", help="a proxy model that ranks without reasoning")
     parser.add_argument(
-        "--baseline", action="append", choices=BASELINES, default=None, help="a ranking without a proxy; repeatable; default: all"
+        "--baseline", action="append", choices=BASELINES, default=None, help="a ranking without a model; repeatable; default: all"
     )
-    parser.add_argument("--answers", action="store_true", help="let the working LLM of VARVE_LLM__* answer from each ranking")
+    parser.add_argument("--expand", action="store_true", help="also rank as mode=expand does, with the model of VARVE_LLM__*")
+    parser.add_argument(
+        "--answers", action="store_true", help="let the model of VARVE_LLM__* answer from each ranking, and judge the answers"
+    )
+    parser.add_argument(
+        "--answer-sessions", type=int, default=3, choices=range(1, 16), metavar="K", help="sessions to answer from; default: %(default)s"
+    )
+    parser.add_argument("--judge", metavar="URL", help="address of the model that judges; default: the one that answers")
+    parser.add_argument("--judge-model", metavar="NAME", help="its model; default: the one that answers")
+    parser.add_argument("--judge-key", metavar="VARIABLE", help="the environment's variable with its API key; default: the same key")
     parser.add_argument("--examples", type=int, default=None, metavar="N", help="only N queries, drawn by the seed; default: all")
     parser.add_argument("--sessions", type=int, default=10, choices=range(1, 16), metavar="K", help="sessions to rank")
     parser.add_argument("--max-tokens", type=int, default=1024, help="longest answer; default: %(default)s")
@@ -77,32 +88,35 @@ def run(arguments: argparse.Namespace) -> Iterator[str]:
         ModelError: If an endpoint does not answer. The step can be continued.
     """
     folder = Run(arguments.run)
-    names = ("proxy", "direct", "baseline", "answers", "examples", "sessions", "max_tokens", "seed")
-    folder.begin("evaluate", {**{name: getattr(arguments, name) for name in names}, "test": folder.digest(TEST)})
-    proxies = [(*_named(each), True) for each in arguments.proxy] + [(*_named(each), False) for each in arguments.direct]
+    proxies = [_proxy(each, True, arguments) for each in arguments.proxy] + [_proxy(each, False, arguments) for each in arguments.direct]
+    folder.begin("evaluate", {**{name: getattr(arguments, name) for name in _CONFIG}, "test": folder.digest(TEST)})
     chosen = judged_examples(folder, number=arguments.examples, seed=arguments.seed)
-    working_model = None
-    if arguments.answers:
-        working_model = EndpointModel(
-            working_settings(Settings()), replies=folder.folder / WORKING_ANSWERS, purpose="the working LLM", max_tokens=WORKING_TOKENS
-        )
-        yield working_cost(chosen, model=working_model.name, rollouts=len(proxies) + len(BASELINES))
-    working = None if working_model is None else EndpointWorkingLLM(working_model)
-    try:
-        for name in arguments.baseline or BASELINES:
-            yield from evaluate_baseline(folder, name, chosen, sessions=arguments.sessions, working=working)
-        for name, place, reasoning in proxies:
-            options = RewardOptions(sessions=arguments.sessions, reasoning=reasoning, max_tokens=arguments.max_tokens)
-            model = _model(folder, place, arguments)
-            try:
-                if place == ENDPOINT:
-                    yield proxy_cost(chosen, model=model.name, options=options, calls=1)
-                yield from evaluate_proxy(folder, name, chosen, model, options=options, working=working)
-            finally:
-                model.close()
-    finally:
-        if working_model is not None:
-            working_model.close()
+    rankers: list[Method] = list(arguments.baseline or BASELINES)
+    if arguments.expand:
+        rankers.append(EXPAND)
+    methods = [*rankers, *(each.name for each in proxies)]
+    with ExitStack() as open_models:
+        expanding = answering = None
+        if arguments.expand:
+            expanding = _expanding_model(folder)
+            open_models.callback(expanding.close)
+            yield "Expansions. " + expansion_cost(chosen, model=expanding.name)
+        if arguments.answers:
+            answering = _answering_models(folder, arguments)
+            open_models.callback(answering.close)
+            yield from answering.costs(chosen, methods=len(methods), sessions=arguments.answer_sessions)
+        for proxy in proxies:
+            if proxy.place == ENDPOINT:
+                yield f"Rankings of {proxy.name}. " + proxy_cost(
+                    chosen, model=proxy_settings(Settings()).llm.model, options=proxy.options, calls=1
+                )
+        expansions = {} if expanding is None else expansions_of([example.query for _, example in chosen], expanding)
+        yield from evaluate_baselines(folder, rankers, chosen, sessions=arguments.sessions, expansions=expansions)
+        for proxy in proxies:
+            with closing(_model(folder, proxy.place, arguments)) as model:
+                yield from evaluate_proxy(folder, proxy.name, chosen, model, options=proxy.options, working=None)
+        if answering is not None:
+            yield from answer_and_judge(folder, methods, chosen, answering, sessions=arguments.answer_sessions)
     yield from write_report(folder, "evaluation")
 
 
@@ -124,23 +138,35 @@ def judged_examples(run: Run, *, number: int | None, seed: int) -> list[tuple[Us
     return found[:number]
 
 
-def evaluate_baseline(run: Run, name: Baseline, chosen: Chosen, *, sessions: int, working: WorkingLLM | None) -> Iterator[str]:
-    """Judges a ranking without a proxy.
+def evaluate_baselines(
+    run: Run,
+    names: Sequence[Method],
+    chosen: Chosen,
+    *,
+    sessions: int,
+    working: WorkingLLM | None = None,
+    expansions: Mapping[str, Expansion] = MappingProxyType({}),
+) -> Iterator[str]:
+    """Judges rankings without a proxy.
 
     Args:
         run: The run.
-        name: The baseline.
+        names: The methods.
         chosen: The examples.
         sessions: Number of sessions in a ranking.
         working: Answers from the rankings. None: no answers.
+        expansions: By query, the sentences for :data:`training.sift.baselines.EXPAND`.
     """
-    if not run.has(_file(name)):
+    missing = [name for name in names if not run.has(file_of(name))]
+    if missing:
         users = {user.user: user for user, _ in chosen}
         ids = frozenset(example.id for _, example in chosen)
-        rankings = asyncio.run(baseline_rankings(list(users.values()), ids, [name]))[name]
-        ranked = [(rankings[example.id][0][:sessions], rankings[example.id][1]) for _, example in chosen]
-        run.write(_file(name), _judged(name, chosen, ranked, working))
-    yield from _line(run, name)
+        rankings = asyncio.run(baseline_rankings(list(users.values()), ids, missing, expansions))
+        for name in missing:
+            ranked = [(rankings[name][example.id][0][:sessions], rankings[name][example.id][1]) for _, example in chosen]
+            run.write(file_of(name), _judged(name, chosen, ranked, working))
+    for name in names:
+        yield from _line(run, name)
 
 
 def evaluate_proxy(
@@ -156,7 +182,7 @@ def evaluate_proxy(
         options: The form of its answers.
         working: Answers from the rankings. None: no answers.
     """
-    if not run.has(_file(name)):
+    if not run.has(file_of(name)):
         prompts = [user.prompt(example, most=options.sessions, reasoning=options.reasoning) for user, example in chosen]
         answers = [found[0] for found in model.answer_all(prompts)]
         parser = Rewarder(None, options.model_copy(update={"alpha": 0.0}))
@@ -167,59 +193,8 @@ def evaluate_proxy(
             ]
         )
         ranked = [(reward.places, answer) for reward, answer in zip(parsed, answers, strict=True)]
-        run.write(_file(name), _judged(name, chosen, ranked, working))
+        run.write(file_of(name), _judged(name, chosen, ranked, working))
     yield from _line(run, name)
-
-
-def write_report(run: Run, name: str) -> Iterator[str]:
-    """Writes the figures of all methods that were judged as JSON, Markdown and SVG.
-
-    Args:
-        run: The run.
-        name: The files' name.
-    """
-    methods = sorted((run.folder / "evaluation").glob("*.jsonl"), key=lambda path: path.stat().st_mtime_ns)
-    figures = {path.stem: figures_of(list(run.read(_file(path.stem), Judged))) for path in methods}
-    run.write_text(f"{name}.json", orjson.dumps(figures, option=orjson.OPT_INDENT_2).decode() + "\n")
-    run.write_text(f"{name}.md", "\n".join(table(figures)) + "\n")
-    write_bars(run, f"{name}.svg", title="Rankings of the test set", figures=figures, measures=MEASURES)
-    yield from table(figures)
-
-
-def answer_scores(run: Run, name: str) -> dict[str, float]:
-    """The scores of the working LLM's answers from a method's rankings, by query.
-
-    Args:
-        run: The run.
-        name: The method.
-    """
-    return {each.id: each.answer_score for each in run.read(_file(name), Judged) if each.answer_score is not None}
-
-
-def figures_of(judged: Sequence[Judged]) -> dict[str, Any]:
-    """Means over queries, with the 95 % intervals of the measures."""
-    means = means_with_intervals([[each.measures[name] for name in MEASURES] for each in judged])
-    scores = [each.answer_score for each in judged if each.answer_score is not None]
-    return {
-        "queries": len(judged),
-        **{name: mean.value for name, mean in zip(MEASURES, means, strict=True)},
-        **{f"{name}_interval": mean.interval for name, mean in zip(MEASURES, means, strict=True)},
-        "valid": round(fmean(bool(each.ranking) for each in judged), 4),
-        "answer_score": round(fmean(scores), 4) if scores else None,
-        "prompt_tokens": round(fmean(each.prompt_tokens for each in judged), 1),
-        "completion_tokens": round(fmean(each.completion_tokens for each in judged), 1),
-        "seconds": round(fmean(each.seconds for each in judged), 4),
-    }
-
-
-def table(figures: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
-    """The figures as a table in Markdown."""
-    columns = (*MEASURES, "valid", "answer_score", "prompt_tokens", "completion_tokens", "seconds")
-    yield f"| method | {' | '.join(columns)} |"
-    yield "|---" * (len(columns) + 1) + "|"
-    for method, each in figures.items():
-        cells = ["" if each[name] is None else f"{each[name]:.3f}" if each[name] < 10 else f"{each[name]:.0f}" for name in columns]
-        yield f"| {method} | {' | '.join(cells)} |"
 
 
 def _judged(name: str, chosen: Chosen, ranked: Sequence[Ranked], working: WorkingLLM | None) -> list[Judged]:
@@ -251,22 +226,47 @@ def _answer_scores(chosen: Chosen, rankings: Sequence[tuple[int, ...]], working:
 
 
 def _line(run: Run, name: str) -> Iterator[str]:
-    figures = figures_of(list(run.read(_file(name), Judged)))
+    figures = figures_of(list(run.read(file_of(name), Judged)))
     run.record("evaluate", method=name, **figures)
     yield f"{name}: NDCG@5 {figures['ndcg_at_5']:.3f}, valid {figures['valid']:.0%}, {figures['queries']} queries"
 
 
-def _file(name: str) -> str:
-    return f"evaluation/{name}.jsonl"
+@dataclass(frozen=True, slots=True)
+class _Proxy:
+    name: str
+    place: str
+    options: RewardOptions
 
 
-def _named(text: str) -> tuple[str, str]:
-    name, _, folder = text.partition("=")
-    if not name or not folder or not name.replace("-", "").replace("_", "").isalnum():
+def _proxy(text: str, reasoning: bool, arguments: argparse.Namespace) -> _Proxy:
+    name, _, place = text.partition("=")
+    if not name or not place or not name.replace("-", "").replace("_", "").isalnum():
         raise RunError(f"{text!r} is no NAME=FOLDER: a name has letters, digits, - and _")
-    if name in BASELINES:
+    if name in (*BASELINES, EXPAND):
         raise RunError(f"a proxy cannot have the name of a baseline: {name!r}")
-    return name, folder
+    return _Proxy(name, place, RewardOptions(sessions=arguments.sessions, reasoning=reasoning, max_tokens=arguments.max_tokens))
+
+
+def _expanding_model(run: Run) -> EndpointModel:
+    settings = Settings()
+    return EndpointModel(
+        working_settings(settings),
+        replies=run.folder / EXPANSIONS,
+        purpose=EXPANSION,
+        max_tokens=settings.expansion.max_completion_tokens,
+    )
+
+
+def _answering_models(run: Run, arguments: argparse.Namespace) -> AnswersAndJudge:
+    answering = working_settings(Settings())
+    judging = endpoint_settings(
+        answering,
+        url=arguments.judge,
+        model=arguments.judge_model,
+        api_key=os.environ.get(arguments.judge_key) if arguments.judge_key else None,
+        concurrency=answering.llm.concurrency,
+    )
+    return AnswersAndJudge(run, answering=answering, judging=judging)
 
 
 def _model(run: Run, place: str, arguments: argparse.Namespace) -> RankingModel:

@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 
 from pydantic import BaseModel, ConfigDict
@@ -50,6 +51,12 @@ class Example(_Record):
     """BM25 of each session."""
     answer: str = ""
     """Empty: unknown."""
+    notes: tuple[str, ...] = ()
+    """Texts that a right answer makes use of, if the data set names these instead of an answer."""
+    kind: str = ""
+    """The data set's name for the kind of question; a judge has rules for some."""
+    asked_at: datetime | None = None
+    """None: unknown."""
 
 
 class UserExamples(_Record):
@@ -118,6 +125,9 @@ async def _example(identity: str, user: str, query: SessionQuery, sessions: Sequ
         gold=tuple(place for place, name in enumerate(shown) if name in query.gold),
         relevance=tuple(round(by_name[name], 4) for name in shown),
         answer=query.answer,
+        notes=query.notes,
+        kind=query.kind,
+        asked_at=query.asked_at,
     )
 
 

@@ -1,5 +1,6 @@
 """Supervised training on the warm-up examples by TRL. The loss is that of the answers only. Needs torch."""
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, TrainerCallback
 from transformers.trainer_utils import get_last_checkpoint
 from trl import SFTConfig, SFTTrainer
 
-from training.sift.grpo import lora_config
+from training.sift.grpo import lora_config, score_answers_only
 from training.sift.local_model import prepared
 from training.sift.warm_up import WarmUpExample
 
@@ -28,7 +29,7 @@ class RecordLosses(TrainerCallback):  # type: ignore[misc, unused-ignore]
     def on_log(self, args: Any, state: Any, control: Any, logs: Mapping[str, Any] | None = None, **_: Any) -> None:
         """Stores the loss of a log line that has one."""
         if logs and "loss" in logs:
-            self._record(update=state.global_step, loss=float(logs["loss"]))
+            self._record(update=state.global_step, loss=float(logs["loss"]), processor_seconds=round(time.process_time(), 1))
 
 
 def fit(model: str, examples: Sequence[WarmUpExample], target: Path, *, config: Mapping[str, Any], record: Callable[..., None]) -> None:
@@ -44,6 +45,7 @@ def fit(model: str, examples: Sequence[WarmUpExample], target: Path, *, config: 
     rows = [{"prompt": list(each.prompt), "completion": list(each.completion)} for each in examples]
     checkpoints = target.with_name(f"{target.name}-checkpoints")
     has_gpu = torch.cuda.is_available()
+    score_answers_only()
     trainer = SFTTrainer(
         model=AutoModelForCausalLM.from_pretrained(model, dtype="auto"),
         processing_class=prepared(AutoTokenizer.from_pretrained(model), model),

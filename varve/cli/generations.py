@@ -16,9 +16,13 @@ from varve.cli.options import (
     schema_argument,
     write_control,
 )
+from varve.cli.reextraction import app as reextraction
+from varve.cli.rehearsal import app as rehearsal
 from varve.output import say
 
 app = typer.Typer(help="Generations: memories extracted again, next to the live ones.", no_args_is_help=True)
+app.add_typer(reextraction)
+app.add_typer(rehearsal)
 
 NameArgument = Annotated[str, typer.Argument(help="The generation's name; `-` for the first one.")]
 

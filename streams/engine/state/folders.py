@@ -78,6 +78,28 @@ def remove_folders(parent: Path) -> int:
         return len(folders)
 
 
+def remove_folders_of(parent: Path, group: str) -> int:
+    """Removes the tables of one group of a stage on this machine. Folders that a worker holds are left.
+
+    Args:
+        parent: The parent folder of the stage's workers.
+        group: The group.
+
+    Returns:
+        The number of removed folders.
+    """
+    removed = 0
+    for folder in sorted(parent.iterdir()) if parent.is_dir() else []:
+        owner = folder / _GROUP_FILE
+        if not owner.is_file() or owner.read_text() != group:
+            continue
+        with (folder / "lock").open("w") as lock:
+            if _is_taken(lock):
+                shutil.rmtree(folder)
+                removed += 1
+    return removed
+
+
 def _belongs_to(folder: Path, group: str) -> bool:
     """Whether a locked folder belongs to a group; a new folder is assigned to it."""
     owner = folder / _GROUP_FILE

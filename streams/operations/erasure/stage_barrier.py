@@ -53,6 +53,11 @@ class StageBarrier:
         Raises:
             ErasureUnfinishedError: If the wait takes too long.
         """
+        await self._wait(stage, offsets, suffix=suffix, may_be_missing=may_be_missing, may_stop=False)
+
+    async def _wait(
+        self, stage: StageSpec, offsets: Mapping[TopicPartition, int], *, suffix: str, may_be_missing: bool, may_stop: bool
+    ) -> None:
         group = stage.group(self._settings.kafka.topic_prefix, suffix)
         deadline, last_notice = time.monotonic() + self._patience_s, time.monotonic()
         async with KafkaOffsets(kafka=self._settings.kafka) as known:
@@ -64,18 +69,20 @@ class StageBarrier:
                         f"{stage.name} still has {left} records to handle after {self._patience_s:g} s: start its workers, or see why they "
                         "wait (`varve status`); then run the command again to continue"
                     )
+                if may_stop and not (await ConsumerGroups(kafka=self._settings.kafka).members([group]))[group]:
+                    return
                 if time.monotonic() - last_notice > _NOTICE_INTERVAL_S:
                     last_notice = time.monotonic()
                     self._notice(f"waiting for {stage.name}: {left} records to handle")
                 await asyncio.sleep(_POLL_S)
 
     async def of_second_workers(self, stage: StageSpec, offsets: Mapping[TopicPartition, int], *, suffixes: list[str]) -> None:
-        """Waits for each second set of workers that is running. A stopped one handles nothing."""
+        """Waits for each second set of workers that is running, until it stops. A stopped one handles nothing."""
         groups = {stage.group(self._settings.kafka.topic_prefix, each): each for each in suffixes}
         members = await ConsumerGroups(kafka=self._settings.kafka).members(list(groups))
         for group, suffix in groups.items():
             if members[group]:
-                await self.of(stage, offsets, suffix=suffix)
+                await self._wait(stage, offsets, suffix=suffix, may_be_missing=False, may_stop=True)
 
     async def _left(self, known: KafkaOffsets, group: str, offsets: Mapping[TopicPartition, int]) -> int:
         committed = await known.committed_offsets(group, {each.topic for each in offsets})

@@ -29,6 +29,7 @@ from streams.model_calls import TenantBudgets, UsageTopic, llm_serves
 from streams.stages.extraction.entity_context import EntityNotes
 from streams.stages.extraction.handler import ExtractionHandler
 from streams.stages.extraction.lanes import WindowLanes
+from streams.stages.extraction.metering import MeteredExtractor, Metering
 from streams.stages.extraction.similar_keys import SimilarKeys
 from streams.tenancy import KnownErasures, weight_of
 
@@ -41,6 +42,7 @@ async def build(
     tenants: TenantDirectory,
     generation: str | None = None,
     only: frozenset[str] | None = None,
+    metering: Metering | None = None,
 ) -> DriverFactory:
     """Builds the extractor and its context. The extractor uses an LLM, or works offline if no endpoint is set.
 
@@ -51,15 +53,24 @@ async def build(
         tenants: The known tenants.
         generation: See :class:`streams.stages.extraction.handler.ExtractionHandler`.
         only: See :class:`streams.stages.extraction.handler.ExtractionHandler`.
+        metering: Limits of a re-extraction. None: the tenants' daily budgets apply.
     """
     redis = await resources.enter_async_context(open_redis(settings.redis))
     embedder = build_embedder(settings.embedding, cache=settings.cache_path)
     resources.push_async_callback(embedder.close)
     producer = await resources.enter_async_context(Producer(kafka=settings.kafka))
-    usage = UsageTopic(producer=producer, topic=settings.topic(USAGE.name))
-    budgets, redaction = TenantBudgets(tenants=tenants, settings=settings), TenantRedaction(tenants)
-    llm = build_llm(settings, redis=redis, usage=usage, budget_of=budgets.of, redaction_of=redaction.of)
+    usage = UsageTopic(producer=producer, topic=settings.topic(USAGE.name), generation=(generation or "") if metering else "")
+    llm = build_llm(
+        settings,
+        redis=redis,
+        usage=usage,
+        budget_of=TenantBudgets(tenants=tenants, settings=settings).of,
+        redaction_of=TenantRedaction(tenants).of,
+        budget=None if metering is None else metering.budget,
+    )
     extractor = build_extractor(settings, embedder=embedder, llm=llm, own_metrics=metrics)
+    if metering is not None:
+        extractor = MeteredExtractor(extractor, metering)
     resources.push_async_callback(extractor.close)
     store = await resources.enter_async_context(open_store(settings))
     recall = RecallPipeline(store=store, embedder=embedder, settings=settings.recall, clock=SystemClock())

@@ -23,10 +23,11 @@ from training.runs import Run, RunError
 from training.sift import optimise
 from training.sift.ablate import ABLATIONS, NO_AVERAGING, PAPER, Variant, compared, judge, train_and_judge
 from training.sift.curriculum import ANCHOR, CURRICULUM, choose, scores_of
-from training.sift.evaluate import evaluate_baseline, judged_examples, write_report
+from training.sift.evaluate import evaluate_baselines, judged_examples
 from training.sift.examples import TEST, TRAIN, WARM_UP, Example, UserExamples
 from training.sift.optimise import reward_options
 from training.sift.proxies import require_torch
+from training.sift.report import write_report
 from training.sift.reward import REWARDS, answered_examples, reward_all
 from training.sift.rewarding import Reward
 from training.sift.smoke.sizes import PRETRAINED, SIZES, Size
@@ -80,7 +81,7 @@ def run(arguments: argparse.Namespace) -> Iterator[str]:
             folder, variant.name, trained(folder, variant, size, seed=arguments.seed, bf16=arguments.bf16, base=arguments.base)
         )
     chosen = judged_examples(folder, number=size.queries, seed=arguments.seed)
-    yield from evaluate_baseline(folder, "bm25", chosen, sessions=RANKED, working=ScriptedLLM())
+    yield from evaluate_baselines(folder, ["bm25"], chosen, sessions=RANKED, working=ScriptedLLM())
     yield from write_report(folder, "smoke")
     figures = orjson.loads((folder.folder / "smoke.json").read_bytes())
     seconds = round(time.monotonic() - started, 1)
@@ -189,7 +190,7 @@ def _supervised(size: Size, *, seed: int, bf16: bool) -> dict[str, Any]:
         "micro_batch": min(size.supervised_batch, size.at_once),
         "epochs": 1.0,
         "learning_rate": size.supervised_rate,
-        "save_every": 200,
+        "save_every": size.supervised_save_every,
         "lora": size.lora,
         "bf16": bf16,
         "seed": seed,

@@ -34,6 +34,8 @@ class Size:
     """Most examples at once in an update; more take more memory."""
     lora: bool = False
     """Whether to train LoRA adapters."""
+    supervised_save_every: int = 200
+    """Updates between checkpoints of the look-ups and of the warm-up."""
 
 
 SIZES: Final = {
@@ -67,16 +69,17 @@ SIZES: Final = {
         width=0,
         layers=0,
         read=0,
-        taught=180,
+        taught=193,
         supervised_batch=8,
         supervised_rate=2e-4,
         users=60,
-        updates=4,
+        updates=3,
         batch=2,
-        rate=5e-5,
+        rate=1e-4,
         queries=30,
         at_once=2,
         lora=True,
+        supervised_save_every=4,
     ),
     "tiny": Size(
         width=32,

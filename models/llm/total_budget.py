@@ -1,0 +1,228 @@
+"""A budget for many calls of many tenants together, over any time: that of a re-extraction.
+
+Calls reserve the most that they may use, so that the total never exceeds the limits, whatever worker makes them. The reservations of a
+killed worker stay counted: its provider most likely charged for the calls.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Final, NamedTuple, cast
+
+from redis.asyncio import Redis
+
+from models.errors import BudgetExceededError
+from models.llm.budget import Amount, Reservation
+from runtime.errors import RedisUnavailableError
+from runtime.redis import GuardedRedis
+from runtime.redis_keys import KeyFamily
+
+_RETRY_S: Final = 1.0
+"""Wait between two attempts of a call: by then the worker has stopped, or Redis answers again."""
+
+# A missing total may have been evicted or dropped: the last known total replaces it, so that the count never starts again at 0.
+_RESERVE: Final = """
+if redis.call('EXISTS', KEYS[1]) == 0 then
+  redis.call('HSET', KEYS[1], 'tokens', ARGV[5], 'cost', ARGV[6], 'calls', ARGV[7])
+end
+local tokens = tonumber(redis.call('HGET', KEYS[1], 'tokens') or '0')
+local cost = tonumber(redis.call('HGET', KEYS[1], 'cost') or '0')
+local most_tokens, most_cost = tonumber(ARGV[3]), tonumber(ARGV[4])
+local fits = (most_tokens < 0 or tokens + tonumber(ARGV[1]) <= most_tokens) and (most_cost < 0 or cost + tonumber(ARGV[2]) <= most_cost)
+if fits then
+  redis.call('HINCRBYFLOAT', KEYS[1], 'tokens', ARGV[1])
+  redis.call('HINCRBYFLOAT', KEYS[1], 'cost', ARGV[2])
+  redis.call('HINCRBY', KEYS[1], 'calls', 1)
+end
+local found = redis.call('HMGET', KEYS[1], 'tokens', 'cost', 'calls')
+return {fits and 1 or 0, found[1], found[2], found[3]}
+"""
+_SETTLE: Final = """
+if redis.call('EXISTS', KEYS[1]) == 0 then
+  redis.call('HSET', KEYS[1], 'tokens', ARGV[4], 'cost', ARGV[5], 'calls', ARGV[6])
+end
+redis.call('HINCRBYFLOAT', KEYS[1], 'tokens', ARGV[1])
+redis.call('HINCRBYFLOAT', KEYS[1], 'cost', ARGV[2])
+redis.call('HINCRBY', KEYS[1], 'calls', ARGV[3])
+local found = redis.call('HMGET', KEYS[1], 'tokens', 'cost', 'calls')
+return {1, found[1], found[2], found[3]}
+"""
+
+
+class Limit(NamedTuple):
+    """Most tokens and cost. None: no limit."""
+
+    tokens: float | None = None
+    cost: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """The usage of the calls of a budget, including the reservations of running calls."""
+
+    amount: Amount = field(default_factory=Amount)
+    calls: int = 0
+
+
+class TotalBudget:
+    """A :class:`models.llm.budget.Budget` without days, shared by all tenants.
+
+    It fails closed: while Redis is unavailable, no calls are made. Without a Redis, the process counts alone.
+
+    Args:
+        name: Name of the budget; each has its own count.
+        limit: The limits in force, read before each call.
+        redis: Has the count.
+        spent: What is known to be spent, for example from the log.
+        turn: Waits until a further call may be made. Default: no wait.
+        on_used_up: Called with the reason when a call does not fit into the limits and no call of this process is running.
+    """
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        limit: Callable[[], Limit],
+        redis: GuardedRedis,
+        spent: Spent,
+        on_used_up: Callable[[str], None],
+        turn: Callable[[], Awaitable[None]] | None = None,
+    ) -> None:
+        self._key = total_key(redis, name)
+        self._limit = limit
+        self._redis = redis
+        self._spent = spent
+        self._on_used_up = on_used_up
+        self._turn = turn
+        self._running = 0
+        self._settlements = 0
+        self._lock = asyncio.Lock()
+        """One reservation at a time: otherwise the number of running calls would be unknown while Redis answers."""
+        self._changed = asyncio.Condition()
+        self._is_stopped = False
+
+    @property
+    def spent(self) -> Spent:
+        """The usage that this process knows of."""
+        return self._spent
+
+    async def reserve(self, tenant: str, maximum: Amount, *, deferrable: bool, now: datetime) -> Reservation:
+        """Reserves the most that a call may use; waits if the usage of running calls may leave enough.
+
+        Args:
+            tenant: The tenant of the call.
+            maximum: Tokens and cost, at most.
+            deferrable: Without effect.
+            now: The time.
+
+        Raises:
+            BudgetExceededError: If the call does not fit into the limits, or the count cannot be read.
+        """
+        if self._turn is not None:
+            await self._turn()
+        while True:
+            async with self._lock:
+                if self._is_stopped:
+                    raise BudgetExceededError("the re-extraction is being stopped", retry_after=_RETRY_S)
+                seen, is_alone = self._settlements, not self._running
+                if await self._try_reserve(maximum):
+                    self._running += 1
+                    return Reservation(tenant, now.astimezone(UTC).date(), maximum)
+            if is_alone:
+                reason = _reason(self._spent, maximum, self._limit())
+                self._on_used_up(reason)
+                raise BudgetExceededError(reason, retry_after=_RETRY_S)
+            async with self._changed:
+                await self._changed.wait_for(lambda seen=seen: self._settlements != seen or self._is_stopped)  # type: ignore[misc]
+
+    async def begin(self) -> None:
+        """Writes what is known to be spent, unless there is a count."""
+        with suppress(RedisUnavailableError):
+            await self._run(_SETTLE, 0, 0, 0)
+
+    async def stop(self) -> None:
+        """Refuses all further calls, also waiting ones; running calls go on."""
+        self._is_stopped = True
+        async with self._changed:
+            self._changed.notify_all()
+
+    async def settle(self, reservation: Reservation, used: Amount) -> None:
+        """Replaces the reservation by the actual usage. A call that was refused is not counted."""
+        difference = used - reservation.amount
+        try:
+            await self._run(_SETTLE, difference.tokens, difference.cost, 0 if used.tokens else -1)
+        except RedisUnavailableError:
+            pass  # The reservation stays counted.
+        finally:
+            self._running -= 1
+            self._settlements += 1
+            async with self._changed:
+                self._changed.notify_all()
+
+    async def _try_reserve(self, maximum: Amount) -> bool:
+        limit = self._limit()
+        if not self._redis.is_configured:
+            if (self._spent.amount + maximum).exceeds(*limit):
+                return False
+            self._spent = Spent(self._spent.amount + maximum, self._spent.calls + 1)
+            return True
+        try:
+            most = (-1 if each is None else each for each in limit)
+            return await self._run(_RESERVE, maximum.tokens, maximum.cost, *most)
+        except RedisUnavailableError as error:
+            raise BudgetExceededError(f"the budget of the re-extraction cannot be checked: {error}", retry_after=10 * _RETRY_S) from error
+
+    async def _run(self, script: str, *arguments: float) -> bool:
+        if not self._redis.is_configured:
+            tokens, cost, calls = arguments
+            self._spent = Spent(self._spent.amount + Amount(tokens, cost), self._spent.calls + int(calls))
+            return True
+        known = (self._spent.amount.tokens, self._spent.amount.cost, self._spent.calls)
+        found = cast(list[Any], await self._redis.script("counting a budget", script, [self._key], *arguments, *known))
+        self._spent = _spent(found[1:])
+        return bool(int(found[0]))
+
+
+def total_key(redis: GuardedRedis, name: str) -> str:
+    """The key of the count of a :class:`TotalBudget`."""
+    return redis.key(KeyFamily.LLM_REEXTRACTION, name)
+
+
+async def read_total(redis: GuardedRedis, name: str) -> Spent | None:
+    """The count of a :class:`TotalBudget`; None if Redis has none.
+
+    Raises:
+        RedisUnavailableError: If Redis is unavailable.
+    """
+    key = total_key(redis, name)
+
+    async def read(client: Redis) -> list[bytes | None]:
+        return cast(list[bytes | None], await client.hmget(key, ["tokens", "cost", "calls"]))
+
+    found = await redis.run("reading a budget", read)
+    return None if found[0] is None else _spent(found)
+
+
+async def forget_total(redis: GuardedRedis, name: str) -> None:
+    """Deletes the count of a :class:`TotalBudget`.
+
+    Raises:
+        RedisUnavailableError: If Redis is unavailable.
+    """
+    await redis.unlink("deleting a budget", [total_key(redis, name)])
+
+
+def _spent(found: list[Any]) -> Spent:
+    tokens, cost, calls = (float(each or 0) for each in found)
+    return Spent(Amount(tokens, cost), int(calls))
+
+
+def _reason(spent: Spent, maximum: Amount, limit: Limit) -> str:
+    over_tokens = limit.tokens is not None and spent.amount.tokens + maximum.tokens > limit.tokens
+    if over_tokens:
+        used = f"{spent.amount.tokens:,.0f} of {limit.tokens:,.0f} tokens are used, and the next call may use {maximum.tokens:,.0f}"
+    else:
+        used = f"{spent.amount.cost:,.4f} of {limit.cost or 0:,.4f} are spent, and the next call may cost {maximum.cost:,.4f}"
+    return f"the budget is used up: {used}"

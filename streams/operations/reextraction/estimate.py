@@ -1,0 +1,121 @@
+"""Reads the windows and the earlier model calls of tenants, to estimate a re-extraction. Nothing is written, and no model is called."""
+
+import asyncio
+from collections.abc import Collection
+from contextlib import suppress
+from datetime import UTC, datetime
+
+from control import Draft, read_control
+from control.documents import SchemaRef
+from control.erasure import subject_of
+from control.generations.reading import windows_topic
+from control.schemas import resolve_method_schema
+from control.state import ControlState
+from memory.errors import KeyFormatError, MalformedRecordError, RecordError, SchemaError
+from memory.headers import place_of
+from memory.keys import decode_key
+from memory.records import Usage, Window
+from memory.retention import Limits, keeps_nothing, limits_at
+from memory.schema import MemorySchema, parse_schema
+from memory.schema.methods import MethodDocument
+from memory.topics import USAGE, WINDOWS
+from models.llm.usage import PriceTable
+from runtime.kafka import KafkaOffsets, read_topic
+from runtime.settings import Settings
+from streams.operations.reextraction.sizing import SizeReport, Sizing
+
+
+async def estimate_reextraction(
+    settings: Settings,
+    tenants: Collection[str],
+    *,
+    generation: str = "",
+    schema: str | MemorySchema | None = None,
+    method: str | MethodDocument | None = None,
+    since: datetime | None = None,
+    calls_per_minute: int | None = None,
+) -> SizeReport:
+    """Estimates windows, messages, model calls, tokens, cost and time of a re-extraction.
+
+    Args:
+        settings: The settings of its worker: its model, its prices.
+        tenants: The tenants.
+        generation: The generation to build. A tenant that has it already keeps its schema.
+        schema: The schema, see :func:`control.schemas.resolve_schema`. Default: that of each tenant's live generation.
+        method: The memory method. Default: that of the schema.
+        since: Only windows that closed at this time or later. Default: all windows.
+        calls_per_minute: The limit of calls. Default: no limit.
+
+    Raises:
+        UnknownTenantError: If a tenant does not exist.
+        ChangeRefusedError: If there is no such schema.
+        SchemaError: If a schema cannot be read.
+        ModelConfigurationError: If the price table is wrong or has no price for the model, or a prompt does not fit into the context.
+        KafkaUnavailableError: If no broker responds.
+    """
+    state = await read_control(settings)
+    known = Draft(state)
+    refs = {each: _ref(known, each, generation, schema, method) for each in tenants}
+    parsed = {ref: _parsed(known, ref) for ref in set(refs.values())}
+    schemas = {tenant: parsed[ref] for tenant, ref in refs.items()}
+    prices = PriceTable() if settings.llm.price_table is None else PriceTable.load(settings.llm.price_table)
+    sizing = Sizing(settings=settings, prices=prices, schemas=schemas)
+    if sizing.model is not None:
+        prices.require(sizing.model)
+        await _read_calls(settings, sizing)
+    await _read_windows(settings, state, sizing, since)
+    return sizing.report(calls_per_minute=calls_per_minute)
+
+
+def _ref(
+    known: Draft, tenant_id: str, generation: str, schema: str | MemorySchema | None, method: str | MethodDocument | None
+) -> SchemaRef:
+    tenant = known.tenant(tenant_id)
+    if generation and tenant.has_generation(generation):
+        return tenant.schema_of(generation)
+    return resolve_method_schema(known, str(tenant.live_schema) if schema is None else schema, method)
+
+
+def _parsed(known: Draft, ref: SchemaRef) -> MemorySchema:
+    document = known.schema(ref)
+    if document is None:
+        raise SchemaError("", f"there is no schema {ref}")
+    return parse_schema(document.content, name=document.name)
+
+
+async def _read_calls(settings: Settings, sizing: Sizing) -> None:
+    async for record in read_topic(settings.topic(USAGE.name), settings.kafka):
+        with suppress(RecordError, KeyFormatError):
+            if record.value is not None and decode_key(record.key or b"")[0] in sizing.schemas:
+                sizing.add_call(Usage.from_json(record.value))
+
+
+async def _read_windows(settings: Settings, state: ControlState, sizing: Sizing, since: datetime | None) -> None:
+    topic, now = windows_topic(settings), datetime.now(UTC)
+    limits = {each: limits_at(state.tenants[each].retention, now) for each in sizing.schemas}
+    start = None
+    if since is not None:
+        async with KafkaOffsets(kafka=settings.kafka) as offsets:
+            start = await offsets.offsets_since([topic], since)
+    async for record in read_topic(topic, settings.kafka, start=start):
+        try:
+            tenant, *user = decode_key(record.key or b"")
+            if record.value is None or tenant not in sizing.schemas:
+                continue
+            place = place_of(record.headers) or record
+            if user and state.is_erased(tenant, user[0], WINDOWS.name, place.partition, place.offset):
+                continue
+            window = Window.from_json(record.value)
+        except (KeyFormatError, MalformedRecordError):
+            continue
+        if not _is_beyond_retention(state, window, limits[tenant], sizing.schemas[tenant]):
+            sizing.add_window(window)
+        # The broker returns hundreds of records at once: let other tasks run between them.
+        await asyncio.sleep(0)
+
+
+def _is_beyond_retention(state: ControlState, window: Window, limits: Limits, schema: MemorySchema) -> bool:
+    users = window.users or [window.user]
+    if not limits or any(state.hold_on(window.tenant, subject_of(window.tenant, each)) for each in users):
+        return False
+    return keeps_nothing(window, limits, schema.type_names)

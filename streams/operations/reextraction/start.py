@@ -1,0 +1,127 @@
+"""Starts and resumes re-extractions: sets the position of the workers, then writes the control log."""
+
+from collections.abc import Collection
+from datetime import UTC, datetime
+
+from control import ControlWriter, Draft, read_control
+from control.generations.reading import windows_topic, workers_of
+from control.generations.reextractions import reextraction_of, resume_reextraction, start_reextraction, tenants_of_new
+from control.reextraction import Estimate, Reextraction, RunBudget
+from control.writer import Written
+from memory.schema import MemorySchema
+from memory.schema.methods import MethodDocument
+from models.errors import ModelConfigurationError
+from models.llm.total_budget import forget_total
+from runtime.kafka import ConsumerGroups, KafkaOffsets
+from runtime.redis import GuardedRedis
+from runtime.settings import Settings
+from streams.operations.reextraction.progress import position_in
+
+
+async def start(
+    settings: Settings,
+    generation: str,
+    *,
+    writer: ControlWriter,
+    redis: GuardedRedis,
+    tenants: Collection[str],
+    estimate: Estimate,
+    budget: RunBudget,
+    by: str,
+    schema: str | MemorySchema | None = None,
+    method: str | MethodDocument | None = None,
+    since: datetime | None = None,
+) -> Written[Reextraction]:
+    """Starts a re-extraction. A worker (:mod:`streams.operations.reextraction.worker`) does it.
+
+    Args:
+        settings: The settings.
+        generation: The generation to build.
+        writer: Writes the control log.
+        redis: Keeps what is spent.
+        tenants: The tenants.
+        estimate: The confirmed estimate.
+        budget: Its limits.
+        by: The actor, for the audit log.
+        schema: The schema. Default: that of each tenant's live generation.
+        method: The memory method. Default: that of the schema.
+        since: Only windows that closed at this time or later. Default: all windows.
+
+    Raises:
+        ChangeRefusedError: As :func:`control.generations.reextractions.start_reextraction`.
+        GroupInUseError: If a worker of the generation runs.
+        ModelConfigurationError: If the budget is a cost and there is no price table.
+        KafkaUnavailableError: If no broker responds.
+        RedisUnavailableError: If Redis is configured but unavailable.
+    """
+    require_prices(settings, budget)
+    tenants_of_new(Draft(await read_control(settings)), generation, tenants)
+    group, topic = workers_of(settings, generation), windows_topic(settings)
+    groups = ConsumerGroups(kafka=settings.kafka)
+    await groups.require_empty([group])
+    if redis.is_configured:
+        await forget_total(redis, generation)
+    async with KafkaOffsets(kafka=settings.kafka) as offsets:
+        begins = await offsets.beginning_offsets([topic]) if since is None else await offsets.offsets_since([topic], since)
+    await groups.commit(group, begins)
+    now = datetime.now(UTC)
+    return await writer.write(
+        lambda draft: start_reextraction(
+            draft,
+            generation,
+            tenants=tenants,
+            estimate=estimate,
+            budget=budget,
+            at=now,
+            by=by,
+            schema=schema,
+            method=method,
+            since=since,
+            first_position=sum(begins.values()),
+        ),
+        action="reextraction start",
+        by=by,
+    )
+
+
+async def resume(
+    settings: Settings, generation: str, *, writer: ControlWriter, by: str, budget: RunBudget | None = None
+) -> Written[Reextraction]:
+    """Resumes a re-extraction; a running one gets only the new budget.
+
+    Args:
+        settings: The settings.
+        generation: The generation that it builds.
+        writer: Writes the control log.
+        by: The actor, for the audit log.
+        budget: Its new limits. Default: unchanged.
+
+    Raises:
+        UnknownReextractionError: If there is none.
+        ChangeRefusedError: If it has ended or is being cancelled.
+        ModelConfigurationError: If the budget is a cost and there is no price table.
+        KafkaUnavailableError: If no broker responds.
+    """
+    reextraction_of(Draft(await read_control(settings)), generation)
+    if budget is not None:
+        require_prices(settings, budget)
+    topic = windows_topic(settings)
+    async with KafkaOffsets(kafka=settings.kafka) as offsets:
+        ends = await offsets.end_offsets([topic])
+        position = position_in(ends, await offsets.committed_offsets(workers_of(settings, generation), [topic]))
+    now = datetime.now(UTC)
+    return await writer.write(
+        lambda draft: resume_reextraction(draft, generation, at=now, budget=budget, position=position),
+        action="reextraction resume",
+        by=by,
+    )
+
+
+def require_prices(settings: Settings, budget: RunBudget) -> None:
+    """Checks that the cost of calls is known if the budget limits it.
+
+    Raises:
+        ModelConfigurationError: If it is not.
+    """
+    if budget.cost is not None and settings.llm.base_url is not None and settings.llm.price_table is None:
+        raise ModelConfigurationError("a budget as a cost needs a price table: set VARVE_LLM__PRICE_TABLE, or give a budget in tokens")

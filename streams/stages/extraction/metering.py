@@ -1,0 +1,57 @@
+"""Limits of a worker that extracts history again: a budget of its own, and a turn for each window."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from extraction.port import EntityName, ExtractionContext, Extractor
+from memory.records import Extraction, Window
+from memory.schema.model import MemorySchema
+from models.llm.budget import Budget
+
+
+class Metering(Protocol):
+    """The limits of a re-extraction."""
+
+    @property
+    def budget(self) -> Budget:
+        """The budget of all model calls."""
+        ...
+
+    async def turn(self) -> None:
+        """Waits until the next window may be extracted.
+
+        Raises:
+            streams.errors.TransientError: The worker is being stopped.
+        """
+        ...
+
+
+class MeteredExtractor:
+    """An extractor that waits for its turn before each window.
+
+    Args:
+        extractor: Extracts.
+        metering: Gives the turns.
+    """
+
+    def __init__(self, extractor: Extractor, metering: Metering) -> None:
+        self._extractor = extractor
+        self._metering = metering
+
+    @property
+    def name(self) -> str:
+        """See :attr:`Extractor.name`."""
+        return self._extractor.name
+
+    def edited_entities(self, window: Window, schema: MemorySchema) -> Sequence[EntityName] | None:
+        """See :meth:`Extractor.edited_entities`."""
+        return self._extractor.edited_entities(window, schema)
+
+    async def extract(self, window: Window, schema: MemorySchema, context: ExtractionContext) -> Extraction:
+        """See :meth:`Extractor.extract`."""
+        await self._metering.turn()
+        return await self._extractor.extract(window, schema, context)
+
+    async def close(self) -> None:
+        """See :meth:`Extractor.close`."""
+        await self._extractor.close()

@@ -1,0 +1,88 @@
+"""The progress of a re-extraction as numbers: share, windows left, budget left, time left, next step."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from control.reextraction import Estimate, Reextraction, RunBudget
+from models.llm.budget import Amount
+from models.llm.total_budget import Spent
+from runtime.kafka import TopicPartition
+from streams.operations.reextraction.progress import Progress, position_in
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+RUN = Reextraction(
+    generation="v2",
+    tenants=("acme",),
+    started_at=START,
+    started_by="a test",
+    budget=RunBudget(tokens=10_000, cost=2.0),
+    estimate=Estimate(windows=100, messages=400, calls=100, prompt_tokens=8_000, completion_tokens=2_000, cost=1.0),
+    first_position=50,
+    running_since=START,
+    position_then=50,
+)
+HALF = Progress(
+    run=RUN,
+    position=100,
+    end=150,
+    parked=0,
+    workers=1,
+    is_erasing=False,
+    spent=Spent(Amount(4_000, 0.5), 50),
+    at=START + timedelta(seconds=100),
+)
+
+
+def with_run(progress: Progress, **fields: object) -> Progress:
+    return replace(progress, run=progress.run.model_copy(update=fields))
+
+
+def test_half_of_the_way_is_half() -> None:
+    assert HALF.share == 0.5
+    assert HALF.windows_left == 50
+    assert HALF.left_s == pytest.approx(100.0)
+    assert (HALF.tokens_left, HALF.cost_left) == (6_000, 1.5)
+    assert not HALF.is_caught_up
+    assert HALF.advice == ""
+
+
+def test_the_rate_counts_from_the_last_resumption() -> None:
+    resumed = with_run(HALF, running_since=START + timedelta(seconds=80), position_then=90)
+    assert resumed.left_s == pytest.approx(100.0), "10 windows in 20 s, and 50 are left"
+    assert with_run(HALF, position_then=100).left_s is None, "there is no progress yet"
+    assert with_run(HALF, state="paused").left_s is None
+
+
+def test_parked_windows_are_not_done() -> None:
+    parked = replace(HALF, position=150, parked=3)
+    assert not parked.is_caught_up
+    assert parked.windows_left == 3
+    assert replace(parked, parked=0).is_caught_up
+
+
+def test_an_empty_history_is_caught_up() -> None:
+    empty = replace(with_run(HALF, first_position=0, position_then=0), position=0, end=0)
+    assert (empty.share, empty.windows_left, empty.left_s, empty.is_caught_up) == (1.0, 0, 0.0, True)
+
+
+def test_an_overspent_budget_has_nothing_left() -> None:
+    over = replace(HALF, spent=Spent(Amount(12_000, 2.5), 60))
+    assert (over.tokens_left, over.cost_left) == (0, 0.0)
+    free = with_run(HALF, budget=RunBudget())
+    assert (free.tokens_left, free.cost_left) == (None, None)
+
+
+def test_the_next_step_depends_on_the_state() -> None:
+    assert "generations work v2" in replace(HALF, workers=0).advice
+    assert "erasure" in replace(HALF, workers=0, is_erasing=True).advice
+    assert "generations switch TENANT v2" in replace(HALF, position=150).advice
+    assert "generations resume v2" in with_run(HALF, state="paused").advice
+    assert "generations cancel v2" in with_run(HALF, state="cancelling").advice
+    assert with_run(HALF, state="done").advice == ""
+
+
+def test_a_position_ends_with_its_partition() -> None:
+    ends = {TopicPartition("windows", 0): 5, TopicPartition("windows", 1): 7}
+    assert position_in(ends, {TopicPartition("windows", 0): 9}) == 5
