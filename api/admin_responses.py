@@ -38,6 +38,8 @@ class TenantView(ResponseModel):
     """Its time zone, and the markup that is removed from its messages; empty: neither."""
     retention: dict[str, str]
     """How long results of each type, and raw messages, are kept; empty: forever."""
+    redaction: dict[str, Any]
+    """The personal data that models do not see; empty: they see everything."""
     trust: dict[str, Any]
     """Its levels of trust in sources; empty: every source is normal."""
     keys: int

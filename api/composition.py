@@ -19,10 +19,12 @@ from api.stage_overview import StageOverview
 from api.webhooks.service import Webhooks
 from control import ControlWriter
 from control.key_usage import KeyUsage
+from control.redaction import TenantRedaction
 from control.tenants import follow_tenants
 from memory.errors import VarveError
 from memory.keys import encode_key
 from memory.records import Usage
+from memory.redaction import RedactionPolicy
 from memory.topics import MEMORIES, USAGE
 from models.embedding.build import GuardedEmbedder, build_embedder
 from models.embedding.port import Embedder
@@ -138,14 +140,15 @@ async def open_dependencies(
         usage = BackgroundUsage(producer=producer, topic=settings.topic(USAGE.name), max_pending=settings.service.max_pending_recalls)
         stack.push_async_callback(usage.close)
         # Rankings are not cached: an invalid reply would be reused for the same query.
-        proxy_model = build_recall_model(settings, settings.sift, redis=redis, usage=usage, purpose=SIFT)
+        build_model = partial(build_recall_model, settings, redis=redis, usage=usage, redaction_of=TenantRedaction(tenants).of)
+        proxy_model = build_model(settings.sift, purpose=SIFT)
         sift = Sift(llm=proxy_model, settings=settings.sift)
         stack.push_async_callback(sift.close)
         kept_s = settings.expansion.cache_ttl_s
-        expanding_model = build_recall_model(settings, settings.expansion, redis=redis, usage=usage, purpose=EXPANSION, cache_ttl_s=kept_s)
+        expanding_model = build_model(settings.expansion, purpose=EXPANSION, cache_ttl_s=kept_s)
         expansion = Expansion(llm=expanding_model, settings=settings.expansion)
         stack.push_async_callback(expansion.close)
-        selecting_model = build_recall_model(settings, settings.topics, redis=redis, usage=usage, purpose=TOPICS)
+        selecting_model = build_model(settings.topics, purpose=TOPICS)
         topics = TopicRetriever(PreparedStore(store, embedder), embedder, llm=selecting_model, settings=settings.topics)
         stack.push_async_callback(topics.close)
         tail = SessionTail(redis=redis, ttl_s=settings.redis.tail_ttl_s)
@@ -278,7 +281,14 @@ class BackgroundUsage:
 
 
 def build_recall_model(
-    settings: Settings, asked: RecallModelSettings, *, redis: GuardedRedis, usage: UsageSink, purpose: str, cache_ttl_s: float = 0
+    settings: Settings,
+    asked: RecallModelSettings,
+    *,
+    redis: GuardedRedis,
+    usage: UsageSink,
+    purpose: str,
+    redaction_of: Callable[[str], RedactionPolicy] | None = None,
+    cache_ttl_s: float = 0,
 ) -> LLM | None:
     """The LLM of a group of settings. None if it has no endpoint.
 
@@ -288,6 +298,7 @@ def build_recall_model(
         redis: Limits, budgets and cached replies, which all processes share.
         usage: Receives usage records.
         purpose: The purpose; each has a separate budget.
+        redaction_of: A tenant's policy for personal data in prompts. Default: nothing is redacted.
         cache_ttl_s: Lifetime of a cached reply, in seconds. 0: no cache.
 
     Raises:
@@ -311,6 +322,7 @@ def build_recall_model(
         settings.model_copy(update={"llm": llm, "budget": budget}),
         redis=redis,
         usage=usage,
+        redaction_of=redaction_of,
         budget_name=f"{purpose}-budget",
         key_variable=f"VARVE_{purpose.upper()}__API_KEY",
     )

@@ -120,6 +120,7 @@ _TENANT: Final = {
     "signing": {},
     "messages": {"time_zone": "Europe/Oslo"},
     "retention": {"messages": "1y"},
+    "redaction": {"kinds": ["email", "phone"]},
     "trust": {"sources": {"tool:browser": "untrusted"}},
     "keys": 1,
     "generation": "",

@@ -10,6 +10,7 @@ from contextlib import aclosing
 from typing import Any, Final
 
 from api.problems import RETRY_AFTER_S, ProblemError
+from control.redaction import TenantRedaction
 from control.tenants import TenantDirectory
 from extraction.errors import UnusableAnswerError
 from extraction.port import Extractor
@@ -109,5 +110,6 @@ class Previews:
             redis=self._redis,
             usage=UsageTopic(producer=self._producer, topic=settings.topic(USAGE.name)),
             budget_of=TenantBudgets(tenants=self._tenants, settings=settings).of,
+            redaction_of=TenantRedaction(self._tenants).of,
         )
         return build_extractor(settings, embedder=self._embedder, llm=llm)

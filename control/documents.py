@@ -19,6 +19,7 @@ from memory.keys import encode_key
 from memory.message_preparation import MessageSettings
 from memory.records.base import Value
 from memory.records.message import Name
+from memory.redaction import NO_REDACTION, RedactionPolicy
 from memory.retention import RetentionPolicy
 from runtime.settings import BudgetSettings, QuotaSettings
 
@@ -134,6 +135,8 @@ class Tenant(Document):
     """How long results of each type, and raw messages, are kept (:mod:`memory.retention`). Default: forever."""
     trust: TenantTrust = TenantTrust()
     """Trust in the sources of its memories (:mod:`memory.trust`)."""
+    redaction: RedactionPolicy = NO_REDACTION
+    """Personal data that models do not see."""
     webhooks: tuple[Webhook, ...] = ()
     """Receivers of the changes of its memories."""
     generation: str = ""

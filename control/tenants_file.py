@@ -42,6 +42,7 @@ from memory.errors import SchemaError
 from memory.message_preparation import MessageSettings
 from memory.records.base import problems_of
 from memory.records.message import Name
+from memory.redaction import NO_REDACTION, RedactionPolicy
 from memory.retention import RetentionPolicy
 from memory.schema import MemorySchema, load_schema
 from memory.schema.methods import MethodDocument, load_method
@@ -117,6 +118,7 @@ class FileTenant(_Part):
     messages: MessageSettings = MessageSettings()
     retention: RetentionPolicy | None = None
     """None: keep the log's retention. ``{}``: keep everything forever."""
+    redaction: RedactionPolicy = NO_REDACTION
     trust: TrustPolicy | None = None
     """Trust in the sources of its memories. None: keep the log's levels. ``{}``: every source is normal."""
     keys: tuple[FileApiKey, ...] | None = None
@@ -228,7 +230,7 @@ def _apply_tenant(
     draft: Draft, wanted: FileTenant, before: Tenant | None, schemas: dict[str, str | MemorySchema], folder: Path | None, now: datetime
 ) -> None:
     fields: dict[str, Any] = {"state": wanted.state, "weight": wanted.weight, "budget": wanted.budget, "quota": wanted.quota}
-    fields["messages"] = wanted.messages
+    fields["messages"], fields["redaction"] = wanted.messages, wanted.redaction
     if wanted.retention is not None:
         fields["retention"] = wanted.retention
     if wanted.trust is not None:
@@ -311,6 +313,7 @@ def exported_tenant(tenant: Tenant) -> dict[str, Any]:
         "signing": tenant.signing.model_dump(mode="json", exclude_none=True),
         "messages": tenant.messages.model_dump(mode="json", exclude_defaults=True),
         "retention": tenant.retention,
+        "redaction": tenant.redaction.model_dump(mode="json", exclude_defaults=True),
         "trust": tenant.trust.policy.model_dump(mode="json", exclude_defaults=True),
         "keys": [_exported_key(each) for each in tenant.keys],
         "generation": tenant.generation,

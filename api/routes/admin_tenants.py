@@ -23,6 +23,7 @@ from control.message_signing import KeyId
 from control.tenant_changes import add_tenant, change_signing, remove_tenant, set_tenant
 from memory.message_preparation import MessageSettings
 from memory.records.message import Name
+from memory.redaction import NO_REDACTION, RedactionPolicy
 from memory.retention import RetentionPolicy
 from runtime.seals import Keyring
 from runtime.settings import BudgetSettings, QuotaSettings
@@ -47,9 +48,12 @@ class _Fields(RequestModel):
     retention: RetentionPolicy = Field(default_factory=dict)
     """How long results of each type are kept: `12h`, `90d`, `8w`, `1y`. `messages` names the raw messages, `*` every other type."""
 
+    redaction: RedactionPolicy = NO_REDACTION
+    """The personal data that models do not see: placeholders take its place in prompts."""
+
     def given(self) -> dict[str, Any]:
         """The fields that the body contains."""
-        names = ("weight", "budget", "quota", "messages", "retention", "state")
+        names = ("weight", "budget", "quota", "messages", "retention", "redaction", "state")
         return {name: getattr(self, name) for name in names if name in self.model_fields_set}
 
 

@@ -5,6 +5,7 @@ from typing import Final
 
 from threadpoolctl import threadpool_limits
 
+from memory.redaction import RedactionPolicy
 from models.embedding.embedder import BatchedEmbedder, EmbeddingBackend
 from models.embedding.port import Embedder, Embedding
 from models.errors import ModelConfigurationError, TransientModelError
@@ -120,13 +121,18 @@ def _backend(settings: EmbeddingSettings, cache: Path) -> EmbeddingBackend:
         case "openai":
             from models.embedding.endpoint import EndpointBackend
 
-            return EndpointBackend(
+            endpoint = EndpointBackend(
                 base_url=settings.base_url or "",
                 model=settings.model,
                 dimension=settings.dimension,
                 api_key=settings.api_key.get_secret_value() if settings.api_key else None,
                 max_chars=settings.max_chars,
             )
+            if not settings.redact:
+                return endpoint
+            from models.redaction.embedding import RedactingBackend
+
+            return RedactingBackend(endpoint, policy=RedactionPolicy(kinds=settings.redact))
         case "fastembed":
             from models.embedding.fastembed import FastembedBackend
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from memory.redaction import RedactionPolicy
 from models.errors import ModelConfigurationError
 from models.llm.budget import Budget, BudgetLedger
 from models.llm.cache import AnswerCache
@@ -28,6 +29,7 @@ def build_llm(
     budget_of: Callable[[str], BudgetSettings] | None = None,
     clock: Clock | None = None,
     metrics: LLMMetrics | None = None,
+    redaction_of: Callable[[str], RedactionPolicy] | None = None,
     budget_name: str = "budget",
     budget: Budget | None = None,
     key_variable: str = "VARVE_LLM__API_KEY",
@@ -41,6 +43,7 @@ def build_llm(
         budget_of: A tenant's own budget; the settings' unless given.
         clock: The machine's unless given.
         metrics: The process's unless given.
+        redaction_of: A tenant's policy for personal data in prompts. Default: nothing is redacted.
         budget_name: See :class:`models.llm.budget.BudgetLedger`.
         budget: The budget of all calls, in place of the tenants' daily ones. Default: the daily ones.
         key_variable: The environment variable that sets the first endpoint's key.
@@ -62,7 +65,7 @@ def build_llm(
         )
     redis = redis or GuardedRedis(client=None, prefix=settings.redis.prefix)
     primary = EndpointSettings(base_url=llm.base_url, api_key=llm.api_key, model=llm.model)
-    return LLMGateway(
+    gateway = LLMGateway(
         endpoints=[
             _guarded(each, settings, redis, clock, key_variable=variable)
             for each, variable in [(primary, key_variable), *((each, "api_key in VARVE_LLM__FALLBACKS") for each in llm.fallbacks)]
@@ -75,6 +78,11 @@ def build_llm(
         clock=clock,
         hedge_after_s=llm.hedge_after_s,
     )
+    if redaction_of is None:
+        return gateway
+    from models.redaction.llm import RedactingLLM
+
+    return RedactingLLM(gateway, policy_of=redaction_of)
 
 
 def _guarded(address: EndpointSettings, settings: Settings, redis: GuardedRedis, clock: Clock, *, key_variable: str) -> "GuardedEndpoint":

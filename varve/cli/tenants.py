@@ -78,6 +78,13 @@ def set_fields(
             help='JSON: how long to keep each type, and raw messages, such as {"chat": "90d", "messages": "1y", "*": "2y"}; {} keeps all.'
         ),
     ] = None,
+    redaction: Annotated[
+        str | None,
+        typer.Option(
+            help='JSON: personal data that models do not see, such as {"kinds": ["email", "phone", "iban", "card", "ip", "national_id"], '
+            '"restore": true, "region": "NO"}; {} shows them everything.'
+        ),
+    ] = None,
     by: ByOption = None,
     data: DataOption = None,
 ) -> None:
@@ -85,7 +92,7 @@ def set_fields(
     from control.tenant_changes import set_tenant
 
     given = {"weight": weight, "budget": _from_json(budget), "quota": _from_json(quota), "messages": _from_json(messages)}
-    given["retention"] = _from_json(retention)
+    given |= {"retention": _from_json(retention), "redaction": _from_json(redaction)}
     fields = {name: value for name, value in given.items() if value is not None}
     named, document = None if schema is None else schema_argument(schema), method_argument(method)
     write_control(

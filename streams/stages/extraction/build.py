@@ -3,6 +3,7 @@
 from contextlib import AsyncExitStack
 from functools import partial
 
+from control.redaction import TenantRedaction
 from control.tenants import TenantDirectory
 from extraction.build import build_extractor
 from memory.topics import USAGE, WINDOWS
@@ -64,6 +65,7 @@ async def build(
         redis=redis,
         usage=usage,
         budget_of=TenantBudgets(tenants=tenants, settings=settings).of,
+        redaction_of=TenantRedaction(tenants).of,
         budget=None if metering is None else metering.budget,
     )
     extractor = build_extractor(settings, embedder=embedder, llm=llm, own_metrics=metrics)

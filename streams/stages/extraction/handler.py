@@ -22,6 +22,7 @@ from memory.topics import EXTRACTIONS, MESSAGES, WINDOWS
 from memory.trust import names_origins, with_sources
 from models.embedding.handover import VectorHandover
 from models.errors import BudgetExceededError, InputRefusedError, ModelConfigurationError, ModelError, TransientModelError
+from models.redaction.windows import redacted_window
 from retrieval.pipeline import RecallPipeline
 from runtime.clocks import Clock, SystemClock
 from runtime.errors import RedisUnavailableError
@@ -130,6 +131,13 @@ class ExtractionHandler:
         if window is None or self._is_erased(window, record):
             self._records.labels("extraction", "erased").inc()
             return []
+        redaction = tenant_of(self._tenants, window.tenant).redaction
+        if redaction.kinds and not redaction.restore:
+            try:
+                window = await asyncio.to_thread(redacted_window, window, redaction)
+            except ModelConfigurationError as error:
+                # The worker lacks the libraries: nothing is extracted until it has them.
+                raise TransientError(str(error), dependency="redaction", concerns_record=False, counts_as_attempt=False) from error
         if window.revision and self._forget_answers is not None:
             # They were made from a text that was edited, deleted or erased. Those of a shared window are cached by the window.
             with suppress(RedisUnavailableError):

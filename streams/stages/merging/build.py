@@ -2,6 +2,7 @@
 
 from contextlib import AsyncExitStack
 
+from control.redaction import TenantRedaction
 from control.tenants import TenantDirectory
 from memory.topics import MERGES, USAGE
 from models.llm.build import build_llm
@@ -30,7 +31,8 @@ async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack,
     redis = await resources.enter_async_context(open_redis(settings.redis))
     producer = await resources.enter_async_context(Producer(kafka=settings.kafka))
     usage = UsageTopic(producer=producer, topic=settings.topic(USAGE.name))
-    llm = build_llm(settings, redis=redis, usage=usage, budget_of=TenantBudgets(tenants=tenants, settings=settings).of)
+    budgets, redaction = TenantBudgets(tenants=tenants, settings=settings), TenantRedaction(tenants)
+    llm = build_llm(settings, redis=redis, usage=usage, budget_of=budgets.of, redaction_of=redaction.of)
     if llm is not None:
         resources.push_async_callback(llm.close)
     nearest = OpenedOnce(settings, resources, clock=SystemClock())

@@ -94,9 +94,9 @@ async def test_an_injected_instruction_enters_no_profile(leased: Settings, store
         {"text": page, "metadata": {"source": "example.org"}},
     )
     await _trust(leased, {"tool:*": "untrusted", "source:example.org": "untrusted"})
-    await apply_trust(leased, by="test")
-    await _say(leased, "s-1", *turns)
     async with serving(leased):
+        await apply_trust(leased, by="test")
+        await _say(leased, "s-1", *turns)
         await caught_up(leased)
         found = await _contents(store)
         assert any("Lisbon" in each.content for each in found.values() if each.kind == "entity"), "the user's own words count"
