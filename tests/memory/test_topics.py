@@ -22,7 +22,7 @@ def test_messages_are_kept_for_ever_uncompacted() -> None:
 
 def test_marked_topics_are_compacted_and_kept_for_ever() -> None:
     marked = [spec for spec in topics.ALL if spec.mark]
-    assert marked == [topics.WINDOWS, topics.EXTRACTIONS]
+    assert marked == [topics.WINDOWS, topics.EXTRACTIONS, topics.READS]
     assert {(spec.cleanup, spec.retention_ms) for spec in marked} == {("compact", -1)}
 
 
@@ -35,7 +35,7 @@ def test_only_marked_topics_are_compacted_with_every_record_kept() -> None:
 
 def test_what_a_tombstone_names_is_compacted_in_time() -> None:
     """Kafka closes a segment by time alone where little is written, and compacts closed segments alone."""
-    for spec in (topics.WINDOWS, topics.EXTRACTIONS, topics.MERGED, topics.MEMORIES):
+    for spec in (topics.WINDOWS, topics.EXTRACTIONS, topics.READS, topics.MERGED, topics.MEMORIES):
         assert spec.config["max.compaction.lag.ms"] == str(topics.COMPACTION_LAG_MS)
         assert int(spec.config["segment.ms"]) < topics.COMPACTION_LAG_MS
 
