@@ -16,7 +16,7 @@ from typing import Final
 from aiokafka.structs import OffsetAndMetadata
 
 from control.unfinished_erasures import require_no_erasure
-from memory.topics import EXTRACTIONS, MESSAGES, RECALLS
+from memory.topics import EXTRACTIONS, MESSAGES, READS, RECALLS
 from runtime.kafka import ConsumerGroups, KafkaOffsets, Producer, TopicPartition, check_topics, create_topics
 from runtime.kafka.bulk import delete_topics, read_range, set_topic_config, topic_partitions
 from runtime.kafka.topics import broker_config, create_topic, delete_before
@@ -45,7 +45,7 @@ from streams.operations.growth.rows import TABLES
 from streams.resetting import resetting
 from streams.stages.catalog import STAGES
 
-LATE: Final = (MESSAGES, EXTRACTIONS, RECALLS)
+LATE: Final = (MESSAGES, EXTRACTIONS, RECALLS, READS)
 """Topics to which producers and the query service may append while and after the stages are stopped."""
 
 Notice = Callable[[str], None]
