@@ -63,7 +63,7 @@ def score_answers_only() -> None:
     """Makes TRL compute the probabilities of answers only, on all devices.
 
     TRL 1.16 does so on GPUs. On processors it also projects each position of the prompt to the vocabulary: with Gemma's 262,144 words,
-    four fifths of the time of an update. The function that decides this is private: in a version of TRL without it, this has no effect.
+    most of the time of an update. The function that decides this is private: in a version of TRL without it, this has no effect.
     """
     trl_utils._use_triton = _scores_labels_only  # noqa: SLF001
 
