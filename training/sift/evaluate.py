@@ -91,7 +91,9 @@ def run(arguments: argparse.Namespace) -> Iterator[str]:
     proxies = [_proxy(each, True, arguments) for each in arguments.proxy] + [_proxy(each, False, arguments) for each in arguments.direct]
     folder.begin("evaluate", {**{name: getattr(arguments, name) for name in _CONFIG}, "test": folder.digest(TEST)})
     chosen = judged_examples(folder, number=arguments.examples, seed=arguments.seed)
-    rankers: list[Method] = [*(arguments.baseline or BASELINES), *([EXPAND] if arguments.expand else [])]
+    rankers: list[Method] = list(arguments.baseline or BASELINES)
+    if arguments.expand:
+        rankers.append(EXPAND)
     methods = [*rankers, *(each.name for each in proxies)]
     with ExitStack() as open_models:
         expanding = answering = None
