@@ -83,15 +83,6 @@ class Writer(Protocol):
         """See :meth:`Checkpointer.commit`."""
         ...
 
-    async def flush(self) -> None:
-        """Commits the offset that a writer has put off. Called when no record has arrived for a moment, and at the end.
-
-        Raises:
-            TransientError: As :meth:`Checkpointer.commit`.
-            FencedError: As :meth:`Checkpointer.commit`.
-        """
-        ...
-
     async def stop(self) -> None:
         """See :meth:`Checkpointer.stop`."""
         ...
@@ -245,9 +236,6 @@ class Checkpointer:
         except KafkaUnavailableError as error:
             raise TransientError(str(error), dependency="kafka") from error
         return max(written[len(outputs) :], default=NO_OFFSET)
-
-    async def flush(self) -> None:
-        """Does nothing: every commit takes effect at once."""
 
     async def stop(self) -> None:
         """Aborts the open transaction, and closes producer and table."""

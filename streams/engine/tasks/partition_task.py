@@ -17,9 +17,7 @@ from streams.engine.tasks.task_state import TaskState
 from streams.errors import FencedError, TransientError
 
 IDLE_S: Final = 0.25
-"""Time without records after which the task looks for lost records."""
-SETTLED_WAITS: Final = 3
-"""Such times in a row after which it moves the group's offset over the log's last markers, in a transaction of its own."""
+"""Time without records after which the task looks for lost records, and moves the group's offset over the log's last markers."""
 
 
 class PartitionTask(ABC):
@@ -174,7 +172,10 @@ class PartitionTask(ABC):
                     self._advance(TaskState.RUNNING)
                     await self._hold.go_on(self._next_offset)
                     await self._on_running()
-                    await self._handle_all()
+                    while not self._is_finished:
+                        if not await self._handle_next() and not await self._wait_for_work():
+                            await self._hold.check(self._next_offset)
+                            await self._commit_position()
                 except LogGapError as error:
                     self._advance(TaskState.RESTORING)
                     self._on_gap()
@@ -188,24 +189,6 @@ class PartitionTask(ABC):
             raise
         finally:
             await self._writer.stop()
-
-    async def _handle_all(self) -> None:
-        """Handles what arrives until the task ends."""
-        quiet_waits = 0
-        while not self._is_finished:
-            if await self._handle_next():
-                quiet_waits = 0
-            elif not await self._wait_for_work():
-                quiet_waits += 1
-                await self._hold.check(self._next_offset)
-                if quiet_waits >= SETTLED_WAITS:
-                    await self._commit_position()
-                    await self._flush()
-        await self._flush()
-
-    async def _flush(self) -> None:
-        if self._may_write():
-            await self._writer.flush()
 
     async def _wait_for_work(self) -> bool:
         """Waits for a moment; returns whether anything has arrived."""

@@ -5,9 +5,6 @@ longer than the feed keeps its tombstones has memories that were deleted, and no
 
 So the store has a mark for each partition of the feed: the position of the last record up to which it is complete. It is written before the
 group's offset is committed, and the commit's metadata names a record that the mark covers. A restore of the partition compares the two.
-
-A step of this stage only moves the group's offset, and a repeated write changes nothing. So the offset may follow later: it is committed
-once for the steps of some seconds, since a transaction costs the broker and this process more than the writing of a small batch.
 """
 
 import time
@@ -22,11 +19,9 @@ from stores.indexing.writer import IndexWriter
 from stores.position import FeedPosition
 from streams.engine.failures.data_loss import DataLoss
 from streams.engine.state.partition_state import RowStore, StateChange
-from streams.engine.tasks.checkpointer import NO_OFFSET, Compaction, Writer
+from streams.engine.tasks.checkpointer import Compaction, Writer
 from streams.errors import TransientError
 
-PUT_OFF_S: Final = 2.0
-"""Longest time for which a step's offset is put off. A worker that dies repeats the writes of this time."""
 _EMBEDDED: Final = "(of `varve dev`: stop it, and add --embedded)"
 
 
@@ -81,20 +76,8 @@ class StorePlace:
         return self.unread.written_ms < tombstones_since_ms or self.unread.offset > self.start
 
 
-@dataclass(frozen=True, slots=True)
-class _PutOff:
-    """An offset that is not committed yet."""
-
-    next_offset: int
-    last: OffsetAndTimestamp | None
-    since: float
-    """When the first step was put off, by the monotonic clock."""
-
-
 class StoreWatermarkGuard:
     """Writer of one partition that refuses to start while the store lacks records that the group has handled.
-
-    It commits offsets at most once in :data:`PUT_OFF_S` while records arrive.
 
     Args:
         writer: Commits.
@@ -102,21 +85,11 @@ class StoreWatermarkGuard:
         index: Reads the store's marks.
         offsets: Reads the feed; started.
         clock: The wall clock, in seconds since the epoch.
-        monotonic: Seconds that never go back.
     """
 
     def __init__(
-        self,
-        writer: Writer,
-        *,
-        source: TopicPartition,
-        index: IndexWriter,
-        offsets: KafkaOffsets,
-        clock: Callable[[], float] = time.time,
-        monotonic: Callable[[], float] = time.monotonic,
+        self, writer: Writer, *, source: TopicPartition, index: IndexWriter, offsets: KafkaOffsets, clock: Callable[[], float] = time.time
     ) -> None:
-        self._put_off: _PutOff | None = None
-        self._monotonic = monotonic
         self._writer = writer
         self._source = source
         self._index = index
@@ -153,13 +126,7 @@ class StoreWatermarkGuard:
             raise TransientError(str(error), dependency="kafka") from error
         if problem is not None:
             raise TransientError(problem, dependency="store")
-        put_off = self._put_off
-        if put_off is None or (next_offset is not None and next_offset >= put_off.next_offset):
-            self._put_off = None
-            return next_offset
-        # The records up to there are in the store, and the worker does not fetch them again.
-        await self.flush()
-        return put_off.next_offset
+        return next_offset
 
     async def find_gap(self) -> DataLoss | None:
         """See :meth:`Writer.find_gap`."""
@@ -174,32 +141,9 @@ class StoreWatermarkGuard:
         last: OffsetAndTimestamp | None = None,
         note: str = "",
     ) -> int:
-        """See :meth:`Writer.commit`. The metadata names no record beyond the store's mark: a dead-lettered record, for example.
-
-        A step without outputs is put off.
-        """
-        if last is not None and not self._index.holds(self._source.partition, last.offset):
-            last = None
-        earlier = self._put_off
-        if last is None and earlier is not None:
-            last = earlier.last
-        if not outputs and not rows and not note and next_offset is not None:
-            now = self._monotonic()
-            self._put_off = _PutOff(next_offset, last, now if earlier is None else earlier.since)
-            if now - self._put_off.since >= PUT_OFF_S:
-                await self.flush()
-            return NO_OFFSET
-        written = await self._writer.commit(outputs, rows, next_offset=next_offset, last=last, note=note)
-        if next_offset is not None:
-            self._put_off = None
-        return written
-
-    async def flush(self) -> None:
-        """See :meth:`Writer.flush`."""
-        put_off = self._put_off
-        if put_off is not None:
-            await self._writer.commit([], [], next_offset=put_off.next_offset, last=put_off.last)
-            self._put_off = None
+        """See :meth:`Writer.commit`. The metadata names no record beyond the store's mark: a dead-lettered record, for example."""
+        is_covered = last is not None and self._index.holds(self._source.partition, last.offset)
+        return await self._writer.commit(outputs, rows, next_offset=next_offset, last=last if is_covered else None, note=note)
 
     async def stop(self) -> None:
         """See :meth:`Writer.stop`."""
@@ -208,11 +152,10 @@ class StoreWatermarkGuard:
     async def _problem(self, next_offset: int | None) -> str | None:
         mark = await self._index.read_mark(self._source.partition)
         start = max(next_offset or 0, 0 if mark is None else mark.offset + 1)
-        put_off = None if self._put_off is None else self._put_off.last
         place = StorePlace(
             partition=self._source.partition,
             mark=mark,
-            handled=put_off or self._writer.last_handled,
+            handled=self._writer.last_handled,
             start=start,
             unread=(await self._offsets.stamps({self._source: start})).get(self._source),
         )

@@ -173,9 +173,6 @@ class ScriptedWriter:
             raise TransientError("no answer", dependency="kafka")
         return len(self.log.commits) if rows else NO_OFFSET
 
-    async def flush(self) -> None:
-        """Nothing was put off."""
-
     async def stop(self) -> None:
         self.is_stopped = True
 

@@ -3,7 +3,7 @@
 import shutil
 import signal
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack
 from pathlib import Path
 
@@ -20,11 +20,11 @@ from stores.build import build_store
 from stores.indexing.writer import IndexWriter
 from stores.port import TenantScope
 from stores.position import FeedPosition
-from streams.engine.tasks.checkpointer import NO_OFFSET, Checkpointer
+from streams.engine.tasks.checkpointer import Checkpointer
 from streams.errors import TransientError
 from streams.operations.replay import ReplayStart, replay
 from streams.stages.catalog import STAGES
-from streams.stages.index.store_watermark import PUT_OFF_S, StorePlace, StoreWatermarkGuard
+from streams.stages.index.store_watermark import StorePlace, StoreWatermarkGuard
 from tests.stores.edge_owner_process import EdgeOwnerProcess
 from tests.streams.flow import TENANT, flow_settings, serving
 from tests.streams.harness import until
@@ -117,9 +117,7 @@ async def _contents(settings: Settings) -> set[str]:
         await store.close()
 
 
-async def _taken_over(
-    settings: Settings, stack: AsyncExitStack, *, days_later: float = 0.0, monotonic: Callable[[], float] = time.monotonic
-) -> StoreWatermarkGuard:
+async def _taken_over(settings: Settings, stack: AsyncExitStack, *, days_later: float = 0.0) -> StoreWatermarkGuard:
     """A worker's writer of the first partition, as far as it can be had."""
     store = build_store(settings)
     stack.push_async_callback(store.close)
@@ -133,7 +131,6 @@ async def _taken_over(
         index=IndexWriter(store=store, embedder=embedder),
         offsets=offsets,
         clock=lambda: time.time() + days_later * 86_400,
-        monotonic=monotonic,
     )
     stack.push_async_callback(writer.stop)
     await writer.initialize()
@@ -192,57 +189,6 @@ async def test_an_index_that_was_away_too_long_waits(settings: Settings, stack: 
     await _taken_over(settings, stack)
     with pytest.raises(TransientError, match="tombstones of memories deleted since may no longer be in the feed"):
         await _taken_over(settings, stack, days_later=31)
-
-
-async def _committed(settings: Settings) -> int | None:
-    source = TopicPartition(settings.topic("memories"), 0)
-    async with KafkaOffsets(kafka=settings.kafka) as offsets:
-        return (await offsets.committed_offsets(STAGES["index"].group(settings.kafka.topic_prefix), [source.topic])).get(source)
-
-
-@pytest.mark.integration
-async def test_offsets_of_some_seconds_are_committed_together(settings: Settings, stack: AsyncExitStack) -> None:
-    await _tell(settings, (0, "Ada likes tea"))
-    await _index(settings)
-    begun = await _committed(settings)
-    assert begun is not None
-    now = 100.0
-    writer = await _taken_over(settings, stack, monotonic=lambda: now)
-    for step in range(1, 4):
-        assert await writer.commit([], [], next_offset=begun + step) == NO_OFFSET
-        now += PUT_OFF_S / 3 - 0.01
-    assert await _committed(settings) == begun
-    assert await writer.initialize() == begun + 3, "the worker does not fetch them again"
-    assert await _committed(settings) == begun + 3
-    await writer.commit([], [], next_offset=begun + 4)
-    now += PUT_OFF_S
-    await writer.commit([], [], next_offset=begun + 5)
-    assert await _committed(settings) == begun + 5
-    await writer.commit([], [], next_offset=begun + 6)
-    await writer.flush()
-    assert await _committed(settings) == begun + 6
-
-
-@pytest.mark.integration
-async def test_store_without_put_off_records_is_refused(settings: Settings, edge: EdgeOwnerProcess, stack: AsyncExitStack) -> None:
-    await _tell(settings, (0, "Ada likes tea"))
-    await _index(settings)
-    edge.stop(signal.SIGTERM)
-    backup = shutil.copytree(edge.folder, edge.folder.with_name("backup"))
-    edge.start()
-    await _tell(settings, (1, "Ada lives in Paris"))
-    store, now_ms = build_store(settings), round(time.time() * 1000)
-    stack.push_async_callback(store.close)
-    await store.set_checkpoint(FeedPosition(0, 1, now_ms))
-    writer = await _taken_over(settings, stack)
-    await writer.commit([], [], next_offset=2, last=OffsetAndTimestamp(1, now_ms))
-    edge.stop(signal.SIGTERM)
-    shutil.rmtree(edge.folder)
-    shutil.copytree(backup, edge.folder)
-    edge.start()
-    with pytest.raises(TransientError, match="run `varve replay index --partition 0 --from-offset 1`"):
-        await writer.initialize()
-    assert await _committed(settings) == 1
 
 
 def _retries() -> float:
