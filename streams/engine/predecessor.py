@@ -58,5 +58,5 @@ class MemberNote:
     def _read(self) -> str:
         try:
             return self._file.read_text()
-        except FileNotFoundError:
+        except (OSError, UnicodeDecodeError):
             return ""
