@@ -1,5 +1,6 @@
 """Prometheus metrics of a process."""
 
+import math
 import shutil
 from functools import lru_cache
 from pathlib import Path
@@ -197,8 +198,8 @@ class Metrics:
 
     def watch_disk(self, folder: Path) -> None:
         """Reports the free space and size of a folder's disk, read when the metrics are rendered."""
-        self.disk_free_bytes.set_function(lambda: shutil.disk_usage(folder).free)
-        self.disk_size_bytes.set_function(lambda: shutil.disk_usage(folder).total)
+        self.disk_free_bytes.set_function(lambda: _disk_usage(folder)[0])
+        self.disk_size_bytes.set_function(lambda: _disk_usage(folder)[1])
 
     def render(self) -> bytes:
         """All metrics in Prometheus' text format."""
@@ -218,3 +219,12 @@ class Metrics:
 def metrics() -> Metrics:
     """The metrics of this process."""
     return Metrics()
+
+
+def _disk_usage(folder: Path) -> tuple[float, float]:
+    """Free space and size of a folder's disk, in bytes. Without the folder both are NaN: the other metrics are still reported."""
+    try:
+        usage = shutil.disk_usage(folder)
+    except OSError:
+        return math.nan, math.nan
+    return usage.free, usage.total

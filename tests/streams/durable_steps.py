@@ -28,11 +28,11 @@ class Killed(BaseException):
 
 
 @contextmanager
-def killed_after(step: int | None, *further: tuple[Any, str]) -> Iterator[list[str]]:
+def killed_after(step: int | str | None, *further: tuple[Any, str]) -> Iterator[list[str]]:
     """Ends whatever runs in the block once it has taken so many durable steps.
 
     Args:
-        step: How many; None: it runs to its end.
+        step: How many, or the name of the step; None: it runs to its end.
         further: More methods that count as a step, each with its owner.
 
     Yields:
@@ -42,7 +42,7 @@ def killed_after(step: int | None, *further: tuple[Any, str]) -> Iterator[list[s
 
     def note(name: str) -> None:
         taken.append(name)
-        if len(taken) == step:
+        if step in (len(taken), name):
             raise Killed(name)
 
     def counted(owner: Any, name: str) -> Any:

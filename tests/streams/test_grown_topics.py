@@ -92,7 +92,7 @@ async def _grown(settings: Settings) -> Settings:
 async def _killed_often(settings: Settings) -> set[str]:
     """Kills the command again and again, each time later, then lets it run to its end; returns the steps after which it was killed."""
     killed_at = set()
-    for step in (1, 1, 2, 6, 9, 12, 17, 50, 72, 76, 80, None):
+    for step in (1, 1, 2, 6, 9, 12, 17, 50, 72, 76, "alter_configs", None):
         further = ((AIOKafkaAdminClient, "delete_topics"), (AIOKafkaAdminClient, "alter_configs"), (BulkWriter, "flush"))
         with killed_after(step, *further) as taken:
             try:
