@@ -28,6 +28,7 @@ _TEXTS: Final = {
     r"^[0-9]{1,9}/[0-9]{1,18}$": "0/0",
     r"^([0-9]{1,9})\.[0-9]{1,9}$": "1.0",
     "^[0-9a-f]{64}$": "0" * 64,
+    "^[A-Z]{2}$": "DE",
 }
 _KEY: Final = "k"
 """The property of an object with arbitrary properties."""

@@ -153,7 +153,7 @@ async def test_tenants_are_listed_page_by_page(operating: Operating) -> None:
     while after is not None:
         page = await operating.done("GET", "/tenants", after=after, limit=2)
         assert len(page["tenants"]) <= 2
-        found += [each["id"] for each in page["tenants"]]
+        found += [each["id"] for each in page["tenants"] if each["id"].startswith("page-")]
         after = page["next"]
     assert found == ["page-1", "page-2", "page-3"]
 

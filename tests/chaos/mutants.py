@@ -713,7 +713,7 @@ MUTANTS: Final = (
         "previous=in_force,",
         (TEST_FORMER,),
     ),
-    Mutant("what a schema lacks forgotten", EVENTS, ", former=former)", ")", (TEST_FORMER,)),
+    Mutant("what a schema lacks forgotten", EVENTS, ", former=former, trust=trust)", ", trust=trust)", (TEST_FORMER,)),
     Mutant("what a schema lacks kept behind a drop", EVENTS, "() if is_dropped else former_part", "former_part", (TEST_FORMER,)),
     Mutant("what earlier windows founded unknown", SIMILAR_KEYS, "present = [*noted, *(", "present = [*(", (TEST_SIMILAR_KEYS,)),
     Mutant("one user's things another's", SIMILAR_KEYS, "place.user if belongs_to_user else None", "None", (TEST_SIMILAR_KEYS,)),

@@ -82,7 +82,6 @@ async def test_the_watch_reports_evictions_and_the_policy(redis: GuardedRedis, a
     watch = RedisWatch(redis=redis, metrics=metrics)
     await watch.read_once()
     assert not redis.has_evicted
-    await write_tail(redis, "s", 1)
     await admin.config_set("maxmemory-policy", "allkeys-lru")
     await admin.config_set("maxmemory", (await admin.info("memory"))["used_memory"] + 200_000)
     for number in range(200):
@@ -91,8 +90,9 @@ async def test_the_watch_reports_evictions_and_the_policy(redis: GuardedRedis, a
         await watch.read_once()
     assert {entry["event"] for entry in logs} == {"redis_evicts_keys", "redis_policy_deletes_keys"}
     assert redis.has_evicted
+    # Redis chooses among a sample of keys, so no tail is evicted for certain; a missing one may have been.
     with pytest.raises(RedisUnavailableError, match="noeviction"):
-        await SessionTail(redis=redis).read("acme", "s")
+        await SessionTail(redis=redis).read("acme", "missing")
     page = metrics.render().decode()
     assert "varve_redis_evicted_keys 0.0" not in page
     assert "varve_redis_refuses_writes 0.0" in page
