@@ -17,7 +17,7 @@ from models.credentials import CredentialOwner
 from models.errors import ModelConfigurationError, ModelError, ModelTimeoutError, TransientModelError
 from models.llm.capabilities import Capabilities, CapabilityNegotiation, ResponseFormat
 from models.llm.port import LLMRequest, LLMUsage
-from models.llm.streaming import Chunk, ChunkStream, FinishReason, chunk_stream, read_chunk
+from models.llm.streaming import Chunk, ChunkStream, FinishReason, chunk_stream, close_stream, read_chunk
 from models.openai_errors import error_for_status, error_message, model_error
 from runtime.clocks import Clock
 
@@ -144,7 +144,7 @@ class Endpoint:
         finally:
             # However the connection closes, the answer or its error is known by now.
             with suppress(Exception):
-                await stream.close()
+                await close_stream(stream)
 
     async def close(self) -> None:
         """Closes the connections."""

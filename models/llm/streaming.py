@@ -1,6 +1,6 @@
 """Reading a streamed answer: endpoints keep to OpenAI's form only more or less, and some do not stream though they were asked to."""
 
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
@@ -75,6 +75,18 @@ async def chunk_stream(response: AsyncStream[ChatCompletionChunk]) -> ChunkStrea
     choices = answer.get("choices")
     first = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else {}
     return UnstreamedAnswer({**answer, "choices": [{**first, "delta": first.get("message")}] if first else []})
+
+
+async def close_stream(stream: ChunkStream) -> None:
+    """Closes a stream that may not have been read to its end.
+
+    The client's stream and its generators refer to each other. If its own ``close`` alone is called, they remain until a garbage
+    collection, which may find them half closed and reports an error that nobody can catch.
+    """
+    iterator = getattr(stream, "_iterator", None)
+    if isinstance(iterator, AsyncGenerator):
+        await iterator.aclose()
+    await stream.close()
 
 
 def read_chunk(chunk: object) -> Chunk:

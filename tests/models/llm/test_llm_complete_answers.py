@@ -1,7 +1,10 @@
 """A request may say when its answer is complete: the call ends there, and thoughts in a field of their own are returned."""
 
 import asyncio
+import gc
 from dataclasses import replace
+from types import AsyncGeneratorType
+from typing import Any
 
 import pytest
 
@@ -24,6 +27,22 @@ async def test_a_call_ends_where_its_answer_is_complete(
     await until(lambda: endpoint.outcomes["hung_up"] == 1, "the endpoint is hung up on")
     assert (answer.text, answer.finish_reason, answer.is_estimated) == ("<ranking>1,0</ranking>", "stop", True)
     assert usages.records[0].completion_tokens < 100
+
+
+async def test_a_call_that_ends_early_leaves_no_generators(serve: Serve, until: Until, llm_of: BuildLLM, ask: BuildRequest) -> None:
+    endpoint = await serve(Plan(token_s=0.001), answer="<ranking>1,0</ranking> and " + "so on " * 20_000)
+    gc.collect()
+    gc.disable()
+    try:
+        await llm_of(endpoint, max_completion_tokens=20_000).complete(ask(complete_at=end_of))
+        await until(lambda: not open_generators_of("openai", "httpx", "httpx2"), "the client's generators end without a garbage collection")
+    finally:
+        gc.enable()
+
+
+def open_generators_of(*packages: str) -> list[AsyncGeneratorType[Any, Any]]:
+    found = [each for each in gc.get_objects() if isinstance(each, AsyncGeneratorType) and each.ag_frame is not None]
+    return [each for each in found if any(f"/{package}/" in each.ag_code.co_filename for package in packages)]
 
 
 async def test_the_endpoints_own_count_is_awaited(serve: Serve, llm_of: BuildLLM, ask: BuildRequest) -> None:
