@@ -26,7 +26,7 @@ from varve.embedded.ports import HOST
 ROOT: Final = Path(__file__).parents[2]
 IMAGES: Final = ROOT / "tests" / "deploy" / "compose"
 BASE: Final = ("buildah", "bud", "--isolation", "chroot", "--network", "host", "--format", "docker", "--pull-never")
-STAND_INS: Final = {"Kafka": "docker.io/apache/kafka:4.3.0", "Redis": "docker.io/library/redis:7", "Edge": "localhost/varve-edge"}
+STAND_INS: Final = {"Kafka": "apache/kafka:4.3.0", "Redis": "redis:7", "Edge": "localhost/varve-edge"}
 SERVICES: Final = ("service", *STAGES)
 USERS: Final = 20
 MESSAGES: Final = 400
