@@ -2,16 +2,15 @@
 
 import random
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Final
 
 from api.authentication import Caller
-from memory.errors import VarveError
+from api.background_records import BackgroundRecords
 from memory.keys import distinct_key
 from memory.records import Memory, ReadRecord
 from memory.records.read import ReadKind
 from memory.topics import READS, topic_name
-from runtime.background import BackgroundBatches
 from runtime.clocks import Clock
 from runtime.kafka import OutgoingRecord, Producer
 from runtime.logs import logger
@@ -19,7 +18,6 @@ from runtime.metrics import Metrics
 
 _log = logger(__name__)
 
-_REST_S: Final = 0.1
 MOST_IDS: Final = 1000
 """Limit of the memory ids of one record."""
 
@@ -50,13 +48,16 @@ class ReadAudit:
         clock: Clock,
         draw: Callable[[], float] = random.random,
     ) -> None:
-        self._producer = producer
         self._topic = topic_name(READS, topic_prefix)
         self._rate = rate
-        self._outcomes = metrics.read_records
         self._clock = clock
         self._draw = draw
-        self._records = BackgroundBatches(self._produce, max_pending=max_pending, rest_s=_REST_S)
+        self._records = BackgroundRecords(
+            producer=producer,
+            max_pending=max_pending,
+            outcomes=metrics.read_records,
+            on_failure=lambda error: _log.warning("read_record_not_produced", error=str(error)),
+        )
 
     def note(self, caller: Caller, what: ReadKind, memories: Iterable[Memory | None]) -> None:
         """Records the memories that a request returns, if the request is sampled. Returns at once.
@@ -105,12 +106,4 @@ class ReadAudit:
                 left_out=max(0, len(ids) - MOST_IDS),
                 time=now,
             )
-            if not self._records.add(OutgoingRecord(self._topic, distinct_key(record.tenant, user), record.to_json())):
-                self._outcomes.labels(outcome="dropped").inc()
-
-    async def _produce(self, records: Sequence[OutgoingRecord]) -> None:
-        for outcome in await self._producer.send_each(records):
-            failed = isinstance(outcome, VarveError)
-            self._outcomes.labels(outcome="failed" if failed else "produced").inc()
-            if failed:
-                _log.warning("read_record_not_produced", error=str(outcome))
+            self._records.add(OutgoingRecord(self._topic, distinct_key(record.tenant, user), record.to_json()))

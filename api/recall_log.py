@@ -4,10 +4,10 @@ import asyncio
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from typing import Any, Final
+from typing import Any
 
+from api.background_records import REST_S, BackgroundRecords
 from api.dependencies import Dependencies
-from memory.errors import VarveError
 from memory.keys import encode_key
 from memory.positions import LogPosition
 from memory.records import Memory, Ranking, RecalledEvent, RecallRecord
@@ -30,9 +30,6 @@ from runtime.settings import Settings
 from runtime.tracing import Headers, SpanContext, record_headers
 
 _log = logger(__name__)
-
-_REST_S: Final = 0.1
-"""Delay of a batch: no caller waits for these records, and under load many of them share one call of Redis and one of Kafka."""
 
 
 class RecallLog:
@@ -57,16 +54,19 @@ class RecallLog:
         max_pending: int,
         metrics: Metrics,
     ) -> None:
-        self._producer = producer
         self._recall_history = recall_history
         self._topic = topic_name(RECALLS, topic_prefix)
         self._max_bytes = max_bytes
-        self._outcomes = metrics.recall_records
         self._recalled = metrics.memories_recalled
-        self._hashes = BackgroundBatches(self._keep_hashes, max_pending=max_pending, rest_s=_REST_S)
-        self._counts = BackgroundBatches(self._count, max_pending=max_pending, rest_s=_REST_S)
+        self._hashes = BackgroundBatches(self._keep_hashes, max_pending=max_pending, rest_s=REST_S)
+        self._counts = BackgroundBatches(self._count, max_pending=max_pending, rest_s=REST_S)
         self._retrieval_counts = counts
-        self._records = BackgroundBatches(self._produce, max_pending=max_pending, rest_s=_REST_S)
+        self._records = BackgroundRecords(
+            producer=producer,
+            max_pending=max_pending,
+            outcomes=metrics.recall_records,
+            on_failure=lambda error: _log.warning("recall_record_not_produced", error=str(error)),
+        )
 
     def append(self, record: RecallRecord, headers: Headers, *, counts: bool = False) -> None:
         """Schedules a record to be written, and returns at once.
@@ -85,8 +85,7 @@ class RecallLog:
         if len(value) > self._max_bytes and record.ranking is not None:
             _log.info("recall_ranking_left_out", bytes=len(value), limit=self._max_bytes)
             value = record.model_copy(update={"ranking": None}).to_json()
-        if not self._records.add(OutgoingRecord(self._topic, key, value, headers)):
-            self._outcomes.labels(outcome="dropped").inc()
+        self._records.add(OutgoingRecord(self._topic, key, value, headers))
 
     async def close(self) -> None:
         """Waits for the pending records. The time-outs of Redis and of the producer bound the wait."""
@@ -99,13 +98,6 @@ class RecallLog:
     async def _count(self, retrieved: Sequence[Retrieved]) -> None:
         with suppress(RedisUnavailableError):
             await self._retrieval_counts.add(retrieved)
-
-    async def _produce(self, records: Sequence[OutgoingRecord]) -> None:
-        for outcome in await self._producer.send_each(records):
-            failed = isinstance(outcome, VarveError)
-            self._outcomes.labels(outcome="failed" if failed else "produced").inc()
-            if failed:
-                _log.warning("recall_record_not_produced", error=str(outcome))
 
 
 async def record_recall(

@@ -6,7 +6,6 @@ One process, one thread for the embedding. The first windows are read before mea
 import argparse
 import asyncio
 import cProfile
-import json
 import os
 import pstats
 import time
@@ -15,6 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from benchmarks.reports import write_report
 from evaluation.facts.items import SHIPPED, read_items
 from evaluation.locomo import read_locomo
 from extraction.offline.drafting import read_window
@@ -139,10 +139,7 @@ def main() -> None:
     arguments = parser.parse_args()
     os.environ["OMP_NUM_THREADS"] = "1"
     windows = _windows(arguments.data, arguments.windows)
-    results = json.dumps(asyncio.run(measure(windows, scenario(_SCHEMA))), indent=2)
-    arguments.report.parent.mkdir(parents=True, exist_ok=True)
-    arguments.report.write_text(results + "\n")
-    print(results)
+    write_report(arguments.report, asyncio.run(measure(windows, scenario(_SCHEMA))))
 
 
 if __name__ == "__main__":

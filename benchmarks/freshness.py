@@ -2,7 +2,6 @@
 
 import argparse
 import asyncio
-import json
 import statistics
 import tempfile
 import time
@@ -14,6 +13,7 @@ import psutil
 from varve_client import AsyncVarveClient
 
 from benchmarks.processes import POLL_S
+from benchmarks.reports import write_report
 from runtime.settings import Settings
 from varve.embedded.lifecycle import running_stack
 from varve.embedded.stack import EmbeddedStack
@@ -98,10 +98,7 @@ def main() -> None:
     parser.add_argument("--messages", type=int, default=60, help="number of measured messages")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="varve-bench-") as folder:
-        results = json.dumps(asyncio.run(freshness(Path(folder), messages=arguments.messages)), indent=2)
-    arguments.report.parent.mkdir(parents=True, exist_ok=True)
-    arguments.report.write_text(results + "\n")
-    print(results)
+        write_report(arguments.report, asyncio.run(freshness(Path(folder), messages=arguments.messages)))
 
 
 if __name__ == "__main__":

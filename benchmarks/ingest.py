@@ -6,7 +6,6 @@ on this machine that passes each text through the model once. In the stack, seve
 
 import argparse
 import asyncio
-import json
 import statistics
 import tempfile
 import time
@@ -20,6 +19,7 @@ from varve_client import AsyncVarveClient
 
 from benchmarks.freshness import freshness_of
 from benchmarks.processes import POLL_S, cpu_seconds
+from benchmarks.reports import write_report
 from evaluation.locomo import read_locomo
 from models.embedding.build import build_embedder
 from runtime.settings import Settings
@@ -205,10 +205,7 @@ def main() -> None:
     messages = generated_messages(arguments.messages) if arguments.data is None else locomo_messages(arguments.data)
     with tempfile.TemporaryDirectory(prefix="varve-bench-") as folder:
         results = asyncio.run(ingest(Path(folder), messages, fresh=arguments.fresh))
-    text = json.dumps({"data": "made up" if arguments.data is None else arguments.data.name, **results}, indent=2)
-    arguments.report.parent.mkdir(parents=True, exist_ok=True)
-    arguments.report.write_text(text + "\n")
-    print(text)
+    write_report(arguments.report, {"data": "made up" if arguments.data is None else arguments.data.name, **results})
 
 
 if __name__ == "__main__":

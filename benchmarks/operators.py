@@ -1,7 +1,6 @@
 """``python -m benchmarks.operators``: speed of the operators in one process, for young and old entities."""
 
 import argparse
-import json
 import statistics
 import time
 from collections.abc import Callable
@@ -9,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
+from benchmarks.reports import write_report
 from memory.records import Change, Contribution
 from memory.schema import MemorySchema, parse_schema
 from memory.schema.model import EntityType
@@ -155,10 +155,7 @@ def main() -> None:
     parser.add_argument("--events", type=int, default=1_000_000, help="number of earlier events of the old entity")
     parser.add_argument("--rounds", type=int, default=5, help="measurements of each; the report has the median")
     arguments = parser.parse_args()
-    results = json.dumps(measure(applications=arguments.applications, events=arguments.events, rounds=arguments.rounds), indent=2)
-    arguments.report.parent.mkdir(parents=True, exist_ok=True)
-    arguments.report.write_text(results + "\n")
-    print(results)
+    write_report(arguments.report, measure(applications=arguments.applications, events=arguments.events, rounds=arguments.rounds))
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ recalls per second with few and with many callers of one tenant.
 
 import argparse
 import asyncio
-import json
 import tempfile
 import time
 from contextlib import AsyncExitStack
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from benchmarks.callers import Caller, Service, callers_apart, latencies, statuses
+from benchmarks.reports import write_report
 from benchmarks.service import running_service
 
 _QUIET: Final = "tenant-0"
@@ -82,10 +82,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3, help="pairs of turns without and with the flood")
     parser.add_argument("--report", type=Path, default=Path("build/reports/reads.json"))
     arguments = parser.parse_args()
-    results = json.dumps(asyncio.run(run(arguments)), indent=2)
-    arguments.report.parent.mkdir(parents=True, exist_ok=True)
-    arguments.report.write_text(results + "\n")
-    print(results)
+    write_report(arguments.report, asyncio.run(run(arguments)))
 
 
 if __name__ == "__main__":

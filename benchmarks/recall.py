@@ -35,6 +35,7 @@ from typing import Any, Final
 
 from benchmarks.callers import Caller, Service, question, statuses
 from benchmarks.processes import cpu_seconds, resident_bytes
+from benchmarks.reports import write_report
 from benchmarks.service import EDGE_FOLDER, SOCKET, edge_owner, running_service
 from benchmarks.store_recalls import USER, as_recalled, asked_by, memories, of_store, p50, p95, questions
 from evaluation.bench_recall import fill, in_process
@@ -220,10 +221,7 @@ def main() -> None:
     parser.add_argument("--curve", type=int, nargs="+", metavar="MEMORIES", help="grow one tenant to these sizes instead")
     parser.add_argument("--report", type=Path, default=Path("build/reports/recall.json"))
     arguments = parser.parse_args()
-    report = asyncio.run(_run(arguments))
-    arguments.report.parent.mkdir(parents=True, exist_ok=True)
-    arguments.report.write_text(json.dumps(report, indent=2) + "\n")
-    print(arguments.report.read_text())
+    write_report(arguments.report, asyncio.run(_run(arguments)))
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ from redis.asyncio import Redis
 from benchmarks.callers import Service
 from benchmarks.processes import resident_bytes
 from benchmarks.reads import fairness
+from benchmarks.reports import write_report
 from benchmarks.service import running_service
 from benchmarks.stream.load import Record, fill
 from benchmarks.stream.stage import stage_worker
@@ -160,10 +161,7 @@ def main() -> None:
     parser.add_argument("--flood", type=int, default=50, help="callers of the flood")
     parser.add_argument("--report", type=Path, default=Path("build/reports/tenants.json"))
     arguments = parser.parse_args()
-    results = json.dumps(asyncio.run(run(arguments)), indent=2)
-    arguments.report.parent.mkdir(parents=True, exist_ok=True)
-    arguments.report.write_text(results + "\n")
-    print(results)
+    write_report(arguments.report, asyncio.run(run(arguments)))
 
 
 if __name__ == "__main__":

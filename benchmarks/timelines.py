@@ -1,13 +1,13 @@
 """``python -m benchmarks.timelines``: sizes of a timeline's state and stored memories under steady load, over the years."""
 
 import argparse
-import json
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
+from benchmarks.reports import write_report
 from memory.records import Change, Contribution
 from memory.schema import parse_schema
 from memory.schema.model import EntityType
@@ -116,10 +116,7 @@ def main() -> None:
     parser.add_argument("--years", type=int, default=8)
     parser.add_argument("--a-day", type=int, default=3, help="events per day")
     arguments = parser.parse_args()
-    results = json.dumps(measure(years=arguments.years, a_day=arguments.a_day), indent=2)
-    arguments.report.parent.mkdir(parents=True, exist_ok=True)
-    arguments.report.write_text(results + "\n")
-    print(results)
+    write_report(arguments.report, measure(years=arguments.years, a_day=arguments.a_day))
 
 
 if __name__ == "__main__":

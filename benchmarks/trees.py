@@ -1,7 +1,6 @@
 """``python -m benchmarks.trees``: speed of the entities stage's work with and without TREE, TIERS and CLUSTER, and the size of a tree."""
 
 import argparse
-import json
 import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 from pydantic import JsonValue
 
+from benchmarks.reports import write_report
 from memory.records import Change, Contribution
 from memory.schema import parse_schema
 from memory.schema.model import EntityType
@@ -176,10 +176,7 @@ def main() -> None:
     parser.add_argument("--batch", type=int, default=1, help="contributions of the entity in one batch")
     parser.add_argument("--nodes", type=int, default=256, help="the tree's greatest number of nodes")
     given = parser.parse_args()
-    results = json.dumps(measure(events=given.events, dimension=given.dimension, batch=given.batch, nodes=given.nodes), indent=2)
-    given.report.parent.mkdir(parents=True, exist_ok=True)
-    given.report.write_text(results + "\n")
-    print(results)
+    write_report(given.report, measure(events=given.events, dimension=given.dimension, batch=given.batch, nodes=given.nodes))
 
 
 if __name__ == "__main__":

@@ -30,6 +30,14 @@ MOST_FAILURES: Final = 20
 Work = Callable[[], Awaitable[object]]
 
 
+async def set_within(event: asyncio.Event, seconds: float) -> bool:
+    """Waits for an event, at most so many seconds; returns whether it is set."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await event.wait()
+    return event.is_set()
+
+
 class BackgroundWorkError(VarveError):
     """Background work kept failing and was stopped."""
 
@@ -229,6 +237,4 @@ class BackgroundBatches(Generic[T]):
                 _log.error("batch_not_written", exc_info=error)
             finally:
                 self._under_way = 0
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(self._rest_s):
-                    await self._closing.wait()
+            await set_within(self._closing, self._rest_s)

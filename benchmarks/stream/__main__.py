@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from benchmarks.processes import broker_and_redis
+from benchmarks.reports import write_report
 from benchmarks.stream.fairness import fairness
 from benchmarks.stream.history import history
 from benchmarks.stream.memory import memory
@@ -84,10 +85,7 @@ def _numbers(text: str) -> list[int]:
 def main() -> None:
     """Measures, prints and writes the report."""
     arguments = parse_arguments()
-    results = json.dumps(asyncio.run(run(arguments)), indent=2)
-    arguments.report.parent.mkdir(parents=True, exist_ok=True)
-    arguments.report.write_text(results + "\n")
-    print(results)
+    write_report(arguments.report, asyncio.run(run(arguments)))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,6 @@
 """One worker of one stage: Faust reads and assigns, the driver handles records. The worker starts, connects and drains both."""
 
 import asyncio
-import contextlib
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
@@ -12,7 +11,7 @@ from faust.types import TP
 
 from memory.topics import DEAD_LETTERS
 from models.credentials import credential_watch
-from runtime.background import BackgroundWorkError, BackgroundWorks
+from runtime.background import BackgroundWorkError, BackgroundWorks, set_within
 from runtime.errors import TopicMissingError
 from runtime.interruption import GRACE_S, stop_by
 from runtime.kafka import KafkaOffsets, TopicPartition, check_topic_configs, check_topics, create_topic
@@ -212,9 +211,7 @@ class Worker:
 
     async def _watch(self, app: faust.App, driver: Driver, lease: WriteLease, stop: asyncio.Event) -> None:
         while not stop.is_set():
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(_CHECK_INTERVAL_S):
-                    await stop.wait()
+            await set_within(stop, _CHECK_INTERVAL_S)
             if lease.is_stale:
                 raise FencedError(f"the {self._stage} worker was stopped for longer than its session; it exits and must be restarted")
             if isinstance(app.crash_reason, BackgroundWorkError):

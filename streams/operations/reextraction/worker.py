@@ -15,10 +15,8 @@ from control.errors import ChangeRefusedError
 from control.generations.reading import windows_topic, workers_of
 from control.generations.reextractions import end_reextraction, pause_reextraction, reextraction_of, waiting_tenants, waits_for_erasure
 from control.reextraction import Reextraction, State
-from models.errors import NotTakenUpError
-from models.llm.limiter import Limiter
-from models.llm.limits import Limits
-from models.llm.total_budget import Limit, Spent, TotalBudget, forget_total
+from models.llm.total_budget import forget_total
+from runtime.background import set_within
 from runtime.errors import KafkaUnavailableError, RedisUnavailableError
 from runtime.interruption import GRACE_S, stop_by
 from runtime.kafka import KafkaOffsets, TopicPartition
@@ -27,11 +25,10 @@ from runtime.logs import logger
 from runtime.metrics import metrics
 from runtime.redis import GuardedRedis, open_redis
 from runtime.settings import Settings
-from streams.errors import TransientError
 from streams.operations.reextraction.cancelling import remove_results
+from streams.operations.reextraction.metering import RunMetering, limited_settings
 from streams.operations.reextraction.priority import busy_stage
 from streams.operations.reextraction.progress import read_spent
-from streams.operations.reextraction.sizing import shared_limit
 from streams.run import serve_stage
 
 _log = logger(__name__)
@@ -39,10 +36,6 @@ _log = logger(__name__)
 BY: Final = "the re-extraction's worker"
 _POLL_S: Final = 0.25
 _MEASURE_S: Final = 2.0
-_PACE_S: Final = 1.0
-"""How often a call under a rate asks for its turn."""
-_MANY_CALLS: Final = 1_000_000
-"""Concurrent calls that the limit of calls per minute allows."""
 
 
 async def work(
@@ -98,18 +91,14 @@ async def work(
 async def _changed(follower: ControlFollower, run: Reextraction, stop: asyncio.Event) -> None:
     """Returns when the document has changed since, or the worker has to stop."""
     while not stop.is_set() and follower.state.reextractions.get(run.generation) == run:
-        with suppress(TimeoutError):
-            async with asyncio.timeout(_POLL_S):
-                await stop.wait()
+        await set_within(stop, _POLL_S)
 
 
 async def _erased(follower: ControlFollower, run: Reextraction, stop: asyncio.Event) -> None:
     """Returns when no erasure of the tenants is unfinished, the document has changed, or the worker has to stop."""
     while waits_for_erasure(Draft(follower.state), run) and follower.state.reextractions.get(run.generation) == run:
-        with suppress(TimeoutError):
-            async with asyncio.timeout(_POLL_S):
-                await stop.wait()
-                return
+        if await set_within(stop, _POLL_S):
+            return
 
 
 async def _extract(
@@ -155,127 +144,6 @@ async def _extract(
     return not (metering.used_up is not None or metering.is_done or metering.is_changed)
 
 
-def limited_settings(settings: Settings) -> Settings:
-    """The settings with half of each limit of the endpoints.
-
-    The limits count the calls of all workers, also the live ones. A call under a smaller limit is made only while fewer calls run, so
-    live calls never wait for it.
-    """
-    llm = settings.llm
-    fallbacks = tuple(each.model_copy(update=_halved(each)) for each in llm.fallbacks)
-    return settings.model_copy(update={"llm": llm.model_copy(update={**_halved(llm), "fallbacks": fallbacks})})
-
-
-def _halved(limits: object) -> dict[str, int]:
-    names = ("concurrency", "requests_per_minute", "tokens_per_minute")
-    return {name: shared_limit(value) for name in names if (value := getattr(limits, name)) is not None}
-
-
-class RunMetering:
-    """The limits of one re-extraction in this process; see :class:`streams.stages.extraction.metering.Metering`.
-
-    Args:
-        settings: The settings.
-        run: The re-extraction.
-        follower: Has the budget in force.
-        redis: Has what is spent.
-        spent: What was spent before.
-    """
-
-    def __init__(self, settings: Settings, run: Reextraction, follower: ControlFollower, redis: GuardedRedis, spent: Spent) -> None:
-        self.run = run
-        self.stop_stage = asyncio.Event()
-        self.used_up: str | None = None
-        """Why the budget allows no further call."""
-        self.is_done = False
-        """Whether every tenant was switched, and no window is missing."""
-        self.is_changed = False
-        """Whether the control log has changed the re-extraction so that the stage had to stop."""
-        self._busy: str | None = None
-        self._free = asyncio.Event()
-        self._free.set()
-        self._follower = follower
-        self._asks_model = settings.llm.base_url is not None
-        rate = run.budget.calls_per_minute
-        self._pace = (
-            None
-            if rate is None
-            else Limiter(
-                endpoint=f"reextraction:{run.generation}",
-                limits=Limits(concurrency=_MANY_CALLS, requests_per_minute=rate),
-                redis=redis,
-                queue_timeout_s=_PACE_S,
-                lease_s=settings.llm.lease_s,
-            )
-        )
-        self.budget = TotalBudget(
-            name=run.generation,
-            limit=self._limit,
-            redis=redis,
-            spent=spent,
-            on_used_up=self._on_used_up,
-            turn=self._next_call,
-        )
-
-    async def turn(self) -> None:
-        """Waits while live stages have backlogs; without a model, also for the next window of the rate."""
-        await self._free.wait()
-        if not self._asks_model:
-            await self._next_call()
-        if self.stop_stage.is_set():
-            raise _stopping()
-
-    def yield_to(self, busy: str | None) -> bool:
-        """Makes further windows wait for a live stage.
-
-        Args:
-            busy: The stage. None: they go on.
-
-        Returns:
-            Whether they have to wait since now.
-        """
-        begins = busy is not None and self._busy is None
-        self._busy = busy
-        if busy is None or self.stop_stage.is_set():
-            self._free.set()
-        else:
-            self._free.clear()
-        return begins
-
-    async def stop(self) -> None:
-        """Stops the stage. Running calls end, waiting ones are refused."""
-        self.stop_stage.set()
-        self._free.set()
-        await self.budget.stop()
-
-    async def close(self) -> None:
-        """Releases what it holds in Redis."""
-        if self._pace is not None:
-            await self._pace.close()
-
-    def _limit(self) -> Limit:
-        budget = self._follower.state.reextractions[self.run.generation].budget
-        return Limit(budget.tokens, budget.cost)
-
-    def _on_used_up(self, reason: str) -> None:
-        self.used_up = self.used_up or reason
-        self.stop_stage.set()
-
-    async def _next_call(self) -> None:
-        while self._pace is not None and not self.stop_stage.is_set():
-            try:
-                async with self._pace.lease(0):
-                    return
-            except NotTakenUpError:
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(_PACE_S):
-                        await self.stop_stage.wait()
-
-
-def _stopping() -> TransientError:
-    return TransientError("the re-extraction is being stopped", dependency="budget", retry_after=1.0, counts_as_attempt=False)
-
-
 @asynccontextmanager
 async def _watching(
     settings: Settings, metering: RunMetering, follower: ControlFollower, stop: asyncio.Event, notice: Callable[[str], None]
@@ -308,9 +176,7 @@ async def _watch_state(metering: RunMetering, follower: ControlFollower, stop: a
         position = follower.state.position
         if stop.is_set():
             break
-        with suppress(TimeoutError):
-            async with asyncio.timeout(_POLL_S):
-                await stop.wait()
+        await set_within(stop, _POLL_S)
     await metering.stop()
 
 

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from runtime.settings import EndpointSettings, LLMSettings, Settings
+from streams.operations.reextraction.metering import limited_settings
 from streams.operations.reextraction.sizing import shared_limit
-from streams.operations.reextraction.worker import limited_settings
 
 
 def test_half_of_each_limit_is_left_to_live_calls(tmp_path: Path) -> None:
