@@ -9,6 +9,7 @@ import contextlib
 import os
 import select
 import signal
+import socket
 import struct
 import sys
 import threading
@@ -246,7 +247,8 @@ def _running(
         # While the loop is made or closed, an exception out of the handler would leave it half open.
         ending.stop = _remember
         try:
-            with asyncio.Runner(loop_factory=loop_factory) as runner:
+            with _wakeups() as wakeups, asyncio.Runner(loop_factory=loop_factory) as runner:
+                runner.get_loop().add_reader(wakeups, wakeups.recv, 64)
                 yield ending, runner
         finally:
             ending.stop = None
@@ -258,6 +260,24 @@ def _running(
                 ending.close()
     finally:
         main.close()
+
+
+@contextlib.contextmanager
+def _wakeups() -> Iterator[socket.socket]:
+    """Yields a socket that receives a byte with every signal, so that a loop that reads it wakes.
+
+    Python calls a handler between two instructions of the main thread. The handler of a signal that arrives just before the loop waits for
+    events, or that the kernel delivers to another thread, would not run until the wait ends.
+    """
+    receiver, sender = socket.socketpair()
+    with receiver, sender:
+        receiver.setblocking(False)
+        sender.setblocking(False)
+        before = signal.set_wakeup_fd(sender.fileno(), warn_on_full_buffer=False)
+        try:
+            yield receiver
+        finally:
+            signal.set_wakeup_fd(before)
 
 
 def _install() -> _Ending:

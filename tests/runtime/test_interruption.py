@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 
 import pytest
@@ -79,8 +79,11 @@ class Ended:
 
 def ended(script: str, number: signal.Signals, *then: str) -> Ended:
     """Runs a script and sends it a signal: once it has said ``started``, and again once it has said each of ``then``."""
-    process = subprocess.Popen([sys.executable, "-c", PREPARED + script], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    try:
+    with (
+        subprocess.Popen([sys.executable, "-c", PREPARED + script], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process,
+        ExitStack() as at_end,
+    ):
+        at_end.callback(process.kill)
         assert process.stdout is not None
         output, began = "", 0.0
         for awaited in ("started", *then):
@@ -92,9 +95,6 @@ def ended(script: str, number: signal.Signals, *then: str) -> Ended:
             process.send_signal(number)
         rest, _ = process.communicate(timeout=60)
         return Ended(process.returncode, output + rest, time.monotonic() - began)
-    finally:
-        process.kill()
-        process.wait()
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -136,6 +136,26 @@ def test_the_third_signal_ends_the_process() -> None:
     done = ended(script, signal.SIGINT, "cleaning up\n", "cleaning up again\n")
     assert (done.code, done.seconds < 30) == (130, True)
     assert done.output.index("first") < done.output.index("cleaning up") < done.output.index("cleaning up again")
+
+
+@pytest.mark.parametrize("loop_factory", ["None", "__import__('uvloop').new_event_loop"])
+def test_a_signal_outside_the_main_thread_wakes_the_loop(loop_factory: str) -> None:
+    script = f"""
+import signal
+def signal_this_thread():
+    time.sleep(0.3)  # until the loop waits
+    signal.pthread_kill(threading.get_ident(), signal.SIGTERM)
+async def main():
+    threading.Thread(target=signal_this_thread).start()
+    started()
+    await asyncio.sleep(60)
+handle_signals()
+print(run_until_signal(main(), loop_factory={loop_factory}), time.monotonic() - began < 30)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", PREPARED + "began = time.monotonic()" + script], capture_output=True, text=True, timeout=90
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "started\nNone True\n", "")
 
 
 def test_the_time_to_clean_up_can_be_longer() -> None:
