@@ -13,7 +13,7 @@ import pytest
 from runtime.interruption import pause
 
 PREPARED = """
-import asyncio, sys, threading, time
+import asyncio, os, sys, threading, time
 from runtime import interruption
 from runtime.interruption import handle_signals, pause, run, run_until_signal, stop_by
 interruption.GRACE_S = 0.5
@@ -130,8 +130,8 @@ def test_the_second_signal_ends_the_process_at_once() -> None:
 def test_the_third_signal_ends_the_process() -> None:
     script = LONG_CLEAN_UP + (
         "handle_signals(); interruption.GRACE_S = 50\n"
-        "run_until_signal(main(), on_first=lambda: print('first', flush=True), on_repeat=lambda: print('cleaning up again', flush=True),"
-        " grace_s=50, exit_code=None)"
+        "def on_repeat():\n    os.write(1, b'cleaning up again\\n')\n"
+        "run_until_signal(main(), on_first=lambda: print('first', flush=True), on_repeat=on_repeat, grace_s=50, exit_code=None)"
     )
     done = ended(script, signal.SIGINT, "cleaning up\n", "cleaning up again\n")
     assert (done.code, done.seconds < 30) == (130, True)
