@@ -94,6 +94,15 @@ def values_schema() -> Schema:
                 config=_ref("config"),
                 **_PLACED,
             ),
+            reextraction=_closed(
+                enabled=_SWITCH,
+                generation=_TEXT,
+                replicas=_COUNT,
+                resources=_ref("resources"),
+                config=_ref("config"),
+                secrets=_ref("secrets"),
+                **_PLACED,
+            ),
             disruptionBudget=_closed(enabled=_SWITCH),
             topologySpread=_closed(enabled=_SWITCH, whenUnsatisfiable=_one_of("ScheduleAnyway", "DoNotSchedule")),
             networkPolicy=_closed(

@@ -223,6 +223,17 @@ def test_the_canary_reaches_the_service_alone(rendered: Mapping[str, list[Docume
     assert not [each for each in rendered["minimal"] if each["metadata"]["name"].endswith("-canary")], "it is off unless somebody wants it"
 
 
+def test_workers_of_a_reextraction_wait_while_it_is_paused(rendered: Mapping[str, list[Document]]) -> None:
+    documents = rendered["everything-on"]
+    [(owner, pod, container)] = [each for each in containers(documents) if each[2]["args"][0] == "generations"]
+    assert container["args"] == ["generations", "work", "v2", "--wait"]
+    assert of_kind(documents, "Deployment")[owner]["spec"]["replicas"] == 2
+    assert environment(container)["VARVE_LLM__CONCURRENCY"] == "8"
+    assert not [name for name in container if name.endswith("Probe")], "a paused worker has no health page"
+    assert pod["terminationGracePeriodSeconds"] > 2 * float(environment(container)["VARVE_DELIVERY__DRAIN_TIMEOUT_S"])
+    assert not [each for each in rendered["minimal"] if each["metadata"]["name"].endswith("-reextraction")], "it is off by default"
+
+
 def test_every_pod_has_a_policy(rendered: Mapping[str, list[Document]]) -> None:
     for case in ("minimal", "production", "everything-on"):
         policies = [
@@ -294,6 +305,12 @@ def rules_of(documents: list[Document]) -> dict[str, Document]:
         ({"stages": {"index": {"autoscaling": {"enabled": True, "maxReplicas": 2, "minReplicas": 3}}}}, "more than the most, which is 2"),
         ({"service": {"autoscaling": {"enabled": True, "minReplicas": 11}}}, "more than maxReplicas, which is 10"),
         ({"canary": {"enabled": True}}, "canary.enabled needs canary.existingSecret"),
+        ({"reextraction": {"enabled": True}}, "reextraction.enabled needs reextraction.generation"),
+        ({"reextraction": {"replicas": 9}}, "reextraction.replicas is 9 and kafka.partitions is 8"),
+        (
+            {"config": {"VARVE_LLM__MODEL": "m"}, "reextraction": {"secrets": {"VARVE_LLM__MODEL": {"name": "a", "key": "b"}}}},
+            "stands in config and in secrets, of all or of reextraction",
+        ),
         ({"canary": {"enabled": True, "existingSecret": "s"}, "service": {"enabled": False}}, "canary.enabled needs service.enabled"),
         (
             {"config": {"VARVE_BUDGET__HARD_TOKENS": 1}, "secrets": {"VARVE_BUDGET__HARD_TOKENS": {"name": "a", "key": "b"}}},
