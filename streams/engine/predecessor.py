@@ -21,7 +21,7 @@ from streams.engine.state.folders import folders_beside
 _log = logger(__name__)
 _FILE: Final = "membership"
 _INTERVAL_S: Final = 0.25
-"""Delay of a take-over until a worker looks at the folders beside its own. A look opens one file per folder."""
+"""Longest delay before a killed worker is seen. A look opens two files per folder."""
 
 
 class MemberNote:
@@ -88,11 +88,18 @@ class KilledPeers:
 
     async def remove(self) -> None:
         """Removes each killed peer once. If that fails, its session expires."""
-        for folder in folders_beside(self._folder, self._group):
-            member = _left_by_killed(folder / _FILE)
-            if member and self._removed.get(folder) != member:
+        for folder, member in (await asyncio.to_thread(self._left_by_killed)).items():
+            if self._removed.get(folder) != member:
                 self._removed[folder] = member
                 await _remove(member, self._group, self._kafka, who="peer")
+
+    def _left_by_killed(self) -> dict[Path, str]:
+        """The ids of killed peers, by folder. What cannot be read is left to the session's expiry."""
+        try:
+            folders = folders_beside(self._folder, self._group)
+        except OSError:
+            return {}
+        return {folder: member for folder in folders if (member := _left_by_killed(folder / _FILE))}
 
 
 async def _remove(member: str, group: str, kafka: KafkaSettings, *, who: str) -> None:
