@@ -20,6 +20,9 @@ ifneq ($(wildcard /etc/ssl/certs),)
 export UV_SYSTEM_CERTS ?= 1
 endif
 
+# Each command starts many processes: without stored bytecode, each of them compiles all modules again.
+export PYTHONDONTWRITEBYTECODE :=
+
 .PHONY: help setup demo picture test isolation properties signals erasure chaos chaos-selection chaos-mutants lint bench-stream bench-freshness bench-ingest bench-extraction bench-reads bench-operators bench-timelines bench-recall bench-peers test-cluster test-image test-helm test-dashboards test-producers test-mcp test-compat test-frameworks test-openapi test-typescript console test-console train-sift-smoke load docs generated check lock
 
 help: ## show the targets
