@@ -67,8 +67,8 @@ class KafkaSettings(Group):
     heartbeat_s: float = Field(
         default=0.5,
         gt=0,
-        description="Heartbeat interval of a worker, at most a third of the session time-out. Kafka tells a worker of a rebalance in its "
-        "answer to a heartbeat.",
+        description="Heartbeat interval of a worker, at most a third of the session time-out. A worker learns of a rebalance from the "
+        "response to a heartbeat.",
     )
     request_timeout_s: float = Field(default=30.0, gt=0, description="Time-out of one request to a broker.")
     transaction_timeout_s: float = Field(

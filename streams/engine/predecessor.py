@@ -1,7 +1,7 @@
 """Workers of this machine that were killed without leaving their consumer group.
 
 Kafka would wait for a killed worker until its session expires, and only then assign its partitions. But the operating system frees the lock
-of a process that has ended, so other workers of this machine know sooner: the next one in its folder, and those in the folders beside it.
+of a process that has ended, so other workers of this machine know sooner: the next one in its folder, and those in the folders next to it.
 They remove it from the group, and the group assigns the partitions at once.
 """
 
@@ -16,7 +16,7 @@ from runtime.errors import KafkaUnavailableError
 from runtime.kafka.groups import ConsumerGroups
 from runtime.logs import logger
 from runtime.settings import KafkaSettings
-from streams.engine.state.folders import folders_beside
+from streams.engine.state.folders import folders_next_to
 
 _log = logger(__name__)
 _FILE: Final = "membership"
@@ -27,7 +27,7 @@ _INTERVAL_S: Final = 0.25
 class MemberNote:
     """The id of a worker in its consumer group, in a file of its folder. Kafka gives each process that joins a new id.
 
-    The file has a lock of its own: whoever tried the folder's lock would make a worker that starts at that moment take another folder.
+    The file has a lock of its own: to try the folder's lock would make a worker that starts at that moment take another folder.
 
     Args:
         folder: The worker's folder, whose lock it holds.
@@ -66,7 +66,7 @@ class MemberNote:
 
 
 class KilledPeers:
-    """Removes the killed workers whose folders are beside a worker's own.
+    """Removes the killed workers whose folders are next to a worker's own.
 
     Args:
         folder: The worker's folder.
@@ -96,7 +96,7 @@ class KilledPeers:
     def _left_by_killed(self) -> dict[Path, str]:
         """The ids of killed peers, by folder. What cannot be read is left to the session's expiry."""
         try:
-            folders = folders_beside(self._folder, self._group)
+            folders = folders_next_to(self._folder, self._group)
         except OSError:
             return {}
         return {folder: member for folder in folders if (member := _left_by_killed(folder / _FILE))}

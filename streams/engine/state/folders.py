@@ -43,7 +43,7 @@ def own_folder(parent: Path, group: str) -> Iterator[Path]:
             return
 
 
-def folders_beside(folder: Path, group: str) -> list[Path]:
+def folders_next_to(folder: Path, group: str) -> list[Path]:
     """The folders of other workers of a group on this machine, those that ended included.
 
     Args:
