@@ -64,7 +64,12 @@ class KafkaSettings(Group):
         " keeps its partitions without a rebalance, and does not leave the group when it stops. Default: a new member at each "
         "start.",
     )
-    heartbeat_s: float = Field(default=1.5, gt=0, description="Heartbeat interval of a worker.")
+    heartbeat_s: float = Field(
+        default=0.5,
+        gt=0,
+        description="Heartbeat interval of a worker, at most a third of the session time-out. A worker learns of a rebalance from the "
+        "response to a heartbeat.",
+    )
     request_timeout_s: float = Field(default=30.0, gt=0, description="Time-out of one request to a broker.")
     transaction_timeout_s: float = Field(
         default=15.0,

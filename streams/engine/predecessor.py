@@ -1,23 +1,33 @@
-"""The predecessor of a worker: the process that had its folder before, and was killed without leaving the consumer group.
+"""Workers of this machine that were killed without leaving their consumer group.
 
-Kafka would wait for the predecessor until its session expires, and only then assign its partitions. But the worker holds the lock of the
-folder, so the predecessor has ended: the worker removes it from the group, and the group assigns the partitions at once.
+Kafka would wait for a killed worker until its session expires, and only then assign its partitions. But the operating system frees the lock
+of a process that has ended, so other workers of this machine know sooner: the next one in its folder, and those in the folders next to it.
+They remove it from the group, and the group assigns the partitions at once.
 """
 
+import asyncio
+import fcntl
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import IO, Final, Self
 
 from runtime.errors import KafkaUnavailableError
 from runtime.kafka.groups import ConsumerGroups
 from runtime.logs import logger
 from runtime.settings import KafkaSettings
+from streams.engine.state.folders import folders_next_to
 
 _log = logger(__name__)
-_FILE: Final = "member"
+_FILE: Final = "membership"
+_INTERVAL_S: Final = 0.25
+"""Longest delay before a killed worker is seen. A look opens two files per folder."""
 
 
 class MemberNote:
     """The id of a worker in its consumer group, in a file of its folder. Kafka gives each process that joins a new id.
+
+    The file has a lock of its own: to try the folder's lock would make a worker that starts at that moment take another folder.
 
     Args:
         folder: The worker's folder, whose lock it holds.
@@ -27,8 +37,16 @@ class MemberNote:
         self._file = folder / _FILE
         self._noted = ""
 
+    @contextmanager
+    def held(self) -> Iterator[Self]:
+        """Locks the note for the length of a block: others see that the worker lives."""
+        with self._file.open("a") as lock:
+            # Waits for those who look whether it is free, which takes microseconds.
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield self
+
     def write(self, member: str) -> None:
-        """Notes the id after the worker has joined. Without the note, the next worker waits for the session to expire."""
+        """Notes the id after the worker has joined. Without the note, others wait for the session to expire."""
         if member != self._noted:
             try:
                 self._file.write_text(member)
@@ -44,19 +62,78 @@ class MemberNote:
             group: The consumer group of the folder.
             kafka: The broker's settings.
         """
-        member = self._read()
-        if not member or kafka.group_instance_id is not None:
-            return
-        try:
-            is_removed = await ConsumerGroups(kafka=kafka).remove(group, member)
-        except KafkaUnavailableError as error:
-            _log.warning("predecessor_not_removed", group=group, member=member, error=str(error))
-            return
-        if is_removed:
-            _log.info("predecessor_removed", group=group, member=member)
+        await _remove(_read(self._file), group, kafka, who="predecessor")
 
-    def _read(self) -> str:
+
+class KilledPeers:
+    """Removes the killed workers whose folders are next to a worker's own.
+
+    Args:
+        folder: The worker's folder.
+        group: Its consumer group.
+        kafka: The broker's settings.
+    """
+
+    def __init__(self, folder: Path, group: str, kafka: KafkaSettings) -> None:
+        self._folder = folder
+        self._group = group
+        self._kafka = kafka
+        self._removed: dict[Path, str] = {}
+
+    async def run(self) -> None:
+        """Looks for killed peers until it is cancelled."""
+        while True:
+            await self.remove()
+            await asyncio.sleep(_INTERVAL_S)
+
+    async def remove(self) -> None:
+        """Removes each killed peer once. If that fails, its session expires."""
+        for folder, member in (await asyncio.to_thread(self._left_by_killed)).items():
+            if self._removed.get(folder) != member:
+                self._removed[folder] = member
+                await _remove(member, self._group, self._kafka, who="peer")
+
+    def _left_by_killed(self) -> dict[Path, str]:
+        """The ids of killed peers, by folder. What cannot be read is left to the session's expiry."""
         try:
-            return self._file.read_text()
-        except (OSError, UnicodeDecodeError):
-            return ""
+            folders = folders_next_to(self._folder, self._group)
+        except OSError:
+            return {}
+        return {folder: member for folder in folders if (member := _left_by_killed(folder / _FILE))}
+
+
+async def _remove(member: str, group: str, kafka: KafkaSettings, *, who: str) -> None:
+    if not member or kafka.group_instance_id is not None:
+        return
+    try:
+        is_removed = await ConsumerGroups(kafka=kafka).remove(group, member)
+    except KafkaUnavailableError as error:
+        _log.warning(f"{who}_not_removed", group=group, member=member, error=str(error))
+        return
+    if is_removed:
+        _log.info(f"{who}_removed", group=group, member=member)
+
+
+def _read(file: Path) -> str:
+    try:
+        return file.read_text()
+    except (OSError, UnicodeDecodeError):
+        return ""
+
+
+def _left_by_killed(file: Path) -> str:
+    """The noted id of a process that has ended; empty if it lives, or has noted nothing."""
+    try:
+        with file.open() as note:
+            return note.read() if _is_free(note) else ""
+    except (OSError, UnicodeDecodeError):
+        return ""
+
+
+def _is_free(lock: IO[str]) -> bool:
+    """Whether no process holds a lock. Several processes may ask at once."""
+    try:
+        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

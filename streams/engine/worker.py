@@ -33,7 +33,7 @@ from streams.engine.faust.app import build_app, changelog_config, source_topic
 from streams.engine.faust.consumer import App, Consumer
 from streams.engine.faust.flow_control import SourceFlowControl
 from streams.engine.faust.rebalance_signals import GroupState, connect
-from streams.engine.predecessor import MemberNote
+from streams.engine.predecessor import KilledPeers, MemberNote
 from streams.engine.stage_metrics import StageMetrics
 from streams.engine.state.folders import own_folder, tables_folder
 from streams.engine.state.partition_state import changelog_topic
@@ -108,13 +108,12 @@ class Worker:
         for name, config in changelogs.items():
             await create_topic(name, config=config, kafka=kafka)
         await check_topic_configs(self._settings, changelogs)
-        with own_folder(tables_folder(self._settings.data, self._stage), self._group) as folder:
+        with own_folder(tables_folder(self._settings.data, self._stage), self._group) as folder, MemberNote(folder).held() as note:
             self._metrics.watch_disk(folder)
-            await self._run_in(folder, stop)
+            await self._run_in(folder, note, stop)
 
-    async def _run_in(self, folder: Path, stop: asyncio.Event) -> None:
+    async def _run_in(self, folder: Path, note: MemberNote, stop: asyncio.Event) -> None:
         settings = self._settings
-        note = MemberNote(folder)
         await note.remove_predecessor(self._group, settings.kafka)
         app = build_app(group=self._group, settings=settings, data=folder)
         lease = WriteLease(generation=lambda: int(app.consumer_generation_id), session_timeout_s=settings.kafka.session_timeout_s)
@@ -145,6 +144,7 @@ class Worker:
         group_state.on_joined(lambda: note.write(cast(Consumer, app.consumer).member_id))
         background.add("heartbeat", lease.run_heartbeat)
         background.add("backlog-watch", backlogs.run)
+        background.add("killed-peers", KilledPeers(folder, self._group, settings.kafka).run)
         probe = ProbeServer(
             host=settings.metrics_host,
             port=settings.metrics_port,

@@ -85,7 +85,6 @@ class Cluster:
                 replication_factor=len(nodes),
                 min_insync_replicas=min(2, shape.brokers),
                 session_timeout_s=shape.session_timeout_s,
-                heartbeat_s=shape.heartbeat_s,
             ),
             redis=RedisSettings(url=server.url),
             store=StoreSettings(socket=edge.socket_path) if qdrant is None else qdrant.settings,

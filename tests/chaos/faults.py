@@ -117,8 +117,7 @@ async def _recalls_answered(context: FaultContext) -> None:
     wanted = context.ledger.recalls + _CALM_RECALLS
     with suppress(TimeoutError):
         async with asyncio.timeout(_CALM_DEADLINE_S):
-            while context.ledger.recalls < wanted:  # noqa: ASYNC110 - nothing announces an answer
-                await asyncio.sleep(0.2)
+            await context.ledger.recalls_reach(wanted)
     context.expect(context.ledger.recalls >= wanted, "the load recalled nothing while the stores were there")
 
 

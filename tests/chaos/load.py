@@ -45,6 +45,18 @@ class Ledger:
     """Users that were erased: nothing of theirs is there, and all of the others' is."""
     aborted: set[str] = field(default_factory=set)
     """Ids of messages that were written in transactions alone which did not come to be."""
+    _recalled: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def count_recall(self) -> None:
+        """Counts an answered recall."""
+        self.recalls += 1
+        self._recalled.set()
+
+    async def recalls_reach(self, wanted: int) -> None:
+        """Waits until so many recalls were answered."""
+        while self.recalls < wanted:
+            self._recalled.clear()
+            await self._recalled.wait()
 
 
 class Load:
@@ -132,7 +144,7 @@ class Load:
         with suppress(httpx.TransportError):  # not retried: what is in use is recalled again
             answer = await http.post("/v1/recall", json={"query": query, "limit": _RECALLED})
             if answer.status_code == httpx.codes.OK:
-                self.ledger.recalls += 1
+                self.ledger.count_recall()
                 events = [each for each in answer.json()["results"] if each["kind"] == "event"]
                 await self._correct(http, self._rng.choice(events) if events else None)
 

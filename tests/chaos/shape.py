@@ -20,7 +20,6 @@ class ClusterShape:
     """Workers by stage. Default: one."""
     session_timeout_s: float = 6.0
     """Session time-out of the workers: Varve's default, which is the least that Kafka allows by default."""
-    heartbeat_s: float = 1.5
 
     def workers_of(self, stage: str) -> int:
         """The number of workers of a stage."""
@@ -35,5 +34,5 @@ MANY_WORKERS: Final = tuple(stage for stage in STAGES if stage not in ("merging"
 """Stages with three workers in :data:`LARGE`. The others have one, because two cores are shared by all of them."""
 LARGE: Final = ClusterShape(brokers=3, partitions=6, workers=MappingProxyType(dict.fromkeys(MANY_WORKERS, 3)))
 """Three brokers, and three workers of most stages with two partitions each."""
-SHORT_SESSIONS: Final = replace(LARGE, session_timeout_s=3.0, heartbeat_s=0.5)
+SHORT_SESSIONS: Final = replace(LARGE, session_timeout_s=3.0)
 """Workers that lose their partitions sooner, on brokers with a lower ``group.min.session.timeout.ms``."""

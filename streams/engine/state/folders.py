@@ -43,6 +43,16 @@ def own_folder(parent: Path, group: str) -> Iterator[Path]:
             return
 
 
+def folders_next_to(folder: Path, group: str) -> list[Path]:
+    """The folders of other workers of a group on this machine, those that ended included.
+
+    Args:
+        folder: One worker's folder.
+        group: Its group.
+    """
+    return [each for each in folder.parent.iterdir() if each != folder and _group_of(each) == group]
+
+
 @contextmanager
 def held_folders(parent: Path) -> Iterator[list[Path]]:
     """Locks the folders of all of a stage's workers on this machine, for a command that needs them stopped.
@@ -90,8 +100,7 @@ def remove_folders_of(parent: Path, group: str) -> int:
     """
     removed = 0
     for folder in sorted(parent.iterdir()) if parent.is_dir() else []:
-        owner = folder / _GROUP_FILE
-        if not owner.is_file() or owner.read_text() != group:
+        if _group_of(folder) != group:
             continue
         with (folder / "lock").open("w") as lock:
             if _is_taken(lock):
@@ -102,10 +111,18 @@ def remove_folders_of(parent: Path, group: str) -> int:
 
 def _belongs_to(folder: Path, group: str) -> bool:
     """Whether a locked folder belongs to a group; a new folder is assigned to it."""
-    owner = folder / _GROUP_FILE
-    if not owner.is_file():
-        owner.write_text(group)
-    return owner.read_text() == group
+    owner = _group_of(folder)
+    if owner is None:
+        (folder / _GROUP_FILE).write_text(group)
+    return owner in (None, group)
+
+
+def _group_of(folder: Path) -> str | None:
+    """The group whose workers use a folder; None while it is new, or has just been removed."""
+    try:
+        return (folder / _GROUP_FILE).read_text()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
 
 
 def _is_taken(lock: IO[str]) -> bool:
