@@ -87,7 +87,8 @@ class Compose:
     def replace(self, service: str) -> None:
         """Stops a service by SIGTERM, which must end by itself, and starts a new container of the image that is tagged now."""
         self.call("stop", service)
-        assert self.inspect(service, "{{.State.ExitCode}}") == "0", f"{service} was killed"
+        code = self.inspect(service, "{{.State.ExitCode}}")
+        assert code == "0", f"{service} ended with {code}: {run('podman', 'logs', '--tail', '20', self.container(service))}"
         self.call("up", "--detach", "--no-build", "--no-deps", "--force-recreate", service)
         self.wait([service])
 
