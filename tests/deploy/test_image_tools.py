@@ -85,3 +85,28 @@ print(len(asyncio.run(embedder.embed_query("tea")).dense), len(list(settings().c
     environment = {"VARVE_CACHE": str(image / "cache"), "HOME": "/nowhere", "PYTHONDONTWRITEBYTECODE": "1"}
     assert run(*stranger, image / "venv" / "bin" / "python", "-I", "-c", embed, **environment) == "384 1\n"
     assert "worker" in run(*stranger, image / "venv" / "bin" / "varve", "--help", **environment, PYTHONPATH="")
+
+
+def test_slimming_leaves_what_is_imported_late(image: Path) -> None:
+    """Clients of models, checks of redaction and tracebacks import parts of their libraries when they are first used."""
+    use = """
+from openai import AsyncOpenAI
+from rich.console import Console
+
+from memory.redaction import RedactionPolicy
+from models.redaction.detection import Detector
+
+client = AsyncOpenAI(api_key="none", base_url="http://127.0.0.1:9")
+client.chat.completions.create
+client.embeddings.create
+text = "+47 22 86 44 00, DE89 3704 0044 0532 0130 00, 4111 1111 1111 1111"
+policy = RedactionPolicy(kinds=("phone", "iban", "card", "national_id"))
+print("found", sorted({span.kind for span in Detector(policy).spans(text)}))
+try:
+    raise ValueError("late")
+except ValueError:
+    Console().print_exception()
+"""
+    output = run(image / "venv" / "bin" / "python", "-I", "-c", use, VARVE_CACHE=str(image / "cache"))
+    assert "found ['card', 'iban', 'phone']" in output
+    assert "ValueError: late" in output
