@@ -54,13 +54,20 @@ def canary(
 
 @app.command()
 def fetch() -> None:
-    """Download Kafka's jars, which the embedded stack needs."""
+    """Download Kafka's jars, which the embedded stack needs, and record what a start of Kafka loads."""
+    from memory.errors import VarveError
     from varve.embedded import jars
+    from varve.embedded.start_cache import make_start_cache
+    from varve.output import visible
     from varve.progress import progress_bar
 
     cache = load_settings().cache_path
     with progress_bar("downloading Kafka's jars", len(jars.expected_hashes())) as progress:
         folder = jars.fetch(cache, progress=progress)
+    try:
+        run(make_start_cache(cache))
+    except VarveError as error:
+        typer.echo(visible(f"Kafka will start more slowly: {error}"), err=True)
     typer.echo(f"Kafka {jars.KAFKA_VERSION} is in {folder}")
 
 
