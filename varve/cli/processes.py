@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from runtime.garbage import loading
 from runtime.interruption import run, run_until_signal
 from varve.cli.options import DataOption, StageArgument, attached_settings, load_settings
 
@@ -17,7 +18,8 @@ def worker(
     data: DataOption = None,
 ) -> None:
     """Run one worker of a stage until SIGTERM."""
-    from streams.run import run_stage
+    with loading():
+        from streams.run import run_stage
 
     run_stage(stage, attached_settings(data))
 
@@ -25,9 +27,10 @@ def worker(
 @app.command()
 def serve(data: DataOption = None) -> None:
     """Run the query service until SIGTERM."""
-    from api.serve import serve as serve_until_signal
-    from streams.operations.erasure.erase import eraser_of
-    from streams.operations.jobs import jobs_of
+    with loading():
+        from api.serve import serve as serve_until_signal
+        from streams.operations.erasure.erase import eraser_of
+        from streams.operations.jobs import jobs_of
 
     settings = attached_settings(data)
     serve_until_signal(settings, eraser=eraser_of(settings), jobs=jobs_of(settings))
