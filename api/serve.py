@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import gc
 import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
@@ -19,6 +18,7 @@ from api.dependencies import Dependencies
 from api.timeouts import bounded_protocol
 from memory.errors import VarveError
 from models.credentials import credential_watch
+from runtime.garbage import collect_seldom, loading
 from runtime.interruption import pause, run_until_signal, stop_by
 from runtime.kafka import check_topics
 from runtime.logs import configure_logging, logger
@@ -39,11 +39,8 @@ _ROUNDS_MISSED: Final = 3
 SWITCH_INTERVAL_S: Final = 0.0005
 """Interval at which the interpreter lock is handed over. A thread that embeds a query needs it three times; with the default
 it would wait up to five milliseconds each time while the event loop works on another large response."""
-_YOUNG_OBJECTS: Final = 10_000
-"""New objects between two young garbage collections, each of which then takes less than a millisecond. With the default of 700, several
-collections run in each recall and find nothing: its objects are freed when they are no longer referenced."""
 _MIDDLE_COLLECTIONS: Final = 100
-"""Young collections between two full garbage collections, each of which blocks every request for ten milliseconds or more. By default there
+"""Middle collections between two full ones, each of which blocks every request for ten milliseconds or more. By default there
 are ten, which a thousand results cause; records that are kept are seldom garbage."""
 _CLOSE_S: Final = 8.0
 """Time limit for closing all clients after the last request."""
@@ -195,12 +192,11 @@ class _Server(uvicorn.Server):
 
 async def _serve(settings: Settings, eraser: Eraser | None, jobs: Sequence[ServiceJob]) -> None:
     async with open_dependencies(settings, eraser=eraser, jobs=jobs) as dependencies, health_page(dependencies):
-        # Loaded objects stay in memory: collecting them again would block requests for tens of milliseconds.
-        gc.collect()
-        gc.freeze()
-        _, middle, _ = gc.get_threshold()
-        gc.set_threshold(_YOUNG_OBJECTS, middle, _MIDDLE_COLLECTIONS)
-        server = _Server(_config(settings, dependencies))
+        # A full collection of loaded objects, which stay in memory, would block requests for tens of milliseconds.
+        with loading():
+            config = _config(settings, dependencies)
+        collect_seldom(middle_collections=_MIDDLE_COLLECTIONS)
+        server = _Server(config)
         stop_by(server.stop, grace_s=settings.delivery.drain_timeout_s + _CLOSE_S)
         dependencies.background.on_given_up = server.stop
         await server.serve()

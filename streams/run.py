@@ -3,12 +3,14 @@
 import asyncio
 import importlib
 from contextlib import AsyncExitStack
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 import uvloop
 
 from control.generations.reading import generation_name
 from control.tenants import TenantDirectory, follow_tenants
+from runtime.garbage import collect_seldom, loading
 from runtime.interruption import run_until_signal
 from runtime.logs import configure_logging
 from runtime.metrics import metrics
@@ -44,6 +46,9 @@ def run_stage(
     """
     stage_named(name)  # fails before anything is set up
     configure_logging(settings.log, stage=name)
+    with loading():
+        _module(name)
+    collect_seldom()
     with exporting_spans(settings.tracing, process=name):
         run_until_signal(serve_stage(name, settings, generation=generation, only=only, second=second), loop_factory=uvloop.new_event_loop)
 
@@ -96,12 +101,15 @@ async def _build(
     tenants: TenantDirectory | None,
     metering: "Metering | None",
 ) -> DriverFactory:
-    # Imported one by one: a stage's process must not carry the models and clients of the others.
-    build = importlib.import_module(f"streams.stages.{name}.build").build
     options: dict[str, object] = {} if generation is None else {"generation": generation, "only": only}
     if metering is not None:
         options["metering"] = metering
     if tenants is not None:
         options["tenants"] = tenants
-    new_driver: DriverFactory = await build(settings, metrics(), resources, **options)
+    new_driver: DriverFactory = await _module(name).build(settings, metrics(), resources, **options)
     return new_driver
+
+
+def _module(name: str) -> ModuleType:
+    """The module that builds a stage, imported only here: a stage's process must not carry the models and clients of the others."""
+    return importlib.import_module(f"streams.stages.{name}.build")

@@ -9,6 +9,7 @@ from typing import Final
 import uvloop
 
 from runtime.background import BackgroundWorkError
+from runtime.garbage import collect_seldom
 from runtime.interruption import run_until_signal
 from stores.edge.folder import FolderLock
 from stores.edge.owner import INTERVAL_S, Compactor, Owner
@@ -39,6 +40,7 @@ def main() -> int:
         help="minimum interval between two compactions of a shard with deleted or replaced points",
     )
     arguments = parser.parse_args()
+    collect_seldom()
     try:
         lock = FolderLock(arguments.data)
         shard = _open(arguments.data)

@@ -2,8 +2,11 @@
 
 import os
 import re
+import shutil
 import signal
 import socket
+import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,12 +14,15 @@ import yaml
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
+from aiokafka.record.memory_records import MemoryRecords
 from redis.asyncio import Redis
 
 from runtime.settings import Settings
 from varve.embedded import jars
 from varve.embedded.kafka import GROUPS_KEPT_MINUTES, EmbeddedKafka
+from varve.embedded.kafka_storage import CLUSTER_ID
 from varve.embedded.redis import EmbeddedRedis
+from varve.embedded.start_cache import make_start_cache
 from varve.errors import MissingPartError, PortInUseError
 from varve.supervisor.process import ManagedProcess
 
@@ -75,6 +81,36 @@ async def test_records_survive_a_stop_and_a_kill(tmp_path: Path) -> None:
         await process.stop()
 
 
+def test_new_storage_is_what_kafka_itself_formats(tmp_path: Path) -> None:
+    cache = Settings().cache_path
+    jars.fetch(cache)
+    for folder in ("ours", "kafkas"):
+        EmbeddedKafka(data=tmp_path / folder, cache=cache).prepare()
+    shutil.rmtree(tmp_path / "kafkas" / "logs")
+    tool = (str(jars.java()), "-XX:TieredStopAtLevel=1", "-cp", jars.class_path(cache), "kafka.tools.StorageTool")
+    configuration = str(tmp_path / "kafkas" / "server.properties")
+    subprocess.run([*tool, "format", "-t", CLUSTER_ID, "-c", configuration], check=True, capture_output=True)
+    ours, kafkas = (tmp_path / folder / "logs" for folder in ("ours", "kafkas"))
+    assert _properties(ours) == _properties(kafkas)
+    assert _records(ours) == _records(kafkas)
+
+
+async def test_a_start_cache_fits_or_is_ignored(tmp_path: Path) -> None:
+    jars.fetch(Settings().cache_path)
+    shutil.copytree(jars.jar_folder(Settings().cache_path), jars.jar_folder(tmp_path), ignore=shutil.ignore_patterns("*.aot"))
+    path = await make_start_cache(tmp_path)
+    spec = EmbeddedKafka(data=tmp_path / "kafka", cache=tmp_path, heap_mb=256, short_lived=True).prepare()
+    java, *options = spec.command
+    assert f"-XX:AOTCache={path}" in options
+    for mode in ("on", "auto"):  # With "on", the JVM ends if it cannot use the cache.
+        process = ManagedProcess(replace(spec, command=(java, f"-XX:AOTMode={mode}", *options)))
+        try:
+            await process.start()
+        finally:
+            await process.stop()
+        path.write_bytes(b"damaged")
+
+
 async def test_redis_keys_survive_a_stop_and_a_kill(tmp_path: Path) -> None:
     server = EmbeddedRedis(data=tmp_path / "redis")
     process = ManagedProcess(server.prepare())
@@ -111,6 +147,19 @@ def test_a_port_in_use_is_named(server: str, tmp_path: Path) -> None:
 def test_a_missing_jar_is_named_with_its_remedy(tmp_path: Path) -> None:
     with pytest.raises(MissingPartError, match=r"HdrHistogram-2\.2\.2\.jar is missing: run `make setup`"):
         EmbeddedKafka(data=tmp_path, cache=tmp_path / "empty").prepare()
+
+
+def _properties(logs: Path) -> dict[str, str]:
+    lines = [line.split("=") for line in (logs / "meta.properties").read_text().splitlines() if not line.startswith("#")]
+    return {name: "an id" if name == "directory.id" and len(value) == 22 else value for name, value in lines}
+
+
+def _records(logs: Path) -> list[tuple[bytes | None, bytes | None]]:
+    """Keys and values of the snapshot of features; its times differ."""
+    records, found = MemoryRecords((logs / "bootstrap.checkpoint").read_bytes()), []
+    while (batch := records.next_batch()) is not None:
+        found += [(record.key, record.value) for record in batch]
+    return found
 
 
 async def _create(bootstrap: str, topic: str) -> None:

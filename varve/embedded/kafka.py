@@ -1,7 +1,6 @@
 """A real Kafka broker as a child process: one node, its own KRaft controller, data under a folder."""
 
 import logging
-import subprocess
 from pathlib import Path
 from typing import Final
 
@@ -11,14 +10,14 @@ from aiokafka.errors import KafkaError
 from memory.errors import VarveError
 from runtime.kafka.client import connect
 from varve.embedded import jars
+from varve.embedded.kafka_storage import format_storage
 from varve.embedded.ports import HOST, free_port, listens, require_free
 from varve.errors import PortInUseError, StartError
 from varve.supervisor.process import ProcessSpec
-from varve.supervisor.start_errors import explained_os_errors, file_error_in
+from varve.supervisor.start_errors import explained_os_errors
 
 ONE_PLAIN_NODE: Final = {"security_protocol": "PLAINTEXT", "replication_factor": 1, "min_insync_replicas": 1}
 """Kafka settings of a single node without TLS."""
-CLUSTER_ID: Final = "VarveEmbeddedKafka000A"
 REQUEST_TIMEOUT_MS: Final = 5000
 QUICK: Final = ("-XX:TieredStopAtLevel=1",)
 QUIET: Final = ("-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "--sun-misc-unsafe-memory-access=allow")
@@ -78,7 +77,6 @@ class EmbeddedKafka:
             PortInUseError: If the requested port is taken.
             AccessDeniedError: If the data folder cannot be written.
             DiskFullError: If there is no space in it.
-            StartError: If its storage cannot be formatted.
         """
         require_free(self.port, owner="Kafka", option="--kafka-port")
         java, class_path = str(jars.java()), jars.class_path(self._cache)
@@ -86,11 +84,12 @@ class EmbeddedKafka:
         with explained_os_errors(self._data):
             self._data.mkdir(parents=True, exist_ok=True)
             properties.write_text("".join(f"{name}={value}\n" for name, value in self._properties().items()))
-        if not (self._logs / "meta.properties").exists():
-            self._format(java, class_path, properties)
+            format_storage(self._logs)
+        start_cache = jars.start_cache_path(self._cache)
+        cached = (f"-XX:AOTCache={start_cache}",) if start_cache.is_file() else ()
         return ProcessSpec(
             name="kafka",
-            command=(java, *self._jvm, "-cp", class_path, "kafka.Kafka", str(properties)),
+            command=(java, *self._jvm, *cached, "-cp", class_path, "kafka.Kafka", str(properties)),
             log=self._log,
             ready=self.ready,
             stop_deadline_s=STOP_DEADLINE_S,
@@ -150,20 +149,6 @@ class EmbeddedKafka:
             "num.io.threads": 4,
             "log.cleaner.dedupe.buffer.size": 8 * 1024 * 1024,
         }
-
-    def _format(self, java: str, class_path: str, properties: Path) -> None:
-        command = [java, "-Xmx128m", "-XX:+UseSerialGC", *QUICK, *QUIET, "-cp", class_path]
-        command += ["kafka.tools.StorageTool", "format", "-t", CLUSTER_ID, "-c", str(properties)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            output = done.stdout + done.stderr
-            raise (
-                self._diagnose(output)
-                or file_error_in(output, name="Kafka", path=properties)
-                or StartError(
-                    f"Kafka's storage under {self._logs} cannot be formatted: {output.strip().splitlines()[-1:] or 'it wrote nothing'}"
-                )
-            )
 
     def _diagnose(self, log: str) -> VarveError | None:
         if "Address already in use" in log:
