@@ -1,6 +1,5 @@
 """Refuses query parameters that a route does not have: an ignored filter would select everything."""
 
-from functools import cache
 from typing import Final
 
 from fastapi import Request
@@ -33,6 +32,5 @@ async def refuse_unknown_parameters(request: Request) -> None:
     raise ProblemError(422, "invalid", f"query.{names}{more}: unknown parameter; {expected}")
 
 
-@cache
 def _parameters_of(route: APIRoute) -> tuple[str, ...]:
     return tuple(sorted(each.alias for each in get_flat_params(route.dependant) if isinstance(each.field_info, Query)))
