@@ -177,7 +177,7 @@ async def test_wrong_arguments_are_named(service: RunningService, url: str) -> N
         assert "limit" in await failure(client, "recall", query="x", limit=0)
         assert "query" in await failure(client, "recall")
         assert "user" in await failure(client, "remember", text="whose is this?")
-        assert "timezone" in await failure(client, "recall", query="x", since="2024-05-06T12:00:00")
+        assert "no UTC offset" in await failure(client, "recall", query="x", since="2024-05-06T12:00:00")
 
 
 @pytest.mark.parametrize("era", ERAS)
