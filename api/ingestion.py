@@ -157,6 +157,10 @@ def parse_message(body: object, *, tenant: str, now: datetime, max_future: timed
     if "tenant" in body:
         raise MalformedRecordError("tenant: the tenant comes from the API key; leave this field out")
     unknown = sorted(body.keys() - known_fields(body))
+    if "messages" in unknown:
+        raise MalformedRecordError(
+            "messages: unknown field; send several messages as a JSON list, each with its user and session: [{...}, {...}]"
+        )
     if unknown:
         more = f" and {len(unknown) - _MOST_NAMED} more" if len(unknown) > _MOST_NAMED else ""
         raise MalformedRecordError(f"{', '.join(unknown[:_MOST_NAMED])}{more}: unknown field; put further data into metadata")

@@ -20,6 +20,7 @@ from control.errors import (
     UnknownTenantError,
 )
 from memory.errors import RecordError, RecordTooLargeError, VarveError
+from memory.records.base import plain_problem
 from models.errors import InputRefusedError, TransientModelError
 from retrieval.errors import RecallFailedError
 from runtime.errors import DeadLetterMissingError, GroupInUseError, KafkaUnavailableError, RedisUnavailableError, TopicMissingError
@@ -50,6 +51,13 @@ _RECALL_FAILED: Final = (
     "the memories cannot be searched as the service is set up; an operator has to correct it: "
     "the service's log has the reason under this trace id"
 )
+
+
+_ROUTING: Final[Mapping[int, str]] = {
+    404: "there is no such route: GET /openapi.json describes all routes",
+    405: "this route does not accept {method}, only {allowed}",
+}
+"""Details of the errors that the router itself raises."""
 
 
 class ProblemError(HTTPException):
@@ -143,7 +151,10 @@ def add_problem_handlers(app: FastAPI) -> None:
     async def on_http_exception(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
         kind = http.HTTPStatus(error.status_code).name.lower().replace("_", "-")
-        return problem_response(ProblemError(error.status_code, kind, error.detail, headers=error.headers), request.scope["path"])
+        detail = (
+            _ROUTING.get(error.status_code, "").format(method=request.method, allowed=(error.headers or {}).get("Allow")) or error.detail
+        )
+        return problem_response(ProblemError(error.status_code, kind, detail, headers=error.headers), request.scope["path"])
 
     async def on_invalid(request: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
@@ -160,4 +171,4 @@ def add_problem_handlers(app: FastAPI) -> None:
 
 def _validation_detail(error: Mapping[str, Any]) -> str:
     field = ".".join(str(part) for part in error["loc"] if part != "body")
-    return f"{field}: {error['msg']}" if field else str(error["msg"])
+    return f"{field}: {plain_problem(error)}" if field else plain_problem(error)

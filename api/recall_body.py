@@ -174,6 +174,12 @@ class QueryBody(RequestModel):
     """Positions of an earlier response: only memories up to these. Waits for the store to reach them, up to three quarters of the time."""
 
     @model_validator(mode="after")
+    def _begins_before_it_ends(self) -> Self:
+        if self.since is not None and self.until is not None and self.since >= self.until:
+            raise ValueError("since must be before until: no memory can match")
+        return self
+
+    @model_validator(mode="after")
     def _waits_for_one_thing(self) -> Self:
         if self.after is not None and self.at is not None:
             raise ValueError("after reads newer memories, and at reads earlier ones: send only one of them")

@@ -58,6 +58,8 @@ async def list_memories(
     """
     if after is not None and not point_ids([after]):
         raise ProblemError(422, "invalid", "after: this is not the `next` of a page; leave it out for the first page")
+    if since is not None and until is not None and since >= until:
+        raise ProblemError(422, "invalid", "since must be before until: no memory can match")
     wanted = MemoryFilter(
         scope=TenantScope(caller.tenant.id, caller.user_of(user)),
         kinds=tuple(kinds or ()),

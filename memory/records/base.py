@@ -1,6 +1,7 @@
 """Base classes of records on the wire: a schema version, tolerance for newer minor versions, and JSON by orjson."""
 
 import re
+from collections.abc import Mapping
 from typing import Any, ClassVar, Final, Self
 
 import orjson
@@ -8,10 +9,18 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from memory.errors import MalformedRecordError, UnsupportedVersionError
 
-__all__ = ["Record", "Value", "path_of_unwritable", "problems_of"]
+__all__ = ["Record", "Value", "path_of_unwritable", "plain_problem", "problems_of"]
 
 _MAX_PROBLEMS: Final = 20
 """Limit of the problems that one message lists."""
+_PLAIN: Final[Mapping[str, str]] = {
+    "extra_forbidden": "unknown name: correct its spelling, or leave it out",
+    "model_type": "Input should be a JSON object",
+    "timezone_aware": "it has no UTC offset, so its moment is unknown: append Z if it is UTC, or an offset such as +02:00",
+}
+"""Sentences for types of pydantic's problems whose own sentence does not say what to do."""
+_PREFIX: Final = "Value error, "
+"""What pydantic writes before the sentence of a validator."""
 _VERSION: Final = re.compile(r"([0-9]{1,9})\.[0-9]{1,9}")
 
 
@@ -81,8 +90,17 @@ class Record(Value):
 def problems_of(error: ValidationError) -> str:
     """A validation error as one line: ``messages.0.role: Input should be ...; text: Field required``. Lists the first problems."""
     problems = error.errors(include_url=False, include_context=False, include_input=False)
-    lines = [f"{'.'.join(map(str, problem['loc'])) or 'record'}: {problem['msg']}" for problem in problems[:_MAX_PROBLEMS]]
+    lines = [f"{'.'.join(map(str, problem['loc'])) or 'record'}: {plain_problem(problem)}" for problem in problems[:_MAX_PROBLEMS]]
     return "; ".join((*lines, f"and {len(problems) - len(lines)} more problems") if len(problems) > len(lines) else lines)
+
+
+def plain_problem(problem: Mapping[str, Any]) -> str:
+    """What is wrong with a value and what to do, without its path and without pydantic's own terms.
+
+    Args:
+        problem: One of the errors of a ``ValidationError``.
+    """
+    return _PLAIN.get(problem["type"]) or str(problem["msg"]).removeprefix(_PREFIX)
 
 
 def path_of_unwritable(value: Any, path: tuple[str, ...] = ()) -> str:

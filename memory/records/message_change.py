@@ -12,6 +12,10 @@ CHANGE_COMMANDS = frozenset({"edit", "delete", "hide", "show"})
 """Values of the field ``command`` that make a record of the ``messages`` log a :class:`MessageChange`."""
 
 
+_OF_MESSAGES = frozenset({"event_time", "text", "content"})
+"""A record with an unknown command and one of these is a message that has a field named ``command``."""
+
+
 class MessageChange(Record):
     """A change of an earlier message of the same session. Its key is that of the message, so it is applied after the message.
 
@@ -42,8 +46,14 @@ class MessageChange(Record):
 
 
 def is_message_change(fields: Any) -> bool:
-    """Whether the parsed value of a record of the ``messages`` log is a change rather than a message."""
-    return isinstance(fields, dict) and fields.get("command") in CHANGE_COMMANDS
+    """Whether the parsed value of a record of the ``messages`` log is a change rather than a message.
+
+    So is a record with an unknown command and no content: its producer needs to know the commands, not the fields of a message.
+    """
+    if not isinstance(fields, dict) or "command" not in fields:
+        return False
+    command = fields["command"]
+    return (isinstance(command, str) and command in CHANGE_COMMANDS) or fields.keys().isdisjoint(_OF_MESSAGES)
 
 
 class MessageRetraction(Record):

@@ -82,6 +82,11 @@ async def test_a_list_shows_only_what_the_key_may_see(service: RunningService) -
         ({"since": "2024-05-06"}, "since"),
         ({"since": "soon"}, "since"),
         ({"user": ""}, "user"),
+        (
+            {"usr": "cleo"},
+            "query.usr: unknown parameter; expected some of: after, kind, limit, min_trust, session, since, type, until, user",
+        ),
+        ({"since": "2024-05-07T00:00:00Z", "until": "2024-05-06T00:00:00Z"}, "since must be before until"),
     ],
 )
 async def test_wrong_filters_are_named(service: RunningService, query: dict[str, Any], detail: str) -> None:

@@ -54,19 +54,20 @@ async def http(metrics: Metrics) -> AsyncIterator[httpx.AsyncClient]:
         yield client
 
 
-def _is_problem(response: httpx.Response, status: int, kind: str) -> None:
+def _is_problem(response: httpx.Response, status: int, kind: str, detail: str = "") -> None:
     assert response.headers["content-type"] == MEDIA_TYPE
     body = response.json()
     assert (response.status_code, body["status"], body["type"]) == (status, status, f"urn:varve:problem:{kind}")
     assert body["title"]
     assert body["detail"]
+    assert detail in body["detail"]
     assert body["instance"] == response.request.url.path
     assert body["trace_id"] == response.headers["traceparent"].split("-")[1]
 
 
 async def test_every_error_is_a_problem(http: httpx.AsyncClient) -> None:
-    _is_problem(await http.get("/nowhere"), 404, "not-found")
-    _is_problem(await http.get("/typed"), 405, "method-not-allowed")
+    _is_problem(await http.get("/nowhere"), 404, "not-found", "GET /openapi.json describes all routes")
+    _is_problem(await http.get("/typed"), 405, "method-not-allowed", "this route does not accept GET, only POST")
     _is_problem(await http.post("/echo/x", content=b"{"), 422, "malformed")
     _is_problem(await http.post("/echo/x", content=b'"\xff"'), 422, "malformed")
     invalid = await http.post("/typed", json={"a": "b"})

@@ -69,7 +69,7 @@ def test_no_file_leaves_what_is_built_in() -> None:
         ({"house": {**MODEL, "weights": {**MODEL["weights"], "late": "1"}}}, "house.weights.late: Input should be a valid number"),
         ({"house": {**MODEL, "weights": {**MODEL["weights"], "late": True}}}, "house.weights.late: Input should be a valid number"),
         ({"house": {**MODEL, "slope": -1}}, "house.slope: Input should be greater than 0"),
-        ({"house": {**MODEL, "slop": 1}}, "house.slop: Extra inputs"),
+        ({"house": {**MODEL, "slop": 1}}, "house.slop: unknown name"),
         ({"house": {name: value for name, value in MODEL.items() if name != "slope"}}, "house: .*belong together, and slope is missing"),
         ({"house": {**MODEL, "base": "memx"}}, "house: .*belong to the base learned, and this profile's base is memx"),
         ({"house": {"base": "bm25"}}, "house.base: Input should be 'learned', 'weighted' or 'memx'"),

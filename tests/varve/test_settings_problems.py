@@ -9,7 +9,7 @@ from varve.errors import SettingsError
 @pytest.mark.parametrize(
     ("variable", "value", "problem"),
     [
-        ("VARVE_LLM__BASEURL", "http://llm", "llm.baseurl: Extra inputs are not permitted"),
+        ("VARVE_LLM__BASEURL", "http://llm", "llm.baseurl: unknown name"),
         ("VARVE_LLM", '{"baseurl": "x"}', "llm.baseurl"),
         ("varve_kafka__partitions", "none", "kafka.partitions"),
     ],

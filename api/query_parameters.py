@@ -1,0 +1,36 @@
+"""Refuses query parameters that a route does not have: an ignored filter would select everything."""
+
+from typing import Final
+
+from fastapi import Request
+from fastapi.dependencies.utils import get_flat_params
+from fastapi.params import Query
+from fastapi.routing import APIRoute
+
+from api.problems import ProblemError
+
+_NAMED: Final = 5
+_LONGEST_NAME: Final = 80
+
+
+async def refuse_unknown_parameters(request: Request) -> None:
+    """A dependency of every route.
+
+    Raises:
+        ProblemError: 422; names the unknown parameters and the known ones.
+    """
+    given = request.query_params
+    if not given:
+        return
+    known = _parameters_of(request.scope["route"])
+    unknown = [each for each in given if each not in known]
+    if not unknown:
+        return
+    names = ", ".join(each[:_LONGEST_NAME] for each in unknown[:_NAMED])
+    more = f" and {len(unknown) - _NAMED} more" if len(unknown) > _NAMED else ""
+    expected = f"expected some of: {', '.join(known)}" if known else "this route has none"
+    raise ProblemError(422, "invalid", f"query.{names}{more}: unknown parameter; {expected}")
+
+
+def _parameters_of(route: APIRoute) -> tuple[str, ...]:
+    return tuple(sorted(each.alias for each in get_flat_params(route.dependant) if isinstance(each.field_info, Query)))
