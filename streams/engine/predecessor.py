@@ -108,10 +108,10 @@ async def _remove(member: str, group: str, kafka: KafkaSettings, *, who: str) ->
     try:
         is_removed = await ConsumerGroups(kafka=kafka).remove(group, member)
     except KafkaUnavailableError as error:
-        _log.warning(f"{who}_not_removed", group=group, member=member, error=str(error))
+        _log.warning("killed_worker_not_removed", who=who, group=group, member=member, error=str(error))
         return
     if is_removed:
-        _log.info(f"{who}_removed", group=group, member=member)
+        _log.info("killed_worker_removed", who=who, group=group, member=member)
 
 
 def _read(file: Path) -> str:

@@ -38,7 +38,7 @@ async def test_a_static_member_stays_in_its_group(tmp_path: Path) -> None:
 
 async def test_a_worker_starts_though_no_broker_answers(tmp_path: Path) -> None:
     MemberNote(tmp_path).write("faust-8f2a")
-    assert await events_of_a_start(tmp_path) == ["predecessor_not_removed"]
+    assert await events_of_a_start(tmp_path) == ["killed_worker_not_removed"]
 
 
 def test_a_note_that_cannot_be_written_is_tried_again(tmp_path: Path) -> None:
@@ -77,7 +77,7 @@ async def test_only_a_killed_peer_is_removed(kafka: str, tmp_path: Path) -> None
                 assert await groups.members([GROUP]) == {GROUP: 1}
             with capture_logs() as logs:
                 await peers.remove()
-            assert [each["event"] for each in logs] == ["peer_removed"]
+            assert [each["event"] for each in logs] == ["killed_worker_removed"]
 
 
 async def events_of_a_look(folder: Path, peer: Path, kafka: KafkaSettings, *, looks: int = 1) -> list[str]:
@@ -94,7 +94,7 @@ async def test_a_killed_peer_is_removed_once(tmp_path: Path) -> None:
     with own_folder(tmp_path, GROUP) as own:
         with own_folder(tmp_path, GROUP) as peer:
             pass
-        assert await events_of_a_look(own, peer, NO_BROKER, looks=2) == ["peer_not_removed"]
+        assert await events_of_a_look(own, peer, NO_BROKER, looks=2) == ["killed_worker_not_removed"]
 
 
 async def test_a_peer_of_another_group_is_left(tmp_path: Path) -> None:
