@@ -227,7 +227,8 @@ def test_every_kind_of_edge_is_met() -> None:
 
 def send(service: Service, method: str, path: str, operation: dict[str, Any], field: Field, value: str) -> httpx.Response:
     names = {name: PATHS.get(name, "x") for name in (each["name"] for each in operation.get("parameters", ()) if each["in"] == "path")}
-    queries = dict(QUERIES.get(path, {})) if any(each["in"] == "query" for each in operation.get("parameters", ())) else {}
+    known = {each["name"] for each in operation.get("parameters", ()) if each["in"] == "query"}
+    queries = {name: text for name, text in QUERIES.get(path, {}).items() if name in known}
     if field.where == "path":
         names[field.name] = value
     if field.where == "query":
