@@ -106,6 +106,7 @@ LEARNED: Final = RankingModel(
             "session_size": -0.3522,
             "coverage": 0.6,
             "session_coverage": 1.8468,
+            "related": 0.0,
             "named": 0.9112,
             "month": 0.8599,
             "time": 2.252,
@@ -140,19 +141,20 @@ OF_TURNS: Final = RankingModel(
             "session_size": 0.0685,
             "coverage": 1.1647,
             "session_coverage": 0.3121,
+            "related": 0.6,
             "named": 1.743,
             "month": 0.0,
             "time": 1.0389,
             "opening": 1.1235,
-            "recent": 0.5035,
+            "recent": 1.5,
             "importance": -0.6608,
             "question": -0.4321,
             "length": 0.1129,
         }
     ),
-    slope=0.7254,
-    intercept=-4.9161,
-    same_session=0.3,
+    slope=0.5394,
+    intercept=-4.935,
+    same_session=0.5,
 )
 """For longer queries. Fitted to those of three users of RealMem and of the invented assistants, as :data:`LEARNED`, but by the 0.25th
 power of their number. Many words of a turn ask for nothing, so single words count less, and rare words, the session and its opening
