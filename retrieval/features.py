@@ -20,6 +20,7 @@ from memory.dates.event_date import months_of
 from retrieval.conversation_context import nearby_scores, neighbours_of, openings, recency, session_late, session_size
 from retrieval.feature_vector import FeatureVector
 from retrieval.question import terms_in
+from retrieval.related_sessions import related_sessions
 from retrieval.time_prior import time_fits
 from retrieval.traits import Traits, subject_terms_of, traits_of, words_in
 from stores.lexical_analysis import K1, B
@@ -164,6 +165,10 @@ def _named(candidates: CandidateSet) -> FeatureVector:
     return np.array([1.0 if each.may_be_about(asked) else -1.0 for each in traits])
 
 
+def _related(candidates: CandidateSet) -> FeatureVector:
+    return standardised(related_sessions(candidates.plain, candidates.traits, candidates.late + candidates.dense))
+
+
 def _month(candidates: CandidateSet) -> FeatureVector:
     named = {MONTHS[found.casefold()] for found in _MONTH.findall(candidates.query) if found.casefold() != "may" or found == "May"}
     if not named:
@@ -203,6 +208,7 @@ FEATURES: Final[Mapping[str, Feature]] = MappingProxyType(
             lambda found: found.words.coverage(),
         ),
         "session_coverage": Feature("the same for all candidates of its session together", lambda found: found.words.session_coverage()),
+        "related": Feature("cosine of its session's terms to those of the best three other sessions", _related),
         "named": Feature("1 if the query names its person, -1 if the query names another candidate's person", _named),
         "month": Feature("1 if it may have happened in a month that the query names, whatever the year", _month),
         "time": Feature(

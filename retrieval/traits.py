@@ -2,10 +2,14 @@
 
 import re
 import weakref
+import zlib
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
 
 from memory.language import is_foreign
 from memory.records import Memory
@@ -18,6 +22,8 @@ from retrieval.statement_forms import may_correct
 from runtime.sized_cache import sized_cache
 from stores.lexical_analysis import searched_text
 
+TERM_COLUMNS: Final = 1024
+"""Columns that terms are hashed to. A session has some hundred terms, so few share a column."""
 _SUBJECT: Final = re.compile(rf"^([^\W\d_][\w.'’{INSIDE_WORD}-]*)")
 _WORD: Final = re.compile(rf"[^\W\d_][\w.'’{INSIDE_WORD}-]*")
 _NAME: Final = re.compile(r"\b[^\W\d_a-zß-öø-ÿ][^\W\d_]{3,}\b")
@@ -51,6 +57,11 @@ class Traits:
     def words(self) -> frozenset[str]:
         """See :func:`words_in`."""
         return _words_in(self.text)
+
+    @cached_property
+    def term_columns(self) -> NDArray[np.uint16]:
+        """The columns of its terms in a table of :data:`TERM_COLUMNS` columns (feature hashing, Weinberger et al. 2009)."""
+        return np.array([zlib.crc32(term.encode()) % TERM_COLUMNS for term in self.terms], dtype=np.uint16)
 
     @cached_property
     def names(self) -> frozenset[str]:

@@ -184,6 +184,13 @@ def test_any_text_gives_finite_numbers(query: str, texts: list[tuple[str, float,
     assert all(0 <= each.score <= 1 for each in reranked(candidates, features_of(query, candidates, NOW), LEARNED, explain=False))
 
 
+def test_a_session_is_related_by_shared_words() -> None:
+    texts = ["Spanish verbs practice", "Spanish verbs again", "tomato garden watering"]
+    found = [candidate(number, text, late=3.0 - number, session=f"s{number}") for number, text in enumerate(texts)]
+    first, second, other = features_of("what is next?", found, NOW)["related"]
+    assert min(first, second) > other
+
+
 def test_a_model_ranks_by_its_weights() -> None:
     model = RankingModel(weights={"named": 2.0, "late": 1.0}, slope=1.0, intercept=-1.0)
     found = reranked(CANDIDATES, features_of("What did Melanie do?", CANDIDATES, NOW), model, explain=True)

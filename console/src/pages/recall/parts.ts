@@ -27,6 +27,7 @@ export const MEANINGS: Record<string, string> = {
   ranking_session_size: "Found in its session",
   ranking_coverage: "Query words it has alone",
   ranking_session_coverage: "Query words in session",
+  ranking_related: "Like the best sessions",
   ranking_named: "Names in the query",
   ranking_month: "A month in the query",
   ranking_time: "A time in the query",
