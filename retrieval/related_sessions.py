@@ -48,9 +48,7 @@ def related_sessions(memories: Sequence[Memory], traits: Sequence[Traits], score
     return np.where(session_of >= 0, (cosines.sum(axis=0) / others)[session_of], 0.0)
 
 
-def _cosines(
-    session_of: NDArray[np.intp], columns: Sequence[NDArray[np.uint16]], best: NDArray[np.intp], sessions: int
-) -> FeatureVector:
+def _cosines(session_of: NDArray[np.intp], columns: Sequence[NDArray[np.uint16]], best: NDArray[np.intp], sessions: int) -> FeatureVector:
     """A row for each of the best sessions: its cosine to each session."""
     cells = np.repeat(session_of * TERM_COLUMNS, [*map(len, columns)]) + np.concatenate(columns)
     frequency = np.bincount(cells, minlength=sessions * TERM_COLUMNS)

@@ -34,7 +34,7 @@ TURN_EXPONENT: Final = 0.75
 LEAST_WEIGHTS: Final[Mapping[str, float]] = MappingProxyType({"neighbours_bm25": 0.2, "coverage": 0.6})
 """Least weights for questions: all data are English, and in other languages only shared words show what answers
 (``tests/retrieval/test_many_languages.py``). The figures have them."""
-_ONLY_FOR_TURNS: Final = frozenset({"opening", "recent"})
+_ONLY_FOR_TURNS: Final = frozenset({"opening", "recent", "related"})
 
 
 class Models(NamedTuple):

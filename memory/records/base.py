@@ -20,7 +20,7 @@ _PLAIN: Final[Mapping[str, str]] = {
 }
 """Sentences for types of pydantic's problems whose own sentence does not say what to do."""
 _PREFIX: Final = "Value error, "
-"""What pydantic writes before the sentence of a validator."""
+"""Text that pydantic writes before the sentence of a validator."""
 _VERSION: Final = re.compile(r"([0-9]{1,9})\.[0-9]{1,9}")
 
 
@@ -95,7 +95,7 @@ def problems_of(error: ValidationError) -> str:
 
 
 def plain_problem(problem: Mapping[str, Any]) -> str:
-    """What is wrong with a value and what to do, without its path and without pydantic's own terms.
+    """The problem of a value and the remedy, without its path and without pydantic's own terms.
 
     Args:
         problem: One of the errors of a ``ValidationError``.
