@@ -36,7 +36,7 @@ class EstimateReport(EstimateView):
     """By tenant; tenants without windows are left out."""
 
 
-class BudgetView(ResponseModel):
+class ReextractionBudgetView(ResponseModel):
     """The limits of a re-extraction. Null: no limit."""
 
     tokens: int | None
@@ -57,7 +57,7 @@ class ReextractionView(ResponseModel):
     started_by: str
     since: datetime | None
     """Only windows that closed at this time or later. Null: all windows."""
-    budget: BudgetView
+    budget: ReextractionBudgetView
     estimate: EstimateView
 
 

@@ -931,21 +931,6 @@ export interface components {
             status: "ok";
         };
         /**
-         * BudgetView
-         * @description A tenant's budget of extraction and merging for a day (UTC), and its use today. Null: no limit.
-         */
-        api__console_responses__BudgetView: {
-            hard_cost: number | null;
-            hard_tokens: number | null;
-            policy: string;
-            soft_cost: number | null;
-            soft_tokens: number | null;
-            tenant: string;
-            used_cost: number | null;
-            /** @description Includes what running calls have reserved. Null: Redis is unavailable. */
-            used_tokens: number | null;
-        };
-        /**
          * ApiKeyView
          * @description A key to a tenant's memory, without its hash.
          */
@@ -1145,6 +1130,21 @@ export interface components {
              * @default null
              */
             user?: string | null;
+        };
+        /**
+         * BudgetView
+         * @description A tenant's budget of extraction and merging for a day (UTC), and its use today. Null: no limit.
+         */
+        BudgetView: {
+            hard_cost: number | null;
+            hard_tokens: number | null;
+            policy: string;
+            soft_cost: number | null;
+            soft_tokens: number | null;
+            tenant: string;
+            used_cost: number | null;
+            /** @description Includes what running calls have reserved. Null: Redis is unavailable. */
+            used_tokens: number | null;
         };
         /**
          * Candidate
@@ -2938,7 +2938,7 @@ export interface components {
          */
         UsageView: {
             /** @description The budgets of the tenant, or of the tenants in the rows: at most 200, those with the most tokens. */
-            budgets: components["schemas"]["api__console_responses__BudgetView"][];
+            budgets: components["schemas"]["BudgetView"][];
             /** @description Whether there is a price table. False: every cost is 0. */
             priced: boolean;
             /** @description By day, tenant, stage, purpose and model; without tenant and time limit at most 10,000, those with the most tokens. */
