@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, Final
 
-from fastapi import APIRouter, Depends, FastAPI
+from fastapi import APIRouter, FastAPI
 from starlette.responses import Response
 from starlette.routing import BaseRoute
 
@@ -14,7 +14,6 @@ from api.json_http import JsonResponse
 from api.middleware import BodySizeMiddleware, ObservabilityMiddleware
 from api.openapi import KEYED, OPEN, document, refusals
 from api.problems import add_problem_handlers
-from api.query_parameters import refuse_unknown_parameters
 from api.resource_metadata import metadata_routes
 from api.responses import ALIVE, KEY_STATUS
 from api.routes import (
@@ -132,7 +131,7 @@ def create_app(settings: Settings, *, open_dependencies: OpenDependencies = open
     app.add_middleware(ObservabilityMiddleware, metrics=metrics())
     add_problem_handlers(app)
     for router in _ROUTERS:
-        app.include_router(router, responses=refusals(*OPEN, *KEYED), dependencies=[Depends(refuse_unknown_parameters)])
+        app.include_router(router, responses=refusals(*OPEN, *KEYED))
     app.include_router(_health, responses=refusals(*OPEN))
     mcp = _mcp_endpoint(app, settings) if settings.mcp.enabled else None
     if mcp is not None:

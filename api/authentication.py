@@ -12,6 +12,7 @@ from fastapi.security import APIKeyHeader, HTTPAuthorizationCredentials, HTTPBea
 
 from api.dependencies import AppDependencies, Dependencies
 from api.problems import ProblemError, unauthorized
+from api.query_parameters import refuse_unknown_parameters
 from control.documents import ApiKey, OperatorKey, Role, Scope, hash_key
 from control.errors import UnknownTenantError
 from control.key_usage import OPERATORS, owner_of
@@ -112,6 +113,7 @@ def caller_with(scope: Scope) -> Callable[..., Awaitable[Caller]]:
         require_active(caller.tenant)
         if scope not in caller.key.scopes:
             raise _forbidden(f"this API key or token lacks the scope {scope}")
+        refuse_unknown_parameters(request)
         return caller
 
     return _authenticate
@@ -187,6 +189,7 @@ def require_operator(role: Role) -> Any:
         dependencies.key_uses.note(OPERATORS, found.id)
         if not found.may(role):
             raise _forbidden(f"this request needs the role {role}; the key has {found.role}")
+        refuse_unknown_parameters(request)
         return found
 
     return Depends(_authenticate)

@@ -13,8 +13,8 @@ _NAMED: Final = 5
 _LONGEST_NAME: Final = 80
 
 
-async def refuse_unknown_parameters(request: Request) -> None:
-    """A dependency of every route.
+def refuse_unknown_parameters(request: Request) -> None:
+    """Refuses what the request's route does not have. Call it once the key is accepted: others learn nothing about routes.
 
     Raises:
         ProblemError: 422; names the unknown parameters and the known ones.
