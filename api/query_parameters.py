@@ -3,9 +3,8 @@
 from typing import Final
 
 from fastapi import Request
-from fastapi.dependencies.utils import get_flat_params
-from fastapi.params import Query
 from fastapi.routing import APIRoute
+from pydantic import BaseModel
 
 from api.problems import ProblemError
 
@@ -22,7 +21,7 @@ def refuse_unknown_parameters(request: Request) -> None:
     given = request.query_params
     if not given:
         return
-    known = _parameters_of(request.scope["route"])
+    known = parameters_of(request.scope["route"])
     unknown = [each for each in given if each not in known]
     if not unknown:
         return
@@ -32,5 +31,17 @@ def refuse_unknown_parameters(request: Request) -> None:
     raise ProblemError(422, "invalid", f"query.{names}{more}: unknown parameter; {expected}")
 
 
-def _parameters_of(route: APIRoute) -> tuple[str, ...]:
-    return tuple(sorted(each.alias for each in get_flat_params(route.dependant) if isinstance(each.field_info, Query)))
+def parameters_of(route: APIRoute) -> list[str]:
+    """The names of a route's query parameters, with those of its dependencies and of models of parameters."""
+    names: set[str] = set()
+    dependants = [route.dependant]
+    while dependants:
+        dependant = dependants.pop()
+        dependants += dependant.dependencies
+        for each in dependant.query_params:
+            model = each.field_info.annotation
+            if isinstance(model, type) and issubclass(model, BaseModel):
+                names.update(field.alias or name for name, field in model.model_fields.items())
+            else:
+                names.add(each.alias)
+    return sorted(names)

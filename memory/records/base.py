@@ -15,7 +15,7 @@ _MAX_PROBLEMS: Final = 20
 """Limit of the problems that one message lists."""
 _PLAIN: Final[Mapping[str, str]] = {
     "extra_forbidden": "unknown name: correct its spelling, or leave it out",
-    "model_type": "Input should be a JSON object",
+    "model_type": "Input should be an object: names with values",
     "timezone_aware": "it has no UTC offset, so its moment is unknown: append Z if it is UTC, or an offset such as +02:00",
 }
 """Sentences for types of pydantic's problems whose own sentence does not say what to do."""
