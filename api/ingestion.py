@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from api.dependencies import Dependencies
+from api.problems import first_names
 from control.errors import ControlLogBehindError
 from memory.errors import MalformedRecordError, RecordError, VarveError
 from memory.headers import COMMAND, KIND
@@ -162,8 +163,7 @@ def parse_message(body: object, *, tenant: str, now: datetime, max_future: timed
             "messages: unknown field; send several messages as a JSON list, each with its user and session: [{...}, {...}]"
         )
     if unknown:
-        more = f" and {len(unknown) - _MOST_NAMED} more" if len(unknown) > _MOST_NAMED else ""
-        raise MalformedRecordError(f"{', '.join(unknown[:_MOST_NAMED])}{more}: unknown field; put further data into metadata")
+        raise MalformedRecordError(f"{first_names(unknown, most=_MOST_NAMED)}: unknown field; put further data into metadata")
     defaults: dict[str, Any] = {}
     if body.get("id") is None:
         defaults["id"] = new_id

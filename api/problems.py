@@ -1,7 +1,7 @@
 """Every error as a problem detail, ``application/problem+json`` (RFC 9457)."""
 
 import http
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import structlog
@@ -123,6 +123,17 @@ def internal_error(error: Exception) -> ProblemError:
     """The problem of an unexpected error, which is logged."""
     _log.error("request_failed", exc_info=error)
     return ProblemError(500, "internal", "the request failed; the service's log has the reason under this trace id")
+
+
+def first_names(names: Sequence[str], *, most: int) -> str:
+    """The first names of a list for an error, and the number of the others.
+
+    Args:
+        names: The names.
+        most: Most names to list.
+    """
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
 
 
 def problem_response(problem: ProblemError, path: str) -> Response:

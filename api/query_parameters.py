@@ -6,7 +6,7 @@ from fastapi import Request
 from fastapi.routing import APIRoute
 from pydantic import BaseModel
 
-from api.problems import ProblemError
+from api.problems import ProblemError, first_names
 
 _NAMED: Final = 5
 _LONGEST_NAME: Final = 80
@@ -25,10 +25,9 @@ def refuse_unknown_parameters(request: Request) -> None:
     unknown = [each for each in given if each not in known]
     if not unknown:
         return
-    names = ", ".join(each[:_LONGEST_NAME] for each in unknown[:_NAMED])
-    more = f" and {len(unknown) - _NAMED} more" if len(unknown) > _NAMED else ""
+    names = first_names([each[:_LONGEST_NAME] for each in unknown], most=_NAMED)
     expected = f"expected some of: {', '.join(known)}" if known else "this route has none"
-    raise ProblemError(422, "invalid", f"query.{names}{more}: unknown parameter; {expected}")
+    raise ProblemError(422, "invalid", f"query.{names}: unknown parameter; {expected}")
 
 
 def parameters_of(route: APIRoute) -> list[str]:

@@ -12,6 +12,7 @@ from api.mcp.block_tools import BlockTools
 from api.mcp.connection import Connect
 from api.mcp.resources import Resources
 from api.mcp.tools import Tools
+from api.problems import first_names
 from memory.records.base import problems_of
 
 _FIXED: Final = CacheHint(ttl_ms=3_600_000, scope="public")
@@ -26,11 +27,17 @@ asked how you know. Forget only after the person has confirmed it."""
 class _Server(MCPServer[Any]):
     """Refuses unknown arguments, since a recall would ignore a filter with a wrong name, and names wrong ones as the HTTP API does."""
 
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._known: dict[str, dict[str, Any]] = {}
+        """The arguments of each tool. The first call fills it, when all tools are registered."""
+
     async def call_tool(self, name: str, arguments: dict[str, Any], *args: Any, **options: Any) -> Any:
-        for tool in await self.list_tools():
-            known = tool.input_schema.get("properties", {})
-            if tool.name == name and (unknown := sorted(arguments.keys() - known.keys())):
-                raise ToolError(f"{name}: {', '.join(unknown[:_NAMED])}: unknown argument; expected some of: {', '.join(known)}")
+        if not self._known:
+            self._known = {tool.name: tool.input_schema.get("properties", {}) for tool in await self.list_tools()}
+        known = self._known.get(name)
+        if known is not None and (unknown := sorted(arguments.keys() - known.keys())):
+            raise ToolError(f"{name}: {first_names(unknown, most=_NAMED)}: unknown argument; expected some of: {', '.join(known)}")
         try:
             return await super().call_tool(name, arguments, *args, **options)
         except ToolError as error:

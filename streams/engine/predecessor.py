@@ -10,13 +10,13 @@ import fcntl
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Final, Self
+from typing import Final, Self
 
 from runtime.errors import KafkaUnavailableError
 from runtime.kafka.groups import ConsumerGroups
 from runtime.logs import logger
 from runtime.settings import KafkaSettings
-from streams.engine.state.folders import folders_next_to
+from streams.engine.state.folders import folders_next_to, is_taken
 
 _log = logger(__name__)
 _FILE: Final = "membership"
@@ -125,15 +125,7 @@ def _left_by_killed(file: Path) -> str:
     """The noted id of a process that has ended; empty if it lives, or has noted nothing."""
     try:
         with file.open() as note:
-            return note.read() if _is_free(note) else ""
+            # Shared: several workers may look at once.
+            return note.read() if is_taken(note, shared=True) else ""
     except (OSError, UnicodeDecodeError):
         return ""
-
-
-def _is_free(lock: IO[str]) -> bool:
-    """Whether no process holds a lock. Several processes may ask at once."""
-    try:
-        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True

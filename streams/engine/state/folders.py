@@ -30,7 +30,7 @@ def own_folder(parent: Path, group: str) -> Iterator[Path]:
         folder = parent / str(number)
         folder.mkdir(parents=True, exist_ok=True)
         with (folder / "lock").open("w") as lock:
-            if not _is_taken(lock):
+            if not is_taken(lock):
                 number += 1
                 continue
             # A command may have removed the folder between the two steps: then no other process finds this lock file.
@@ -65,7 +65,7 @@ def held_folders(parent: Path) -> Iterator[list[Path]]:
     folders = sorted(parent.iterdir()) if parent.is_dir() else []
     with ExitStack() as locks:
         for folder in folders:
-            if not _is_taken(locks.enter_context((folder / "lock").open("w"))):
+            if not is_taken(locks.enter_context((folder / "lock").open("w"))):
                 raise WorkersRunningError(f"a worker on this machine uses {folder}: stop it first, then try again")
         yield folders
 
@@ -103,7 +103,7 @@ def remove_folders_of(parent: Path, group: str) -> int:
         if _group_of(folder) != group:
             continue
         with (folder / "lock").open("w") as lock:
-            if _is_taken(lock):
+            if is_taken(lock):
                 shutil.rmtree(folder)
                 removed += 1
     return removed
@@ -125,10 +125,15 @@ def _group_of(folder: Path) -> str | None:
         return None
 
 
-def _is_taken(lock: IO[str]) -> bool:
-    """Takes a lock, unless another process has it."""
+def is_taken(lock: IO[str], *, shared: bool = False) -> bool:
+    """Takes a lock, unless another process has it.
+
+    Args:
+        lock: The open file of the lock.
+        shared: Whether other processes may take it in the same way at the same time.
+    """
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(lock, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     return True
