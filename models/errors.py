@@ -71,3 +71,7 @@ class BudgetExceededError(ModelError):
         self.retry_after = retry_after
         self.soft = soft
         self.offline = offline
+
+
+class DayUsedUpError(BudgetExceededError):
+    """The hard budget of a day does not allow the call; ``retry_after`` is the time until the next day."""

@@ -43,7 +43,7 @@ class KeyFamily(StrEnum):
     LLM_ANSWERS_FORGOTTEN = "llm:answers-forgotten"
     """Number of deletions of models' answers."""
     LLM_BUDGET = "llm:budget"
-    """Tokens and cost by tenant and day: :mod:`models.llm.budget`."""
+    """Tokens and cost by tenant and day: :mod:`models.llm.daily_budget`."""
     LLM_SIFT_BUDGET = "llm:sift-budget"
     """Tokens and cost of models that rank sessions."""
     LLM_EXPANSION_BUDGET = "llm:expansion-budget"

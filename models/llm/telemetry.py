@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
-from models.llm.budget import CallUsage
+from models.llm.account import CallUsage
 from models.llm.port import LLMRequest
 from runtime import tracing
 from runtime.metrics import FirstTenants, metrics

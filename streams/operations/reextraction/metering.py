@@ -6,9 +6,10 @@ from typing import Final
 from control import ControlFollower
 from control.reextraction import Reextraction
 from models.errors import NotTakenUpError
+from models.llm.budget import Limit, Spent
 from models.llm.limiter import Limiter
 from models.llm.limits import Limits
-from models.llm.total_budget import Limit, Spent, TotalBudget
+from models.llm.total_budget import TotalBudget
 from runtime.background import set_within
 from runtime.redis import GuardedRedis
 from runtime.settings import Settings

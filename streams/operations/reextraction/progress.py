@@ -13,8 +13,8 @@ from control.reextraction import Reextraction
 from memory.errors import RecordError
 from memory.records import Usage
 from memory.topics import USAGE
-from models.llm.budget import Amount
-from models.llm.total_budget import Spent, read_total
+from models.llm.budget import Amount, Spent
+from models.llm.total_budget import read_total
 from runtime.errors import RedisUnavailableError
 from runtime.kafka import ConsumerGroups, KafkaOffsets, TopicPartition, read_topic
 from runtime.kafka.parked_note import read_parked

@@ -10,8 +10,9 @@ from prometheus_client import CollectorRegistry
 
 from loadtest.profiles import Plan
 from models.errors import BudgetExceededError, ModelConfigurationError, TransientModelError
-from models.llm.budget import Amount, BudgetLedger
+from models.llm.budget import Amount
 from models.llm.build import build_llm
+from models.llm.daily_budget import BudgetLedger
 from models.llm.gateway import LLMGateway
 from models.llm.port import LLMRequest
 from runtime.clocks import ManualClock

@@ -6,8 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from control.reextraction import Estimate, Reextraction, RunBudget
-from models.llm.budget import Amount
-from models.llm.total_budget import Spent
+from models.llm.budget import Amount, Spent
 from runtime.kafka import TopicPartition
 from streams.operations.reextraction.progress import Progress, position_in
 
