@@ -52,6 +52,8 @@ class KeyFamily(StrEnum):
     """Tokens and cost of models that select topics."""
     LLM_REEXTRACTION = "llm:reextraction"
     """Tokens, cost and calls of a re-extraction: :mod:`models.llm.total_budget`."""
+    LLM_REEXTRACTION_WAITS = "llm:reextraction-waits"
+    """Tenants whose daily budget makes a re-extraction wait: :mod:`streams.operations.reextraction.day_waits`."""
     LLM_LIMITS = "llm:limits"
     """Running calls of an endpoint: :mod:`models.llm.limits`."""
     RECALLED = "recalled"
@@ -107,6 +109,7 @@ HOLDS: Final[dict[KeyFamily, Holds]] = {
     KeyFamily.LLM_EXPANSION_BUDGET: Holds.NOTHING,
     KeyFamily.LLM_TOPICS_BUDGET: Holds.NOTHING,
     KeyFamily.LLM_REEXTRACTION: Holds.NOTHING,
+    KeyFamily.LLM_REEXTRACTION_WAITS: Holds.NOTHING,
     KeyFamily.LLM_LIMITS: Holds.NOTHING,
     KeyFamily.RECALLED: Holds.TRACES,
     KeyFamily.RECALLED_EVER: Holds.NOTHING,

@@ -155,7 +155,7 @@ def _defer(tenant: str, budget: BudgetSettings, now: datetime) -> None:
         raise BudgetExceededError(
             f"tenant {tenant!r} has used up its soft budget of today; deferrable calls wait until {start}:00 UTC",
             retry_after=wait,
-            soft=True,
+            kind="soft",
         )
 
 

@@ -179,7 +179,7 @@ class LLMGateway:
         try:
             yield account
         except BudgetExceededError as refusal:
-            self._metrics.refused.labels("soft" if refusal.soft else "hard").inc()
+            self._metrics.refused.labels(refusal.kind).inc()
             raise
         finally:
             booking = asyncio.create_task(self._book(request, account))

@@ -128,6 +128,6 @@ def _combined_error(errors: list[ModelError]) -> ModelError:
     return BudgetExceededError(
         message,
         retry_after=min([*waits, *(each.retry_after for each in refusals)]),
-        soft=any(each.soft for each in refusals),
+        kind=next((each.kind for each in refusals if each.kind != "hard"), "hard"),
         offline=isinstance(preferred, BudgetExceededError) and preferred.offline,
     )

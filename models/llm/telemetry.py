@@ -67,7 +67,12 @@ class LLMMetrics:
             "varve_llm_breaker_open", "1 while an endpoint's circuit breaker is open.", ("endpoint",), registry=registry
         )
         self.answers = Counter("varve_llm_answers", "Answers, by source.", ("source",), registry=registry)
-        self.refused = Counter("varve_llm_budget_refusals", "Calls that a tenant's budget did not allow.", ("budget",), registry=registry)
+        self.refused = Counter(
+            "varve_llm_budget_refusals",
+            "Calls that a tenant's budget, or that of a re-extraction, did not allow.",
+            ("budget",),
+            registry=registry,
+        )
         self.unrecorded = Counter(
             "varve_llm_usage_unrecorded", "Usage records that could not be written to the usage topic.", registry=registry
         )

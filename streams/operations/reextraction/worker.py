@@ -15,8 +15,8 @@ from control.errors import ChangeRefusedError
 from control.generations.reading import windows_topic, workers_of
 from control.generations.reextractions import end_reextraction, pause_reextraction, reextraction_of, waiting_tenants, waits_for_erasure
 from control.reextraction import Reextraction, State
-from models.llm.total_budget import forget_total
 from runtime.background import set_within
+from runtime.clocks import Clock
 from runtime.errors import KafkaUnavailableError, RedisUnavailableError
 from runtime.interruption import GRACE_S, stop_by
 from runtime.kafka import KafkaOffsets, TopicPartition
@@ -28,7 +28,7 @@ from runtime.settings import Settings
 from streams.operations.reextraction.cancelling import remove_results
 from streams.operations.reextraction.metering import RunMetering, limited_settings
 from streams.operations.reextraction.priority import busy_stage
-from streams.operations.reextraction.progress import read_spent
+from streams.operations.reextraction.progress import forget_counts, read_spent
 from streams.run import serve_stage
 
 _log = logger(__name__)
@@ -45,6 +45,7 @@ async def work(
     stop: asyncio.Event | None = None,
     wait: bool = False,
     notice: Callable[[str], None] = lambda line: None,
+    clock: Clock | None = None,
 ) -> State:
     """Works on a re-extraction until it is paused, cancelled or done.
 
@@ -54,6 +55,7 @@ async def work(
         stop: Ends the work when it is set; the re-extraction stays as it is.
         wait: Whether to wait for the resumption of a paused re-extraction, instead of ending.
         notice: Called with lines of progress.
+        clock: The clock of the daily budgets. Default: the machine's.
 
     Returns:
         The state of the re-extraction.
@@ -79,7 +81,7 @@ async def work(
                     await _erased(follower, run, stop)
                     continue
                 if run.state == "running":
-                    if await _extract(settings, run, follower, redis, stop, notice):
+                    if await _extract(settings, run, follower, redis, stop, notice, clock):
                         return run.state
                 elif run.state == "cancelling":
                     await remove_results(settings, run, redis=redis, by=BY, notice=notice)
@@ -108,6 +110,7 @@ async def _extract(
     redis: GuardedRedis,
     stop: asyncio.Event,
     notice: Callable[[str], None],
+    clock: Clock | None,
 ) -> bool:
     """Extracts until the re-extraction is no longer running, its budget is used up, or the worker has to stop.
 
@@ -115,8 +118,8 @@ async def _extract(
         Whether a signal or ``stop`` has stopped the worker.
     """
     spent = await read_spent(settings, run, redis=redis)
-    metering = RunMetering(settings, run, follower, redis, spent)
-    await metering.budget.begin()
+    metering = RunMetering(settings, run, follower, redis, spent, clock=clock)
+    await metering.budget.total.begin()
     notice(f"extracting into generation {run.generation} for {', '.join(run.tenants[:5])}{' ...' if len(run.tenants) > 5 else ''}")
     async with _watching(settings, metering, follower, stop, notice):
         await serve_stage(
@@ -139,7 +142,7 @@ async def _extract(
     elif metering.is_done:
         await writer.write(lambda draft: end_reextraction(draft, run.generation), action="reextraction end", by=BY)
         with suppress(RedisUnavailableError):
-            await forget_total(redis, run.generation)
+            await forget_counts(redis, run.generation)
         notice(f"every tenant is live on generation {run.generation}: done")
     return not (metering.used_up is not None or metering.is_done or metering.is_changed)
 
@@ -199,7 +202,7 @@ async def _measure(settings: Settings, metering: RunMetering, follower: ControlF
             else:
                 if metering.yield_to(busy):
                     notice(f"waiting for live traffic: {busy}")
-                spent = metering.budget.spent
+                spent = metering.budget.total.spent
                 gauges.reextraction_windows_left.labels(run.generation).set(left)
                 gauges.reextraction_tokens.labels(run.generation).set(spent.amount.tokens)
                 gauges.reextraction_cost.labels(run.generation).set(spent.amount.cost)
