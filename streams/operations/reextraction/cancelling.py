@@ -24,6 +24,7 @@ from memory.errors import KeyFormatError
 from memory.headers import GENERATION_DROP, KIND
 from memory.keys import decode_key
 from memory.topics import EXTRACTIONS, MEMORIES, MERGED, TopicSpec
+from models.llm.total_budget import forget_total
 from runtime.kafka import ConsumerGroups, KafkaOffsets, OutgoingRecord, Producer, read_topic
 from runtime.kafka.bulk import delete_topics
 from runtime.redis import GuardedRedis
@@ -33,7 +34,6 @@ from streams.engine.state.folders import remove_folders_of, tables_folder
 from streams.engine.state.partition_state import changelog_topic
 from streams.operations.erasure.log import BATCH
 from streams.operations.erasure.stage_barrier import StageBarrier
-from streams.operations.reextraction.progress import forget_counts
 from streams.stages.catalog import STAGES
 
 _PATIENCE_S: Final = 900.0
@@ -87,7 +87,7 @@ async def remove_results(
     await _wait_for_stages(settings, ("index",), patience_s, notice)
     if redis.is_configured:
         await _forget_notes(redis, tenants, generation)
-        await forget_counts(redis, generation)
+        await forget_total(redis, generation)
     group = workers_of(settings, generation)
     await ConsumerGroups(kafka=settings.kafka).delete(group)
     await delete_topics([changelog_topic(group)], settings.kafka)

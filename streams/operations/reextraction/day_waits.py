@@ -1,13 +1,12 @@
 """Tenants whose windows wait for the next day, because a re-extraction has used its share of their daily budget; noted in Redis."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import orjson
-from redis.asyncio import Redis
 
 from runtime.errors import RedisUnavailableError
 from runtime.logs import logger
@@ -16,7 +15,9 @@ from runtime.redis_keys import KeyFamily
 
 _log = logger(__name__)
 
-_TTL_S: Final = 2 * 86400
+_TTL_S: Final = 120
+"""How long a note outlives the last refused call. A waiting tenant's windows are tried every few seconds, so that a note of a killed worker
+is soon gone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,17 +49,10 @@ class DayWaits:
         self._waits: dict[str, DayWait] = {}
         on_changed(0)
 
-    @property
-    def known(self) -> Mapping[str, DayWait]:
-        """The waits by tenant."""
-        return self._waits
-
     async def begin(self, tenant: str, wait: DayWait) -> None:
-        """Notes that a tenant's windows wait, and logs it once for each day."""
+        """Notes that a tenant's windows wait, at each refused call, and logs it once for each day."""
         before = self._waits.get(tenant)
         self._waits[tenant] = wait
-        if before == wait:
-            return
         if before is None or before.until != wait.until:
             _log.warning(
                 "reextraction_waits_for_next_day",
@@ -67,65 +61,43 @@ class DayWaits:
                 reason=wait.reason,
                 until=wait.until.isoformat(),
             )
-        self._on_changed(len(self._waits))
-        await self._write(tenant, wait)
+            self._on_changed(len(self._waits))
+        note, key = orjson.dumps(wait.as_json(tenant)), _key(self._redis, self._generation, tenant)
+        with suppress(RedisUnavailableError):  # without a note, the log and the metric still show it
+            await self._redis.run("noting a wait for a budget", lambda client: client.set(key, note, ex=_TTL_S))
 
     async def end(self, tenant: str) -> None:
         """Notes that a tenant's windows go on."""
         if self._waits.pop(tenant, None) is not None:
             _log.info("reextraction_goes_on", generation=self._generation, tenant=tenant)
             self._on_changed(len(self._waits))
-            await self._write(tenant, None)
-
-    async def _write(self, tenant: str, wait: DayWait | None) -> None:
-        key = _key(self._redis, self._generation)
-
-        async def write(client: Redis) -> None:
-            async with client.pipeline() as pipe:
-                if wait is None:
-                    pipe.hdel(key, tenant)
-                else:
-                    pipe.hset(key, tenant, orjson.dumps(wait.as_json(tenant)))
-                    pipe.expire(key, _TTL_S)
-                await pipe.execute()
-
-        with suppress(RedisUnavailableError):  # without a note, the log and the metric still show it
-            await self._redis.run("noting a wait for a budget", write)
+            with suppress(RedisUnavailableError):  # the note expires
+                await self._redis.unlink("removing a wait for a budget", [_key(self._redis, self._generation, tenant)])
 
 
-async def read_waits(redis: GuardedRedis, generation: str, now: datetime) -> dict[str, DayWait]:
-    """The waits of a re-extraction's workers that have not ended, by tenant.
+async def read_waits(redis: GuardedRedis, generation: str, tenants: Sequence[str], now: datetime) -> dict[str, DayWait]:
+    """The waits of a re-extraction's workers, by tenant.
 
     Args:
         redis: Has the notes.
         generation: The generation that it builds.
-        now: The time.
+        tenants: Its tenants.
+        now: The time: a wait that is over is left out.
 
     Raises:
         RedisUnavailableError: If Redis is unavailable.
     """
-    key = _key(redis, generation)
-
-    async def read(client: Redis) -> dict[bytes, bytes]:
-        return cast(dict[bytes, bytes], await client.hgetall(key))
-
+    keys = [_key(redis, generation, each) for each in tenants]
+    notes: list[bytes | None] = await redis.run("reading waits for a budget", lambda client: client.mget(keys)) if keys else []
     found: dict[str, DayWait] = {}
-    for value in (await redis.run("reading waits for a budget", read)).values():
-        fields = orjson.loads(value)
-        wait = DayWait(datetime.fromisoformat(fields["until"]), fields["reason"])
-        if wait.until > now:
-            found[fields["tenant"]] = wait
-    return dict(sorted(found.items()))
+    for tenant, note in zip(tenants, notes, strict=True):
+        if note is not None:
+            fields = orjson.loads(note)
+            wait = DayWait(datetime.fromisoformat(fields["until"]), fields["reason"])
+            if wait.until > now:
+                found[tenant] = wait
+    return found
 
 
-async def forget_waits(redis: GuardedRedis, generation: str) -> None:
-    """Deletes the notes of a re-extraction.
-
-    Raises:
-        RedisUnavailableError: If Redis is unavailable.
-    """
-    await redis.unlink("deleting waits for a budget", [_key(redis, generation)])
-
-
-def _key(redis: GuardedRedis, generation: str) -> str:
-    return redis.key(KeyFamily.LLM_REEXTRACTION_WAITS, generation)
+def _key(redis: GuardedRedis, generation: str, tenant: str) -> str:
+    return redis.key(KeyFamily.LLM_REEXTRACTION_WAITS, generation, tenant)

@@ -14,13 +14,13 @@ from memory.errors import RecordError
 from memory.records import Usage
 from memory.topics import USAGE
 from models.llm.budget import Amount, Spent
-from models.llm.total_budget import forget_total, read_total
+from models.llm.total_budget import read_total
 from runtime.errors import RedisUnavailableError
 from runtime.kafka import ConsumerGroups, KafkaOffsets, TopicPartition, read_topic
 from runtime.kafka.parked_note import read_parked
 from runtime.redis import GuardedRedis
 from runtime.settings import Settings
-from streams.operations.reextraction.day_waits import DayWait, forget_waits, read_waits
+from streams.operations.reextraction.day_waits import DayWait, read_waits
 
 _CLOCK_MARGIN: Final = timedelta(minutes=5)
 """Most difference between the clocks of the broker and of the process that started a re-extraction."""
@@ -188,19 +188,9 @@ async def read_spent(settings: Settings, run: Reextraction, *, redis: GuardedRed
     return await spent_by_log(settings, run)
 
 
-async def forget_counts(redis: GuardedRedis, generation: str) -> None:
-    """Deletes what Redis knows of a re-extraction's budget: its usage and its waits.
-
-    Raises:
-        RedisUnavailableError: If Redis is unavailable.
-    """
-    await forget_total(redis, generation)
-    await forget_waits(redis, generation)
-
-
 async def _waits(redis: GuardedRedis, run: Reextraction, now: datetime) -> dict[str, DayWait]:
     with suppress(RedisUnavailableError):
-        return await read_waits(redis, run.generation, now) if run.state == "running" else {}
+        return await read_waits(redis, run.generation, run.tenants, now) if run.state == "running" else {}
     return {}
 
 

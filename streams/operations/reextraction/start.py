@@ -11,10 +11,11 @@ from control.writer import Written
 from memory.schema import MemorySchema
 from memory.schema.methods import MethodDocument
 from models.errors import ModelConfigurationError
+from models.llm.total_budget import forget_total
 from runtime.kafka import ConsumerGroups, KafkaOffsets
 from runtime.redis import GuardedRedis
 from runtime.settings import Settings
-from streams.operations.reextraction.progress import forget_counts, position_in
+from streams.operations.reextraction.progress import position_in
 
 
 async def start(
@@ -59,7 +60,7 @@ async def start(
     groups = ConsumerGroups(kafka=settings.kafka)
     await groups.require_empty([group])
     if redis.is_configured:
-        await forget_counts(redis, generation)
+        await forget_total(redis, generation)
     async with KafkaOffsets(kafka=settings.kafka) as offsets:
         begins = await offsets.beginning_offsets([topic]) if since is None else await offsets.offsets_since([topic], since)
     await groups.commit(group, begins)

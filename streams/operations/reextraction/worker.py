@@ -15,6 +15,7 @@ from control.errors import ChangeRefusedError
 from control.generations.reading import windows_topic, workers_of
 from control.generations.reextractions import end_reextraction, pause_reextraction, reextraction_of, waiting_tenants, waits_for_erasure
 from control.reextraction import Reextraction, State
+from models.llm.total_budget import forget_total
 from runtime.background import set_within
 from runtime.clocks import Clock
 from runtime.errors import KafkaUnavailableError, RedisUnavailableError
@@ -28,7 +29,7 @@ from runtime.settings import Settings
 from streams.operations.reextraction.cancelling import remove_results
 from streams.operations.reextraction.metering import RunMetering, limited_settings
 from streams.operations.reextraction.priority import busy_stage
-from streams.operations.reextraction.progress import forget_counts, read_spent
+from streams.operations.reextraction.progress import read_spent
 from streams.run import serve_stage
 
 _log = logger(__name__)
@@ -142,7 +143,7 @@ async def _extract(
     elif metering.is_done:
         await writer.write(lambda draft: end_reextraction(draft, run.generation), action="reextraction end", by=BY)
         with suppress(RedisUnavailableError):
-            await forget_counts(redis, run.generation)
+            await forget_total(redis, run.generation)
         notice(f"every tenant is live on generation {run.generation}: done")
     return not (metering.used_up is not None or metering.is_done or metering.is_changed)
 
