@@ -104,7 +104,8 @@ class _HedgedCalls:
     def _record(self, error: BaseException) -> None:
         if not isinstance(error, ModelError):
             raise error
-        _LOG.warning("llm_call_failed", error=str(error), endpoints_left=len(self._untried))
+        if not isinstance(error, BudgetExceededError):  # then no call was made, and the caller's wait is logged
+            _LOG.warning("llm_call_failed", error=str(error), endpoints_left=len(self._untried))
         self._errors.append(error)
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from control.tenant_changes import set_tenant
 from loadtest.llm_simulator import LLMSimulator
+from memory.ids import event_id, segment_id
 from memory.records import Extraction
 from models.llm.daily_budget import read_totals
 from runtime.clocks import ManualClock
@@ -104,11 +105,17 @@ async def assert_waits(settings: Settings, generation: str, clock: ManualClock, 
 
 
 async def digest_of(settings: Settings, generation: str) -> str:
-    """The digest of all that a generation has extracted, without its name and without the calls' times."""
-    found = []
+    """The digest of all that a generation has extracted, with the ids of the first generation, and without the calls' times."""
+    found: list[str] = []
     for record in await records_of(settings, "extractions"):
         if record.value is not None and b'"window_id"' in record.value:
             read = Extraction.from_json(record.value)
             if read.generation == generation:
-                found.append(read.model_copy(update={"generation": "", "usage": []}).to_json())
-    return sha256(b"\n".join(sorted(found))).hexdigest()
+                value = read.model_copy(update={"generation": "", "usage": []}).to_json().decode()
+                # Ids follow from the window, the index and the generation.
+                for index, segment in enumerate(read.segments):
+                    value = value.replace(segment.id, segment_id(read.window_id, index))
+                for index, event in enumerate(read.events):
+                    value = value.replace(event.id, event_id(read.window_id, index))
+                found.append(value)
+    return sha256("\n".join(sorted(found)).encode()).hexdigest()
