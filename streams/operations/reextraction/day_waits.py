@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import orjson
 
@@ -88,7 +88,7 @@ async def read_waits(redis: GuardedRedis, generation: str, tenants: Sequence[str
         RedisUnavailableError: If Redis is unavailable.
     """
     keys = [_key(redis, generation, each) for each in tenants]
-    notes: list[bytes | None] = await redis.run("reading waits for a budget", lambda client: client.mget(keys)) if keys else []
+    notes = cast(list[bytes | None], await redis.run("reading waits for a budget", lambda client: client.mget(keys)))
     found: dict[str, DayWait] = {}
     for tenant, note in zip(tenants, notes, strict=True):
         if note is not None:
