@@ -1,4 +1,4 @@
-"""What a budget counts, and the interface of all budgets."""
+"""The amounts that a budget counts, and the interface of all budgets."""
 
 from dataclasses import dataclass, field
 from datetime import date, datetime

@@ -16,7 +16,7 @@ class ReextractionBudget:
     """A :class:`models.llm.budget.Budget` of calls that both the total and the tenant's day allow.
 
     The day's count is that of the live calls, so live calls see what a re-extraction has used. They may use the whole daily budget; a
-    re-extraction stops at its share of it, whoever has used it.
+    re-extraction stops when all calls together have used its share of it.
 
     Args:
         total: The budget of the re-extraction.
