@@ -565,6 +565,14 @@ EXAMPLES: Final[dict[str, Example]] = {
             **_REEXTRACTION,
             "workers": 1,
             "waits_for_erasure": False,
+            "waits_for_budget": [
+                {
+                    "tenant": "acme",
+                    "until": "2026-11-02T00:00:00+00:00",
+                    "reason": "tenant 'acme' has used 2,480,200 of the 2,500,000 tokens that re-extractions may use today "
+                    "(VARVE_BUDGET__REEXTRACTION_SHARE of its daily budget), and the next call may use 21,000",
+                }
+            ],
             "caught_up": False,
             "share": 0.25,
             "windows": 4120,

@@ -67,6 +67,15 @@ class ReextractionViews(ResponseModel):
     reextractions: list[ReextractionView]
 
 
+class BudgetWaitView(ResponseModel):
+    """A tenant whose windows wait for the next day."""
+
+    tenant: str
+    until: datetime
+    """When they go on."""
+    reason: str
+
+
 class ReextractionProgress(ReextractionView):
     """A re-extraction with its progress."""
 
@@ -74,6 +83,8 @@ class ReextractionProgress(ReextractionView):
     """Running workers."""
     waits_for_erasure: bool
     """Whether its worker has stopped until an erasure of a user is finished."""
+    waits_for_budget: list[BudgetWaitView]
+    """Tenants of whose daily budget the share of re-extractions is used up. Their windows wait for the next day (UTC)."""
     caught_up: bool
     """Whether all windows that have closed are extracted."""
     share: float

@@ -24,7 +24,7 @@ from control.reextraction import Reextraction
 from control.state import ControlState
 from memory.errors import SchemaError
 from memory.records.base import Value, problems_of
-from memory.retention import MESSAGES, OTHERS
+from memory.retention import MESSAGES, OTHERS, READS
 from memory.schema import MemorySchema, parse_schema, scenario_names, to_json
 from memory.schema.changes import problem_of_change
 from memory.schema.methods import DEFAULT_METHOD
@@ -273,11 +273,11 @@ class Draft:
         refs = (tenant.schema_ref, *(each.schema_ref for each in tenant.generations), *(each.schema_ref for each in tenant.former_schemas))
         schemas = [schema for schema in map(self._parsed, refs) if schema is not None]
         types = {name for schema in schemas for name in schema.type_names}
-        unknown = sorted(set(tenant.retention) - types - {MESSAGES, OTHERS})
+        unknown = sorted(set(tenant.retention) - types - {MESSAGES, READS, OTHERS})
         if unknown:
             raise ChangeRefusedError(
                 f"tenant {tenant.id!r}: retention: no schema of it has a type {unknown[0]!r}; it has {', '.join(sorted(types))}; "
-                f"{MESSAGES!r} is for raw messages, {OTHERS!r} for all other types"
+                f"{MESSAGES!r} is for raw messages, {READS!r} for the read audit, {OTHERS!r} for all other types"
             )
 
     def _parsed(self, ref: SchemaRef) -> MemorySchema | None:

@@ -158,7 +158,7 @@ def _topic_row(topic: TopicSpec) -> str:
 
 def _kept(topic: TopicSpec) -> str:
     if topic.mark:
-        return "forever, except erased records"
+        return "forever, except records that an erasure or retention removes"
     if topic.cleanup == "compact":
         return "the newest of each key"
     return "forever" if topic.retention_ms < 0 else f"{topic.retention_ms // DAY_MS} days"

@@ -16,8 +16,10 @@ from memory.records.message import Name, Window
 
 MESSAGES: Final = "messages"
 """The name of the raw messages in a policy."""
+READS: Final = "reads"
+"""The name of the read audit in a policy."""
 OTHERS: Final = "*"
-"""The name in a policy of every type that the policy does not name."""
+"""The name in a policy of every type, and of the read audit, if the policy does not name it."""
 
 _PERIOD: Final = re.compile(r"([1-9][0-9]{0,5})([hdwy])")
 _UNITS: Final = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1), "y": timedelta(days=365)}
@@ -33,8 +35,8 @@ Period = Annotated[str, AfterValidator(_checked)]
 """A whole number of hours, days, weeks or years of 365 days: ``12h``, ``90d``, ``8w``, ``1y``."""
 
 RetentionPolicy = dict[Name, Period]
-"""The periods by event or entity type. :data:`MESSAGES` names the raw messages, :data:`OTHERS` every other type. A type without a period is
-kept forever."""
+"""The periods by event or entity type. :data:`MESSAGES` names the raw messages, :data:`READS` the read audit, :data:`OTHERS` every other
+type and the read audit. What has no period is kept forever."""
 
 Limits = Mapping[str, datetime]
 """By type as in a policy: results that were said earlier are removed."""
@@ -56,13 +58,19 @@ def duration_of(period: str) -> timedelta:
 
 
 def limits_at(policy: Mapping[str, str], now: datetime) -> dict[str, datetime]:
-    """The limits of types at a time, without the one of the raw messages."""
-    return {name: now - duration_of(period) for name, period in sorted(policy.items()) if name != MESSAGES}
+    """The limits of types at a time, without those of the raw messages and of the read audit."""
+    return {name: now - duration_of(period) for name, period in sorted(policy.items()) if name not in (MESSAGES, READS)}
 
 
 def messages_limit(policy: Mapping[str, str], now: datetime) -> datetime | None:
     """The limit of raw messages at a time; None: they are kept forever."""
     return now - duration_of(policy[MESSAGES]) if MESSAGES in policy else None
+
+
+def reads_limit(policy: Mapping[str, str], now: datetime) -> datetime | None:
+    """The limit of the read audit at a time; None: it is kept forever."""
+    period = policy.get(READS, policy.get(OTHERS))
+    return None if period is None else now - duration_of(period)
 
 
 def limit_of(limits: Limits, type_name: str) -> datetime | None:

@@ -49,7 +49,8 @@ MERGED: Final = TopicSpec(
 )
 MEMORIES: Final = TopicSpec(name="memories", key=("tenant", "memory"), cleanup="compact", config=_ERASABLE)
 RECALLS: Final = TopicSpec(name="recalls", key=("tenant", "user"), retention_ms=7 * DAY_MS, config=_SOON)
-# Sampled reads of memories, by the user whose memories were read: an erasure writes tombstones.
+# Sampled reads of memories, by the user whose memories were read: erasures and retention write tombstones. The broker's own retention would
+# know neither tenants nor legal holds.
 READS: Final = TopicSpec(name="reads", key=("tenant", "user"), mark="read", cleanup="compact", config=_ERASABLE)
 # One partition, so that offsets order all changes. Every process reads the whole topic, so superseded records are deleted soon.
 CONTROL: Final = TopicSpec(

@@ -60,14 +60,26 @@ class InputTooLongError(InputRefusedError):
     """The model will not take so long a text; it may take the beginning of it."""
 
 
-class BudgetExceededError(ModelError):
-    """A tenant's hard budget is used up until ``retry_after`` seconds from now; with ``soft``, a call that can wait should wait so long.
+BudgetKind = Literal["hard", "soft", "reextraction"]
 
-    With ``offline`` the tenant would rather have its windows extracted without an LLM than wait.
+
+class BudgetExceededError(ModelError):
+    """A budget does not allow a call until ``retry_after`` seconds from now.
+
+    Args:
+        message: The budget and the call.
+        retry_after: Seconds until the call may be made.
+        kind: ``hard``: a tenant's hard budget is used up. ``soft``: its soft one is, and a call that can wait should wait so long.
+            ``reextraction``: what a re-extraction may use is used up; live calls go on.
+        offline: Whether the tenant would rather have its windows extracted without an LLM than wait.
     """
 
-    def __init__(self, message: str, *, retry_after: float, soft: bool = False, offline: bool = False) -> None:
+    def __init__(self, message: str, *, retry_after: float, kind: BudgetKind = "hard", offline: bool = False) -> None:
         super().__init__(message)
         self.retry_after = retry_after
-        self.soft = soft
+        self.kind = kind
         self.offline = offline
+
+
+class DayUsedUpError(BudgetExceededError):
+    """The hard budget of a day does not allow the call; ``retry_after`` is the time until the next day."""

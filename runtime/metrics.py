@@ -136,6 +136,11 @@ class Metrics:
         self.reextraction_yielding = self._gauge(
             "varve_reextraction_yielding", "1 while a re-extraction waits because a live stage has a backlog.", "generation"
         )
+        self.reextraction_waiting_tenants = self._gauge(
+            "varve_reextraction_waiting_tenants",
+            "Tenants whose windows wait for the next day (UTC), because a re-extraction has used its share of their daily budget.",
+            "generation",
+        )
         self.webhook_deliveries = self._counter(
             "varve_webhook_deliveries",
             "Attempts to deliver to webhooks, and deliveries without an attempt: delivered, failed, dead, superseded or dropped.",

@@ -43,7 +43,7 @@ class KeyFamily(StrEnum):
     LLM_ANSWERS_FORGOTTEN = "llm:answers-forgotten"
     """Number of deletions of models' answers."""
     LLM_BUDGET = "llm:budget"
-    """Tokens and cost by tenant and day: :mod:`models.llm.budget`."""
+    """Tokens and cost by tenant and day: :mod:`models.llm.daily_budget`."""
     LLM_SIFT_BUDGET = "llm:sift-budget"
     """Tokens and cost of models that rank sessions."""
     LLM_EXPANSION_BUDGET = "llm:expansion-budget"
@@ -52,6 +52,8 @@ class KeyFamily(StrEnum):
     """Tokens and cost of models that select topics."""
     LLM_REEXTRACTION = "llm:reextraction"
     """Tokens, cost and calls of a re-extraction: :mod:`models.llm.total_budget`."""
+    LLM_REEXTRACTION_WAITS = "llm:reextraction-waits"
+    """Tenants whose daily budget makes a re-extraction wait: :mod:`streams.operations.reextraction.day_waits`."""
     LLM_LIMITS = "llm:limits"
     """Running calls of an endpoint: :mod:`models.llm.limits`."""
     RECALLED = "recalled"
@@ -107,6 +109,7 @@ HOLDS: Final[dict[KeyFamily, Holds]] = {
     KeyFamily.LLM_EXPANSION_BUDGET: Holds.NOTHING,
     KeyFamily.LLM_TOPICS_BUDGET: Holds.NOTHING,
     KeyFamily.LLM_REEXTRACTION: Holds.NOTHING,
+    KeyFamily.LLM_REEXTRACTION_WAITS: Holds.NOTHING,
     KeyFamily.LLM_LIMITS: Holds.NOTHING,
     KeyFamily.RECALLED: Holds.TRACES,
     KeyFamily.RECALLED_EVER: Holds.NOTHING,

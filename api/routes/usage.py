@@ -22,7 +22,8 @@ from memory.records import Usage
 from memory.records.limits import Time
 from memory.records.message import Name
 from memory.topics import USAGE
-from models.llm.budget import Amount, read_totals
+from models.llm.budget import Amount
+from models.llm.daily_budget import read_totals
 from models.llm.usage import UsageTotal
 from runtime.errors import RedisUnavailableError
 from runtime.kafka import KafkaOffsets, read_topic

@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 from memory.redaction import RedactionPolicy
 from models.errors import ModelConfigurationError
-from models.llm.budget import Budget, BudgetLedger
+from models.llm.budget import Budget
 from models.llm.cache import AnswerCache
+from models.llm.daily_budget import BudgetLedger
 from models.llm.limiter import Limiter
 from models.llm.limits import Limits
 from models.llm.port import LLM
@@ -44,7 +45,7 @@ def build_llm(
         clock: The machine's unless given.
         metrics: The process's unless given.
         redaction_of: A tenant's policy for personal data in prompts. Default: nothing is redacted.
-        budget_name: See :class:`models.llm.budget.BudgetLedger`.
+        budget_name: See :class:`models.llm.daily_budget.BudgetLedger`.
         budget: The budget of all calls, in place of the tenants' daily ones. Default: the daily ones.
         key_variable: The environment variable that sets the first endpoint's key.
 

@@ -10,7 +10,8 @@ from typing import Final
 from memory.records import Usage
 from memory.text import estimate_tokens
 from models.errors import BudgetExceededError, InputRefusedError, ModelConfigurationError, ModelError, TransientModelError
-from models.llm.budget import Budget, CallUsage, RequestAccount
+from models.llm.account import CallUsage, RequestAccount
+from models.llm.budget import Budget
 from models.llm.cache import AnswerCache, Lookup, Place, SingleFlight, prompt_hash
 from models.llm.guarded_endpoint import GuardedEndpoint, StreamingCall
 from models.llm.hedging import hedged_call
@@ -178,7 +179,7 @@ class LLMGateway:
         try:
             yield account
         except BudgetExceededError as refusal:
-            self._metrics.refused.labels("soft" if refusal.soft else "hard").inc()
+            self._metrics.refused.labels(refusal.kind).inc()
             raise
         finally:
             booking = asyncio.create_task(self._book(request, account))

@@ -10,7 +10,7 @@ from typing import Final
 from memory.text import SurrogateJoiner, estimate_tokens, join_surrogates
 from models.credentials import credential_watch
 from models.errors import ModelConfigurationError, ModelError, ModelTimeoutError, OverloadedError, TransientModelError
-from models.llm.budget import Admission, CallUsage, RequestAccount
+from models.llm.account import Admission, CallUsage, RequestAccount
 from models.llm.endpoint import Delta, Endpoint, Finish
 from models.llm.limiter import Limiter
 from models.llm.limits import Lease

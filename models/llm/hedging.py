@@ -104,7 +104,8 @@ class _HedgedCalls:
     def _record(self, error: BaseException) -> None:
         if not isinstance(error, ModelError):
             raise error
-        _LOG.warning("llm_call_failed", error=str(error), endpoints_left=len(self._untried))
+        if not isinstance(error, BudgetExceededError):  # then no call was made, and the caller's wait is logged
+            _LOG.warning("llm_call_failed", error=str(error), endpoints_left=len(self._untried))
         self._errors.append(error)
 
 
@@ -128,6 +129,6 @@ def _combined_error(errors: list[ModelError]) -> ModelError:
     return BudgetExceededError(
         message,
         retry_after=min([*waits, *(each.retry_after for each in refusals)]),
-        soft=any(each.soft for each in refusals),
+        kind=next((each.kind for each in refusals if each.kind != "hard"), "hard"),
         offline=isinstance(preferred, BudgetExceededError) and preferred.offline,
     )

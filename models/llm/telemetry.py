@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
-from models.llm.budget import CallUsage
+from models.llm.account import CallUsage
 from models.llm.port import LLMRequest
 from runtime import tracing
 from runtime.metrics import FirstTenants, metrics
@@ -67,7 +67,12 @@ class LLMMetrics:
             "varve_llm_breaker_open", "1 while an endpoint's circuit breaker is open.", ("endpoint",), registry=registry
         )
         self.answers = Counter("varve_llm_answers", "Answers, by source.", ("source",), registry=registry)
-        self.refused = Counter("varve_llm_budget_refusals", "Calls that a tenant's budget did not allow.", ("budget",), registry=registry)
+        self.refused = Counter(
+            "varve_llm_budget_refusals",
+            "Calls that a tenant's budget, or that of a re-extraction, did not allow.",
+            ("budget",),
+            registry=registry,
+        )
         self.unrecorded = Counter(
             "varve_llm_usage_unrecorded", "Usage records that could not be written to the usage topic.", registry=registry
         )

@@ -7,63 +7,19 @@ killed worker stay counted: its provider most likely charged for the calls.
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, Final, NamedTuple, cast
-
-from redis.asyncio import Redis
+from typing import Final
 
 from models.errors import BudgetExceededError
-from models.llm.budget import Amount, Reservation
+from models.llm.budget import Amount, Limit, Reservation, Spent
+from models.llm.shared_count import add_to_count, read_counts
 from runtime.errors import RedisUnavailableError
 from runtime.redis import GuardedRedis
 from runtime.redis_keys import KeyFamily
 
 _RETRY_S: Final = 1.0
 """Wait between two attempts of a call: by then the worker has stopped, or Redis answers again."""
-
-# A missing total may have been evicted or dropped: the last known total replaces it, so that the count never starts again at 0.
-_RESERVE: Final = """
-if redis.call('EXISTS', KEYS[1]) == 0 then
-  redis.call('HSET', KEYS[1], 'tokens', ARGV[5], 'cost', ARGV[6], 'calls', ARGV[7])
-end
-local tokens = tonumber(redis.call('HGET', KEYS[1], 'tokens') or '0')
-local cost = tonumber(redis.call('HGET', KEYS[1], 'cost') or '0')
-local most_tokens, most_cost = tonumber(ARGV[3]), tonumber(ARGV[4])
-local fits = (most_tokens < 0 or tokens + tonumber(ARGV[1]) <= most_tokens) and (most_cost < 0 or cost + tonumber(ARGV[2]) <= most_cost)
-if fits then
-  redis.call('HINCRBYFLOAT', KEYS[1], 'tokens', ARGV[1])
-  redis.call('HINCRBYFLOAT', KEYS[1], 'cost', ARGV[2])
-  redis.call('HINCRBY', KEYS[1], 'calls', 1)
-end
-local found = redis.call('HMGET', KEYS[1], 'tokens', 'cost', 'calls')
-return {fits and 1 or 0, found[1], found[2], found[3]}
-"""
-_SETTLE: Final = """
-if redis.call('EXISTS', KEYS[1]) == 0 then
-  redis.call('HSET', KEYS[1], 'tokens', ARGV[4], 'cost', ARGV[5], 'calls', ARGV[6])
-end
-redis.call('HINCRBYFLOAT', KEYS[1], 'tokens', ARGV[1])
-redis.call('HINCRBYFLOAT', KEYS[1], 'cost', ARGV[2])
-redis.call('HINCRBY', KEYS[1], 'calls', ARGV[3])
-local found = redis.call('HMGET', KEYS[1], 'tokens', 'cost', 'calls')
-return {1, found[1], found[2], found[3]}
-"""
-
-
-class Limit(NamedTuple):
-    """Most tokens and cost. None: no limit."""
-
-    tokens: float | None = None
-    cost: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Spent:
-    """The usage of the calls of a budget, including the reservations of running calls."""
-
-    amount: Amount = field(default_factory=Amount)
-    calls: int = 0
+_NO_LIMIT: Final = Limit()
 
 
 class TotalBudget:
@@ -125,7 +81,7 @@ class TotalBudget:
         while True:
             async with self._lock:
                 if self._is_stopped:
-                    raise BudgetExceededError("the re-extraction is being stopped", retry_after=_RETRY_S)
+                    raise BudgetExceededError("the re-extraction is being stopped", retry_after=_RETRY_S, kind="reextraction")
                 seen, is_alone = self._settlements, not self._running
                 if await self._try_reserve(maximum):
                     self._running += 1
@@ -133,14 +89,14 @@ class TotalBudget:
             if is_alone:
                 reason = _reason(self._spent, maximum, self._limit())
                 self._on_used_up(reason)
-                raise BudgetExceededError(reason, retry_after=_RETRY_S)
+                raise BudgetExceededError(reason, retry_after=_RETRY_S, kind="reextraction")
             async with self._changed:
                 await self._changed.wait_for(lambda seen=seen: self._settlements != seen or self._is_stopped)  # type: ignore[misc]
 
     async def begin(self) -> None:
         """Writes what is known to be spent, unless there is a count."""
         with suppress(RedisUnavailableError):
-            await self._run(_SETTLE, 0, 0, 0)
+            await self._add(Amount(), 0)
 
     async def stop(self) -> None:
         """Refuses all further calls, also waiting ones; running calls go on."""
@@ -150,9 +106,8 @@ class TotalBudget:
 
     async def settle(self, reservation: Reservation, used: Amount) -> None:
         """Replaces the reservation by the actual usage. A call that was refused is not counted."""
-        difference = used - reservation.amount
         try:
-            await self._run(_SETTLE, difference.tokens, difference.cost, 0 if used.tokens else -1)
+            await self._add(used - reservation.amount, 0 if used.tokens else -1)
         except RedisUnavailableError:
             pass  # The reservation stays counted.
         finally:
@@ -166,23 +121,20 @@ class TotalBudget:
         if not self._redis.is_configured:
             if (self._spent.amount + maximum).exceeds(*limit):
                 return False
-            self._spent = Spent(self._spent.amount + maximum, self._spent.calls + 1)
-            return True
+            return await self._add(maximum, 1)
         try:
-            most = (-1 if each is None else each for each in limit)
-            return await self._run(_RESERVE, maximum.tokens, maximum.cost, *most)
+            return await self._add(maximum, 1, most=limit)
         except RedisUnavailableError as error:
-            raise BudgetExceededError(f"the budget of the re-extraction cannot be checked: {error}", retry_after=10 * _RETRY_S) from error
+            raise BudgetExceededError(
+                f"the budget of the re-extraction cannot be checked: {error}", retry_after=10 * _RETRY_S, kind="reextraction"
+            ) from error
 
-    async def _run(self, script: str, *arguments: float) -> bool:
+    async def _add(self, amount: Amount, calls: int, *, most: Limit = _NO_LIMIT) -> bool:
         if not self._redis.is_configured:
-            tokens, cost, calls = arguments
-            self._spent = Spent(self._spent.amount + Amount(tokens, cost), self._spent.calls + int(calls))
+            self._spent = Spent(self._spent.amount + amount, self._spent.calls + calls)
             return True
-        known = (self._spent.amount.tokens, self._spent.amount.cost, self._spent.calls)
-        found = cast(list[Any], await self._redis.script("counting a budget", script, [self._key], *arguments, *known))
-        self._spent = _spent(found[1:])
-        return bool(int(found[0]))
+        is_added, self._spent = await add_to_count(self._redis, self._key, amount, calls=calls, known=self._spent, most=most)
+        return is_added
 
 
 def total_key(redis: GuardedRedis, name: str) -> str:
@@ -196,13 +148,8 @@ async def read_total(redis: GuardedRedis, name: str) -> Spent | None:
     Raises:
         RedisUnavailableError: If Redis is unavailable.
     """
-    key = total_key(redis, name)
-
-    async def read(client: Redis) -> list[bytes | None]:
-        return cast(list[bytes | None], await client.hmget(key, ["tokens", "cost", "calls"]))
-
-    found = await redis.run("reading a budget", read)
-    return None if found[0] is None else _spent(found)
+    (found,) = await read_counts(redis, [total_key(redis, name)])
+    return found
 
 
 async def forget_total(redis: GuardedRedis, name: str) -> None:
@@ -212,11 +159,6 @@ async def forget_total(redis: GuardedRedis, name: str) -> None:
         RedisUnavailableError: If Redis is unavailable.
     """
     await redis.unlink("deleting a budget", [total_key(redis, name)])
-
-
-def _spent(found: list[Any]) -> Spent:
-    tokens, cost, calls = (float(each or 0) for each in found)
-    return Spent(Amount(tokens, cost), int(calls))
 
 
 def _reason(spent: Spent, maximum: Amount, limit: Limit) -> str:

@@ -64,11 +64,28 @@ class BudgetSettings(Group):
         description="Hour (UTC) at which windows deferred by the soft limit are extracted. Default: nothing is deferred.",
     )
     off_peak_hours: int = Field(default=8, ge=1, le=24, description="Length of the off-peak time in hours.")
+    reextraction_share: float = Field(
+        default=0.5,
+        gt=0,
+        le=1,
+        description="Share of the smaller daily limit up to which re-extractions may use it, together with the tenant's other calls. The "
+        "rest is for live windows.",
+    )
 
     @property
     def is_a_cost(self) -> bool:
         """Whether any limit is a cost, which requires a price table."""
         return self.soft_cost is not None or self.hard_cost is not None
+
+    @property
+    def for_reextractions(self) -> "BudgetSettings":
+        """The budget of a re-extraction's calls: none is made once all calls of the day have used the share of the smaller limit."""
+        tokens = [each for each in (self.soft_tokens, self.hard_tokens) if each is not None]
+        costs = [each for each in (self.soft_cost, self.hard_cost) if each is not None]
+        return BudgetSettings(
+            hard_tokens=int(self.reextraction_share * min(tokens)) if tokens else None,
+            hard_cost=self.reextraction_share * min(costs) if costs else None,
+        )
 
 
 class EndpointSettings(Group):

@@ -100,14 +100,22 @@ class _Place:
     origin: LogPosition
 
 
+@dataclass(frozen=True, slots=True)
+class _Sourced:
+    """A window with the sources that any of its extractions names."""
+
+    place: _Place
+    names: frozenset[str]
+
+
 @dataclass(slots=True)
 class _Run:
     settings: Settings
     state: ControlState
     pending: Mapping[str, Tenant]
     producer: Producer
-    _named: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
-    """The sources that any version of a tenant's levels names."""
+    _sets: dict[frozenset[str], frozenset[str]] = field(default_factory=dict)
+    """Windows with the same sources share one set."""
 
     @property
     def _topic(self) -> str:
@@ -129,24 +137,32 @@ class _Run:
         return await self._send(records)
 
     async def affected_windows(self) -> dict[str, dict[tuple[str, str], _Place]]:
-        """The windows that any version of the levels concerns, by tenant: their users and ids."""
-        async for record in read_topic(self._topic, self.settings.kafka):
-            if record.value is not None and (KIND, TRUST) in record.headers and (tenant := _owner(record.key)[0]) in self.pending:
-                with suppress(RecordError):
-                    self._named[tenant].update(TrustRules.from_json(record.value).sources)
-        found: defaultdict[str, dict[tuple[str, str], _Place]] = defaultdict(dict)
+        """The windows that any version of the levels concerns, by tenant: their users and ids.
+
+        The topic is read once. A version may follow the windows that it concerns, so all windows with sources are kept until the end.
+        """
+        named: defaultdict[str, set[str]] = defaultdict(set)
+        found: defaultdict[str, dict[tuple[str, str], _Sourced]] = defaultdict(dict)
         async for record in read_topic(self._topic, self.settings.kafka):
             tenant, user = _owner(record.key)
-            if tenant not in self.pending or not user or record.value is None or _SOURCES not in record.value:
+            if tenant not in self.pending or record.value is None:
                 continue
-            if any(name == KIND for name, _ in record.headers):
+            if (KIND, TRUST) in record.headers:
+                with suppress(RecordError):
+                    named[tenant].update(TrustRules.from_json(record.value).sources)
+            if not user or _SOURCES not in record.value or any(name == KIND for name, _ in record.headers):
                 continue
-            window = _window_of(record.value, self._named[tenant])
-            if window is not None:
+            window, names = _sources_of(record.value)
+            if names:
                 headers = tuple(record.headers)
                 origin = origin_of(headers) or place_of(headers) or LogPosition(record.topic, record.partition, record.offset)
-                found[tenant][user, window] = _Place(record.partition, origin)
-        return dict(found)
+                before = found[tenant].get((user, window))
+                every = frozenset(names) if before is None else before.names | names
+                found[tenant][user, window] = _Sourced(_Place(record.partition, origin), self._sets.setdefault(every, every))
+        return {
+            tenant: {window: each.place for window, each in windows.items() if named_by(each.names, named[tenant])}
+            for tenant, windows in found.items()
+        }
 
     async def send_reviews(self, windows: Mapping[str, Mapping[tuple[str, str], _Place]]) -> list[LogPosition]:
         """Sends the reviews, except those of users with an erasure: nothing that names them may follow its tombstones."""
@@ -185,11 +201,10 @@ def _owner(key: bytes | None) -> tuple[str, str]:
     return (parts[0], parts[1] if len(parts) == 2 else "") if parts else ("", "")
 
 
-def _window_of(value: bytes, named: Collection[str]) -> str | None:
-    """The window of an extraction with one of these sources; None: it has none of them."""
+def _sources_of(value: bytes) -> tuple[str, set[str]]:
+    """The window of an extraction, and the sources that it names; none if it cannot be read."""
     try:
         fields: Any = orjson.loads(value)
-        names = {name for each in fields.get("sources") or () for name in each["names"]}
-        return str(fields["window_id"]) if named_by(names, named) else None
+        return str(fields["window_id"]), {name for each in fields.get("sources") or () for name in each["names"]}
     except (orjson.JSONDecodeError, AttributeError, KeyError, TypeError):
-        return None
+        return "", set()

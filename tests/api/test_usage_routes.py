@@ -8,7 +8,8 @@ import pytest
 from control.tenant_changes import set_tenant
 from memory.keys import encode_key
 from memory.records import Usage
-from models.llm.budget import Amount, BudgetLedger
+from models.llm.budget import Amount
+from models.llm.daily_budget import BudgetLedger
 from runtime.kafka import OutgoingRecord, Producer
 from runtime.redis import open_redis
 from runtime.settings import BudgetSettings

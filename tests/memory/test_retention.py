@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from memory.records import EntityPatch, Extraction
 from memory.retention import (
     MESSAGES,
+    READS,
     duration_of,
     is_due,
     is_older,
@@ -16,6 +17,7 @@ from memory.retention import (
     limits_at,
     merged_limits,
     messages_limit,
+    reads_limit,
     without_old_results,
 )
 from tests.streams.agent_extractions import START, extraction
@@ -40,6 +42,14 @@ def test_raw_messages_have_their_own_limit() -> None:
     assert limits_at(policy, NOW) == {"chat": NOW - timedelta(days=1)}
     assert messages_limit(policy, NOW) == NOW - timedelta(days=2)
     assert messages_limit({"chat": "1d"}, NOW) is None
+
+
+def test_the_read_audit_has_its_own_limit_or_that_of_others() -> None:
+    policy = {"chat": "1d", READS: "2d", "*": "3d"}
+    assert limits_at(policy, NOW).keys() == {"chat", "*"}
+    assert reads_limit(policy, NOW) == NOW - timedelta(days=2)
+    assert reads_limit({"*": "3d"}, NOW) == NOW - timedelta(days=3)
+    assert reads_limit({"chat": "1d"}, NOW) is None
 
 
 def test_a_named_type_goes_before_all_others() -> None:

@@ -8,7 +8,8 @@ from redis.asyncio import Redis
 from structlog.testing import capture_logs
 
 from models.errors import BudgetExceededError
-from models.llm.budget import Amount, BudgetLedger
+from models.llm.budget import Amount
+from models.llm.daily_budget import BudgetLedger
 from runtime.errors import RedisFullError, RedisUnavailableError
 from runtime.metrics import Metrics
 from runtime.redis import GuardedRedis, open_redis

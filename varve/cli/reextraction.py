@@ -22,6 +22,7 @@ from varve.cli.options import (
     schema_argument,
     write_control,
 )
+from varve.cli.reextraction_output import budget_line, print_progress, print_report
 from varve.output import say, say_json, say_rows
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ def estimate(
     if as_json:
         say_json(report.as_json(), indent=True)
     else:
-        _print_report(report)
+        print_report(report)
 
 
 @app.command("start")
@@ -100,8 +101,8 @@ def start(
     given = _schema_and_method(schema, method)
     limits = _budget(budget_tokens, budget_cost, calls_per_minute)
     chosen, report = run(_estimate(settings, name, tenant or [], *given, since=from_time, calls_per_minute=calls_per_minute))
-    _print_report(report)
-    say(_budget_line(limits, report.total))
+    print_report(report)
+    say(budget_line(limits, report.total))
     if not yes:
         typer.confirm(f"extract {report.total.windows:,} windows into generation {name!r}?", abort=True)
     started = run(_start(settings, name, chosen, report.total, limits, *given, since=from_time, by=actor(by)))
@@ -145,7 +146,7 @@ def show(
         if as_json:
             say_json(found.as_json(), indent=not watch)
         else:
-            _print_progress(found)
+            print_progress(found)
         if not watch or found.run.state != "running" or found.is_caught_up:
             return
         time.sleep(5 * _POLL_S)
@@ -352,69 +353,3 @@ def _spawn(settings: "Settings", name: str) -> None:
     with log.open("ab") as output:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True)
     say(f"its worker is process {process.pid}, with its log in {log}")
-
-
-def _print_report(report: "SizeReport") -> None:
-    rows = [*report.by_tenant.items(), *([("total", report.total)] if len(report.by_tenant) != 1 else [])]
-    say_rows(
-        ("tenant", "windows", "messages", "calls", "tokens in", "of them cached", "tokens out", "cost", "time"),
-        (
-            (
-                name,
-                f"{each.windows:,}",
-                f"{each.messages:,}",
-                f"{each.calls:,}",
-                f"{each.prompt_tokens:,}",
-                f"{each.cached_tokens:,}",
-                f"{each.completion_tokens:,}",
-                _money(each.cost),
-                _duration(each.duration_s),
-            )
-            for name, each in rows
-        ),
-    )
-    say(f"model: {report.model or 'none, rules extract'}; tokens by {report.basis}")
-    if report.total.cost is None:
-        say("cost: unknown, because no price table is set (VARVE_LLM__PRICE_TABLE)")
-    if report.total.duration_s is None:
-        say("time: unknown without --calls-per-minute, because no earlier calls show a rate")
-
-
-def _budget_line(budget: "RunBudget", size: "Estimate") -> str:
-    limits = [f"{budget.tokens:,} tokens"] if budget.tokens is not None else []
-    limits += [_money(budget.cost)] if budget.cost is not None else []
-    limits += [f"{budget.calls_per_minute:,} calls per minute"] if budget.calls_per_minute is not None else []
-    short = (budget.tokens is not None and budget.tokens < size.tokens) or (
-        budget.cost is not None and size.cost is not None and budget.cost < size.cost
-    )
-    line = f"budget: {', '.join(limits) or 'no limit'}"
-    return f"{line}; less than the estimate, so it will pause before the end" if short else line
-
-
-def _print_progress(found: "Progress") -> None:
-    each, budget = found.run, found.run.budget
-    say(
-        f"{each.generation}: {each.state}{f' ({each.reason})' if each.reason else ''}; {len(each.tenants)} tenants, {found.workers} workers"
-    )
-    done = "caught up" if found.is_caught_up else f"about {found.windows_left:,} windows left, {_duration(found.left_s)}"
-    say(f"windows: {100 * found.share:.1f} % of {each.estimate.windows:,} and later ones; {done}")
-    left = [] if found.tokens_left is None else [f"{found.tokens_left:,} of {budget.tokens:,} tokens"]
-    left += [] if found.cost_left is None else [f"{_money(found.cost_left)} of {_money(budget.cost)}"]
-    spent = found.spent
-    tokens, cost = f"{spent.amount.tokens:,.0f} tokens", _money(spent.amount.cost)
-    say(f"spent: {spent.calls:,} calls, {tokens}, cost {cost}; left: {', '.join(left) or 'no limit'}")
-    if found.parked:
-        say(f"parked: {found.parked:,} windows, because the model does not answer")
-    if found.advice:
-        say(found.advice)
-
-
-def _money(amount: float | None) -> str:
-    return "unknown" if amount is None else f"{amount:,.4f}" if amount < 1 else f"{amount:,.2f}"
-
-
-def _duration(seconds: float | None) -> str:
-    if seconds is None:
-        return "time unknown"
-    minutes = seconds / 60
-    return f"{seconds:,.0f} s" if minutes < 2 else f"{minutes:,.0f} min" if minutes < 120 else f"{minutes / 60:,.1f} h"

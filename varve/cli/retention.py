@@ -1,7 +1,7 @@
 """``varve retention`` and ``varve holds``: remove what tenants keep no longer; place, list and release legal holds."""
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -12,6 +12,8 @@ from varve.output import say_rows
 if TYPE_CHECKING:
     from runtime.settings import Settings
     from streams.operations.retention.run import RetentionReport
+
+_KINDS: Final = ("windows", "results", "extractions", "records", "reads")
 
 app = typer.Typer(help="Retention: remove what tenants keep no longer.", no_args_is_help=True)
 holds = typer.Typer(help="Legal holds: place, list, release.", no_args_is_help=True)
@@ -28,18 +30,15 @@ def run_now(
     patience: Annotated[float, typer.Option(min=1, help="Seconds to wait for each stage.")] = 900.0,
     data: DataOption = None,
 ) -> None:
-    """Remove results and raw messages that are older than their tenant's retention, while all stages run. This cannot be undone.
+    """Remove what is older than its tenant's retention, while all stages run: results, raw messages, recorded reads. There is no way back.
 
     `varve tenants set TENANT --retention` sets the retention. One of the query services does the same every
     VARVE_RETENTION__INTERVAL_S. Users and tenants with a legal hold are left out.
     """
     report = run(_retain(attached_settings(data), tenant or [], dry_run=dry_run, patience=patience))
     say_rows(
-        ("tenant", "windows", "results", "extractions", "records"),
-        (
-            (name, *(str(counts[each]) for each in ("windows", "results", "extractions", "records")))
-            for name, counts in sorted(report.found.items())
-        ),
+        ("tenant", *_KINDS),
+        ((name, *(str(counts[each]) for each in _KINDS)) for name, counts in sorted(report.found.items())),
     )
 
 

@@ -75,7 +75,8 @@ def set_fields(
     retention: Annotated[
         str | None,
         typer.Option(
-            help='JSON: how long to keep each type, and raw messages, such as {"chat": "90d", "messages": "1y", "*": "2y"}; {} keeps all.'
+            help='JSON: how long to keep each type, raw messages and recorded reads, such as {"chat": "90d", "messages": "1y", "*": "2y"}; '
+            "{} keeps all."
         ),
     ] = None,
     redaction: Annotated[

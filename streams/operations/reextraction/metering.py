@@ -1,18 +1,26 @@
 """Limits of a re-extraction in one process: its budget, its rate, and the priority of live stages."""
 
 import asyncio
+import math
 from typing import Final
 
 from control import ControlFollower
 from control.reextraction import Reextraction
+from control.tenants import TenantDirectory
 from models.errors import NotTakenUpError
+from models.llm.budget import Limit, Spent
 from models.llm.limiter import Limiter
 from models.llm.limits import Limits
-from models.llm.total_budget import Limit, Spent, TotalBudget
+from models.llm.total_budget import TotalBudget
 from runtime.background import set_within
+from runtime.clocks import Clock, SystemClock
+from runtime.metrics import metrics
 from runtime.redis import GuardedRedis
 from runtime.settings import Settings
 from streams.errors import TransientError
+from streams.model_calls import TenantBudgets
+from streams.operations.reextraction.budget import ReextractionBudget
+from streams.operations.reextraction.day_waits import DayWaits
 from streams.operations.reextraction.sizing import shared_limit
 
 _PACE_S: Final = 1.0
@@ -22,14 +30,16 @@ _MANY_CALLS: Final = 1_000_000
 
 
 def limited_settings(settings: Settings) -> Settings:
-    """The settings with half of each limit of the endpoints.
+    """The settings of a re-extraction's stage.
 
-    The limits count the calls of all workers, also the live ones. A call under a smaller limit is made only while fewer calls run, so
-    live calls never wait for it.
+    - Half of each limit of the endpoints. The limits count the calls of all workers, also the live ones. A call under a smaller limit is
+      made only while fewer calls run, so live calls never wait for it.
+    - No window is parked: a year of them would be copied into the table. The stage stops reading instead.
     """
     llm = settings.llm
     fallbacks = tuple(each.model_copy(update=_halved(each)) for each in llm.fallbacks)
-    return settings.model_copy(update={"llm": llm.model_copy(update={**_halved(llm), "fallbacks": fallbacks})})
+    delivery = settings.delivery.model_copy(update={"park_after_s": math.inf})
+    return settings.model_copy(update={"llm": llm.model_copy(update={**_halved(llm), "fallbacks": fallbacks}), "delivery": delivery})
 
 
 def _halved(limits: object) -> dict[str, int]:
@@ -46,10 +56,21 @@ class RunMetering:
         follower: Has the budget in force.
         redis: Has what is spent.
         spent: What was spent before.
+        clock: The clock of the daily budgets. Default: the machine's.
     """
 
-    def __init__(self, settings: Settings, run: Reextraction, follower: ControlFollower, redis: GuardedRedis, spent: Spent) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        run: Reextraction,
+        follower: ControlFollower,
+        redis: GuardedRedis,
+        spent: Spent,
+        *,
+        clock: Clock | None = None,
+    ) -> None:
         self.run = run
+        self.clock = clock or SystemClock()
         self.stop_stage = asyncio.Event()
         self.used_up: str | None = None
         """Why the budget allows no further call."""
@@ -74,13 +95,15 @@ class RunMetering:
                 lease_s=settings.llm.lease_s,
             )
         )
-        self.budget = TotalBudget(
-            name=run.generation,
-            limit=self._limit,
+        waiting = metrics().reextraction_waiting_tenants.labels(run.generation)
+        total = TotalBudget(
+            name=run.generation, limit=self._limit, redis=redis, spent=spent, on_used_up=self._on_used_up, turn=self._next_call
+        )
+        self.budget = ReextractionBudget(
+            total=total,
+            budget_of=TenantBudgets(tenants=TenantDirectory(follower), settings=settings).of,
             redis=redis,
-            spent=spent,
-            on_used_up=self._on_used_up,
-            turn=self._next_call,
+            waits=DayWaits(run.generation, redis, waiting.set),
         )
 
     async def turn(self) -> None:
@@ -112,7 +135,7 @@ class RunMetering:
         """Stops the stage. Running calls end, waiting ones are refused."""
         self.stop_stage.set()
         self._free.set()
-        await self.budget.stop()
+        await self.budget.total.stop()
 
     async def close(self) -> None:
         """Releases what it holds in Redis."""

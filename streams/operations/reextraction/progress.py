@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
@@ -13,13 +13,14 @@ from control.reextraction import Reextraction
 from memory.errors import RecordError
 from memory.records import Usage
 from memory.topics import USAGE
-from models.llm.budget import Amount
-from models.llm.total_budget import Spent, read_total
+from models.llm.budget import Amount, Spent
+from models.llm.total_budget import read_total
 from runtime.errors import RedisUnavailableError
 from runtime.kafka import ConsumerGroups, KafkaOffsets, TopicPartition, read_topic
 from runtime.kafka.parked_note import read_parked
 from runtime.redis import GuardedRedis
 from runtime.settings import Settings
+from streams.operations.reextraction.day_waits import DayWait, read_waits
 
 _CLOCK_MARGIN: Final = timedelta(minutes=5)
 """Most difference between the clocks of the broker and of the process that started a re-extraction."""
@@ -41,6 +42,8 @@ class Progress:
     is_erasing: bool
     """Whether its worker has stopped until an erasure of a user is finished."""
     spent: Spent
+    waits: Mapping[str, DayWait] = field(default_factory=dict)
+    """Tenants whose windows wait for the next day, because a re-extraction has used its share of their daily budget."""
     at: datetime
 
     @property
@@ -91,6 +94,9 @@ class Progress:
                 return "it waits for an erasure of a user: `varve erasures list TENANT`"
             case "running" if not self.workers:
                 return f"no worker runs: start one with `varve generations work {name}`"
+            case "running" if self.waits:
+                names = ", ".join([*self.waits][:3])
+                return f"it goes on by itself; to go on now, raise the daily budget: `varve tenants set TENANT --budget` ({names})"
             case "running" if self.is_caught_up:
                 return f"it has caught up: compare with `varve generations rehearse`, then `varve generations switch TENANT {name}`"
             case "paused":
@@ -113,6 +119,7 @@ class Progress:
             "since": None if run.since is None else run.since.isoformat(),
             "workers": self.workers,
             "waits_for_erasure": self.is_erasing,
+            "waits_for_budget": [wait.as_json(tenant) for tenant, wait in self.waits.items()],
             "caught_up": self.is_caught_up,
             "share": round(self.share, 4),
             "windows": run.estimate.windows,
@@ -144,7 +151,7 @@ async def read_progress(settings: Settings, known: Draft, generation: str, *, re
         UnknownReextractionError: If there is none.
         KafkaUnavailableError: If no broker responds.
     """
-    run = reextraction_of(known, generation)
+    run, at = reextraction_of(known, generation), now or datetime.now(UTC)
     group, topic = workers_of(settings, generation), windows_topic(settings)
     async with KafkaOffsets(kafka=settings.kafka) as offsets:
         ends = await offsets.end_offsets([topic])
@@ -158,7 +165,8 @@ async def read_progress(settings: Settings, known: Draft, generation: str, *, re
         workers=(await ConsumerGroups(kafka=settings.kafka).members([group]))[group],
         is_erasing=waits_for_erasure(known, run),
         spent=await read_spent(settings, run, redis=redis),
-        at=now or datetime.now(UTC),
+        waits=await _waits(redis, run, at),
+        at=at,
     )
 
 
@@ -178,6 +186,12 @@ async def read_spent(settings: Settings, run: Reextraction, *, redis: GuardedRed
         if known is not None:
             return known
     return await spent_by_log(settings, run)
+
+
+async def _waits(redis: GuardedRedis, run: Reextraction, now: datetime) -> dict[str, DayWait]:
+    with suppress(RedisUnavailableError):
+        return await read_waits(redis, run.generation, run.tenants, now) if run.state == "running" else {}
+    return {}
 
 
 async def spent_by_log(settings: Settings, run: Reextraction) -> Spent:

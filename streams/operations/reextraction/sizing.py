@@ -11,7 +11,7 @@ from memory.schema.model import MemorySchema
 from memory.text import estimate_tokens
 from models.llm.port import LLMUsage
 from models.llm.usage import PriceTable
-from runtime.settings import Settings
+from runtime.settings import BudgetSettings, Settings
 
 PREVIEWED: Final = 200
 """Windows of a schema whose prompts are made; the overhead of the others is the mean of theirs."""
@@ -20,6 +20,7 @@ ENOUGH_CALLS: Final = 20
 _ANSWER_BASE: Final = 60.0
 _ANSWER_SHARE: Final = 0.5
 """Assumed tokens of an answer without earlier calls: a base, and a share of the tokens of the window's messages."""
+_DAY_S: Final = 86400.0
 _LEAST_FACTOR, _MOST_FACTOR = 0.7, 3.0
 
 
@@ -123,11 +124,13 @@ class Sizing:
         settings: The settings of the re-extraction's worker.
         prices: The price table.
         schemas: The schema of the new generation, by tenant.
+        daily: The daily budget of re-extractions, by tenant. Default: no limit.
     """
 
     settings: Settings
     prices: PriceTable
     schemas: Mapping[str, MemorySchema]
+    daily: Mapping[str, BudgetSettings] = field(default_factory=dict)
     earlier: dict[str, EarlierCalls] = field(default_factory=dict)
     _sizes: dict[str, TenantSize] = field(default_factory=dict)
     _overheads: dict[int, PromptOverhead] = field(default_factory=dict)
@@ -161,7 +164,9 @@ class Sizing:
         for each in self.earlier.values():
             every = EarlierCalls(*(getattr(every, name) + getattr(each, name) for name in EarlierCalls.__slots__))
         known = {name: each if each.is_enough else every for name, each in self.earlier.items()}
-        by_tenant = {name: self._estimate(size, known.get(name, every), calls_per_minute) for name, size in sorted(self._sizes.items())}
+        by_tenant = {
+            name: self._estimate(name, size, known.get(name, every), calls_per_minute) for name, size in sorted(self._sizes.items())
+        }
         priced = self.model is None or bool(self.prices)
         total = Estimate(
             windows=sum(each.windows for each in by_tenant.values()),
@@ -171,8 +176,11 @@ class Sizing:
             cached_tokens=sum(each.cached_tokens for each in by_tenant.values()),
             completion_tokens=sum(each.completion_tokens for each in by_tenant.values()),
             cost=sum(each.cost or 0.0 for each in by_tenant.values()) if priced else None,
-            duration_s=self._duration_s(
-                sum(each.windows if self.model is None else each.calls for each in by_tenant.values()), every, calls_per_minute
+            duration_s=_longest(
+                self._duration_s(
+                    sum(each.windows if self.model is None else each.calls for each in by_tenant.values()), every, calls_per_minute
+                ),
+                *(self._days_s(name, each.tokens, each.cost) for name, each in by_tenant.items()),
             ),
         )
         basis = "no model is called"
@@ -180,7 +188,7 @@ class Sizing:
             basis = f"the averages of {every.calls:,} earlier calls" if every.is_enough else "assumed lengths of answers: no earlier calls"
         return SizeReport(total=total, by_tenant=by_tenant, model=self.model, basis=basis)
 
-    def _estimate(self, size: TenantSize, earlier: EarlierCalls, calls_per_minute: int | None) -> Estimate:
+    def _estimate(self, tenant: str, size: TenantSize, earlier: EarlierCalls, calls_per_minute: int | None) -> Estimate:
         prompt = size.text_tokens + size.overhead.mean * size.asked
         completion = _ANSWER_BASE * size.asked + _ANSWER_SHARE * size.text_tokens
         calls, cached = float(size.asked), 0.0
@@ -195,6 +203,7 @@ class Sizing:
         tokens = LLMUsage(prompt_tokens=round(prompt), cached_tokens=round(cached), completion_tokens=round(completion))
         model = self.model
         amount = size.windows if model is None else round(calls)
+        cost = 0.0 if model is None else self.prices.cost(model, tokens) if self.prices else None
         return Estimate(
             windows=size.windows,
             messages=size.messages,
@@ -202,8 +211,11 @@ class Sizing:
             prompt_tokens=tokens.prompt_tokens,
             cached_tokens=tokens.cached_tokens,
             completion_tokens=tokens.completion_tokens,
-            cost=0.0 if model is None else self.prices.cost(model, tokens) if self.prices else None,
-            duration_s=self._duration_s(amount, earlier, calls_per_minute),
+            cost=cost,
+            duration_s=_longest(
+                self._duration_s(amount, earlier, calls_per_minute),
+                self._days_s(tenant, tokens.prompt_tokens + tokens.completion_tokens, cost),
+            ),
         )
 
     def _duration_s(self, calls: int, earlier: EarlierCalls, calls_per_minute: int | None) -> float | None:
@@ -215,6 +227,19 @@ class Sizing:
         if self.model is not None and self.settings.llm.requests_per_minute is not None:
             rates.append(shared_limit(self.settings.llm.requests_per_minute) / 60)
         return calls / min(rates) if rates else None
+
+    def _days_s(self, tenant: str, tokens: int, cost: float | None) -> float | None:
+        """Duration in seconds if the tenant's calls need the daily budget of several days; None if one day is enough."""
+        budget = self.daily.get(tenant)
+        if budget is None or self.model is None:
+            return None
+        days = [tokens / budget.hard_tokens] if budget.hard_tokens else []
+        days += [cost / budget.hard_cost] if budget.hard_cost and cost is not None else []
+        return _DAY_S * max(days) if days and max(days) > 1 else None
+
+
+def _longest(*durations_s: float | None) -> float | None:
+    return max((each for each in durations_s if each is not None), default=None)
 
 
 def shared_limit(limit: int) -> int:

@@ -17,6 +17,7 @@ from control.generations.reextractions import end_reextraction, pause_reextracti
 from control.reextraction import Reextraction, State
 from models.llm.total_budget import forget_total
 from runtime.background import set_within
+from runtime.clocks import Clock
 from runtime.errors import KafkaUnavailableError, RedisUnavailableError
 from runtime.interruption import GRACE_S, stop_by
 from runtime.kafka import KafkaOffsets, TopicPartition
@@ -45,6 +46,7 @@ async def work(
     stop: asyncio.Event | None = None,
     wait: bool = False,
     notice: Callable[[str], None] = lambda line: None,
+    clock: Clock | None = None,
 ) -> State:
     """Works on a re-extraction until it is paused, cancelled or done.
 
@@ -54,6 +56,7 @@ async def work(
         stop: Ends the work when it is set; the re-extraction stays as it is.
         wait: Whether to wait for the resumption of a paused re-extraction, instead of ending.
         notice: Called with lines of progress.
+        clock: The clock of the daily budgets. Default: the machine's.
 
     Returns:
         The state of the re-extraction.
@@ -79,7 +82,7 @@ async def work(
                     await _erased(follower, run, stop)
                     continue
                 if run.state == "running":
-                    if await _extract(settings, run, follower, redis, stop, notice):
+                    if await _extract(settings, run, follower, redis, stop, notice, clock):
                         return run.state
                 elif run.state == "cancelling":
                     await remove_results(settings, run, redis=redis, by=BY, notice=notice)
@@ -108,6 +111,7 @@ async def _extract(
     redis: GuardedRedis,
     stop: asyncio.Event,
     notice: Callable[[str], None],
+    clock: Clock | None,
 ) -> bool:
     """Extracts until the re-extraction is no longer running, its budget is used up, or the worker has to stop.
 
@@ -115,8 +119,8 @@ async def _extract(
         Whether a signal or ``stop`` has stopped the worker.
     """
     spent = await read_spent(settings, run, redis=redis)
-    metering = RunMetering(settings, run, follower, redis, spent)
-    await metering.budget.begin()
+    metering = RunMetering(settings, run, follower, redis, spent, clock=clock)
+    await metering.budget.total.begin()
     notice(f"extracting into generation {run.generation} for {', '.join(run.tenants[:5])}{' ...' if len(run.tenants) > 5 else ''}")
     async with _watching(settings, metering, follower, stop, notice):
         await serve_stage(
@@ -199,7 +203,7 @@ async def _measure(settings: Settings, metering: RunMetering, follower: ControlF
             else:
                 if metering.yield_to(busy):
                     notice(f"waiting for live traffic: {busy}")
-                spent = metering.budget.spent
+                spent = metering.budget.total.spent
                 gauges.reextraction_windows_left.labels(run.generation).set(left)
                 gauges.reextraction_tokens.labels(run.generation).set(spent.amount.tokens)
                 gauges.reextraction_cost.labels(run.generation).set(spent.amount.cost)

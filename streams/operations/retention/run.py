@@ -7,6 +7,7 @@ have published, and once a stage has handled them, tombstones let compaction rem
 2. The limits go to every partition of ``extractions``: what follows publishes nothing beyond them, so nothing returns.
 3. Extractions with old results are written again without these, under the same keys. The events stage retracts what they lack.
 4. Tombstones follow for extractions without results, for superseded ones, and for records that name only removed results.
+5. The read audit: tombstones for old records. The broker's own retention knows neither tenants nor holds.
 
 Each step may be repeated; a run that was interrupted is completed by the next one.
 """
@@ -24,7 +25,7 @@ from memory.keys import encode_key, marked_key, partition_of
 from memory.positions import LogPosition
 from memory.records import RetentionLimits
 from memory.times import milliseconds_of, time_of_milliseconds
-from memory.topics import EXTRACTIONS, MESSAGES, WINDOWS
+from memory.topics import EXTRACTIONS, MESSAGES, READS, WINDOWS
 from models.llm.cache import forget_answers
 from runtime.clocks import SystemClock
 from runtime.errors import RedisUnavailableError
@@ -38,6 +39,7 @@ from streams.operations.erasure.log import BATCH, ends_after
 from streams.operations.erasure.stage_barrier import StageBarrier
 from streams.operations.retention.extractions import Companions, Extractions, LogRecord, Rewritten, TakenBack, WindowIndex, tenant_of_key
 from streams.operations.retention.protection import is_protected
+from streams.operations.retention.reads import OldReads
 from streams.operations.retention.tenants import EntityTypes, KeptTenant, kept_tenants
 from streams.operations.retention.windows import OldWindows
 from streams.stages.catalog import STAGES
@@ -49,7 +51,7 @@ _PATIENCE_S: Final = 900.0
 
 @dataclass(slots=True)
 class RetentionReport:
-    """Numbers of removed items by tenant and kind: ``windows``, ``results``, ``extractions``, ``records``."""
+    """Numbers of removed items by tenant and kind: ``windows``, ``results``, ``extractions``, ``records``, ``reads``."""
 
     found: dict[str, Counter[str]] = field(default_factory=dict)
 
@@ -102,6 +104,7 @@ async def retain(
         run = _Run(settings, state, kept, at=at, producer=producer, barrier=barrier, redis=redis, report=report, dry_run=dry_run)
         await run.remove_messages()
         await run.remove_results()
+        await run.remove_reads()
     for tenant, counts in report.found.items():
         _log.info("retention_removed", tenant=tenant, dry_run=dry_run, **counts)
     return report
@@ -186,6 +189,24 @@ class _Run:
             await self._send(OutgoingRecord(topic, key, None, partition=partition) for partition, key in removal.over)
         for tenant, windows in removal.emptied.items():
             await self._forget_answers(tenant, sorted(windows))
+
+    async def remove_reads(self) -> None:
+        """Removes the records of the read audit that are kept no longer, one partition after the other: their keys stay in memory."""
+        if all(each.reads is None for each in self._kept.values()):
+            return
+        topic = self._settings.topic(READS.name)
+        for number in range(self._settings.kafka.partitions):
+            old = OldReads(self._kept)
+            async for record in read_topic(topic, self._settings.kafka, start={TopicPartition(topic, number): 0}):
+                old.add(record.key or b"", record.value, record.timestamp)
+            found = old.found
+            for start in range(0, len(found), BATCH):
+                state = self._state if self._dry_run else await read_control(self._settings)
+                allowed = [each for each in found[start : start + BATCH] if not each.is_held(state)]
+                for each in allowed:
+                    self._report.add(each.tenant, "reads")
+                if not self._dry_run:
+                    await self._send(OutgoingRecord(topic, each.key, None, partition=number) for each in allowed)
 
     async def _replace(self, topic: str, removal: "_Removal", index: WindowIndex) -> None:
         """Sends the waiting records, unless an erasure or a hold of their user has begun since the run began."""

@@ -11,7 +11,7 @@ from control.state import ControlState
 from control.tenants import FixedControlView, TenantDirectory
 from memory.errors import SchemaError
 from memory.records import Extraction
-from memory.retention import limits_at, messages_limit
+from memory.retention import limits_at, messages_limit, reads_limit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +23,8 @@ class KeptTenant:
     """By type: what was said before is removed."""
     messages: datetime | None
     """Windows whose newest message is older are removed. None: raw messages are kept forever."""
+    reads: datetime | None
+    """Records of earlier reads are removed from the read audit. None: it is kept forever."""
     held: frozenset[str]
     """Digests of the users with a legal hold."""
 
@@ -47,7 +49,11 @@ def kept_tenants(state: ControlState, now: datetime, *, only: Collection[str] = 
     found = (each for each in state.tenants.values() if each.state != "removed" and each.retention and (not only or each.id in only))
     return [
         KeptTenant(
-            id=each.id, limits=limits_at(each.retention, now), messages=messages_limit(each.retention, now), held=_held(state, each.id)
+            id=each.id,
+            limits=limits_at(each.retention, now),
+            messages=messages_limit(each.retention, now),
+            reads=reads_limit(each.retention, now),
+            held=_held(state, each.id),
         )
         for each in found
         if state.hold_on(each.id, ALL_USERS) is None

@@ -67,6 +67,7 @@ async def build(
         budget_of=TenantBudgets(tenants=tenants, settings=settings).of,
         redaction_of=TenantRedaction(tenants).of,
         budget=None if metering is None else metering.budget,
+        clock=None if metering is None else metering.clock,
     )
     extractor = build_extractor(settings, embedder=embedder, llm=llm, own_metrics=metrics)
     if metering is not None:

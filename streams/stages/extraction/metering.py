@@ -7,6 +7,7 @@ from extraction.port import EntityName, ExtractionContext, Extractor
 from memory.records import Extraction, Window
 from memory.schema.model import MemorySchema
 from models.llm.budget import Budget
+from runtime.clocks import Clock
 
 
 class Metering(Protocol):
@@ -15,6 +16,11 @@ class Metering(Protocol):
     @property
     def budget(self) -> Budget:
         """The budget of all model calls."""
+        ...
+
+    @property
+    def clock(self) -> Clock:
+        """The clock of the calls: it decides on which day's budget a call counts."""
         ...
 
     async def turn(self) -> None:

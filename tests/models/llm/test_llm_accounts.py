@@ -10,8 +10,9 @@ from prometheus_client import CollectorRegistry
 
 from loadtest.profiles import Plan
 from models.errors import BudgetExceededError, ModelConfigurationError, TransientModelError
-from models.llm.budget import Amount, BudgetLedger
+from models.llm.budget import Amount
 from models.llm.build import build_llm
+from models.llm.daily_budget import BudgetLedger
 from models.llm.gateway import LLMGateway
 from models.llm.port import LLMRequest
 from runtime.clocks import ManualClock
@@ -137,7 +138,7 @@ class TestBudget:
         with pytest.raises(BudgetExceededError) as refused:
             await ask_in_turn(llm, [ask(str(number)) for number in range(100)])
         assert refused.value.retry_after == 12 * 3600, "the next day begins in 12 hours"
-        assert not refused.value.soft
+        assert refused.value.kind == "hard"
         used = sum(each.prompt_tokens + each.completion_tokens for each in usages.records)
         assert 700 < used <= 1000
         await llm.complete(ask(tenant="other"))
@@ -162,7 +163,7 @@ class TestBudget:
         await llm.complete(ask("urgent"))
         with pytest.raises(BudgetExceededError) as deferred:
             await llm.complete(ask("later", deferrable=True))
-        assert deferred.value.soft
+        assert deferred.value.kind == "soft"
         assert deferred.value.retry_after == 10 * 3600
         clock.advance(timedelta(hours=10))
         await llm.complete(ask("later", deferrable=True))

@@ -15,7 +15,8 @@ from redis.backoff import NoBackoff
 
 from loadtest.profiles import Plan
 from models.errors import BudgetExceededError, TransientModelError
-from models.llm.budget import Amount, BudgetLedger
+from models.llm.budget import Amount
+from models.llm.daily_budget import BudgetLedger
 from models.llm.limiter import Limiter
 from models.llm.limits import Limits
 from runtime.clocks import ManualClock

@@ -7,8 +7,8 @@ import pytest
 from redis.asyncio import Redis
 
 from models.errors import BudgetExceededError
-from models.llm.budget import Amount, Reservation
-from models.llm.total_budget import Limit, Spent, TotalBudget, forget_total, read_total
+from models.llm.budget import Amount, Limit, Reservation, Spent
+from models.llm.total_budget import TotalBudget, forget_total, read_total
 from runtime.redis import GuardedRedis
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

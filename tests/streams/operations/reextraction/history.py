@@ -56,14 +56,14 @@ async def send_windows(settings: Settings, numbers: range, *, tenant: str = TENA
         await producer.send_many([window_record(settings, each, tenant=tenant, user=user) for each in numbers])
 
 
-async def begin(settings: Settings, *tenants: str, budget: RunBudget | None = None, **fields: Any) -> Reextraction:
+async def begin(settings: Settings, *tenants: str, budget: RunBudget | None = None, generation: str = NEW, **fields: Any) -> Reextraction:
     """Estimates and starts a re-extraction."""
     chosen = tenants or (TENANT,)
-    size = (await estimate_reextraction(settings, chosen, generation=NEW)).total
+    size = (await estimate_reextraction(settings, chosen, generation=generation)).total
     async with open_redis(settings.redis) as redis:
         written = await start(
             settings,
-            NEW,
+            generation,
             writer=ControlWriter(settings=settings),
             redis=redis,
             tenants=chosen,
@@ -79,9 +79,9 @@ async def estimate_of(settings: Settings) -> Estimate:
     return (await estimate_reextraction(settings, [TENANT])).total
 
 
-async def progress_of(settings: Settings) -> Progress:
+async def progress_of(settings: Settings, generation: str = NEW, *, now: datetime | None = None) -> Progress:
     async with open_redis(settings.redis) as redis:
-        return await read_progress(settings, Draft(await read_control(settings)), NEW, redis=redis)
+        return await read_progress(settings, Draft(await read_control(settings)), generation, redis=redis, now=now)
 
 
 async def extracted(settings: Settings, generation: str = NEW) -> Counter[str]:

@@ -1,5 +1,6 @@
 """The share of an endpoint's limits that a re-extraction's worker may use."""
 
+import math
 from pathlib import Path
 
 from runtime.settings import EndpointSettings, LLMSettings, Settings
@@ -18,6 +19,10 @@ def test_half_of_each_limit_is_left_to_live_calls(tmp_path: Path) -> None:
     (limited_fallback,) = limited.fallbacks
     assert (limited_fallback.concurrency, limited_fallback.requests_per_minute) == (2, None)
     assert settings.llm.concurrency == 8, "the live limit stays"
+
+
+def test_a_reextraction_parks_no_window(tmp_path: Path) -> None:
+    assert limited_settings(Settings(data=tmp_path)).delivery.park_after_s == math.inf
 
 
 def test_no_limit_stays_none_and_one_stays_one(tmp_path: Path) -> None:

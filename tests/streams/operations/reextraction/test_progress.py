@@ -6,9 +6,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from control.reextraction import Estimate, Reextraction, RunBudget
-from models.llm.budget import Amount
-from models.llm.total_budget import Spent
+from models.llm.budget import Amount, Spent
 from runtime.kafka import TopicPartition
+from streams.operations.reextraction.day_waits import DayWait
 from streams.operations.reextraction.progress import Progress, position_in
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -60,6 +60,14 @@ def test_parked_windows_are_not_done() -> None:
     assert not parked.is_caught_up
     assert parked.windows_left == 3
     assert replace(parked, parked=0).is_caught_up
+
+
+def test_a_wait_for_a_budget_is_shown() -> None:
+    wait = DayWait(START + timedelta(days=1), "tenant 'acme' has used 1 of 1")
+    waiting = replace(HALF, waits={"acme": wait})
+    assert waiting.as_json()["waits_for_budget"] == [{"tenant": "acme", "until": "2026-01-02T00:00:00+00:00", "reason": wait.reason}]
+    assert "(acme)" in waiting.advice
+    assert HALF.as_json()["waits_for_budget"] == []
 
 
 def test_an_empty_history_is_caught_up() -> None:

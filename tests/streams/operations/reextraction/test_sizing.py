@@ -10,7 +10,7 @@ from memory.records import Message, Usage, Window
 from memory.schema import parse_schema
 from memory.text import estimate_tokens
 from models.llm.usage import Price, PriceTable
-from runtime.settings import LLMSettings, Settings
+from runtime.settings import BudgetSettings, LLMSettings, Settings
 from streams.operations.reextraction.sizing import ENOUGH_CALLS, Sizing
 from tests.streams.operations.reextraction.history import NOTES, TENANT
 
@@ -72,6 +72,18 @@ def test_prompts_are_counted_as_they_would_be_sent(tmp_path: Path) -> None:
     assert report.total.completion_tokens > 0
     assert (report.total.cost, report.total.duration_s) == (None, None), "there is no price table, and no rate is known"
     assert "assumed" in report.basis
+
+
+def test_a_daily_budget_stretches_the_time(tmp_path: Path) -> None:
+    size = sizing(tmp_path)
+    for number in range(10):
+        size.add_window(window("I moved to Bergen.", number=number))
+    tokens = size.report(calls_per_minute=None).total.tokens
+    size.daily = {TENANT: BudgetSettings(hard_tokens=tokens // 2)}
+    report = size.report(calls_per_minute=600)
+    assert report.total.duration_s == report.by_tenant[TENANT].duration_s == pytest.approx(2 * 86400, rel=0.01)
+    size.daily = {TENANT: BudgetSettings(hard_tokens=tokens)}
+    assert size.report(calls_per_minute=600).total.duration_s == pytest.approx(1.0), "one day is enough: the rate decides"
 
 
 def test_windows_without_messages_need_no_call(tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ def state(policy: dict[str, str] | None = None) -> ControlState:
 
 def kept(held: Sequence[str] = ()) -> dict[str, KeptTenant]:
     digests = frozenset(subject_of(TENANT, each) for each in held)
-    return {TENANT: KeptTenant(id=TENANT, limits=LIMITS, messages=LIMITS["*"], held=digests)}
+    return {TENANT: KeptTenant(id=TENANT, limits=LIMITS, messages=LIMITS["*"], reads=None, held=digests)}
 
 
 def logged(offset: int, value: Record | None, *, key: str = "", headers: Headers = (), at: datetime = NOW) -> LogRecord:
@@ -134,7 +134,7 @@ def test_ticks_go_only_if_no_type_is_kept() -> None:
     record = logged(0, tick, headers=((KIND, TICK),))
     decided = chosen([record])
     assert Companions(decided.index, []).is_over(record)
-    index = WindowIndex({TENANT: KeptTenant(id=TENANT, limits={"tool_use": LIMITS["*"]}, messages=None, held=frozenset())})
+    index = WindowIndex({TENANT: KeptTenant(id=TENANT, limits={"tool_use": LIMITS["*"]}, messages=None, reads=None, held=frozenset())})
     index.add(record)
     assert not Companions(index, []).is_over(record)
 
