@@ -6,10 +6,11 @@ on this machine that passes each text through the model once. In the stack, seve
 
 import argparse
 import asyncio
+import os
 import statistics
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
@@ -38,6 +39,8 @@ _QUIET_S: Final = 5.0
 _TIMEOUT_S: Final = 600.0
 _TELLING_CHARACTERS: Final = 80
 """Fewest characters of a message that the extractor certainly stores."""
+_SETTLE_S: Final = 5.0
+"""Time in which a stack that has just started becomes idle."""
 _RECALL_S: Final = 2.0
 """Pause between two recalls that look for a message: each is work for the stack."""
 _BATCH: Final = 256
@@ -101,17 +104,18 @@ def locomo_messages(path: Path) -> list[Fields]:
     ]
 
 
-async def ingest(folder: Path, messages: Sequence[Fields], *, fresh: int) -> dict[str, Any]:
-    """Sends all messages, closes their windows, and waits until the index no longer grows; then measures single messages.
+async def ingest(folder: Path, messages: Sequence[Fields], *, fresh: int, idle_s: float) -> dict[str, Any]:
+    """Measures the idle stack, sends all messages, closes their windows, and waits until the index no longer grows; then single messages.
 
     Args:
         folder: The folder for the stack's data.
         messages: The messages, in the order of sending.
         fresh: Number of messages whose freshness is measured, at least 2.
+        idle_s: Seconds for which the stack is measured before the first message; 0: not at all.
 
     Returns:
-        Rates in messages a second, the computing time of each process, freshness in milliseconds, and the machine's load, one minute's
-        mean, before and after.
+        Rates in messages a second, the computing time of each process, also while it is idle, freshness in milliseconds, and the machine's
+        load, one minute's mean, before and after.
 
     Raises:
         TimeoutError: If the index does not stop growing.
@@ -127,6 +131,7 @@ async def ingest(folder: Path, messages: Sequence[Fields], *, fresh: int) -> dic
         store = EdgeStore(path=running.settings.edge_socket, timeout_s=60)
         try:
             pids = {each.name: each.pid for each in supervisor.programs if each.pid is not None}
+            idle_ms = await _idle_ms({**pids, "supervisor": os.getpid()}, idle_s) if idle_s else {}
             cpu_before = cpu_seconds(pids)
             started = time.monotonic()
             for start in range(0, len(messages), _BATCH):
@@ -148,11 +153,20 @@ async def ingest(folder: Path, messages: Sequence[Fields], *, fresh: int) -> dic
         "embedding_alone_per_second": round(embedded_per_second, 1),
         "ratio_to_embedding_alone": round(searchable_per_second / embedded_per_second, 3),
         "cpu_ms_per_message": {name: round(each / len(messages) * 1000, 3) for name, each in sorted(cpu_s.items())},
+        "idle_cpu_ms_per_second": idle_ms,
         "freshness_p50_ms": round(statistics.median(waits)),
         "freshness_p95_ms": round(statistics.quantiles(waits, n=20)[-1]),
         "load_before": round(load_before, 2),
         "load_after": round(psutil.getloadavg()[0], 2),
     }
+
+
+async def _idle_ms(pids: Mapping[str, int], seconds: float) -> dict[str, float]:
+    """Milliseconds of computing time that each process takes in a second without messages, once it has started."""
+    await asyncio.sleep(_SETTLE_S)
+    before = cpu_seconds(pids)
+    await asyncio.sleep(seconds)
+    return {name: round((after - before[name]) / seconds * 1000, 1) for name, after in sorted(cpu_seconds(pids).items())}
 
 
 async def _embedding_s(texts: Sequence[str]) -> float:
@@ -200,11 +214,12 @@ def main() -> None:
     parser.add_argument("--data", type=Path, help="LoCoMo's file, or a part of it. Default: generated messages")
     parser.add_argument("--messages", type=int, default=3000, help="number of generated messages")
     parser.add_argument("--fresh", type=int, default=20, help="number of messages, sent afterwards, whose freshness is measured")
+    parser.add_argument("--idle", type=float, default=20.0, help="seconds for which the idle stack is measured before; 0: not at all")
     parser.add_argument("--report", type=Path, default=Path("build/reports/ingest.json"))
     arguments = parser.parse_args()
     messages = generated_messages(arguments.messages) if arguments.data is None else locomo_messages(arguments.data)
     with tempfile.TemporaryDirectory(prefix="varve-bench-") as folder:
-        results = asyncio.run(ingest(Path(folder), messages, fresh=arguments.fresh))
+        results = asyncio.run(ingest(Path(folder), messages, fresh=arguments.fresh, idle_s=arguments.idle))
     write_report(arguments.report, {"data": "made up" if arguments.data is None else arguments.data.name, **results})
 
 

@@ -15,7 +15,7 @@ from control.log import control_partition
 from control.state import ControlState
 from runtime.background import start_renewal
 from runtime.kafka import client_options
-from runtime.kafka.client import connect, disconnect
+from runtime.kafka.client import connect, disconnect, look_seldom
 from runtime.logs import logger
 from runtime.settings import Settings
 
@@ -158,31 +158,40 @@ class ControlFollower:
 
     async def _follow(self, number: int) -> None:
         kafka = self._settings.kafka
+        wait_s = min(self._lease_s / _CONFIRMATIONS_A_LEASE, _LONGEST_WAIT_S)
         consumer = AIOKafkaConsumer(
             **client_options(kafka),
             enable_auto_commit=False,
             auto_offset_reset="none",
             isolation_level="read_committed",
             max_poll_records=_BATCH,
+            fetch_max_wait_ms=int(wait_s * 1000),
         )
         try:
             async with asyncio.timeout(kafka.request_timeout_s):
                 await connect(consumer)
+            look_seldom(consumer)
+            # Before the first fetch: the broker answers a connection's requests one after the other, and a fetch without records waits.
+            asked_at, end = await self._end(consumer)
             consumer.assign([self._partition])
             # A compacted log still begins at 0.
             consumer.seek(self._partition, self.state.position)
             while self._round == number:
-                await self._confirm(consumer, number)
-                await self._take(consumer, number, wait_s=min(self._lease_s / _CONFIRMATIONS_A_LEASE, _LONGEST_WAIT_S))
+                await self._confirm(consumer, number, end, asked_at=asked_at)
+                await self._take(consumer, number, wait_s=wait_s)
+                asked_at, end = await self._end(consumer)
         finally:
             await disconnect(consumer)
 
-    async def _confirm(self, consumer: AIOKafkaConsumer, number: int) -> None:
-        """Reads to the current end of the log."""
+    async def _end(self, consumer: AIOKafkaConsumer) -> tuple[float, int]:
+        """The current end of the log, and the time before the question."""
         asked_at = self._clock()
         # A hanging request must not delay the next one.
         async with asyncio.timeout(max(self._lease_s, 1.0)):
-            end = (await consumer.end_offsets([self._partition]))[self._partition]
+            return asked_at, (await consumer.end_offsets([self._partition]))[self._partition]
+
+    async def _confirm(self, consumer: AIOKafkaConsumer, number: int, end: int, *, asked_at: float) -> None:
+        """Reads to the end that the log had at a time."""
         if end < self.state.position:
             raise _LogWasCutError(f"{self._partition.topic} ends at {end}, and was read to {self.state.position}")
         while await consumer.position(self._partition) < end:

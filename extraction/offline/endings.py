@@ -177,11 +177,12 @@ class Ending:
             return True
         if kind is Field.DIET and value.casefold() not in _FREE_DIETS and _MEAT_AGAIN.search(self.text):
             return True
-        is_named = self._names(value) or (kind is Field.OCCUPATION and self._names_act(value))
-        if value not in self.about and not is_named and not self._names_own(relation):
-            return False
+        # The cue first: few clauses have one, and looking for the value in a clause is costly.
         cue = _NAMED.get(kind)
-        return _DENIAL.search(self.text) is not None or (cue is not None and cue.search(self.text) is not None)
+        if _DENIAL.search(self.text) is None and (cue is None or cue.search(self.text) is None):
+            return False
+        is_named = self._names(value) or (kind is Field.OCCUPATION and self._names_act(value))
+        return value in self.about or is_named or self._names_own(relation)
 
     def _ends_partnership(self, relation: str) -> bool:
         return (relation in _PARTNERS and _PARTNER_LOST.search(self.text) is not None) or (

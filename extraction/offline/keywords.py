@@ -56,11 +56,13 @@ class KeywordRanker:
         score = {word: degree[word] / frequency[word] * self._rarity(word) * (1.5 if word in names else 1.0) for word in frequency}
         ranked = sorted(phrases, key=lambda phrase: -sum(score[word] for word in phrases[phrase]) / len(phrases[phrase]) ** 0.5)
         chosen: list[str] = []
+        chosen_words: set[str] = set()
         for phrase in ranked:
             if len(chosen) == limit:
                 break
-            if not any(set(phrases[phrase]) & set(phrases[each]) for each in chosen):
+            if chosen_words.isdisjoint(phrases[phrase]):
                 chosen.append(phrase)
+                chosen_words.update(phrases[phrase])
         return chosen
 
     def _rarity(self, word: str) -> float:

@@ -19,6 +19,8 @@ from varve.supervisor import launch
 from varve.supervisor.start_errors import explained_os_errors, file_error_in
 
 POLL_S: Final = 0.05
+END_LOOK_S: Final = 0.25
+"""Time between two looks whether a running process has ended."""
 TAIL_BYTES: Final = 16_384
 ROTATE_BYTES: Final = 16 * 1024 * 1024
 LOG_LOOK_S: Final = 5.0
@@ -115,7 +117,7 @@ class ManagedProcess:
                 with contextlib.suppress(OSError):
                     await asyncio.to_thread(self._shorten_log)
                 next_look = time.monotonic() + LOG_LOOK_S
-            await asyncio.sleep(POLL_S)
+            await asyncio.sleep(END_LOOK_S)
 
     async def stop(self) -> bool:
         """Sends SIGTERM, and SIGKILL if the process has not ended within its deadline.

@@ -14,6 +14,8 @@ from streams.engine.faust.consumer import App
 _POLL_INTERVAL_S: Final = 30 * 24 * 3600.0
 """A worker whose stage waits for a dependency fetches nothing, for however long. By default aiokafka would then leave the group, and
 Faust, whose flow is stopped, would never rejoin. :class:`WriteLease` checks whether the worker is alive."""
+_COMMIT_INTERVAL_S: Final = 3600.0
+"""Faust has nothing to commit: the engine's transactions commit the offsets. Each look would only cost computing time."""
 _METADATA_AGE_MS: Final = 10_000
 """A broker that has just started may not know its topics yet. A group formed at that moment assigns nothing until its leader
 refreshes its metadata: after five minutes by default."""
@@ -41,7 +43,7 @@ def build_app(*, group: str, settings: Settings, data: Path) -> App:
         broker_session_timeout=kafka.session_timeout_s,
         broker_heartbeat_interval=kafka.heartbeat_s,
         broker_request_timeout=kafka.request_timeout_s,
-        broker_commit_interval=0.5,
+        broker_commit_interval=_COMMIT_INTERVAL_S,
         broker_max_poll_interval=_POLL_INTERVAL_S,
         consumer_auto_offset_reset="none",
         consumer_group_instance_id=kafka.group_instance_id,

@@ -9,6 +9,7 @@ from faust.transport.drivers.aiokafka import AIOKafkaConsumerThread
 from faust.types import TP
 
 from runtime.clocks import boot_time
+from runtime.kafka.client import look_seldom
 
 
 class FetchProgress(NamedTuple):
@@ -35,7 +36,9 @@ class ConsumerThread(AIOKafkaConsumerThread):
     async def on_start(self) -> None:
         """Connects, and watches the heartbeats."""
         await super().on_start()
-        coordinator: Any = self._ensure_consumer()._coordinator  # noqa: SLF001 - aiokafka has no API for acknowledged heartbeats
+        consumer = self._ensure_consumer()
+        look_seldom(consumer)
+        coordinator: Any = consumer._coordinator  # noqa: SLF001 - aiokafka has no API for acknowledged heartbeats
         heartbeat = coordinator._do_heartbeat  # noqa: SLF001
 
         async def report_heartbeat() -> Any:

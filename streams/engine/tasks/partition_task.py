@@ -16,8 +16,9 @@ from streams.engine.tasks.oldest_pending import OldestPending
 from streams.engine.tasks.task_state import TaskState
 from streams.errors import FencedError, TransientError
 
-IDLE_S: Final = 0.25
-"""Time without records after which the task looks for lost records, and moves the group's offset over the log's last markers."""
+IDLE_S: Final = 1.0
+"""Time without records after which the task looks for lost records, and moves the group's offset over the log's last markers. Records that
+arrive more often than that move it anyway, without a transaction of its own."""
 
 
 class PartitionTask(ABC):

@@ -1,9 +1,11 @@
 import asyncio
+import os
 import platform
 import subprocess
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Final
 
 import numpy as np
 import pytest
@@ -34,6 +36,14 @@ encoder.encode(texts)
 print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
 """
 """In a process of its own: what others freed before tells the heap what to keep."""
+
+_LOAD: Final = """
+import sys
+from pathlib import Path
+from models.embedding.minilm import MiniLMEncoder
+
+MiniLMEncoder(cache=Path(sys.argv[1]), compute_type="int8", threads=1)
+"""
 
 
 def without_punctuation(text: str) -> str:
@@ -172,3 +182,14 @@ async def test_a_repeated_text_comes_from_the_cache(embedder: Embedder) -> None:
 def test_settings_of_another_model_are_refused(settings: EmbeddingSettings, cache: Path) -> None:
     with pytest.raises(ModelConfigurationError, match="all-MiniLM-L6-v2 of dimension 384"):
         build_embedder(settings, cache=cache)
+
+
+@pytest.mark.parametrize(("variables", "expected"), [({}, "AVX512"), ({"CT2_FORCE_CPU_ISA": "AVX2"}, "AVX2")])
+def test_widest_instructions_are_used_unless_others_are_set(cache: Path, variables: dict[str, str], expected: str) -> None:
+    if not {"avx512f", "avx512cd", "avx512bw", "avx512dq", "avx512vl"} <= set(Path("/proc/cpuinfo").read_text().split()):
+        pytest.skip("the processor has no AVX-512")
+    environment = {name: value for name, value in os.environ.items() if name != "CT2_FORCE_CPU_ISA"} | variables
+    loaded = subprocess.run(
+        [sys.executable, "-c", _LOAD, str(cache)], env=environment | {"CT2_VERBOSE": "1"}, capture_output=True, text=True, check=True
+    )
+    assert f"Selected ISA: {expected}" in loaded.stderr
