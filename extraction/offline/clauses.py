@@ -5,6 +5,7 @@ from typing import Final
 
 from extraction.offline.fact_words import PEOPLE_WHO_NAME
 from extraction.offline.patterns import any_of, listed
+from extraction.offline.value_patterns import DURATION
 from memory.cued_patterns import compiled
 
 _GREETINGS: Final = listed("""
@@ -69,7 +70,7 @@ OPENING: Final = re.compile(
     r"|(?:ever )?since (?:my|our) (?:\w+ )?(?:diagnosis|divorce|wedding|move|surgery|operation|retirement|graduation|pregnancy|illness"
     r"|accident"
     r"|heart attack|burnout|promotion|birthday|\d+th|teens|twenties|thirties|forties|childhood|student days)(?: in \w+)?"
-    rf"|{any_of(_ANNOUNCEMENTS, _TOPICS, _TIMES)}|{_PHRASE_OF_TIME}|{any_of(_GREETINGS)}(?:\s+{any_of(_GREETED)})?"
+    rf"|{any_of(_ANNOUNCEMENTS, _TOPICS, _TIMES)}|{DURATION} (?:ago|back)|{_PHRASE_OF_TIME}|{any_of(_GREETINGS)}(?:\s+{any_of(_GREETED)})?"
     rf"|{any_of(_INTERJECTIONS)}|as(?!\s+(?:an?|for|of)\b)|no(?=\s*[,.!;:—–]|\s+(?:i|i['’]m|im|my|we)\b))\b[\s,:;!.—–-]*)*",
     re.IGNORECASE,
 )

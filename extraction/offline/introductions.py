@@ -97,7 +97,8 @@ _REWRITES: Final = Rewrites(
             "everyone calls me ",
         ),
         (r"\bthe name my (?:mum|mom|mother|dad|father|parents) gave me is (?=(?-i:[A-ZÀ-Þ]))", "my name is "),
-        (r"\bmy (?:nickname|short name|preferred name) is (?=(?-i:[A-ZÀ-Þ]))", "I go by "),
+        (r"\bmy nickname is (?=(?-i:[A-ZÀ-Þ]))", "everyone calls me "),
+        (r"\bmy (?:short name|preferred name) is (?=(?-i:[A-ZÀ-Þ]))", "I go by "),
         (rf"^\W*this is {_NAME}, (?=i\b)", r"Hi, I'm \g<name>, "),
         (
             r"^\W*(?:officially|on paper|legally)[, ]+(?:i['’]m|i am|my name is|it['’]s) (?-i:[A-ZÀ-Þ])[\w'’-]+,? (?:but"

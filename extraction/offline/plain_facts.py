@@ -109,6 +109,8 @@ class PlainFact:
     """The verb of an avoidance: "eat", "drink"."""
     relation: str = ""
     """The relation, for example "sister"."""
+    by_others: bool = False
+    """Whether it is what others call the writer. Such a name replaces none that another message stated."""
 
 
 def facts_of(sentences: Sequence[PlainSentence]) -> list[PlainFact]:
@@ -313,6 +315,6 @@ def _of_run(clause: str, sentence: PlainSentence) -> tuple[list[PlainFact], int]
         evidence = None if form.place_evidence is None else least_score(value, form.place_evidence, sentence.text)
         groups = match.groupdict()
         verb = (groups.get("verb") or (groups.get("gerund") or "").removesuffix("ing")).lower()
-        found[form.field] = PlainFact(form.field, value, sentence.message, place_evidence=evidence, verb=verb)
+        found[form.field] = PlainFact(form.field, value, sentence.message, evidence, verb, by_others=form.by_others)
         end = max(end, match.end("value"))
     return list(found.values()), end

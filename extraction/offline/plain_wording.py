@@ -156,6 +156,21 @@ _REWRITES: Final[tuple[tuple[str, str], ...]] = (
         r"\1 in ",
     ),
     (
+        r"\b(?P<moved>(?:moved|relocated|emigrated) to )(?-i:[A-Z])[\w'’-]+(?: (?-i:[A-Z])[\w'’-]+)?(?: in \d{4})?,? "
+        r"(?:(?:and|but|then|later|finally|now|from there|after that|last \w+|in \d{4}),? ){1,4}(?:on )?to (?=(?-i:[A-Z]))",
+        r"\g<moved>",
+    ),
+    (
+        r"\b(?P<have>(?:i|we)(?: have|['’]ve) been (?:living|working)) for (?P<time>(?:[\w'’-]+ ){0,3}?(?:years?|months?|weeks?|decades?)) "
+        r"(?P<rest>(?:in|as) [^.,;!?\n]{2,60})",
+        r"\g<have> \g<rest> for \g<time>",
+    ),
+    (
+        r"(?:^|(?<=[.!?] ))for (?P<time>(?:(?!i\b|we\b)[\w'’-]+ ){0,4}?(?:years?|months?|weeks?|decades?)),? (?:now,? )?"
+        r"(?P<have>(?:i|we)(?: have|['’]ve) (?:been (?:living|working)|lived|worked) [^.,;!?\n]{2,60})",
+        r"\g<have> for \g<time>",
+    ),
+    (
         r"(?:^|(?<=[.!?] ))(?:since|for) (?:(?!i\b|we\b)[\w'’-]+ ){0,3}?(?:years?|months?|weeks?|\d{4}|childhood"
         r"|birth),? ((?:i|we)(?: am| are|['’]m|['’]re)"
         r" living in )",

@@ -11,12 +11,15 @@ STOP: Final = any_of(STOPS)
 _CAPITAL: Final = rf"(?-i:[A-ZÀ-ÖØ-ÞĀ-Ž][\w'’.{DOT}-]*[\w{DOT}]|[A-ZÀ-ÖØ-ÞĀ-Ž])"
 _PARTICLES: Final = r"(?:(?:van|von|der|den|de|da|di|del|la|el|al|bin|ibn|ter|ten|du)\s+)*"
 _PLACE_PARTICLES: Final = r"(?:(?:of|de|da|do|del|la|le|am|an der|upon|on|sur|the|di|el|os)\s+)*"
-_DURATION: Final = (
-    r"(?:(?:an?|one|two|three|four|five|six|seven|eight|nine|ten|several|\d+) (?:few |couple (?:of )?)?"
-    r"(?:hrs?|hours?|days?|weeks?|months?|years?|decades?|while)\b)"
+DURATION: Final = (
+    r"(?:(?:(?:well |just )?(?:about|around|roughly|approximately|nearly|almost|over|under|some)\s+)?"
+    r"(?:half an? (?:year|decade|century)"
+    r"|(?:an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|several|many|\d+)(?: and a half)? "
+    r"(?:few |good |couple (?:of )?|dozen )?(?:hrs?|hours?|days?|weeks?|months?|years?|decades?|while)\b(?: and a half\b)?))"
 )
+"""A length of time: "half a year", "about two and a half years"."""
 CLAUSE_END: Final = (
-    rf"(?=\s*(?:[.!,;:()…—–]|-(?!\w)|$)|\s+(?:{any_of(STOPS, ADJUNCTS)}\b|{_DURATION})|\s*(?:[^\w\s.,;:!?'\"{DOT}/-]|/(?!\w)))"
+    rf"(?=\s*(?:[.!,;:()…—–]|-(?!\w)|$)|\s+(?:{any_of(STOPS, ADJUNCTS)}\b|{DURATION})|\s*(?:[^\w\s.,;:!?'\"{DOT}/-]|/(?!\w)))"
 )
 WORD: Final = rf"[^\W\d_](?:[\w'’&+#{DOT}-]|/(?=\w))*(?:\+\+|#)?"
 _NEXT: Final = rf"(?!{STOP}\b){WORD}"
@@ -57,5 +60,5 @@ _MODAL: Final = r"(?!(?-i:Will|May)\s+(?!is\b|was\b|has\b|and\b)[a-z]+(?<!s)\b)"
 _MR: Final = rf"(?:(?:Mr|Mrs|Ms|Dr|Prof){DOT}?\s(?=[A-Z]))?"
 FIRST_NAME: Final = rf"{_MR}{_MODAL}(?![A-Z]{{2,}}\b|\w*\d)(?!(?i:{any_of(NO_NAMES)}\b)){_CAPITAL}(?<!['’]s)(?:['’]s)?"
 LAST_NAME: Final = rf"(?:\s+{_PARTICLES}{_CAPITAL})?"
-SINCE: Final = r"(?=.*\b(?:since|for|my whole life|my entire life|all my life|forever|now|going on)\b)"
+SINCE: Final = rf"(?=.*\b(?:since|for|(?:my whole|my entire|all my|half my) life|forever|now|going on|{DURATION})\b)"
 """The present perfect states a present only with a duration."""

@@ -37,11 +37,13 @@ from varve.cli import (
     trust,
     webhooks,
 )
+from varve.cli.groups import CommandGroup
 from varve.cli.options import sentence_of
 from varve.output import visible
 
 app = typer.Typer(
     name="varve",
+    cls=CommandGroup,
     help="Varve: a streaming memory service for LLM applications.",
     no_args_is_help=True,
     add_completion=False,
