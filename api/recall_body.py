@@ -126,7 +126,7 @@ class SiftBody(RequestModel):
 class QueryBody(RequestModel):
     """The common fields of a recall and a context."""
 
-    query: Annotated[str, Field(min_length=1, max_length=10_000, pattern=r"\S"), AfterValidator(_not_blank)]
+    query: Annotated[str, Field(min_length=1, max_length=10_000, json_schema_extra={"pattern": r"\S"}), AfterValidator(_not_blank)]
     user: Id | None = None
     """Only this user's memories, and also the user's nearest entities. Default: the whole tenant's memories."""
     session: Id | None = None

@@ -58,6 +58,8 @@ def send_calls(messages: Sequence[Mapping[str, Any]]) -> Iterator[Call[list[Sent
 
     Each batch has an idempotency key, so that a repeated request does not duplicate messages without an id.
     """
+    if isinstance(messages, Mapping | str):
+        raise TypeError("messages must be a list of messages: put a single one into a list")
     for start in range(0, len(messages), BATCH_SIZE):
         batch = [dict(each) for each in messages[start : start + BATCH_SIZE]]
         yield Call("POST", "/v1/messages", lambda body, start=start: _sent(body, start), batch, idempotency_key())  # type: ignore[misc]
@@ -305,4 +307,6 @@ def _message_path(session: str, message_id: str) -> str:
 
 
 def _entity_path(entity_type: str, key: Sequence[str]) -> str:
+    if isinstance(key, str):
+        raise TypeError(f"key must be the list of the key's parts, such as [{key!r}]")
     return "/".join(["/v1/entities", *(quote(part, safe="") for part in (entity_type, *key))])

@@ -57,7 +57,14 @@ _REWRITES: Final = Rewrites(
         ),
         (rf"^\W*(?P<greet>{_GREETS}[\s,!.]+)?this is {_NAME} (?:again|speaking|here)\b", r"Hi, I'm \g<name>"),
         (rf"^\W*{_GREETS}[\s,!.]+{_NAME} speaking\b", r"Hi, I'm \g<name>"),
+        (
+            rf"^\W*{_GREETS}[\s,!.]+(?:(?:i['’]?m |i am )?new (?:here|to this)|first time here|just signed up)[\s,!.]+"
+            r"(?=(?:i['’]?m|i am) )",
+            "Hi, ",
+        ),
+        (r"\bwhat(?:['’]s| is) your name\?\s+mine(?:['’]s| is) (?=(?-i:[A-ZÀ-Þ]))", "My name is "),
         # a name to be used
+        (rf"^\W*(?:{_GREETS}[\s,!.]+)you (?:can|may) (?:just )?use {_NAME}(?=\s*[.!]|\s*$)", r"Call me \g<name>"),
         (rf"^\W*(?:just|simply|plain) {_NAME} (?:is fine|will do|works|is enough|is ok|is okay|is good|please)\b", r"Call me \g<name>"),
         (
             r"\b(?:please |you can |you may |just |feel free to )*(?:address me as|refer to me as|know me as"

@@ -106,6 +106,11 @@ _REWRITES: Final[tuple[tuple[str, str], ...]] = (
         r"|do\b)(?=[a-z]{3,} \w)",
         "for a living I ",
     ),
+    (
+        r"\bi could (?:very well |happily |easily |perfectly well )?(?:live|do) without (?=(?!(?:it|this|that|the|a|an|you|him|her"
+        r"|them|my|your|another|any|more|one|such)\b)[a-z]+(?:\s*[.,!;]|\s*$))",
+        "I dislike ",
+    ),
     # partners without a subject
     (
         r"^(\W*)(?:happily |newly |recently |just )?married to (?=(?-i:[A-Z])[\w'’-]+(?:\s*[.!,]|\s*$| (?:since|for|last|with)\b))",

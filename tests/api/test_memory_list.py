@@ -48,7 +48,7 @@ async def test_pages_contain_each_memory_once(service: RunningService, limit: in
     ("query", "contents"),
     [
         ({"user": "cleo", "kind": "summary"}, {"A week of poems"}),
-        ({"user": "cleo", "kind": ["summary", "entity"], "type": ["note", "user_profile"]}, {"A week of poems"}),
+        ({"user": "cleo", "kind": ["summary", "entity"], "type": ["fact", "user_profile"]}, {"A week of poems"}),
         ({"session": "poems", "since": "2024-05-16T12:00:00Z"}, {"Cleo wrote poem 10", "Cleo wrote poem 11"}),
         ({"session": "poems", "until": "2024-05-07T12:00:00Z"}, {"Cleo wrote poem 0"}),
         ({"user": "nobody"}, set()),

@@ -1,4 +1,4 @@
-"""The group of all commands. An unknown command is answered with those that fit it."""
+"""Groups of commands. An unknown command is answered with those that fit it."""
 
 import re
 from difflib import get_close_matches
@@ -21,7 +21,7 @@ class CommandGroup(TyperGroup):
         name = args[0]
         if self.get_command(ctx, name) is None and not name.startswith("-"):
             fitting = self._fitting(name)
-            hint = f"Did you mean {', '.join(map(repr, fitting))}?" if fitting else "`varve --help` lists all commands."
+            hint = f"Did you mean {', '.join(map(repr, fitting))}?" if fitting else f"`{ctx.command_path} --help` lists all commands."
             ctx.fail(f"No such command {name!r}. {hint}")
         return super().resolve_command(ctx, args)
 
