@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from extraction.offline.fact_words import DIETS, NO_INTRODUCTIONS, NO_NAMES
+from extraction.offline.fact_words import DIETS, NO_INTRODUCTIONS, NO_NAMES, RELATIVES
 from extraction.offline.occupations import is_occupation
 from extraction.offline.patterns import any_of, listed
 from memory.cued_patterns import Replacement, Rewrites, compiled
@@ -61,6 +61,10 @@ _REWRITES: Final = Rewrites(
             rf"^\W*{_GREETS}[\s,!.]+(?:(?:i['’]?m |i am )?new (?:here|to this)|first time here|just signed up)[\s,!.]+"
             r"(?=(?:i['’]?m|i am) )",
             "Hi, ",
+        ),
+        (
+            rf"\b(?:i['’]?m|i am) (?:her|his|their) (?:\w+ )?{any_of(RELATIVES)},? {_NAME}(?=\s*[.,!]|\s*$|\s+(?:and|from)\b)",
+            r"my name is \g<name>",
         ),
         (r"\bwhat(?:['’]s| is) your name\?\s+mine(?:['’]s| is) (?=(?-i:[A-ZÀ-Þ]))", "My name is "),
         # a name to be used

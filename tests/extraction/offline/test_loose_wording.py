@@ -209,3 +209,19 @@ def test_a_first_contact_names_the_writer(text: str, name: str) -> None:
 @pytest.mark.parametrize("text", ["You can just use Python for that.", "Bonjour, I'm Dutch.", "Hola! I'm tired."])
 def test_other_words_of_a_first_contact_name_nobody(text: str) -> None:
     assert not [each for each in facts(text) if each[0] == "name"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Ivo and I have been together for nine years.", [("relation", "Ivo")]),
+        ("Ivo and I have been together since 2011.", [("relation", "Ivo")]),
+        ("Ivo and I have been together in this office since noon.", []),
+        ("My two kids (Mila and Jonah) are asleep.", [("relation", "Mila"), ("relation", "Jonah")]),
+        ("I'm her son Yannis and I type for her.", [("name", "Yannis")]),
+        ("As a vegetarian, what should I order?", [("diet", "vegetarian")]),
+        ("As a vegetarian, what does Tom eat?", []),
+    ],
+)
+def test_known_persons_and_diets_are_mentioned(text: str, expected: list[tuple[str, str]]) -> None:
+    assert facts(text) == expected
