@@ -4,7 +4,6 @@ import re
 from difflib import get_close_matches
 from typing import Any, Final
 
-from typer import Context
 from typer.core import TyperGroup
 
 _LEAST_SIMILARITY: Final = 0.75
@@ -16,7 +15,7 @@ _WORD: Final = re.compile(r"[a-z]+")
 class CommandGroup(TyperGroup):
     """Suggests the commands with a similar name, or else those whose help has the word, such as ``dlq`` for ``letters``."""
 
-    def resolve_command(self, ctx: Context, args: list[str]) -> Any:
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command that the arguments begin with."""
         name = args[0]
         if self.get_command(ctx, name) is None and not name.startswith("-"):
