@@ -20,7 +20,8 @@ class CommandGroup(TyperGroup):
         name = args[0]
         if self.get_command(ctx, name) is None and not name.startswith("-"):
             fitting = self._fitting(name)
-            hint = f"Did you mean {', '.join(map(repr, fitting))}?" if fitting else f"`{ctx.command_path} --help` lists all commands."
+            group = ctx.command_path.removeprefix(ctx.find_root().command_path)
+            hint = f"Did you mean {', '.join(map(repr, fitting))}?" if fitting else f"`varve{group} --help` lists all commands."
             ctx.fail(f"No such command {name!r}. {hint}")
         return super().resolve_command(ctx, args)
 
