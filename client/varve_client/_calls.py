@@ -92,6 +92,12 @@ def context_call(query: str, options: Mapping[str, Any]) -> Call[Context]:
     return Call("POST", "/v1/context", Context.model_validate, {"query": query, **_given(options)})
 
 
+def feedback_call(recall_id: str, useful: Sequence[str], useless: Sequence[str], user: str | None) -> Call[None]:
+    """Feedback on the results of a recall."""
+    body = {"recall_id": recall_id, "useful": list(useful), "useless": list(useless)}
+    return Call("POST", "/v1/feedback", lambda answer: None, body if user is None else {**body, "user": user})
+
+
 def memory_call(memory_id: str) -> Call[Memory]:
     """One memory."""
     return Call("GET", _memory_path(memory_id), Memory.model_validate)
