@@ -20,8 +20,8 @@ def new_recall_id(tenant: str, user: str | None) -> str:
     """An id for a recall.
 
     Args:
-        tenant: Whose memories are recalled.
-        user: Whose memories are recalled. None: all users'.
+        tenant: The tenant of the memories that are recalled.
+        user: Their user. None: all users.
     """
     noise = bytearray(secrets.token_bytes(_RANDOM_BYTES))
     noise[6] = noise[6] & 0x0F | _VERSION

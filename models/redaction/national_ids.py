@@ -53,7 +53,7 @@ _BETWEEN: Final = (
     r"(?:[\s:=#(\[\"'“„*_/-]|\d,?|(?:no|nr)\.|\b(?:no|nr|num|number|numbers|nummer|num[ée]ro|número|n[°º]|ids?|codes?|is|was|are|and|or|und"
     r"|et|y)\b)*"
 )
-"""What may be between the name of a number and the number: other numbers of the same list, too."""
+"""Text between the name of a number and the number: other numbers of the same list, too."""
 _OF_A_THING: Final = re.compile(rf"(?:\b{_THINGS}{_BETWEEN}|[=/#_])$", re.IGNORECASE)
 """Ends the text before a number with the name of another number."""
 _LOOKED_BACK: Final = 40
