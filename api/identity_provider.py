@@ -20,7 +20,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from api.problems import RETRY_AFTER_S, ProblemError, unauthorized
 from control.documents import SCOPES, Scope
-from memory.records.message import Name
+from memory.records.message import Id
 from runtime.logs import logger
 from runtime.settings import OidcSettings
 
@@ -31,7 +31,7 @@ LEAST_INTERVAL_S: Final = 10.0
 
 _DISCOVERY: Final = "/.well-known/openid-configuration"
 _MOST_BYTES: Final = 1 << 20
-_NAME: Final = TypeAdapter(Name)
+_ID: Final = TypeAdapter(Id)
 _KEY_TYPES: Final = {"RS": "RSA", "PS": "RSA", "ES": "EC", "Ed": "OKP"}
 """The type of key (RFC 7517) that a signature algorithm needs, by the algorithm's first two letters."""
 _REFUSALS: Final[tuple[tuple[type[jwt.PyJWTError], str], ...]] = (
@@ -252,6 +252,8 @@ def _claim(claims: Mapping[str, Any], path: str) -> Any:
 
 def _name(claims: Mapping[str, Any], path: str) -> str:
     try:
-        return _NAME.validate_python(_claim(claims, path), strict=True)
+        return _ID.validate_python(_claim(claims, path), strict=True)
     except ValidationError:
-        raise unauthorized(f"the token's claim {path!r} must be a name: a text of 1 to 256 characters") from None
+        raise unauthorized(
+            f"the token's claim {path!r} must be an id: a text of 1 to 256 characters, without control characters and not only spaces"
+        ) from None

@@ -10,10 +10,11 @@ from api.authentication import Caller
 from api.dependencies import Dependencies
 from api.openapi import RequestModel
 from api.problems import ProblemError
+from api.schema_types import check_types
 from memory.errors import KeyFormatError
 from memory.keys import entity_key, entity_key_parts, key_part
 from memory.records.limits import Time
-from memory.records.message import Name
+from memory.records.message import Id, Name
 from memory.schema.model import MemorySchema
 from memory.trust import MinTrust
 from retrieval.context import MIN_TOKENS
@@ -69,7 +70,7 @@ class WrittenPosition(RequestModel):
 class Written(RequestModel):
     """A message, as in the response of ``POST /v1/messages``."""
 
-    id: Name
+    id: Id
     position: WrittenPosition
 
 
@@ -125,16 +126,16 @@ class SiftBody(RequestModel):
 class QueryBody(RequestModel):
     """The common fields of a recall and a context."""
 
-    query: Annotated[str, Field(min_length=1, max_length=10_000, pattern=r"\S"), AfterValidator(_not_blank)]
-    user: Name | None = None
+    query: Annotated[str, Field(min_length=1, max_length=10_000, json_schema_extra={"pattern": r"\S"}), AfterValidator(_not_blank)]
+    user: Id | None = None
     """Only this user's memories, and also the user's nearest entities. Default: the whole tenant's memories."""
-    session: Name | None = None
+    session: Id | None = None
     """The session whose newest messages to return with the results."""
     kinds: tuple[Literal["event", "entity", "summary", "segment"], ...] = Field(default=(), max_length=_MAX_NAMES)
     """Only memories of these kinds. Default: any."""
     types: tuple[Name, ...] = Field(default=(), max_length=_MAX_NAMES)
     """Only memories of these event or entity types. Default: any."""
-    sessions: tuple[Name, ...] = Field(default=(), max_length=_MAX_NAMES)
+    sessions: tuple[Id, ...] = Field(default=(), max_length=_MAX_NAMES)
     """Only memories of these sessions. Default: any."""
     keys: tuple[EntityKey, ...] = Field(default=(), max_length=_MAX_NAMES)
     """Keys of entities: only these entities, their summaries, and the events that updated them. Default: any."""
@@ -283,13 +284,14 @@ def build_recall_request(
         trace: Whether to return the outcome of each candidate.
 
     Raises:
-        ProblemError: 422 if the profile is unknown, the weights exceed 1 together, or the method archives no messages to show; 403 if the
-            body names another user than the key's.
+        ProblemError: 422 if the profile or a type is unknown, the weights exceed 1 together, or the method archives no messages to show;
+            403 if the body names another user than the key's.
     """
     if body.profile is not None and body.profile not in dependencies.profiles:
         raise ProblemError(
             422, "invalid", f"profile: {body.profile!r} is not a ranking profile; known profiles: {known(dependencies.profiles)}"
         )
+    check_types(dependencies, caller.tenant, body.types, field="types")
     settings = dependencies.settings.recall
     body.check_weights(dependencies.profiles[body.profile or settings.profile].over(settings))
     memory_filter = body.memory_filter(caller)

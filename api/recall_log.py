@@ -1,7 +1,6 @@
 """Records which memories a recall returned, in the background, and reports the basis of its response."""
 
 import asyncio
-import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any
@@ -10,6 +9,7 @@ from api.background_records import REST_S, BackgroundRecords
 from api.dependencies import Dependencies
 from memory.keys import encode_key
 from memory.positions import LogPosition
+from memory.recall_ids import new_recall_id
 from memory.records import Memory, Ranking, RecalledEvent, RecallRecord
 from memory.records.wording import attributed_text
 from memory.schema.model import MemorySchema
@@ -129,7 +129,7 @@ async def record_recall(
     memories = {each.id: each for each in returned}
     kept = [*response.kept_ranking]
     record = RecallRecord(
-        id=str(uuid.uuid4()),
+        id=new_recall_id(request.scope.tenant, request.scope.user),
         tenant=request.scope.tenant,
         user=request.scope.user,
         generation=request.filter.generation or "",

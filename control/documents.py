@@ -18,7 +18,7 @@ from control.webhooks import Webhook
 from memory.keys import encode_key
 from memory.message_preparation import MessageSettings
 from memory.records.base import Value
-from memory.records.message import Name
+from memory.records.message import Id, Name
 from memory.redaction import NO_REDACTION, RedactionPolicy
 from memory.retention import RetentionPolicy
 from runtime.settings import BudgetSettings, QuotaSettings
@@ -74,7 +74,7 @@ class ApiKey(Key):
     """A key for a tenant's memory."""
 
     scopes: tuple[Scope, ...] = Field(default=DEFAULT_SCOPES, min_length=1)
-    user: Name | None = None
+    user: Id | None = None
     """The only user that the key may access. Default: all users."""
 
 
@@ -115,7 +115,7 @@ class FormerSchema(Value):
 class Tenant(Document):
     """One tenant."""
 
-    id: Name
+    id: Id
     state: Literal["active", "suspended", "removed"] = "active"
     """``suspended``: its keys are rejected, but its records are processed. ``removed``: it is unknown, but its drops stay counted."""
     schema_ref: SchemaRef

@@ -41,7 +41,7 @@ from control.tenant_trust import TenantTrust
 from memory.errors import SchemaError
 from memory.message_preparation import MessageSettings
 from memory.records.base import problems_of
-from memory.records.message import Name
+from memory.records.message import Id, Name
 from memory.redaction import NO_REDACTION, RedactionPolicy
 from memory.retention import RetentionPolicy
 from memory.schema import MemorySchema, load_schema
@@ -68,7 +68,7 @@ class FileApiKey(_FileKey):
     """A key for a tenant's memory."""
 
     scopes: tuple[Scope, ...] = Field(default=DEFAULT_SCOPES, min_length=1)
-    user: Name | None = None
+    user: Id | None = None
 
 
 class FileOperatorKey(_FileKey):
@@ -105,7 +105,7 @@ class FileSchema(_Part):
 class FileTenant(_Part):
     """One tenant. Values that are None keep the log's values."""
 
-    id: Name
+    id: Id
     schema_name: str = Field(alias="schema", min_length=1)
     """A schema of the log (``notes``, ``notes@2``), a shipped scenario, or a file, relative to this one."""
     method: str | None = Field(default=None, min_length=1)

@@ -29,7 +29,9 @@ _DATE: Final = re.compile(
     rf"|(?:{_MONTH}|\b(?:in|since|until|from))\s+\d{{4}}",
     re.IGNORECASE,
 )
-_TIME_OF_DAY: Final = re.compile(r"\b\d{1,2}:\d\d\b|\b\d{1,2}\s?[ap]\.?m\b|\b\d{1,2}\s?(?:o['’]clock|uhr)\b", re.IGNORECASE)
+_HOUR: Final = r"(?<![\d:.,])(?:[01]?\d|2[0-3])"
+_TIME_OF_DAY: Final = re.compile(rf"{_HOUR}:[0-5]\d(?![\d:.,]*\d)|{_HOUR}\s?(?:[ap]\.?m|o['’]clock|uhr)\b", re.IGNORECASE)
+"""Not a duration such as "25:00"."""
 _ONCE_MORE: Final = re.compile(
     r"\b(?:again|another|once more|(?:second|third|next) (?:time|round|set)|wieder|erneut|noch(?:mals?| ein)|encore|de nouveau"
     r"|otra vez|de nuevo|di nuovo|de novo|opnieuw|снова|опять)\b",

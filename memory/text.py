@@ -1,4 +1,4 @@
-"""Functions of texts: truncation, estimated tokens, content hash, surrogates, and the check for names that can be mistaken for others."""
+"""Functions of texts: truncation, estimated tokens, content hash, surrogates, and the checks of ids and names."""
 
 import hashlib
 import re
@@ -12,6 +12,9 @@ _ASCII_TOKEN: Final = re.compile(r"[A-Za-z]{1,6}|[0-9]{1,2}|[^\w\s]|_")
 _INVISIBLE: Final = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
 """Invisible characters that Unicode classifies as letters, marks or symbols."""
 _BREAKS: Final = frozenset({"Cc", "Cf", "Cs", "Cn", "Zl", "Zp"})
+_CONTROLS: Final = frozenset({"Cc", "Zl", "Zp"})
+_BLANKS: Final = frozenset({"Zs", "Cf"})
+"""Categories of spaces, and of characters that only change their neighbours."""
 
 MOST_TOKENS_OF_CHARACTER: Final = 3
 _ENGLISH_LETTERS_PER_TOKEN: Final = 6
@@ -98,6 +101,21 @@ def problem_of_name(name: str) -> str | None:
     hidden = next((each for each in name if category(each) in _BREAKS or _INVISIBLE.match(each)), None)
     if hidden is not None:
         return f"has the character U+{ord(hidden):04X}, which is invisible or a control character"
+    return None
+
+
+def problem_of_id(text: str) -> str | None:
+    """Why a text cannot be the id of a user, a session or a message: it comes from a mistake such as a variable without a value.
+
+    Ids are otherwise compared as they are: they belong to the application.
+    """
+    if text.isprintable() and not text.isspace():
+        return None
+    for place, character in enumerate(text, start=1):
+        if category(character) in _CONTROLS:
+            return f"an id has no control characters or line breaks: remove U+{ord(character):04X}, its character {place}"
+    if all(category(character) in _BLANKS for character in text):
+        return "an id needs a visible character, and this one has only spaces or invisible characters"
     return None
 
 

@@ -23,7 +23,7 @@ from control.draft import Draft
 from control.key_changes import add_key, add_operator_key, revoke_key, revoke_operator_key, rotate_key
 from control.key_usage import OPERATORS, owner_of
 from memory.records.limits import Time
-from memory.records.message import Name
+from memory.records.message import Id, Name
 from runtime.errors import RedisUnavailableError
 
 router = APIRouter(tags=["operators"])
@@ -42,7 +42,7 @@ class NewKey(RequestModel):
     tenant: Name
     label: Label = ""
     scopes: tuple[Scope, ...] = Field(default=DEFAULT_SCOPES, min_length=1, max_length=len(SCOPES))
-    user: Name | None = None
+    user: Id | None = None
     """The user that the key is bound to; null: all users of the tenant."""
     expires: Time | None = None
     """The time at which it expires."""

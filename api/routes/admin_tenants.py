@@ -22,7 +22,7 @@ from control.key_changes import add_key
 from control.message_signing import KeyId
 from control.tenant_changes import add_tenant, change_signing, remove_tenant, set_tenant
 from memory.message_preparation import MessageSettings
-from memory.records.message import Name
+from memory.records.message import Id, Name
 from memory.redaction import NO_REDACTION, RedactionPolicy
 from memory.retention import RetentionPolicy
 from runtime.seals import Keyring
@@ -60,7 +60,7 @@ class _Fields(RequestModel):
 class NewTenant(_Fields):
     """A tenant to add."""
 
-    id: Name
+    id: Id
     schema_name: SchemaName = Field(default="companion", alias="schema")
     """A schema of the control log (``notes``, ``notes@2``) or a shipped scenario."""
     method: MethodName | None = None

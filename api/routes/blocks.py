@@ -25,7 +25,7 @@ from api.routes.entities import newest_entity
 from memory.ids import correction_id
 from memory.records import Memory
 from memory.records.correction import Reason
-from memory.records.message import Name
+from memory.records.message import Id
 from memory.text import shortened
 from operators.agent.edits import MAX_EDIT, UNDO
 from operators.agent.loop import MAX_FOUND
@@ -42,14 +42,14 @@ _PATH: Final = "/v1/blocks/{entity_type}/{property}"
 
 _EntityType = Annotated[str, Path(min_length=1, max_length=256, description="The entity type of the block.")]
 _Property = Annotated[str, Path(alias="property", min_length=1, max_length=256, description="The property of the block.")]
-_User = Annotated[Name | None, Query(description="The user. Default: the user to whom the key is bound.")]
+_User = Annotated[Id | None, Query(description="The user. Default: the user to whom the key is bound.")]
 _Text = Annotated[str, Field(max_length=MAX_EDIT)]
 
 
 class _OfUser(RequestModel):
     """A request about a user."""
 
-    user: Name | None = None
+    user: Id | None = None
     """The user. Default: the user to whom the key is bound."""
 
 

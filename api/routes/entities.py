@@ -16,6 +16,7 @@ from api.problems import ProblemError
 from api.recall_responses import ENTITY
 from api.request_body import REST
 from api.routes.memories import memory_fields
+from api.schema_types import missing_entity_type
 from memory.errors import KeyFormatError, SchemaError
 from memory.ids import entity_id
 from memory.keys import entity_key as join_key
@@ -63,7 +64,7 @@ async def get_entity_history(
     if not _asks_for_history(dependencies, caller, type_name, key_parts):
         return await _entity(request, caller, dependencies, type_name, key_parts, moment)
     key = _key_of(dependencies, caller, type_name, key_parts[:-1])
-    missing = ProblemError(404, "not-found", f"there is no history of an entity {key} of type {type_name}")
+    missing = _missing(dependencies, caller, type_name, f"there is no history of an entity {key} of type {type_name}")
     if _is_anothers(dependencies, caller, type_name, key):
         raise missing
     async with dependencies.admission.turn(request, caller.tenant):
@@ -106,7 +107,8 @@ async def _entity(
 ) -> Response:
     key = _key_of(dependencies, caller, type_name, key_parts)
     degraded: list[str] = []
-    missing = ProblemError(404, "not-found", f"there is no entity {key} of type {type_name}" + ("" if moment == Moment() else " by then"))
+    when = "" if moment == Moment() else " by then"
+    missing = _missing(dependencies, caller, type_name, f"there is no entity {key} of type {type_name}{when}")
     if moment != Moment() and _is_anothers(dependencies, caller, type_name, key):
         # The error for steps that are not kept would reveal that the history exists.
         raise missing
@@ -121,6 +123,11 @@ async def _entity(
         raise missing
     dependencies.read_audit.note(caller, "entity", [entity])
     return JsonResponse({**memory_fields(entity), "degraded": degraded})
+
+
+def _missing(dependencies: Dependencies, caller: Caller, type_name: str, reason: str) -> ProblemError:
+    """The problem of an entity that is not there: its type may be misspelt."""
+    return ProblemError(404, "not-found", missing_entity_type(dependencies, caller.tenant, type_name) or reason)
 
 
 def _history(dependencies: Dependencies, caller: Caller, type_name: str, key: str) -> EntityHistory:

@@ -11,7 +11,7 @@ from api.console_responses import LINKS
 from api.dependencies import AppDependencies
 from api.json_http import JsonResponse
 from memory.records import Memory
-from memory.records.message import Name
+from memory.records.message import Id
 from stores.port import MemoryFilter, TenantScope
 
 router = APIRouter(tags=["read"])
@@ -25,7 +25,7 @@ async def list_links(
     request: Request,
     caller: RecallCaller,
     dependencies: AppDependencies,
-    user: Annotated[Name | None, Query(description="Only this user's memories. Default: all users that the key may access.")] = None,
+    user: Annotated[Id | None, Query(description="Only this user's memories. Default: all users that the key may access.")] = None,
     limit: Annotated[int, Query(ge=1, le=1000, description="Most memories whose links are followed, the newest.")] = 300,
 ) -> Response:
     """The links between the newest memories of the live generation, and the memories at both ends.

@@ -14,9 +14,10 @@ from api.openapi import refusals
 from api.problems import ProblemError
 from api.recall_responses import MEMORY, MEMORY_PAGE, SESSION
 from api.request_body import REST
+from api.schema_types import check_types
 from memory.records import Memory
 from memory.records.limits import Time
-from memory.records.message import Name
+from memory.records.message import Id, Name
 from memory.trust import MinTrust
 from runtime.pieces import map_in_pieces
 from runtime.session_tail import SessionView
@@ -37,8 +38,8 @@ async def list_memories(
     caller: RecallCaller,
     quota: RecallQuota,
     dependencies: AppDependencies,
-    user: Annotated[Name | None, Query(description="Only this user's memories. Default: all users that the key may access.")] = None,
-    session: Annotated[Name | None, Query(description="Only memories of this session.")] = None,
+    user: Annotated[Id | None, Query(description="Only this user's memories. Default: all users that the key may access.")] = None,
+    session: Annotated[Id | None, Query(description="Only memories of this session.")] = None,
     kinds: Annotated[list[_Kind] | None, Query(alias="kind", max_length=4, description="Only memories of these kinds.")] = None,
     types: Annotated[
         list[Name] | None, Query(alias="type", max_length=_MAX_TYPES, description="Only memories of these event or entity types.")
@@ -60,6 +61,7 @@ async def list_memories(
         raise ProblemError(422, "invalid", "after: this is not the `next` of a page; leave it out for the first page")
     if since is not None and until is not None and since >= until:
         raise ProblemError(422, "invalid", "since must be before until: no memory can match")
+    check_types(dependencies, caller.tenant, types or (), field="type")
     wanted = MemoryFilter(
         scope=TenantScope(caller.tenant.id, caller.user_of(user)),
         kinds=tuple(kinds or ()),

@@ -26,7 +26,7 @@ from memory.positions import LogPosition
 from memory.records import MessageChange
 from memory.records.base import problems_of
 from memory.records.limits import Time
-from memory.records.message import Name
+from memory.records.message import Id
 from memory.topics import MESSAGES
 from runtime.errors import RedisUnavailableError
 from runtime.kafka import OutgoingRecord
@@ -110,7 +110,7 @@ class MessageChanges:
 class EditBody(RequestModel):
     """The new text of a message. Its other fields stay, also the time at which it was said."""
 
-    user: Name | None = None
+    user: Id | None = None
     """The user of the message. Default: the user of the key; a key that is not bound to a user must name one."""
     text: str
     """The new text. To remove the message, use `DELETE`."""

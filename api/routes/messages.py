@@ -18,7 +18,7 @@ from api.problems import ProblemError, problem_from
 from api.request_body import body_schema, json_body
 from api.responses import FLUSHED, MESSAGES
 from memory.message_time import SaidTime
-from memory.records.message import Name, Role, TimeZoneName, ToolCall, ToolResult
+from memory.records.message import Id, Name, Role, TimeZoneName, ToolCall, ToolResult
 from runtime.message_outcomes import Recognition
 from runtime.tracing import record_headers
 
@@ -32,10 +32,10 @@ class MessageBody(RequestModel):
     """
 
     schema_version: str = "1.0"
-    user: Name
+    user: Id
     """The user that the message belongs to."""
-    session: Name
-    id: Name | None = None
+    session: Id
+    id: Id | None = None
     """Unique in the session for this user: a repeated id is the same message. Default: derived from the position in the log."""
     role: Role | Literal["developer"] = "user"
     """``developer`` is stored as ``system``."""
@@ -115,7 +115,7 @@ async def send_messages(
 class FlushRequest(RequestModel):
     """The sessions to flush."""
 
-    session: Name | None = None
+    session: Id | None = None
     """Default: all sessions of the tenant."""
 
 

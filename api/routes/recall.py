@@ -12,7 +12,8 @@ from api.authentication import RecallCaller
 from api.dependencies import AppDependencies, RequestTrace
 from api.explain_missing import WhyNots
 from api.json_http import JsonResponse
-from api.openapi import RequestModel
+from api.openapi import RequestModel, refusals
+from api.problems import ProblemError
 from api.read_your_writes import wait_for, wait_until_reached
 from api.recall_body import ContextBody, RecallBody, build_recall_request, deadline_of
 from api.recall_log import basis_of, record_recall, texts_of
@@ -21,6 +22,7 @@ from api.request_body import body_schema, json_body
 from api.routes.memories import memory_fields, session_fields
 from memory.headers import FEEDBACK, KIND
 from memory.keys import encode_key
+from memory.recall_ids import is_recall_of
 from memory.records import FeedbackRecord
 from memory.records.message import Name
 from memory.topics import RECALLS
@@ -192,7 +194,7 @@ class FeedbackBody(RequestModel):
     recall_id: Name
     """The id from the response of the recall or context."""
     user: Name | None = None
-    """The user that the recall named."""
+    """The user that the recall named; null if it named none."""
     useful: _Memories = Field(default_factory=list)
     """Ids of useful memories."""
     useless: _Memories = Field(default_factory=list)
@@ -207,7 +209,7 @@ class FeedbackBody(RequestModel):
         return self
 
 
-@router.post("/v1/feedback", openapi_extra=body_schema(FeedbackBody), responses=FEEDBACK_TAKEN)
+@router.post("/v1/feedback", openapi_extra=body_schema(FeedbackBody), responses=FEEDBACK_TAKEN | refusals(404))
 async def send_feedback(
     caller: RecallCaller,
     quota: RecallQuota,
@@ -217,9 +219,15 @@ async def send_feedback(
 ) -> Response:
     """Records which results of a recall were useful, next to the recall's record in the topic ``recalls``. Counts as a recall.
 
-    200 with ``{position: {topic, partition, offset}}`` once it is durable in Kafka. The last feedback on a recall counts.
+    200 with ``{position: {topic, partition, offset}}`` once it is durable in Kafka. The last feedback on a recall counts. 404 if the id is
+    of no recall of the tenant with the same user.
     """
     tenant, user = caller.tenant.id, caller.user_of(body.user)
+    if not is_recall_of(body.recall_id, tenant, user):
+        whose = "all users" if user is None else f"the user {user!r}"
+        raise ProblemError(
+            404, "not-found", f"recall_id: {body.recall_id[:80]!r} is of no recall for {whose}; send the recall's recall_id and its user"
+        )
     now = dependencies.clock.now()
     record = FeedbackRecord(recall_id=body.recall_id, tenant=tenant, user=user, useful=body.useful, useless=body.useless, time=now)
     position = await dependencies.producer.send(

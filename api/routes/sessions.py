@@ -19,7 +19,7 @@ from api.request_body import REST, body_schema, json_body
 from api.routes.memories import SessionPath
 from api.routes.schema_checks import MethodChoice, composed
 from memory.records.limits import ForeignJson
-from memory.records.message import Name
+from memory.records.message import Id, Name
 from runtime.session_tail import SessionView
 from streams.operations.dry_run import DryWindow
 
@@ -35,7 +35,7 @@ async def list_sessions(
     request: Request,
     caller: RecallCaller,
     dependencies: AppDependencies,
-    user: Annotated[Name | None, Query(description="Only sessions with recent messages of this user.")] = None,
+    user: Annotated[Id | None, Query(description="Only sessions with recent messages of this user.")] = None,
     after: Annotated[Name | None, Query(description="The `next` of the previous page.")] = None,
     limit: Annotated[int, Query(ge=1, le=200, description="Most sessions of the page.")] = 50,
 ) -> Response:

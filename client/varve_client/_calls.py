@@ -58,6 +58,8 @@ def send_calls(messages: Sequence[Mapping[str, Any]]) -> Iterator[Call[list[Sent
 
     Each batch has an idempotency key, so that a repeated request does not duplicate messages without an id.
     """
+    if isinstance(messages, Mapping | str):
+        raise TypeError("messages must be a list of messages: put a single one into a list")
     for start in range(0, len(messages), BATCH_SIZE):
         batch = [dict(each) for each in messages[start : start + BATCH_SIZE]]
         yield Call("POST", "/v1/messages", lambda body, start=start: _sent(body, start), batch, idempotency_key())  # type: ignore[misc]
@@ -88,6 +90,12 @@ def recall_call(query: str, options: Mapping[str, Any]) -> Call[RecallResult]:
 def context_call(query: str, options: Mapping[str, Any]) -> Call[Context]:
     """A context for a prompt."""
     return Call("POST", "/v1/context", Context.model_validate, {"query": query, **_given(options)})
+
+
+def feedback_call(recall_id: str, useful: Sequence[str], useless: Sequence[str], user: str | None) -> Call[None]:
+    """Feedback on the results of a recall."""
+    body = {"recall_id": recall_id, "useful": list(useful), "useless": list(useless)}
+    return Call("POST", "/v1/feedback", lambda answer: None, body if user is None else {**body, "user": user})
 
 
 def memory_call(memory_id: str) -> Call[Memory]:
@@ -305,4 +313,6 @@ def _message_path(session: str, message_id: str) -> str:
 
 
 def _entity_path(entity_type: str, key: Sequence[str]) -> str:
+    if isinstance(key, str):
+        raise TypeError(f"key must be the list of the key's parts, such as [{key!r}]")
     return "/".join(["/v1/entities", *(quote(part, safe="") for part in (entity_type, *key))])

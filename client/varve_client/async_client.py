@@ -143,6 +143,17 @@ class AsyncVarveClient:
         """
         return await self._request(calls.context_call(query, options))
 
+    async def feedback(self, recall_id: str, *, useful: Sequence[str] = (), useless: Sequence[str] = (), user: str | None = None) -> None:
+        """Reports which memories of a recall or context helped. The newest feedback on a recall counts.
+
+        Args:
+            recall_id: The id in its result.
+            useful: Ids of memories that helped.
+            useless: Ids of memories that did not.
+            user: The user of the recall. Default: it named none.
+        """
+        await self._request(calls.feedback_call(recall_id, useful, useless, user))
+
     async def memory(self, memory_id: str) -> Memory:
         """Returns one memory."""
         return await self._request(calls.memory_call(memory_id))

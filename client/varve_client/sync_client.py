@@ -135,6 +135,17 @@ class VarveClient:
         """
         return self._request(calls.context_call(query, options))
 
+    def feedback(self, recall_id: str, *, useful: Sequence[str] = (), useless: Sequence[str] = (), user: str | None = None) -> None:
+        """Reports which memories of a recall or context helped. The newest feedback on a recall counts.
+
+        Args:
+            recall_id: The id in its result.
+            useful: Ids of memories that helped.
+            useless: Ids of memories that did not.
+            user: The user of the recall. Default: it named none.
+        """
+        self._request(calls.feedback_call(recall_id, useful, useless, user))
+
     def memory(self, memory_id: str) -> Memory:
         """Returns one memory."""
         return self._request(calls.memory_call(memory_id))

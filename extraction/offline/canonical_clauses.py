@@ -254,6 +254,26 @@ _RULES: Final[tuple[Rule, ...]] = (
     ),
     (r"\bi(?:['’]ve| have) got no time for\b", "I have no time for"),
     (
+        rf"{LEAD}(?P<thing>{_NOUNS}) (?:always |usually )?(?:brings? me out in|makes? me (?:come|break) out in) (?:an? )?(?:\w+ )?"
+        r"(?:rash|rashes|hives|spots|welts)\b",
+        r"\g<lead>I'm allergic to \g<thing>",
+    ),
+    (
+        rf"{LEAD}(?P<thing>{_NOUNS}) (?:always |usually )?makes? my (?:throat|tongue|lips|face|mouth|airways)(?: \w+)? "
+        r"(?:swell|swells|swell up|close|close up|itch|tingle)\b",
+        r"\g<lead>I'm allergic to \g<thing>",
+    ),
+    (
+        rf"\bi (?:always |usually )?(?:come|break) out in (?:an? )?(?:\w+ )?(?:rash|rashes|hives|spots|welts) "
+        rf"(?:from|after|when i (?:eat|have|touch|take)|if i (?:eat|have|touch|take)) (?P<thing>{_NOUNS}){END}",
+        r"I'm allergic to \g<thing>",
+    ),
+    (
+        rf"\bi(?:['’]ve| have) (?:completely |totally |rather |quite )?gone off (?P<thing>{_NOUNS})"
+        rf"(?: (?:completely|entirely|totally))?{END}",
+        r"I dislike \g<thing>",
+    ),
+    (
         r"\bmy least favou?rite (?!(?:part|thing|bit|aspect|moment|person|character)\b)[a-z]+ (?:is|are|has always been) "
         r"(?!(?:when|that|the (?:one|way)|not|this|my|your|probably)\b)(?=\w)",
         "I dislike ",

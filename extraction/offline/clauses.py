@@ -5,9 +5,11 @@ from typing import Final
 
 from extraction.offline.fact_words import PEOPLE_WHO_NAME
 from extraction.offline.patterns import any_of, listed
+from extraction.offline.value_patterns import DURATION
 from memory.cued_patterns import compiled
 
 _GREETINGS: Final = listed("""
+    merhaba, bonjour, salut, hola, ciao, hallo, servus, moin, guten tag, ahoj, hej, hei, namaste, salaam, shalom, aloha,
     hi, hello, hey, hiya, heya, yo, good morning, good evening, good afternoon, good day, greetings, howdy, morning, evening, g'day
 """)
 _GREETED: Final = listed("""
@@ -26,7 +28,9 @@ _ANNOUNCEMENTS: Final = listed("""
     by the way, just so you know, so you know, for the record, in fact, as a matter of fact, to be fair, to be honest, please note,
     please remember, please keep in mind, keep in mind, bear in mind, please bear in mind, note, remember, reminder, update,
     finally, big news, good news, great news, happy news, guess what, it turns out, turns out, forget it, one thing, one more thing,
-    another thing, that changed, things changed, typo, correction, for what it's worth, fwiw, it's worth saying, worth mentioning,
+    another thing, to top it off, to top it all off, on top of that,
+    on top of it all, what's more, besides, that changed,
+    things changed, typo, correction, for what it's worth, fwiw, it's worth saying, worth mentioning,
     worth knowing, worth noting, worth saying, you should know, i should know, you ought to know, i should mention, i should add, i
     should say, i forgot to say, i forgot to mention, i forgot to add, i meant, forgot to say, forgot to mention, forgot to add, did i
     mention, i mentioned, mention, for context, for reference, some context, quick context, background, a bit of background, first
@@ -69,7 +73,7 @@ OPENING: Final = re.compile(
     r"|(?:ever )?since (?:my|our) (?:\w+ )?(?:diagnosis|divorce|wedding|move|surgery|operation|retirement|graduation|pregnancy|illness"
     r"|accident"
     r"|heart attack|burnout|promotion|birthday|\d+th|teens|twenties|thirties|forties|childhood|student days)(?: in \w+)?"
-    rf"|{any_of(_ANNOUNCEMENTS, _TOPICS, _TIMES)}|{_PHRASE_OF_TIME}|{any_of(_GREETINGS)}(?:\s+{any_of(_GREETED)})?"
+    rf"|{any_of(_ANNOUNCEMENTS, _TOPICS, _TIMES)}|{DURATION} (?:ago|back)|{_PHRASE_OF_TIME}|{any_of(_GREETINGS)}(?:\s+{any_of(_GREETED)})?"
     rf"|{any_of(_INTERJECTIONS)}|as(?!\s+(?:an?|for|of)\b)|no(?=\s*[,.!;:—–]|\s+(?:i|i['’]m|im|my|we)\b))\b[\s,:;!.—–-]*)*",
     re.IGNORECASE,
 )

@@ -1,6 +1,7 @@
 """Corrections of what was just said: "no wait, I meant Bern", "Sorry, Bern", "*Bern"."""
 
 import re
+from difflib import SequenceMatcher
 from typing import Final
 
 from extraction.offline.fact_grammar import Field
@@ -30,7 +31,9 @@ _STRONG_CUE: Final = compiled(
 )
 _CONTRAST: Final = compiled(r"\W*not \w+", re.IGNORECASE)
 """Names the wrong value after the right one: "called Siri, not Siry"."""
-_MARKED: Final = re.compile(rf"^(?:\*\s?(?P<after>{NAME}|[a-z]+)|(?P<before>{NAME}|[a-z]+)\*)[.!]?$")
+_MARKED: Final = re.compile(
+    rf"^(?:\*\s?(?:(?:in|to|an?) )?(?P<after>{NAME}|[a-z]+)|(?P<before>{NAME}|[a-z]+)\*)(?:,? (?:sorry|sry|oops|i meant|obviously))?[.!]?$"
+)
 """A message that only corrects a word of the message before it."""
 _VALUE: Final = re.compile(
     rf"^(?:(?:it['’]?s|that['’]?s|in|is|to|i live in|as an?|an?|the)\s+)*(?P<value>{NAME}"
@@ -55,8 +58,10 @@ _APOLOGY: Final = re.compile(
     r"(?!.*\b(?:meant|mean|not|no|that|that['’]s|it|it['’]s)\b)",
     re.IGNORECASE,
 )
+_OF_THEM: Final = re.compile(r"(?:he|she|they|it)(?:['’](?:s|re)| is| are| was| were) (?:an?|the|not|in|at|\d|[a-z]+ing)\b", re.IGNORECASE)
 _NAMED_FIELDS: Final = frozenset({Field.HOME, Field.NAME, Field.EMPLOYER, Field.RELATION})
 _UNCORRECTED: Final = frozenset({Field.AGE, Field.BIRTHDAY, Field.SIZE, Field.LEVEL})
+_ALIKE: Final = 0.5
 _HEAD: Final = 30
 """Characters of a sentence in which a correction begins."""
 
@@ -65,6 +70,11 @@ def marked_word(text: str) -> str | None:
     """The word of a message that only corrects a word, as chats mark it: "*Bern"."""
     found = _MARKED.match(text)
     return None if found is None else found["after"] or found["before"]
+
+
+def is_spelled_alike(word: str, value: str) -> bool:
+    """Whether a word may correct the spelling of a value, whatever their case: "*bergen" after "Bremen"."""
+    return SequenceMatcher(a=word.casefold(), b=value.casefold()).ratio() >= _ALIKE
 
 
 def corrects(text: str) -> bool:
@@ -87,6 +97,11 @@ def retracts(text: str) -> bool:
 def says_what_was_meant(text: str) -> bool:
     """Whether a correction announces the right words: "I meant black tea"."""
     return _MEANT.search(text) is not None
+
+
+def describes(text: str) -> bool:
+    """Whether the words after a correction's cue say something else of whom was named: "Actually no, he's a basset"."""
+    return _OF_THEM.match(text) is not None
 
 
 def only_apologises(text: str) -> bool:

@@ -49,6 +49,8 @@ class Form:
     """Whether the sentence must begin with a greeting: "I'm Ann" alone may be "I'm Dutch"."""
     needs_occupation: bool = False
     """Whether the value must be a noun that names an occupation."""
+    by_others: bool = False
+    """Whether it says what others call the writer: that may be a nickname."""
 
 
 DECLARED_PLACE: Final = -0.11
@@ -66,7 +68,8 @@ def form(
     greeted: bool = False,
     job: bool = False,
     lasting: bool = False,
+    by_others: bool = False,
 ) -> Form:
     """A form: a template, its value, and a pattern for what must follow; by default the clause's end."""
     pattern = (SINCE if lasting else "") + template(text, PARTS) + rf"(?P<value>{value})"
-    return Form(field, pattern + (after or CLAUSE_END), place, greeted, job)
+    return Form(field, pattern + (after or CLAUSE_END), place, greeted, job, by_others)

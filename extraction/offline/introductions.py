@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from extraction.offline.fact_words import DIETS, NO_INTRODUCTIONS, NO_NAMES
+from extraction.offline.fact_words import DIETS, NO_INTRODUCTIONS, NO_NAMES, RELATIVES
 from extraction.offline.occupations import is_occupation
 from extraction.offline.patterns import any_of, listed
 from memory.cued_patterns import Replacement, Rewrites, compiled
@@ -57,7 +57,18 @@ _REWRITES: Final = Rewrites(
         ),
         (rf"^\W*(?P<greet>{_GREETS}[\s,!.]+)?this is {_NAME} (?:again|speaking|here)\b", r"Hi, I'm \g<name>"),
         (rf"^\W*{_GREETS}[\s,!.]+{_NAME} speaking\b", r"Hi, I'm \g<name>"),
+        (
+            rf"^\W*{_GREETS}[\s,!.]+(?:(?:i['’]?m |i am )?new (?:here|to this)|first time here|just signed up)[\s,!.]+"
+            r"(?=(?:i['’]?m|i am) )",
+            "Hi, ",
+        ),
+        (
+            rf"\b(?:i['’]?m|i am) (?:her|his|their) (?:\w+ )?{any_of(RELATIVES)},? {_NAME}(?=\s*[.,!]|\s*$|\s+(?:and|from)\b)",
+            r"my name is \g<name>",
+        ),
+        (r"\bwhat(?:['’]s| is) your name\?\s+mine(?:['’]s| is) (?=(?-i:[A-ZÀ-Þ]))", "My name is "),
         # a name to be used
+        (rf"^\W*(?:{_GREETS}[\s,!.]+)you (?:can|may) (?:just )?use {_NAME}(?=\s*[.!]|\s*$)", r"Call me \g<name>"),
         (rf"^\W*(?:just|simply|plain) {_NAME} (?:is fine|will do|works|is enough|is ok|is okay|is good|please)\b", r"Call me \g<name>"),
         (
             r"\b(?:please |you can |you may |just |feel free to )*(?:address me as|refer to me as|know me as"
@@ -97,7 +108,8 @@ _REWRITES: Final = Rewrites(
             "everyone calls me ",
         ),
         (r"\bthe name my (?:mum|mom|mother|dad|father|parents) gave me is (?=(?-i:[A-ZÀ-Þ]))", "my name is "),
-        (r"\bmy (?:nickname|short name|preferred name) is (?=(?-i:[A-ZÀ-Þ]))", "I go by "),
+        (r"\bmy nickname is (?=(?-i:[A-ZÀ-Þ]))", "everyone calls me "),
+        (r"\bmy (?:short name|preferred name) is (?=(?-i:[A-ZÀ-Þ]))", "I go by "),
         (rf"^\W*this is {_NAME}, (?=i\b)", r"Hi, I'm \g<name>, "),
         (
             r"^\W*(?:officially|on paper|legally)[, ]+(?:i['’]m|i am|my name is|it['’]s) (?-i:[A-ZÀ-Þ])[\w'’-]+,? (?:but"

@@ -56,7 +56,7 @@ LIFE_RULES: Final[tuple[Rule, ...]] = (
     (
         rf"\b(?:i|we)(?:['’]ve| have)? (?:just |recently |finally )?(?:bought|got|found|rented) an? (?:[\w-]+ ){{0,2}}(?:house|flat"
         rf"|apartment|place|home"
-        rf"|cottage|condo) in (?P<place>{PLACE_NAME}) and (?:(?:just|have|we|i|already|finally) )*moved (?:in|there)\b",
+        rf"|cottage|condo|one) in (?P<place>{PLACE_NAME})(?: and|,)(?: (?:just|have|we|i|already|finally|and))* moved (?:in|there)\b",
         r"I live in \g<place>,",
     ),
     (r"\b(i|we) (?:live and work|work and live|live and study|live, work and play) in\b", r"\1 live in"),

@@ -57,7 +57,8 @@ _WE: Final = compiled(
 _AS_DIET: Final = re.compile(
     rf"{_LEAD}(?:as|being|speaking as) (?:an? )?(?:(?:strict|lifelong|committed|proud|new|long-time|fellow"
     rf"|type [12]) )*(?P<value>{any_of(DIETS)})"
-    r"s?(?: (?:myself|since \d{4}|for \w+ years))?,? (?=(?:i|i['’]?m|i['’]ve|my|we)\b)",
+    r"s?(?: (?:myself|since \d{4}|for \w+ years))?,? (?=(?:i|i['’]?m|i['’]ve|my|we)\b"
+    r"|(?:what|which|where|how|can|could|should|do|is|are) (?:[\w'’-]+ ){0,4}?(?:i|me|my)\b)",
     re.IGNORECASE,
 )
 _PLACE: Final = rf"(?P<value>{PLACE_NAME})"

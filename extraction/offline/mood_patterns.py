@@ -226,7 +226,12 @@ TAKEN_BACK: Final = either(
 )
 """A message that makes a joke, a quotation or a text to work on of the message before it."""
 COLON: Final = compiled(r"^(?P<head>(?:[^:：\n]|(?<=\d)[:：](?=\d)){1,160})[:：]\s")
-GREETING: Final = compiled(r"\W*(?:hi|hello|hey|hiya|good (?:morning|afternoon|evening)|greetings)\b", re.IGNORECASE)
+GREETING: Final = compiled(
+    r"\W*(?:hi|hello|hey|hiya|good (?:morning|afternoon|evening)|greetings|merhaba|bonjour|salut|hola|buen[oa]s (?:d[ií]as|tardes|noches)"
+    r"|ciao|buongiorno|hallo|servus|moin|guten (?:tag|morgen|abend)|ol[áa]|bom dia|ahoj|cze[śs][ćc]|dzie[ńn] dobry|hej|hei|namaste|salaam"
+    r"|shalom|konnichiwa|aloha)\b",
+    re.IGNORECASE,
+)
 ASKING: Final = re.compile(rf"\W*(?:(?:and|so|but|ok|okay|hey|hi|well)\W+)*{any_of(words.ASKING)}\b", re.IGNORECASE)
 SEPARATOR: Final = re.compile(r"(?:\s*[,;:—–\U0001F300-\U0001FAFF\u2600-\u27bf\ufe0f]+|\s+-)\s*")
 ASKED: Final = re.compile(
@@ -262,7 +267,7 @@ ENGLISH_NOUNS: Final = either(
     r"|\bi (?:recently|just|now|really|also|never|always|still) [a-z]+\b|\bis my (?:thing|passion|favou?rite)\b",
     r"\b(?:is dead|died|passed away)\b",
 )
-MARKED_WORD: Final = re.compile(r"^(?:\*\w+|\w+\*)[.!]?$")
+MARKED_WORD: Final = re.compile(r"^(?:\*(?:(?:in|to|an?) )?\w+|\w+\*)(?:,? (?:sorry|sry|oops|i meant|obviously))?[.!]?$")
 """A correction of one word, as chats mark it; too short to have a language."""
 FIRST_PERSON_AFTER: Final = either(rf"\W*(?:\w+[,!]? )?{_FIRST_PERSON}")
 _OTHERS: Final = any_of(words.OTHERS_IN_HEADS, words.REPORTING, RELATIVES)

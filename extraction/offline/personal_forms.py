@@ -22,7 +22,7 @@ _NAMES: Final = (
     form(Field.NAME, "my? name's", _LOWER_NAME, _NAME_END),
     form(Field.NAME, "<I_am> called|named", values.NAME),
     form(Field.NAME, "<I> go by", values.NAME),
-    form(Field.NAME, "<people> just|always? call|calls me", values.NAME),
+    form(Field.NAME, "<people> just|always? call|calls me", values.NAME, by_others=True),
     form(Field.NAME, "call me", values.NAME, _NAME_END),
     form(Field.NAME, "call me", _LOWER_NAME, r"(?=\s*(?:[.!]|$|please\b|pls\b))"),
     form(Field.NAME, "<I_am>", rf"{_NO_NAME_AFTER_AM}{values.NAME}(?<!ing)", r"(?=\s*(?:[.,!]|$)|\s+(?:and|from)\b)", greeted=True),
@@ -30,8 +30,8 @@ _NAMES: Final = (
     form(
         Field.NAME, "<I_am>", rf"(?-i:Mr|Mrs|Ms|Mx|Miss)[.{values.DOT}]?\s(?-i:[A-ZÀ-Þ])[\w'’-]+", r"(?=\s*(?:[.,!]|$)|\s+(?:and|from)\b)"
     ),
-    form(Field.NAME, "they call me", values.NAME),
-    form(Field.NAME, "<people> know|knows me as", values.NAME),
+    form(Field.NAME, "they call me", values.NAME, by_others=True),
+    form(Field.NAME, "<people> know|knows me as", values.NAME, by_others=True),
     form(Field.NAME, "", values.NAME, r"(?=(?: is my name\b|,? nice to meet you\b|,? pleased to meet you\b))"),
     form(Field.NAME, "this is", rf"{values.NAME}", r"(?=\s*(?:[.,!]|$)|\s+(?:and|from|here)\b)", greeted=True),
     form(Field.NAME, "", values.NAME, r"(?=\s+here\s*(?:[^\w\s]|$))", greeted=True),

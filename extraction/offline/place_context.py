@@ -57,7 +57,7 @@ _APPOSITION: Final = re.compile(
 """Says what the name is: "Havana, the release"."""
 _MOVED: Final = compiled(r"\b(?:moved|relocated|migrated|switched)\b", re.IGNORECASE)
 _WHEN_MOVED: Final = (
-    r"(?:last|this|next|on|two|three|four|five|six|seven|eight|nine|ten|an?|some|few|several|many|yesterday|today|recently|now|just"
+    r"(?:last|this|next|on|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|half|an?|some|roughly|approximately|nearly|almost|well|few|several|many|yesterday|today|recently|now|just"
     r"|already|back|when|after|during|at|about|around|over|\d+|long|finally|early|late|not|only"
     r"|in (?:(?:early|late|mid)[ -])?(?:\d{4}|(?-i:[A-Z]\w+)|the \w+ies|the (?:spring|summer|autumn|fall|winter|\d)"
     r"|spring|summer|autumn|fall|winter))"

@@ -16,6 +16,8 @@ from extraction.offline.corrections import (
     after_cue,
     corrected_value,
     corrects,
+    describes,
+    is_spelled_alike,
     marked_word,
     only_apologises,
     retracts,
@@ -62,6 +64,10 @@ _LATER: Final = compiled(
     re.IGNORECASE,
 )
 """Begins a clause about the future."""
+_ENDED_TIME: Final = compiled(
+    r"\W*(?:(?:and|but|so|well)\s+)*(?:after|following)\s+(?:(?!i\b|we\b)[\w'’-]+\s+){1,5}?(?:as|being)\s+an?\b", re.IGNORECASE
+)
+"""Begins a clause about what somebody was before: "After ten years as a reporter I've retrained"."""
 _FOR_A_DAY: Final = compiled(r"\W*(?:(?:and|but|so)\s+)*(?:just\s+)?(?:for\s+)?(?:today|tonight)\b", re.IGNORECASE)
 _FOR_LONG: Final = frozenset({Field.NAME, Field.OCCUPATION, Field.EMPLOYER, Field.DIET})
 """Kinds of facts that do not hold for a day: "Today I'm a detective"."""
@@ -109,6 +115,8 @@ class PlainFact:
     """The verb of an avoidance: "eat", "drink"."""
     relation: str = ""
     """The relation, for example "sister"."""
+    by_others: bool = False
+    """Whether it is what others call the writer. Such a name replaces none that another message stated."""
 
 
 def facts_of(sentences: Sequence[PlainSentence]) -> list[PlainFact]:
@@ -128,8 +136,9 @@ def facts_of(sentences: Sequence[PlainSentence]) -> list[PlainFact]:
             stated = [each for each in stated if each.field is not Field.LIKE or not each.value.istitle()]  # "but I prefer Nico"
         is_near = index - last_stated <= _LAST_STATED
         if found and index - last_stated <= 1 and (word := marked_word(sentence.text)) is not None:
-            _correct(found, sentence, word, is_surely=True)
-            continue
+            if word[0].isupper() or found[-1].field in _WORDED or is_spelled_alike(word, found[-1].value):
+                _correct(found, sentence, word, is_surely=True)
+            continue  # else it is an act: "*sighs"
         item = dropped_item(sentence.text) if found and is_near else None
         if item is not None and _drop(found, sentence, item):
             last_stated = index
@@ -140,7 +149,8 @@ def facts_of(sentences: Sequence[PlainSentence]) -> list[PlainFact]:
             del found[-1]
             continue
         if not stated and not related and found and is_near and (rest := after_cue(sentence.text)) is not None:
-            _correct(found, sentence, rest, is_surely=retracts(sentence.text))
+            if found[-1].field is not Field.RELATION or not describes(rest):
+                _correct(found, sentence, rest, is_surely=retracts(sentence.text))
             continue
         if stated and found and is_near and corrects(sentence.text):
             found = [each for each in found if each.field is not stated[0].field or each.message < sentence.message - 1]
@@ -211,7 +221,7 @@ def _stated(sentence: PlainSentence, before: str) -> Iterator[PlainFact]:
     clauses = clauses_of(sentence.text)
     subject = ""
     for number, clause in enumerate(clauses):
-        if _LATER.match(clause) is not None or _is_hedged(clauses, number):
+        if _LATER.match(clause) is not None or _ENDED_TIME.match(clause) is not None or _is_hedged(clauses, number):
             continue
         is_for_a_day = _FOR_A_DAY.match(clause) is not None
         body = statement_of(clause)
@@ -313,6 +323,6 @@ def _of_run(clause: str, sentence: PlainSentence) -> tuple[list[PlainFact], int]
         evidence = None if form.place_evidence is None else least_score(value, form.place_evidence, sentence.text)
         groups = match.groupdict()
         verb = (groups.get("verb") or (groups.get("gerund") or "").removesuffix("ing")).lower()
-        found[form.field] = PlainFact(form.field, value, sentence.message, place_evidence=evidence, verb=verb)
+        found[form.field] = PlainFact(form.field, value, sentence.message, evidence, verb, by_others=form.by_others)
         end = max(end, match.end("value"))
     return list(found.values()), end

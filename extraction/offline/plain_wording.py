@@ -106,6 +106,11 @@ _REWRITES: Final[tuple[tuple[str, str], ...]] = (
         r"|do\b)(?=[a-z]{3,} \w)",
         "for a living I ",
     ),
+    (
+        r"\bi could (?:very well |happily |easily |perfectly well )?(?:live|do) without (?=(?!(?:it|this|that|the|a|an|you|him|her"
+        r"|them|my|your|another|any|more|one|such)\b)[a-z]+(?:\s*[.,!;]|\s*$))",
+        "I dislike ",
+    ),
     # partners without a subject
     (
         r"^(\W*)(?:happily |newly |recently |just )?married to (?=(?-i:[A-Z])[\w'’-]+(?:\s*[.!,]|\s*$| (?:since|for|last|with)\b))",
@@ -154,6 +159,21 @@ _REWRITES: Final[tuple[tuple[str, str], ...]] = (
         r"|birth|marriage|wedding),? in "
         r"(?=(?-i:[A-Z]))",
         r"\1 in ",
+    ),
+    (
+        r"\b(?P<moved>(?:moved|relocated|emigrated) to )(?-i:[A-Z])[\w'’-]+(?: (?-i:[A-Z])[\w'’-]+)?(?: in \d{4})?,? "
+        r"(?:(?:and|but|then|later|finally|now|from there|after that|last \w+|in \d{4}),? ){1,4}(?:on )?to (?=(?-i:[A-Z]))",
+        r"\g<moved>",
+    ),
+    (
+        r"\b(?P<have>(?:i|we)(?: have|['’]ve) been (?:living|working)) for (?P<time>(?:[\w'’-]+ ){0,3}?(?:years?|months?|weeks?|decades?)) "
+        r"(?P<rest>(?:in|as) [^.,;!?\n]{2,60})",
+        r"\g<have> \g<rest> for \g<time>",
+    ),
+    (
+        r"(?:^|(?<=[.!?] ))for (?P<time>(?:(?!i\b|we\b)[\w'’-]+ ){0,4}?(?:years?|months?|weeks?|decades?)),? (?:now,? )?"
+        r"(?P<have>(?:i|we)(?: have|['’]ve) (?:been (?:living|working)|lived|worked) [^.,;!?\n]{2,60})",
+        r"\g<have> for \g<time>",
     ),
     (
         r"(?:^|(?<=[.!?] ))(?:since|for) (?:(?!i\b|we\b)[\w'’-]+ ){0,3}?(?:years?|months?|weeks?|\d{4}|childhood"

@@ -78,8 +78,9 @@ class LineEdit:
 def edits_of(field: EntityProperty, lines: Sequence[str], facts: Sequence[PlainFact], endings: Sequence[Ending]) -> Iterator[LineEdit]:
     """The edits that statements make to a field, in the order of the messages. A field that takes no kind of fact is not edited.
 
-    A field with one value is replaced. A field with many values gets another line, unless it has that line already; the line of the
-    opposite taste is replaced. A line that the user ends is removed.
+    A field with one value is replaced, but a name by which others call the user replaces no name of another message. A field with many
+    values gets another line, unless it has that line already; the line of the opposite taste is replaced. A line that the user ends is
+    removed.
 
     Args:
         field: The field.
@@ -94,11 +95,14 @@ def edits_of(field: EntityProperty, lines: Sequence[str], facts: Sequence[PlainF
     statements: list[PlainFact | Ending] = sorted(
         (*endings, *(each for each in facts if each.field in kinds)), key=lambda each: (each.message, isinstance(each, PlainFact))
     )
+    stated_in: int | None = None
+    """The message of the newest value."""
     for statement in statements:
         if isinstance(statement, Ending):
             yield from _removals(current, kinds, statement)
-        else:
+        elif not (statement.by_others and current and holds_one(field) and statement.message != stated_in):
             yield from _addition(current, field, statement)
+            stated_in = statement.message
 
 
 def holds_one(field: EntityProperty) -> bool:

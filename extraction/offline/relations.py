@@ -52,6 +52,7 @@ _RELATION_WORDS: Final = frozenset(
     for entry in (
         *words.RELATIVES,
         *words.PETS,
+        "together",
         *(f"{each}s" for each in (*words.RELATIVES, *words.PETS)),
         *words.MANY_RELATIVES,
         *words.SHORT_BREEDS,
@@ -107,6 +108,9 @@ _PATTERNS: Final = Table(
         rf"{_MY}(?P<relation>{any_of(words.SHORT_BREEDS)})(?:['’]s name is|['’]s (?:called|named)| (?:is|got) (?:called|named)) {_NAME}"
         rf"(?=\s*(?:[.,!;)]|$)|\s+(?:and|but|after|because)\b)",
         rf"\b(?i:i|we) (?:named|called) (?i:(?:my|our|the)(?: new)? {_RELATION})\s+{_NAME}",
+        rf"^\W*{_NAME} and (?i:(?:i|me)(?:['’]ve| have) been (?P<relation>together) (?:for|since) "
+        r"(?:(?:the )?(?:past|last|almost|over|about) )*(?:\d+|an?|two|three|four|five|six|seven|eight|nine|ten|many|several|\w+teen|\w+ty)"
+        r" ?(?:years?|months?|decades?|\d\d)?\b)",
     )
 )
 _AGED: Final = r"(?:\s*\(\d{1,2}[^()]{0,12}\)|,?\s\d{1,2}(?=[,\s.!]|$))?"
@@ -114,7 +118,7 @@ _SEVERAL: Final = compiled(
     rf"(?:{_MY}(?:two |three )?|\b(?i:i|we)(?:['’]ve|\s+have)?(?:\s+(?:got|have))*\s+(?i:\d+|two|three|four"
     rf"|five|twin)\s+)(?i:(?:{any_of(words.WHOSE)}\s+)*(?P<relations>{_RELATIONS}))"
     rf"(?:,|:| are| are called| are named| called| named"
-    rf"|,? whose names are|['’]? names are)?\s+(?P<names>{FIRST_NAME}{_AGED}(?:,\s+{FIRST_NAME}{_AGED})*,?\s+(?:and|&)\s+{FIRST_NAME})"
+    rf"|,? whose names are|['’]? names are)?\s+\(?(?P<names>{FIRST_NAME}{_AGED}(?:,\s+{FIRST_NAME}{_AGED})*,?\s+(?:and|&)\s+{FIRST_NAME})"
 )
 _INTRODUCED: Final = compiled(rf"{_HAVE}{_RELATION}\b|{_MY}(?:new )?(?i:{_RELATION.replace('relation', 'relation_2')})\b")
 _NAMED_LATER: Final = compiled(
@@ -145,7 +149,7 @@ _LAB_WORK: Final = cue(
 """)
 )
 """Words by which a lab is no dog."""
-_SPOUSES: Final = {"married": "married to", "engaged": "engaged to"}
+_SPOUSES: Final = {"married": "married to", "engaged": "engaged to", "together": "partner"}
 
 
 _DIED: Final = re.compile(

@@ -33,7 +33,7 @@ _BARE: Final = any_of(
     listed("""
     sarcasm, irony, psych, psyche, gotcha, made you look, fooled you, got you, as if, in my dreams, yeah right, had you there, april fools,
     april fool, april fool's, wrong chat, wrong window, wrong person, wrong thread, wrong group, scratch that, strike that, ignore that,
-    ignore
+    scrap that, cancel that, erase that, ignore
     this, ignore it, ignore my last, ignore the last, ignore me, disregard, forget i said, forget what i, forget that, never mind what i,
     nevermind what i, delete that, i lied, i made that up, i made it up, made that up, made it up, i take that back, i take it back,
     said no one
@@ -51,6 +51,9 @@ _SURE: Final = either(
     rf"|mine|real|serious"
     r"|meant)",
     rf"{_OPENER}{_BARE}\b",
+    rf"{_OPENER}(?:(?:that|this|it|which) )?(?:turned out|turns out|proved)(?: (?:to be|that was|it was|to have been))?"
+    rf"(?: (?:just|only|an?|completely|all))* (?:wrong|false|untrue|mistake|misunderstanding|joke|i['’]?m not|i am not|i was wrong)\b",
+    rf"{_OPENER}never ?mind(?: (?:that|this|it))?\W+(?:(?:that|this|it)(?:['’]s| is| was) )?(?:not true|wrong|nonsense|a mistake)\b",
     rf"{_OPENER}(?:i|we) (?:only |just )?wish\W*$|{_OPENER}(?-i:NOT)\W*$|^\W*not\s*!+\W*$",
     rf"{_OPENER}(?:it |that |this )?(?:was |were |is )?(?:my|our|the) (?:\w+ )?{RELATED_TYPIST}(?: (?:who )?(?:wrote|typed|sent"
     rf"|posted) (?:that|this|it)|['’]s (?:line|words)"

@@ -9,14 +9,17 @@ DOT: Final = "\u2024"
 """The dot of an abbreviation or an initial, which ends no value: "J․ S․ Bach"."""
 STOP: Final = any_of(STOPS)
 _CAPITAL: Final = rf"(?-i:[A-ZÀ-ÖØ-ÞĀ-Ž][\w'’.{DOT}-]*[\w{DOT}]|[A-ZÀ-ÖØ-ÞĀ-Ž])"
-_PARTICLES: Final = r"(?:(?:van|von|der|den|de|da|di|del|la|el|al|bin|ibn|ter|ten|du)\s+)*"
+_PARTICLES: Final = r"(?:(?:van|von|der|den|de|da|di|del|la|el|al|bin|ibn|ter|ten|du|dos|das|y)\s+)*"
 _PLACE_PARTICLES: Final = r"(?:(?:of|de|da|do|del|la|le|am|an der|upon|on|sur|the|di|el|os)\s+)*"
-_DURATION: Final = (
-    r"(?:(?:an?|one|two|three|four|five|six|seven|eight|nine|ten|several|\d+) (?:few |couple (?:of )?)?"
-    r"(?:hrs?|hours?|days?|weeks?|months?|years?|decades?|while)\b)"
+DURATION: Final = (
+    r"(?:(?:(?:well |just )?(?:about|around|roughly|approximately|nearly|almost|over|under|some)\s+)?"
+    r"(?:half an? (?:year|decade|century)"
+    r"|(?:an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|several|many|\d+)(?: and a half)? "
+    r"(?:few |good |couple (?:of )?|dozen )?(?:hrs?|hours?|days?|weeks?|months?|years?|decades?|while)\b(?: and a half\b)?))"
 )
+"""A length of time: "half a year", "about two and a half years"."""
 CLAUSE_END: Final = (
-    rf"(?=\s*(?:[.!,;:()…—–]|-(?!\w)|$)|\s+(?:{any_of(STOPS, ADJUNCTS)}\b|{_DURATION})|\s*(?:[^\w\s.,;:!?'\"{DOT}/-]|/(?!\w)))"
+    rf"(?=\s*(?:[.!,;:()…—–]|-(?!\w)|$)|\s+(?:{any_of(STOPS, ADJUNCTS)}\b|{DURATION})|\s*(?:[^\w\s.,;:!?'\"{DOT}/-]|/(?!\w)))"
 )
 WORD: Final = rf"[^\W\d_](?:[\w'’&+#{DOT}-]|/(?=\w))*(?:\+\+|#)?"
 _NEXT: Final = rf"(?!{STOP}\b){WORD}"
@@ -33,7 +36,7 @@ AND_ALSO: Final = (
 LIST: Final = (
     rf"{PHRASE}(?:(?:,\s+{PHRASE})*,?\s+(?:and|or|&)\s+(?:to\s+)?(?!(?:i|i['’]?m|my|we|it|he|she|they)\b)(?!{_NEXT_VERB}){PHRASE})?"
 )
-NAME: Final = rf"(?:(?:(?:Dr|Prof)\.?|(?-i:Mr|Mrs|Ms|Mx|Miss)[.{DOT}]?) )?{_CAPITAL}(?:\s+{_PARTICLES}{_CAPITAL}){{0,2}}"
+NAME: Final = rf"(?:(?:(?:Dr|Prof)\.?|(?-i:Mr|Mrs|Ms|Mx|Miss)[.{DOT}]?) )?{_CAPITAL}(?:\s+{_PARTICLES}{_CAPITAL}){{0,3}}"
 PLACE_NAME: Final = rf"(?:the\s+)?{_CAPITAL}(?:\s+{_PLACE_PARTICLES}{_CAPITAL}){{0,3}}"
 _NO_PLACE: Final = r"(?:a|an|my|our|the|near|in|at|on|by|next|close|far|not|where)"
 STATES: Final = (
@@ -57,5 +60,5 @@ _MODAL: Final = r"(?!(?-i:Will|May)\s+(?!is\b|was\b|has\b|and\b)[a-z]+(?<!s)\b)"
 _MR: Final = rf"(?:(?:Mr|Mrs|Ms|Dr|Prof){DOT}?\s(?=[A-Z]))?"
 FIRST_NAME: Final = rf"{_MR}{_MODAL}(?![A-Z]{{2,}}\b|\w*\d)(?!(?i:{any_of(NO_NAMES)}\b)){_CAPITAL}(?<!['’]s)(?:['’]s)?"
 LAST_NAME: Final = rf"(?:\s+{_PARTICLES}{_CAPITAL})?"
-SINCE: Final = r"(?=.*\b(?:since|for|my whole life|my entire life|all my life|forever|now|going on)\b)"
+SINCE: Final = rf"(?=.*\b(?:since|for|(?:my whole|my entire|all my|half my) life|forever|now|going on|{DURATION})\b)"
 """The present perfect states a present only with a duration."""

@@ -7,10 +7,22 @@ from pydantic import AfterValidator, Field, StringConstraints, model_validator
 from memory.message_time import SaidTime
 from memory.records.base import Record, Value
 from memory.records.limits import ForeignJson, Time
+from memory.text import problem_of_id
 from memory.times import checked_zone_name
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=256)]
-"""A tenant, user, session or id: 1 to 256 characters."""
+"""1 to 256 characters."""
+
+
+def _checked_id(text: str) -> str:
+    problem = problem_of_id(text)
+    if problem is not None:
+        raise ValueError(problem)
+    return text
+
+
+Id = Annotated[Name, AfterValidator(_checked_id)]
+"""The id of a tenant, a user, a session or a message: 1 to 256 characters, one of them visible, without control characters."""
 
 Role = Literal["user", "assistant", "system", "tool"]
 
@@ -54,11 +66,11 @@ class ToolResult(Value):
 class Message(Record):
     """One raw message: a chat turn, an utterance of a meeting, a step of an agent."""
 
-    tenant: Name
-    user: Name
+    tenant: Id
+    user: Id
     """The user to whose memory it belongs."""
-    session: Name
-    id: Name | None = None
+    session: Id
+    id: Id | None = None
     """Unique in its session; a repeated id is the same message. Default: derived from its position in the log."""
     role: Role = "user"
     speaker: str | None = None

@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from memory.redaction import RedactedKind, RedactionPolicy
 from models.errors import ModelConfigurationError
+from models.redaction.national_ids import is_national_id
 from runtime.errors import missing_extra
 
 _EMAIL: Final = re.compile(r"(?<![\w.+%-])[\w.+%-]{1,64}@(?:[\w-]{1,63}\.){1,8}[^\W\d_]{2,24}(?![\w-])")
@@ -25,27 +26,8 @@ _NUMBER: Final = re.compile(r"[A-Za-z0-9]+(?:[.+/-][A-Za-z0-9]+)*")
 _MOST_WORDS: Final = 10
 """Limit of the words of an IBAN or a number."""
 _LONGEST: Final = 48
-_LEAST_DIGITS: Final = 5
-_NATIONAL_IDS: Final = (
-    "stdnum.be.nn",
-    "stdnum.br.cpf",
-    "stdnum.ch.ssn",
-    "stdnum.de.idnr",
-    "stdnum.dk.cpr",
-    "stdnum.es.dni",
-    "stdnum.es.nie",
-    "stdnum.fi.hetu",
-    "stdnum.fr.nir",
-    "stdnum.it.codicefiscale",
-    "stdnum.nl.bsn",
-    "stdnum.no.fodselsnummer",
-    "stdnum.pl.pesel",
-    "stdnum.se.personnummer",
-    "stdnum.us.ssn",
-)
-"""Numbers of persons, most of them with check digits."""
-_FORMS: Final = {"stdnum.us.ssn": re.compile(r"\d{3}-\d{2}-\d{4}"), "stdnum.nl.bsn": re.compile(r"(?:\d[ .]?){8}\d")}
-"""Forms that numbers must have which would otherwise be any number of nine digits, or fewer."""
+_CARD: Final = re.compile(r"3\d{13,15}|4(?:\d{12}|\d{15}|\d{18})|2[2-7]\d{14}|5\d{12,18}|6\d{12,18}|8[12]\d{14}|9792\d{12}")
+"""The first digits and lengths of card numbers. Times in milliseconds and book numbers have others."""
 
 
 class Span(NamedTuple):
@@ -100,10 +82,12 @@ def _finders() -> dict[RedactedKind, _Finder]:
     return {
         "email": lambda text, _: _matches(_EMAIL, text, "email", lambda found: True),
         "phone": _phones,
-        "iban": lambda text, _: _runs(text, _WORD, "iban", _is_iban),
-        "card": lambda text, _: _runs(text, _DIGITS, "card", _is_card),
+        "iban": lambda text, _: _runs(text, _WORD, "iban", lambda start, end: _is_iban(text[start:end])),
+        "card": lambda text, _: _runs(text, _DIGITS, "card", lambda start, end: _is_card(text[start:end])),
         "ip": lambda text, _: (*_matches(_IPV4, text, "ip", _is_address), *_matches(_IPV6, text, "ip", _is_address)),
-        "national_id": lambda text, _: _runs(text, _NUMBER, "national_id", _is_national_id),
+        "national_id": lambda text, _: _runs(
+            text, _NUMBER, "national_id", lambda start, end: is_national_id(text, start, end, library=_library)
+        ),
     }
 
 
@@ -113,7 +97,7 @@ def _matches(pattern: re.Pattern[str], text: str, kind: RedactedKind, is_valid: 
             yield Span(match.start(), match.end(), kind)
 
 
-def _runs(text: str, word: re.Pattern[str], kind: RedactedKind, is_valid: Callable[[str], bool]) -> Iterator[Span]:
+def _runs(text: str, word: re.Pattern[str], kind: RedactedKind, is_valid: Callable[[int, int], bool]) -> Iterator[Span]:
     """The longest valid run of words from each word, where one space or hyphen is between two words."""
     words = [(each.start(), each.end()) for each in word.finditer(text)]
     end_before = 0
@@ -126,7 +110,7 @@ def _runs(text: str, word: re.Pattern[str], kind: RedactedKind, is_valid: Callab
                 break
             ends.append(end)
         for end in reversed(ends):
-            if is_valid(text[start:end]):
+            if is_valid(start, end):
                 yield Span(start, end, kind)
                 end_before = end
                 break
@@ -156,13 +140,7 @@ def _is_iban(text: str) -> bool:
 
 def _is_card(text: str) -> bool:
     digits = text.replace(" ", "").replace("-", "")
-    return 13 <= len(digits) <= 19 and _library("stdnum.luhn").is_valid(digits)
-
-
-def _is_national_id(text: str) -> bool:
-    if sum(map(str.isdigit, text)) < _LEAST_DIGITS:
-        return False
-    return any(_library(name).is_valid(text) for name in _NATIONAL_IDS if (form := _FORMS.get(name)) is None or form.fullmatch(text))
+    return _CARD.fullmatch(digits) is not None and bool(_library("stdnum.luhn").is_valid(digits))
 
 
 def _library(name: str) -> Any:

@@ -6,6 +6,7 @@ import pytest
 
 from memory.headers import FEEDBACK, KIND
 from memory.keys import encode_key
+from memory.recall_ids import new_recall_id
 from memory.records import FeedbackRecord
 from tests.api.running_service import CAT, OSLO, RunningService, expect_problem, record_at
 
@@ -33,10 +34,21 @@ async def test_feedback_lies_beside_its_recall(service: RunningService) -> None:
 
 async def test_feedback_is_given_for_ones_own_user(service: RunningService) -> None:
     bound = service.auth("acme/bob")
-    said = {"recall_id": "r", "useful": ["m"]}
+    said = {"recall_id": new_recall_id("acme", "bob"), "useful": ["m"]}
     taken = (await service.http.post("/v1/feedback", json=said, headers=bound)).json()
     assert FeedbackRecord.from_json((await record_at(service, taken["position"])).value).user == "bob"
     expect_problem(await service.http.post("/v1/feedback", json={**said, "user": "ann"}, headers=bound), 403, "another user")
+
+
+@pytest.mark.parametrize("user", ["bob", None])
+async def test_feedback_on_no_recall_of_the_user_is_refused(service: RunningService, user: str | None) -> None:
+    body = {"query": "Where does Ann live now?", "user": "ann"}
+    recalled = (await service.http.post("/v1/recall", json=body, headers=service.auth("acme"))).json()
+    for recall_id in (recalled["recall_id"], "no-recall", "b7a5c1c2-53c9-4f3f-9f43-7d1f9b0f3d7e"):
+        said = {"recall_id": recall_id, "useful": [OSLO.id], "user": user}
+        expect_problem(await service.http.post("/v1/feedback", json=said, headers=service.auth("acme")), 404, "send the recall's recall_id")
+    said = {"recall_id": recalled["recall_id"], "useful": [OSLO.id], "user": "ann"}
+    expect_problem(await service.http.post("/v1/feedback", json=said, headers=service.auth("umbrella")), 404, "recall_id: ")
 
 
 @pytest.mark.parametrize(

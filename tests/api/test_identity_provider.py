@@ -81,10 +81,10 @@ async def test_wrong_tokens_are_refused_with_the_reason(issuer: LocalIssuer) -> 
         ({"aud": "another"}, "another service"),
         ({"aud": None}, "lacks a required claim"),
         ({"iss": "https://evil.example"}, "another issuer"),
-        ({"tenant": None}, "'tenant' must be a name"),
-        ({"tenant": ["acme"]}, "'tenant' must be a name"),
-        ({"tenant": ""}, "'tenant' must be a name"),
-        ({"sub": None}, "'sub' must be a name"),
+        ({"tenant": None}, "'tenant' must be an id"),
+        ({"tenant": ["acme"]}, "'tenant' must be an id"),
+        ({"tenant": ""}, "'tenant' must be an id"),
+        ({"sub": None}, "'sub' must be an id"),
     ):
         status, detail = await refusal(provider, issuer.token(**claims))
         assert (status, reason in detail) == (401, True), (claims, detail)

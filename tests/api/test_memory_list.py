@@ -12,10 +12,10 @@ from tests.control_log import add_key
 pytestmark = [pytest.mark.integration, pytest.mark.asyncio(loop_scope="module")]
 
 LISTED = [
-    memory("acme", "cleo", f"Cleo wrote poem {number}", type="note", session="poems", event_time=NOON + timedelta(days=number))
+    memory("acme", "cleo", f"Cleo wrote poem {number}", type="fact", session="poems", event_time=NOON + timedelta(days=number))
     for number in range(12)
 ]
-FALSE = memory("acme", "cleo", "Cleo hates poems", type="note", expires_at=NOON)
+FALSE = memory("acme", "cleo", "Cleo hates poems", type="fact", expires_at=NOON)
 PERIOD = memory("acme", "cleo", "A week of poems", type="user_profile", kind="summary")
 
 
@@ -40,7 +40,7 @@ async def pages(service: RunningService, caller: str = "acme", **query: Any) -> 
 
 @pytest.mark.parametrize("limit", [1, 5, 12, 13, 200])
 async def test_pages_contain_each_memory_once(service: RunningService, limit: int) -> None:
-    ids = [each["id"] for each in await pages(service, user="cleo", type="note", limit=limit)]
+    ids = [each["id"] for each in await pages(service, user="cleo", type="fact", limit=limit)]
     assert ids == sorted(each.id for each in LISTED), "without the invalidated one"
 
 
@@ -48,7 +48,7 @@ async def test_pages_contain_each_memory_once(service: RunningService, limit: in
     ("query", "contents"),
     [
         ({"user": "cleo", "kind": "summary"}, {"A week of poems"}),
-        ({"user": "cleo", "kind": ["summary", "entity"], "type": ["note", "user_profile"]}, {"A week of poems"}),
+        ({"user": "cleo", "kind": ["summary", "entity"], "type": ["fact", "user_profile"]}, {"A week of poems"}),
         ({"session": "poems", "since": "2024-05-16T12:00:00Z"}, {"Cleo wrote poem 10", "Cleo wrote poem 11"}),
         ({"session": "poems", "until": "2024-05-07T12:00:00Z"}, {"Cleo wrote poem 0"}),
         ({"user": "nobody"}, set()),

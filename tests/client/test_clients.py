@@ -107,6 +107,30 @@ async def test_one_attempt_is_never_repeated(client: Any) -> None:
     assert server.requests == 1
 
 
+async def test_feedback_names_the_recall_and_its_user(client: Any) -> None:
+    bodies: list[Any] = []
+
+    async def answer(request: web.Request) -> web.Response:
+        bodies.append(await request.json())
+        return web.json_response({"position": {"topic": "recalls", "partition": 0, "offset": 1}})
+
+    async with serving_posts("/v1/feedback", answer) as url, client(url, api_key="k") as varve:
+        await varve.feedback("r", useful=["m"], user="ann")
+        await varve.feedback("r", useless=["n"])
+    assert bodies == [
+        {"recall_id": "r", "useful": ["m"], "useless": [], "user": "ann"},
+        {"recall_id": "r", "useful": [], "useless": ["n"]},
+    ]
+
+
+async def test_arguments_of_another_form_are_named(client: Any) -> None:
+    async with client("http://127.0.0.1:1", api_key="k") as varve:
+        with pytest.raises(TypeError, match="put a single one into a list"):
+            await varve.send(MESSAGE)
+        with pytest.raises(TypeError, match=r"such as \['ann'\]"):
+            await varve.entity("user_profile", "ann")
+
+
 async def test_a_session_has_its_messages_and_window(client: Any) -> None:
     paths: list[str] = []
 

@@ -117,6 +117,11 @@ def test_a_measured_deed_done_twice_is_only_doubtful(again: EventDraft) -> None:
     assert compare_alike([event(PUSH_UPS, 0, count=20), again]) == ([], [EventPair(0, 1)])
 
 
+def test_a_duration_is_no_time_of_day() -> None:
+    again = event("Ann ran in 25:00 once.", 8, after=EVENING, minutes=25)
+    assert compare_alike([event("Ann ran in 25:00 once.", 0, minutes=25), again]) == ([], [EventPair(0, 1)])
+
+
 def test_a_measured_deed_of_another_window_is_doubtful() -> None:
     assert compare_alike([event(PUSH_UPS, 0, after=EVENING, count=20)], NotedEvent("note", PUSH_UPS, {"count": 20}, MORNING)) == (
         [],

@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.text import problem_of_name
+from memory.errors import MalformedRecordError
+from memory.records import Message
+from memory.text import problem_of_id, problem_of_name
 
 
 @pytest.mark.parametrize("name", ["dev", "a b", "ü", "é", "#operators", "Dev", "日本語", "a/b", "नमस्ते", "کتاب", "👍", "-", "x" * 256])
@@ -43,3 +45,16 @@ def test_a_name_that_can_be_mistaken_is_refused(name: str, problem: str) -> None
 def test_of_two_spellings_one_at_most_is_taken(name: str) -> None:
     taken = {each for each in (name, *(unicodedata.normalize(form, name) for form in ("NFC", "NFD"))) if problem_of_name(each) is None}
     assert len(taken) <= 1
+
+
+@pytest.mark.parametrize("text", ["ann", " ann ", "e\u0301", "کتاب\u200cها", "👩\u200d🚀", "a/b", "-", "0"])
+def test_an_id_may_be_any_visible_text(text: str) -> None:
+    assert problem_of_id(text) is None
+
+
+@pytest.mark.parametrize("field", ["tenant", "user", "session", "id"])
+@pytest.mark.parametrize("text", [" ", "\u00a0\u2003", "\u200b", "\ufeff ", "\n", "ann\r\n", "a\x00b", "a\u2028b", "\x7f", "\x85"])
+def test_a_blank_or_broken_id_is_refused(field: str, text: str) -> None:
+    fields = {"tenant": "acme", "user": "ann", "session": "s", "text": "hi", "event_time": "2024-05-06T12:00:00Z"}
+    with pytest.raises(MalformedRecordError, match=f"{field}: .*an id (?:needs a visible character|has no control characters)"):
+        Message.from_fields({**fields, field: text})

@@ -12,9 +12,11 @@ from hypothesis import strategies as st
 from memory.errors import MalformedRecordError, RecordError, RecordTooLargeError, UnsupportedVersionError
 from memory.records import Contribution, Event, Extraction, Memory, Message, SessionCommand, Window
 from memory.records.limits import MAX_NESTING, WINDOW_HEAD_BYTES, check_parsed_size
+from memory.text import problem_of_id
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
 NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=20)
+IDS = NAMES.filter(lambda text: problem_of_id(text) is None)
 TIMES = st.datetimes(datetime(1971, 1, 1), datetime(2100, 1, 1), timezones=st.just(UTC))
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.floats(allow_nan=False, allow_infinity=False) | TEXT,
@@ -23,10 +25,10 @@ JSON = st.recursive(
 )
 MESSAGES = st.builds(
     Message,
-    tenant=NAMES,
-    user=NAMES,
-    session=NAMES,
-    id=NAMES | st.none(),
+    tenant=IDS,
+    user=IDS,
+    session=IDS,
+    id=IDS | st.none(),
     role=st.sampled_from(["user", "assistant", "system", "tool"]),
     speaker=TEXT | st.none(),
     text=TEXT,

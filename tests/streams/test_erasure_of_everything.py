@@ -194,9 +194,10 @@ async def fill_all_places(talk: Conversation) -> None:
     recalled = await talk.ask("POST", "/v1/recall", json={"query": "Where did I move in May?", "user": LEAVING})
     assert words_in([recalled])
     found = json.loads(recalled)
-    await talk.ask(
-        "POST", "/v1/feedback", json={"recall_id": found["recall_id"], "useful": [(found["results"] + found["entities"])[0]["id"]]}
-    )
+    useful = [(found["results"] + found["entities"])[0]["id"]]
+    await talk.ask("POST", "/v1/feedback", json={"recall_id": found["recall_id"], "user": LEAVING, "useful": useful})
+    of_all = json.loads(await talk.ask("POST", "/v1/recall", json={"query": "Where did I move in May?"}))
+    await talk.ask("POST", "/v1/feedback", json={"recall_id": of_all["recall_id"], "useful": useful})
     await caught_up(settings)
 
 

@@ -56,6 +56,23 @@ def test_an_error_is_one_sentence_and_exit_code_1(
     assert len(result.stderr.strip().splitlines()) == 1
 
 
+@pytest.mark.parametrize(
+    ("command", "hint"),
+    [
+        ("tenant", "Did you mean 'tenants'?"),
+        ("keys create", "`varve keys --help` lists all commands."),
+        ("dlq lst", "Did you mean 'list'?"),
+        ("letters", "Did you mean 'dlq'?"),
+        ("dead-letters", "Did you mean 'dlq'?"),
+        ("xyzzy", "`varve --help` lists all commands."),
+    ],
+)
+def test_an_unknown_command_names_those_that_fit(command: str, hint: str) -> None:
+    result = varve(*command.split(), COLUMNS="200")
+    assert result.returncode == 2
+    assert f"No such command '{command.split()[-1]}'. {hint}" in result.stderr
+
+
 def test_the_version_is_that_of_the_package() -> None:
     project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
     assert varve("--version").stdout == f"varve {project['version']}\n"

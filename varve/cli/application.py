@@ -37,11 +37,13 @@ from varve.cli import (
     trust,
     webhooks,
 )
+from varve.cli.groups import CommandGroup
 from varve.cli.options import sentence_of
 from varve.output import visible
 
 app = typer.Typer(
     name="varve",
+    cls=CommandGroup,
     help="Varve: a streaming memory service for LLM applications.",
     no_args_is_help=True,
     add_completion=False,
@@ -66,24 +68,27 @@ def root(
 
 for group in (dev, demo, processes, mcp, flow, imports, status, replay, reindex, prove, loss, erasures, model, extract, control_log):
     app.add_typer(group.app)
-app.add_typer(growth.app, name="topics")
-app.add_typer(tenants.app, name="tenants")
-app.add_typer(dlq.app, name="dlq")
-app.add_typer(memories.app, name="memories")
-app.add_typer(memories.messages, name="messages")
-app.add_typer(entities.app, name="entities")
-app.add_typer(generations.app, name="generations")
-app.add_typer(erasures.group, name="erasures")
-app.add_typer(retention.app, name="retention")
-app.add_typer(retention.holds, name="holds")
-app.add_typer(trust.app, name="trust")
-app.add_typer(keys.app, name="keys")
-app.add_typer(keys.operators, name="operators")
-app.add_typer(webhooks.app, name="webhooks")
-app.add_typer(control_log.schemas, name="schemas")
-app.add_typer(methods.app, name="methods")
-app.add_typer(control_log.audit, name="audit")
-app.add_typer(ranking.app, name="ranking")
+for name, group_of in (
+    ("topics", growth.app),
+    ("tenants", tenants.app),
+    ("dlq", dlq.app),
+    ("memories", memories.app),
+    ("messages", memories.messages),
+    ("entities", entities.app),
+    ("generations", generations.app),
+    ("erasures", erasures.group),
+    ("retention", retention.app),
+    ("holds", retention.holds),
+    ("trust", trust.app),
+    ("keys", keys.app),
+    ("operators", keys.operators),
+    ("webhooks", webhooks.app),
+    ("schemas", control_log.schemas),
+    ("methods", methods.app),
+    ("audit", control_log.audit),
+    ("ranking", ranking.app),
+):
+    app.add_typer(group_of, name=name, cls=CommandGroup)
 
 
 def main() -> None:

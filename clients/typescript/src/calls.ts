@@ -11,6 +11,7 @@ import type {
   Entity,
   EntityTimes,
   Erasure,
+  FeedbackOptions,
   HistoryPage,
   KeyStatus,
   Memory,
@@ -71,6 +72,10 @@ export function recallCall(question: string, options: RecallOptions): Call<Recal
 
 export function contextCall(question: string, options: ContextOptions): Call<Context> {
   return { method: "POST", path: "/v1/context", body: { ...options, query: question }, parse: reader<Context>("context") };
+}
+
+export function feedbackCall(recallId: string, options: FeedbackOptions): Call<undefined> {
+  return { method: "POST", path: "/v1/feedback", body: { ...options, recall_id: recallId }, parse: () => undefined };
 }
 
 export function memoryCall(memoryId: string): Call<Memory> {

@@ -13,6 +13,7 @@ import type {
   Entity,
   EntityTimes,
   Erasure,
+  FeedbackOptions,
   HistoryEntry,
   HistoryPage,
   KeyStatus,
@@ -149,6 +150,17 @@ export class VarveClient {
    */
   async context(query: string, options: ContextOptions = {}, request: RequestOptions = {}): Promise<Context> {
     return this.#request(calls.contextCall(query, options), request);
+  }
+
+  /**
+   * Reports which memories of a recall or context helped. The newest feedback on a recall counts.
+   *
+   * @param recallId - The id in its result.
+   * @param options - The ids of the memories, and the user of the recall, if it named one.
+   * @param request - How the request is sent.
+   */
+  async feedback(recallId: string, options: FeedbackOptions, request: RequestOptions = {}): Promise<void> {
+    await this.#request(calls.feedbackCall(recallId, options), request);
   }
 
   /** Returns one memory. */

@@ -40,6 +40,8 @@ export type RecalledMemory = Schemas["RecalledMemory"];
 /** The answer to a recall. An entity replaces the events that say the same: read `results` and `entities` together. */
 export type RecallResult = Schemas["Recalled"];
 
+/** Which memories of a recall helped, and which did not. */
+export type FeedbackOptions = Undefinable<Partial<Omit<Schemas["FeedbackBody"], "recall_id">>>;
 /** Optional fields of a recall. */
 export type RecallOptions = Undefinable<Partial<WithTimes<Omit<Schemas["RecallBody"], "query">, "as_of" | "since" | "until">>>;
 

@@ -344,7 +344,8 @@ export interface paths {
          * Send Feedback
          * @description Records which results of a recall were useful, next to the recall's record in the topic ``recalls``. Counts as a recall.
          *
-         *     200 with ``{position: {topic, partition, offset}}`` once it is durable in Kafka. The last feedback on a recall counts.
+         *     200 with ``{position: {topic, partition, offset}}`` once it is durable in Kafka. The last feedback on a recall counts. 404 if the id is
+         *     of no recall of the tenant with the same user.
          */
         post: operations["send_feedback"];
         delete?: never;
@@ -1591,7 +1592,7 @@ export interface components {
             /** @description Ids of useless memories. */
             useless?: string[];
             /**
-             * @description The user that the recall named.
+             * @description The user that the recall named; null if it named none.
              * @default null
              */
             user?: string | null;
@@ -4783,6 +4784,15 @@ export interface operations {
             };
             /** @description The API key lacks a permission. */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist, or belongs to another tenant. */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };

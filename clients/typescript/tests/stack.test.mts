@@ -63,6 +63,7 @@ for (const [name, build] of builds) {
     assert.equal(found.after?.reached, true);
     const cat = found.results.find((each) => each.content.includes("Pixel"));
     assert.ok(cat !== undefined);
+    await varve.feedback(found.recall_id, { useful: [cat.id], user });
     assert.deepEqual(cat.evidence, ["m2"]);
     assert.equal((await varve.memory(cat.id)).content, cat.content);
     const context = await varve.context("What is the cat called?", { user, tokens: 500 });

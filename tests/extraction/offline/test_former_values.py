@@ -65,3 +65,40 @@ def test_a_home_after_the_former_one_is_stored() -> None:
 def test_a_diet_that_is_over_loses_its_line() -> None:
     known = profile(preferences="likes tea\nvegan")
     assert patched(window_of("I'm not vegan any more."), known) == [("preferences", "vegan", "")]
+
+
+@pytest.mark.parametrize("text", ["Everyone calls me Momo.", "My nickname is Momo.", "At the gym they all call me Momo."])
+def test_what_others_call_the_user_replaces_no_name(text: str) -> None:
+    assert patched(window_of(text), profile(name="Mara")) == []
+
+
+def test_what_others_call_the_user_fills_an_empty_name() -> None:
+    assert patched(window_of("Everyone calls me Momo.")) == [("name", "", "Momo")]
+    assert patched(window_of("Everyone calls me Momo.", "My name is Mara.")) == [("name", "", "Momo"), ("name", "Momo", "Mara")]
+
+
+def test_the_name_of_everyday_life_beside_the_full_one() -> None:
+    assert patched(window_of("My name is Mara, but everyone calls me Momo.")) == [("name", "", "Mara"), ("name", "Mara", "Momo")]
+    assert patched(window_of("Please call me Momo."), profile(name="Mara")) == [("name", "Mara", "Momo")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Half a year ago I moved to Bergen.",
+        "Two and a half years ago, we moved to Bergen.",
+        "I've been living in Bergen for half a year.",
+        "I've been living for half a year in Bergen.",
+        "For the past half year I've been living in Bergen.",
+        "We moved to Bergen roughly two years ago.",
+        "I moved to Bergen half a year ago.",
+        "I've lived in Bergen two years now.",
+        "Five years ago I moved to Oslo, and last year to Bergen.",
+    ],
+)
+def test_a_length_of_time_leaves_the_home(text: str) -> None:
+    assert patched(window_of(text)) == [("home", "", "Bergen")]
+
+
+def test_a_home_of_earlier_years_is_none() -> None:
+    assert patched(window_of("Half a year ago I lived in Bergen.")) == []

@@ -145,3 +145,83 @@ def test_names_in_small_letters(text: str, expected: list[tuple[str, str]]) -> N
 )
 def test_loosely_worded_statements(text: str, expected: list[tuple[str, str]]) -> None:
     assert facts(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("conversation", "expected"),
+    [
+        (("I've moved to Bremen.", "*Bergen, sorry"), [("home", "Bergen")]),
+        (("I live in Bremen.", "*in Bergen"), [("home", "Bergen")]),
+        (("I live in Bremen.", "*sighs"), [("home", "Bremen")]),
+        (("I live in bremen", "*bergen"), []),
+        (("My dog Rufus is a beagle.", "Actually no, he's a basset."), [("relation", "Rufus")]),
+        (("My brother Tom is here.", "Actually no, it's Tim."), [("relation", "Tim")]),
+        (("I'm allergic to shellfish.", "scrap that, it was never shellfish"), []),
+        (("I'm allergic to shellfish.", "that turned out to be wrong"), []),
+        (("I love tea.", "It turned out to be a nice day."), [("like", "tea")]),
+    ],
+)
+def test_a_correction_of_chats_changes_what_it_names(conversation: tuple[str, ...], expected: list[tuple[str, str]]) -> None:
+    assert facts(*conversation) == expected
+
+
+@pytest.mark.parametrize("text", ["After ten years as a court reporter I've retrained.", "Following a decade as a baker I now rest."])
+def test_a_trade_of_ended_years_is_none(text: str) -> None:
+    assert facts(text) == []
+
+
+def test_a_trade_after_ended_years_counts() -> None:
+    assert facts("After ten years as a teacher, I work as a baker.") == [("occupation", "baker")]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Strawberries bring me out in a rash.", [("allergy", "Strawberries")]),
+        ("Walnuts make my throat swell.", [("allergy", "Walnuts")]),
+        ("I come out in hives when I eat shrimps.", [("allergy", "shrimps")]),
+        ("Mondays give me hives.", []),
+        ("I've gone off coffee completely.", [("dislike", "coffee")]),
+        ("The alarm has gone off.", []),
+        ("I could happily live without jazz.", [("dislike", "jazz")]),
+        ("I could do without the noise today.", []),
+        ("To top it off, I'm allergic to mould.", [("allergy", "mould")]),
+    ],
+)
+def test_reactions_and_idioms_state_a_taste(text: str, expected: list[tuple[str, str]]) -> None:
+    assert facts(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("Merhaba! I'm Defne, from Izmir.", "Defne"),
+        ("Bonjour, I'm Odile.", "Odile"),
+        ("Hey there! New here. I'm Solveig, and I bake.", "Solveig"),
+        ("Hi, you can just use Kit.", "Kit"),
+        ("What's your name? Mine's Abelard.", "Abelard"),
+    ],
+)
+def test_a_first_contact_names_the_writer(text: str, name: str) -> None:
+    assert ("name", name) in facts(text)
+
+
+@pytest.mark.parametrize("text", ["You can just use Python for that.", "Bonjour, I'm Dutch.", "Hola! I'm tired."])
+def test_other_words_of_a_first_contact_name_nobody(text: str) -> None:
+    assert not [each for each in facts(text) if each[0] == "name"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Ivo and I have been together for nine years.", [("relation", "Ivo")]),
+        ("Ivo and I have been together since 2011.", [("relation", "Ivo")]),
+        ("Ivo and I have been together in this office since noon.", []),
+        ("My two kids (Mila and Jonah) are asleep.", [("relation", "Mila"), ("relation", "Jonah")]),
+        ("I'm her son Yannis and I type for her.", [("name", "Yannis")]),
+        ("As a vegetarian, what should I order?", [("diet", "vegetarian")]),
+        ("As a vegetarian, what does Tom eat?", []),
+    ],
+)
+def test_known_persons_and_diets_are_mentioned(text: str, expected: list[tuple[str, str]]) -> None:
+    assert facts(text) == expected

@@ -40,6 +40,42 @@ def test_wrong_check_digits_are_left_alone(wrong: str) -> None:
     assert [each for each in found if each.end - each.start == len(wrong)] == []
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Order 44051401359 has left the warehouse.",
+        "Bestellnummer: 44051401359",
+        "The orders 123456782, 44051401359 and 12345678Z are late.",
+        "see https://shop.example.org/parts/12345678Z",
+        "ISBN 0-19-852663-6, or 0198526636",
+        "The invoice no. 12345678Z is paid.",
+        "It is 123456782 there.",
+        "Logged at 240506-1030 and at 20240506-1030, or 1709999999.",
+        "epoch 1714991400000 in milliseconds",
+        "978-3-16-148410-0 and 9783161484100",
+    ],
+)
+def test_numbers_of_things_are_no_persons(text: str) -> None:
+    found = Detector(RedactionPolicy(kinds=("national_id", "card"))).spans(text)
+    assert [text[each.start : each.end] for each in found] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("My BSN is 123456782.", "123456782"),
+        ("123456782 is my burgerservicenummer", "123456782"),
+        ("PESEL 44051401359 for the order", "44051401359"),
+        ("In this case, 44051401359 will do.", "44051401359"),
+        ("CPR: 240506-1030", "240506-1030"),
+        ("The issue is solved. 12345678Z is mine.", "12345678Z"),
+    ],
+)
+def test_a_named_number_of_a_person_is_found(text: str, number: str) -> None:
+    found = Detector(RedactionPolicy(kinds=("national_id",))).spans(text)
+    assert [text[each.start : each.end] for each in found] == [number]
+
+
 def test_a_region_finds_numbers_without_a_code() -> None:
     text = "Call 22 12 34 56."
     assert Detector(RedactionPolicy(kinds=("phone",))).spans(text) == []
