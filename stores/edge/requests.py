@@ -59,23 +59,11 @@ def vector_request(plan: QueryPlan, stage: Stage, points_filter: edge.Filter, li
     return edge.QueryRequest(limit=limit, query=query, filter=points_filter, with_payload=False)
 
 
-def term_requests(
-    weighted: WeightedTerms, memory_filter: MemoryFilter, points_filter: edge.Filter, limit: int, *, others: Collection[UUID]
-) -> list[edge.QueryRequest]:
-    """Requests by terms.
-
-    Args:
-        weighted: The terms.
-        memory_filter: The conditions.
-        points_filter: The same for the engine.
-        limit: Most points of the first request.
-        others: Points whose scores are requested, too.
-
-    Returns:
-        A request for the best points, and if there are others, one for their scores.
-    """
-    best = _term_request(weighted, points_filter, limit)
-    return [best, _term_request(weighted, filter_of(memory_filter, ids=others), len(others))] if others else [best]
+def term_request(weighted: WeightedTerms, points_filter: edge.Filter, limit: int) -> edge.QueryRequest:
+    """A request for the ids and scores of the best points by terms."""
+    vector = edge.SparseVector(weighted.terms.indices, weighted.terms.values)
+    query = edge.Query.Nearest(vector, using=BM25)
+    return edge.QueryRequest(limit=limit, query=query, filter=points_filter, params=weighted.params, with_payload=False)
 
 
 def scroll_request(memory_filter: MemoryFilter, *, start: str | None, limit: int) -> edge.ScrollRequest:
@@ -104,12 +92,6 @@ def count_request(memory_filter: MemoryFilter) -> edge.CountRequest:
 def passing_request(memory_filter: MemoryFilter, ids: Collection[UUID]) -> edge.ScrollRequest:
     """A request for the given points that pass the filter, unordered."""
     return edge.ScrollRequest(limit=len(ids), filter=filter_of(memory_filter, ids=ids), with_payload=False, with_vector=False)
-
-
-def _term_request(weighted: WeightedTerms, points_filter: edge.Filter, limit: int) -> edge.QueryRequest:
-    vector = edge.SparseVector(weighted.terms.indices, weighted.terms.values)
-    query = edge.Query.Nearest(vector, using=BM25)
-    return edge.QueryRequest(limit=limit, query=query, filter=points_filter, params=weighted.params, with_payload=False)
 
 
 def _condition(condition: Condition) -> Any:

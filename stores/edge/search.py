@@ -9,7 +9,7 @@ from uuid import UUID
 import qdrant_edge as edge
 
 from stores.edge.records import RecordCache, id_of
-from stores.edge.requests import RECORD_ONLY, count_request, filter_of, passing_request, term_requests, vector_request
+from stores.edge.requests import RECORD_ONLY, WeightedTerms, count_request, filter_of, passing_request, term_request, vector_request
 from stores.edge.term_statistics import TermWeights
 from stores.query_plan import QueryPlan, Stage, fused, origin_score
 
@@ -81,19 +81,21 @@ def search(
         most_by_terms = most if are_few or has_other_kinds else plan.prefetch
         nearest = _found(points[:most_by_terms], "dense", parts)
         rankings = [nearest, {}]
+        weighted: WeightedTerms | None = None
         if plan.terms.indices and nearest:
             if not are_few:
                 yield []
             if (shard := engine()) is None:
                 return
-            others = () if are_few else [*nearest.values()]
             weighted = weights.of(shard, plan)
-            requests = term_requests(weighted, searched, points_filter, most_by_terms, others=others)
-            best_by_terms, *rest = (
-                shard.query_batch(edge.QueryBatchRequest(requests)) if weighted.are_counted else map(shard.query, requests)
-            )
+            best_request = term_request(weighted, points_filter, most_by_terms)
+            if weighted.are_counted and not are_few:
+                of_nearest = term_request(weighted, filter_of(searched, ids=[*nearest.values()]), len(nearest))
+                best_by_terms, others = shard.query_batch(edge.QueryBatchRequest([best_request, of_nearest]))
+                _found(others, "bm25", parts)
+            else:
+                best_by_terms = shard.query(best_request)
             rankings[1] = _found(best_by_terms, "bm25", parts)
-            _found(chain.from_iterable(rest), "bm25", parts)
         if has_other_kinds:
             if (shard := engine()) is None:
                 return
@@ -103,6 +105,10 @@ def search(
                 continue
         ids = rankings[0] | rankings[1]
         candidates = [ids[each] for each in fused([[*ranking][: plan.prefetch] for ranking in rankings], plan.prefetch)]
+        if weighted is not None and not (weighted.are_counted or are_few):
+            unscored = [each for each in candidates if "bm25" not in parts[each.int]]
+            if unscored:
+                _found(shard.query(term_request(weighted, filter_of(searched, ids=unscored), len(unscored))), "bm25", parts)
         scored: list[ScoredRecord] = []
         for start, end in pairwise(_cuts(len(candidates))):
             if start or not are_few:
