@@ -9,7 +9,6 @@ The score of a document D for a query Q (Robertson and Zaragoza 2009, section 3.
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Final
 from zlib import crc32
 
@@ -25,13 +24,9 @@ ANALYZER_VERSION: Final = 4
 store of another version is refused."""
 
 
-_KEPT_QUERIES: Final = 64
-"""The retrievers of a recall search by the same text. About as many recalls as one process answers at once."""
-
-
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """A sparse vector: term numbers (32 bits, ascending, unique) and their weights. Callers must not change the lists."""
+    """A sparse vector: term numbers (32 bits, ascending, unique) and their weights."""
 
     indices: list[int]
     values: list[float]
@@ -68,7 +63,6 @@ def document_terms(text: str) -> Terms:
     return _sparse({term: count * (K1 + 1) / (count + norm) for term, count in counts.items()})
 
 
-@lru_cache(maxsize=_KEPT_QUERIES)
 def query_terms(text: str) -> Terms:
     """The term weights of a query: the number of times that the query contains each term."""
     return _sparse({term: float(count) for term, count in Counter(terms_of(text)).items()})
