@@ -1,13 +1,14 @@
 """Each fact is returned once: an event that an entity contains word by word is covered by the entity."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from memory.records import Memory
 from memory.records.wording import attributed_text
 from memory.terms import terms_of
 from retrieval.request import RecallHit
-from retrieval.significant_words import significant_words, telling_characters
+from retrieval.significant_words import significant_words
+from retrieval.traits import traits_of
 
 
 def covered_by_entity(hits: Iterable[RecallHit], entities: Iterable[Memory]) -> dict[str, str]:
@@ -21,13 +22,13 @@ def covered_by_entity(hits: Iterable[RecallHit], entities: Iterable[Memory]) -> 
     """
     lines: dict[tuple[str | None, bytes], list[tuple[str, Memory]]] = defaultdict(list)
     for entity in entities:
-        for line in _lines(entity):
-            lines[entity.user, telling_characters(line)].append((line, entity))
+        for line, telling in traits_of(entity).lines:
+            lines[entity.user, telling].append((line, entity))
     covered: dict[str, str] = {}
     if not lines:
         return covered
     for hit in hits:
-        if hit.memory.kind == "event" and (alike := lines.get((hit.memory.user, telling_characters(attributed_text(hit.memory))))):
+        if hit.memory.kind == "event" and (alike := lines.get((hit.memory.user, traits_of(hit.memory).telling_shown))):
             by = next((entity for line, entity in alike if _covers(line, entity, hit.memory)), None)
             if by is not None:
                 covered[hit.memory.id] = by.id
@@ -55,10 +56,3 @@ def fields_with_words_of(entity: Memory, texts: Iterable[str]) -> list[str]:
 def _covers(line: str, entity: Memory, event: Memory) -> bool:
     same_words = significant_words(line) == significant_words(attributed_text(event))
     return same_words and not set(entity.message_ids).isdisjoint(event.message_ids)
-
-
-def _lines(entity: Memory) -> Iterator[str]:
-    for value in entity.properties.values():
-        for text in value if isinstance(value, list) else (value,):
-            if isinstance(text, str):
-                yield from text.splitlines()

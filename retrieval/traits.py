@@ -4,16 +4,16 @@ import re
 import weakref
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memory.language import is_foreign
 from memory.records import Memory
-from memory.records.wording import further_indexed_text, indexed_text
+from memory.records.wording import attributed_text, further_indexed_text, indexed_text
 from memory.scripts import INSIDE_WORD
 from memory.terms import NAME_MARK, length_of, terms_of, terms_of_name, with_marked_names
 from memory.words import STOP_WORDS
@@ -49,9 +49,18 @@ class Traits:
         self.is_question: bool = _is_question(self.text)
         self.telling: bytes = telling_characters(self.text)
         """See :func:`retrieval.significant_words.telling_characters`."""
+        shown = attributed_text(memory)
+        self.telling_shown: bytes = self.telling if shown == self.text else telling_characters(shown)
+        """The same of its :func:`memory.records.wording.attributed_text`."""
         # An entity may name everybody whom the user knows.
         self._any_word_may_name = memory.kind == "event" and not name
         self._content = memory.content
+        self._properties: Mapping[str, Any] = memory.properties
+
+    @cached_property
+    def lines(self) -> tuple[tuple[str, bytes], ...]:
+        """The lines of its properties, each with its telling characters."""
+        return tuple((line, telling_characters(line)) for line in lines_of(self._properties))
 
     @cached_property
     def words(self) -> frozenset[str]:
@@ -97,6 +106,14 @@ def traits_of(memory: Memory) -> Traits:
     # A memory's identity is used again only after this callback.
     _TRAITS[key] = traits, weakref.ref(memory, lambda _: _TRAITS.pop(key, None))
     return traits
+
+
+def lines_of(properties: Mapping[str, Any]) -> Iterator[str]:
+    """The lines of all texts in the properties of a memory."""
+    for value in properties.values():
+        for text in value if isinstance(value, list) else (value,):
+            if isinstance(text, str):
+                yield from text.splitlines()
 
 
 def subject_terms_of(traits: Iterable[Traits]) -> frozenset[str]:

@@ -116,8 +116,8 @@ def fused(rankings: Iterable[Sequence[Id]], limit: int) -> list[Id]:
     return sorted(scores, key=scores.__getitem__, reverse=True)[:limit]
 
 
-def plan_query(query: RecallQuery) -> QueryPlan:
-    """Checks a query and plans it.
+def check_query(query: RecallQuery) -> None:
+    """Checks a query.
 
     Raises:
         StoreRejectedError: If an engine would refuse the query. The message names the problem.
@@ -130,6 +130,16 @@ def plan_query(query: RecallQuery) -> QueryPlan:
     late = query.embedding.late
     if problem := embedding_problem(query.embedding, query.embedding.dense.size, None if late is None else late.shape[-1]):
         raise StoreRejectedError(f"a recall cannot be run: {problem}")
+
+
+def plan_query(query: RecallQuery) -> QueryPlan:
+    """Checks a query and plans it.
+
+    Raises:
+        StoreRejectedError: See :func:`check_query`.
+    """
+    check_query(query)
+    late = query.embedding.late
     return QueryPlan(
         filter=query.filter,
         dense=float32_view(query.embedding.dense),

@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import Final, NamedTuple
 
 from memory.records import Memory
-from models.embedding.port import Embedder
+from models.embedding.port import Embedder, Embedding
 from retrieval.paths import PathName
 from retrieval.plan import RecallPlan
-from retrieval.query_embedding import embed_query_texts
+from retrieval.query_embedding import embed_as_asked, embed_query_texts
 from retrieval.request import RecallRequest
 from retrieval.retrievers.base import PreparedStore
 from stores.port import MemoryFilter, RecallQuery, ScoredMemory, TenantScope
@@ -62,7 +62,8 @@ class EntityRetriever:
         """
         request, asked = plan.request, plan.request.filter
         entities = replace(plan.filter, kinds=("entity",), types=(), sessions=(), since=None, until=None, as_of=None)
-        found = await self.nearest(entities, [request.query], own=request.entity_types, limit=MAX_OF_TYPE)
+        embedding = await embed_as_asked(self._embedder, request.query)
+        found = await self._search(entities, request.query, embedding, own=request.entity_types, shared=(), limit=MAX_OF_TYPE)
         if asked.as_of is None:
             return Entities(found)
         return Entities([]) if self._history is None else await self._history(request, found)
@@ -89,7 +90,14 @@ class EntityRetriever:
         if not (own or shared) or not texts:
             return []
         embedding = await embed_query_texts(self._embedder, texts)
-        query = RecallQuery(filter=entities, text="\n".join(texts), embedding=embedding, limit=limit, prefetch=self._prefetch)
+        return await self._search(entities, "\n".join(texts), embedding, own=own, shared=shared, limit=limit)
+
+    async def _search(
+        self, entities: MemoryFilter, text: str, embedding: Embedding, *, own: Sequence[str], shared: Sequence[str], limit: int
+    ) -> list[Memory]:
+        query = RecallQuery(filter=entities, text=text, embedding=embedding, limit=limit, prefetch=self._prefetch)
+        if not shared:
+            return await self._each_type(query, own)
         in_tenant = replace(query, filter=replace(entities, scope=TenantScope(entities.scope.tenant)))
         of_scope, of_nobody = await asyncio.gather(self._each_type(query, own), self._each_type(in_tenant, shared))
         # An entity with a user belongs to that user, even if its type's key no longer names the user.

@@ -17,7 +17,7 @@ from stores.base import StoreBase
 from stores.edge.protocol import POINTS_IN_FRAME, Frame, error_from_header, read_frame
 from stores.errors import StoreUnavailableError
 from stores.filters import MemoryFilter, iso_time
-from stores.lexical_analysis import Terms
+from stores.lexical_analysis import Terms, query_terms
 from stores.points import (
     canonical_positions,
     memory_of,
@@ -29,7 +29,7 @@ from stores.points import (
 )
 from stores.port import Point, RecallQuery, ScoredMemory, StepPoint, StoreSize, TenantScope
 from stores.position import FeedPosition
-from stores.query_plan import clamp_score, float32_view, plan_query
+from stores.query_plan import check_query, clamp_score, float32_view
 
 MAX_PIPELINED = 64
 """Most requests of one client without a response. Further ones wait."""
@@ -250,17 +250,18 @@ def _upsert_request(points: Sequence[Point]) -> tuple[dict[str, Any], bytes]:
 
 
 def _recall_request(query: RecallQuery) -> tuple[dict[str, Any], bytes]:
-    plan = plan_query(query)
+    check_query(query)
+    terms = query_terms(query.text)
     header = {
         "op": "recall",
-        "filter": plan.filter,
-        "terms": len(plan.terms.indices),
+        "filter": query.filter,
+        "terms": len(terms.indices),
         **_shapes(query.embedding),
-        "limit": plan.limit,
-        "prefetch": plan.prefetch,
+        "limit": query.limit,
+        "prefetch": max(query.prefetch, query.limit),
         "explain": query.explain,
     }
-    return header, b"".join((*_vector_bytes(query.embedding), *_term_bytes(plan.terms)))
+    return header, b"".join((*_vector_bytes(query.embedding), *_term_bytes(terms)))
 
 
 def _shapes(embedding: Embedding) -> dict[str, Any]:

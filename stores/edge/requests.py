@@ -51,24 +51,19 @@ def filter_of(memory_filter: MemoryFilter | TombstoneFilter, *, ids: Collection[
     return edge.Filter(must=conditions if ids is None else [*conditions, edge.HasIdCondition({*ids})])
 
 
-def dense_request(plan: QueryPlan, memory_filter: MemoryFilter, limit: int) -> edge.QueryRequest:
-    """A request for the ids of the best points by the dense vector."""
-    return _vector_request(plan, "dense", filter_of(memory_filter), limit)
+def vector_request(plan: QueryPlan, stage: Stage, points_filter: edge.Filter, limit: int) -> edge.QueryRequest:
+    """A request for the ids and scores of the best points by a vector stage."""
+    # The engine accepts any sequence of floats, although its stubs say list.
+    vector: Any = plan.late if stage == "late" else plan.dense
+    query = edge.Query.Nearest(vector, using=LATE if stage == "late" else DENSE)
+    return edge.QueryRequest(limit=limit, query=query, filter=points_filter, with_payload=False)
 
 
-def term_requests(weighted: WeightedTerms, memory_filter: MemoryFilter, limit: int, *, others: Collection[UUID]) -> list[edge.QueryRequest]:
-    """Requests by terms.
-
-    Returns:
-        A request for the best points, and if there are others, one for their scores.
-    """
-    best = _term_request(weighted, filter_of(memory_filter), limit)
-    return [best, _term_request(weighted, filter_of(memory_filter, ids=others), len(others))] if others else [best]
-
-
-def vector_request(plan: QueryPlan, stage: Stage, ids: Collection[UUID]) -> edge.QueryRequest:
-    """A request for a vector stage's scores of the given points, without those that do not pass the whole filter."""
-    return _vector_request(plan, stage, filter_of(plan.filter, ids=ids), len(ids))
+def term_request(weighted: WeightedTerms, points_filter: edge.Filter, limit: int) -> edge.QueryRequest:
+    """A request for the ids and scores of the best points by terms."""
+    vector = edge.SparseVector(weighted.terms.indices, weighted.terms.values)
+    query = edge.Query.Nearest(vector, using=BM25)
+    return edge.QueryRequest(limit=limit, query=query, filter=points_filter, params=weighted.params, with_payload=False)
 
 
 def scroll_request(memory_filter: MemoryFilter, *, start: str | None, limit: int) -> edge.ScrollRequest:
@@ -97,19 +92,6 @@ def count_request(memory_filter: MemoryFilter) -> edge.CountRequest:
 def passing_request(memory_filter: MemoryFilter, ids: Collection[UUID]) -> edge.ScrollRequest:
     """A request for the given points that pass the filter, unordered."""
     return edge.ScrollRequest(limit=len(ids), filter=filter_of(memory_filter, ids=ids), with_payload=False, with_vector=False)
-
-
-def _vector_request(plan: QueryPlan, stage: Stage, points_filter: edge.Filter, limit: int) -> edge.QueryRequest:
-    # The engine accepts any sequence of floats, although its stubs say list.
-    vector: Any = plan.late if stage == "late" else plan.dense
-    query = edge.Query.Nearest(vector, using=LATE if stage == "late" else DENSE)
-    return edge.QueryRequest(limit=limit, query=query, filter=points_filter, with_payload=False)
-
-
-def _term_request(weighted: WeightedTerms, points_filter: edge.Filter, limit: int) -> edge.QueryRequest:
-    vector = edge.SparseVector(weighted.terms.indices, weighted.terms.values)
-    query = edge.Query.Nearest(vector, using=BM25)
-    return edge.QueryRequest(limit=limit, query=query, filter=points_filter, params=weighted.params, with_payload=False)
 
 
 def _condition(condition: Condition) -> Any:

@@ -9,7 +9,7 @@ from uuid import UUID
 import qdrant_edge as edge
 
 from stores.edge.records import RecordCache, id_of
-from stores.edge.requests import RECORD_ONLY, count_request, dense_request, passing_request, term_requests, vector_request
+from stores.edge.requests import RECORD_ONLY, WeightedTerms, count_request, filter_of, passing_request, term_request, vector_request
 from stores.edge.term_statistics import TermWeights
 from stores.query_plan import QueryPlan, Stage, fused, origin_score
 
@@ -74,25 +74,28 @@ def search(
         has_other_kinds = searched.kinds != plan.filter.kinds
         most = max(plan.prefetch + (MARGIN if has_other_kinds else 0), FEW)
         parts: dict[int, dict[str, float]] = defaultdict(dict)
-        points = shard.query(dense_request(plan, searched, most))
+        points_filter = filter_of(searched)
+        points = shard.query(vector_request(plan, "dense", points_filter, most))
         # Every point has a dense vector. If these are all points, the search by terms scores all of them that have a term of the query.
         are_few = len(points) < FEW
         most_by_terms = most if are_few or has_other_kinds else plan.prefetch
         nearest = _found(points[:most_by_terms], "dense", parts)
         rankings = [nearest, {}]
+        weighted: WeightedTerms | None = None
         if plan.terms.indices and nearest:
             if not are_few:
                 yield []
             if (shard := engine()) is None:
                 return
-            others = () if are_few else [*nearest.values()]
             weighted = weights.of(shard, plan)
-            requests = term_requests(weighted, searched, most_by_terms, others=others)
-            best_by_terms, *rest = (
-                shard.query_batch(edge.QueryBatchRequest(requests)) if weighted.are_counted else map(shard.query, requests)
-            )
+            best_request = term_request(weighted, points_filter, most_by_terms)
+            if weighted.are_counted and not are_few:
+                of_nearest = term_request(weighted, filter_of(searched, ids=[*nearest.values()]), len(nearest))
+                best_by_terms, others = shard.query_batch(edge.QueryBatchRequest([best_request, of_nearest]))
+                _found(others, "bm25", parts)
+            else:
+                best_by_terms = shard.query(best_request)
             rankings[1] = _found(best_by_terms, "bm25", parts)
-            _found(chain.from_iterable(rest), "bm25", parts)
         if has_other_kinds:
             if (shard := engine()) is None:
                 return
@@ -102,6 +105,10 @@ def search(
                 continue
         ids = rankings[0] | rankings[1]
         candidates = [ids[each] for each in fused([[*ranking][: plan.prefetch] for ranking in rankings], plan.prefetch)]
+        if weighted is not None and not (weighted.are_counted or are_few):
+            unscored = [each for each in candidates if "bm25" not in parts[each.int]]
+            if unscored:
+                _found(shard.query(term_request(weighted, filter_of(searched, ids=unscored), len(unscored))), "bm25", parts)
         scored: list[ScoredRecord] = []
         for start, end in pairwise(_cuts(len(candidates))):
             if start or not are_few:
@@ -138,12 +145,14 @@ def _scored(
     passing: dict[int, UUID] = {}
     if plan.late and all("dense" in parts[each.int] for each in ids):
         # Only late interaction is missing. Some points may have no late vectors.
-        passing = _found(shard.query(vector_request(plan, "late", ids)), "late", parts)
+        points_filter = filter_of(plan.filter, ids=ids)
+        passing = _found(shard.query(vector_request(plan, "late", points_filter, len(ids))), "late", parts)
         ids, stages = [each for each in ids if each.int not in passing], ("dense",)
     if ids:
         # Requests with one filter in one call: the engine evaluates the filter once. Two filters, each for the points that its stage has
         # not scored in the search, were slower.
-        requests = [vector_request(plan, each, ids) for each in stages]
+        points_filter = filter_of(plan.filter, ids=ids)
+        requests = [vector_request(plan, each, points_filter, len(ids)) for each in stages]
         found = [
             _found(points, stage, parts) for stage, points in zip(stages, shard.query_batch(edge.QueryBatchRequest(requests)), strict=True)
         ]

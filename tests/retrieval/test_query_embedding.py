@@ -1,11 +1,15 @@
 """Questions, and many texts, embedded as one query."""
 
+import asyncio
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 
+from models.embedding.embedder import BatchedEmbedder
 from models.embedding.port import Embedding
 from models.errors import InputRefusedError
-from retrieval.query_embedding import MAX_LATE_ROWS, embed_query_texts, embed_question
+from retrieval.query_embedding import MAX_LATE_ROWS, embed_as_asked, embed_query_texts, embed_question
 from tests.stores.factories import BagOfWordsEmbedder, embedding, unit
 
 
@@ -22,6 +26,28 @@ class LimitedEmbedder(BagOfWordsEmbedder):
         if self.refused is not None and self.refused in text:
             raise InputRefusedError(f"400: {text}")
         return await super().embed_query(" ".join(text.split()[: self.max_words]))
+
+
+class NotedBackend:
+    """Lists the texts of each pass."""
+
+    name = BagOfWordsEmbedder.name
+    dimension = BagOfWordsEmbedder.dimension
+    late_dimension = BagOfWordsEmbedder.late_dimension
+    distinguishes_queries = False
+
+    def __init__(self) -> None:
+        self.passes: list[list[str]] = []
+
+    async def documents(self, texts: Sequence[str]) -> list[Embedding]:
+        return await self.queries(texts)
+
+    async def queries(self, texts: Sequence[str]) -> list[Embedding]:
+        self.passes.append([*texts])
+        return [embedding(each) for each in texts]
+
+    async def close(self) -> None:
+        pass
 
 
 async def test_the_last_text_counts_as_much_as_the_first() -> None:
@@ -75,3 +101,17 @@ async def test_without_late_vectors_one_text_is_embedded() -> None:
 
     found = await embed_question(Dense(refused=" I "), "What does Melanie paint?")
     assert (found.dense == embedding("What does Melanie paint?").dense).all()
+
+
+async def test_all_retrievers_of_a_question_share_one_pass() -> None:
+    question, backend = "What does Melanie paint?", NotedBackend()
+    embedder = BatchedEmbedder(backend=backend, batch_size=8, cache_entries=0)
+    of_entities = asyncio.create_task(embed_as_asked(embedder, question))
+    await asyncio.sleep(0)  # The other retriever starts later.
+    compared = await embed_question(embedder, question)
+    assert [{*each} for each in backend.passes] == [{question, "What does I paint?"}]
+    asked = (await of_entities).late
+    assert asked is not None
+    assert compared.late is not None
+    assert len(compared.late) == 2 * len(asked)
+    await embedder.close()
