@@ -13,9 +13,9 @@ from api.erasures import Erasures
 from api.previews import Previews
 from api.quotas import MemoryCounts, Quotas
 from api.read_audit import ReadAudit
-from api.read_your_writes import StorePositions
 from api.recall_log import RecallLog
 from api.stage_overview import StageOverview
+from api.store_positions import StorePositions
 from api.webhooks.service import Webhooks
 from control import ControlWriter
 from control.key_usage import KeyUsage

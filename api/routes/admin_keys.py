@@ -10,13 +10,13 @@ from pydantic import Field
 from starlette.responses import Response
 
 from api.admin_responses import API_KEYS, CHANGED, KEY_MADE, OPERATOR_KEYS
-from api.admission import TURN
 from api.authentication import require_operator
 from api.control_changes import Settle, TenantQuery, revoke, tenant_of, write
 from api.dependencies import AppDependencies, Dependencies
 from api.json_http import JsonResponse
 from api.openapi import RequestModel, refusals
 from api.request_body import body_schema, json_body
+from api.route_admission import TURN
 from control.document import Label
 from control.documents import DEFAULT_SCOPES, SCOPES, Key, OperatorKey, Role, Scope, hash_key, new_api_key, new_operator_key
 from control.draft import Draft

@@ -10,7 +10,6 @@ from pydantic import Field
 from starlette.responses import Response
 
 from api.admin_responses import CHANGED
-from api.admission import TURN
 from api.authentication import require_operator
 from api.control_changes import Settle, TenantQuery, revoke, tenant_of, write
 from api.dependencies import AppDependencies, Dependencies
@@ -18,6 +17,7 @@ from api.json_http import JsonResponse
 from api.openapi import RequestModel, refusals
 from api.problems import ProblemError
 from api.request_body import body_schema, json_body
+from api.route_admission import TURN
 from api.webhook_responses import WEBHOOK_LETTERS, WEBHOOK_MADE, WEBHOOK_REDRIVEN, WEBHOOK_TRIAL, WEBHOOKS
 from api.webhooks.addresses import parse_url, require_public_host
 from api.webhooks.errors import SecretMissingError, TargetRefusedError

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Depends, Path, Query, Request
 from pydantic import Field
 from starlette.responses import Response
 
-from api.admission import TOPIC_RESULTS, TOPICS_TURN
+from api.admission import TOPIC_RESULTS
 from api.authentication import require_operator
 from api.dependencies import AppDependencies, Dependencies
 from api.idempotency import OperatorsIdempotency
@@ -15,6 +15,7 @@ from api.openapi import RequestModel, refusals
 from api.problems import ProblemError
 from api.request_body import body_schema, json_body
 from api.responses import LETTER, LETTERS, PURGED, REDRIVEN
+from api.route_admission import TOPICS_TURN
 from memory.positions import LogPosition
 from memory.records.limits import Time
 from memory.records.message import Name

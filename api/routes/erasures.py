@@ -7,7 +7,6 @@ from fastapi import APIRouter, Depends, Path, Query, Request
 from starlette.responses import Response
 
 from api.admin_responses import ERASING, ERASURES, ErasureView
-from api.admission import TURN
 from api.authentication import EraseCaller, require_operator
 from api.control_changes import changed_by, operator_name, tenant_of
 from api.dependencies import AppDependencies, Dependencies
@@ -16,6 +15,7 @@ from api.openapi import RequestModel, Responses, answers, refusals
 from api.problems import ProblemError
 from api.request_body import REST, body_schema, json_body
 from api.responses import USER_ERASURE
+from api.route_admission import TURN
 from control.document import Label
 from control.documents import OperatorKey
 from control.draft import Draft

@@ -10,7 +10,8 @@ from pydantic import Field
 from starlette.responses import Response
 
 from api.admission import TOPIC_RESULTS
-from api.authentication import Caller, OperateCaller
+from api.authentication import OperateCaller
+from api.caller import Caller
 from api.console_responses import OWN_KEYS
 from api.dependencies import AppDependencies
 from api.idempotency import OperateIdempotency
