@@ -7,8 +7,9 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Depends, Query, Request
 from starlette.responses import Response
 
-from api.admin_responses import APPLIED, AUDIT, EXPORTED, PLACE, READS, VERDICT
+from api.admin_responses import APPLIED, EXPORTED, PLACE
 from api.admission import TOPIC_RESULTS
+from api.audit_responses import AUDIT, READS, VERDICT
 from api.authentication import require_operator
 from api.control_changes import Settle, TenantQuery, tenant_of, write
 from api.dependencies import AppDependencies

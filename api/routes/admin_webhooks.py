@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from api.admin_responses import CHANGED
 from api.authentication import require_operator
-from api.control_changes import Settle, TenantQuery, revoke, tenant_of, write
+from api.control_changes import OverlapSeconds, Settle, TenantQuery, revoke, tenant_of, write
 from api.dependencies import AppDependencies, Dependencies
 from api.json_http import JsonResponse
 from api.openapi import RequestModel, refusals
@@ -36,7 +36,6 @@ from memory.records.message import Name
 router = APIRouter(tags=["operators"])
 
 _PATH: Final = "/v1/admin/webhooks"
-_LONGEST_OVERLAP_S: Final = 366 * 86400.0
 _MOST_LETTERS: Final = 1000
 
 _Admin = Annotated[OperatorKey, require_operator("admin")]
@@ -60,7 +59,7 @@ class SecretRotation(RequestModel):
     """The webhook that gets a new secret."""
 
     tenant: Name
-    overlap_s: float = Field(default=86400.0, ge=0, le=_LONGEST_OVERLAP_S)
+    overlap_s: OverlapSeconds = 86400.0
     """Seconds for which deliveries are signed with the old secret as well."""
 
 

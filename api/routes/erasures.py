@@ -6,10 +6,10 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Depends, Path, Query, Request
 from starlette.responses import Response
 
-from api.admin_responses import ERASING, ERASURES, ErasureView
 from api.authentication import EraseCaller, require_operator
 from api.control_changes import changed_by, operator_name, tenant_of
 from api.dependencies import AppDependencies, Dependencies
+from api.erasure_responses import ERASING, ERASURES, ErasureView
 from api.json_http import JsonResponse
 from api.openapi import RequestModel, Responses, answers, refusals
 from api.problems import ProblemError
