@@ -13,7 +13,7 @@ from api.json_http import JsonResponse
 from api.openapi import RequestModel, refusals
 from api.request_body import body_schema, json_body
 from api.route_admission import TURN
-from control.document import Label
+from control.document_base import Label
 from control.documents import OperatorKey
 from control.draft import Draft
 from control.hold import Reason

@@ -17,7 +17,7 @@ from api.json_http import JsonResponse
 from api.openapi import RequestModel, refusals
 from api.request_body import body_schema, json_body
 from api.route_admission import TURN
-from control.document import Label
+from control.document_base import Label
 from control.documents import DEFAULT_SCOPES, SCOPES, Key, OperatorKey, Role, Scope, hash_key, new_api_key, new_operator_key
 from control.draft import Draft
 from control.key_changes import add_key, add_operator_key, revoke_key, revoke_operator_key, rotate_key

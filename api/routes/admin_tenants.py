@@ -15,7 +15,7 @@ from api.openapi import RequestModel, refusals
 from api.problems import ProblemError
 from api.request_body import REST, body_schema, json_body
 from api.route_admission import TURN
-from control.document import Label
+from control.document_base import Label
 from control.documents import OperatorKey, Weight, hash_key, new_api_key
 from control.draft import Draft
 from control.key_changes import add_key

@@ -25,7 +25,7 @@ from api.webhooks.payload import trial_body
 from api.webhooks.sender import open_sender
 from api.webhooks.signing import SigningSecrets
 from api.webhooks.topic import read_deliveries, redrive
-from control.document import Label
+from control.document_base import Label
 from control.documents import OperatorKey, Tenant
 from control.draft import Draft
 from control.errors import ChangeRefusedError

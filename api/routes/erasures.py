@@ -16,7 +16,7 @@ from api.problems import ProblemError
 from api.request_body import REST, body_schema, json_body
 from api.responses import USER_ERASURE
 from api.route_admission import TURN
-from control.document import Label
+from control.document_base import Label
 from control.documents import OperatorKey
 from control.draft import Draft
 from control.erasure import Erasure, subject_of
