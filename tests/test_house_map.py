@@ -17,7 +17,7 @@ FOLDERS: Final = ("", "start", "build", "operate", "reference", "internals")
 
 
 def first_column(heading: str) -> list[str]:
-    """What stands first in the rows of the table behind a heading."""
+    """The first cells of the rows of the table under a heading."""
     table = re.findall(r"^\|.*$", ARCHITECTURE.split(heading, 1)[1].split("\n\n**", 1)[0], re.MULTILINE)
     return [row.split("|")[1] for row in table[2:]]
 

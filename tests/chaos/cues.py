@@ -1,7 +1,7 @@
 """The steps of a batch at which a worker can be made to kill itself: the product is wrapped from outside, in the worker's own process.
 
 A worker looks at each step for its cue file. Where the file names the step, and that step has come often enough, the worker ends by
-SIGKILL there: nothing is flushed, closed or told.
+SIGKILL there: nothing is flushed, closed or reported.
 """
 
 import functools
@@ -28,7 +28,7 @@ BATCH_CUES: Final = ("begin", "sent", "offsets", "commit", "committed", "applied
 committed and the local table not written, all of it done."""
 
 _is_idle: ContextVar[bool] = ContextVar("is_idle", default=False)
-"""Whether the transaction commits a position alone, behind the markers at a log's end: no batch."""
+"""Whether the transaction commits only a position, after the markers at a log's end: no batch."""
 
 
 class CueFile:

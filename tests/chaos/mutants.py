@@ -287,7 +287,7 @@ MUTANTS: Final = (
     ),
     Mutant("recovery skips one row", RECOVERY, "    return newest + 1\n", "    return newest + 2\n", (TEST_RECOVERY, TEST_WRITER)),
     Mutant("changelog that lost its end taken", RECOVERY, "    if newest >= end:\n", "    if False:\n", (TEST_RECOVERY,)),
-    Mutant("table behind the log's beginning kept", RECOVERY, "        table.clear()\n", "", (TEST_RECOVERY,)),
+    Mutant("table older than the log's beginning kept", RECOVERY, "        table.clear()\n", "", (TEST_RECOVERY,)),
     Mutant(
         "stale rows taken",
         STATE,
@@ -416,7 +416,9 @@ MUTANTS: Final = (
         (TEST_CLAIMS,),
     ),
     Mutant("suspects handled together", CLAIMS, "max(1, self._maximum_crashes - 1)", "self._maximum_crashes", (TEST_CLAIMS,)),
-    Mutant("neighbours of the guilty put aside", CLAIMS, "suspect.was_alone and suspect.crashes", "suspect.crashes", (TEST_CLAIMS,)),
+    Mutant(
+        "neighbours of the deadly record dead-lettered", CLAIMS, "suspect.was_alone and suspect.crashes", "suspect.crashes", (TEST_CLAIMS,)
+    ),
     Mutant("harmless suspects kept", CLAIMS, "            self._clear(claim)\n", "            pass\n", (TEST_CLAIMS,)),
     Mutant(
         "committed suspects kept",
@@ -487,7 +489,7 @@ MUTANTS: Final = (
     ),
     # Parked records.
     Mutant(
-        "later records not parked behind",
+        "later records not parked after it",
         PARKING,
         "return self._throttle.parks(tenant) or self._tasks[partition.partition].deferred.holds(tenant)",
         "return self._throttle.parks(tenant)",
@@ -562,7 +564,7 @@ MUTANTS: Final = (
     ),
     Mutant("no revocation", REBALANCE, "        await driver.revoke()\n", "", (TEST_REBALANCE,), ("zombie-sessions",)),
     Mutant(
-        "no pulse",
+        "no heartbeat check",
         MEMBERSHIP,
         "        if self._clock() - self._last_heartbeat > self._session_timeout_s:",
         "        if False:",
@@ -683,21 +685,21 @@ MUTANTS: Final = (
         (TEST_TIMELINES,),
     ),
     Mutant(
-        "time told by entities without timelines",
+        "clock moved by entities without timelines",
         "streams/stages/entities/handler.py",
         "            if ages(entity_type):\n                # Other",
         "            if True:\n                # Other",
         (TEST_TIMELINES,),
     ),
     Mutant(
-        "silence begins anew at a take-over",
+        "silence starts again with a new owner",
         "streams/stages/entities/timers.py",
         "            self._clock.observe(newest[0], wall_ms - silence_ms)\n",
         "            self._clock.observe(newest[0], wall_ms)\n",
         (TEST_TIMELINES,),
     ),
     Mutant(
-        "summary tells other events than it names",
+        "summary with other events than it names",
         TEXTS,
         'return text if text is not None and text["of"] == digest_of(period, digest) else None',
         "return text",
@@ -714,7 +716,7 @@ MUTANTS: Final = (
         (TEST_FORMER,),
     ),
     Mutant("what a schema lacks forgotten", EVENTS, ", former=former, trust=trust)", ", trust=trust)", (TEST_FORMER,)),
-    Mutant("what a schema lacks kept behind a drop", EVENTS, "() if is_dropped else former_part", "former_part", (TEST_FORMER,)),
+    Mutant("dropped fields kept after a drop", EVENTS, "() if is_dropped else former_part", "former_part", (TEST_FORMER,)),
     Mutant("what earlier windows founded unknown", SIMILAR_KEYS, "present = [*noted, *(", "present = [*(", (TEST_SIMILAR_KEYS,)),
     Mutant("one user's things another's", SIMILAR_KEYS, "place.user if belongs_to_user else None", "None", (TEST_SIMILAR_KEYS,)),
     Mutant(
@@ -867,9 +869,9 @@ MUTANTS: Final = (
         "contribution.entity_key",
         (TEST_ERASED_ENTITIES,),
     ),
-    Mutant("what comes of an erasure names the user", "streams/stages/entities/erasing.py", '"user": None, ', "", (TEST_ERASED_ENTITIES,)),
+    Mutant("outputs of an erasure name the user", "streams/stages/entities/erasing.py", '"user": None, ', "", (TEST_ERASED_ENTITIES,)),
     Mutant(
-        "what comes of an erasure taken for one",
+        "outputs of an erasure taken for an erasure",
         "streams/stages/entities/erasing.py",
         '"cause": "extraction", ',
         "",

@@ -33,7 +33,7 @@ def told(position: int, op: str = "apply", *, of: int | None = None) -> Contribu
 
 
 def answer(covered: int) -> Contribution:
-    """What a model made of all statements up to a position."""
+    """A model's answer about all statements up to a position."""
     driver = driver_of(TYPE.properties[0], TYPE)
     assert driver is not None
     assert isinstance(driver.operator, MergedText)

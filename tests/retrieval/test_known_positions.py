@@ -1,4 +1,4 @@
-"""What a query service knows of how far the store has come: how old that may be, and what a recall at positions rests on."""
+"""The store's position as a query service knows it: its highest age, and its use by a recall at positions."""
 
 import pytest
 

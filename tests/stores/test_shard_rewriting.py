@@ -1,4 +1,4 @@
-"""What is deleted leaves the files of a shard while it is in use, and nothing else does."""
+"""Compaction removes deleted points, and nothing else, from the files of a shard in use."""
 
 import asyncio
 import random
@@ -66,7 +66,7 @@ def rewrite(shard: Shard) -> None:
 
 
 def told(folder: Path) -> list[str]:
-    """The files that tell the secret."""
+    """The files with the secret."""
     found = []
     for each in folder.rglob("*"):
         with suppress(FileNotFoundError, IsADirectoryError):  # an owner may remove it meanwhile
@@ -213,7 +213,7 @@ def test_a_drop_behind_the_change_removes_nothing_new(shard: Shard, tmp_path: Pa
     while b"shard-2" not in (tmp_path / "data" / "engine.json").read_bytes():
         next(steps)
     for _ in range(5):
-        next(steps)  # the folder of before is half removed
+        next(steps)  # the old folder is half removed
 
     shard.drop()
     shard.prepare(MODEL, DIMENSION, LATE_DIMENSION)
@@ -279,7 +279,7 @@ def test_what_is_replaced_meanwhile_is_waste(shard: Shard) -> None:
 
 @pytest.fixture
 async def store(shard: Shard) -> AsyncIterator[EdgeStore]:
-    """A client of an owner that writes its shard anew at once."""
+    """A client of an owner that compacts its shard at once."""
     with tempfile.TemporaryDirectory() as short:
         path, stopping = Path(short) / "edge.sock", asyncio.Event()
         serving = asyncio.create_task(

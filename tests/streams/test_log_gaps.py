@@ -182,7 +182,7 @@ async def test_retention_during_an_outage_is_named(settings: Settings) -> None:
 
 
 async def test_a_cut_log_stops_until_accepted(settings: Settings) -> None:
-    """The log ends before what was handled: what is written there now would be passed over, and once it has grown, unnoticed."""
+    """The log ends before the committed offset: new records would be skipped, and once it has grown, without a notice."""
     await _produce(settings, 18, partition=0, size=10)
     source = TopicPartition(settings.topic("merges"), 0)
     group = STAGES["merging"].group(settings.kafka.topic_prefix)

@@ -1,4 +1,4 @@
-"""Records that kill their process are found, and nobody else is put aside for them, however processes die."""
+"""The crash journal finds records that kill their process, and dead-letters no other record, however processes die."""
 
 import asyncio
 import random
@@ -28,7 +28,7 @@ class ProcessDiedError(Exception):
 
 @dataclass
 class Partitions:
-    """What lasts: the logs' lengths, what is committed, handled and put aside, and the claims."""
+    """The durable state: the logs' lengths, the committed, handled and dead-lettered records, and the claims."""
 
     deadly: Collection[tuple[int, int]]
     maximum_crashes: int
@@ -36,7 +36,7 @@ class Partitions:
     done: list[tuple[int, int]] = field(default_factory=list)
     letters: list[tuple[int, int]] = field(default_factory=list)
     left: dict[int, list[Claim]] = field(default_factory=dict)
-    """What the last process of each worker has left."""
+    """The journals that the last process of each worker has left."""
     deaths: int = 0
 
     async def run_process(self, seed: int, *, worker: int = 0, partitions: Collection[int] = (0, 1, 2)) -> None:
@@ -56,7 +56,7 @@ class Partitions:
             await asyncio.gather(*working, return_exceptions=True)
 
     def assert_exact(self) -> None:
-        """The deadly records are put aside, and every other has been handled once."""
+        """The deadly records are dead letters, and every other record has been handled once."""
         assert sorted(self.letters) == sorted(self.deadly)
         everything = [(partition, offset) for partition in self.committed for offset in range(SPAN)]
         assert sorted([*self.done, *self.letters]) == everything
@@ -198,7 +198,7 @@ async def test_a_lost_worker_keeps_its_claims(end: type[BaseException] | None) -
 
 
 async def test_a_lost_worker_begins_nothing_more() -> None:
-    """What waits until the suspect has been alone must not be found beside it."""
+    """A record that waits until the suspect has run alone must not run with it."""
     lost = asyncio.Event()
     claims, store = claims_after([Claim(0, 7, 7, crashes=1), Claim(0, 7, 7)], is_lost=lost.is_set)
     begun: list[int] = []

@@ -1,4 +1,4 @@
-"""What the drivers claim, and what they do with suspects: in order, and by key."""
+"""The drivers' claims, and their handling of suspects: in order, and by key."""
 
 import asyncio
 from typing import NoReturn
@@ -11,7 +11,7 @@ from tests.streams.harness import until
 
 
 def suspected(first: int, last: int, crashes: int) -> list[Claim]:
-    """What a process leaves that died at records, after others of them."""
+    """The claims of a process that died at records, after others of them."""
     return [Claim(0, first, last, crashes - 1), Claim(0, first, last)] if crashes > 1 else [Claim(0, first, last)]
 
 

@@ -1,4 +1,4 @@
-"""What is written beside a group's offset, and read again."""
+"""The metadata of a group's offset, written and read."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Who is named as what holds a partition."""
+"""The record that is reported as blocking a partition."""
 
 from memory.keys import encode_key
 from runtime.kafka import TopicPartition

@@ -1,4 +1,4 @@
-"""What a local table leaves on the disk beside its rows, and what becomes of one whose files are damaged."""
+"""A local table's files on the disk, and a table whose files are damaged."""
 
 import os
 import threading

@@ -71,7 +71,7 @@ def group(settings: KafkaSettings) -> str:
 
 
 async def commit(writer: Checkpointer, settings: KafkaSettings, number: int) -> int:
-    """A batch of one record: its output, its row, and the offset behind it."""
+    """A batch of one record: its output, its row, and the offset after it."""
     output = OutgoingRecord(f"{settings.topic_prefix}outputs", b"k", b"%d" % number, partition=0)
     return await writer.commit([output], [StateChange(b"k", pack(number, b"%d" % number))], next_offset=number + 1)
 
@@ -115,7 +115,7 @@ async def test_a_fenced_writer_commits_nothing(new_writer: NewWriter, settings: 
 async def test_nothing_is_written_once_recovery_begins(
     new_writer: NewWriter, settings: KafkaSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A zombie that commits behind a recovery would be missing in the recovered table."""
+    """A commit of a stale worker after a recovery would be missing in the recovered table."""
     zombie, successor = new_writer("a"), new_writer("b")
     await zombie.initialize()
 
