@@ -9,9 +9,9 @@ OWNER: Final = "streams/engine/tasks/partition_task.py"
 BATCH: Final = "streams/engine/tasks/batch.py"
 RUNNER: Final = "streams/engine/tasks/batch_runner.py"
 COMMITTER: Final = "streams/engine/keyed/keyed_task.py"
-CLAIMS: Final = "streams/engine/failures/crash_journal.py"
+CRASH_JOURNAL: Final = "streams/engine/failures/crash_journal.py"
 FAIR_QUEUE: Final = "runtime/fair_queue.py"
-CLAIM_STORE: Final = "streams/engine/failures/claim_store.py"
+JOURNAL_STORE: Final = "streams/engine/failures/journal_store.py"
 SUSPECTS: Final = "streams/engine/failures/suspects.py"
 DRIVER: Final = "streams/engine/keyed/keyed_driver.py"
 PARKING: Final = "streams/engine/failures/deferral.py"
@@ -52,11 +52,11 @@ EVOLUTION: Final = "streams/stages/events/evolution.py"
 TEST_WRITER: Final = "tests/streams/engine/test_partition_writer.py"
 TEST_PROCESSOR: Final = "tests/streams/engine/test_partition_processor.py"
 TEST_KEYED: Final = "tests/streams/engine/test_keyed_driver.py"
-TEST_CLAIMS: Final = "tests/streams/engine/test_claims.py"
-TEST_CLAIMS_DRIVERS: Final = "tests/streams/engine/test_claims_in_drivers.py"
+TEST_CRASH_JOURNAL: Final = "tests/streams/engine/test_crash_journal.py"
+TEST_CRASH_JOURNAL_DRIVERS: Final = "tests/streams/engine/test_journal_in_drivers.py"
 TEST_COMMIT_ORDER: Final = "tests/streams/engine/test_commit_order.py"
 TEST_FAIR_QUEUE: Final = "tests/runtime/test_fair_queue.py"
-TEST_CLAIM_STORE: Final = "tests/streams/engine/test_claim_store.py"
+TEST_JOURNAL_STORE: Final = "tests/streams/engine/test_journal_store.py"
 TEST_PARKING: Final = "tests/streams/engine/test_parking.py"
 TEST_LOT: Final = "tests/streams/engine/test_parking_lot.py"
 TEST_STATE: Final = "tests/streams/engine/test_partition_state.py"
@@ -130,17 +130,17 @@ MUTANTS: Final = (
     ),
     Mutant(
         "handlers begun by a fenced worker",
-        CLAIMS,
+        CRASH_JOURNAL,
         "            if self._is_lost():\n",
         "            if False:\n",
-        (TEST_CLAIMS,),
+        (TEST_CRASH_JOURNAL,),
     ),
     Mutant(
-        "claims of a fenced worker freed",
-        CLAIMS,
+        "entries of a fenced worker freed",
+        CRASH_JOURNAL,
         "                is_kept = self._is_lost()\n",
         "                is_kept = False\n",
-        (TEST_CLAIMS,),
+        (TEST_CRASH_JOURNAL,),
     ),
     # The one writer of a partition.
     Mutant(
@@ -409,28 +409,32 @@ MUTANTS: Final = (
     ),
     # Records that kill their worker.
     Mutant(
-        "nothing claimed",
-        CLAIMS,
-        "            slot = self._store.put(claim)\n",
-        "            slot = self._store.put(Claim(partition, -1, -1))\n",
-        (TEST_CLAIMS,),
+        "nothing journaled",
+        CRASH_JOURNAL,
+        "            slot = self._store.put(entry)\n",
+        "            slot = self._store.put(JournalEntry(partition, -1, -1))\n",
+        (TEST_CRASH_JOURNAL,),
     ),
-    Mutant("suspects handled together", CLAIMS, "max(1, self._maximum_crashes - 1)", "self._maximum_crashes", (TEST_CLAIMS,)),
+    Mutant("suspects handled together", CRASH_JOURNAL, "max(1, self._maximum_crashes - 1)", "self._maximum_crashes", (TEST_CRASH_JOURNAL,)),
     Mutant(
-        "neighbours of the deadly record dead-lettered", CLAIMS, "suspect.was_alone and suspect.crashes", "suspect.crashes", (TEST_CLAIMS,)
+        "neighbours of the deadly record dead-lettered",
+        CRASH_JOURNAL,
+        "suspect.was_alone and suspect.crashes",
+        "suspect.crashes",
+        (TEST_CRASH_JOURNAL,),
     ),
-    Mutant("harmless suspects kept", CLAIMS, "            self._clear(claim)\n", "            pass\n", (TEST_CLAIMS,)),
+    Mutant("harmless suspects kept", CRASH_JOURNAL, "            self._clear(entry)\n", "            pass\n", (TEST_CRASH_JOURNAL,)),
     Mutant(
         "committed suspects kept",
         OWNER,
         "            self._context.journal.on_committed(self._partition, self._next_offset)\n",
         "            pass\n",
-        (TEST_CLAIMS_DRIVERS,),
+        (TEST_CRASH_JOURNAL_DRIVERS,),
     ),
-    Mutant("crash not counted", SUSPECTS, "before.crashes + 1, was_alone", "max(1, before.crashes), was_alone", (TEST_CLAIMS,)),
-    Mutant("suspects in a batch", PROCESSOR, "            if is_alone:\n                break\n", "", (TEST_CLAIMS_DRIVERS,)),
-    Mutant("claims of another group taken", CLAIM_STORE, "or (owner and owner != [self._owner])", "", (TEST_CLAIM_STORE,)),
-    Mutant("claims need free disk space", CLAIM_STORE, "(_RESERVED_BYTES,)", "(1,)", (TEST_CLAIM_STORE,)),
+    Mutant("crash not counted", SUSPECTS, "before.crashes + 1, was_alone", "max(1, before.crashes), was_alone", (TEST_CRASH_JOURNAL,)),
+    Mutant("suspects in a batch", PROCESSOR, "            if is_alone:\n                break\n", "", (TEST_CRASH_JOURNAL_DRIVERS,)),
+    Mutant("entries of another group taken", JOURNAL_STORE, "or (owner and owner != [self._owner])", "", (TEST_JOURNAL_STORE,)),
+    Mutant("entries need free disk space", JOURNAL_STORE, "(_RESERVED_BYTES,)", "(1,)", (TEST_JOURNAL_STORE,)),
     # Steps of a commit, and the end of a task.
     Mutant("erasing step leaves no mark", OWNER, "            compaction.announce()\n", "            pass\n", (TEST_COMMIT_ORDER,)),
     Mutant("erased rows not compacted", OWNER, "            compaction.request()\n", "            pass\n", (TEST_COMMIT_ORDER,)),

@@ -172,7 +172,7 @@ class ExtractionHandler:
         return keeps_nothing(window, limits_at(tenant.retention, self._clock.now()), schema.type_names)
 
     async def _extracted(self, window: Window, record: ConsumedRecord) -> list[OutgoingRecord]:
-        """Extracts a window. Once its user is erased, which a long call may outlast, the stage calls no model and writes nothing to Redis."""
+        """Extracts a window. Once its user is erased, which a long call may outlast, it calls no model and writes nothing to Redis."""
 
         def may_note() -> bool:
             return not self._is_erased(window, record)

@@ -11,14 +11,14 @@ from typing import Any
 from runtime.clocks import ManualClock
 from runtime.kafka import OutgoingRecord
 from runtime.metrics import Metrics
-from streams.engine.failures.suspects import Claim
+from streams.engine.failures.suspects import JournalEntry
 from streams.engine.records import ConsumedRecord
 from streams.engine.state.partition_state import PartitionState
 from streams.engine.tasks.batch import Batch, BatchHandler
 from streams.engine.tasks.ordered_task import OrderedTask
 from streams.errors import PoisonRecordError, TransientError
 from tests.streams.engine.doubles import LETTERS, ScriptedLog
-from tests.streams.harness import PausedPartitions, claims_after, delivered, stage_context, until
+from tests.streams.harness import PausedPartitions, delivered, journal_after, stage_context, until
 
 GENERATION = 3
 
@@ -104,9 +104,9 @@ class ProcessorHarness:
     """A partition processor and all that it touches."""
 
     def __init__(
-        self, log: ScriptedLog | None = None, left: Iterable[Claim] = (), *, max_queued: int = 100, max_queued_bytes: int = 1_000_000
+        self, log: ScriptedLog | None = None, left: Iterable[JournalEntry] = (), *, max_queued: int = 100, max_queued_bytes: int = 1_000_000
     ) -> None:
-        journal, self.claims = claims_after(left)
+        journal, self.entries = journal_after(left)
         self.log = ScriptedLog() if log is None else log
         self.writer = self.log.writer()
         self.behaviour = Behaviour()
@@ -157,7 +157,7 @@ class ProcessorHarness:
 
 @asynccontextmanager
 async def processor_harness(
-    log: ScriptedLog | None = None, left: Iterable[Claim] = (), *, max_queued: int = 100, max_queued_bytes: int = 1_000_000
+    log: ScriptedLog | None = None, left: Iterable[JournalEntry] = (), *, max_queued: int = 100, max_queued_bytes: int = 1_000_000
 ) -> AsyncIterator[ProcessorHarness]:
     harness = ProcessorHarness(log, left, max_queued=max_queued, max_queued_bytes=max_queued_bytes)
     try:

@@ -11,39 +11,39 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streams.engine.failures.crash_journal import CrashJournal
-from streams.engine.failures.suspects import Claim, after_end, without
+from streams.engine.failures.suspects import JournalEntry, after_end, without
 from streams.errors import PoisonRecordError
-from tests.streams.harness import ClaimsInMemory, claims_after, until
+from tests.streams.harness import JournalInMemory, journal_after, until
 
 SPAN = 12
 
 
 class ProcessDiedError(Exception):
-    """The process is gone, and with it everything but what it had claimed."""
+    """The process is gone, and with it everything but its journal."""
 
-    def __init__(self, left: list[Claim]) -> None:
+    def __init__(self, left: list[JournalEntry]) -> None:
         super().__init__()
         self.left = left
 
 
 @dataclass
 class Partitions:
-    """The durable state: the logs' lengths, the committed, handled and dead-lettered records, and the claims."""
+    """The durable state: the logs' lengths, the committed, handled and dead-lettered records, and the entries."""
 
     deadly: Collection[tuple[int, int]]
     maximum_crashes: int
     committed: dict[int, int] = field(default_factory=lambda: {0: 0, 1: 0, 2: 0})
     done: list[tuple[int, int]] = field(default_factory=list)
     letters: list[tuple[int, int]] = field(default_factory=list)
-    left: dict[int, list[Claim]] = field(default_factory=dict)
+    left: dict[int, list[JournalEntry]] = field(default_factory=dict)
     """The journals that the last process of each worker has left."""
     deaths: int = 0
 
     async def run_process(self, seed: int, *, worker: int = 0, partitions: Collection[int] = (0, 1, 2)) -> None:
         """One process of a worker, from its start until it dies or has done everything in the partitions that it has."""
-        claims, store = claims_after(self.left.get(worker, ()), maximum_crashes=self.maximum_crashes)
+        entries, store = journal_after(self.left.get(worker, ()), maximum_crashes=self.maximum_crashes)
         chance = random.Random(seed)
-        working = [asyncio.create_task(self._work(partition, claims, store, chance)) for partition in partitions]
+        working = [asyncio.create_task(self._work(partition, entries, store, chance)) for partition in partitions]
         try:
             await asyncio.gather(*working)
             self.left[worker] = list(store.slots.values())
@@ -61,16 +61,16 @@ class Partitions:
         everything = [(partition, offset) for partition in self.committed for offset in range(SPAN)]
         assert sorted([*self.done, *self.letters]) == everything
 
-    async def _work(self, partition: int, claims: CrashJournal, store: ClaimsInMemory, chance: random.Random) -> None:
-        claims.on_committed(partition, self.committed[partition])
+    async def _work(self, partition: int, entries: CrashJournal, store: JournalInMemory, chance: random.Random) -> None:
+        entries.on_committed(partition, self.committed[partition])
         while (first := self.committed[partition]) < SPAN:
             batch = range(first, min(SPAN, first + chance.randint(1, 5)))
-            alone = [offset for offset in batch if claims.must_be_alone(partition, offset)]
+            alone = [offset for offset in batch if entries.must_be_alone(partition, offset)]
             if alone:
                 batch = range(first, first + 1) if alone[0] == first else range(first, alone[0])
             try:
-                claims.reject_poison(partition, first)
-                async with claims.held(partition, batch[0], batch[-1]):
+                entries.reject_poison(partition, first)
+                async with entries.held(partition, batch[0], batch[-1]):
                     for offset in batch:
                         for _ in range(chance.randint(0, 3)):
                             await asyncio.sleep(0)
@@ -80,7 +80,7 @@ class Partitions:
             except PoisonRecordError:
                 self.letters.append((partition, first))
             self.committed[partition] = batch[-1] + 1
-            claims.on_committed(partition, batch[-1] + 1)
+            entries.on_committed(partition, batch[-1] + 1)
 
 
 @given(
@@ -118,44 +118,45 @@ def test_a_partition_that_wanders_kills_a_bounded_number(
 
 @given(st.lists(st.tuples(st.integers(0, 1), st.integers(0, 9), st.integers(0, 4), st.integers(0, 3)), max_size=8))
 def test_each_record_counts_the_crashes_it_was_held_in(drawn: list[tuple[int, int, int, int]]) -> None:
-    left = [Claim(partition, first, first + more, crashes) for partition, first, more, crashes in drawn]
+    left = [JournalEntry(partition, first, first + more, crashes) for partition, first, more, crashes in drawn]
     suspects = after_end(left)
     for partition in (0, 1):
         for offset in range(15):
-            covering = [claim.crashes for claim in left if claim.covers(partition, offset)]
+            covering = [entry.crashes for entry in left if entry.covers(partition, offset)]
             expected = [max(covering) + (0 in covering)] if covering else []
             assert [suspect.crashes for suspect in suspects if suspect.covers(partition, offset)] == expected
 
 
 @given(st.integers(0, 9), st.integers(0, 9), st.integers(0, 9), st.integers(0, 9))
 def test_clearing_leaves_exactly_the_others(first: int, more: int, cleared_first: int, cleared_more: int) -> None:
-    suspects = [Claim(0, first, first + more, 2, was_alone=True), Claim(1, first, first + more, 1)]
-    cleared = Claim(0, cleared_first, cleared_first + cleared_more)
+    suspects = [JournalEntry(0, first, first + more, 2, was_alone=True), JournalEntry(1, first, first + more, 1)]
+    cleared = JournalEntry(0, cleared_first, cleared_first + cleared_more)
     left = without(suspects, cleared)
     assert _offsets(left, 0) == _offsets(suspects, 0) - _offsets([cleared], 0)
     assert _offsets(left, 1) == _offsets(suspects, 1)
-    assert all((claim.crashes, claim.was_alone) == (2, True) for claim in left if claim.partition == 0)
+    assert all((entry.crashes, entry.was_alone) == (2, True) for entry in left if entry.partition == 0)
 
 
-def test_a_process_without_claims_died_of_no_record() -> None:
-    suspects = [Claim(0, 5, 5, 2, was_alone=True), Claim(1, 1, 3, 1)]
+def test_a_process_without_entries_died_of_no_record() -> None:
+    suspects = [JournalEntry(0, 5, 5, 2, was_alone=True), JournalEntry(1, 1, 3, 1)]
     assert after_end(suspects) == suspects
 
 
 @pytest.mark.parametrize(
-    ("held", "was_alone"), [([Claim(0, 5, 5)], True), ([Claim(0, 5, 6)], False), ([Claim(0, 5, 5), Claim(1, 1, 1)], False)]
+    ("held", "was_alone"),
+    [([JournalEntry(0, 5, 5)], True), ([JournalEntry(0, 5, 6)], False), ([JournalEntry(0, 5, 5), JournalEntry(1, 1, 1)], False)],
 )
-def test_only_one_record_alone_can_be_guilty(held: Sequence[Claim], was_alone: bool) -> None:
+def test_only_one_record_alone_can_be_guilty(held: Sequence[JournalEntry], was_alone: bool) -> None:
     assert {suspect.was_alone for suspect in after_end(held)} == {was_alone}
 
 
 async def test_a_suspect_waits_until_it_is_alone() -> None:
-    claims, store = claims_after([Claim(0, 7, 7, crashes=1), Claim(0, 7, 7)])
+    entries, store = journal_after([JournalEntry(0, 7, 7, crashes=1), JournalEntry(0, 7, 7)])
     running: list[int] = []
     gates = {offset: asyncio.Event() for offset in (6, 7, 8)}
 
     async def handle(offset: int) -> None:
-        async with claims.held(0, offset, offset):
+        async with entries.held(0, offset, offset):
             running.append(offset)
             await gates[offset].wait()
             running.remove(offset)
@@ -166,7 +167,7 @@ async def test_a_suspect_waits_until_it_is_alone() -> None:
         await until(lambda: running == [6])
         gates[6].set()
         await until(lambda: running == [7])
-        assert [claim for claim in store.slots.values() if not claim.crashes] == [Claim(0, 7, 7)]
+        assert [entry for entry in store.slots.values() if not entry.crashes] == [JournalEntry(0, 7, 7)]
         gates[7].set()
         await until(lambda: running == [8])
         gates[8].set()
@@ -174,37 +175,37 @@ async def test_a_suspect_waits_until_it_is_alone() -> None:
 
 
 @pytest.mark.parametrize("end", [None, asyncio.CancelledError, ZeroDivisionError])
-async def test_a_lost_worker_keeps_its_claims(end: type[BaseException] | None) -> None:
+async def test_a_lost_worker_keeps_its_entries(end: type[BaseException] | None) -> None:
     """Its handler may return, or be cancelled, once its loop runs again: the next process has to know what was at work."""
     lost = asyncio.Event()
-    left: list[Claim] = []
+    left: list[JournalEntry] = []
     for crash in range(3):
-        claims, store = claims_after(left, is_lost=lost.is_set)
-        claims.reject_poison(0, 7)
+        entries, store = journal_after(left, is_lost=lost.is_set)
+        entries.reject_poison(0, 7)
         lost.clear()
-        async with claims.held(0, 6, 6):
+        async with entries.held(0, 6, 6):
             pass
         with suppress(asyncio.CancelledError, ZeroDivisionError):
-            async with claims.held(0, 7, 7):
+            async with entries.held(0, 7, 7):
                 lost.set()
                 if end is not None:
                     raise end
         left = list(store.slots.values())
-        assert Claim(0, 7, 7) in left, f"crash {crash}"
-    claims, _ = claims_after(left)
+        assert JournalEntry(0, 7, 7) in left, f"crash {crash}"
+    entries, _ = journal_after(left)
     with pytest.raises(PoisonRecordError, match="3 times"):
-        claims.reject_poison(0, 7)
-    claims.reject_poison(0, 6)
+        entries.reject_poison(0, 7)
+    entries.reject_poison(0, 6)
 
 
 async def test_a_lost_worker_begins_nothing_more() -> None:
     """A record that waits until the suspect has run alone must not run with it."""
     lost = asyncio.Event()
-    claims, store = claims_after([Claim(0, 7, 7, crashes=1), Claim(0, 7, 7)], is_lost=lost.is_set)
+    entries, store = journal_after([JournalEntry(0, 7, 7, crashes=1), JournalEntry(0, 7, 7)], is_lost=lost.is_set)
     begun: list[int] = []
 
     async def handle(offset: int) -> None:
-        async with claims.held(0, offset, offset):
+        async with entries.held(0, offset, offset):
             begun.append(offset)
             if offset == 7:
                 await asyncio.sleep(0)
@@ -218,41 +219,41 @@ async def test_a_lost_worker_begins_nothing_more() -> None:
         each.cancel()
     await asyncio.gather(*handling, return_exceptions=True)
     assert begun == [7]
-    assert after_end(list(store.slots.values())) == [Claim(0, 7, 7, 3, was_alone=True)]
+    assert after_end(list(store.slots.values())) == [JournalEntry(0, 7, 7, 3, was_alone=True)]
 
 
 async def test_what_fails_without_dying_stays_suspect() -> None:
-    claims, store = claims_after([Claim(0, 7, 7, crashes=1), Claim(0, 7, 7)])
+    entries, store = journal_after([JournalEntry(0, 7, 7, crashes=1), JournalEntry(0, 7, 7)])
     with pytest.raises(ZeroDivisionError):
-        async with claims.held(0, 7, 7):
+        async with entries.held(0, 7, 7):
             raise ZeroDivisionError
-    assert _left(store) == [Claim(0, 7, 7, 2, was_alone=True)]
-    async with claims.held(0, 7, 7):
+    assert _left(store) == [JournalEntry(0, 7, 7, 2, was_alone=True)]
+    async with entries.held(0, 7, 7):
         assert len(store.slots) == 2
     assert _left(store) == []
 
 
 async def test_another_partitions_suspects_are_kept() -> None:
     """Its partition may come back to this worker, and would be begun with all its records at once."""
-    suspects = [Claim(3, 10, 12, 2)]
-    claims, store = claims_after(suspects)
-    claims.on_committed(0, 1_000)
-    claims.on_committed(3, 11)
-    async with claims.held(0, 11, 11):
-        assert Claim(0, 11, 11) in store.slots.values()
-    assert _left(store) == [Claim(3, 11, 12, 2)]
-    assert claims.must_be_alone(3, 12)
-    assert not claims.must_be_alone(0, 12)
+    suspects = [JournalEntry(3, 10, 12, 2)]
+    entries, store = journal_after(suspects)
+    entries.on_committed(0, 1_000)
+    entries.on_committed(3, 11)
+    async with entries.held(0, 11, 11):
+        assert JournalEntry(0, 11, 11) in store.slots.values()
+    assert _left(store) == [JournalEntry(3, 11, 12, 2)]
+    assert entries.must_be_alone(3, 12)
+    assert not entries.must_be_alone(0, 12)
 
 
 def test_at_least_one_crash_is_allowed() -> None:
     with pytest.raises(ValueError, match="maximum_crashes"):
-        claims_after(maximum_crashes=0)
+        journal_after(maximum_crashes=0)
 
 
-def _left(store: ClaimsInMemory) -> list[Claim]:
+def _left(store: JournalInMemory) -> list[JournalEntry]:
     return list(store.slots.values())
 
 
-def _offsets(claims: Iterable[Claim], partition: int) -> set[int]:
-    return {offset for claim in claims if claim.partition == partition for offset in range(claim.first, claim.last + 1)}
+def _offsets(entries: Iterable[JournalEntry], partition: int) -> set[int]:
+    return {offset for entry in entries if entry.partition == partition for offset in range(entry.first, entry.last + 1)}

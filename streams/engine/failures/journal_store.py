@@ -1,7 +1,7 @@
-"""Claims and suspects of one worker in an SQLite database that survives the process, however it ends.
+"""Entries and suspects of one worker in an SQLite database that survives the process, however it ends.
 
 Each change is one transaction in SQLite's write-ahead log, in the page cache: a kill loses nothing. There is no ``fsync``, because after a
-power failure no record is suspected. If that damages the database, the next worker starts without claims.
+power failure no record is suspected. If that damages the database, the next worker starts without entries.
 """
 
 import sqlite3
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from runtime.logs import logger
-from streams.engine.failures.suspects import Claim
+from streams.engine.failures.suspects import JournalEntry
 from streams.errors import LocalTableError
 
 _log = logger(__name__)
@@ -20,7 +20,7 @@ _DAMAGE: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 _WAL_PAGES: Final = 16
 """Pages of the write-ahead log at which SQLite moves them to the database."""
 _RESERVED_BYTES: Final = 24 * 1024
-"""Space that both files have from the start, more than they use. A claim might else be written to a full disk and not be removed: the
+"""Space that both files have from the start, more than they use. An entry might else be written to a full disk and not be removed: the
 next workers would suspect its records, and finally reject them."""
 _SCHEMA: Final = f"""
 PRAGMA locking_mode = EXCLUSIVE;
@@ -29,7 +29,7 @@ PRAGMA journal_mode = WAL;
 PRAGMA synchronous = OFF;
 PRAGMA wal_autocheckpoint = {_WAL_PAGES};
 CREATE TABLE IF NOT EXISTS owner (consumer_group TEXT NOT NULL, topic TEXT NOT NULL) STRICT;
-CREATE TABLE IF NOT EXISTS claims (
+CREATE TABLE IF NOT EXISTS entries (
     slot INTEGER PRIMARY KEY,
     partition INTEGER NOT NULL CHECK (partition >= 0),
     first INTEGER NOT NULL CHECK (first >= 0),
@@ -41,8 +41,8 @@ CREATE TABLE IF NOT EXISTS reserved (bytes BLOB) STRICT;
 """
 
 
-class ClaimStore:
-    """A worker's database. It has the claims that the previous worker left, until :meth:`replace`.
+class JournalStore:
+    """A worker's database. It has the entries that the previous worker left, until :meth:`replace`.
 
     A database of another group or topic, or a damaged file, is logged and emptied.
 
@@ -69,39 +69,39 @@ class ClaimStore:
                     each.unlink(missing_ok=True)
                 self._database = self._open()
 
-    def claims(self) -> list[Claim]:
-        """All claims, in the order in which they were written."""
+    def entries(self) -> list[JournalEntry]:
+        """All entries, in the order in which they were written."""
         with self._faults():
-            rows = self._database.execute("SELECT partition, first, last, crashes, was_alone FROM claims ORDER BY slot").fetchall()
-        return [Claim(partition, first, last, crashes, bool(was_alone)) for partition, first, last, crashes, was_alone in rows]
+            rows = self._database.execute("SELECT partition, first, last, crashes, was_alone FROM entries ORDER BY slot").fetchall()
+        return [JournalEntry(partition, first, last, crashes, bool(was_alone)) for partition, first, last, crashes, was_alone in rows]
 
-    def replace(self, claims: Iterable[Claim]) -> dict[int, Claim]:
-        """Replaces all claims in one transaction; returns the new ones by slot.
+    def replace(self, entries: Iterable[JournalEntry]) -> dict[int, JournalEntry]:
+        """Replaces all entries in one transaction; returns the new ones by slot.
 
         Raises:
             LocalTableError: The file cannot be written.
         """
         with self._faults(), self._transaction():
-            self._database.execute("DELETE FROM claims")
-            return {self._insert(claim): claim for claim in claims}
+            self._database.execute("DELETE FROM entries")
+            return {self._insert(entry): entry for entry in entries}
 
-    def put(self, claim: Claim) -> int:
-        """Writes a claim; returns its slot.
+    def put(self, entry: JournalEntry) -> int:
+        """Writes an entry; returns its slot.
 
         Raises:
             LocalTableError: The file cannot be written.
         """
         with self._faults():
-            return self._insert(claim)
+            return self._insert(entry)
 
     def free(self, slot: int) -> None:
-        """Removes a slot's claim.
+        """Removes a slot's entry.
 
         Raises:
             LocalTableError: The file cannot be written.
         """
         with self._faults():
-            self._database.execute("DELETE FROM claims WHERE slot = ?", (slot,))
+            self._database.execute("DELETE FROM entries WHERE slot = ?", (slot,))
 
     def close(self) -> None:
         """Closes the database and keeps its content."""
@@ -122,7 +122,7 @@ class ClaimStore:
         owner = database.execute("SELECT consumer_group, topic FROM owner").fetchall()
         if check != "ok" or (owner and owner != [self._owner]):
             self._log_ignored("damaged" if check != "ok" else f"written for the group and topic {owner}")
-            database.execute("DELETE FROM claims")
+            database.execute("DELETE FROM entries")
         database.executescript("DELETE FROM owner; DELETE FROM reserved")
         database.execute("INSERT INTO owner VALUES (?, ?)", self._owner)
         database.execute("INSERT INTO reserved VALUES (zeroblob(?))", (_RESERVED_BYTES,))
@@ -134,14 +134,14 @@ class ClaimStore:
         with self._database:
             yield
 
-    def _insert(self, claim: Claim) -> int:
-        row = (claim.partition, claim.first, claim.last, claim.crashes, claim.was_alone)
-        inserted = self._database.execute("INSERT INTO claims VALUES (NULL, ?, ?, ?, ?, ?)", row)
+    def _insert(self, entry: JournalEntry) -> int:
+        row = (entry.partition, entry.first, entry.last, entry.crashes, entry.was_alone)
+        inserted = self._database.execute("INSERT INTO entries VALUES (NULL, ?, ?, ?, ?, ?)", row)
         assert inserted.lastrowid is not None
         return inserted.lastrowid
 
     def _log_ignored(self, problem: str) -> None:
-        _log.warning("claims_ignored", path=str(self._path), error=problem)
+        _log.warning("crash_journal_ignored", path=str(self._path), error=problem)
 
     @contextmanager
     def _faults(self) -> Iterator[None]:
