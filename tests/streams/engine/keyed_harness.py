@@ -1,4 +1,4 @@
-"""A keyed driver, its handler and its logs; the broker's part is scripted, to fail on cue."""
+"""A keyed driver, its handler and its logs; the broker's part is scripted, to fail when a test says so."""
 
 import asyncio
 from collections import defaultdict

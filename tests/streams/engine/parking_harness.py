@@ -1,4 +1,4 @@
-"""Workers of one partition whose handler refuses tenants without a budget, on a log that fails on cue."""
+"""Workers of one partition whose handler refuses tenants without a budget, on a log that fails when a test says so."""
 
 import asyncio
 from collections import defaultdict

@@ -7,7 +7,7 @@ from streams.engine.failures import data_loss_hold as gap_stop
 from streams.engine.failures.data_loss import DataLoss, LogGapError
 from streams.engine.failures.data_loss_hold import DataLossHold
 from tests.streams.engine.doubles import ScriptedLog
-from tests.streams.engine.processor_harness import processor_harness
+from tests.streams.engine.ordered_harness import ordered_harness
 from tests.streams.harness import PausedPartitions, stage_context, until
 
 SOURCE = TopicPartition("source", 0)
@@ -43,7 +43,7 @@ def test_an_end_before_the_offset_is_named() -> None:
 async def test_a_stopped_partition_takes_nothing_in(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gap_stop, "_POLL_S", 0.001)
     log = ScriptedLog(next_offset=3, gap=gap(3, 5, 10))
-    async with processor_harness(log) as harness:
+    async with ordered_harness(log) as harness:
         harness.processor.start()
         await until(lambda: harness.processor.data_loss == log.gap)
         harness.put(*(harness.record(offset) for offset in range(5, 8)))
@@ -76,7 +76,7 @@ async def test_stranded_partitions_are_checked_once_idle() -> None:
 
 async def test_a_revoked_partition_is_not_left_paused() -> None:
     log = ScriptedLog(next_offset=3, gap=gap(3, 5, 10))
-    async with processor_harness(log) as harness:
+    async with ordered_harness(log) as harness:
         paused = harness.paused
         harness.processor.start()
         await until(lambda: paused == {0})

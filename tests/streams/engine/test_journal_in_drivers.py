@@ -6,7 +6,7 @@ from typing import NoReturn
 from streams.engine.failures.suspects import JournalEntry
 from streams.errors import LocalTableError, TransientError
 from tests.streams.engine.keyed_harness import driver_harness, failing, reasons
-from tests.streams.engine.processor_harness import processor_harness
+from tests.streams.engine.ordered_harness import ordered_harness
 from tests.streams.harness import until
 
 
@@ -16,7 +16,7 @@ def suspected(first: int, last: int, crashes: int) -> list[JournalEntry]:
 
 
 async def test_a_batch_has_an_entry_while_it_is_handled() -> None:
-    async with processor_harness() as harness:
+    async with ordered_harness() as harness:
         journaled: list[list[JournalEntry]] = []
         harness.behaviour.at_handling = lambda: journaled.append(list(harness.entries.slots.values()))
         harness.behaviour.transient_failures = 1
@@ -28,7 +28,7 @@ async def test_a_batch_has_an_entry_while_it_is_handled() -> None:
 
 
 async def test_there_is_no_entry_during_a_back_off() -> None:
-    async with processor_harness() as harness:
+    async with ordered_harness() as harness:
         harness.behaviour.transient_failures = 1_000_000
         harness.put(harness.record(0))
         harness.processor.start()
@@ -36,7 +36,7 @@ async def test_there_is_no_entry_during_a_back_off() -> None:
 
 
 async def test_a_batch_of_suspects_is_handled_one_by_one() -> None:
-    async with processor_harness(left=suspected(1, 3, crashes=2)) as harness:
+    async with ordered_harness(left=suspected(1, 3, crashes=2)) as harness:
         harness.put(*(harness.record(offset) for offset in range(7)))
         harness.processor.start()
         await harness.finished()
@@ -47,7 +47,7 @@ async def test_a_batch_of_suspects_is_handled_one_by_one() -> None:
 
 async def test_after_one_crash_a_batch_is_tried_whole() -> None:
     """Most processes die of nothing that a record did."""
-    async with processor_harness(left=suspected(0, 2, crashes=1)) as harness:
+    async with ordered_harness(left=suspected(0, 2, crashes=1)) as harness:
         harness.put(*(harness.record(offset) for offset in range(3)))
         harness.processor.start()
         await harness.finished()
@@ -56,7 +56,7 @@ async def test_after_one_crash_a_batch_is_tried_whole() -> None:
 
 
 async def test_a_guilty_record_is_put_aside_unhandled() -> None:
-    async with processor_harness(left=suspected(1, 1, crashes=3)) as harness:
+    async with ordered_harness(left=suspected(1, 1, crashes=3)) as harness:
         harness.put(*(harness.record(offset) for offset in range(3)))
         harness.processor.start()
         await harness.finished()
@@ -70,7 +70,7 @@ async def test_a_guilty_record_is_put_aside_unhandled() -> None:
 
 
 async def test_what_is_committed_is_no_suspect() -> None:
-    async with processor_harness(left=suspected(0, 5, crashes=2)) as harness:
+    async with ordered_harness(left=suspected(0, 5, crashes=2)) as harness:
         harness.log.next_offset = 5
         harness.processor.start()
         await until(lambda: harness.processor.is_recovered)
@@ -112,7 +112,7 @@ async def test_an_entry_that_cannot_be_written_blames_no_record() -> None:
     def full(_: JournalEntry) -> NoReturn:
         raise LocalTableError("no space left on device")
 
-    async with driver_harness() as by_key, processor_harness() as in_order:
+    async with driver_harness() as by_key, ordered_harness() as in_order:
         for entries in (by_key.entries, in_order.entries):
             entries.put = full  # type: ignore[method-assign,assignment]
         await by_key.put(0)

@@ -8,12 +8,12 @@ import pytest
 from runtime.kafka import OffsetAndTimestamp, OutgoingRecord
 from streams.errors import FencedError
 from tests.streams.engine.doubles import ScriptedLog
-from tests.streams.engine.processor_harness import processor_harness
+from tests.streams.engine.ordered_harness import ordered_harness
 from tests.streams.harness import until
 
 
 async def test_a_batch_is_one_transaction() -> None:
-    async with processor_harness() as harness:
+    async with ordered_harness() as harness:
         deliveries = [harness.record(offset) for offset in range(3)]
         harness.put(*deliveries)
         harness.processor.start()
@@ -27,7 +27,7 @@ async def test_a_batch_is_one_transaction() -> None:
 
 
 async def test_an_aborted_commit_is_made_again_once() -> None:
-    async with processor_harness() as harness:
+    async with ordered_harness() as harness:
         harness.log.aborted_commits = 4
         harness.put(harness.record(0), harness.record(1))
         harness.processor.start()
@@ -39,7 +39,7 @@ async def test_an_aborted_commit_is_made_again_once() -> None:
 
 
 async def test_a_commit_whose_answer_is_lost_counts_once() -> None:
-    async with processor_harness() as harness:
+    async with ordered_harness() as harness:
         harness.log.lost_answers = 1
         harness.put(*(harness.record(offset) for offset in range(4)))
         harness.processor.start()
@@ -51,11 +51,11 @@ async def test_a_commit_whose_answer_is_lost_counts_once() -> None:
 
 async def test_a_takeover_begins_where_the_log_has_come_to() -> None:
     log = ScriptedLog()
-    async with processor_harness(log) as before:
+    async with ordered_harness(log) as before:
         before.put(*(before.record(offset) for offset in range(3)))
         before.processor.start()
         await before.finished()
-    async with processor_harness(log) as harness:
+    async with ordered_harness(log) as harness:
         harness.put(*(harness.record(offset) for offset in range(5)))
         harness.processor.start()
         await harness.finished()
@@ -65,7 +65,7 @@ async def test_a_takeover_begins_where_the_log_has_come_to() -> None:
 
 
 async def test_a_takeover_that_fails_is_tried_again() -> None:
-    async with processor_harness() as harness:
+    async with ordered_harness() as harness:
         harness.log.refused_takeovers = 3
         harness.put(harness.record(0))
         harness.processor.start()
@@ -77,7 +77,7 @@ async def test_a_takeover_that_fails_is_tried_again() -> None:
 
 async def test_a_fenced_processor_breaks_and_writes_nothing() -> None:
     log = ScriptedLog()
-    async with processor_harness(log) as zombie, processor_harness(log) as successor:
+    async with ordered_harness(log) as zombie, ordered_harness(log) as successor:
         zombie.processor.start()
         await until(lambda: zombie.processor.is_recovered)
         successor.processor.start()
@@ -92,7 +92,7 @@ async def test_a_fenced_processor_breaks_and_writes_nothing() -> None:
 
 
 async def test_a_redelivered_record_is_handled_once() -> None:
-    async with processor_harness() as harness:
+    async with ordered_harness() as harness:
         harness.put(*(harness.record(offset) for offset in (0, 1, 0, 1, 2)))
         harness.processor.start()
         await harness.finished()
@@ -102,7 +102,7 @@ async def test_a_redelivered_record_is_handled_once() -> None:
 
 
 async def test_a_transient_failure_leaves_no_trace() -> None:
-    async with processor_harness() as harness:
+    async with ordered_harness() as harness:
         harness.behaviour.transient_failures = 5
         harness.put(harness.record(0), harness.record(1))
         harness.processor.start()
@@ -113,7 +113,7 @@ async def test_a_transient_failure_leaves_no_trace() -> None:
 
 
 async def test_poison_goes_untouched_to_the_dead_letters() -> None:
-    async with processor_harness() as harness:
+    async with ordered_harness() as harness:
         harness.put(harness.record(0), harness.record(1, b"poison"), harness.record(2))
         harness.processor.start()
         await harness.finished()
@@ -126,7 +126,7 @@ async def test_poison_goes_untouched_to_the_dead_letters() -> None:
 
 
 async def test_an_unexpected_error_isolates_its_record() -> None:
-    async with processor_harness() as harness:
+    async with ordered_harness() as harness:
         harness.put(harness.record(0), harness.record(1, b"bug"), harness.record(2))
         harness.processor.start()
         await harness.finished()
@@ -139,7 +139,7 @@ async def test_an_unexpected_error_isolates_its_record() -> None:
 
 
 async def test_an_output_that_kafka_refuses_isolates_its_record() -> None:
-    async with processor_harness() as harness:
+    async with ordered_harness() as harness:
         harness.log.too_large = b"2"
         harness.put(harness.record(0), harness.record(1), harness.record(2, key=b"other"))
         harness.processor.start()
@@ -150,7 +150,7 @@ async def test_an_output_that_kafka_refuses_isolates_its_record() -> None:
 
 
 async def test_a_refused_letter_is_made_smaller() -> None:
-    async with processor_harness() as harness:
+    async with ordered_harness() as harness:
         harness.log.largest_letter = 100_000
         harness.put(harness.record(0), harness.record(1, b"poison" + bytes(200_000)), harness.record(2))
         harness.processor.start()
@@ -162,7 +162,7 @@ async def test_a_refused_letter_is_made_smaller() -> None:
 
 
 async def test_a_letter_always_refused_is_waited_for() -> None:
-    async with processor_harness() as harness:
+    async with ordered_harness() as harness:
         harness.log.largest_letter = 1
         harness.put(harness.record(0, b"poison"), harness.record(1))
         harness.processor.start()
@@ -176,7 +176,7 @@ async def test_a_letter_always_refused_is_waited_for() -> None:
 
 
 async def test_a_dead_letter_is_counted_when_committed() -> None:
-    async with processor_harness() as harness:
+    async with ordered_harness() as harness:
         harness.log.aborted_commits = 3
         harness.behaviour.transient_failures = 2
         harness.put(harness.record(0), harness.record(1, b"poison"))
@@ -186,7 +186,7 @@ async def test_a_dead_letter_is_counted_when_committed() -> None:
 
 
 async def test_a_dead_letters_note_is_committed_with_it() -> None:
-    async with processor_harness() as harness:
+    async with ordered_harness() as harness:
         harness.put(harness.record(0, b"bug", key=b"noted"), harness.record(1, b"bug", key=b"half noted"))
         harness.processor.start()
         await harness.finished()
@@ -195,7 +195,7 @@ async def test_a_dead_letters_note_is_committed_with_it() -> None:
 
 
 async def test_a_refused_dead_letter_holds_its_record() -> None:
-    async with processor_harness() as harness:
+    async with ordered_harness() as harness:
         harness.log.aborted_commits = 3
         harness.put(harness.record(0, b"bug"))
         harness.processor.start()
@@ -205,7 +205,7 @@ async def test_a_refused_dead_letter_holds_its_record() -> None:
 
 
 async def test_a_processor_stopped_in_a_commit_has_committed_nothing() -> None:
-    async with processor_harness() as harness:
+    async with ordered_harness() as harness:
         harness.log.gate = asyncio.Event()
         harness.put(harness.record(0))
         harness.processor.start()
@@ -218,7 +218,7 @@ async def test_a_processor_stopped_in_a_commit_has_committed_nothing() -> None:
 
 
 async def test_after_the_generation_has_passed_nothing_is_written() -> None:
-    async with processor_harness() as harness:
+    async with ordered_harness() as harness:
         harness.processor.start()
         await until(lambda: harness.processor.is_recovered)
         harness.generation += 1
@@ -229,7 +229,7 @@ async def test_after_the_generation_has_passed_nothing_is_written() -> None:
 
 
 async def test_a_partition_is_paused_while_its_queue_is_full() -> None:
-    async with processor_harness(max_queued=4) as harness:
+    async with ordered_harness(max_queued=4) as harness:
         harness.put(*(harness.record(offset) for offset in range(3)))
         assert not harness.paused
         harness.put(*(harness.record(offset) for offset in range(3, 6)))
@@ -242,7 +242,7 @@ async def test_a_partition_is_paused_while_its_queue_is_full() -> None:
 
 
 async def test_a_quarter_of_free_queue_resumes_a_partition() -> None:
-    async with processor_harness(max_queued=8) as harness:
+    async with ordered_harness(max_queued=8) as harness:
         harness.put(*(harness.record(offset) for offset in range(8)))
         paused_at: list[tuple[int, bool]] = []
         harness.behaviour.at_handling = lambda: paused_at.append((harness.processor.backlog, bool(harness.paused)))
@@ -252,7 +252,7 @@ async def test_a_quarter_of_free_queue_resumes_a_partition() -> None:
 
 
 async def test_a_queue_of_large_records_is_full_by_bytes() -> None:
-    async with processor_harness(max_queued_bytes=1000) as harness:
+    async with ordered_harness(max_queued_bytes=1000) as harness:
         harness.put(harness.record(0, value=b"x" * 600))
         assert not harness.paused
         harness.put(harness.record(1, value=b"x" * 600))
@@ -267,7 +267,7 @@ async def test_a_queue_of_large_records_is_full_by_bytes() -> None:
 
 
 async def test_an_unrestored_partition_is_paused() -> None:
-    async with processor_harness(ScriptedLog(refused_takeovers=10**9), max_queued=2) as harness:
+    async with ordered_harness(ScriptedLog(refused_takeovers=10**9), max_queued=2) as harness:
         harness.processor.start()
         harness.put(*(harness.record(offset) for offset in range(5)))
         assert harness.paused == {0}
@@ -277,7 +277,7 @@ async def test_an_unrestored_partition_is_paused() -> None:
 
 
 async def test_a_stopped_partition_is_not_left_paused() -> None:
-    async with processor_harness(max_queued=1) as harness:
+    async with ordered_harness(max_queued=1) as harness:
         harness.put(harness.record(0))
         assert harness.paused == {0}
         await harness.processor.stop()
@@ -285,7 +285,7 @@ async def test_a_stopped_partition_is_not_left_paused() -> None:
 
 
 async def test_due_commands_are_sent_while_no_record_comes() -> None:
-    async with processor_harness() as harness:
+    async with ordered_harness() as harness:
         harness.behaviour.commands = [OutgoingRecord("varve.messages", b"k", b"timer", (), 0)]
         harness.processor.start()
         await until(lambda: bool(harness.log.commits))
@@ -295,7 +295,7 @@ async def test_due_commands_are_sent_while_no_record_comes() -> None:
 
 
 async def test_trailing_markers_are_committed_when_nothing_is_left() -> None:
-    async with processor_harness() as harness:
+    async with ordered_harness() as harness:
         harness.paused.next_fetch = 7
         harness.put(harness.record(0))
         harness.processor.start()
@@ -305,7 +305,7 @@ async def test_trailing_markers_are_committed_when_nothing_is_left() -> None:
 
 
 async def test_no_position_is_committed_over_queued_records() -> None:
-    async with processor_harness() as harness:
+    async with ordered_harness() as harness:
         harness.paused.next_fetch = 7
         harness.put(*(harness.record(offset) for offset in range(3)))
         harness.processor.start()
@@ -315,7 +315,7 @@ async def test_no_position_is_committed_over_queued_records() -> None:
 
 
 async def test_who_has_lost_the_partition_sends_no_commands() -> None:
-    async with processor_harness() as harness:
+    async with ordered_harness() as harness:
         harness.processor.start()
         await until(lambda: harness.processor.is_recovered)
         harness.generation += 1
@@ -325,7 +325,7 @@ async def test_who_has_lost_the_partition_sends_no_commands() -> None:
 
 
 async def test_event_time_is_shown_while_the_partition_is_ours() -> None:
-    async with processor_harness() as harness:
+    async with ordered_harness() as harness:
 
         def shown() -> float | None:
             return harness.metrics.registry.get_sample_value("varve_watermark_delay_seconds", {"stage": "test", "partition": "0"})
@@ -341,7 +341,7 @@ async def test_event_time_is_shown_while_the_partition_is_ours() -> None:
 
 
 async def test_a_handler_is_told_one_clocks_time() -> None:
-    async with processor_harness() as harness:
+    async with ordered_harness() as harness:
         harness.processor.start()
         harness.put(harness.record(0))
         await until(lambda: harness.behaviour.times.keys() == {"recover", "handle", "due"})
@@ -349,7 +349,7 @@ async def test_a_handler_is_told_one_clocks_time() -> None:
 
 
 async def test_a_batch_is_bounded_in_bytes() -> None:
-    async with processor_harness() as harness:
+    async with ordered_harness() as harness:
         harness.put(*(harness.record(offset, b"x" * size) for offset, size in enumerate((400, 500, 600, 2000, 10, 10))))
         harness.processor.start()
         await harness.finished()
@@ -357,7 +357,7 @@ async def test_a_batch_is_bounded_in_bytes() -> None:
 
 
 async def test_finishing_ends_the_batch_and_begins_no_other() -> None:
-    async with processor_harness() as harness:
+    async with ordered_harness() as harness:
         gate = harness.log.gate = asyncio.Event()
         harness.put(*map(harness.record, range(5)))
         harness.processor.start()
@@ -372,7 +372,7 @@ async def test_finishing_ends_the_batch_and_begins_no_other() -> None:
 
 @pytest.mark.parametrize("kind", ["aborted_commits", "lost_answers", "refused_takeovers"])
 async def test_every_record_counts_once_through_many_failures(kind: str) -> None:
-    async with processor_harness() as harness:
+    async with ordered_harness() as harness:
         harness.processor.start()
         for offset in range(30):
             if offset % 3 == 0:

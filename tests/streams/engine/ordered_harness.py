@@ -1,4 +1,4 @@
-"""A partition processor, its handler and its log; the broker's part is scripted, to fail on cue."""
+"""An ordered task, its handler and its log; the broker's part is scripted, to fail when a test says so."""
 
 import asyncio
 import time
@@ -156,7 +156,7 @@ class ProcessorHarness:
 
 
 @asynccontextmanager
-async def processor_harness(
+async def ordered_harness(
     log: ScriptedLog | None = None, left: Iterable[JournalEntry] = (), *, max_queued: int = 100, max_queued_bytes: int = 1_000_000
 ) -> AsyncIterator[ProcessorHarness]:
     harness = ProcessorHarness(log, left, max_queued=max_queued, max_queued_bytes=max_queued_bytes)

@@ -1,6 +1,6 @@
 """The steps of a batch at which a worker can be made to kill itself: the product is wrapped from outside, in the worker's own process.
 
-A worker looks at each step for its cue file. Where the file names the step, and that step has come often enough, the worker ends by
+A worker looks at each step for its failpoint file. Where the file names the step, and that step has come often enough, the worker ends by
 SIGKILL there: nothing is flushed, closed or reported.
 """
 
@@ -21,9 +21,9 @@ from streams.engine.tasks.batch_runner import BatchRunner
 from streams.engine.tasks.checkpointer import Checkpointer
 from streams.engine.tasks.partition_task import PartitionTask
 
-TAKE_OVER_CUES: Final = ("fenced", "recovered")
+TAKE_OVER_FAILPOINTS: Final = ("fenced", "recovered")
 """Steps of a take-over: the writer before is fenced; the local table is recovered, and nothing is handled yet."""
-BATCH_CUES: Final = ("begin", "sent", "offsets", "commit", "committed", "applied")
+BATCH_FAILPOINTS: Final = ("begin", "sent", "offsets", "commit", "committed", "applied")
 """Steps of a batch: before its transaction begins, its outputs sent and not confirmed, confirmed, its offset added, the transaction
 committed and the local table not written, all of it done."""
 
@@ -31,49 +31,49 @@ _is_idle: ContextVar[bool] = ContextVar("is_idle", default=False)
 """Whether the transaction commits only a position, after the markers at a log's end: no batch."""
 
 
-class CueFile:
+class FailpointFile:
     """Names the step at which a worker is to die, and at which visit of it.
 
     Args:
-        path: Where the file is while a cue is set.
+        path: Where the file is while a failpoint is set.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
-    def set(self, cue: str, *, visit: int) -> None:
-        """Sets a cue: the worker dies when it comes to the step for the ``visit``-th time."""
-        self._write(cue, visit)
+    def set(self, failpoint: str, *, visit: int) -> None:
+        """Sets a failpoint: the worker dies when it comes to the step for the ``visit``-th time."""
+        self._write(failpoint, visit)
 
     def clear(self) -> None:
-        """Takes a cue back; harmless where none is set."""
+        """Takes a failpoint back; harmless where none is set."""
         self._path.unlink(missing_ok=True)
 
-    def visit(self, cue: str) -> bool:
-        """Counts a visit of a step; returns whether the worker is to die now. The cue is then used up."""
+    def visit(self, failpoint: str) -> bool:
+        """Counts a visit of a step; returns whether the worker is to die now. The failpoint is then used up."""
         try:
             named, left = self._path.read_text().split()
         except (FileNotFoundError, ValueError):
             return False
-        if named != cue:
+        if named != failpoint:
             return False
         if int(left) > 1:
-            self._write(cue, int(left) - 1)
+            self._write(failpoint, int(left) - 1)
             return False
         self.clear()
         return True
 
-    def _write(self, cue: str, visit: int) -> None:
+    def _write(self, failpoint: str, visit: int) -> None:
         written = self._path.with_suffix(".new")
-        written.write_text(f"{cue} {visit}")
+        written.write_text(f"{failpoint} {visit}")
         written.replace(self._path)
 
 
-def install(cues: CueFile) -> None:
-    """Wraps each step of a batch, so that this process dies on cue."""
+def install(failpoints: FailpointFile) -> None:
+    """Wraps each step of a batch, so that this process dies at a failpoint."""
 
-    def reach(cue: str) -> None:
-        if not _is_idle.get() and cues.visit(cue):
+    def reach(failpoint: str) -> None:
+        if not _is_idle.get() and failpoints.visit(failpoint):
             os.kill(os.getpid(), signal.SIGKILL)
 
     _wrap(TransactionalProducer, "start", after=lambda: reach("fenced"))

@@ -1,4 +1,4 @@
-"""A worker dies at the step that its cue file names, at the visit that it names, and once."""
+"""A worker dies at the step that its failpoint file names, at the visit that it names, and once."""
 
 import subprocess
 import sys
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.chaos.cues import BATCH_CUES, TAKE_OVER_CUES, CueFile
+from tests.chaos.failpoints import BATCH_FAILPOINTS, TAKE_OVER_FAILPOINTS, FailpointFile
 
 WORK = """
 import asyncio, sys
@@ -18,7 +18,7 @@ from streams.engine.keyed.keyed_task import KeyedTask
 from streams.engine.tasks.partition_task import PartitionTask
 from streams.engine.tasks.checkpointer import Checkpointer
 from aiokafka import AIOKafkaProducer
-from tests.chaos.cues import CueFile, install
+from tests.chaos.failpoints import FailpointFile, install
 
 async def step(*args): pass
 for owner, name in [
@@ -30,7 +30,7 @@ for owner, name in [
     setattr(owner, name, step)
 async def idle(self): await TransactionalProducer.commit(None)
 PartitionTask._commit_position = idle
-install(CueFile(Path(sys.argv[1])))
+install(FailpointFile(Path(sys.argv[1])))
 
 async def batch():
     await TransactionalProducer.start(None)
@@ -47,25 +47,25 @@ asyncio.run(batch())
 """
 
 
-def test_a_cue_counts_its_visits_and_is_used_up(tmp_path: Path) -> None:
-    cues = CueFile(tmp_path / "worker.cue")
-    assert not cues.visit("sent")
-    cues.set("sent", visit=2)
-    assert [cues.visit(cue) for cue in ("commit", "sent", "sent", "sent")] == [False, False, True, False]
+def test_a_failpoint_counts_its_visits_and_is_used_up(tmp_path: Path) -> None:
+    failpoints = FailpointFile(tmp_path / "worker.failpoint")
+    assert not failpoints.visit("sent")
+    failpoints.set("sent", visit=2)
+    assert [failpoints.visit(failpoint) for failpoint in ("commit", "sent", "sent", "sent")] == [False, False, True, False]
 
 
-def test_a_cleared_cue_kills_nobody(tmp_path: Path) -> None:
-    cues = CueFile(tmp_path / "worker.cue")
-    cues.set("sent", visit=1)
-    cues.clear()
-    assert not cues.visit("sent")
+def test_a_cleared_failpoint_kills_nobody(tmp_path: Path) -> None:
+    failpoints = FailpointFile(tmp_path / "worker.failpoint")
+    failpoints.set("sent", visit=1)
+    failpoints.clear()
+    assert not failpoints.visit("sent")
 
 
-@pytest.mark.parametrize("cue", [*TAKE_OVER_CUES, *BATCH_CUES])
-def test_a_process_dies_at_its_cue(cue: str, tmp_path: Path) -> None:
-    path = tmp_path / "worker.cue"
-    in_takeover = cue in TAKE_OVER_CUES
-    CueFile(path).set(cue, visit=1 if in_takeover else 2)
+@pytest.mark.parametrize("failpoint", [*TAKE_OVER_FAILPOINTS, *BATCH_FAILPOINTS])
+def test_a_process_dies_at_its_failpoint(failpoint: str, tmp_path: Path) -> None:
+    path = tmp_path / "worker.failpoint"
+    in_takeover = failpoint in TAKE_OVER_FAILPOINTS
+    FailpointFile(path).set(failpoint, visit=1 if in_takeover else 2)
     ended = subprocess.run([sys.executable, "-c", WORK, str(path)], capture_output=True, text=True, check=False)
     assert ended.returncode == -9, ended.stderr
     assert ended.stdout.count("done") == (0 if in_takeover else 1), "a position that is committed alone is no batch"
