@@ -87,7 +87,7 @@ class Erasures:
         try:
             await self._under_way.note([noted])
         except RedisUnavailableError as error:
-            _log.warning("erasure_not_noted", tenant=noted.tenant, subject=noted.subject, error=str(error))
+            _log.warning("erasure_not_recorded", tenant=noted.tenant, subject=noted.subject, error=str(error))
             return False
         return True
 
@@ -131,7 +131,7 @@ class Erasures:
             if each.is_stale(erasure, self._clock.now()):
                 stale.append(each)
             elif each.tenant not in busy and works[each.subject] is Work.FREE and erasure is not None and erasure.finished_at is None:
-                _log.info("erasure_taken_up", tenant=each.tenant, subject=each.subject)
+                _log.info("erasure_resumed", tenant=each.tenant, subject=each.subject)
                 self.start(each, asked=False)
         await self._under_way.forget({each.subject: each.asked_at for each in stale})
 
@@ -186,12 +186,12 @@ class Erasures:
                     await eraser(tenant, [each.user for each in mine], by=mine[0].by, store=self._store, redis=self._redis)
         except VarveError as error:
             problem = str(error)
-            _log.error("erasure_broken_off", tenant=tenant, subjects=[*batch], error=problem)
+            _log.error("erasure_interrupted", tenant=tenant, subjects=[*batch], error=problem)
             if isinstance(error, CANNOT_WRITE):
                 self._rests_until = self._clock.now() + _REST
         except Exception as error:
             problem = "a defect in Varve; the service's log has the reason"
-            _log.exception("erasure_broken_off", tenant=tenant, subjects=[*batch], error=str(error))
+            _log.exception("erasure_interrupted", tenant=tenant, subjects=[*batch], error=str(error))
         else:
             return
         self._problems |= dict.fromkeys(batch, problem)

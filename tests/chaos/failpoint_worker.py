@@ -1,4 +1,4 @@
-"""``python -m tests.chaos.failpoint_worker FAILPOINT_FILE STAGE``: ``varve worker``, which dies at the step that the failpoint file names."""
+"""``python -m tests.chaos.failpoint_worker FAILPOINT_FILE STAGE``: ``varve worker``, which dies at the step that the file names."""
 
 import sys
 from pathlib import Path

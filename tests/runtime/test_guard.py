@@ -135,7 +135,7 @@ async def test_it_comes_back_without_a_callers_trial() -> None:
             with pytest.raises(RedisUnavailableError):
                 await guard.run(dependency.call)
             await opened(guard)
-    assert [line["event"] for line in lines] == ["dependency_away", "dependency_back", "dependency_away"]
+    assert [line["event"] for line in lines] == ["dependency_lost", "dependency_recovered", "dependency_lost"]
 
 
 async def test_a_check_that_hangs_opens_it_without_callers() -> None:

@@ -101,7 +101,7 @@ class Counts:
 
 
 class ProcessorHarness:
-    """A partition processor and all that it touches."""
+    """An ordered task and the objects that it works with."""
 
     def __init__(
         self, log: ScriptedLog | None = None, left: Iterable[JournalEntry] = (), *, max_queued: int = 100, max_queued_bytes: int = 1_000_000
