@@ -94,7 +94,7 @@ ADMINISTRATION: Final[dict[str, Example]] = {
     "delete_webhook": Example({**CHANGED, "settled": True}),
     "list_webhook_dead_letters": Example(
         {
-            "letters": [
+            "dead_letters": [
                 {
                     "id": "msg_0f6a5d2c9b7e41388d0c5a6b1e2f3a4d",
                     "event": "memory.upserted",

@@ -4,7 +4,7 @@ from typing import Final
 
 from api.examples.values import CHANGED, EVENT, KEY, SUBJECT, TIME, Example
 
-_LETTER: Final = {
+_DEAD_LETTER: Final = {
     "place": "0/17",
     "state": "open",
     "topic": "windows",
@@ -22,9 +22,9 @@ _LETTER: Final = {
     "parts": 1,
     "settled_at": None,
 }
-_LETTERS: Final = Example({"letters": [_LETTER], "total": 1})
-_LETTER_CONTENT: Final = Example(
-    {**_LETTER, "value": '{"schema_version":"1.0"}', "headers": [["varve-dlq-stage", "extraction"]], "answer": None}
+_DEAD_LETTERS: Final = Example({"dead_letters": [_DEAD_LETTER], "total": 1})
+_DEAD_LETTER_CONTENT: Final = Example(
+    {**_DEAD_LETTER, "value": '{"schema_version":"1.0"}', "headers": [["varve-dlq-stage", "extraction"]], "answer": None}
 )
 _REDRIVE: Final = Example({"redriven": 1, "superseded": 0, "refused": []}, {"stage": "extraction"})
 _PURGE: Final = Example({"purged": 1}, {"at": ["0/17"]})
@@ -146,12 +146,12 @@ OPERATION: Final[dict[str, Example]] = {
     "list_own_erasures": Example({"erasures": [_RECEIPT]}),
     "list_own_schemas": Example({"schemas": [{"schema": "notes@2", "own": True, "in_force": True}], "next": None}),
     "get_own_schema": Example(_SCHEMA),
-    "list_own_dead_letters": _LETTERS,
-    "get_own_dead_letter": _LETTER_CONTENT,
+    "list_own_dead_letters": _DEAD_LETTERS,
+    "get_own_dead_letter": _DEAD_LETTER_CONTENT,
     "redrive_own_dead_letters": _REDRIVE,
     "purge_own_dead_letters": _PURGE,
-    "list_dead_letters": _LETTERS,
-    "get_dead_letter": _LETTER_CONTENT,
+    "list_dead_letters": _DEAD_LETTERS,
+    "get_dead_letter": _DEAD_LETTER_CONTENT,
     "redrive_dead_letters": _REDRIVE,
     "purge_dead_letters": _PURGE,
     "list_schemas": Example({"schemas": [{"schema": "notes@2", "tenants": 1, "owner": None}], "next": None}),

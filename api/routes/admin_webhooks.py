@@ -18,7 +18,7 @@ from api.openapi import RequestModel, refusals
 from api.problems import ProblemError
 from api.request_body import body_schema, json_body
 from api.route_admission import TURN
-from api.webhook_responses import WEBHOOK_LETTERS, WEBHOOK_MADE, WEBHOOK_REDRIVEN, WEBHOOK_TRIAL, WEBHOOKS
+from api.webhook_responses import WEBHOOK_DEAD_LETTERS, WEBHOOK_MADE, WEBHOOK_REDRIVEN, WEBHOOK_TRIAL, WEBHOOKS
 from api.webhooks.addresses import parse_url, require_public_host
 from api.webhooks.errors import SecretMissingError, TargetRefusedError
 from api.webhooks.payload import trial_body
@@ -36,7 +36,7 @@ from memory.records.message import Name
 router = APIRouter(tags=["operators"])
 
 _PATH: Final = "/v1/admin/webhooks"
-_MOST_LETTERS: Final = 1000
+_MOST_DEAD_LETTERS: Final = 1000
 
 _Admin = Annotated[OperatorKey, require_operator("admin")]
 _WebhookPath = Annotated[str, Path(max_length=40)]
@@ -136,7 +136,9 @@ async def delete_webhook(
 
 
 @router.get(
-    _PATH + "/{webhook_id}/dead-letters", dependencies=[require_operator("viewer"), TURN], responses=WEBHOOK_LETTERS | refusals(404, 409)
+    _PATH + "/{webhook_id}/dead-letters",
+    dependencies=[require_operator("viewer"), TURN],
+    responses=WEBHOOK_DEAD_LETTERS | refusals(404, 409),
 )
 async def list_webhook_dead_letters(webhook_id: _WebhookPath, tenant: TenantQuery, dependencies: AppDependencies) -> Response:
     """The dead letters of a webhook, oldest change first (at most 1,000), and the numbers of dead letters and of waiting deliveries.
@@ -148,9 +150,9 @@ async def list_webhook_dead_letters(webhook_id: _WebhookPath, tenant: TenantQuer
     dead = [each for each in found if each.state == "dead"]
     shown = [
         each.model_dump(mode="json", include={"id", "event", "memory_id", "changed_at", "attempts", "problem", "dead_at", "redriven"})
-        for each in dead[:_MOST_LETTERS]
+        for each in dead[:_MOST_DEAD_LETTERS]
     ]
-    return JsonResponse({"letters": shown, "dead": len(dead), "pending": len(found) - len(dead)})
+    return JsonResponse({"dead_letters": shown, "dead": len(dead), "pending": len(found) - len(dead)})
 
 
 @router.post(_PATH + "/{webhook_id}/redrive", openapi_extra=body_schema(WebhookRef), responses=WEBHOOK_REDRIVEN | refusals(404, 409))
