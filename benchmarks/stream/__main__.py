@@ -1,4 +1,4 @@
-"""``python -m benchmarks.stream``: the stages on a real broker: throughput, flat cost and memory, fairness, recovery time."""
+"""``python -m benchmarks.stream``: the stages on a real broker: throughput, flat cost and memory, fairness, recovery time, scaling."""
 
 import argparse
 import asyncio
@@ -16,6 +16,7 @@ from benchmarks.stream.history import history
 from benchmarks.stream.memory import memory
 from benchmarks.stream.ratios import ratios
 from benchmarks.stream.recovery import recovery
+from benchmarks.stream.scaling import scaling
 from runtime.settings import Settings
 
 Benchmark = Callable[[Settings, Path, argparse.Namespace], Awaitable[dict[str, object]]]
@@ -32,6 +33,9 @@ BENCHMARKS: Final[dict[str, Benchmark]] = {
         settings, folder, seconds=arguments.fairness_seconds, rate=arguments.fairness_rate, backlog=arguments.fairness_backlog
     ),
     "recovery": lambda settings, folder, arguments: recovery(settings, folder, keys=arguments.open_keys),
+    "scaling": lambda settings, folder, arguments: scaling(
+        settings, folder, workers=arguments.workers, records=arguments.records, window_count=arguments.scaling_windows
+    ),
 }
 
 
@@ -57,7 +61,7 @@ def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.stream", description=__doc__)
     parser.add_argument("--report", type=Path, default=Path("build/reports/stream.json"))
     parser.add_argument("--only", type=_names, default=list(BENCHMARKS), help=f"comma-separated subset of {','.join(BENCHMARKS)}")
-    parser.add_argument("--records", type=int, default=60_000, help="ratios: records per run")
+    parser.add_argument("--records", type=int, default=60_000, help="ratios, scaling: records per run")
     parser.add_argument("--keys", type=int, default=500, help="ratios, memory: number of sessions or entities")
     parser.add_argument("--rounds", type=int, default=3, help="ratios: measurements of each; the medians count")
     parser.add_argument("--users", type=int, default=16, help="history: number of users")
@@ -68,6 +72,8 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--fairness-rate", type=float, default=0.25, help="fairness: windows per second of each small tenant")
     parser.add_argument("--fairness-backlog", type=int, default=2000, help="fairness: windows of the large tenant, queued first")
     parser.add_argument("--open-keys", type=int, default=100_000, help="recovery: sessions with an open window")
+    parser.add_argument("--workers", type=_numbers, default=[1, 2, 4], help="scaling: numbers of workers of a stage")
+    parser.add_argument("--scaling-windows", type=int, default=1000, help="scaling: windows for the extraction with a model")
     return parser.parse_args()
 
 

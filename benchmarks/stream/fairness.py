@@ -3,9 +3,6 @@
 import asyncio
 import statistics
 import time
-from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
-from itertools import count
 from pathlib import Path
 from typing import Final
 
@@ -13,13 +10,11 @@ import orjson
 from aiokafka import AIOKafkaProducer
 
 from benchmarks.processes import running_process
-from benchmarks.stream.load import SCHEMA
+from benchmarks.stream.load import SCHEMA, windows
 from benchmarks.stream.stage import isolated_settings, stage_worker
 from loadtest.llm_simulator import LLMSimulator
 from loadtest.profiles import Profile
-from memory.ids import window_id
 from memory.keys import encode_key, partition_of
-from memory.records import Message, Window
 from runtime.kafka import client_options, read_topic
 from runtime.settings import Settings
 from varve.embedded.edge import EmbeddedEdge
@@ -28,9 +23,7 @@ _CALL_S: Final = 2.0
 _SMALL_TENANTS: Final = ("ann", "ben", "cleo", "dora")
 _FLOOD: Final = "flood"
 _FLOOD_FACTOR: Final = 50
-_MESSAGES_PER_WINDOW: Final = 4
 _LAST_WINDOW_TIMEOUT_S: Final = 60.0
-_START: Final = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 async def fairness(base: Settings, folder: Path, *, seconds: float, rate: float, backlog: int) -> dict[str, object]:
@@ -120,7 +113,7 @@ class _Sender:
         self._topic = settings.topic("windows")
         self._partitions = settings.kafka.partitions
         self._producer = AIOKafkaProducer(**client_options(settings.kafka), linger_ms=5)
-        self._windows = {tenant: _windows(tenant) for tenant in (*_SMALL_TENANTS, _FLOOD)}
+        self._windows = {tenant: windows(tenant) for tenant in (*_SMALL_TENANTS, _FLOOD)}
 
     async def start(self) -> None:
         await self._producer.start()
@@ -155,33 +148,4 @@ class _Sender:
         self.produced.setdefault(tenant, {})[window.id] = now
         await self._producer.send(
             self._topic, window.to_json(), key=key, partition=partition_of(key, self._partitions), timestamp_ms=int(now * 1000)
-        )
-
-
-def _windows(tenant: str) -> Iterator[Window]:
-    """Windows of four short messages, each of its own session."""
-    for number in count():
-        session = f"session-{number}"
-        messages = [
-            Message(
-                tenant=tenant,
-                user=f"user-{number % 50}",
-                session=session,
-                id=str(index),
-                text=f"Exercise {number}.{index} of {tenant} took {index + 2} minutes and was right.",
-                event_time=_START + timedelta(minutes=number, seconds=index),
-            )
-            for index in range(_MESSAGES_PER_WINDOW)
-        ]
-        yield Window(
-            id=window_id(tenant, session, 0),
-            tenant=tenant,
-            user=messages[0].user,
-            session=session,
-            sequence=0,
-            messages=messages,
-            closed_by="flush",
-            source_partition=0,
-            first_offset=number,
-            last_offset=number,
         )

@@ -1,20 +1,23 @@
 """Fills topics with the benchmarks' input."""
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
+from itertools import count as count_up
 from typing import Final
 
 from aiokafka import AIOKafkaProducer
 
+from memory.ids import window_id
 from memory.keys import encode_key, partition_of
-from memory.records import Change, Contribution, Message
+from memory.records import Change, Contribution, Message, Window
 from runtime.kafka import client_options
 from runtime.settings import Settings
 
 TENANT: Final = "bench"
 SCHEMA: Final = "education"
 MESSAGE_BYTES: Final = 333
+_MESSAGES_PER_WINDOW: Final = 4
 _START: Final = datetime(2026, 1, 1, tzinfo=UTC)
 
 Record = tuple[bytes, bytes]
@@ -65,6 +68,35 @@ def contributions(count: int, entities: int, settings: Settings) -> Iterable[Rec
             schema_name=SCHEMA,
         )
         yield encode_key(TENANT, "study_day", key), contribution.to_json()
+
+
+def windows(tenant: str) -> Iterator[Window]:
+    """An endless series of windows of four short messages, each of its own session."""
+    for number in count_up():
+        session = f"session-{number}"
+        messages = [
+            Message(
+                tenant=tenant,
+                user=f"user-{number % 50}",
+                session=session,
+                id=str(index),
+                text=f"Exercise {number}.{index} of {tenant} took {index + 2} minutes and was right.",
+                event_time=_START + timedelta(minutes=number, seconds=index),
+            )
+            for index in range(_MESSAGES_PER_WINDOW)
+        ]
+        yield Window(
+            id=window_id(tenant, session, 0),
+            tenant=tenant,
+            user=messages[0].user,
+            session=session,
+            sequence=0,
+            messages=messages,
+            closed_by="flush",
+            source_partition=0,
+            first_offset=number,
+            last_offset=number,
+        )
 
 
 async def fill(topic: str, records: Iterable[Record], settings: Settings) -> int:

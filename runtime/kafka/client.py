@@ -133,14 +133,32 @@ async def described_topics(client: AIOKafkaAdminClient, topics: Collection[str])
 
     aiokafka can only describe all topics without creating any, which takes long on a broker with thousands of topics.
     """
-    request = MetadataRequest(sorted(topics), allow_auto_topic_creation=False)
-    response = await client._send_request(request)  # noqa: SLF001 - its public methods do not pass the flag
-    return [topic for topic in response.to_object()["topics"] if topic["error_code"] not in _ABSENT]
+    return [topic for topic in (await _metadata(client, topics))["topics"] if topic["error_code"] not in _ABSENT]
 
 
 async def partition_counts(client: AIOKafkaAdminClient, topics: Collection[str]) -> dict[str, int]:
     """Number of partitions of each existing topic among these."""
     return {topic["topic"]: len(topic["partitions"]) for topic in await described_topics(client, topics)}
+
+
+async def all_brokers_list(client: AIOKafkaAdminClient, topics: Collection[str]) -> bool:
+    """Whether every broker that can be reached lists these topics: after their creation, each learns of them at its own time."""
+    metadata = await _metadata(client, topics)
+    return all([await _lists(client, topics, broker["node_id"]) for broker in metadata["brokers"]])
+
+
+async def _lists(client: AIOKafkaAdminClient, topics: Collection[str], broker: int) -> bool:
+    try:
+        metadata = await _metadata(client, topics, broker)
+    except KafkaError:  # A broker that is away reads the topics when it starts.
+        return True
+    return {topic["topic"] for topic in metadata["topics"] if topic["error_code"] not in _ABSENT} >= set(topics)
+
+
+async def _metadata(client: AIOKafkaAdminClient, topics: Collection[str], broker: int | None = None) -> dict[str, Any]:
+    request = MetadataRequest(sorted(topics), allow_auto_topic_creation=False)
+    response = await client._send_request(request, broker)  # noqa: SLF001 - its public methods do not pass the flag
+    return dict(response.to_object())
 
 
 async def all_partition_counts(client: AIOKafkaAdminClient) -> dict[str, int]:

@@ -16,7 +16,7 @@ from aiokafka.errors import InvalidReplicationFactorError, TopicAlreadyExistsErr
 
 from memory.topics import ALL, DEAD_LETTERS, MEMORIES, TopicSpec
 from runtime.errors import KafkaUnavailableError, TopicConfigError, TopicMissingError
-from runtime.kafka.client import admin_client, described_topics, partition_counts
+from runtime.kafka.client import admin_client, all_brokers_list, described_topics, partition_counts
 from runtime.settings import KafkaSettings, Settings
 
 DEAD_LETTER_HEADROOM_BYTES: Final = 65_536
@@ -54,7 +54,7 @@ def broker_config(spec: TopicSpec, kafka: KafkaSettings) -> dict[str, str]:
 
 
 async def create_topics(settings: Settings) -> tuple[str, ...]:
-    """Creates the missing topics and waits until the broker lists them. Existing topics are not changed.
+    """Creates the missing topics and waits until all brokers list them. Existing topics are not changed.
 
     Each has ``kafka.partitions`` partitions, unless its specification has another number.
 
@@ -76,7 +76,7 @@ async def create_topics(settings: Settings) -> tuple[str, ...]:
 
 
 async def create_topic(name: str, *, config: Mapping[str, str], kafka: KafkaSettings) -> None:
-    """Creates one topic with ``kafka.partitions`` partitions, if it is missing, and waits until the broker lists it.
+    """Creates one topic with ``kafka.partitions`` partitions, if it is missing, and waits until all brokers list it.
 
     Args:
         name: The topic's name on the broker.
@@ -118,11 +118,11 @@ async def _create(client: AIOKafkaAdminClient, topics: Sequence[NewTopic], kafka
             hint = _ONE_BROKER if for_code(code) is InvalidReplicationFactorError else ""
             raise KafkaUnavailableError(f"the broker at {kafka.bootstrap} refuses to create {topic}: {why}{hint}")
     created = tuple(topic.name for topic in topics)
-    there = await partition_counts(client, created)
     async with asyncio.timeout(kafka.request_timeout_s):
-        while not set(created) <= set(there):
+        is_listed = await all_brokers_list(client, created)
+        while not is_listed:
             await asyncio.sleep(_POLL_S)
-            there = await partition_counts(client, created)
+            is_listed = await all_brokers_list(client, created)
     return created
 
 

@@ -88,6 +88,8 @@ class Worker:
     async def run(self, stop: asyncio.Event) -> None:
         """Runs until ``stop`` is set; then finishes running work within the drain timeout, commits, and leaves the group.
 
+        A worker that has lost its session when it is stopped finishes nothing, and returns without an error.
+
         Args:
             stop: Ends the run when it is set.
 
@@ -160,7 +162,11 @@ class Worker:
                 stop_by(stop.set, grace_s=2 * settings.delivery.drain_timeout_s + GRACE_S)
                 _log.info("worker_started", stage=self._stage, port=probe.port)
                 await self._watch(app, driver, lease, stop)
-                await self._drain(app, driver)
+                if lease.has_slept():
+                    # Others continue from the last commit, and nothing may be committed here: there is nothing to wait for.
+                    _log.warning("drain_skipped", stage=self._stage, reason="the worker was stopped for longer than its session")
+                else:
+                    await self._drain(app, driver)
             finally:
                 group_state.on_revoked()
                 await driver.stop()
@@ -210,8 +216,7 @@ class Worker:
         }
 
     async def _watch(self, app: faust.App, driver: Driver, lease: WriteLease, stop: asyncio.Event) -> None:
-        while not stop.is_set():
-            await set_within(stop, _CHECK_INTERVAL_S)
+        while not await set_within(stop, _CHECK_INTERVAL_S):
             if lease.is_stale:
                 raise FencedError(f"the {self._stage} worker was stopped for longer than its session; it exits and must be restarted")
             if isinstance(app.crash_reason, BackgroundWorkError):

@@ -4,7 +4,8 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from runtime.clocks import SystemClock
 from runtime.dead_letters import DeadLetterBox, Letter, LetterSelection
 from runtime.kafka import OutgoingRecord, Producer, create_topics
+from runtime.kafka.groups import ConsumerGroups, stage_group
 from runtime.settings import Settings
 from tests.conftest import ROOT
 from tests.streams.flow import caught_up, flow_settings
@@ -68,6 +70,20 @@ async def test_a_successor_does_not_wait_for_the_session(settings: Settings) -> 
     assert await _outputs(settings, "in-order") == sorted([DEADLY, b"p1-0"])
 
 
+async def test_a_worker_without_session_stops_without_an_error(settings: Settings) -> None:
+    """A rolling update on an overloaded machine stops workers that have just lost their partitions: nothing is wrong with them."""
+    await _produce(settings, [[b"p0-0"], [b"p1-0"]])
+    async with _running(settings, "by-key") as process:
+        await caught_up(settings, ["extraction"])
+        process.send_signal(signal.SIGSTOP)
+        await ConsumerGroups(kafka=settings.kafka).require_empty([stage_group(settings.kafka.topic_prefix, "extraction")])
+        process.terminate()
+        process.send_signal(signal.SIGCONT)
+        async with asyncio.timeout(60):
+            assert await process.wait() == 0
+    assert await _outputs(settings, "by-key") == [b"p0-0", b"p1-0"]
+
+
 async def _produce(settings: Settings, values: list[list[bytes]]) -> None:
     topic = settings.topic("windows")
     records = [
@@ -83,22 +99,31 @@ async def _never() -> None:
 
 async def _run_worker(settings: Settings, way: str, *, deadly: bytes, death: str = "", until: Callable[[], Awaitable[None]]) -> int:
     """Runs a worker until it dies or a condition holds, and stops it; returns how it ended."""
+    async with _running(settings, way, deadly=deadly, death=death) as process:
+        died, done = asyncio.ensure_future(process.wait()), asyncio.ensure_future(until())
+        try:
+            async with asyncio.timeout(120):
+                await asyncio.wait([died, done], return_when=asyncio.FIRST_COMPLETED)
+            if done.done():
+                assert not died.done(), f"it ended with {process.returncode}"
+                process.terminate()
+            async with asyncio.timeout(60):
+                return await died
+        finally:
+            done.cancel()
+
+
+@asynccontextmanager
+async def _running(settings: Settings, way: str, *, deadly: bytes = b"", death: str = "") -> AsyncIterator[asyncio.subprocess.Process]:
+    """A worker's process."""
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "tests.streams.deadly_worker", way),
         cwd=ROOT,
         env={**os.environ, **_environment(settings), "PYTHONPATH": str(ROOT), "DEADLY": deadly.decode(), "DEATH": death},
     )
-    died, done = asyncio.ensure_future(process.wait()), asyncio.ensure_future(until())
     try:
-        async with asyncio.timeout(120):
-            await asyncio.wait([died, done], return_when=asyncio.FIRST_COMPLETED)
-        if done.done():
-            assert not died.done(), f"it ended with {process.returncode}"
-            process.terminate()
-        async with asyncio.timeout(60):
-            return await died
+        yield process
     finally:
-        done.cancel()
         if process.returncode is None:
             process.kill()
             await process.wait()

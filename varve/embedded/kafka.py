@@ -83,8 +83,9 @@ class EmbeddedKafka:
         properties = self._data / "server.properties"
         with explained_os_errors(self._data):
             self._data.mkdir(parents=True, exist_ok=True)
-            properties.write_text("".join(f"{name}={value}\n" for name, value in self._properties().items()))
-            format_storage(self._logs)
+            values = self._properties()
+            properties.write_text("".join(f"{name}={value}\n" for name, value in values.items()))
+            format_storage(self._logs, node=int(values["node.id"]))
         start_cache = jars.start_cache_path(self._cache)
         cached = (f"-XX:AOTCache={start_cache}",) if start_cache.is_file() else ()
         return ProcessSpec(

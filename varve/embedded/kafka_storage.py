@@ -11,11 +11,12 @@ _FEATURES: Final = resources.files("varve.embedded").joinpath("kafka_bootstrap.c
 """The features that ``kafka-storage format`` of :data:`varve.embedded.jars.KAFKA_VERSION` enables, in a snapshot as it writes one."""
 
 
-def format_storage(logs: Path) -> None:
+def format_storage(logs: Path, *, node: int) -> None:
     """Formats the folder of a broker's logs, unless it is formatted already.
 
     Args:
         logs: The folder; created if it is missing.
+        node: The broker's ``node.id``, with which Kafka compares the storage's at each start.
 
     Raises:
         OSError: If it cannot be written.
@@ -27,7 +28,7 @@ def format_storage(logs: Path) -> None:
     (logs / "bootstrap.checkpoint").write_bytes(_FEATURES.read_bytes())
     # The properties are last and replaced as a whole: after a crash before that, the next start formats again.
     draft = logs / ".meta.properties"
-    draft.write_text(f"version=1\ncluster.id={CLUSTER_ID}\nnode.id=1\ndirectory.id={_directory_id()}\n")
+    draft.write_text(f"version=1\ncluster.id={CLUSTER_ID}\nnode.id={node}\ndirectory.id={_directory_id()}\n")
     draft.replace(properties)
 
 
