@@ -101,9 +101,9 @@ async def test_a_store_that_lost_its_mark_is_refused(edge_store: EdgeStore) -> N
         with pytest.raises(StoreBehindError):
             await writer.set_checkpoint(at(2))
     anew = IndexWriter(store=edge_store, embedder=BagOfWordsEmbedder())
-    assert await anew.read_mark(0) is None
+    assert await anew.read_checkpoint(0) is None
     await anew.set_checkpoint(at(2))
-    assert await anew.read_mark(0) == at(2)
+    assert await anew.read_checkpoint(0) == at(2)
     assert await edge_store.count(ACME) == 0
 
 
