@@ -27,7 +27,7 @@ _log = logger(__name__)
 _LOOK_S: Final = 10.0
 """Interval between two searches for unfinished erasures without a process."""
 _REST: Final = timedelta(minutes=15)
-"""Time for which a process takes up no erasure after Kafka rejected its write."""
+"""Time for which a process resumes no erasure after Kafka rejected its write."""
 _CANCEL_AGAIN_S: Final = 5.0
 """Longer than an interrupted erasure needs to release its resources."""
 
@@ -64,7 +64,7 @@ class Erasures:
         """By tenant."""
         self._problems: dict[str, str] = {}
         self._rests_until = clock.now()
-        """Other processes take up its erasures meanwhile."""
+        """Other processes resume its erasures in the meantime."""
 
     @property
     def is_equipped(self) -> bool:
@@ -75,7 +75,7 @@ class Erasures:
         """Searches for unfinished erasures without a process, periodically, until it is cancelled."""
         while True:
             with suppress(RedisUnavailableError, ControlLogBehindError):  # this write is in the log already
-                await self.take_up()
+                await self.resume_unfinished()
             await pause(_LOOK_S)
 
     async def note(self, noted: ErasureRequest) -> bool:
@@ -108,7 +108,7 @@ class Erasures:
         if tenant not in self._at_work:
             self._at_work[tenant] = run_in_background(f"erasures-{tenant}", self._work(self._eraser, tenant))
 
-    async def take_up(self) -> None:
+    async def resume_unfinished(self) -> None:
         """Continues unfinished erasures without a process; deletes stored names that are no longer needed.
 
         After Kafka rejected a write, a process leaves this to others for a while.

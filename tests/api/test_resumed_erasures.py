@@ -71,7 +71,7 @@ async def test_another_process_takes_up_what_one_leaves(
         now_begun(tenants, "acme", each.user)
         asked.erasures.start(each)
     await asked.is_at(1)
-    await other.erasures.take_up()
+    await other.erasures.resume_unfinished()
     assert [other.erasures.is_here("acme", each.subject) for each in (ANN, BOB)] == [False, False], "bob is next where ann is"
     assert await running(other, tenants) == {ANN.subject}
     await asked.erasures.close()
@@ -92,10 +92,10 @@ async def test_a_name_without_an_erasure_goes(processes: tuple[Process, Process]
     under_way = UnfinishedErasures(redis=redis)
     await under_way.note([ANN, BOB])
     now_done(tenants, "acme", "ann")
-    await process.erasures.take_up()
+    await process.erasures.resume_unfinished()
     assert await under_way.every() == [BOB], "that may be about to begin"
     process.clock.advance(timedelta(hours=2))
-    await process.erasures.take_up()
+    await process.erasures.resume_unfinished()
     assert await under_way.every() == []
     assert process.eraser.told == []
 
@@ -111,7 +111,7 @@ async def test_an_erasure_that_a_newer_varve_wrote_is_left(
     state = tenants._knowledge.state
     state.take(state.erasures[ANN.subject].key, b"{", offset=state.position)
     process.clock.advance(timedelta(hours=2))
-    await process.erasures.take_up()
+    await process.erasures.resume_unfinished()
     await process.is_at(1)
     assert process.eraser.told == [("acme", ["bob"], "operator o")]
     assert len(await under_way.every()) == 2
@@ -125,7 +125,7 @@ async def test_what_was_broken_off_waits_unless_asked_for(processes: tuple[Proce
     first.erasures.start(ANN)
     first.eraser.may_go_on.release()
     await until(lambda: first.erasures.problem_of(ANN.subject) is not None)
-    await second.erasures.take_up()
+    await second.erasures.resume_unfinished()
     assert not second.erasures.is_here("acme", ANN.subject)
     assert await running(second, tenants) == set()
     second.erasures.start(ANN)
@@ -137,16 +137,16 @@ async def test_who_may_not_write_leaves_it_to_others(processes: tuple[Process, P
     stranger.eraser.problem = KafkaUnavailableError("not authorized")
     await stranger.erasures.note(ANN)
     now_begun(tenants, "acme", "ann")
-    await stranger.erasures.take_up()
+    await stranger.erasures.resume_unfinished()
     stranger.eraser.may_go_on.release()
     await until(lambda: stranger.erasures.problem_of(ANN.subject) is not None)
-    await stranger.erasures.take_up()
+    await stranger.erasures.resume_unfinished()
     assert not stranger.erasures.is_here("acme", ANN.subject)
-    await other.erasures.take_up()
+    await other.erasures.resume_unfinished()
     await other.is_at(1)
     await other.erasures.close()
     stranger.clock.advance(timedelta(minutes=16))
-    await stranger.erasures.take_up()
+    await stranger.erasures.resume_unfinished()
     await stranger.is_at(2)
 
 
@@ -160,7 +160,7 @@ async def test_redis_that_lost_all_leaves_it_to_whoever_asks(
     await first.is_at(1)
     await redis.drop_keys()
     await first.erasures.close()
-    await second.erasures.take_up()
+    await second.erasures.resume_unfinished()
     assert second.eraser.told == []
     await second.erasures.note(ANN)
     second.erasures.start(ANN)
