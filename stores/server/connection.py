@@ -29,6 +29,9 @@ _TRANSIENT: Final = frozenset(
 )
 """Codes after which a retry may succeed."""
 
+_INDEX_MISSING: Final = "Index required but not found"
+"""In strict mode, the server refuses a filter by a field without an index with this text, and with a code of many meanings."""
+
 OLDEST: Final = (1, 19)
 """Older servers silently ignore a request for term statistics per tenant, and rank by those of all tenants together."""
 OLDEST_WITH_TURBO8: Final = (1, 20)
@@ -43,7 +46,7 @@ def qdrant_errors(collection: str) -> Iterator[None]:
 
     Raises:
         CollectionMissingError: If the collection does not exist.
-        StoreUnavailableError: On a failed connection, a timeout, or overload.
+        StoreUnavailableError: On a failed connection, a timeout, or overload, or while the collection's indexes are being created.
         StoreRejectedError: If the server refuses the request, and would refuse a retry.
     """
     try:
@@ -54,6 +57,9 @@ def qdrant_errors(collection: str) -> Iterator[None]:
 
 
 def _translate(error: Exception) -> tuple[type[StoreError], str]:
+    if _INDEX_MISSING in str(error):
+        # A collection exists before its indexes: the server creates them one after the other.
+        return StoreUnavailableError, f"an index is missing; the index stage creates it when it starts: {_details(error)}"
     if isinstance(error, grpc.aio.AioRpcError):
         if error.code() is grpc.StatusCode.NOT_FOUND:
             return CollectionMissingError, str(error.details())
@@ -67,6 +73,10 @@ def _translate(error: Exception) -> tuple[type[StoreError], str]:
         # The engine inside qdrant-client reports a missing collection as a ValueError.
         return (CollectionMissingError, detail) if detail.endswith("not found") else (StoreRejectedError, detail)
     return StoreUnavailableError, detail
+
+
+def _details(error: Exception) -> str:
+    return str(error.details()) if isinstance(error, grpc.aio.AioRpcError) else str(error)
 
 
 def _by_transience(is_transient: bool) -> type[StoreError]:
