@@ -150,7 +150,7 @@ async def all_brokers_list(client: AIOKafkaAdminClient, topics: Collection[str])
 async def _lists(client: AIOKafkaAdminClient, topics: Collection[str], broker: int) -> bool:
     try:
         metadata = await _metadata(client, topics, broker)
-    except KafkaError:  # A broker that is away reads the topics when it starts.
+    except KafkaError:  # A stopped broker reads the topics when it starts.
         return True
     return {topic["topic"] for topic in metadata["topics"] if topic["error_code"] not in _ABSENT} >= set(topics)
 
