@@ -18,7 +18,7 @@ BY_TENANT: Final = "server by tenant"
 """A server whose tenants share shards, which takes one that is part of a cluster, of one node at least."""
 KINDS: Final = [pytest.param("edge", marks=pytest.mark.integration), "local", *(["server", BY_TENANT] if SERVER else [])]
 TENANT_SHARDS: Final = 3
-_DENSE: Final = models.Datatype(os.environ.get("VARVE_TEST_QDRANT_DENSE", models.Datatype.TURBO8.value))
+DENSE: Final = models.Datatype(os.environ.get("VARVE_TEST_QDRANT_DENSE", models.Datatype.TURBO8.value))
 """A server before 1.20 knows no turbo8."""
 
 
@@ -35,7 +35,7 @@ def qdrant_store(kind: str) -> MemoryStore:
 
 def options_on_server(kind: str) -> CollectionOptions:
     """How a collection is created on the server that is named."""
-    return CollectionOptions(tenant_shards=TENANT_SHARDS if kind == BY_TENANT else None, dense_datatype=_DENSE)
+    return CollectionOptions(tenant_shards=TENANT_SHARDS if kind == BY_TENANT else None, dense_datatype=DENSE)
 
 
 def server_client() -> AsyncQdrantClient:

@@ -1,7 +1,10 @@
 """A second store with another embedding model is filled while the first serves, and takes its place."""
 
 import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
@@ -19,6 +22,7 @@ from streams.operations.reindex import plan_reindex, read_reindex
 from streams.run import serve_stage
 from tests.embedding_endpoint import embedding_endpoint
 from tests.stores.edge_owner_process import EdgeOwnerProcess
+from tests.stores.store_kinds import DENSE, SERVER
 from tests.streams.flow import DEADLINE_S, POLL_S, TENANT, caught_up, flush, send_sample, serving
 
 pytestmark = pytest.mark.integration
@@ -45,14 +49,27 @@ async def _filled(settings: Settings) -> None:
             await asyncio.sleep(POLL_S)
 
 
-async def test_second_store_is_filled_while_the_first_serves(flow: Settings, tmp_path: Path) -> None:
+@contextmanager
+def _second_store(kind: str, folder: Path) -> Iterator[StoreSettings]:
+    """The settings of an empty store: Edge, or a new collection of the server that is named."""
+    if kind == "edge":
+        with EdgeOwnerProcess(folder / "edge-other") as edge:
+            yield StoreSettings(socket=edge.socket)
+        return
+    assert SERVER is not None
+    grpc_port = int(SERVER.rpartition(":")[2]) + 1
+    yield StoreSettings(kind="server", url=SERVER, grpc_port=grpc_port, collection=f"test-{uuid4().hex}", dense_datatype=DENSE)
+
+
+@pytest.mark.parametrize("kind", ["edge", *(["server"] if SERVER else [])])
+async def test_second_store_is_filled_while_the_first_serves(kind: str, flow: Settings, tmp_path: Path) -> None:
     await send_sample(flow, session="s-1")
     await flush(flow)
-    with EdgeOwnerProcess(tmp_path / "edge-other") as edge:
+    with _second_store(kind, tmp_path) as second_store:
         async with serving(flow), embedding_endpoint(dimension=8) as endpoint:
             await caught_up(flow)
             embedding = EmbeddingSettings(kind="openai", base_url=endpoint.url, model="another", dimension=8)
-            other = flow.model_copy(update={"embedding": embedding, "store": StoreSettings(socket=edge.socket), "data": tmp_path / "other"})
+            other = flow.model_copy(update={"embedding": embedding, "store": second_store, "data": tmp_path / "other"})
             plan = await plan_reindex(other)
             async with open_store(flow) as store:
                 count = await store.count(TenantScope(TENANT))
