@@ -1,4 +1,4 @@
-"""Response models of the operators' routes for tenants, keys, erasures and the control log, for the OpenAPI document."""
+"""Response models of the operators' routes for tenants, keys, trust and the control log, for the OpenAPI document."""
 
 from datetime import datetime
 from typing import Any, Final, Literal
@@ -7,7 +7,6 @@ from pydantic import ConfigDict, Field
 
 from api.openapi import ResponseModel, Responses, answers
 from control.documents import Role, Scope
-from memory.records.read import ReadKind
 from memory.records.trust import EntityTrust, TrustLevel
 
 DONE: Final = "It is in force, and this process knows it."
@@ -62,87 +61,6 @@ class KeyMade(Changed):
 
     id: str
     key: str
-
-
-class ErasureBegun(Changed):
-    """An erasure that is being carried out."""
-
-    subject: str
-    """The SHA-256 digest of the user."""
-    resumable: bool
-    """Whether another process continues if this one stops. False: Redis is unavailable; after a stop, repeat the request."""
-
-
-class ErasureView(ResponseModel):
-    """An erasure, and its receipt once it is finished."""
-
-    tenant: str
-    subject: str
-    """The SHA-256 digest of the user."""
-    reason: str
-    requested_at: datetime
-    finished_at: datetime | None
-    """Null: it is in progress, or waits for a process to continue it."""
-    gone_by: datetime | None
-    """When Kafka will have removed the last of its bytes."""
-    found: dict[str, int]
-    remains: list[str]
-    running: bool
-    """Whether a process works on it, or was killed less than half a minute ago. While Redis is unavailable: whether this process does."""
-    problem: str | None
-    """The error that stopped this process's last attempt."""
-
-
-class ErasureViews(ResponseModel):
-    """Erasures of one tenant's users, or of all tenants'."""
-
-    erasures: list[ErasureView]
-
-
-class HoldView(ResponseModel):
-    """A legal hold, in force or released."""
-
-    tenant: str
-    subject: str
-    """The SHA-256 digest of the user; `-`: every user of the tenant."""
-    reason: str
-    placed_at: datetime
-    placed_by: str
-    released_at: datetime | None
-    """Null: it is in force."""
-    released_by: str | None
-    release_reason: str
-
-
-class HoldViews(ResponseModel):
-    """Legal holds of one tenant, or of all tenants."""
-
-    holds: list[HoldView]
-
-
-class HoldChanged(Changed):
-    """A legal hold that was placed or released."""
-
-    subject: str
-    """The SHA-256 digest of the user; `-`: every user of the tenant."""
-
-
-class ReadView(ResponseModel):
-    """A recorded read of a user's memories."""
-
-    time: datetime
-    key_id: str
-    """The id of the API key, or the subject of an identity provider's token."""
-    what: ReadKind
-    memory_ids: list[str]
-    left_out: int
-    """Number of further memories."""
-
-
-class Reads(ResponseModel):
-    """The recorded reads of a user's memories."""
-
-    reads: list[ReadView]
 
 
 class TrustView(ResponseModel):
@@ -240,38 +158,15 @@ class ExportedFile(ResponseModel):
     operators: list[dict[str, Any]]
 
 
-class AuditRecords(ResponseModel):
-    """Records of the audit, oldest first."""
-
-    records: list[dict[str, Any]]
-    total: int
-
-
-class AuditVerdict(ResponseModel):
-    """Whether the audit chain is complete."""
-
-    changes: int
-    records: int
-    digest: str
-    problems: list[str]
-
-
 CHANGED: Final[Responses] = answers(Changed, description=DONE)
 TENANTS: Final[Responses] = answers(TenantViews, description="The tenants, by id.")
 TENANT: Final[Responses] = answers(TenantView, description="The tenant.")
 KEY_MADE: Final[Responses] = answers(KeyMade, description=f"{DONE} The key is shown only once.")
 API_KEYS: Final[Responses] = answers(ApiKeys, description="The tenant's keys.")
 OPERATOR_KEYS: Final[Responses] = answers(OperatorKeys, description="The operators' keys.")
-ERASURES: Final[Responses] = answers(ErasureViews, description="The erasures, the oldest request first.")
-ERASING: Final[Responses] = answers(ErasureBegun, status=202, description="The erasure has begun; request the list to see its state.")
 SIGNING: Final[Responses] = answers(Signing, description=DONE)
 APPLIED: Final[Responses] = answers(Applied, description="The changes that were made, or would be made.")
 EXPORTED: Final[Responses] = answers(ExportedFile, description="The file.")
 PLACE: Final[Responses] = answers(ControlPlace, description="This process's view.")
-AUDIT: Final[Responses] = answers(AuditRecords, description="The records.")
-VERDICT: Final[Responses] = answers(AuditVerdict, description="The result of the check.")
-HOLDS: Final[Responses] = answers(HoldViews, description="The holds, the oldest first.")
-READS: Final[Responses] = answers(Reads, description="The reads, newest first.")
 TRUST: Final[Responses] = answers(TrustView, description="The tenant's levels.")
 TRUST_CHANGED: Final[Responses] = answers(TrustChanged, description=DONE)
-HOLD_CHANGED: Final[Responses] = answers(HoldChanged, description=DONE)

@@ -6,15 +6,13 @@ An operator's read may read whole topics, so it holds its turn as long as its ro
 import asyncio
 import math
 import random
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
-from typing import Annotated, Any, Final, Literal
+from typing import Final, Literal
 
-from fastapi import Depends, Request
+from fastapi import Request
 from starlette.requests import ClientDisconnect
 
-from api.authentication import RecallCaller
-from api.dependencies import AppDependencies
 from api.fair_admission import FairAdmission, Ticket, TicketState
 from api.problems import RETRY_AFTER_S, ProblemError
 from control.tenants import Tenant
@@ -173,30 +171,3 @@ class Admission:
 async def _hung_up(request: Request) -> None:
     while (await request.receive())["type"] != "http.disconnect":
         pass
-
-
-async def _recall_quota(caller: RecallCaller, dependencies: AppDependencies) -> AsyncIterator[Mapping[str, str]]:
-    # Before the quota is asked for, and the body is read.
-    dependencies.admission.reject_if_full(caller.tenant)
-    async with dependencies.quotas.recall(caller.tenant) as headers:
-        yield headers
-
-
-RecallQuota = Annotated[Mapping[str, str], Depends(_recall_quota)]
-"""Admits a recall for as long as its route runs, and gives the headers of its response."""
-
-
-async def _turn(request: Request, dependencies: AppDependencies) -> AsyncIterator[None]:
-    async with dependencies.admission.admin_admission(request):
-        yield
-
-
-async def _topics_turn(request: Request, dependencies: AppDependencies) -> AsyncIterator[None]:
-    async with dependencies.admission.admin_admission(request, results=TOPIC_RESULTS):
-        yield
-
-
-TURN: Final[Any] = Depends(_turn)
-"""Admits a read of this process's own state. Declare it after the required role."""
-TOPICS_TURN: Final[Any] = Depends(_topics_turn)
-"""Admits a read of a whole topic. Only for requests without a body: a waiting request watches for the client's disconnect."""

@@ -1,8 +1,6 @@
 """Authentication. The tenant comes only from the credential (docs/internals/architecture.md, invariant 4)."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
-from datetime import datetime
 from functools import cache
 from typing import Annotated, Any
 
@@ -10,96 +8,20 @@ import structlog
 from fastapi import Depends, Request, Security
 from fastapi.security import APIKeyHeader, HTTPAuthorizationCredentials, HTTPBearer
 
+from api.caller import Caller, Credential, KeyHash, forbidden, is_token
 from api.dependencies import AppDependencies, Dependencies
-from api.problems import ProblemError, unauthorized
+from api.problems import unauthorized
 from api.query_parameters import refuse_unknown_parameters
 from control.documents import ApiKey, OperatorKey, Role, Scope, hash_key
 from control.errors import UnknownTenantError
 from control.key_usage import OPERATORS, owner_of
 from control.tenants import Tenant
-from memory.records import Memory
-from stores.port import TenantScope
 
 _bearer = HTTPBearer(auto_error=False, description="The tenant's API key, or a token of the identity provider.")
 _header = APIKeyHeader(name="X-API-Key", auto_error=False, description="The same, for clients that cannot send a bearer token.")
 
 _Bearer = Annotated[HTTPAuthorizationCredentials | None, Security(_bearer)]
 _Header = Annotated[str | None, Security(_header)]
-
-
-@dataclass(frozen=True, slots=True)
-class KeyHash:
-    """Refers to an API key or an operator's key without containing it, for sessions of the console."""
-
-    value: str
-    """The SHA-256 of the key, in hexadecimal."""
-
-    @classmethod
-    def of(cls, key: str) -> "KeyHash":
-        """The reference to a key."""
-        return cls(hash_key(key))
-
-
-@dataclass(frozen=True, slots=True)
-class Credential:
-    """The rights of an API key, or of an identity provider's token."""
-
-    id: str
-    """Identifies the key, or the token's subject, in histories and messages."""
-    scopes: tuple[Scope, ...]
-    user: str | None = None
-    """The only user whose memories are accessible. None: all users of the tenant."""
-    label: str = ""
-    expires: datetime | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Caller:
-    """The caller of a request, and its credential."""
-
-    tenant: Tenant
-    key: Credential
-
-    @property
-    def scope(self) -> TenantScope:
-        """The memories that the key may read."""
-        return TenantScope(self.tenant.id, self.key.user)
-
-    def user_of(self, asked: str | None) -> str | None:
-        """The user of a request: the key's user if the key is bound to one, else the requested one.
-
-        Raises:
-            ProblemError: If the request names another user than the key's.
-        """
-        if self.key.user is None or asked == self.key.user:
-            return asked
-        if asked is None:
-            return self.key.user
-        raise _forbidden("this API key is bound to another user")
-
-    def message(self, item: Any) -> Any:
-        """A message of a batch, with the key's user if it names none.
-
-        Raises:
-            ProblemError: If it names another user than the key's.
-        """
-        if self.key.user is None or not isinstance(item, dict):
-            return item
-        user = item.get("user")
-        return {**item, "user": self.user_of(user if isinstance(user, str) else None if user is None else repr(user))}
-
-    def may_see(self, memory: Memory) -> bool:
-        """Whether a memory is one of the key's user."""
-        return self.key.user is None or memory.user == self.key.user
-
-    def require_every_user(self) -> None:
-        """Rejects keys that are bound to a user.
-
-        Raises:
-            ProblemError: If the key is bound to a user.
-        """
-        if self.key.user is not None:
-            raise _forbidden("this request needs an API key that is not bound to a user")
 
 
 @cache
@@ -112,7 +34,7 @@ def caller_with(scope: Scope) -> Callable[..., Awaitable[Caller]]:
         structlog.contextvars.bind_contextvars(tenant=caller.tenant.id)
         require_active(caller.tenant)
         if scope not in caller.key.scopes:
-            raise _forbidden(f"this API key or token lacks the scope {scope}")
+            raise forbidden(f"this API key or token lacks the scope {scope}")
         refuse_unknown_parameters(request)
         return caller
 
@@ -126,7 +48,7 @@ def require_active(tenant: Tenant) -> None:
         ProblemError: 403.
     """
     if tenant.state != "active":
-        raise _forbidden("the tenant is suspended; contact the operator of this Varve installation")
+        raise forbidden("the tenant is suspended; contact the operator of this Varve installation")
 
 
 async def caller_of(dependencies: Dependencies, credential: str | KeyHash) -> Caller:
@@ -169,11 +91,6 @@ async def require_known(dependencies: Dependencies, credential: str) -> None:
     await caller_of(dependencies, credential)
 
 
-def is_token(credential: str) -> bool:
-    """Whether a credential has the form of a JSON Web Token. API keys never have it: they contain no dot."""
-    return credential.count(".") == 2
-
-
 def _credential_of(key: ApiKey) -> Credential:
     return Credential(id=key.id, scopes=key.scopes, user=key.user, label=key.label, expires=key.expires)
 
@@ -188,7 +105,7 @@ def require_operator(role: Role) -> Any:
             raise unauthorized("this is not an operator's key; `varve operators add` makes one")
         dependencies.key_uses.note(OPERATORS, found.id)
         if not found.may(role):
-            raise _forbidden(f"this request needs the role {role}; the key has {found.role}")
+            raise forbidden(f"this request needs the role {role}; the key has {found.role}")
         refuse_unknown_parameters(request)
         return found
 
@@ -209,10 +126,6 @@ async def _credential_in(
 
 def _hash_of(credential: str | KeyHash) -> str:
     return credential.value if isinstance(credential, KeyHash) else hash_key(credential)
-
-
-def _forbidden(detail: str) -> ProblemError:
-    return ProblemError(403, "forbidden", detail)
 
 
 IngestCaller = Annotated[Caller, Depends(caller_with("ingest"))]

@@ -6,27 +6,14 @@ from pydantic import Field
 
 from api.openapi import ResponseModel, answers
 from api.responses import LIMITS, STATUS, Position
+from memory.records import TextEdit
 
 
-class BlockEdit(ResponseModel):
+class BlockEdit(TextEdit, extra="ignore"):
     """An edit of a block by an agent, and its result."""
 
-    id: str
     tool: Literal["append", "replace", "insert"]
-    by: str
-    """Label and id of the API key that was used."""
-    time: str
-    """Wall-clock time of the request."""
-    status: Literal["applied", "conflict", "undone"]
-    """`conflict`: it did not fit the block when its turn came, and changed nothing."""
-    detail: str = ""
-    """The reason of a conflict, or why an undo changed nothing."""
-    undoable: bool = False
-    """Whether it can be undone: the newest 16 applied edits."""
-    undo: str | None = None
-    """The id of the newest request to undo it."""
-    undone_by: str | None = None
-    undone_time: str | None = None
+    """The memory tool."""
 
 
 class BlockState(ResponseModel):

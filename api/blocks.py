@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from api.authentication import Caller
+from api.caller import Caller
 from api.corrections import author_of
 from api.problems import ProblemError
 from control.tenants import TenantDirectory

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from api.admission import Admission
 from api.dependencies import Dependencies
@@ -13,9 +13,9 @@ from api.erasures import Erasures
 from api.previews import Previews
 from api.quotas import MemoryCounts, Quotas
 from api.read_audit import ReadAudit
-from api.read_your_writes import StorePositions
 from api.recall_log import RecallLog
 from api.stage_overview import StageOverview
+from api.store_positions import StorePositions
 from api.webhooks.service import Webhooks
 from control import ControlWriter
 from control.key_usage import KeyUsage
@@ -92,23 +92,24 @@ async def open_dependencies(
     metrics().first_tenants.most = settings.metrics_tenants
     async with AsyncExitStack() as stack:
         tenants = await stack.enter_async_context(follow_tenants(settings, metrics(), wait_s=settings.service.produce_timeout_s))
-        embedder = GuardedEmbedder(
-            embedder=await asyncio.to_thread(build_embedder, settings.embedding, cache=settings.cache_path),
-            timeout_s=settings.service.embedding_timeout_s,
-            probe_timeout_s=settings.service.probe_timeout_s,
-            retry_s=settings.delivery.breaker_reset_s,
+        embedder = _closed_by(
+            stack,
+            GuardedEmbedder(
+                embedder=await asyncio.to_thread(build_embedder, settings.embedding, cache=settings.cache_path),
+                timeout_s=settings.service.embedding_timeout_s,
+                probe_timeout_s=settings.service.probe_timeout_s,
+                retry_s=settings.delivery.breaker_reset_s,
+            ),
         )
-        stack.push_async_callback(embedder.close)
-        store = _guarded_store(settings, embedder)
-        stack.push_async_callback(store.close)
-        store_positions = StorePositions(store=store, topic=settings.topic(MEMORIES.name), partitions=settings.kafka.partitions)
-        stack.push_async_callback(store_positions.close)
+        store = _closed_by(stack, _guarded_store(settings, embedder))
+        store_positions = _closed_by(
+            stack, StorePositions(store=store, topic=settings.topic(MEMORIES.name), partitions=settings.kafka.partitions)
+        )
         redis = await stack.enter_async_context(open_redis(settings.redis))
         identity = _identity_provider(settings)
         if identity is not None:
             stack.push_async_callback(identity.close)
-        key_uses = KeyUsage(redis=redis)
-        stack.push_async_callback(key_uses.close)
+        key_uses = _closed_by(stack, KeyUsage(redis=redis))
         producer = Producer(kafka=settings.kafka, timeout_s=settings.service.produce_timeout_s)
         stack.push_async_callback(producer.stop)
         try:
@@ -116,41 +117,34 @@ async def open_dependencies(
         except KafkaUnavailableError as error:
             _log.warning("kafka_unavailable", error=str(error))
         counts = RetrievalCounts(redis=redis)
-        recall_log = RecallLog(
-            producer=producer,
-            recall_history=RecallHistory(redis=redis),
-            counts=counts,
-            topic_prefix=settings.kafka.topic_prefix,
-            max_bytes=settings.kafka.max_record_bytes,
-            max_pending=settings.service.max_pending_recalls,
-            metrics=metrics(),
+        recall_log = _closed_by(
+            stack,
+            RecallLog(
+                producer=producer,
+                recall_history=RecallHistory(redis=redis),
+                counts=counts,
+                topic_prefix=settings.kafka.topic_prefix,
+                max_bytes=settings.kafka.max_record_bytes,
+                max_pending=settings.service.max_pending_recalls,
+                metrics=metrics(),
+            ),
         )
-        stack.push_async_callback(recall_log.close)
-        read_audit = ReadAudit(
-            producer=producer,
-            topic_prefix=settings.kafka.topic_prefix,
-            rate=settings.read_audit.rate,
-            max_pending=settings.service.max_pending_recalls,
-            metrics=metrics(),
-            clock=clock,
+        read_audit = _closed_by(
+            stack,
+            ReadAudit(
+                producer=producer,
+                topic_prefix=settings.kafka.topic_prefix,
+                rate=settings.read_audit.rate,
+                max_pending=settings.service.max_pending_recalls,
+                metrics=metrics(),
+                clock=clock,
+            ),
         )
-        stack.push_async_callback(read_audit.close)
-        memory_counts = MemoryCounts(store=store)
-        stack.push_async_callback(memory_counts.close)
-        usage = BackgroundUsage(producer=producer, topic=settings.topic(USAGE.name), max_pending=settings.service.max_pending_recalls)
-        stack.push_async_callback(usage.close)
-        # Rankings are not cached: an invalid reply would be reused for the same query.
+        memory_counts = _closed_by(stack, MemoryCounts(store=store))
+        usage = _closed_by(
+            stack, BackgroundUsage(producer=producer, topic=settings.topic(USAGE.name), max_pending=settings.service.max_pending_recalls)
+        )
         build_model = partial(build_recall_model, settings, redis=redis, usage=usage, redaction_of=TenantRedaction(tenants).of)
-        proxy_model = build_model(settings.sift, purpose=SIFT)
-        sift = Sift(llm=proxy_model, settings=settings.sift)
-        stack.push_async_callback(sift.close)
-        kept_s = settings.expansion.cache_ttl_s
-        expanding_model = build_model(settings.expansion, purpose=EXPANSION, cache_ttl_s=kept_s)
-        expansion = Expansion(llm=expanding_model, settings=settings.expansion)
-        stack.push_async_callback(expansion.close)
-        selecting_model = build_model(settings.topics, purpose=TOPICS)
-        topics = TopicRetriever(PreparedStore(store, embedder), embedder, llm=selecting_model, settings=settings.topics)
-        stack.push_async_callback(topics.close)
         tail = SessionTail(redis=redis, ttl_s=settings.redis.tail_ttl_s)
         recall = RecallPipeline(
             store=store,
@@ -162,14 +156,11 @@ async def open_dependencies(
             positions=store_positions,
             tails=tail,
             history=EntitiesAsOf(store=store, tenants=tenants, clock=clock),
-            rewriter=QueryRewriter(expansion=expansion, sift=sift, topics=topics, metrics=metrics()),
+            rewriter=_query_rewriter(stack, settings, store, embedder, build_model),
         )
-        overview = StageOverview(settings=settings, clock=clock)
-        stack.push_async_callback(overview.close)
-        previews = Previews(settings=settings, redis=redis, producer=producer, tenants=tenants, embedder=embedder)
-        stack.push_async_callback(previews.close)
-        erasures = Erasures(eraser=eraser, store=store, redis=redis, tenants=tenants, clock=clock)
-        stack.push_async_callback(erasures.close)
+        overview = _closed_by(stack, StageOverview(settings=settings, clock=clock))
+        previews = _closed_by(stack, Previews(settings=settings, redis=redis, producer=producer, tenants=tenants, embedder=embedder))
+        erasures = _closed_by(stack, Erasures(eraser=eraser, store=store, redis=redis, tenants=tenants, clock=clock))
         background = BackgroundWorks(metrics())
         if erasures.is_equipped:
             background.add("erasures-looking", erasures.look)
@@ -213,6 +204,42 @@ async def open_dependencies(
             previews=previews,
             background=background,
         )
+
+
+class _Closable(Protocol):
+    async def close(self) -> None: ...
+
+
+_Resource = TypeVar("_Resource", bound=_Closable)
+
+
+def _closed_by(stack: AsyncExitStack, resource: _Resource) -> _Resource:
+    """The resource, which the stack closes at its end."""
+    stack.push_async_callback(resource.close)
+    return resource
+
+
+def _query_rewriter(
+    stack: AsyncExitStack, settings: Settings, store: GuardedStore, embedder: GuardedEmbedder, build_model: Callable[..., LLM | None]
+) -> QueryRewriter:
+    """The steps of a recall that call a model, with their models.
+
+    Args:
+        stack: Closes them.
+        settings: The settings in force.
+        store: The vector store.
+        embedder: The embedding model.
+        build_model: :func:`build_recall_model` for this service.
+    """
+    # Rankings are not cached: an invalid reply would be reused for the same query.
+    proxy_model = build_model(settings.sift, purpose=SIFT)
+    sift = _closed_by(stack, Sift(llm=proxy_model, settings=settings.sift))
+    kept_s = settings.expansion.cache_ttl_s
+    expanding_model = build_model(settings.expansion, purpose=EXPANSION, cache_ttl_s=kept_s)
+    expansion = _closed_by(stack, Expansion(llm=expanding_model, settings=settings.expansion))
+    selecting_model = build_model(settings.topics, purpose=TOPICS)
+    topics = _closed_by(stack, TopicRetriever(PreparedStore(store, embedder), embedder, llm=selecting_model, settings=settings.topics))
+    return QueryRewriter(expansion=expansion, sift=sift, topics=topics, metrics=metrics())
 
 
 def _identity_provider(settings: Settings) -> "IdentityProvider | None":

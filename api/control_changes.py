@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Annotated, Any
 
 from fastapi import Query
+from pydantic import Field
 
 from api.dependencies import Dependencies
 from api.json_http import JsonResponse
@@ -13,6 +14,8 @@ from control.draft import Change, Draft
 from control.errors import UnknownTenantError
 from control.tenants_file import exported_tenant
 
+OverlapSeconds = Annotated[float, Field(ge=0, le=366 * 86_400.0)]
+"""How long a rotated key or secret stays valid."""
 TenantQuery = Annotated[str, Query(min_length=1, max_length=256, description="A tenant's id.")]
 Settle = Annotated[
     bool | None,

@@ -8,7 +8,7 @@ from typing import Final, Literal
 import orjson
 from pydantic import JsonValue
 
-from api.authentication import Caller
+from api.caller import Caller
 from api.problems import ProblemError
 from control.tenants import TenantDirectory
 from memory.errors import RecordTooLargeError

@@ -1,7 +1,4 @@
-"""The clients, stores and settings that routes use. ``api/composition.py`` opens them.
-
-The types are imported for type checkers only, so that a route imports only what it needs.
-"""
+"""The clients, stores and settings that routes use. ``api/composition.py`` opens them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,70 +6,71 @@ from typing import TYPE_CHECKING, Annotated
 
 from fastapi import Depends, Request
 
+from api.admission import Admission
+from api.erasures import Erasures
+from api.previews import Previews
+from api.quotas import Quotas
+from api.read_audit import ReadAudit
+from api.recall_log import RecallLog
+from api.stage_overview import StageOverview
+from api.store_positions import StorePositions
+from control import ControlWriter
+from control.key_usage import KeyUsage
+from control.tenants import TenantDirectory
+from models.embedding.build import GuardedEmbedder
+from retrieval.pipeline import RecallPipeline
+from retrieval.profiles import Profile
+from runtime.background import BackgroundWorks
+from runtime.clocks import Clock
+from runtime.entity_view import EntityView
+from runtime.idempotency_cache import IdempotencyCache
+from runtime.kafka import Producer
+from runtime.metrics import Metrics
+from runtime.redis import GuardedRedis
+from runtime.session_tail import SessionTail
+from runtime.settings import Settings
 from runtime.tracing import SpanContext
+from stores.build import GuardedStore
 
 if TYPE_CHECKING:
-    from api.admission import Admission
+    # Imported only if a setting turns them on.
     from api.console.sessions import ConsoleSessions
-    from api.erasures import Erasures
     from api.identity_provider import IdentityProvider
-    from api.previews import Previews
-    from api.quotas import Quotas
-    from api.read_audit import ReadAudit
-    from api.read_your_writes import StorePositions
-    from api.recall_log import RecallLog
-    from api.stage_overview import StageOverview
-    from control import ControlWriter
-    from control.key_usage import KeyUsage
-    from control.tenants import TenantDirectory
-    from models.embedding.build import GuardedEmbedder
-    from retrieval.pipeline import RecallPipeline
-    from retrieval.profiles import Profile
-    from runtime.background import BackgroundWorks
-    from runtime.clocks import Clock
-    from runtime.entity_view import EntityView
-    from runtime.idempotency_cache import IdempotencyCache
-    from runtime.kafka import Producer
-    from runtime.metrics import Metrics
-    from runtime.redis import GuardedRedis
-    from runtime.session_tail import SessionTail
-    from runtime.settings import Settings
-    from stores.build import GuardedStore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dependencies:
     """The clients, stores and settings that routes use."""
 
-    settings: "Settings"
-    clock: "Clock"
-    metrics: "Metrics"
-    tenants: "TenantDirectory"
+    settings: Settings
+    clock: Clock
+    metrics: Metrics
+    tenants: TenantDirectory
     identity: "IdentityProvider | None"
     """Verifies tokens. None: only API keys are accepted."""
     console: "ConsoleSessions | None"
     """The sessions of the console. None: it is switched off."""
-    control: "ControlWriter"
-    producer: "Producer"
-    redis: "GuardedRedis"
-    tail: "SessionTail"
-    entity_view: "EntityView"
-    answers: "IdempotencyCache"
-    key_uses: "KeyUsage"
-    store: "GuardedStore"
-    store_positions: "StorePositions"
-    embedder: "GuardedEmbedder"
-    profiles: "Mapping[str, Profile]"
+    control: ControlWriter
+    producer: Producer
+    redis: GuardedRedis
+    tail: SessionTail
+    entity_view: EntityView
+    answers: IdempotencyCache
+    key_uses: KeyUsage
+    store: GuardedStore
+    store_positions: StorePositions
+    embedder: GuardedEmbedder
+    profiles: Mapping[str, Profile]
     """The ranking profiles that a recall may name."""
-    recall: "RecallPipeline"
-    recall_log: "RecallLog"
-    read_audit: "ReadAudit"
-    quotas: "Quotas"
-    admission: "Admission"
-    erasures: "Erasures"
-    overview: "StageOverview"
-    previews: "Previews"
-    background: "BackgroundWorks"
+    recall: RecallPipeline
+    recall_log: RecallLog
+    read_audit: ReadAudit
+    quotas: Quotas
+    admission: Admission
+    erasures: Erasures
+    overview: StageOverview
+    previews: Previews
+    background: BackgroundWorks
 
 
 # Coroutines, though they wait for nothing: FastAPI runs plain functions in threads, which compete for the interpreter lock.

@@ -27,7 +27,7 @@ _log = logger(__name__)
 _LOOK_S: Final = 10.0
 """Interval between two searches for unfinished erasures without a process."""
 _REST: Final = timedelta(minutes=15)
-"""Time for which a process takes up no erasure after Kafka rejected its write."""
+"""Time for which a process resumes no erasure after Kafka rejected its write."""
 _CANCEL_AGAIN_S: Final = 5.0
 """Longer than an interrupted erasure needs to release its resources."""
 
@@ -64,7 +64,7 @@ class Erasures:
         """By tenant."""
         self._problems: dict[str, str] = {}
         self._rests_until = clock.now()
-        """Other processes take up its erasures meanwhile."""
+        """Other processes resume its erasures in the meantime."""
 
     @property
     def is_equipped(self) -> bool:
@@ -75,7 +75,7 @@ class Erasures:
         """Searches for unfinished erasures without a process, periodically, until it is cancelled."""
         while True:
             with suppress(RedisUnavailableError, ControlLogBehindError):  # this write is in the log already
-                await self.take_up()
+                await self.resume_unfinished()
             await pause(_LOOK_S)
 
     async def note(self, noted: ErasureRequest) -> bool:
@@ -87,7 +87,7 @@ class Erasures:
         try:
             await self._under_way.note([noted])
         except RedisUnavailableError as error:
-            _log.warning("erasure_not_noted", tenant=noted.tenant, subject=noted.subject, error=str(error))
+            _log.warning("erasure_not_recorded", tenant=noted.tenant, subject=noted.subject, error=str(error))
             return False
         return True
 
@@ -108,7 +108,7 @@ class Erasures:
         if tenant not in self._at_work:
             self._at_work[tenant] = run_in_background(f"erasures-{tenant}", self._work(self._eraser, tenant))
 
-    async def take_up(self) -> None:
+    async def resume_unfinished(self) -> None:
         """Continues unfinished erasures without a process; deletes stored names that are no longer needed.
 
         After Kafka rejected a write, a process leaves this to others for a while.
@@ -131,7 +131,7 @@ class Erasures:
             if each.is_stale(erasure, self._clock.now()):
                 stale.append(each)
             elif each.tenant not in busy and works[each.subject] is Work.FREE and erasure is not None and erasure.finished_at is None:
-                _log.info("erasure_taken_up", tenant=each.tenant, subject=each.subject)
+                _log.info("erasure_resumed", tenant=each.tenant, subject=each.subject)
                 self.start(each, asked=False)
         await self._under_way.forget({each.subject: each.asked_at for each in stale})
 
@@ -186,12 +186,12 @@ class Erasures:
                     await eraser(tenant, [each.user for each in mine], by=mine[0].by, store=self._store, redis=self._redis)
         except VarveError as error:
             problem = str(error)
-            _log.error("erasure_broken_off", tenant=tenant, subjects=[*batch], error=problem)
+            _log.error("erasure_interrupted", tenant=tenant, subjects=[*batch], error=problem)
             if isinstance(error, CANNOT_WRITE):
                 self._rests_until = self._clock.now() + _REST
         except Exception as error:
             problem = "a defect in Varve; the service's log has the reason"
-            _log.exception("erasure_broken_off", tenant=tenant, subjects=[*batch], error=str(error))
+            _log.exception("erasure_interrupted", tenant=tenant, subjects=[*batch], error=str(error))
         else:
             return
         self._problems |= dict.fromkeys(batch, problem)

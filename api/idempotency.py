@@ -14,7 +14,8 @@ from fastapi import Depends, Header
 from starlette.requests import Request
 from starlette.responses import Response
 
-from api.authentication import Caller, caller_with
+from api.authentication import caller_with
+from api.caller import Caller
 from api.dependencies import AppDependencies, Dependencies
 from api.problems import RETRY_AFTER_S, ProblemError
 from control.documents import Scope

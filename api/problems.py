@@ -9,6 +9,8 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+from starlette.websockets import WebSocketClose
 
 from api.json_http import to_json
 from control.errors import (
@@ -51,13 +53,6 @@ _RECALL_FAILED: Final = (
     "the memories cannot be searched as the service is set up; an operator has to correct it: "
     "the service's log has the reason under this trace id"
 )
-
-
-_ROUTING: Final[Mapping[int, str]] = {
-    404: "there is no such route: GET /openapi.json describes all routes",
-    405: "this route does not accept {method}, only {allowed}",
-}
-"""Details of the errors that the router itself raises."""
 
 
 class ProblemError(HTTPException):
@@ -162,9 +157,9 @@ def add_problem_handlers(app: FastAPI) -> None:
     async def on_http_exception(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
         kind = http.HTTPStatus(error.status_code).name.lower().replace("_", "-")
-        detail = (
-            _ROUTING.get(error.status_code, "").format(method=request.method, allowed=(error.headers or {}).get("Allow")) or error.detail
-        )
+        # Only a route that lacks the request's method names the methods that it accepts.
+        allowed = (error.headers or {}).get("Allow")
+        detail = error.detail if allowed is None else f"this route does not accept {request.method}, only {allowed}"
         return problem_response(ProblemError(error.status_code, kind, detail, headers=error.headers), request.scope["path"])
 
     async def on_invalid(request: Request, error: Exception) -> Response:
@@ -174,10 +169,19 @@ def add_problem_handlers(app: FastAPI) -> None:
         more = [f"and {len(problems) - MOST_LISTED} more problems"] if len(problems) > MOST_LISTED else []
         return problem_response(ProblemError(422, "invalid", "; ".join((*listed, *more))), request.scope["path"])
 
+    app.router.default = _no_route
     app.add_exception_handler(ProblemError, on_problem)
     app.add_exception_handler(VarveError, on_varve_error)
     app.add_exception_handler(HTTPException, on_http_exception)
     app.add_exception_handler(RequestValidationError, on_invalid)
+
+
+async def _no_route(scope: Scope, receive: Receive, send: Send) -> None:
+    """The router's response to a request that no route matches."""
+    if scope["type"] == "websocket":
+        await WebSocketClose()(scope, receive, send)
+        return
+    raise ProblemError(404, "not-found", "there is no such route: GET /openapi.json describes all routes")
 
 
 def _validation_detail(error: Mapping[str, Any]) -> str:

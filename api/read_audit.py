@@ -5,8 +5,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from api.authentication import Caller
 from api.background_records import BackgroundRecords
+from api.caller import Caller
 from memory.keys import distinct_key
 from memory.records import Memory, ReadRecord
 from memory.records.read import ReadKind

@@ -6,7 +6,7 @@ from typing import Annotated, Final, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from api.authentication import Caller
+from api.caller import Caller
 from api.dependencies import Dependencies
 from api.openapi import RequestModel
 from api.problems import ProblemError

@@ -147,14 +147,14 @@ class KeyStatus(ResponseModel):
     """The live generation; empty: the first."""
 
 
-class Letters(ResponseModel):
+class DeadLetters(ResponseModel):
     """Dead letters without their content, and their total number."""
 
-    letters: list[dict[str, Any]]
+    dead_letters: list[dict[str, Any]]
     total: int
 
 
-class LetterView(ResponseModel):
+class DeadLetterView(ResponseModel):
     """A dead letter with its content."""
 
     model_config = ConfigDict(extra="allow")
@@ -167,7 +167,7 @@ class LetterView(ResponseModel):
 
 
 class Redriven(ResponseModel):
-    """Number of redriven letters, number that a newer value has superseded, and the refused letters."""
+    """Number of redriven dead letters, number that a newer value has superseded, and the refused ones."""
 
     redriven: int
     superseded: int
@@ -175,7 +175,7 @@ class Redriven(ResponseModel):
 
 
 class Purged(ResponseModel):
-    """Number of removed letters."""
+    """Number of removed dead letters."""
 
     purged: int
 
@@ -226,8 +226,8 @@ USER_ERASURE: Final[Responses] = answers(
     headers={"Location": {"description": "Where to poll the receipt.", "schema": {"type": "string"}}} | LIMITS,
 )
 KEY_STATUS: Final[Responses] = answers(KeyStatus, description="The reach of the key.")
-LETTERS: Final[Responses] = answers(Letters, description="The letters, oldest first.")
-LETTER: Final[Responses] = answers(LetterView, description="The dead letter.")
+DEAD_LETTER_LIST: Final[Responses] = answers(DeadLetters, description="The dead letters, oldest first.")
+DEAD_LETTER_CONTENT: Final[Responses] = answers(DeadLetterView, description="The dead letter.")
 REDRIVEN: Final[Responses] = answers(Redriven, headers=STATUS)
 PURGED: Final[Responses] = answers(Purged, headers=STATUS)
 ALIVE: Final[Responses] = answers(Alive, description="The process serves.")

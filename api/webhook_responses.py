@@ -43,7 +43,7 @@ class WebhookMade(Changed):
     secret: str
 
 
-class WebhookLetter(ResponseModel):
+class WebhookDeadLetter(ResponseModel):
     """A delivery whose attempts all failed."""
 
     id: str
@@ -59,10 +59,10 @@ class WebhookLetter(ResponseModel):
     """Number of redrives."""
 
 
-class WebhookLetters(ResponseModel):
+class WebhookDeadLetters(ResponseModel):
     """The dead letters of a webhook."""
 
-    letters: list[WebhookLetter]
+    dead_letters: list[WebhookDeadLetter]
     dead: int
     """Number of dead letters."""
     pending: int
@@ -86,6 +86,6 @@ class WebhookTrial(ResponseModel):
 
 WEBHOOKS: Final[Responses] = answers(WebhookViews, description="The tenant's webhooks.")
 WEBHOOK_MADE: Final[Responses] = answers(WebhookMade, description=f"{DONE} The secret is shown only once.")
-WEBHOOK_LETTERS: Final[Responses] = answers(WebhookLetters, description="The dead letters, oldest change first.")
+WEBHOOK_DEAD_LETTERS: Final[Responses] = answers(WebhookDeadLetters, description="The dead letters, oldest change first.")
 WEBHOOK_REDRIVEN: Final[Responses] = answers(WebhookRedriven, description="They are sent again.")
 WEBHOOK_TRIAL: Final[Responses] = answers(WebhookTrial, description="The outcome.")

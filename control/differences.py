@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import orjson
 
-from control.document import Document
+from control.document_base import Document
 from control.draft import DocumentChange
 
 _UNSHOWN: Final = frozenset({"schema_version", "hash", "created"})

@@ -8,7 +8,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import AwareDatetime, Field, JsonValue, StringConstraints, field_serializer, model_validator
 
-from control.document import Document, Label
+from control.document_base import Document, Label
 from control.erasure import ERASURE, Erasure, subject_of
 from control.hold import HOLD, Hold
 from control.message_signing import SigningPolicy

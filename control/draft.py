@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from control.document import Document
+from control.document_base import Document
 from control.documents import (
     ApiKey,
     Operators,

@@ -140,7 +140,7 @@ class ControlFollower:
                 return
         error = None if following.cancelled() else following.exception()
         if isinstance(error, _LogWasCutError):
-            _log.error("control_log_cut", error=str(error))
+            _log.error("control_log_truncated", error=str(error))
             self.state = ControlState()
         elif error is not None:
             # Every error is retried: without its follower, the process would reject all requests.

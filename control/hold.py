@@ -4,7 +4,7 @@ from typing import Annotated, Final
 
 from pydantic import AwareDatetime, StringConstraints
 
-from control.document import Document, Label
+from control.document_base import Document, Label
 from memory.keys import encode_key
 from memory.records.message import Name
 

@@ -4,7 +4,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import AwareDatetime, Field, StringConstraints
 
-from control.document import Document
+from control.document_base import Document
 from memory.keys import encode_key
 from memory.records.base import Value
 from memory.records.message import Name

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Final
 
-from control.document import Document
+from control.document_base import Document
 from control.documents import (
     KINDS,
     ApiKey,

@@ -13,7 +13,7 @@ from typing import Any, Final, Literal
 import yaml
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue, ValidationError, model_validator
 
-from control.document import Label
+from control.document_base import Label
 from control.documents import (
     DEFAULT_SCOPES,
     ApiKey,

@@ -238,7 +238,7 @@ class UnfinishedErasures:
         try:
             taken = [each for some in _batches(erasures) for each in await self._take(some, holder, asked=asked)]
         except RedisUnavailableError as error:
-            _log.warning("erasures_not_held", subjects=[each.subject for each in erasures], error=str(error))
+            _log.warning("erasures_not_leased", subjects=[each.subject for each in erasures], error=str(error))
             yield [*erasures]
             return
         keys = [self._key(each.subject) for each in taken]

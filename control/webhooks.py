@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AwareDatetime, Field, StringConstraints
 
-from control.document import Label
+from control.document_base import Label
 from memory.records.base import Value
 
 MOST_WEBHOOKS: Final = 10

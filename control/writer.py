@@ -236,7 +236,7 @@ class ControlWriter:
                     raise KafkaUnavailableError(
                         f"{attempt.action}: not confirmed in {self._settings.control.write_timeout_s:g} s: {error}"
                     ) from error
-                _log.info("control_write_again", action=attempt.action, error=str(error))
+                _log.info("control_write_retried", action=attempt.action, error=str(error))
             except BaseException:
                 await self._close()
                 raise

@@ -46,7 +46,7 @@ CHECKED: Final = (
     "stores",
     "streams",
     "training",
-    "tests/api",
+    "tests",
     "varve",
 )
 """Files and folders whose prose is checked by default."""

@@ -31,7 +31,7 @@ class ViewedExtractor:
         return self.extractor.edited_entities(window, schema)
 
     async def extract(self, window: Window, schema: MemorySchema, context: ExtractionContext) -> Extraction:
-        """See :meth:`extraction.port.Extractor.extract`. Nothing is asked for a window without any message to extract from."""
+        """See :meth:`extraction.port.Extractor.extract`. A window without a message to extract from costs no call."""
         view = extraction_view(window)
         if not view.is_changed:
             return await self.extractor.extract(window, schema, context)

@@ -1,4 +1,4 @@
-"""Dense vectors in records: eight bits per dimension, as base64 text.
+"""Vectors: their length, and dense vectors in records with eight bits per dimension, as base64 text.
 
 Operators that need only similarity receive vectors in this form, so that a rebuild needs no embedding model. All vectors have unit length.
 """
@@ -43,3 +43,9 @@ def unit(vector: Vector) -> Vector:
     """The vector divided by its length; a vector of zeros stays one."""
     length = float(np.linalg.norm(vector))
     return vector if length == 0 else np.asarray(vector / length, dtype=np.float32)
+
+
+def unit_rows(rows: Vector) -> Vector:
+    """The rows, each divided by its length; a row of zeros stays one."""
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.asarray(rows / np.maximum(lengths, 1e-12), dtype=np.float32)

@@ -1,6 +1,6 @@
 """Whether endpoints accept their API keys: counted over calls, shown at ``/readyz`` and in ``varve_ready``.
 
-A refused key is not the fault of what was asked, and does not pass by itself. Work waits until an operator corrects the key and restarts
+A refused key is not the fault of the request, and does not pass without help. Work waits until an operator corrects the key and restarts
 the process, or until the endpoint accepts the key again. One refusal may be the fault of the endpoint: only several in a row are shown.
 """
 

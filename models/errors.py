@@ -25,7 +25,7 @@ class TransientModelError(ModelError):
 
 
 class NotTakenUpError(TransientModelError):
-    """Nobody has looked at the call: its turn has not come, or its endpoint is left alone for now. It says nothing of what was asked."""
+    """No endpoint has processed the call: it waits its turn, or its endpoint is not called for now. It says nothing about the request."""
 
 
 class OverloadedError(NotTakenUpError):
@@ -33,7 +33,7 @@ class OverloadedError(NotTakenUpError):
 
     @property
     def pause_s(self) -> float:
-        """How long nobody should call the endpoint, in seconds; a default where the endpoint names no time."""
+        """How long to wait before the next call of the endpoint, in seconds; a default where the endpoint names no time."""
         return min(self.retry_after or _DEFAULT_PAUSE_S, _MAXIMUM_PAUSE_S)
 
 

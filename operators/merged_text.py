@@ -118,7 +118,7 @@ class MergedText(LLMOperator):
     def plan_questions(self, state: State, moment: Moment) -> Settled:
         """See :meth:`LLMOperator.plan_questions`. At most one question is open.
 
-        While it has no answer, the rule merges statements above the limit; a model is asked about those once it answers again.
+        While it has no answer, the rule merges statements above the limit; the operator asks a model about those once it answers again.
         """
         changes, asked = waiting_changes(state), state.get("asked")
         base, net = base_of(state), net_of(state)
@@ -136,9 +136,9 @@ class MergedText(LLMOperator):
         return Settled({**state, "asked": _digest(question)}, questions=(question,))
 
     def forget(self, state: State, moment: Moment) -> Settled:
-        """See :meth:`LLMOperator.forget`: the rule merges the remaining statements, and a model is asked again.
+        """See :meth:`LLMOperator.forget`: the rule merges the remaining statements, and the operator asks a model again.
 
-        Only a model can remove a statement from the settled text, so it is asked to, as after any retraction.
+        Only a model can remove a statement from the settled text, so the operator asks it to, as after any retraction.
         """
         base, net = base_of(state), net_of(state)
         covered = joined(base["sources"], moment.sources)

@@ -10,7 +10,8 @@ from typing import Final
 
 import numpy as np
 
-from models.embedding.port import Embedder, Embedding, Vector, unit_rows
+from memory.vectors import unit_rows
+from models.embedding.port import Embedder, Embedding, Vector
 from models.errors import InputRefusedError
 from retrieval.first_person import asked_texts
 from runtime.logs import logger

@@ -124,7 +124,7 @@ class Guard:
     async def _inquire(self) -> None:
         if not await self._answers():
             self._breaker.record_failure(time.monotonic())
-            _log.warning("dependency_away", dependency=self._name, waiting_calls=len(self._calls))
+            _log.warning("dependency_lost", dependency=self._name, waiting_calls=len(self._calls))
             self._withdrawn |= self._calls
             for limit in self._calls:
                 if not limit.expired():
@@ -133,7 +133,7 @@ class Guard:
                 await asyncio.sleep(self._retry_s)
                 if await self._answers():
                     self._breaker.record_success()
-            _log.info("dependency_back", dependency=self._name)
+            _log.info("dependency_recovered", dependency=self._name)
         self._inquiry = None
 
     def _require_closed(self) -> None:

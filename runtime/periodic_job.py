@@ -1,6 +1,6 @@
 """Periodic work that one of several processes does: the time of the last run is in Redis, with a lease for the run.
 
-A run that fails, or whose process stops, is repeated after the lease. While Redis is unavailable, nobody runs.
+A run that fails, or whose process stops, is repeated after the lease. While Redis is unavailable, the job does not run.
 """
 
 from collections.abc import Awaitable, Callable

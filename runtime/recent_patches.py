@@ -126,7 +126,7 @@ class RecentPatchStore:
     async def forget_entities(self, tenant: str, entities: Collection[tuple[str, str]]) -> None:
         """Deletes all patches of a tenant's users to some entities."""
         doing, start = "deleting recent patches of entities", encode_key(tenant).decode("ascii") + "/"
-        for key in await self._redis.keys(doing, KeyFamily.LAID, start) if entities else ():
+        for key in await self._redis.keys(doing, KeyFamily.RECENT_PATCHES, start) if entities else ():
             packed = cast(list[bytes], await self._redis.run(doing, lambda client, key=key: client.zrange(key, 0, -1)))  # type: ignore[misc]
             found = [each for each in packed if not _entities(each).isdisjoint(entities)]
             if found:
@@ -134,7 +134,7 @@ class RecentPatchStore:
 
     def _key(self, place: WindowPlace) -> str:
         name = encode_key(place.tenant, place.user, place.generation or "-", str(place.partition)).decode("ascii")
-        return self._redis.key(KeyFamily.LAID, name)
+        return self._redis.key(KeyFamily.RECENT_PATCHES, name)
 
 
 def _entities(packed: bytes) -> set[tuple[str, str]]:

@@ -28,9 +28,9 @@ class KeyFamily(StrEnum):
     """Changed entities: :mod:`runtime.entity_view`."""
     SHOWN = "shown"
     """The entities in a window's prompt: :mod:`runtime.extraction_notes`."""
-    LAID = "laid"
+    RECENT_PATCHES = "recent-patches"
     """The lines that a user's latest windows wrote in entities: :mod:`runtime.recent_patches`."""
-    NOTED = "noted"
+    SESSION_HISTORY = "session-history"
     """Topics and events of a user's latest windows in a session: :mod:`runtime.session_history`."""
     VALUES = "values"
     """The values of keys that are matched by meaning: :mod:`runtime.extraction_notes`."""
@@ -97,8 +97,8 @@ HOLDS: Final[dict[KeyFamily, Holds]] = {
     KeyFamily.CLOSED: Holds.WORDS,
     KeyFamily.ENTITY: Holds.WORDS,
     KeyFamily.SHOWN: Holds.WORDS,
-    KeyFamily.LAID: Holds.WORDS,
-    KeyFamily.NOTED: Holds.WORDS,
+    KeyFamily.RECENT_PATCHES: Holds.WORDS,
+    KeyFamily.SESSION_HISTORY: Holds.WORDS,
     KeyFamily.VALUES: Holds.WORDS,
     KeyFamily.VECTORS: Holds.TRACES,
     KeyFamily.LLM_ANSWERS: Holds.WORDS,

@@ -221,11 +221,11 @@ class SessionHistory:
         await self._redis.unlink("forgetting sessions' histories", keys)
 
     def _key(self, tenant: str, user: str, session: str, generation: str) -> str:
-        return self._redis.key(KeyFamily.NOTED, encode_key(tenant, user, session, generation or "-").decode("ascii"))
+        return self._redis.key(KeyFamily.SESSION_HISTORY, encode_key(tenant, user, session, generation or "-").decode("ascii"))
 
     def _routines_key(self, tenant: str, user: str, generation: str) -> str:
         # Three parts; the key of a session has four.
-        return self._redis.key(KeyFamily.NOTED, encode_key(tenant, user, generation or "-").decode("ascii"))
+        return self._redis.key(KeyFamily.SESSION_HISTORY, encode_key(tenant, user, generation or "-").decode("ascii"))
 
 
 async def _kept(client: Redis, key: str) -> list[int]:

@@ -83,3 +83,11 @@ class LossRefusedError(StreamError):
 
 class ErasureUnfinishedError(StreamError):
     """An erasure could not be completed; running it again continues it."""
+
+
+class GrowthRefusedError(StreamError):
+    """The topics cannot grow now; the message has the reason and the remedy."""
+
+
+class GrowthFaultyError(StreamError):
+    """The copied records or rows differ from the present ones. Nothing was switched; run the command again."""

@@ -1,4 +1,4 @@
-"""An OpenAI-compatible embeddings endpoint: a real HTTP server on this machine that does as it is told."""
+"""An OpenAI-compatible embeddings endpoint: a real HTTP server on this machine that a test controls."""
 
 import json
 from collections.abc import AsyncIterator
@@ -11,7 +11,7 @@ from tests.http_server import serving_posts
 
 
 class EmbeddingEndpoint:
-    """Embeds a text as ``(its length, 1, 0, ...)``, answers in reverse order, and fails as told."""
+    """Embeds a text as ``(its length, 1, 0, ...)``, answers in reverse order, and fails when a test says so."""
 
     def __init__(self, dimension: int) -> None:
         self.url = ""

@@ -23,10 +23,10 @@ def now_erased(
     """Makes it known that an erasure of a user reaches so far.
 
     Args:
-        tenants: Who is to know.
-        tenant: Whose user.
-        user: Who.
-        reaches: By topic and partition, the offset behind it.
+        tenants: The directory that learns of the erasure.
+        tenant: The user's tenant.
+        user: The erased user.
+        reaches: The end of the erasure's reach, by topic and partition.
         at: When it was asked for.
     """
 
@@ -45,6 +45,6 @@ def unreadably_erased(tenants: TenantDirectory, tenant: str) -> None:
 
 
 def command_record(topic: str, command: ErasureCommand, offset: int, *, partition: int = 0) -> ConsumedRecord:
-    """The command as it lies among the extractions or recalls."""
+    """The command as a record of the extractions or recalls."""
     key = distinct_key(command.tenant, command.user)
     return delivered(topic, offset, key, command.to_json(), headers=((KIND, ERASURE),), partition=partition)

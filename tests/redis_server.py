@@ -48,7 +48,7 @@ class RedisServer:
             self.socket.unlink(missing_ok=True)
 
     def _takes_connections(self) -> bool:
-        # Its socket lies there a moment before.
+        # Its socket exists a moment before.
         with socket.socket(socket.AF_UNIX) as probe:
             return probe.connect_ex(str(self.socket)) == 0
 

@@ -10,7 +10,7 @@ def recipe(language: str) -> list[str]:
     """The lines of the page's first block of that language.
 
     Args:
-        language: As it stands behind the block's opening marks.
+        language: The language after the opening marks of the block.
     """
     found = re.search(rf"^```{language}\n(.*?)^```", _PAGE.read_text(), re.MULTILINE | re.DOTALL)
     assert found is not None, language

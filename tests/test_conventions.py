@@ -24,7 +24,7 @@ def files_of(package: str) -> list[Path]:
 
 @cache
 def nodes_of(package: str) -> list[tuple[str, Function | ast.ClassDef | ast.Call]]:
-    """What the conventions are about, with its place. To read a package takes seconds."""
+    """The code that the conventions apply to, with its place. Reading a package takes seconds."""
     return [
         (f"{path.relative_to(ROOT)}:{node.lineno}", node)
         for path in files_of(package)
@@ -79,14 +79,14 @@ def test_interface_functions_document_their_arguments(package: str) -> None:
 
 
 def documented_arguments(node: ast.AST) -> list[str] | None:
-    """What a docstring lists under ``Args:``; None where it lists nothing."""
+    """The names that a docstring lists under ``Args:``; None if it lists none."""
     docstring = ast.get_docstring(node) or "" if isinstance(node, Function | ast.ClassDef) else ""
     section = re.search(r"^Args:\n((?:(?: {4}.*)?\n?)+)", docstring, re.MULTILINE)
     return re.findall(r"^ {4}\*{0,2}(\w+):", section[1], re.MULTILINE) if section else None
 
 
 def taken_arguments(node: ast.AST) -> list[str]:
-    """What a function takes, or a class to be made: its constructor's parameters, or its own fields."""
+    """The parameters of a function or of a class: its constructor's, or its own fields."""
     if isinstance(node, Function):
         rest = (node.args.vararg, node.args.kwarg)
         return parameters_of(node) + [each.arg for each in rest if each is not None]

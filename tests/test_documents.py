@@ -1,4 +1,4 @@
-"""What the documents name is there."""
+"""Names in the documents exist."""
 
 import re
 import shlex
@@ -84,7 +84,7 @@ def test_every_setting_that_documents_name_is_known() -> None:
         for name in SETTING.findall(document.read_text())
         if not name.startswith(TESTS_OWN)
         and name not in known
-        # A group's name, as in VARVE_QUOTA__*, or with its members behind it.
+        # A group's name, as in VARVE_QUOTA__*, or one with its members.
         and not (name.endswith(("_", "*")) and any(each.startswith(name.rstrip("*")) for each in known))
     }
     assert unknown == set()
@@ -123,7 +123,7 @@ def rows(text: str) -> list[str]:
 
 
 def record_errors() -> Iterator[type[RecordError]]:
-    """What a record can be refused for."""
+    """The errors with which a record can be refused."""
     yield RecordError
     yield from RecordError.__subclasses__()
 
@@ -151,7 +151,7 @@ def test_commands_within_sentences_are_there() -> None:
 
 
 def commands_of(block: str) -> Iterator[list[str]]:
-    """The arguments of each ``varve`` that a block of shell calls; texts that the block writes into files are passed over."""
+    """The arguments of each ``varve`` call in a block of shell; texts that the block writes into files are skipped."""
     block = re.sub(r"<<'(\w+)'\n.*?^ *\1$", "", block, flags=re.MULTILINE | re.DOTALL).replace("\\\n", " ")
     for line in block.splitlines():
         if "varve " not in line:
@@ -174,7 +174,7 @@ def parse(command: list[str]) -> None:
     """Lets the command line's own parser read a command, and calls nothing.
 
     Args:
-        command: What stands behind ``varve``.
+        command: The arguments of ``varve``.
 
     Raises:
         USAGE_ERROR: If there is no such command, or it takes other arguments.

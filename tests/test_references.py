@@ -1,4 +1,4 @@
-"""What documents and docstrings name of the code is there: symbols, files, make's targets."""
+"""Names of code in documents and docstrings exist: symbols, files, make's targets."""
 
 import ast
 import re
@@ -14,7 +14,7 @@ PACKAGES: Final = (
     *("varve", "api", "streams", "retrieval", "extraction", "stores", "control", "operators", "models", "runtime", "memory"),
     *("evaluation", "training", "loadtest", "benchmarks", "deploy"),
 )
-# An ADR tells what was there when it was decided.
+# An ADR describes the code at the time of its decision.
 DOCUMENTS: Final = [
     *sorted(ROOT.glob("*.md")),
     *(path for path in sorted((ROOT / "docs").rglob("*.md")) if path.parent.name != "adr"),
@@ -29,7 +29,7 @@ MAKE: Final = re.compile(r"(?:^|`|\$ )make ([a-z-]+)", re.MULTILINE)
 
 @cache
 def names_in(path: Path) -> frozenset[str]:
-    """What a module defines or imports: functions, classes, constants, and what a class has, as ``Class.member`` and by itself."""
+    """The names that a module defines or imports: functions, classes, constants, and members of classes, as ``Class.member`` and alone."""
     tree = ast.parse(path.read_text())
     found = set(bound_by(tree.body))
     for node in ast.walk(tree):

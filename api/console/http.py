@@ -14,7 +14,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from api.authentication import KeyHash, caller_of, is_token, require_active
+from api.authentication import caller_of, require_active
+from api.caller import KeyHash, is_token
 from api.console.files import ConsoleFiles
 from api.console.sessions import ConsoleSessions, Session, is_tls, require_csrf_token, set_cookie
 from api.dependencies import Dependencies

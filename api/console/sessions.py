@@ -19,7 +19,7 @@ from typing import Final, cast
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import Response
 
-from api.authentication import KeyHash, is_token
+from api.caller import KeyHash, is_token
 from api.problems import ProblemError, unauthorized
 from runtime.clocks import Clock
 from runtime.metrics import Metrics

@@ -5,15 +5,15 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Depends, Query
 from starlette.responses import Response
 
-from api.admin_responses import HOLD_CHANGED, HOLDS
-from api.admission import TURN
 from api.authentication import require_operator
 from api.control_changes import Settle, TenantQuery, operator_name, tenant_of, write
 from api.dependencies import AppDependencies
+from api.erasure_responses import HOLD_CHANGED, HOLDS
 from api.json_http import JsonResponse
 from api.openapi import RequestModel, refusals
 from api.request_body import body_schema, json_body
-from control.document import Label
+from api.route_admission import TURN
+from control.document_base import Label
 from control.documents import OperatorKey
 from control.draft import Draft
 from control.hold import Reason

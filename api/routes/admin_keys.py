@@ -10,14 +10,14 @@ from pydantic import Field
 from starlette.responses import Response
 
 from api.admin_responses import API_KEYS, CHANGED, KEY_MADE, OPERATOR_KEYS
-from api.admission import TURN
 from api.authentication import require_operator
-from api.control_changes import Settle, TenantQuery, revoke, tenant_of, write
+from api.control_changes import OverlapSeconds, Settle, TenantQuery, revoke, tenant_of, write
 from api.dependencies import AppDependencies, Dependencies
 from api.json_http import JsonResponse
 from api.openapi import RequestModel, refusals
 from api.request_body import body_schema, json_body
-from control.document import Label
+from api.route_admission import TURN
+from control.document_base import Label
 from control.documents import DEFAULT_SCOPES, SCOPES, Key, OperatorKey, Role, Scope, hash_key, new_api_key, new_operator_key
 from control.draft import Draft
 from control.key_changes import add_key, add_operator_key, revoke_key, revoke_operator_key, rotate_key
@@ -30,7 +30,6 @@ router = APIRouter(tags=["operators"])
 
 _KEYS: Final = "/v1/admin/keys"
 _OPERATORS: Final = "/v1/admin/operators"
-_LONGEST_OVERLAP_S: Final = 366 * 86400.0
 
 _Admin = Annotated[OperatorKey, require_operator("admin")]
 _KeyPath = Annotated[str, Path(max_length=32)]
@@ -52,7 +51,7 @@ class Rotation(RequestModel):
     """The key that gets a successor."""
 
     tenant: Name
-    overlap_s: float = Field(default=86400.0, ge=0, le=_LONGEST_OVERLAP_S)
+    overlap_s: OverlapSeconds = 86400.0
     """Seconds for which the old key stays valid."""
 
 

@@ -9,7 +9,6 @@ from fastapi import APIRouter, Depends, Path
 from pydantic import AwareDatetime, Field
 from starlette.responses import Response
 
-from api.admission import TURN
 from api.authentication import require_operator
 from api.control_changes import carried_out, operator_name, tenant_of
 from api.dependencies import AppDependencies, Dependencies
@@ -18,6 +17,7 @@ from api.openapi import RequestModel, refusals
 from api.problems import ProblemError
 from api.reextraction_responses import ESTIMATED, REEXTRACTION_CHANGED, REEXTRACTION_PROGRESS, REEXTRACTIONS
 from api.request_body import body_schema, json_body
+from api.route_admission import TURN
 from control.documents import GenerationName, OperatorKey
 from control.draft import Draft, changed
 from control.generations.reextractions import cancel_reextraction, pause_reextraction, reextraction_of, tenants_of_new

@@ -7,7 +7,6 @@ from pydantic import Field, JsonValue, StringConstraints
 from starlette.responses import Response
 
 from api.admin_responses import CHANGED
-from api.admission import TURN
 from api.authentication import require_operator
 from api.control_changes import Settle, TenantQuery, carried_out, tenant_of, write
 from api.dependencies import AppDependencies
@@ -15,6 +14,7 @@ from api.json_http import JsonResponse
 from api.openapi import RequestModel, refusals
 from api.problems import ProblemError
 from api.request_body import REST, body_schema, json_body
+from api.route_admission import TURN
 from api.schema_responses import DROPPED, GENERATIONS, SCHEMA, SCHEMA_WRITTEN, SCHEMAS, SWITCHED
 from control.documents import GenerationName, OperatorKey
 from control.draft import Draft

@@ -7,7 +7,6 @@ from pydantic import Field
 from starlette.responses import Response
 
 from api.admin_responses import CHANGED, KEY_MADE, SIGNING, TENANT, TENANTS
-from api.admission import TURN
 from api.authentication import require_operator
 from api.control_changes import Settle, revoke, tenant_fields, tenant_of, write
 from api.dependencies import AppDependencies
@@ -15,7 +14,8 @@ from api.json_http import JsonResponse
 from api.openapi import RequestModel, refusals
 from api.problems import ProblemError
 from api.request_body import REST, body_schema, json_body
-from control.document import Label
+from api.route_admission import TURN
+from control.document_base import Label
 from control.documents import OperatorKey, Weight, hash_key, new_api_key
 from control.draft import Draft
 from control.key_changes import add_key

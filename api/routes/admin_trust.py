@@ -7,13 +7,13 @@ from pydantic import Field
 from starlette.responses import Response
 
 from api.admin_responses import TRUST, TRUST_CHANGED
-from api.admission import TURN
 from api.authentication import require_operator
 from api.control_changes import Settle, TenantQuery, tenant_of, write
 from api.dependencies import AppDependencies
 from api.json_http import JsonResponse
 from api.openapi import RequestModel, refusals
 from api.request_body import body_schema, json_body
+from api.route_admission import TURN
 from control.documents import OperatorKey
 from control.draft import Draft
 from control.tenant_trust import TenantTrust

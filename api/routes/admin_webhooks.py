@@ -10,22 +10,22 @@ from pydantic import Field
 from starlette.responses import Response
 
 from api.admin_responses import CHANGED
-from api.admission import TURN
 from api.authentication import require_operator
-from api.control_changes import Settle, TenantQuery, revoke, tenant_of, write
+from api.control_changes import OverlapSeconds, Settle, TenantQuery, revoke, tenant_of, write
 from api.dependencies import AppDependencies, Dependencies
 from api.json_http import JsonResponse
 from api.openapi import RequestModel, refusals
 from api.problems import ProblemError
 from api.request_body import body_schema, json_body
-from api.webhook_responses import WEBHOOK_LETTERS, WEBHOOK_MADE, WEBHOOK_REDRIVEN, WEBHOOK_TRIAL, WEBHOOKS
+from api.route_admission import TURN
+from api.webhook_responses import WEBHOOK_DEAD_LETTERS, WEBHOOK_MADE, WEBHOOK_REDRIVEN, WEBHOOK_TRIAL, WEBHOOKS
 from api.webhooks.addresses import parse_url, require_public_host
 from api.webhooks.errors import SecretMissingError, TargetRefusedError
 from api.webhooks.payload import trial_body
 from api.webhooks.sender import open_sender
 from api.webhooks.signing import SigningSecrets
 from api.webhooks.topic import read_deliveries, redrive
-from control.document import Label
+from control.document_base import Label
 from control.documents import OperatorKey, Tenant
 from control.draft import Draft
 from control.errors import ChangeRefusedError
@@ -36,8 +36,7 @@ from memory.records.message import Name
 router = APIRouter(tags=["operators"])
 
 _PATH: Final = "/v1/admin/webhooks"
-_LONGEST_OVERLAP_S: Final = 366 * 86400.0
-_MOST_LETTERS: Final = 1000
+_MOST_DEAD_LETTERS: Final = 1000
 
 _Admin = Annotated[OperatorKey, require_operator("admin")]
 _WebhookPath = Annotated[str, Path(max_length=40)]
@@ -60,7 +59,7 @@ class SecretRotation(RequestModel):
     """The webhook that gets a new secret."""
 
     tenant: Name
-    overlap_s: float = Field(default=86400.0, ge=0, le=_LONGEST_OVERLAP_S)
+    overlap_s: OverlapSeconds = 86400.0
     """Seconds for which deliveries are signed with the old secret as well."""
 
 
@@ -137,7 +136,9 @@ async def delete_webhook(
 
 
 @router.get(
-    _PATH + "/{webhook_id}/dead-letters", dependencies=[require_operator("viewer"), TURN], responses=WEBHOOK_LETTERS | refusals(404, 409)
+    _PATH + "/{webhook_id}/dead-letters",
+    dependencies=[require_operator("viewer"), TURN],
+    responses=WEBHOOK_DEAD_LETTERS | refusals(404, 409),
 )
 async def list_webhook_dead_letters(webhook_id: _WebhookPath, tenant: TenantQuery, dependencies: AppDependencies) -> Response:
     """The dead letters of a webhook, oldest change first (at most 1,000), and the numbers of dead letters and of waiting deliveries.
@@ -149,9 +150,9 @@ async def list_webhook_dead_letters(webhook_id: _WebhookPath, tenant: TenantQuer
     dead = [each for each in found if each.state == "dead"]
     shown = [
         each.model_dump(mode="json", include={"id", "event", "memory_id", "changed_at", "attempts", "problem", "dead_at", "redriven"})
-        for each in dead[:_MOST_LETTERS]
+        for each in dead[:_MOST_DEAD_LETTERS]
     ]
-    return JsonResponse({"letters": shown, "dead": len(dead), "pending": len(found) - len(dead)})
+    return JsonResponse({"dead_letters": shown, "dead": len(dead), "pending": len(found) - len(dead)})
 
 
 @router.post(_PATH + "/{webhook_id}/redrive", openapi_extra=body_schema(WebhookRef), responses=WEBHOOK_REDRIVEN | refusals(404, 409))

@@ -10,10 +10,10 @@ from fastapi import APIRouter, Depends, Path, Query, Request
 from pydantic import Field, model_validator
 from starlette.responses import Response
 
-from api.admission import RecallQuota
-from api.authentication import Caller, CorrectCaller, RecallCaller
+from api.authentication import CorrectCaller, RecallCaller
 from api.block_responses import BLOCK, BLOCKS, EDITED, FOUND
 from api.blocks import Block, BlockEdits, EditRequest, block_of, blocks_of, conflict, verdict_of
+from api.caller import Caller
 from api.dependencies import AppDependencies, Dependencies, RequestTrace
 from api.idempotency import CorrectIdempotency, Idempotency
 from api.json_http import JsonResponse
@@ -21,6 +21,7 @@ from api.openapi import RequestModel, refusals
 from api.problems import ProblemError
 from api.read_your_writes import PollBackoff
 from api.request_body import body_schema, json_body
+from api.route_admission import RecallQuota
 from api.routes.entities import newest_entity
 from memory.ids import correction_id
 from memory.records import Memory

@@ -11,7 +11,8 @@ from fastapi import APIRouter, Depends, Query, Request
 from pydantic import ConfigDict
 from starlette.responses import Response
 
-from api.authentication import Caller, CorrectCaller
+from api.authentication import CorrectCaller
+from api.caller import Caller
 from api.corrections import CorrectionRequest, MemoryCorrections, replaces_statement
 from api.dependencies import AppDependencies, Dependencies, RequestTrace
 from api.idempotency import CorrectIdempotency, DeletionAnswers, Idempotency

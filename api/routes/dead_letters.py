@@ -6,7 +6,7 @@ from fastapi import APIRouter, Depends, Path, Query, Request
 from pydantic import Field
 from starlette.responses import Response
 
-from api.admission import TOPIC_RESULTS, TOPICS_TURN
+from api.admission import TOPIC_RESULTS
 from api.authentication import require_operator
 from api.dependencies import AppDependencies, Dependencies
 from api.idempotency import OperatorsIdempotency
@@ -14,7 +14,8 @@ from api.json_http import JsonResponse
 from api.openapi import RequestModel, refusals
 from api.problems import ProblemError
 from api.request_body import body_schema, json_body
-from api.responses import LETTER, LETTERS, PURGED, REDRIVEN
+from api.responses import DEAD_LETTER_CONTENT, DEAD_LETTER_LIST, PURGED, REDRIVEN
+from api.route_admission import TOPICS_TURN
 from memory.positions import LogPosition
 from memory.records.limits import Time
 from memory.records.message import Name
@@ -32,7 +33,7 @@ router = APIRouter(tags=["operators"])
 _PATH: Final = "/v1/admin/dead-letters"
 
 
-class LetterFilter(RequestModel):
+class DeadLetterFilter(RequestModel):
     """Selects the dead letters that meet all given conditions."""
 
     stage: Name | None = None
@@ -69,7 +70,7 @@ class LetterFilter(RequestModel):
         )
 
 
-class LetterCommand(LetterFilter):
+class DeadLetterCommand(DeadLetterFilter):
     """Selects the dead letters that a command changes."""
 
     all: bool = False
@@ -86,7 +87,7 @@ class LetterCommand(LetterFilter):
 
 
 async def listed(dependencies: Dependencies, selection: LetterSelection, *, limit: int) -> Response:
-    """The selected letters without their content: ``{letters, total}``.
+    """The selected dead letters without their content: ``{dead_letters, total}``.
 
     Args:
         dependencies: For the topic of the letters.
@@ -94,7 +95,7 @@ async def listed(dependencies: Dependencies, selection: LetterSelection, *, limi
         limit: Maximum number of listed letters; the total counts all.
     """
     letters = await _box(dependencies).letters(selection)
-    return JsonResponse({"letters": [letter.as_json() for letter in letters[:limit]], "total": len(letters)})
+    return JsonResponse({"dead_letters": [letter.as_json() for letter in letters[:limit]], "total": len(letters)})
 
 
 async def shown(dependencies: Dependencies, partition: int, offset: int, *, tenant: str | None) -> Response:
@@ -129,12 +130,12 @@ def _box(dependencies: Dependencies) -> DeadLetterBox:
     return DeadLetterBox(settings=dependencies.settings, producer=dependencies.producer, clock=dependencies.clock)
 
 
-class _Query(LetterFilter):
+class _Query(DeadLetterFilter):
     tenant: Name | None = None
     limit: int = Field(default=100, ge=1, le=MAX_LIMIT)
 
 
-class AnyLettersCommand(LetterCommand):
+class AnyDeadLettersCommand(DeadLetterCommand):
     """Selects the dead letters of any tenant that a command changes."""
 
     tenant: Name | None = None
@@ -145,17 +146,19 @@ class AnyLettersCommand(LetterCommand):
         return self.tenant is not None or super().narrows
 
 
-_Command = Annotated[AnyLettersCommand, Depends(json_body(AnyLettersCommand))]
-_COMMAND: Final = body_schema(AnyLettersCommand)
+_Command = Annotated[AnyDeadLettersCommand, Depends(json_body(AnyDeadLettersCommand))]
+_COMMAND: Final = body_schema(AnyDeadLettersCommand)
 
 
-@router.get(_PATH, dependencies=[require_operator("viewer"), TOPICS_TURN], responses=LETTERS)
+@router.get(_PATH, dependencies=[require_operator("viewer"), TOPICS_TURN], responses=DEAD_LETTER_LIST)
 async def list_dead_letters(dependencies: AppDependencies, query: Annotated[_Query, Query()]) -> Response:
-    """The selected letters, oldest first, without their content: ``{letters, total}``."""
+    """The selected dead letters, oldest first, without their content: ``{dead_letters, total}``."""
     return await listed(dependencies, query.selection(dependencies, tenant=query.tenant), limit=query.limit)
 
 
-@router.get(_PATH + "/{partition}/{offset}", dependencies=[require_operator("viewer"), TOPICS_TURN], responses=LETTER | refusals(404))
+@router.get(
+    _PATH + "/{partition}/{offset}", dependencies=[require_operator("viewer"), TOPICS_TURN], responses=DEAD_LETTER_CONTENT | refusals(404)
+)
 async def get_dead_letter(partition: Partition, offset: Offset, dependencies: AppDependencies) -> Response:
     """One letter with its content and headers; 404 for one that does not exist or was purged."""
     return await shown(dependencies, partition, offset, tenant=None)

@@ -7,7 +7,8 @@ from urllib.parse import unquote
 from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response
 
-from api.authentication import Caller, RecallCaller
+from api.authentication import RecallCaller
+from api.caller import Caller
 from api.dependencies import AppDependencies, Dependencies
 from api.entity_history import HISTORY, EntityHistory, History, page_of
 from api.json_http import JsonResponse

@@ -6,17 +6,17 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Depends, Path, Query, Request
 from starlette.responses import Response
 
-from api.admin_responses import ERASING, ERASURES, ErasureView
-from api.admission import TURN
 from api.authentication import EraseCaller, require_operator
 from api.control_changes import changed_by, operator_name, tenant_of
 from api.dependencies import AppDependencies, Dependencies
+from api.erasure_responses import ERASING, ERASURES, ErasureView
 from api.json_http import JsonResponse
 from api.openapi import RequestModel, Responses, answers, refusals
 from api.problems import ProblemError
 from api.request_body import REST, body_schema, json_body
 from api.responses import USER_ERASURE
-from control.document import Label
+from api.route_admission import TURN
+from control.document_base import Label
 from control.documents import OperatorKey
 from control.draft import Draft
 from control.erasure import Erasure, subject_of

@@ -10,7 +10,8 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from api.admission import TOPIC_RESULTS
-from api.authentication import Caller, RecallCaller
+from api.authentication import RecallCaller
+from api.caller import Caller
 from api.console_responses import EVIDENCE
 from api.dependencies import AppDependencies, Dependencies
 from api.json_http import JsonResponse

@@ -6,14 +6,15 @@ import orjson
 from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response
 
-from api.admission import RecallQuota
-from api.authentication import Caller, RecallCaller
+from api.authentication import RecallCaller
+from api.caller import Caller
 from api.dependencies import AppDependencies, Dependencies
 from api.json_http import JsonResponse
 from api.openapi import refusals
 from api.problems import ProblemError
 from api.recall_responses import MEMORY, MEMORY_PAGE, SESSION
 from api.request_body import REST
+from api.route_admission import RecallQuota
 from api.schema_types import check_types
 from memory.records import Memory
 from memory.records.limits import Time

@@ -11,7 +11,8 @@ from fastapi import APIRouter, Depends, Path, Query, Request
 from pydantic import ValidationError
 from starlette.responses import Response
 
-from api.authentication import Caller, IngestCaller
+from api.authentication import IngestCaller
+from api.caller import Caller
 from api.dependencies import AppDependencies, Dependencies, RequestTrace
 from api.idempotency import Idempotency, IngestIdempotency
 from api.ingestion import note_edit

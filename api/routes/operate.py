@@ -10,7 +10,8 @@ from pydantic import Field
 from starlette.responses import Response
 
 from api.admission import TOPIC_RESULTS
-from api.authentication import Caller, OperateCaller
+from api.authentication import OperateCaller
+from api.caller import Caller
 from api.console_responses import OWN_KEYS
 from api.dependencies import AppDependencies
 from api.idempotency import OperateIdempotency
@@ -18,10 +19,10 @@ from api.json_http import JsonResponse
 from api.openapi import refusals
 from api.problems import ProblemError
 from api.request_body import REST, body_schema, json_body
-from api.responses import LETTER, LETTERS, PURGED, REDRIVEN
+from api.responses import DEAD_LETTER_CONTENT, DEAD_LETTER_LIST, PURGED, REDRIVEN
 from api.routes import dead_letters as letters
 from api.routes.admin_keys import key_fields
-from api.routes.dead_letters import MAX_LIMIT, LetterCommand, LetterFilter, Offset, Partition
+from api.routes.dead_letters import MAX_LIMIT, DeadLetterCommand, DeadLetterFilter, Offset, Partition
 from api.schema_responses import OWN_SCHEMAS, SCHEMA
 from control.errors import ChangeRefusedError
 from control.key_usage import owner_of
@@ -29,10 +30,10 @@ from control.schemas import resolve_schema
 
 router = APIRouter(tags=["operate"])
 
-_LETTERS: Final = "/v1/dead-letters"
+_DEAD_LETTERS: Final = "/v1/dead-letters"
 
 
-class _Query(LetterFilter):
+class _Query(DeadLetterFilter):
     limit: int = Field(default=100, ge=1, le=MAX_LIMIT)
 
 
@@ -43,45 +44,45 @@ def _of_every_user(caller: OperateCaller) -> Caller:
 
 
 _Caller = Annotated[Caller, Depends(_of_every_user)]
-_Command = Annotated[LetterCommand, Depends(json_body(LetterCommand))]
-_COMMAND: Final = body_schema(LetterCommand)
+_Command = Annotated[DeadLetterCommand, Depends(json_body(DeadLetterCommand))]
+_COMMAND: Final = body_schema(DeadLetterCommand)
 
 
-@router.get(_LETTERS, responses=LETTERS)
+@router.get(_DEAD_LETTERS, responses=DEAD_LETTER_LIST)
 async def list_own_dead_letters(
     request: Request, caller: _Caller, dependencies: AppDependencies, query: Annotated[_Query, Query()]
 ) -> Response:
-    """The tenant's selected letters, oldest first, without their content: ``{letters, total}``."""
+    """The tenant's selected dead letters, oldest first, without their content: ``{dead_letters, total}``."""
     selection = query.selection(dependencies, tenant=caller.tenant.id)
     async with dependencies.admission.turn(request, caller.tenant, results=TOPIC_RESULTS):
         return await letters.listed(dependencies, selection, limit=query.limit)
 
 
-@router.get(_LETTERS + "/{partition}/{offset}", responses=LETTER | refusals(404))
+@router.get(_DEAD_LETTERS + "/{partition}/{offset}", responses=DEAD_LETTER_CONTENT | refusals(404))
 async def get_own_dead_letter(
     partition: Partition, offset: Offset, request: Request, caller: _Caller, dependencies: AppDependencies
 ) -> Response:
-    """One of the tenant's letters with its content and headers; 404 for one that does not exist, was purged, or is another's."""
+    """One of the tenant's dead letters with its content and headers; 404 for one that does not exist, was purged, or is another's."""
     async with dependencies.admission.turn(request, caller.tenant, results=TOPIC_RESULTS):
         return await letters.shown(dependencies, partition, offset, tenant=caller.tenant.id)
 
 
-@router.post(_LETTERS + "/redrive", openapi_extra=_COMMAND, responses=REDRIVEN | refusals(409))
+@router.post(_DEAD_LETTERS + "/redrive", openapi_extra=_COMMAND, responses=REDRIVEN | refusals(409))
 async def redrive_own_dead_letters(
     request: Request, caller: _Caller, command: _Command, dependencies: AppDependencies, idempotency: OperateIdempotency
 ) -> Response:
-    """Sends the tenant's letters to their stages again, idempotently: ``{redriven, superseded, refused}``."""
+    """Sends the tenant's dead letters to their stages again, idempotently: ``{redriven, superseded, refused}``."""
     command.require_meant()
     selection = command.selection(dependencies, tenant=caller.tenant.id)
     async with dependencies.admission.turn(request, caller.tenant, results=TOPIC_RESULTS):
         return await idempotency.once(lambda: letters.redriven(dependencies, selection))
 
 
-@router.post(_LETTERS + "/purge", openapi_extra=_COMMAND, responses=PURGED | refusals(409))
+@router.post(_DEAD_LETTERS + "/purge", openapi_extra=_COMMAND, responses=PURGED | refusals(409))
 async def purge_own_dead_letters(
     request: Request, caller: _Caller, command: _Command, dependencies: AppDependencies, idempotency: OperateIdempotency
 ) -> Response:
-    """Deletes letters of the tenant permanently: ``{purged}``."""
+    """Deletes dead letters of the tenant permanently: ``{purged}``."""
     command.require_meant()
     selection = command.selection(dependencies, tenant=caller.tenant.id)
     async with dependencies.admission.turn(request, caller.tenant, results=TOPIC_RESULTS):

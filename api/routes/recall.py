@@ -7,7 +7,6 @@ from fastapi import APIRouter, Depends, Request
 from pydantic import Field, model_validator
 from starlette.responses import Response
 
-from api.admission import RecallQuota
 from api.authentication import RecallCaller
 from api.dependencies import AppDependencies, RequestTrace
 from api.explain_missing import WhyNots
@@ -16,9 +15,10 @@ from api.openapi import RequestModel, refusals
 from api.problems import ProblemError
 from api.read_your_writes import wait_for, wait_until_reached
 from api.recall_body import ContextBody, RecallBody, build_recall_request, deadline_of
-from api.recall_log import basis_of, record_recall, texts_of
+from api.recall_records import basis_of, record_recall, texts_of
 from api.recall_responses import CONTEXT, FEEDBACK_TAKEN, RECALLED
 from api.request_body import body_schema, json_body
+from api.route_admission import RecallQuota
 from api.routes.memories import memory_fields, session_fields
 from memory.headers import FEEDBACK, KIND
 from memory.keys import encode_key

@@ -9,7 +9,8 @@ from pydantic import Field
 from starlette.responses import Response
 
 from api.admission import TOPIC_RESULTS
-from api.authentication import Caller, OperateCaller, RecallCaller
+from api.authentication import OperateCaller, RecallCaller
+from api.caller import Caller
 from api.console_responses import PREVIEW, SESSIONS
 from api.dependencies import AppDependencies
 from api.json_http import JsonResponse

@@ -273,7 +273,7 @@ class Deliverer(ConsumerRebalanceListener):  # type: ignore[misc]
             return await self._sender.send(delivery.tenant, webhook, message_id=delivery.id, body=body) or "delivered"
         except Exception as error:
             # A defect with one delivery must not occupy its lane forever.
-            _log.exception("webhook_attempt_broke", webhook=webhook.id, delivery=delivery.id, error=str(error))
+            _log.exception("webhook_attempt_failed_unexpectedly", webhook=webhook.id, delivery=delivery.id, error=str(error))
             return Failure("internal error")
 
     def _log_failure(
@@ -317,7 +317,7 @@ class Deliverer(ConsumerRebalanceListener):  # type: ignore[misc]
     def _on_done(self, task: "asyncio.Task[None]") -> None:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
-            _log.error("webhook_delivery_broke", exc_info=error)
+            _log.error("webhook_delivery_failed_unexpectedly", exc_info=error)
 
     async def _drop_all(self) -> None:
         tasks = list(self._tasks)

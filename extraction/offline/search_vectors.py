@@ -13,7 +13,8 @@ import numpy as np
 
 from extraction.offline.turns import Passage, Turn
 from extraction.offline.wording import opening_of, search_text
-from models.embedding.port import Embedding, Vector, unit_rows
+from memory.vectors import unit_rows
+from models.embedding.port import Embedding, Vector
 
 _OPENING_SHARE: Final = 0.5
 """Share of the opening's vector that is subtracted. Of 0, 0.3, 0.5 and 0.7, the segmenter's shipped weights do best with this one."""

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from pydantic import Field, JsonValue
+from pydantic import ConfigDict, Field, JsonValue
 
 from memory.records.base import Record, Value
 from memory.records.limits import Time
@@ -60,19 +60,21 @@ class Merged(Value):
 class TextEdit(Value):
     """An edit of a text by an agent outside Varve, and its result."""
 
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
     id: str
     tool: str
-    """The memory tool: ``append``, ``replace`` or ``insert``."""
+    """The memory tool: `append`, `replace` or `insert`."""
     by: str
     """Label and id of the API key that was used."""
     time: str
     """Wall-clock time of the request."""
     status: Literal["applied", "conflict", "undone"]
-    """``conflict``: it did not fit the text when its turn came, and changed nothing."""
+    """`conflict`: it did not fit the text when its turn came, and changed nothing."""
     detail: str = ""
     """The reason of a conflict, or why an undo changed nothing."""
     undoable: bool = False
-    """Whether it can be undone."""
+    """Whether it can be undone: the newest 16 applied edits."""
     undo: str | None = None
     """The id of the newest request to undo it."""
     undone_by: str | None = None

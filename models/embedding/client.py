@@ -12,8 +12,9 @@ import numpy as np
 import orjson
 from openai import APIConnectionError, APIError, APIStatusError, AsyncOpenAI, omit
 
+from memory.vectors import unit_rows
 from models.credentials import CredentialOwner, credential_watch
-from models.embedding.port import Vector, unit_rows
+from models.embedding.port import Vector
 from models.errors import InputTooLongError, ModelConfigurationError, ModelError, OverloadedError, TransientModelError, UnusableVectorError
 from models.openai_errors import error_message, model_error
 

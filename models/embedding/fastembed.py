@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from models.embedding.port import Embedding, Vector, unit_rows
+from memory.vectors import unit_rows
+from models.embedding.port import Embedding, Vector
 from models.errors import ModelConfigurationError
 from runtime.errors import missing_extra
 

@@ -16,7 +16,8 @@ import numpy as np
 from redis.asyncio import Redis
 
 from memory.keys import encode_key
-from models.embedding.port import Embedder, Embedding, Vector, unit_rows
+from memory.vectors import unit_rows
+from models.embedding.port import Embedder, Embedding, Vector
 from runtime.errors import RedisUnavailableError
 from runtime.redis import GuardedRedis
 from runtime.redis_keys import KeyFamily

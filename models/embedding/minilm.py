@@ -12,8 +12,9 @@ from typing import Final
 import ctranslate2
 import numpy as np
 
+from memory.vectors import unit_rows
 from models.embedding.conversion import ComputeType, converted_model
-from models.embedding.port import Embedding, Vector, unit_rows
+from models.embedding.port import Embedding, Vector
 from models.embedding.tokens import ids_of_punctuation, load_tokenizer
 from models.embedding.weights import DIMENSION, LATE_DIMENSION, MODEL_NAME, project_tokens
 

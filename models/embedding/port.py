@@ -3,10 +3,9 @@
 from dataclasses import dataclass
 from typing import Protocol
 
-import numpy as np
-from numpy.typing import NDArray
+from memory.vectors import Vector
 
-Vector = NDArray[np.float32]
+__all__ = ["Embedder", "Embedding", "Vector"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +52,3 @@ class Embedder(Protocol):
     async def close(self) -> None:
         """Frees threads and connections."""
         ...
-
-
-def unit_rows(rows: Vector) -> Vector:
-    """The rows, each divided by its length; a row of zeros stays one."""
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    return np.asarray(rows / np.maximum(lengths, 1e-12), dtype=np.float32)

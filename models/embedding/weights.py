@@ -19,7 +19,8 @@ from typing import Any, Final
 import numpy as np
 from safetensors.numpy import load_file
 
-from models.embedding.port import Vector, unit_rows
+from memory.vectors import unit_rows
+from models.embedding.port import Vector
 from models.errors import ModelConfigurationError
 
 MODEL_NAME: Final = "all-MiniLM-L6-v2"

@@ -6,7 +6,7 @@ without a model the block stays as it is.
 
 Agents outside Varve edit the block with the same tools (:mod:`operators.agent.edits`). An edit is an outcome that needs no question: it is
 based on the block as the log has it at the edit's place, and covers the log up to there. The answer to a question that was open then is
-dropped, and the model is asked again about the edited block. Edits do not depend on statements, and retractions of statements keep them.
+dropped, and the model sees the edited block. Edits do not depend on statements, and retractions of statements keep them.
 
 If a recent statement is retracted, the loop runs again over the block before the recent statements, and the block is shown without them
 until then. If an older one is retracted, the model removes what depends on it, and nothing is shown until then.

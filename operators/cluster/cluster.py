@@ -55,7 +55,7 @@ class _Graph:
 class Communities(LLMOperator, PublishingOperator):
     """Keeps the statements of a relation graph, and publishes a memory for each community of at least three nodes.
 
-    After a batch of changes, a model is asked for stale summaries, a bounded number of them. Until it has answered, and without a model, a
+    After a batch of changes, the operator asks a model for a bounded number of stale summaries. Until it has answered, or without one, a
     summary consists of the community's edges.
 
     Args:

@@ -44,8 +44,8 @@ class Texts:
     ) -> tuple["Texts", list[str], list[str]]:
         """Plans the questions after a batch of changes.
 
-        If a text covers more of the log than the entity has read, a rebuild is running, and nothing is asked. Nor is anything asked at a
-        log position at which questions were answered already. So one batch of changes has at most ``most`` questions.
+        If a text covers more of the log than the entity has read, a rebuild is running, and it asks nothing. It also asks nothing at a
+        log position whose questions were answered already. So one batch of changes has at most ``most`` questions.
 
         Args:
             communities: The published communities by key, each with the marks of its events.

@@ -40,7 +40,7 @@ class TimeCompress(AgingOperator, LLMOperator, PublishingOperator):
     With ``Details``, the most important summarised events are not removed: an extract that no model wrote is found by fewer questions than
     its events, and takes as much space.
 
-    A model is asked for each summary. Without a model, and until it has answered, the summary is an extract.
+    The operator asks a model for each summary. Without a model, and until it has answered, the summary is an extract.
 
     Args:
         configuration: The schema's definition of the property.

@@ -50,7 +50,7 @@ class Texts:
     ) -> tuple["Texts", list[tuple[Period, Digest]], list[str]]:
         """Plans the texts and questions after a batch of changes.
 
-        If a text covers more of the log than the entity has read, a rebuild is running, and nothing is asked: the events of that text, or
+        If a text covers more of the log than the entity has read, a rebuild is running, and it asks nothing: the events of that text, or
         the tick that summarised them, are still to arrive.
 
         Args:

@@ -36,8 +36,8 @@ class Texts:
     def planned(self, nodes: Nodes, moment: Moment, *, most: int) -> tuple["Texts", list[str], list[str]]:
         """Plans the questions after a batch of changes.
 
-        If a text covers more of the log than the entity has read, a rebuild is running, and nothing is asked. Nor is anything asked at a
-        log position at which questions were answered already. So one batch of changes has at most ``most`` questions, and a rebuild none.
+        If a text covers more of the log than the entity has read, a rebuild is running, and it asks nothing. It also asks nothing at a
+        log position whose questions were answered already. So one batch of changes has at most ``most`` questions, and a rebuild none.
 
         Args:
             nodes: The nodes.

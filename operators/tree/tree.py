@@ -36,7 +36,7 @@ _MAX_NEWER: Final = 2400
 class MemoryTree(LLMOperator, PublishingOperator):
     """Keeps the events of an entity in a tree, and summarises its inner nodes.
 
-    After a batch of changes, a model is asked for stale summaries, a bounded number of them. Until it has answered, and without a model, a
+    After a batch of changes, the operator asks a model for a bounded number of stale summaries. Until it has answered, or without one, a
     summary is an extract of the most important events.
 
     Args:

@@ -26,8 +26,6 @@ from runtime.settings import KafkaSettings
 _CLOSE_S: Final = 1.0
 """Time for which a cancelled caller waits until a client's connections are closed, which usually takes a millisecond."""
 
-_FETCHER_LOOK_S: Final = 1.0
-
 _ABSENT: Final = frozenset(each.errno for each in (UnknownTopicOrPartitionError, InvalidTopicError, TopicAuthorizationFailedError))
 """Error codes of topics that do not exist or that the user may not see."""
 
@@ -96,14 +94,6 @@ async def connect(client: AIOKafkaProducer | AIOKafkaConsumer | AIOKafkaAdminCli
     await client.start()
 
 
-def look_seldom(consumer: AIOKafkaConsumer) -> None:
-    """Lets a started consumer that runs for long look once a second, not five times, whether it can fetch from further partitions.
-
-    Everything else wakes it at once: new records, an assignment, a resumed partition.
-    """
-    consumer._fetcher._fetcher_timeout = _FETCHER_LOOK_S  # noqa: SLF001 - aiokafka has no option for it
-
-
 async def _closed_on_cancel(bootstrap: Callable[[], Coroutine[Any, Any, None]]) -> None:
     exchange = asyncio.create_task(bootstrap())
     try:
@@ -160,7 +150,7 @@ async def all_brokers_list(client: AIOKafkaAdminClient, topics: Collection[str])
 async def _lists(client: AIOKafkaAdminClient, topics: Collection[str], broker: int) -> bool:
     try:
         metadata = await _metadata(client, topics, broker)
-    except KafkaError:  # A broker that is unavailable reads the topics when it starts.
+    except KafkaError:  # A stopped broker reads the topics when it starts.
         return True
     return {topic["topic"] for topic in metadata["topics"] if topic["error_code"] not in _ABSENT} >= set(topics)
 

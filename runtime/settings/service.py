@@ -142,13 +142,13 @@ class TrustSettings(Group):
     interval_s: float = Field(
         default=10.0,
         ge=0,
-        description="Time between two looks for tenants whose levels of trust have changed. What was extracted before the change then gets "
-        "the new levels, which reads the topic `extractions` twice. 0: only `varve trust apply` does it.",
+        description="Interval at which the service looks for tenants with changed levels of trust. Earlier extractions then get the new "
+        "levels, which reads the topic `extractions` twice. 0: only `varve trust apply` does it.",
     )
 
 
 class ProofSettings(Group):
-    """Proofs, by one of the query services, that what is served is what the log gives."""
+    """Proofs, by one of the query services, that the served memories are those that the log gives."""
 
     interval_s: float = Field(default=0.0, ge=0, description="Time between two runs, see `varve prove`. 0: no runs.")
     users: int = Field(default=20, ge=1, le=10_000, description="Number of users of all tenants that each run checks.")

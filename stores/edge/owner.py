@@ -69,7 +69,7 @@ class Compactor:
                 await self._compact()
             except Exception as error:
                 # The engine raises bare Exceptions. The shard is unchanged.
-                _log.error("shard_not_rewritten", error=str(error), retry_in_s=_RETRY_AFTER_S)
+                _log.error("shard_not_compacted", error=str(error), retry_in_s=_RETRY_AFTER_S)
                 await asyncio.sleep(_RETRY_AFTER_S)
 
     async def _compact(self) -> None:

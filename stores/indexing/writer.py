@@ -107,7 +107,7 @@ class IndexWriter:
             raise
         self._remember(position)
 
-    async def read_mark(self, partition: int) -> FeedPosition | None:
+    async def read_checkpoint(self, partition: int) -> FeedPosition | None:
         """The store's checkpoint of a partition of the feed; None if the store holds nothing of it.
 
         Raises:

@@ -51,7 +51,7 @@ class MemberNote:
             try:
                 self._file.write_text(member)
             except OSError as error:
-                _log.warning("member_not_noted", error=str(error))
+                _log.warning("member_not_recorded", error=str(error))
             else:
                 self._noted = member
 

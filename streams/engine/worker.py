@@ -121,7 +121,7 @@ class Worker:
         lease = WriteLease(generation=lambda: int(app.consumer_generation_id), session_timeout_s=settings.kafka.session_timeout_s)
         offsets = KafkaOffsets(kafka=settings.kafka)
         journal = CrashJournal.open(
-            folder / "claims.sqlite",
+            folder / "crash-journal.sqlite",
             group=self._group,
             topic=self._source,
             maximum_crashes=settings.delivery.maximum_crashes,

@@ -160,7 +160,7 @@ async def test_what_another_has_done_meanwhile_is_left(erasures: Erasures, erase
 async def test_without_redis_nobody_else_goes_on(erasures: Erasures) -> None:
     assert not await erasures.note(asked_for("acme", "ann", by="x"))
     with pytest.raises(RedisUnavailableError):
-        await erasures.take_up()
+        await erasures.resume_unfinished()
     looking = asyncio.create_task(erasures.look())
     await asyncio.sleep(0.05)
     assert not looking.done(), "it looks again"

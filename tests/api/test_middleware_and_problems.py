@@ -6,6 +6,7 @@ import httpx
 import pytest
 import structlog
 from fastapi import FastAPI, Request
+from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 from structlog.testing import capture_logs
@@ -49,6 +50,10 @@ async def http(metrics: Metrics) -> AsyncIterator[httpx.AsyncClient]:
     async def broken() -> Response:
         raise RuntimeError("secret detail")
 
+    @app.get("/refusing/{status}")
+    async def refusing(status: int) -> Response:
+        raise HTTPException(status, "the framework's reason")
+
     transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
     async with httpx.AsyncClient(transport=transport, base_url="http://varve") as client:
         yield client
@@ -76,6 +81,11 @@ async def test_every_error_is_a_problem(http: httpx.AsyncClient) -> None:
     broken = await http.get("/broken")
     _is_problem(broken, 500, "internal")
     assert "secret" not in broken.text
+
+
+@pytest.mark.parametrize(("status", "kind"), [(404, "not-found"), (405, "method-not-allowed")])
+async def test_an_error_of_the_framework_keeps_its_reason(http: httpx.AsyncClient, status: int, kind: str) -> None:
+    _is_problem(await http.get(f"/refusing/{status}"), status, kind, "the framework's reason")
 
 
 async def test_a_body_over_the_limit_is_refused(http: httpx.AsyncClient) -> None:

@@ -89,9 +89,9 @@ async def _refuse(settings: Settings, producer: Producer, tenant: str) -> str:
 async def test_operators_list_show_redrive_and_purge(operator: OperatorClient) -> None:
     http, places = operator.http, operator.places
     listed = (await http.get(PATH)).json()
-    assert {letter["place"]: letter["tenant"] for letter in listed["letters"]} == {place: tenant for tenant, place in places.items()}
+    assert {letter["place"]: letter["tenant"] for letter in listed["dead_letters"]} == {place: tenant for tenant, place in places.items()}
     only = (await http.get(PATH, params={"tenant": "acme", "stage": "sessions", "since": NOON.isoformat()})).json()
-    assert [letter["place"] for letter in only["letters"]] == [places["acme"]]
+    assert [letter["place"] for letter in only["dead_letters"]] == [places["acme"]]
     shown = (await http.get(f"{PATH}/{places['acme']}")).json()
     assert (shown["value_base64"], shown["reason"], shown["state"]) == ("/w==", "malformed", "open")
     assert (await http.get(f"{PATH}/0/999")).status_code == 404
@@ -105,7 +105,7 @@ async def test_operators_list_show_redrive_and_purge(operator: OperatorClient) -
 
     assert (await http.post(f"{PATH}/purge", json={"tenant": "umbrella"})).json() == {"purged": 1}
     assert (await http.post(f"{PATH}/purge", json={"all": True, "state": ["redriven"]})).json() == {"purged": 1}
-    assert (await http.get(PATH, params={"state": ["open", "redriven"]})).json() == {"letters": [], "total": 0}
+    assert (await http.get(PATH, params={"state": ["open", "redriven"]})).json() == {"dead_letters": [], "total": 0}
 
 
 async def test_tenants_and_operators_keys_open_only_their_routes(operator: OperatorClient) -> None:
@@ -122,7 +122,7 @@ async def test_a_tenant_sees_and_settles_its_own_letters(operator: OperatorClien
     http, places = operator.http, operator.places
     tenant = {"Authorization": f"Bearer {operator.tenant_key}"}
     listed = (await http.get(OWN_PATH, headers=tenant)).json()
-    assert ([letter["place"] for letter in listed["letters"]], listed["total"]) == ([places["acme"]], 1)
+    assert ([letter["place"] for letter in listed["dead_letters"]], listed["total"]) == ([places["acme"]], 1)
     assert (await http.get(f"{OWN_PATH}/{places['acme']}", headers=tenant)).json()["value_base64"] == "/w=="
     assert (await http.get(f"{OWN_PATH}/{places['umbrella']}", headers=tenant)).status_code == 404
 
@@ -135,7 +135,7 @@ async def test_a_tenant_sees_and_settles_its_own_letters(operator: OperatorClien
     assert driven.json() == {"redriven": 1, "superseded": 0, "refused": []}
     assert (await http.post(f"{OWN_PATH}/purge", json={"all": True, "state": ["redriven"]}, headers=tenant)).json() == {"purged": 1}
     left = (await http.get(PATH, params={"state": ["open", "redriven"]})).json()
-    assert [letter["place"] for letter in left["letters"]] == [places["umbrella"]], "another's are as they were"
+    assert [letter["place"] for letter in left["dead_letters"]] == [places["umbrella"]], "another's are as they were"
 
 
 @asynccontextmanager

@@ -186,7 +186,7 @@ async def test_a_store_that_stands_still_costs_one_time_out(
             assert (await http.post("/v1/recall", json=QUESTION)).json()["results"]
             with standing_still(owner):
                 expect_problem(await http.post("/v1/recall", json=QUESTION), 503, "vector store does not answer")
-                await logs(service, "dependency_away")
+                await logs(service, "dependency_lost")
                 started = time.monotonic()
                 for _ in range(20):
                     refused = await http.post("/v1/recall", json=QUESTION)
@@ -197,7 +197,7 @@ async def test_a_store_that_stands_still_costs_one_time_out(
                     assert answer["session"]["messages"][0]["message"] == {"text": "hello"}
                 # Of forty time-outs there is none.
                 assert time.monotonic() - started < 20
-            await logs(service, "dependency_back")
+            await logs(service, "dependency_recovered")
             answer = (await http.post("/v1/recall", json={**QUESTION, "session": "talk"})).json()
             assert answer["results"]
             assert answer["degraded"] == []
@@ -213,7 +213,7 @@ async def test_a_hanging_embedding_model_is_waited_for_by_nobody(known: Known, t
             "VARVE_SERVICE__PROBE_TIMEOUT_S": "1",
         }
         with service_process(tmp_path, key=known.key, **known.variables, **variables) as service:
-            await logs(service, "dependency_away")
+            await logs(service, "dependency_lost")
             async with client(service, service.key) as http:
                 started = time.monotonic()
                 for number in range(20):

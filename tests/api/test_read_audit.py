@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from api.authentication import Caller, Credential
+from api.caller import Caller, Credential
 from api.read_audit import MOST_IDS, ReadAudit
 from control.documents import SchemaRef, Tenant
 from memory.records import ReadRecord

@@ -1,4 +1,4 @@
-"""What the benchmarks of recall ask, and of what memories: what their docstrings say."""
+"""The questions of the recall benchmarks, and the memories that they ask about, as the docstrings of the benchmarks describe them."""
 
 import asyncio
 import time

@@ -1,4 +1,4 @@
-"""A tenant without budget that floods every partition: others go on beside it, and its own windows come when it has a budget again."""
+"""A tenant without budget that floods every partition: other tenants continue, and its windows are extracted when it has a budget again."""
 
 import asyncio
 import signal
@@ -71,5 +71,5 @@ async def _closed(context: FaultContext, tenant: str) -> dict[str, str]:
 
 async def _extracted(context: FaultContext) -> set[str]:
     log = await read_log(context.cluster.settings, "extractions")
-    # Ticks, touches, expiries and corrections lie there, too; each says its kind.
+    # The topic also has ticks, touches, expiries and corrections; each says its kind.
     return {Extraction.from_json(record.value or b"").window_id for record in log if record.poison is None and record.header(KIND) is None}

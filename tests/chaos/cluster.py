@@ -30,7 +30,7 @@ from runtime.settings import (
     TimelineSettings,
 )
 from streams.stages.catalog import STAGES
-from tests.chaos.cues import CueFile
+from tests.chaos.failpoints import FailpointFile
 from tests.chaos.methods_schema import methods_schema
 from tests.chaos.proxy import KafkaProxy, ProxiedKafka
 from tests.chaos.qdrant_server import QdrantServer
@@ -213,12 +213,12 @@ class Cluster:
             except httpx.TransportError:
                 return ""
 
-    def cue_file(self, worker: str) -> CueFile:
+    def failpoint_file(self, worker: str) -> FailpointFile:
         """Where a worker looks up at which step it is to die."""
-        return CueFile(self._cue_path(worker))
+        return FailpointFile(self._failpoint_path(worker))
 
-    def _cue_path(self, worker: str) -> Path:
-        return self.folder / f"{worker}.cue"
+    def _failpoint_path(self, worker: str) -> Path:
+        return self.folder / f"{worker}.failpoint"
 
     def _worker(self, stage: str, number: int, *, bootstrap: str | None = None) -> RestartedProcess:
         name = f"{stage}-{number}"
@@ -230,7 +230,7 @@ class Cluster:
             extra |= self.extra_environment.get(name, {})
             if bootstrap is not None:
                 extra["VARVE_KAFKA__BOOTSTRAP"] = bootstrap
-            command = ("-m", "tests.chaos.cued_worker", str(self._cue_path(name)), stage)
+            command = ("-m", "tests.chaos.failpoint_worker", str(self._failpoint_path(name)), stage)
             return self._python(name, command, _http_probe(f"{self._metrics_urls[name]}/readyz"), extra)
 
         return RestartedProcess(name, prepare)

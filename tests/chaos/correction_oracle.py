@@ -1,4 +1,4 @@
-"""What stands of the corrections that were made by hand, as they lie in the extractions log."""
+"""The manual corrections that are in force, according to the extractions log."""
 
 from collections import defaultdict
 
@@ -18,7 +18,7 @@ class CorrectionOracle:
         return len(self._known)
 
     def make(self, correction: Correction) -> bool:
-        """Makes a correction; tells whether the event has changed."""
+        """Makes a correction; returns whether the event has changed."""
         standing = self._standing[correction.memory_id]
         if correction.id in self._known or (correction.action == "revert" and not standing):
             return False
@@ -35,7 +35,7 @@ class CorrectionOracle:
         return not standing or standing[-1].action != "invalidate"
 
     def properties(self, event_id: str) -> dict[str, JsonValue]:
-        """What was set of an event, and stands."""
+        """The properties that corrections have set, and that are in force."""
         properties: dict[str, JsonValue] = {}
         for each in self._standing.get(event_id, ()):
             properties |= each.fields.properties or {}

@@ -94,8 +94,8 @@ class _Said:
     """The records of the messages log before the erasure cut it off.
 
     Args:
-        context: Of the fault.
-        tenant: Whose messages.
+        context: The context of the fault.
+        tenant: The tenant of the messages.
     """
 
     def __init__(self, context: FaultContext, tenant: str) -> None:

@@ -14,7 +14,7 @@ from tests.chaos.budget import flood_without_budget
 from tests.chaos.compaction import compaction_under
 from tests.chaos.erasure import check_erased, erasure_amid
 from tests.chaos.full_disk import fill_disk
-from tests.chaos.kill_on_cue import CUES, kill_at
+from tests.chaos.kill_at_failpoint import FAILPOINTS, kill_at
 from tests.chaos.killed_commands import replay_killed_at_each_step
 from tests.chaos.log_loss import log_cut, retention_passes
 from tests.chaos.lost_brokers import kill_leader, lose_each_broker, lose_min_insync
@@ -214,7 +214,7 @@ _FIRST_WORKERS = tuple(worker(stage) for stage in STAGES)
 
 _PLAIN_FAULTS: tuple[Fault, ...] = (
     *(Fault(name=f"kill-{stage}", inject=kill(worker(stage))) for stage in STAGES),
-    *(Fault(name=f"kill-at-{cue}", inject=kill_at(cue), pause_s=0.4) for cue in CUES),
+    *(Fault(name=f"kill-at-{failpoint}", inject=kill_at(failpoint), pause_s=0.4) for failpoint in FAILPOINTS),
     Fault(name="kill-service", inject=kill(service)),
     Fault(name="kill-broker", inject=kill(broker, within_s=12.0)),
     Fault(name="kill-redis", inject=kill(redis)),

@@ -24,7 +24,7 @@ _FLUSHES = 0.03
 _RECALLED = 3
 _RETRY_INTERVAL_S = 0.5
 _PASSING = (httpx.codes.ACCEPTED, httpx.codes.CONFLICT, httpx.codes.SERVICE_UNAVAILABLE, httpx.codes.TOO_MANY_REQUESTS)
-"""Answers to an edit after which it is sent again. 409: the first request with its key is still in work."""
+"""Answers to an edit after which it is sent again. 409: the first request with its key is still in progress."""
 EDITS = 0.15
 """Share of the batches of a run with memory methods after which an agent edits a block."""
 

@@ -1,4 +1,4 @@
-"""Records that the log loses before a stage has handled them, and a log that is cut behind what it has."""
+"""Records that the log loses before a stage has handled them, and a log that is truncated after the records that the stage has."""
 
 import asyncio
 import re
@@ -94,7 +94,7 @@ async def _remove_unhandled(context: FaultContext, stage: str) -> tuple[int, int
 
 
 async def _accept(context: FaultContext, stage: str, partition: int, *, first: int, shown: int | None, behind: int) -> None:
-    """Lets a partition go on, with the command that an operator has."""
+    """Resumes a partition with the command that operators use."""
     at = f"{context.cluster.settings.topic(STAGES[stage].source.name)}/{partition}"
     _, told = await context.cluster.command("accept-loss", stage, at)
     if shown is not None:

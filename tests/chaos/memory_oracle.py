@@ -96,7 +96,7 @@ def expected_memories(
     """All memories of a tenant by id: an event for each message that states one, and the entities that aggregate them.
 
     Args:
-        tenant: Whose.
+        tenant: The tenant of the memories.
         windows: What was said.
         corrections: What stands of those by hand. An event that was invalidated stays to be seen, and no entity has it.
     """

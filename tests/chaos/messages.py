@@ -41,7 +41,7 @@ class MessageGenerator:
 
     Args:
         tenant: The sender.
-        seed: Of all draws.
+        seed: The seed of all draws.
         traffic: How users send.
         first: The number before its first message's: what else writes for the tenant has others.
     """

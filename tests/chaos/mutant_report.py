@@ -1,4 +1,4 @@
-"""What noticed each mutant: a file that is whole after every one of them."""
+"""The tests and faults that noticed each mutant: a file that is complete after each of them."""
 
 import hashlib
 from collections.abc import Collection, Iterable
@@ -11,7 +11,7 @@ import orjson
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What came of one mutant."""
+    """The result of one mutant."""
 
     noticed_by: str | None
     """The test or fault; None: it survived, or nothing can be said."""
@@ -45,12 +45,12 @@ class MutantReport:
         return row is not None and row["noticed_by"] is not None and row["code"] == _digest(code)
 
     def write(self, name: str, code: str, result: Result) -> None:
-        """Adds what came of a mutant, and replaces the file.
+        """Adds the result of a mutant, and replaces the file.
 
         Args:
             name: The mutant's.
             code: The text of its file with the defect in it.
-            result: What came of it.
+            result: The result.
         """
         fields = {"noticed_by": result.noticed_by, "problem": result.problem, "seconds": round(result.seconds, 1)}
         self._rows[name] = {"mutant": name, **fields, "code": _digest(code)}

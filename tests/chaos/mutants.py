@@ -9,9 +9,9 @@ OWNER: Final = "streams/engine/tasks/partition_task.py"
 BATCH: Final = "streams/engine/tasks/batch.py"
 RUNNER: Final = "streams/engine/tasks/batch_runner.py"
 COMMITTER: Final = "streams/engine/keyed/keyed_task.py"
-CLAIMS: Final = "streams/engine/failures/crash_journal.py"
+CRASH_JOURNAL: Final = "streams/engine/failures/crash_journal.py"
 FAIR_QUEUE: Final = "runtime/fair_queue.py"
-CLAIM_STORE: Final = "streams/engine/failures/claim_store.py"
+JOURNAL_STORE: Final = "streams/engine/failures/journal_store.py"
 SUSPECTS: Final = "streams/engine/failures/suspects.py"
 DRIVER: Final = "streams/engine/keyed/keyed_driver.py"
 PARKING: Final = "streams/engine/failures/deferral.py"
@@ -49,25 +49,25 @@ KEYS: Final = "memory/keys.py"
 AGENT: Final = "operators/agent/agent.py"
 EVOLUTION: Final = "streams/stages/events/evolution.py"
 
-TEST_WRITER: Final = "tests/streams/engine/test_partition_writer.py"
-TEST_PROCESSOR: Final = "tests/streams/engine/test_partition_processor.py"
+TEST_WRITER: Final = "tests/streams/engine/test_checkpointer.py"
+TEST_PROCESSOR: Final = "tests/streams/engine/test_ordered_task.py"
 TEST_KEYED: Final = "tests/streams/engine/test_keyed_driver.py"
-TEST_CLAIMS: Final = "tests/streams/engine/test_claims.py"
-TEST_CLAIMS_DRIVERS: Final = "tests/streams/engine/test_claims_in_drivers.py"
+TEST_CRASH_JOURNAL: Final = "tests/streams/engine/test_crash_journal.py"
+TEST_CRASH_JOURNAL_DRIVERS: Final = "tests/streams/engine/test_journal_in_drivers.py"
 TEST_COMMIT_ORDER: Final = "tests/streams/engine/test_commit_order.py"
 TEST_FAIR_QUEUE: Final = "tests/runtime/test_fair_queue.py"
-TEST_CLAIM_STORE: Final = "tests/streams/engine/test_claim_store.py"
+TEST_JOURNAL_STORE: Final = "tests/streams/engine/test_journal_store.py"
 TEST_PARKING: Final = "tests/streams/engine/test_parking.py"
-TEST_LOT: Final = "tests/streams/engine/test_parking_lot.py"
+TEST_LOT: Final = "tests/streams/engine/test_deferred_records.py"
 TEST_STATE: Final = "tests/streams/engine/test_partition_state.py"
 TEST_RECOVERY: Final = "tests/streams/engine/test_recovery.py"
 TEST_CONSUMER: Final = "tests/streams/engine/test_consumer.py"
 TEST_WAITING_BATCHES: Final = "tests/streams/engine/test_waiting_batches.py"
 TEST_WAITING: Final = "tests/streams/engine/test_waiting.py"
-TEST_WHOLE_STORE: Final = "tests/streams/stages/index/test_whole_store.py"
+TEST_WHOLE_STORE: Final = "tests/streams/stages/index/test_store_watermark.py"
 TEST_MERGED_TEXT: Final = "tests/operators/test_merged_text.py"
 TEST_WORK: Final = "tests/operators/test_work.py"
-TEST_LOG_GAP: Final = "tests/streams/engine/test_log_gap.py"
+TEST_LOG_GAP: Final = "tests/streams/engine/test_data_loss.py"
 TEST_POINTS: Final = "tests/stores/test_position.py"
 TEST_TAIL: Final = "tests/runtime/test_session_tail.py"
 TEST_TRANSACTIONS: Final = "tests/runtime/test_kafka_transactions.py"
@@ -130,17 +130,17 @@ MUTANTS: Final = (
     ),
     Mutant(
         "handlers begun by a fenced worker",
-        CLAIMS,
+        CRASH_JOURNAL,
         "            if self._is_lost():\n",
         "            if False:\n",
-        (TEST_CLAIMS,),
+        (TEST_CRASH_JOURNAL,),
     ),
     Mutant(
-        "claims of a fenced worker freed",
-        CLAIMS,
+        "entries of a fenced worker freed",
+        CRASH_JOURNAL,
         "                is_kept = self._is_lost()\n",
         "                is_kept = False\n",
-        (TEST_CLAIMS,),
+        (TEST_CRASH_JOURNAL,),
     ),
     # The one writer of a partition.
     Mutant(
@@ -287,7 +287,7 @@ MUTANTS: Final = (
     ),
     Mutant("recovery skips one row", RECOVERY, "    return newest + 1\n", "    return newest + 2\n", (TEST_RECOVERY, TEST_WRITER)),
     Mutant("changelog that lost its end taken", RECOVERY, "    if newest >= end:\n", "    if False:\n", (TEST_RECOVERY,)),
-    Mutant("table behind the log's beginning kept", RECOVERY, "        table.clear()\n", "", (TEST_RECOVERY,)),
+    Mutant("table older than the log's beginning kept", RECOVERY, "        table.clear()\n", "", (TEST_RECOVERY,)),
     Mutant(
         "stale rows taken",
         STATE,
@@ -409,26 +409,32 @@ MUTANTS: Final = (
     ),
     # Records that kill their worker.
     Mutant(
-        "nothing claimed",
-        CLAIMS,
-        "            slot = self._store.put(claim)\n",
-        "            slot = self._store.put(Claim(partition, -1, -1))\n",
-        (TEST_CLAIMS,),
+        "nothing journaled",
+        CRASH_JOURNAL,
+        "            slot = self._store.put(entry)\n",
+        "            slot = self._store.put(JournalEntry(partition, -1, -1))\n",
+        (TEST_CRASH_JOURNAL,),
     ),
-    Mutant("suspects handled together", CLAIMS, "max(1, self._maximum_crashes - 1)", "self._maximum_crashes", (TEST_CLAIMS,)),
-    Mutant("neighbours of the guilty put aside", CLAIMS, "suspect.was_alone and suspect.crashes", "suspect.crashes", (TEST_CLAIMS,)),
-    Mutant("harmless suspects kept", CLAIMS, "            self._clear(claim)\n", "            pass\n", (TEST_CLAIMS,)),
+    Mutant("suspects handled together", CRASH_JOURNAL, "max(1, self._maximum_crashes - 1)", "self._maximum_crashes", (TEST_CRASH_JOURNAL,)),
+    Mutant(
+        "neighbours of the deadly record dead-lettered",
+        CRASH_JOURNAL,
+        "suspect.was_alone and suspect.crashes",
+        "suspect.crashes",
+        (TEST_CRASH_JOURNAL,),
+    ),
+    Mutant("harmless suspects kept", CRASH_JOURNAL, "            self._clear(entry)\n", "            pass\n", (TEST_CRASH_JOURNAL,)),
     Mutant(
         "committed suspects kept",
         OWNER,
         "            self._context.journal.on_committed(self._partition, self._next_offset)\n",
         "            pass\n",
-        (TEST_CLAIMS_DRIVERS,),
+        (TEST_CRASH_JOURNAL_DRIVERS,),
     ),
-    Mutant("crash not counted", SUSPECTS, "before.crashes + 1, was_alone", "max(1, before.crashes), was_alone", (TEST_CLAIMS,)),
-    Mutant("suspects in a batch", PROCESSOR, "            if is_alone:\n                break\n", "", (TEST_CLAIMS_DRIVERS,)),
-    Mutant("claims of another group taken", CLAIM_STORE, "or (owner and owner != [self._owner])", "", (TEST_CLAIM_STORE,)),
-    Mutant("claims need free disk space", CLAIM_STORE, "(_RESERVED_BYTES,)", "(1,)", (TEST_CLAIM_STORE,)),
+    Mutant("crash not counted", SUSPECTS, "before.crashes + 1, was_alone", "max(1, before.crashes), was_alone", (TEST_CRASH_JOURNAL,)),
+    Mutant("suspects in a batch", PROCESSOR, "            if is_alone:\n                break\n", "", (TEST_CRASH_JOURNAL_DRIVERS,)),
+    Mutant("entries of another group taken", JOURNAL_STORE, "or (owner and owner != [self._owner])", "", (TEST_JOURNAL_STORE,)),
+    Mutant("entries need free disk space", JOURNAL_STORE, "(_RESERVED_BYTES,)", "(1,)", (TEST_JOURNAL_STORE,)),
     # Steps of a commit, and the end of a task.
     Mutant("erasing step leaves no mark", OWNER, "            compaction.announce()\n", "            pass\n", (TEST_COMMIT_ORDER,)),
     Mutant("erased rows not compacted", OWNER, "            compaction.request()\n", "            pass\n", (TEST_COMMIT_ORDER,)),
@@ -487,7 +493,7 @@ MUTANTS: Final = (
     ),
     # Parked records.
     Mutant(
-        "later records not parked behind",
+        "later records not parked after it",
         PARKING,
         "return self._throttle.parks(tenant) or self._tasks[partition.partition].deferred.holds(tenant)",
         "return self._throttle.parks(tenant)",
@@ -562,7 +568,7 @@ MUTANTS: Final = (
     ),
     Mutant("no revocation", REBALANCE, "        await driver.revoke()\n", "", (TEST_REBALANCE,), ("zombie-sessions",)),
     Mutant(
-        "no pulse",
+        "no heartbeat check",
         MEMBERSHIP,
         "        if self._clock() - self._last_heartbeat > self._session_timeout_s:",
         "        if False:",
@@ -683,21 +689,21 @@ MUTANTS: Final = (
         (TEST_TIMELINES,),
     ),
     Mutant(
-        "time told by entities without timelines",
+        "clock moved by entities without timelines",
         "streams/stages/entities/handler.py",
         "            if ages(entity_type):\n                # Other",
         "            if True:\n                # Other",
         (TEST_TIMELINES,),
     ),
     Mutant(
-        "silence begins anew at a take-over",
+        "silence starts again with a new owner",
         "streams/stages/entities/timers.py",
         "            self._clock.observe(newest[0], wall_ms - silence_ms)\n",
         "            self._clock.observe(newest[0], wall_ms)\n",
         (TEST_TIMELINES,),
     ),
     Mutant(
-        "summary tells other events than it names",
+        "summary with other events than it names",
         TEXTS,
         'return text if text is not None and text["of"] == digest_of(period, digest) else None',
         "return text",
@@ -714,7 +720,7 @@ MUTANTS: Final = (
         (TEST_FORMER,),
     ),
     Mutant("what a schema lacks forgotten", EVENTS, ", former=former, trust=trust)", ", trust=trust)", (TEST_FORMER,)),
-    Mutant("what a schema lacks kept behind a drop", EVENTS, "() if is_dropped else former_part", "former_part", (TEST_FORMER,)),
+    Mutant("dropped fields kept after a drop", EVENTS, "() if is_dropped else former_part", "former_part", (TEST_FORMER,)),
     Mutant("what earlier windows founded unknown", SIMILAR_KEYS, "present = [*noted, *(", "present = [*(", (TEST_SIMILAR_KEYS,)),
     Mutant("one user's things another's", SIMILAR_KEYS, "place.user if belongs_to_user else None", "None", (TEST_SIMILAR_KEYS,)),
     Mutant(
@@ -867,9 +873,9 @@ MUTANTS: Final = (
         "contribution.entity_key",
         (TEST_ERASED_ENTITIES,),
     ),
-    Mutant("what comes of an erasure names the user", "streams/stages/entities/erasing.py", '"user": None, ', "", (TEST_ERASED_ENTITIES,)),
+    Mutant("outputs of an erasure name the user", "streams/stages/entities/erasing.py", '"user": None, ', "", (TEST_ERASED_ENTITIES,)),
     Mutant(
-        "what comes of an erasure taken for one",
+        "outputs of an erasure taken for an erasure",
         "streams/stages/entities/erasing.py",
         '"cause": "extraction", ',
         "",

@@ -1,6 +1,6 @@
 """``python -m tests.chaos.mutation``: puts one defect after the other into a copy of the tree, and runs what should notice it.
 
-What comes of each mutant is written at once; a run that was broken off goes on behind it. Exits with 1 if a mutant survives, or if nothing
+The result of each mutant is written at once, and an interrupted run continues after it. Exits with 1 if a mutant survives, or if nothing
 could be said of one. The tree itself is never changed.
 """
 
@@ -24,7 +24,7 @@ ROOT = Path(__file__).parents[2]
 _NOT_COPIED = (".git", ".venv", "build", "__pycache__", ".mypy_cache", ".ruff_cache")
 _TESTS_S = 240.0
 _TEST_S = 60
-"""Some defects let a test go on for ever. None takes a third of this on the code as it is."""
+"""Some defects let a test run forever. No test takes a third of this on the correct code."""
 _FAULT_S = 600.0
 _PASSED = 0
 
@@ -42,7 +42,7 @@ class Copy:
         shutil.copytree(ROOT, path, ignore=shutil.ignore_patterns(*_NOT_COPIED), symlinks=True)
 
     def try_mutant(self, mutant: Mutant, *, with_faults: bool) -> Result:
-        """What notices a mutant: its tests in their order, then its faults.
+        """Runs a mutant's tests in their order, then its faults, until one notices it.
 
         Args:
             mutant: The mutant.
@@ -74,7 +74,7 @@ class Copy:
         return None
 
     def _fails_intact(self, target: str) -> str | None:
-        """What fails of a target in the tree as it is, tried twice: the machine may be slow; asked once."""
+        """The failures of a target without mutants, after two attempts, because the machine may be slow. Runs the target only once."""
         if target not in self._intact:
             self._intact[target] = self._failing_test(target) and self._failing_test(target)
         return self._intact[target]

@@ -1,4 +1,4 @@
-"""A worker whose network fails while it is awake: others take its partitions, and it does not hear of it."""
+"""A worker whose network fails while it runs: other workers get its partitions, and it does not learn of it."""
 
 import asyncio
 from collections.abc import Collection

@@ -31,7 +31,7 @@ def poison(tenant: str, *, number: int, now: datetime) -> Iterator[Poison]:
 
     Args:
         tenant: A tenant that is known.
-        number: Of the round; makes ids unique.
+        number: The number of the round; makes ids unique.
         now: The wall clock's time.
     """
     good = Message(tenant=tenant, user="user-0", session="session-0", id=f"poison-{number}", text="never to be seen", event_time=now)

@@ -48,7 +48,7 @@ async def _committed(context: FaultContext, batch: Sequence[Message], name: str)
     async with _transactional(context, name) as producer:
         await producer.begin_transaction()
         places = await _send(context, producer, batch)
-        # Readers wait behind what is open.
+        # Consumers wait for open transactions.
         await asyncio.sleep(context.rng.uniform(0.0, 1.0))
         await producer.commit_transaction()
     _acknowledge(context, batch, places)

@@ -12,7 +12,7 @@ from varve.embedded.kafka import EmbeddedKafka
 from varve.embedded.ports import HOST, free_port
 
 GROUP_REQUESTS: Final = frozenset({8, 9, 11, 12, 13, 14})
-"""What a consumer asks its group's coordinator: offset commit and fetch, join, heartbeat, leave, sync."""
+"""A consumer's requests to its group's coordinator: offset commit and fetch, join, heartbeat, leave, sync."""
 ALL_REQUESTS: Final = frozenset(range(128))
 
 _HEADER: Final = struct.Struct(">ih")
@@ -58,7 +58,7 @@ class KafkaProxy:
     def holding(self, keys: Collection[int]) -> Iterator[None]:
         """Holds requests of some kinds back for the length of a block, and lets them go then: late, and in their order.
 
-        What comes behind one on its connection waits for it. A request reaches the broker also if its client has given it up meanwhile.
+        Later data of its connection waits for it. A request also reaches the broker if its client has given it up in the meantime.
         """
         self._released.clear()
         self._held_keys = frozenset(keys)
@@ -96,9 +96,9 @@ class KafkaProxy:
 
 
 class ProxiedKafka(EmbeddedKafka):
-    """A broker with a second listener, which tells its clients to come through a proxy.
+    """A broker with a second listener, which sends its clients through a proxy.
 
-    Whoever connects by the proxy is thus sent back to it for the brokers and coordinators that it looks up: nothing has to be rewritten.
+    For a client of the proxy, the addresses of brokers and coordinators lead to the proxy again: the proxy need not rewrite any.
 
     Args:
         data: Its data folder.

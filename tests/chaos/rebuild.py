@@ -23,8 +23,8 @@ async def run_rebuild(cluster: Cluster, tenants: Sequence[str], *, seed: int, af
 
     Args:
         cluster: Without lag; on return its stages run again and have no lag.
-        tenants: Whose memories are compared.
-        seed: Of the run before, for the report.
+        tenants: The tenants whose memories are compared.
+        seed: The seed of the previous run, for the report.
         after_fault: The fault of the run before, for the report.
         is_killed: Whether it is killed after each of its steps in turn, and run again.
     """

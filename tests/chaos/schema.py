@@ -1,4 +1,4 @@
-"""The schema of the chaos runs: the education scenario, with a timeline of each learner's exercises beside.
+"""The schema of the chaos runs: the education scenario, and in addition a timeline of each learner's exercises.
 
 It merges texts, and its knowledge points are matched by meaning.
 """

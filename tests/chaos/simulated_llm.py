@@ -1,6 +1,6 @@
 """The LLM of the chaos runs: right answers that follow from the prompt alone, and faults.
 
-``python -m tests.chaos.simulated_llm PORT SEED``. Calls are slow, time out, break off, are refused with 429 and 5xx; answers come fenced,
+``python -m tests.chaos.simulated_llm PORT SEED``. Calls are slow, time out, end early, are refused with 429 and 5xx; answers come fenced,
 with broken JSON, cut off, or as prose that is no answer. Whatever goes wrong, the facts that an answer lets through are the right ones,
 so that an oracle can compute the expected memories.
 """

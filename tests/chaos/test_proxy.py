@@ -1,4 +1,4 @@
-"""The proxy lets requests through as they are, and holds back those that it is told to."""
+"""The proxy passes requests unchanged, and holds back the requests that a test names."""
 
 import asyncio
 import struct
@@ -21,7 +21,7 @@ def request(key: int, body: bytes = b"body") -> bytes:
 
 @pytest.fixture
 async def broker() -> AsyncIterator[tuple[KafkaProxy, bytearray]]:
-    """A proxy, and what has reached the server behind it."""
+    """A proxy, and the bytes that have reached the server."""
     received = bytearray()
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

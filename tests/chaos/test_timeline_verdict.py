@@ -24,7 +24,7 @@ WINDOW = window_id(TENANT, "s1", 0)
 TEXTS = [f"exercise n={number} point=primes score=0.5 minutes=2.25 correct=yes difficulty=1" for number in range(3)]
 EVENTS = [event_id(WINDOW, index) for index in range(3)]
 DAYS = (0, 1, 30)
-"""Of the events: two of one week, and one long behind."""
+"""Times of the events: two in one week, and one much later."""
 
 
 def window() -> ExpectedWindow:

@@ -1,6 +1,6 @@
 """The timelines that must stand in the end: a second implementation of how events age, over the records of the extractions log in order.
 
-All of a user lies in one partition of that log. Ticks, touches and expiries are taken from it as they lie there; that each expiry had to be
+One partition of that log has all records of a user. Ticks, touches and expiries are taken from it as they are; that each expiry had to be
 sent, and that none is missing, is judged.
 """
 
@@ -71,7 +71,7 @@ class TimelineOracle:
     """Reads the extractions log of one tenant.
 
     Args:
-        tenant: Whose timelines.
+        tenant: The tenant of the timelines.
         events: By window the events of it that timelines hold, with their user.
     """
 

@@ -35,7 +35,7 @@ def timelines_of(tenant: str, windows: Iterable[ExpectedWindow], log: Iterable[L
     """The timelines of a tenant.
 
     Args:
-        tenant: Whose.
+        tenant: The tenant of the timelines.
         windows: Those that were extracted.
         log: The extractions topic.
     """
@@ -68,7 +68,7 @@ def stories(tenant: str, oracle: TimelineOracle) -> dict[str, ExpectedMemory]:
 
 
 def story_value(value: str) -> str:
-    """What is compared of a timeline's overview: the summaries are judged by themselves."""
+    """The compared part of a timeline's overview. The summaries are compared separately."""
     first = value.partition("\n")[0]
     return first if first.endswith(_IN_FULL) else ""
 

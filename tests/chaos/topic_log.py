@@ -72,7 +72,7 @@ class LogHistory:
         self._lost |= set(lost)
 
     async def read(self, topic: str) -> list[LogRecord]:
-        """What a topic (without prefix) held, in order within a partition."""
+        """The records of a topic (named without the prefix), in order within a partition."""
         return [*self._removed[topic], *await read_log(self._settings, topic)]
 
     def is_lost(self, position: LogPosition) -> bool:

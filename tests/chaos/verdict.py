@@ -149,7 +149,7 @@ def judge_feed(verdict: Verdict, tenant: str, log: Iterable[LogRecord]) -> None:
 
     Args:
         verdict: Gets the damage.
-        tenant: Whose memories.
+        tenant: The tenant of the memories.
         log: The memories topic.
     """
     newest: dict[str, int] = {}
@@ -172,7 +172,7 @@ def latest_windows(tenant: str, log: Iterable[LogRecord], verdict: Verdict) -> d
     """The latest record of each window; all records of one must have the same messages.
 
     Args:
-        tenant: Whose windows.
+        tenant: The tenant of the windows.
         log: The windows topic.
         verdict: Gets the damage.
     """

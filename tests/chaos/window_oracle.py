@@ -46,7 +46,7 @@ class WindowOracle:
     """Reads the messages log of one tenant; it ignores other tenants' records and poison.
 
     Args:
-        tenant: Whose sessions.
+        tenant: The tenant of the sessions.
         settings: The rules' limits, and how many partitions there are.
     """
 

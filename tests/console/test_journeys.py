@@ -204,7 +204,7 @@ def test_redriving_a_dead_letter(visitor: Visitor) -> None:
     )
 
     def letters() -> list[Any]:
-        return list(stack.call("GET", "/v1/dead-letters")["letters"])
+        return list(stack.call("GET", "/v1/dead-letters")["dead_letters"])
 
     wait_until(lambda: bool(letters()), seconds=120, failure=letters)
 

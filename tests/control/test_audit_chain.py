@@ -17,7 +17,7 @@ Records = list[tuple[int, bytes]]
 
 
 class Log:
-    """An audit log, and the control log beside it."""
+    """An audit log, and its control log."""
 
     def __init__(self) -> None:
         self.state = ControlState()
@@ -30,7 +30,7 @@ class Log:
         self.next_offset += 2
 
     def change(self, weight: float, tenants: int, *, race: bool = False) -> None:
-        """A change of tenants; in a race, another writes to the audit behind what the change has read."""
+        """A change of tenants; in a race, another writer appends to the audit after the change has read it."""
         draft = Draft(self.state)
         for number in range(tenants):
             name = f"t{number}"

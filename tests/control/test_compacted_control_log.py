@@ -1,4 +1,4 @@
-"""What the broker's own cleaner leaves of the control log says what the whole log said, and its audit is whole."""
+"""The control log after the broker's own compaction: it gives the same state as the whole log, and its audit is complete."""
 
 import time
 from collections.abc import Callable
@@ -42,7 +42,7 @@ async def test_the_compacted_log_says_the_same(make_settings: Callable[..., Sett
         await write(settings, partial(add_tenant, tenant_id="gone", schema="companion"))
         await write(settings, partial(remove_tenant, tenant_id="gone"))
         written, deadline = 0, time.monotonic() + DEADLINE_S
-        # A segment is closed by what is appended behind it, and the cleaner comes round every few seconds.
+        # A later record closes a segment, and the cleaner runs every few seconds.
         # Each change made two records.
         while written < len(NAMES) * 4 or await _records(settings) > written:
             assert time.monotonic() < deadline, "the cleaner does not come"

@@ -220,7 +220,7 @@ def _outcome(call: Callable[[], object]) -> Exception | None:
 
 async def _until(condition: Callable[[], bool]) -> None:
     async with asyncio.timeout(DEADLINE_S):
-        while not condition():  # noqa: ASYNC110 - what it waits for tells nobody
+        while not condition():  # noqa: ASYNC110 - no event reports the condition
             await asyncio.sleep(0.002)
 
 

@@ -1,4 +1,4 @@
-"""Erasures in the control log: they reach ever further, name nobody, and tell what is passed over."""
+"""Erasures in the control log: their reach only grows, they name no user, and readers learn which records to skip."""
 
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
@@ -173,7 +173,7 @@ def test_what_was_not_begun_is_refused() -> None:
 
 
 def test_one_change_begins_and_extends() -> None:
-    """What a change has put, it finds again."""
+    """A change finds the erasure that it has begun itself."""
     state = new_state()
 
     def change(draft: Draft) -> Erasure:
@@ -240,7 +240,7 @@ def test_an_unreadable_erasure_leaves_its_tenant_untold(value: bytes | None) -> 
 
 @pytest.mark.parametrize("is_known", [False, True])
 def test_what_cannot_be_read_is_not_begun_anew(is_known: bool) -> None:
-    """A newer Varve has written how far it reaches: begun anew, it would reach less."""
+    """A newer Varve has written the reach: if this process began the erasure again, the reach would be smaller."""
     written, read = new_state(), new_state()
     begun(written)
     erasure = extended(written, {"messages": {0: 4}})

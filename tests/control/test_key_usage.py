@@ -1,4 +1,4 @@
-"""When keys were last used, on a real Redis: noted once a minute, and late rather than never where Redis is away."""
+"""The last uses of keys, on a real Redis: recorded once a minute, and recorded late if Redis is unavailable."""
 
 import uuid
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""`varve apply`, killed at any moment, has changed all of its tenants or none, and whoever is started anew knows the same as all others."""
+"""`varve apply`, killed at any moment, has changed all of its tenants or none, and a new process knows the same as all others."""
 
 import asyncio
 import os

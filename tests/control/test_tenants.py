@@ -1,4 +1,4 @@
-"""What a process answers of tenants, keys and schemas from what it has followed."""
+"""The tenants, keys and schemas that a process knows from the control log."""
 
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -93,7 +93,7 @@ def test_an_unknown_name_is_certain_only_later() -> None:
 
 
 def test_a_batch_hears_of_an_unknown_name_alike() -> None:
-    """A batch is handled again where one of its answers is "not yet": else two records of one unknown tenant would hold it for ever."""
+    """A batch with an answer "not yet" is handled again: otherwise two records of one unknown tenant would block it forever."""
     knowledge = FollowedTo()
     times = iter([10.0, 45.0, 45.0, 46.5, 54.0])
     directory = TenantDirectory(knowledge, monotonic=lambda: next(times))

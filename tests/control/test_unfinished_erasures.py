@@ -1,4 +1,4 @@
-"""Whom erasures are about, and who is at them: one at a time, and another once whoever was at it stops."""
+"""Unfinished erasures and the processes that carry them out: one at a time, and another one after the first has stopped."""
 
 import asyncio
 from contextlib import AsyncExitStack, suppress
@@ -54,7 +54,7 @@ async def work_of(under_way: UnfinishedErasures, each: ErasureRequest = ANN) -> 
 
 
 async def taken(under_way: UnfinishedErasures, *erasures: ErasureRequest, asked: bool = False) -> list[ErasureRequest]:
-    """What somebody would take up now, who leaves it at once."""
+    """The erasures that a process would resume now. It releases them at once."""
     async with under_way.held(erasures, asked=asked) as mine:
         return mine
 
@@ -202,7 +202,7 @@ class TestOnRedis:
         assert await taken(under_way, *await under_way.every()) == [again]
 
     async def test_who_was_not_noted_is_when_asked_for(self, under_way: UnfinishedErasures) -> None:
-        """Redis was away a moment ago."""
+        """Redis was unavailable a moment ago."""
         async with under_way.held([ANN], asked=True) as mine:
             assert mine == [ANN]
             assert await under_way.every() == [ANN]

@@ -1,4 +1,4 @@
-"""The chart: what plain Python can tell of its files."""
+"""The chart's files, as far as plain Python can check them."""
 
 import re
 from pathlib import Path

@@ -52,7 +52,7 @@ def rendered(checks: Path) -> dict[str, list[Document]]:
 
 @pytest.fixture(scope="module")
 def manifests(rendered: dict[str, list[Document]], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What Kubernetes itself knows of it, a file a case."""
+    """The manifests in the form that Kubernetes reads, one file per case."""
     folder = tmp_path_factory.mktemp("manifests")
     for name, documents in rendered.items():
         native = [each for each in documents if each["apiVersion"] not in OF_OPERATORS]
@@ -170,7 +170,7 @@ def test_metrics_are_not_on_the_public_port(rendered: Mapping[str, list[Document
 
 
 def names_at_kafka(documents: list[Document]) -> dict[str, tuple[str, str]]:
-    """Of each command: as whom it speaks to Kafka, and the key of the secret that has the password."""
+    """Each command's user at Kafka, and the key of the secret with its password."""
     names: dict[str, tuple[str, str]] = {}
     for _, _, container in containers(documents):
         given = {each["name"]: each for each in container["env"]}

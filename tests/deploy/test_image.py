@@ -1,4 +1,4 @@
-"""What the image holds, and how the Compose file puts it to work: what plain Python can tell of the files."""
+"""The image's content, and its use in the Compose file, as far as plain Python can check the files."""
 
 import importlib.metadata
 import re
@@ -31,7 +31,7 @@ IMAGE = pins(ROOT / "deploy" / "requirements" / "image.lock")
 
 
 def closure(requirement: Requirement, known: set[str]) -> Iterator[str]:
-    """What a package needs, as far as it is installed here."""
+    """The installed packages that a package needs."""
     name = requirement.name.lower().replace("_", "-")
     if str(requirement) in known:
         return

@@ -1,4 +1,4 @@
-"""The image by tools that know its format, and what it holds laid down on this machine: no Docker engine is needed, and none is used."""
+"""The image, checked by tools that know its format, and its content unpacked on this machine. No Docker engine is used."""
 
 import json
 import os

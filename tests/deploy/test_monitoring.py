@@ -1,4 +1,4 @@
-"""Rules, dashboards and runbooks: what plain Python can tell of them."""
+"""Rules, dashboards and runbooks, as far as plain Python can check them."""
 
 import re
 from pathlib import Path

@@ -106,7 +106,7 @@ async def watched_stack(programs: Path, folder: Path, monkeypatch: pytest.Monkey
             httpx.AsyncClient(base_url=address) as prometheus,
         ):
             watched = Watched(stack, running.settings, supervisor, service, prometheus, {**stack.probes, "canary": canary})
-            # Behind the load, which waits for nothing, its facts would be found too late to be measured.
+            # The load waits for nothing. After it, the facts of the canary would be found too late to be measured.
             await until_true(lambda: nonempty(watched, "sum(rate(varve_canary_freshness_seconds_count[15m])) > 0"), deadline_s=120.0)
             loading = asyncio.create_task(load(service))
             try:
@@ -264,7 +264,7 @@ async def test_alerts_fire_when_things_break(programs: Path, tmp_path: Path, mon
 
 
 def without_fallback(expr: str) -> str:
-    """What a canary's panel asks where one runs: what stands for none would always show data."""
+    """The query of a canary's panel without the fallback for installations without a canary, which would always show data."""
     return re.sub(r" or vector\(\d\)$", "", expr) if "varve_canary" in expr else expr
 
 

@@ -14,7 +14,7 @@ def conversation(user: str) -> dict[str, Any]:
     """A conversation of one session, with two questions that it answers and one that it does not.
 
     Args:
-        user: Whose memory it feeds.
+        user: The user whose memory it feeds.
     """
     return {
         "sample_id": user,

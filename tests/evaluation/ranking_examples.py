@@ -1,4 +1,4 @@
-"""Made-up questions with candidates, of whose features one alone tells the evidence."""
+"""Made-up questions with candidates, of which only one feature identifies the evidence."""
 
 import numpy as np
 

@@ -11,7 +11,7 @@ from evaluation.__main__ import main
 
 @pytest.fixture
 def measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """What ``evaluation capacity`` reads, in a folder of its own, which is the current one."""
+    """The input of ``evaluation capacity``, in a new folder, which is the current one."""
     monkeypatch.chdir(tmp_path)
     path = tmp_path / "ingest.json"
     path.write_bytes(orjson.dumps({"messages": 100, "memories": 50, "cpu_ms_per_message": {"index": 6.0}}))

@@ -1,4 +1,4 @@
-"""The fit of a recall's confidence, on made-up signals of which one alone tells."""
+"""The fit of a recall's confidence, on made-up signals of which only one is informative."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""What a recall is without one of its parts: each is switched off indeed, with the real embedding model and the real store."""
+"""Recalls without one of their parts: each part is really switched off, with the real embedding model and the real store."""
 
 import argparse
 from collections.abc import AsyncIterator

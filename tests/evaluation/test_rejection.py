@@ -1,4 +1,4 @@
-"""What a least number of something rejects and answers, against its definition."""
+"""The questions that a threshold rejects and answers, compared with the definition."""
 
 from dataclasses import replace
 
@@ -37,7 +37,7 @@ def test_a_kind_without_questions_is_left_out() -> None:
 
 
 def test_each_profile_has_the_numbers_to_set() -> None:
-    # What the question's time adds stands behind the least score of the store; a profile's own rejection is one at any threshold.
+    # The contribution of the question's time is below the least score of the store; a profile's own rejection is one at any threshold.
     answered = [answer(0.9, hit(0.8, prior_time=0.5), hit(0.6))] * 10
     absent = {"unanswerable": [answer(0.2, hit(0.7)), answer(0.95)]}
     weighted = profile_rejection("weighted", answered, absent)

@@ -1,4 +1,4 @@
-"""What a draft becomes on the wire, by both extractors."""
+"""The extraction that both extractors make from a draft."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""Values of a key that mean the same bear one name, in events and patches, whatever words an extractor finds."""
+"""Values of a key that mean the same get one name, in events and patches, whatever words an extractor finds."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What is kept of statements' values has a bound: hundreds of kilobytes take the room of many sentences."""
+"""The size of the stored values of statements is bounded: hundreds of kilobytes take the space of many sentences."""
 
 from extraction.statements import _content_words
 

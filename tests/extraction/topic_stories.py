@@ -13,7 +13,7 @@ NOON: Final = datetime(2024, 5, 6, 12, tzinfo=UTC)
 
 
 def stories(*keys: str) -> MemorySchema:
-    """Of each topic a count, a timeline, and a status that patches set.
+    """A schema with a count, a timeline, and a status that patches set, for each topic.
 
     Args:
         *keys: What the entities are grouped by, ``topic`` among it.

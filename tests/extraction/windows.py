@@ -15,7 +15,7 @@ def window_of(*messages: str | dict[str, Any], user: str = "alice", interval: ti
 
     Args:
         messages: Each a text, or fields of a message.
-        user: Whose session it is.
+        user: The user of the session.
         interval: Between two messages.
         fields: Of every message.
     """

@@ -1,4 +1,4 @@
-"""What a data folder takes on disk."""
+"""The disk usage of a data folder."""
 
 from pathlib import Path
 

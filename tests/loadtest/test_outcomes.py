@@ -1,4 +1,4 @@
-"""What is read of a run's outcomes, and what is counted of them."""
+"""The outcomes of a run, as they are read and counted."""
 
 import json
 

@@ -104,7 +104,7 @@ def test_an_entity_key_that_is_not_ascii_is_refused() -> None:
 
 @given(st.binary(max_size=200), st.integers(1, 64))
 def test_the_partition_is_the_one_of_kafkas_clients(key: bytes, partitions: int) -> None:
-    """What stands behind a mark does not count: Kafka's clients are given the key without it."""
+    """The part after a mark does not count: Kafka's clients get the key without it."""
     everywhere = list(range(partitions))
     assert partition_of(key, partitions) == DefaultPartitioner()(unmarked_key(key), everywhere, everywhere)
 

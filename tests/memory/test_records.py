@@ -167,7 +167,7 @@ def test_of_many_problems_the_first_are_told() -> None:
 
 @given(JSON, st.integers(0, 40))
 def test_a_size_is_told_before_anything_is_read(parsed: Any, room: int) -> None:
-    """What fits is never refused, and of ASCII without escapes what does not fit always is."""
+    """The check never refuses a text that fits. It always refuses ASCII text without escapes that does not fit."""
     size = len(orjson.dumps(parsed))
     with nullcontext() if size <= room else suppress(RecordTooLargeError):
         check_parsed_size(parsed, WINDOW_HEAD_BYTES + room)

@@ -27,7 +27,7 @@ def test_marked_topics_are_compacted_and_kept_for_ever() -> None:
 
 
 def test_only_marked_topics_are_compacted_with_every_record_kept() -> None:
-    """Of the others the newest record of each key says all: what is superseded may go."""
+    """In the other topics the newest record of each key is complete: superseded records may be deleted."""
     newest_says_all = [topics.CONTROL, topics.MEMORIES, topics.MERGED, topics.WEBHOOK_DELIVERIES]
     unmarked = [spec for spec in topics.ALL if spec.cleanup == "compact" and not spec.mark]
     assert sorted(unmarked, key=lambda spec: spec.name) == newest_says_all

@@ -1,4 +1,4 @@
-"""What a ``Retry-After`` says."""
+"""Reading the header ``Retry-After``."""
 
 from datetime import UTC, datetime
 

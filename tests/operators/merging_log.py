@@ -24,7 +24,7 @@ _DAY = re.compile(r"^\d{4}-\d{2}-\d{2}: ")
 
 
 def entity_type(**parameters: Any) -> EntityType:
-    """A type with one merged text, and a counter beside it."""
+    """A type with one merged text, and a counter in addition."""
     merged = {"Op": "LLM_MERGE", "EventType": "remark", "EventPropertyName": "content", **parameters}
     schema = parse_schema(
         {
@@ -62,7 +62,7 @@ def said(name: str, text: str, *, day: int = 0, op: Any = "apply", order: int = 
 
 
 def contribution(changes: Sequence[Change], *, position: int, source: str = "extractions/0") -> Contribution:
-    """What one extraction does to the entity."""
+    """The changes of one extraction to the entity."""
     return Contribution(
         tenant="acme", entity_type="profile", entity_key="ann", source=source, position=position, changes=list(changes), time=START
     )
@@ -108,7 +108,7 @@ class MergedEntity:
         self._settle()
 
     def apply_outcome(self, merged: Merged) -> bool:
-        """Handles an outcome; tells whether it was news."""
+        """Handles an outcome; returns whether it was new."""
         applied = apply_outcome(self.state, merged, self.kind, "")
         if applied.changed:
             self._took(applied.state)
@@ -117,7 +117,7 @@ class MergedEntity:
         return applied.changed
 
     def answer_next(self, *, by_rule: bool = False) -> Merged:
-        """What the oldest question comes to; it is not adopted yet."""
+        """The outcome of the oldest question; it is not applied yet."""
         question = self.questions.pop(0)
         outcome = self.operator.outcome_by_rule(question) if by_rule else self.operator.outcome(question, self.answer(question), model="m")
         return Merged(property=STORY, outcome=outcome.content)

@@ -16,7 +16,7 @@ from operators.render import render
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
 READ = START + timedelta(days=1000)
-"""When the first message is read: behind all that is told of."""
+"""The time at which the first message is read: after everything that it mentions."""
 KEY = "ann"
 
 SCHEMA = parse_schema(
@@ -58,7 +58,7 @@ def read_at(minute: float) -> datetime:
 
 
 def job(name: str, event: str, on: float, op: Any = "apply") -> list[Change]:
-    """What is said of a job: which it is, and that it counts."""
+    """The changes of a statement about a job: its name, and a count."""
     common = {"op": op, "source_id": event, "event_time": day(on), "message_ids": [f"m-{event}"] if op == "apply" else []}
     return [Change(property="job", value=name, **common), Change(property="jobs", **common)]
 
@@ -85,7 +85,7 @@ class Person:
         cause: Literal["extraction", "correction", "expiry"] = "extraction",
         minute: int | None = None,
     ) -> None:
-        """Takes a message's changes, a minute behind the one before."""
+        """Takes a message's changes, a minute after the previous one."""
         number = len(self.contributions)
         contribution = Contribution(
             tenant="acme",
@@ -151,7 +151,7 @@ class Person:
         return rendered(state)
 
     def fates(self) -> dict[tuple[str, str], str]:
-        """By property and event what became of what is said last."""
+        """The outcome of each property's newest statement, by property and event."""
         found: defaultdict[tuple[str, str], str] = defaultdict(str)
         for step in self.walk():
             for each in step.changes:
@@ -166,5 +166,5 @@ def rendered(state: EntityState | None) -> Memory | None:
 
 
 def job_of(memory: Memory | None) -> Any:
-    """The job that a memory tells; None: none."""
+    """The job in a memory; None: none."""
     return None if memory is None else memory.properties.get("job")

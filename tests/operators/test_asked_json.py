@@ -1,4 +1,4 @@
-"""What operators ask holds no live token of a chat template, and what they are answered is read as models write it."""
+"""Operators' questions have no active token of a chat template, and operators read answers in the forms that models write."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What a person may set of an entity's fields, and what becomes of it when older and newer news come."""
+"""Manual corrections of an entity's fields, and their state when older and newer statements arrive."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

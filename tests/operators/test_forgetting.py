@@ -1,4 +1,4 @@
-"""What an entity forgets behind an erasure: its words at once, by rule; what a model has settled, by asking it to."""
+"""Forgetting in an entity after an erasure: by rule at once, and by a question where a model has merged the words."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ KIND = entity_type(Characters=8000)
 
 
 def erased(entity: MergedEntity, *names: str, position: int = 90) -> SettledEntity:
-    """What an entity forgets once statements of these names are taken back; each says its name."""
+    """The entity after the retraction of the statements with these names; the text of a statement contains its name."""
     retracted = contribution([change for name in names for change in said(name, name, op="retract")], position=position)
     return forget(apply_contribution(entity.state, retracted, KIND).state, KIND, has_llm=entity.has_llm)
 
@@ -86,7 +86,7 @@ def settled(*, has_llm: bool = True) -> MergedEntity:
 
 
 def test_a_model_is_told_what_to_take_out() -> None:
-    """What has settled in its own words, it alone can take out: until then the words stay, for the question."""
+    """Only the model can remove words that it has merged: until its answer the words stay, for the question."""
     entity = settled()
     forgotten = erased(entity, "s00")
     assert (forgotten.merged, forgotten.dropped) == ((), ())

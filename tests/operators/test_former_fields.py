@@ -1,4 +1,4 @@
-"""What an entity has of fields that its schema has no more: readable, and untouched."""
+"""Fields of an entity that its schema no longer has: readable and unchanged."""
 
 from dataclasses import replace
 

@@ -13,7 +13,7 @@ BUILD = Path(__file__).parents[2] / "docs" / "build"
 TEXT = "".join((BUILD / name).read_text() for name in ("operators.md", "structured-memories.md", "schemas.md"))
 EXAMPLES = [orjson.loads(each) for each in re.findall(r"^```json\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)]
 TYPES = {"string": ("tool_name", "error", "topic"), "bool": ("success",), "float32": ("seconds",)}
-"""What the examples' events have."""
+"""The fields of the examples' events."""
 
 
 def event_type(name: str) -> dict[str, Any]:

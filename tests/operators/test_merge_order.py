@@ -1,4 +1,4 @@
-"""LLM_MERGE: what events of one time say is merged in the order in which it was said, also behind states without orders."""
+"""LLM_MERGE: statements of events at one time are merged in the order of the messages, also after states without orders."""
 
 from itertools import permutations
 from typing import Any

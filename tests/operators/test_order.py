@@ -44,7 +44,7 @@ WORKER = SCHEMA.entity_types[0]
 
 
 def told(session: str, sequence: int, employers: list[str], *, said_at: datetime = MAY) -> Extraction:
-    """A window that tells of employers, all since the first of May."""
+    """A window with statements about employers, all since the first of May."""
     name = window_id("acme", session, sequence)
     events = [
         Event(

@@ -188,7 +188,7 @@ LIVES = [f"job: {each}" for each in ("baker", "pilot at KLM", "nurse", "teacher"
 
 @given(st.permutations(range(1, 6)), st.lists(st.integers(0, 5), min_size=5, max_size=5))
 def test_the_newest_fact_stays_whatever_comes_late(order: list[int], shown: list[int]) -> None:
-    """Each patch was written by someone who was shown the first fact, or a newer one that lay before them."""
+    """The author of each patch has seen the first fact, or a newer one that was in force before."""
     patches = {time: put(time, LIVES[min(shown[time - 1], time - 1)], LIVES[time]) for time in range(1, 6)}
     state: Any = patch.apply(None, put(0, "", f"likes tea\n{LIVES[0]}"), "string")
     known = [0]

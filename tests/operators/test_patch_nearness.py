@@ -93,7 +93,7 @@ SPORTS = ("tennis", "squash", "boxing", "diving")
 
 @given(lengths=st.lists(st.integers(1, 4), min_size=3, max_size=3), data=st.data())
 def test_what_is_taken_back_touches_its_own_fact_alone(lengths: list[int], data: st.DataObject) -> None:
-    """Of each day there is a fact, and patches that change it; all are within a quarter of each other."""
+    """For each day there is a fact, and patches that change it; all are within a quarter of each other."""
     steps = [(day, step) for day, length in zip(DAYS, lengths, strict=True) for step in range(length)]
     order = data.draw(st.permutations(steps))
     # The steps of a day in their order, whatever comes in between.

@@ -15,7 +15,7 @@ SESSIONS = frozenset({"task-invoice-report", "task-competitor-prices"})
 
 
 def event_of(message: Message) -> Event | None:
-    """What any extractor makes of a tool call."""
+    """The event that any extractor makes of a tool call."""
     call, event_type = message.tool_call, SCHEMA.event_type("tool_use")
     if call is None or event_type is None or message.id is None:
         return None

@@ -112,7 +112,7 @@ def test_a_patch_that_costs_too_much_is_refused(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_costly_patches_stay_within_their_contributions_allowance(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a model sends that was made to copy a text of few letters: 40 long SEARCH texts that are nowhere."""
+    """The patches of a model that is made to copy a text of few letters: 40 long SEARCH texts that do not occur."""
     passes = CountedPasses(monkeypatch)
     texts = [{"search": "", "replace": "a" * 1960 + end} for end in (" that is the first line.", " and that the second.")]
     copied = [{"search": "a" * (1300 + i) + "b" + "a" * (600 - i) + " qz wv jk.", "replace": f"x{i}"} for i in range(40)]

@@ -43,7 +43,7 @@ def judged_by(feature: str, *, recalls: int, sign: float = 1.0, seed: int = 3) -
         feature: Which.
         recalls: How many.
         sign: -1: those with the least of it.
-        seed: Of the other features.
+        seed: The seed of the other features.
     """
     random = np.random.default_rng(seed)
     made = []

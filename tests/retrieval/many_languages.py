@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Notes:
-    """What one user has said, and questions about it."""
+    """One user's messages, and questions about them."""
 
     memories: tuple[str, ...]
     questions: tuple[tuple[str, int], ...]

@@ -1,4 +1,4 @@
-"""How well each message that a memory rests on answers a query."""
+"""The score of each source message of a memory for a query."""
 
 import pytest
 from hypothesis import given

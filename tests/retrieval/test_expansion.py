@@ -1,4 +1,4 @@
-"""A recall with expansions over a real store, with a simulated model behind a real endpoint."""
+"""A recall with expansions on a real store, with a simulated model at a real endpoint."""
 
 import asyncio
 import uuid

@@ -1,4 +1,4 @@
-"""What a query and its expansions have found becomes one list, by the odds that either is right."""
+"""The results of a query and of its expansions become one list, by the odds that either is right."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""What feedback makes of recalls."""
+"""Recalls with feedback, as training data."""
 
 import pytest
 from hypothesis import given

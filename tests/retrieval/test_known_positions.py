@@ -1,8 +1,8 @@
-"""What a query service knows of how far the store has come: how old that may be, and what a recall at positions rests on."""
+"""The store's position as a query service knows it: its highest age, and its use by a recall at positions."""
 
 import pytest
 
-from api.read_your_writes import LONGEST_KNOWN_S, MAX_AGE_S, StorePositions
+from api.store_positions import LONGEST_KNOWN_S, MAX_AGE_S, StorePositions
 from memory.positions import LogPosition
 from stores.edge.client import EdgeStore
 from tests.stores.factories import DIMENSION, LATE_DIMENSION, MODEL, at

@@ -1,4 +1,4 @@
-"""The quota of memories counts the live generation: one that is built beside it costs a tenant nothing."""
+"""The quota of memories counts the live generation: a generation that is being built costs a tenant nothing."""
 
 import pytest
 

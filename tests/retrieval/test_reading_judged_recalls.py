@@ -1,4 +1,4 @@
-"""What the topic of recalls gives to train on: a tenant's judged recalls, without those of users who were erased."""
+"""Training data from the topic of recalls: a tenant's judged recalls, without those of erased users."""
 
 from collections.abc import Callable
 

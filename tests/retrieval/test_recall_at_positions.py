@@ -1,4 +1,4 @@
-"""A MemoryStore asked at earlier positions of the feed: what was written behind them is not there, and changes no score."""
+"""A MemoryStore at earlier positions of the feed: later memories are not there, and change no score."""
 
 from typing import Any
 

@@ -114,7 +114,7 @@ async def test_the_best_are_kept_of_many(edge_store: EdgeStore) -> None:
 
 
 async def test_an_expansions_own_finds_keep_their_place(edge_store: EdgeStore) -> None:
-    """What the query itself does not find has none of its features."""
+    """A result that the query itself does not find has none of the query's features."""
     boat = memory("a boat by the sea")
     await store_all(edge_store, [*(memory(f"note {number} of Ann's red bicycle") for number in range(20)), boat])
     recall = recall_over(edge_store, PROFILES, RecallSettings(prefetch=2))

@@ -1,4 +1,4 @@
-"""A fact is told as an event or by an entity, never by both."""
+"""A fact is in the results as an event or in an entity, never both."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What is returned: as many as are asked for, each fact once, and each candidate's fate as the answer has it."""
+"""The returned memories: the requested number, each fact once, and the outcome of each candidate in the response."""
 
 from datetime import timedelta
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a group has still to do: how old it is, and when the log deletes it."""
+"""A group's backlog: its age, and the time at which the log deletes it."""
 
 import time
 
@@ -67,7 +67,7 @@ async def test_the_first_unacknowledged_record_tells(kafka_settings: KafkaSettin
 @pytest.mark.integration
 @pytest.mark.parametrize(("policy", "kept_ms"), [("compact", None), ("delete", 5000)])
 async def test_marked_keys_lose_nothing_with_time(kafka_settings: KafkaSettings, policy: str, kept_ms: int | None) -> None:
-    """A tombstone among them says nothing that a stage misses; a topic of before deletes what it is told to."""
+    """A tombstone loses nothing that a stage needs; an older topic deletes the records that the tombstones name."""
     topic = topic_name(WINDOWS, kafka_settings.topic_prefix)
     config = {"cleanup.policy": policy, "delete.retention.ms": "5000", "retention.ms": "5000"}
     await create_topic(topic, config=config, kafka=kafka_settings)

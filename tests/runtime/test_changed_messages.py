@@ -1,4 +1,4 @@
-"""What Redis remembers of sent and changed messages."""
+"""The record of sent and changed messages in Redis."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""When calls to what is away are stopped, and when one may try again."""
+"""The times at which calls to an unavailable dependency stop, and at which one may be tried again."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What files take on disk."""
+"""The disk usage of files."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A dependency behind its guard: who waits when it hangs, who suffers from one bad call, and how it comes back."""
+"""A guarded dependency: the waits when it hangs, the effect of one bad call, and its recovery."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -16,7 +16,7 @@ TIMEOUT_S = 0.1
 
 
 class Dependency:
-    """Answers, hangs, or is away, as told; calls and the guard's questions each in their own way."""
+    """Answers, hangs, or is unavailable, as a test sets it; separately for calls and for the guard's probes."""
 
     def __init__(self) -> None:
         self.answers = asyncio.Event()
@@ -59,7 +59,7 @@ async def guarded(dependency: Dependency, *, timeout_s: float = TIMEOUT_S) -> As
 
 
 async def opened(guard: Guard, is_open: bool = True) -> None:
-    while guard.is_open is not is_open:  # noqa: ASYNC110 - the guard tells nobody
+    while guard.is_open is not is_open:  # noqa: ASYNC110 - the guard has no event
         await asyncio.sleep(0.001)
 
 
@@ -135,7 +135,7 @@ async def test_it_comes_back_without_a_callers_trial() -> None:
             with pytest.raises(RedisUnavailableError):
                 await guard.run(dependency.call)
             await opened(guard)
-    assert [line["event"] for line in lines] == ["dependency_away", "dependency_back", "dependency_away"]
+    assert [line["event"] for line in lines] == ["dependency_lost", "dependency_recovered", "dependency_lost"]
 
 
 async def test_a_check_that_hangs_opens_it_without_callers() -> None:

@@ -49,7 +49,7 @@ def record(topic: str, value: bytes, partition: int = 0) -> OutgoingRecord:
 
 
 async def committed_values(settings: KafkaSettings, topic: str) -> list[bytes]:
-    """What a reader of committed records sees up to the end."""
+    """The values that a reader of committed records sees up to the end."""
     async with KafkaOffsets(kafka=settings) as offsets:
         ends = await offsets.end_offsets([topic])
     consumer = AIOKafkaConsumer(**client_options(settings), isolation_level="read_committed", auto_offset_reset="earliest")

@@ -35,7 +35,7 @@ async def test_a_window_is_given_what_lies_before_it(redis: GuardedRedis, client
     assert [each.added[0] for each in await notes.before(replace(PLACE, offset=12))] == ["9", "9 too", "10", "10 too", "11", "11 too"]
     others = {"user": "bob"}, {"tenant": "umbrella"}, {"generation": "v2"}, {"partition": 2}
     assert [await notes.before(replace(PLACE, offset=99, **other)) for other in others] == [(), (), (), ()]
-    (key,) = [key async for key in client.scan_iter(match=redis.key(KeyFamily.LAID, "*"))]
+    (key,) = [key async for key in client.scan_iter(match=redis.key(KeyFamily.RECENT_PATCHES, "*"))]
     assert 0 < await client.ttl(key) <= 60
 
 

@@ -1,4 +1,4 @@
-"""One policy for a Redis that is away: one caller pays a time-out, all others fall back at once, and it comes back by itself."""
+"""One policy for an unavailable Redis: one caller waits for a time-out, all others fall back at once, and it recovers automatically."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable

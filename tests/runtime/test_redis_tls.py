@@ -1,4 +1,4 @@
-"""Redis behind TLS: a real server, and before it what ends TLS, since the server that the tests start is built without it."""
+"""Redis with TLS: a real server and a TLS proxy, because the server of the tests is built without TLS."""
 
 import asyncio
 import ssl

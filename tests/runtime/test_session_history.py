@@ -77,7 +77,7 @@ async def test_only_the_latest_windows_are_kept(redis: GuardedRedis, client: Red
     for number in range(40):
         await history.add(extraction(number, str(number)))
     assert (await history.before(window(40), "")).topics == tuple(str(number) for number in range(40 - MAX_WINDOWS, 40))
-    (key,) = [key async for key in client.scan_iter(match=redis.key(KeyFamily.NOTED, "*"))]
+    (key,) = [key async for key in client.scan_iter(match=redis.key(KeyFamily.SESSION_HISTORY, "*"))]
     assert await client.hlen(key) == 2 * MAX_WINDOWS
     assert 0 < await client.ttl(key) <= 60
 
@@ -89,7 +89,7 @@ async def test_a_forgotten_session_has_no_earlier_windows(redis: GuardedRedis, c
     await history.forget("acme", "ann", ["s", "never"], [""])
     assert await history.before(window(1), "") == EarlierWindows()
     assert await history.before(window(1), "v2") == EarlierWindows(("tea",), ())
-    assert len([key async for key in client.scan_iter(match=redis.key(KeyFamily.NOTED, "*"))]) == 1
+    assert len([key async for key in client.scan_iter(match=redis.key(KeyFamily.SESSION_HISTORY, "*"))]) == 1
 
 
 async def test_users_of_a_session_have_histories_apart(redis: GuardedRedis) -> None:
@@ -109,7 +109,7 @@ async def test_gaps_that_others_leave_keep_no_more(redis: GuardedRedis, client: 
     for number in numbers:
         await history.add(extraction(number, str(number)))
     assert (await history.before(window(2000), "")).topics == tuple(map(str, numbers[-MAX_WINDOWS:]))
-    (key,) = [key async for key in client.scan_iter(match=redis.key(KeyFamily.NOTED, "*"))]
+    (key,) = [key async for key in client.scan_iter(match=redis.key(KeyFamily.SESSION_HISTORY, "*"))]
     assert await client.hlen(key) == 2 * MAX_WINDOWS
 
 
@@ -125,7 +125,7 @@ async def test_a_users_routines_span_sessions_and_are_bounded(redis: GuardedRedi
     found = await history.routines(window(7), "")
     assert sorted(each.event.event_time for each in found) == [NOON + timedelta(days=number) for number in range(5, MAX_ROUTINES + 5)]
     assert NotedRoutine("w5", NotedEvent("note", "routine 5", {"n": 1}, NOON + timedelta(days=5), None)) in found
-    (key,) = [key async for key in client.scan_iter(match=redis.key(KeyFamily.NOTED, "*"))]
+    (key,) = [key async for key in client.scan_iter(match=redis.key(KeyFamily.SESSION_HISTORY, "*"))]
     assert 0 < await client.ttl(key) <= 60
     for other in (window(7, user="bob"), window(7, tenant="umbrella")):
         assert await history.routines(other, "") == []
@@ -168,7 +168,7 @@ async def test_a_wrong_event_leaves_the_notes_at_once(redis: GuardedRedis, clien
         assert [each.content for each in left.events] == ["Ann had cake 0.", "Ann had tea 1.", "Ann had cake 1."]
     await history.forget_event(memory("as corrected before", window_id="w1"), [""])
     assert [each.content for each in (await history.before(window(2), "")).events] == ["Ann had cake 0."]
-    assert all([0 < await client.ttl(key) <= 60 async for key in client.scan_iter(match=redis.key(KeyFamily.NOTED, "*"))])
+    assert all([0 < await client.ttl(key) <= 60 async for key in client.scan_iter(match=redis.key(KeyFamily.SESSION_HISTORY, "*"))])
 
 
 async def test_a_wrong_event_leaves_the_routines_at_once(redis: GuardedRedis) -> None:

@@ -1,4 +1,4 @@
-"""A topic that keeps less than the flow rests on is refused, with the command that mends it."""
+"""A topic with a shorter retention than the flow needs is refused, with the command that corrects it."""
 
 import asyncio
 from pathlib import Path
@@ -42,7 +42,7 @@ def test_shorter_or_smaller_retention_is_weaker() -> None:
 
 @pytest.mark.parametrize("spec", [WINDOWS, EXTRACTIONS], ids=lambda spec: spec.name)
 def test_a_marked_topic_of_before_stays_uncompacted(spec: TopicSpec) -> None:
-    """Its keys bear no marks: compacted, it would lose what nothing has erased. It has to keep all the same."""
+    """Its keys have no marks: compaction would remove records that no erasure covers, so it must stay uncompacted."""
     wanted = broker_config(spec, KAFKA)
     of_before = {**UNLIMITED, **wanted, "cleanup.policy": "delete"}
     assert weaker_settings(wanted, of_before, is_marked=True) == {}

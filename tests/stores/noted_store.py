@@ -1,4 +1,4 @@
-"""A store that notes what it is asked: equal work can be told by it, where a clock could not."""
+"""A store that records its requests: they show equal work, which a clock could not."""
 
 import re
 from collections.abc import Awaitable, Callable, Sized
@@ -30,7 +30,7 @@ class NotedStore:
         return cast(MemoryStore, self)
 
     def work(self, *, of: str) -> list[tuple[str, str, int]]:
-        """What was asked since the last time, without what is each request's own: a name, ids, and the time of day.
+        """The requests since the last call, without the parts that differ by request: a name, ids, and the time of day.
 
         Args:
             of: The name.

@@ -101,9 +101,9 @@ async def test_a_store_that_lost_its_mark_is_refused(edge_store: EdgeStore) -> N
         with pytest.raises(StoreBehindError):
             await writer.set_checkpoint(at(2))
     anew = IndexWriter(store=edge_store, embedder=BagOfWordsEmbedder())
-    assert await anew.read_mark(0) is None
+    assert await anew.read_checkpoint(0) is None
     await anew.set_checkpoint(at(2))
-    assert await anew.read_mark(0) == at(2)
+    assert await anew.read_checkpoint(0) == at(2)
     assert await edge_store.count(ACME) == 0
 
 
@@ -129,7 +129,7 @@ async def test_of_one_batch_the_newest_change_stands(edge_store: EdgeStore) -> N
     old = memory("tea", version=1)
     new = old.model_copy(update={"content": "green tea", "version": 2})
     gone = memory("gone")
-    # A redriven record bears the position where it first lay, and is read behind newer ones.
+    # A redriven record has the position of its first delivery, and is read after newer ones.
     await writer.write([FeedChange(upsert(new), at(8)), FeedChange(tombstone(gone), at(9))])
     await writer.write([FeedChange(upsert(old), at(7)), FeedChange(tombstone(old), at(5)), FeedChange(upsert(gone), at(6))])
     assert await edge_store.scroll(ACME) == [new]

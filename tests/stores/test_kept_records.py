@@ -42,7 +42,7 @@ def test_a_recall_brings_what_was_written_last(shard: Shard) -> None:
     newer = first.model_copy(update={"importance": 0.75})
     put_in_shard(shard, newer, 1)
     assert recalled(shard) == [newer]
-    put_in_shard(shard, first, 0)  # a zombie's
+    put_in_shard(shard, first, 0)  # written by a stale worker
     assert recalled(shard) == [newer]
 
 
@@ -85,4 +85,4 @@ def test_only_so_many_short_records_are_kept() -> None:
     kept.of(ids[:2], payloads.read)
     payloads.was_read.clear()
     kept.of(ids[:2], payloads.read)
-    assert payloads.was_read == []  # what was forgotten takes no room
+    assert payloads.was_read == []  # forgotten payloads take no memory

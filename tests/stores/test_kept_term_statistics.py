@@ -50,7 +50,7 @@ TENANTS = ("acme", "globex")
 
 @dataclass
 class Written:
-    """What a shard was told to hold, by tenant and slot, and how often it was told anything."""
+    """The texts that a shard received, by tenant and slot, and the number of writes."""
 
     shard: Shard
     random: Random
@@ -155,7 +155,7 @@ def test_a_failed_write_is_counted_anew(tmp_path: Path) -> None:
 
 
 class FollowedShard(Shard):
-    """A shard that says how often it was told to read on."""
+    """A shard that counts the calls to read on."""
 
     reads = 0
 
@@ -198,7 +198,7 @@ class Tenants:
         return Page([terms for _, terms in found[:2]], found[2][0] if len(found) > 2 else None)
 
     def asked(self, kept: TermStatisticsCache, tenant: str) -> TermStatistics | None:
-        """What a recall has; behind it a page is read."""
+        """The statistics that a recall gets; after it a page is read."""
         found = kept.of(tenant)
         kept.read_on(self.read)
         return found

@@ -1,4 +1,4 @@
-"""How a collection is to lie on a cluster's nodes is said where the collection is created."""
+"""The distribution of a collection over a cluster's nodes is set when the collection is created."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -75,7 +75,7 @@ def test_more_copies_than_there_are_can_take_no_write() -> None:
 
 @asynccontextmanager
 async def member_of_a_cluster(*, enabled: bool) -> AsyncIterator[str]:
-    """The address of an HTTP port that tells, as Qdrant does, whether the server is part of a cluster."""
+    """The address of an HTTP port that reports, as Qdrant does, whether the server is part of a cluster."""
     raft = {"term": 1, "commit": 1, "pending_operations": 0, "is_voter": True}
     thread = {"consensus_thread_status": "working", "last_update": "2026-01-01T00:00:00Z"}
     of_one = {"peer_id": 1, "peers": {}, "raft_info": raft, "consensus_thread_status": thread, "message_send_failures": {}}

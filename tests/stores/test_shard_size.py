@@ -1,4 +1,4 @@
-"""What a memory takes on disk, in a real shard with vectors of the embedded model's shapes."""
+"""The disk usage of a memory, in a real shard with vectors of the embedded model's shapes."""
 
 from contextlib import closing
 from pathlib import Path

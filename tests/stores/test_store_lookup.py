@@ -1,4 +1,4 @@
-"""Memories by the messages that they rest on and by their sessions, on both engines."""
+"""Memories by their source messages and by their sessions, on both engines."""
 
 import pytest
 

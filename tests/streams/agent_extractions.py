@@ -18,7 +18,7 @@ Call = tuple[str, int]
 
 
 def extraction(window: int, calls: list[Call], *, tenant: str = TENANT, generation: str = "", drops: int = 0) -> Extraction:
-    """What one extraction of an agent's window gave: a tool_use event a call."""
+    """The extraction of an agent's window: one tool_use event per call."""
     name = window_id(tenant, "s1", window)
     said_at = START + timedelta(minutes=window)
     events = [

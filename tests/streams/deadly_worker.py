@@ -82,7 +82,7 @@ DEATHS: dict[str, Callable[[], Any]] = {"kill": kill, "abort": os.abort, "comput
 
 
 async def die_of(record: ConsumedRecord) -> None:
-    """Ends the process if the record is deadly; others are begun beside it first."""
+    """Ends the process if the record is deadly; other records are started first."""
     if DEADLY and record.value == DEADLY:
         for _ in range(10):
             await asyncio.sleep(0)

@@ -16,7 +16,7 @@ from streams.engine.context import StageContext, TaskContext
 from streams.engine.failures.crash_journal import CrashJournal
 from streams.engine.failures.dead_letters import DeadLetterWriter
 from streams.engine.failures.dependency_health import DependencyHealth, RetryPolicy
-from streams.engine.failures.suspects import Claim, after_end
+from streams.engine.failures.suspects import JournalEntry, after_end
 from streams.engine.faust.flow_control import PauseReason
 from streams.engine.records import ConsumedRecord
 from streams.engine.stage_metrics import StageMetrics
@@ -145,19 +145,19 @@ class PausedPartitions(set[int]):
         self.sought[partition] = offset
 
 
-class ClaimsInMemory:
-    """Claims by slot, as a killed process leaves them."""
+class JournalInMemory:
+    """Entries by slot, as a killed process leaves them."""
 
     def __init__(self) -> None:
-        self.slots: dict[int, Claim] = {}
+        self.slots: dict[int, JournalEntry] = {}
 
-    def replace(self, claims: Iterable[Claim]) -> dict[int, Claim]:
-        self.slots = dict(enumerate(claims))
+    def replace(self, entries: Iterable[JournalEntry]) -> dict[int, JournalEntry]:
+        self.slots = dict(enumerate(entries))
         return dict(self.slots)
 
-    def put(self, claim: Claim) -> int:
+    def put(self, entry: JournalEntry) -> int:
         slot = next(number for number in count() if number not in self.slots)
-        self.slots[slot] = claim
+        self.slots[slot] = entry
         return slot
 
     def free(self, slot: int) -> None:
@@ -167,15 +167,15 @@ class ClaimsInMemory:
         """Nothing is open."""
 
 
-def claims_after(
-    left: Iterable[Claim] = (), *, maximum_crashes: int = 3, is_lost: Callable[[], bool] = bool
-) -> tuple[CrashJournal, ClaimsInMemory]:
-    """The claims of a process whose predecessor has left these, and where they are kept."""
-    store = ClaimsInMemory()
-    claims = CrashJournal(
+def journal_after(
+    left: Iterable[JournalEntry] = (), *, maximum_crashes: int = 3, is_lost: Callable[[], bool] = bool
+) -> tuple[CrashJournal, JournalInMemory]:
+    """The entries of a process whose predecessor has left these, and where they are kept."""
+    store = JournalInMemory()
+    entries = CrashJournal(
         store, suspects=after_end(list(left)), maximum_crashes=maximum_crashes, stage="test", metrics=Metrics(), is_lost=is_lost
     )
-    return claims, store
+    return entries, store
 
 
 def stage_context(
@@ -198,7 +198,7 @@ def stage_context(
             metrics=shown, retry_policy=RetryPolicy(backoff=backoff, maximum_attempts=3), new_breaker=new_breaker
         ),
         "dead_letters": DeadLetterWriter(topic=dead_letters_topic, limit=4_065_536, metrics=shown),
-        "journal": claims_after()[0],
+        "journal": journal_after()[0],
         "flow_control": PausedPartitions(),
         "may_write": lambda generation: True,
     }

@@ -40,7 +40,7 @@ SCHEMA = parse_schema(
 
 
 def extraction(user: str, window: int, remarks: Mapping[int, str]) -> Extraction:
-    """What one window of a user gives: its remarks by their places."""
+    """The extraction of one window of a user: its remarks by their places."""
     identity = window_id(TENANT, f"s-{user}", window)
     said_at = START + timedelta(days=window)
     events = [

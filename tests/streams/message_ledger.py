@@ -21,7 +21,7 @@ Session = tuple[str, str]
 
 @dataclass
 class MessageLedger:
-    """What was produced, by session, in its order."""
+    """The produced messages, by session, in their order."""
 
     settings: Settings
     expected_ids: dict[Session, list[str]] = field(default_factory=lambda: defaultdict(list))
@@ -55,7 +55,7 @@ class MessageLedger:
             await producer.send_many(list(records))
 
     async def windows(self) -> dict[Session, list[Window]]:
-        """Every session's windows; one that lies twice in the topic lies there byte for byte."""
+        """Every session's windows. Two records of one window must have equal bytes."""
         found: dict[str, bytes] = {}
         windows: dict[Session, list[Window]] = defaultdict(list)
         async for record in read_topic(self.settings.topic("windows"), self.settings.kafka):
@@ -66,7 +66,7 @@ class MessageLedger:
         return windows
 
     async def assert_exact(self) -> None:
-        """Every message lies in exactly one window, in order."""
+        """Every message is in exactly one window, in order."""
         windows = await self.windows()
         found = {session: [message.id for window in each for message in window.messages] for session, each in windows.items()}
         assert found == dict(self.expected_ids)
@@ -80,7 +80,7 @@ def foreign_partition(key: bytes, partitions: int) -> int:
 
 
 async def stage_done(settings: Settings, name: str) -> None:
-    """Returns when a stage has committed all that lies before it at the call."""
+    """Returns when a stage has committed all records that the log has at the call."""
     await committed_reaches(settings, name, await end_of(settings, settings.topic(STAGES[name].source.name)))
 
 

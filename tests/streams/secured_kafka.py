@@ -27,7 +27,7 @@ _PERMISSIONS: Final = {"deny": 2, "allow": 3}
 
 
 class SecuredKafka(EmbeddedKafka):
-    """The embedded broker behind TLS, with SASL/PLAIN on both listeners and the authorizer that `docs/operate/security.md` names."""
+    """The embedded broker with TLS, with SASL/PLAIN on both listeners and the authorizer that `docs/operate/security.md` names."""
 
     def as_user(self, user: str, **settings: Any) -> KafkaSettings:
         """The settings of a process that has this name."""
@@ -82,7 +82,7 @@ class Acl:
 
     @property
     def request(self) -> CreateAclsRequest:
-        """What creates it. Kafka's own command for it is in a jar that the embedded broker does not carry."""
+        """The request that creates it. Kafka's own command for it is in a jar that the embedded broker does not have."""
         return CreateAclsRequest(
             _RESOURCES[self.resource],
             self.name,

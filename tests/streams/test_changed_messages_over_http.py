@@ -116,7 +116,7 @@ async def test_changes_reach_the_store_exactly(flow: Settings, monkeypatch: pyte
             other = await http.post("/v1/messages", json=[{"user": "ann", "session": "s/1", "id": "m4", "text": "I live in Bergen."}])
             assert [other.json()["changed"], other.json()["items"][0]["changed"]] == [1, True]
 
-        # The workers are away: the change waits in the log, and the next workers apply it.
+        # No worker runs: the change waits in the log, and the next workers apply it.
         monkeypatch.setattr(message_changes, "_WAIT_S", 0.5)
         late = await http.put("/v1/messages/s%2F1/m4", json={"user": "ann", "text": "I live in Tromso with my sister Eva."})
         assert (late.status_code, late.json()["outcome"]) == (202, "pending")

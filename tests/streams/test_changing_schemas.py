@@ -81,7 +81,7 @@ async def changed_meanwhile(flow: Settings, store: MemoryStore) -> tuple[list[Me
 
 
 async def tell(settings: Settings, session: str) -> None:
-    """Sends a session, and returns when all that comes of it is in the store."""
+    """Sends a session, and returns when all its results are in the store."""
     await send_sample(settings, session=session)
     run = Message(
         tenant=TENANT,
@@ -100,7 +100,7 @@ async def tell(settings: Settings, session: str) -> None:
 
 
 async def until_it_is_in_force(settings: Settings, store: MemoryStore) -> Memory:
-    """Tells one session after the other until a window was extracted under the new schema: stages hear of it while they run."""
+    """Sends one session after the other until a window is extracted under the new schema: the running stages learn of it."""
     for number in range(MOST_SESSIONS):
         await tell(settings, f"s-{number}")
         found = await profile(store)
@@ -147,5 +147,5 @@ async def of_type(store: MemoryStore, name: str) -> list[Memory]:
 
 
 def shown(entities: list[Memory]) -> list[tuple[str | None, dict[str, Any]]]:
-    """What entities say, whatever their type is called."""
+    """The content of entities, whatever their type is called."""
     return sorted((each.entity_key, dict(each.properties)) for each in entities)

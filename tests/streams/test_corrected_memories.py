@@ -1,4 +1,4 @@
-"""What people correct, through the real stages: entities follow, an extraction made again changes nothing, and a rebuild gives the same."""
+"""Manual corrections, through the real stages: entities follow, a repeated extraction changes nothing, and a rebuild gives the same."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

@@ -21,7 +21,7 @@ from tests.one_broker import one_broker
 from tests.streams.flow import flow_settings
 from tests.streams.harness import until
 from tests.streams.message_ledger import stage_done
-from tests.streams.test_log_gaps import GatedHandler, lost_by, working
+from tests.streams.test_lost_records import GatedHandler, lost_by, working
 from varve.embedded import jars
 from varve.embedded.kafka import EmbeddedKafka
 from varve.supervisor.process import ManagedProcess
@@ -39,7 +39,7 @@ async def settings(kafka: str, redis_url: str, topic_prefix: str, tmp_path: Path
 
 
 class Log:
-    """One partition of a topic, with a group that has handled some of it; whoever takes it over next is asked what is lost."""
+    """One partition of a topic, with a group that has handled part of it. Its next owner reports the loss."""
 
     def __init__(self, settings: Settings, topic: str, offsets: KafkaOffsets, stack: AsyncExitStack) -> None:
         self.settings = settings
@@ -63,7 +63,7 @@ class Log:
         await producer.commit([], offsets=noted, group="g")
 
     async def gap(self) -> DataLoss | None:
-        """What a worker finds that takes the partition over."""
+        """The loss that a worker detects when it gets the partition."""
         writer = Checkpointer(source=self.source, group="g", kafka=self.settings.kafka, offsets=self.offsets)
         self._stack.push_async_callback(writer.stop)
         try:
@@ -103,10 +103,10 @@ async def test_the_record_handled_last_is_known_again(merges: Log) -> None:
 
 
 async def test_what_was_kept_is_not_named(merges: Log) -> None:
-    """The log keeps what lies before the cut: the range begins at the first record that was written since."""
+    """The log keeps the records before the truncation: the range begins at the first record that was written since."""
     kept = (await merges.stamp(HANDLED - 1)).written_ms
     async with asyncio.timeout(60):
-        while round(time.time() * 1000) <= kept + 1:  # noqa: ASYNC110 - the clock tells nobody
+        while round(time.time() * 1000) <= kept + 1:  # noqa: ASYNC110 - the clock has no event
             await asyncio.sleep(0.001)
     await merges.write(5)
     await merges.note(HANDLED + 4, OffsetAndTimestamp(HANDLED + 3, kept + 1))

@@ -1,4 +1,4 @@
-"""What one tenant dates ahead moves nobody's time: not by a correction, and not by what a log has from before that was seen to."""
+"""A tenant's future dates move no other tenant's time: not by a correction, and not by records that an older version accepted."""
 
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -25,7 +25,7 @@ AHEAD = datetime(2062, 6, 1, tzinfo=START.tzinfo)
 
 
 def moody_schema() -> MemorySchema:
-    """A timeline with a mood beside it, and a count of one week: both can be led ahead by a mood that is set."""
+    """A timeline with a mood, and a count of one week: a mood that is set can move both ahead."""
     mood = {
         "PropertyName": "mood",
         "PropertyValueType": "string",
@@ -60,7 +60,7 @@ async def flow(tmp_path: Path) -> Timelines:
 
 
 def set_ahead(entity_type: str, number: int = 0, action: str = "correct") -> ConsumedRecord:
-    """A correction of Ann's mood since the year 2062, as it lies in a log."""
+    """A logged correction of Ann's mood since the year 2062."""
     found = SCHEMA.entity_type(entity_type)
     assert found is not None
     changes = changes_of(found, {"mood": "great"}, source_id=f"c{number}", newest=START, since=AHEAD)

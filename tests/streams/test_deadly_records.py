@@ -1,4 +1,4 @@
-"""A record that kills its worker's process is put aside after so many deaths, and nothing else is: on the real broker."""
+"""A record that kills its worker's process becomes a dead letter after several deaths, and no other record does: on the real broker."""
 
 import asyncio
 import os
@@ -51,7 +51,7 @@ async def test_a_deadly_record_is_put_aside(way: str, death: str, ended: int, se
     neighbours = sorted(value for of_partition in values for value in of_partition if value != DEADLY)
     assert await _outputs(settings, way) == neighbours, "each once"
 
-    # What killed is mended: the record is driven again as any other.
+    # The cause of the crash is fixed: the record is redriven like any other.
     async with Producer(kafka=settings.kafka) as producer:
         box = DeadLetterBox(settings=settings, producer=producer, clock=SystemClock())
         assert (await box.redrive(LetterSelection(reason="crashed_worker"))).redriven == 1
@@ -148,6 +148,6 @@ async def _letters(settings: Settings) -> list[Letter]:
 
 
 async def _outputs(settings: Settings, way: str) -> list[bytes]:
-    """What came of the records. By key, a crash makes results again that lay behind a gap, under the same ids."""
+    """The outputs of the records. By key, a crash repeats results after a gap, under the same ids."""
     outputs = [record.value or b"" for record in await records_of(settings, "contributions")]
     return sorted(outputs if way == "in-order" else set(outputs))

@@ -1,4 +1,4 @@
-"""What intake takes, every stage can process; what it refuses, the sessions stage gives a dead letter with a reason."""
+"""Every stage can process the records that intake accepts; the sessions stage gives those that it refuses a dead letter with a reason."""
 
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -223,7 +223,7 @@ def sessions_stage(environment: Environment) -> PartitionHarness:
 
 
 async def windows_of(environment: Environment, records: Sequence[ConsumedRecord], *, session: str | None = None) -> list[OutgoingRecord]:
-    """The windows that the records and a flush behind them give. Of a session that intake took, nothing is refused."""
+    """The windows of the records and of a flush after them. No stage refuses a session that intake has accepted."""
     command = SessionCommand(command="flush", tenant=TENANT)
     flush = delivered("messages", len(records), encode_key(TENANT), command.to_json(), headers=((KIND, COMMAND),))
     stage = sessions_stage(environment)

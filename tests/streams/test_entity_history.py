@@ -77,7 +77,7 @@ async def test_jobs_are_read_as_they_were(flow: Settings) -> None:
 
 
 def job(tenant: str, user: str, window: int, name: str, on: float) -> Extraction:
-    """A window in which somebody tells of a job."""
+    """A window with a statement about a job."""
     window_name = window_id(tenant, user, window)
     event = Event(
         id=event_id(window_name, 0),

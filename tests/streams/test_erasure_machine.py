@@ -42,7 +42,7 @@ from tests.streams.standing_words import redis_contents, standing_records, store
 EXAMPLES: Final = int(os.environ.get("VARVE_TEST_ERASURE_EXAMPLES", "1"))
 STEPS: Final = 5 if EXAMPLES == 1 else 12
 USERS: Final = ("ada", "bob")
-KILLED_BEFORE: Final = ("_skip_windows", "_retract", "_command_stages", "_trace_later_records", "_remove_bytes", "_write_receipts")
+KILLED_BEFORE: Final = ("_skip_windows", "_retract", "_command_stages", "_trace_later_records", "_remove_records", "_write_receipts")
 REPLAYED: Final = ("extraction", "events", "entities", "index")
 WITHOUT_RECALLS: Final = [name for name in STAGES if name != "recalls"]
 _WORD: Final = re.compile(rb"w[0-9a-f]{12}w")

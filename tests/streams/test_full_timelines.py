@@ -1,4 +1,4 @@
-"""Timelines with more events than they have room for: what is extracted again, invalidated or rebuilt counts each event once."""
+"""Timelines with more events than their limit: repeated extraction, invalidation and rebuild count each event once."""
 
 from pathlib import Path
 
@@ -21,7 +21,7 @@ def flow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Timelines:
 
 
 def told(flow: Timelines) -> dict[str, int]:
-    """How many events each summary tells of."""
+    """The number of events in each summary."""
     return {str(each.properties["period"]): int(str(each.properties["event_count"])) for each in flow.kinds("summary").values()}
 
 

@@ -1,4 +1,4 @@
-"""A second generation of a tenant's memories is made beside the live one, switched to, and the old one dropped."""
+"""A second generation of a tenant's memories is built while the first is live, switched to, and the old one dropped."""
 
 import asyncio
 
@@ -74,7 +74,7 @@ async def test_a_generation_replaces_the_live_one(flow: Settings) -> None:
 
 
 async def _extractions(settings: Settings, generation: str) -> list[OutgoingRecord]:
-    """What a generation has in the log, as if it came once more."""
+    """A generation's records in the log, to be delivered once more."""
     topic = settings.topic("extractions")
     found = [record async for record in read_topic(topic, settings.kafka) if (KIND, GENERATION_DROP) not in record.headers]
     return [

@@ -20,8 +20,7 @@ from runtime.redis import open_redis
 from runtime.settings import Settings
 from stores.build import open_store
 from streams.engine.tasks.checkpointer import Checkpointer
-from streams.errors import TransientError, WorkersRunningError
-from streams.operations.growth.errors import GrowthRefusedError
+from streams.errors import GrowthRefusedError, TransientError, WorkersRunningError
 from streams.operations.growth.layout import Layout
 from streams.operations.growth.run import find_growth, finish, grow, undo
 from streams.operations.rebuild import rebuild, snapshot

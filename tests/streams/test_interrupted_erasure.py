@@ -29,9 +29,9 @@ EVERY_STEP = (
     "_command_stages",
     "_retract",
     "_trace_later_records",
-    "_remove_bytes",
+    "_remove_records",
 )
-KILLED_AFTER = EVERY_STEP if os.environ.get("VARVE_TEST_ERASURE_EXAMPLES") else ("_skip_windows", "_command_stages", "_remove_bytes")
+KILLED_AFTER = EVERY_STEP if os.environ.get("VARVE_TEST_ERASURE_EXAMPLES") else ("_skip_windows", "_command_stages", "_remove_records")
 WITHOUT_RECALLS = [name for name in STAGES if name != "recalls"]
 """Nothing recalls here, so that stage may never have run."""
 

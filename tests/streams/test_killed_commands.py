@@ -173,7 +173,7 @@ class _Store:
     """A vector store that can be dropped, and nothing else."""
 
     async def drop(self) -> None:
-        """What is in it is another test's."""
+        """The content belongs to another test."""
 
 
 async def _rebuild(settings: Settings) -> None:
@@ -182,10 +182,10 @@ async def _rebuild(settings: Settings) -> None:
 
 
 async def _after_rebuild(settings: Settings) -> object:
-    """What each stage finds when it starts; of ``contributions`` the records that it reads first."""
+    """The records that each stage finds when it starts; of ``contributions`` those that it reads first."""
     stages = {name: await _stage(settings, name) for name in STAGES}
     topic = settings.topic("contributions")
-    # What a killed run has appended as well, nobody reads: the offsets are behind it.
+    # No reader sees the further records of a killed run: the offsets are after them.
     start = {TopicPartition(topic, number): offset for number, offset in stages["entities"].pop("offsets").items()}
     read_first = [record.value or b"" async for record in read_topic(topic, settings.kafka, start=start)]
     return stages, [orjson.loads(each)["merged"]["outcome"]["text"] for each in read_first]
@@ -214,7 +214,7 @@ async def _after_loss(settings: Settings) -> object:
 
 
 async def _with_generation(settings: Settings) -> None:
-    """A generation beside the live one, whose worker has done all windows there are."""
+    """A generation in addition to the live one, whose worker has handled all windows."""
     await create_topics(settings)
     await add_tenant(settings, AGENTS, schema=SCHEMA)
     await write(settings, lambda draft: add_generation(draft, AGENTS, NEW))

@@ -16,7 +16,7 @@ from memory.keys import encode_key
 from memory.records import Contribution, Extraction, Memory, MemoryChange, Message, MessageChange, MessageRetraction, Window
 from runtime.kafka import OutgoingRecord, Producer, read_topic
 from runtime.settings import Settings
-from tests.chaos.cues import CueFile
+from tests.chaos.failpoints import FailpointFile
 from tests.streams.flow import TENANT, caught_up, flush, serving
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
@@ -28,9 +28,9 @@ SAID = ("I live in Oslo with my sister Eva.", "My brother Tom bakes bread in a s
 EDITED = "I live in Bergen with my sister Eva."
 
 
-@pytest.mark.parametrize("cue", ["sent", "committed"])
+@pytest.mark.parametrize("failpoint", ["sent", "committed"])
 @pytest.mark.parametrize("stage", ["sessions", "extraction", "events"])
-async def test_a_killed_worker_finishes_an_edit_once(flow: Settings, tmp_path: Path, stage: str, cue: str) -> None:
+async def test_a_killed_worker_finishes_an_edit_once(flow: Settings, tmp_path: Path, stage: str, failpoint: str) -> None:
     await produce(flow, *(said(number, text) for number, text in enumerate(SAID)))
     async with serving(flow, STAGES):
         await caught_up(flow, ["sessions"])
@@ -45,9 +45,9 @@ async def test_a_killed_worker_finishes_an_edit_once(flow: Settings, tmp_path: P
     if earlier:
         async with serving(flow, earlier):
             await caught_up(flow, earlier)
-    cues = CueFile(tmp_path / "cue")
-    cues.set(cue, visit=1)
-    assert await killed(flow, stage, tmp_path / "cue") == -signal.SIGKILL
+    failpoints = FailpointFile(tmp_path / "failpoint")
+    failpoints.set(failpoint, visit=1)
+    assert await killed(flow, stage, tmp_path / "failpoint") == -signal.SIGKILL
     async with serving(flow, STAGES):
         await caught_up(flow, STAGES)
 
@@ -102,10 +102,10 @@ async def published(settings: Settings) -> list[Memory]:
     return [each for each in newest.values() if each is not None]
 
 
-async def killed(settings: Settings, stage: str, cue_file: Path) -> int:
-    """Runs a stage's worker until it kills itself at the cue; returns its exit code."""
+async def killed(settings: Settings, stage: str, failpoint_file: Path) -> int:
+    """Runs a stage's worker until it kills itself at the failpoint; returns its exit code."""
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "tests.chaos.cued_worker", str(cue_file), stage),
+        *(sys.executable, "-m", "tests.chaos.failpoint_worker", str(failpoint_file), stage),
         cwd=ROOT,
         env={**os.environ, **environment(settings), "PYTHONPATH": str(ROOT)},
     )

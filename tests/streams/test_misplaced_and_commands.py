@@ -1,4 +1,4 @@
-"""What other producers may do to the messages topic, and what commands and time do: on a real broker."""
+"""Records of other producers in the messages topic, commands and timers: on a real broker."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -80,7 +80,7 @@ async def test_silence_closes_windows_by_the_messages_own_time(flow: Settings) -
     then = datetime(2024, 5, 1, tzinfo=UTC)
     async with serving(flow, ["sessions"]):
         await ledger.send([ledger.message(TENANT, quiet, time=then)])
-        # The partition's time moves by another session's messages, years behind the wall clock.
+        # Another session's messages move the partition's time, years before the wall clock.
         await ledger.send([ledger.message(TENANT, chatty, time=then + timedelta(seconds=1800))])
         await stage_done(flow, "sessions")
         await ledger.send([ledger.message(TENANT, chatty, time=then + timedelta(seconds=1900))])

@@ -1,4 +1,4 @@
-"""A producer of its own beside the query service: what it can do to a tenant that demands signatures. On a real broker."""
+"""A producer without the query service, and a tenant that requires signatures. On a real broker."""
 
 import time
 from collections.abc import AsyncIterator
@@ -112,7 +112,7 @@ async def test_signed_messages_survive_misplacing_and_repetition(flow: Settings,
         records.append(with_headers(record, signed(record.value), **place))
     await stage.send(records)
     await stage_done(flow, "sessions")
-    # What was forwarded comes behind.
+    # The forwarded records follow.
     await stage_done(flow, "sessions")
     copies = [with_headers(record, tuple(record.headers)) for record in await records_of(flow, "messages")]
     await stage.send([with_headers(copy, copy.headers, partition=partition_of(key, flow.kafka.partitions)) for copy in copies])

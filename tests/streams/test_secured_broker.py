@@ -108,7 +108,7 @@ async def test_nobody_reads_what_is_not_theirs(secured: SecuredKafka, user: str)
     async with Producer(kafka=secured.as_user("varve-flow"), timeout_s=30) as producer:
         await producer.send("varve.memories", key=KEY, value=None)
     kafka = secured.as_user(user, request_timeout_s=5.0)
-    # Who may not even describe a topic is not told that it is there.
+    # A user without the right to describe a topic does not learn that it exists.
     with pytest.raises((KafkaUnavailableError, TopicMissingError), match=r"uthoriz|missing"):
         assert [each async for each in read_topic("varve.memories", kafka)]
 

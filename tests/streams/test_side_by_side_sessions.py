@@ -1,4 +1,4 @@
-"""Several sessions of one user come at once: each window is shown what the ones before it laid down, before any entity has it."""
+"""Concurrent sessions of one user: the extraction of each window sees the results of earlier ones before any entity has them."""
 
 import asyncio
 import re
@@ -72,7 +72,7 @@ async def test_an_import_lays_nothing_down_twice(flow: Settings) -> None:
     async with LLMSimulator(answer=answer, profile=Profile(first_token_s=0.2)) as simulator:
         settings = flow.model_copy(update={"llm": LLMSettings(base_url=simulator.base_url, model="simulated")})
         for count in (2, SESSIONS):
-            # The second worker knows no more than what the first has left behind.
+            # The second worker knows only what the first has stored.
             async with serving(settings, ["extraction"]):
                 await extracted(settings, count)
                 if count == SESSIONS:

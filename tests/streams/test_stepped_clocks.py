@@ -27,7 +27,7 @@ def ticks(flow: Timelines) -> list[datetime]:
 
 
 async def summarised_on(flow: Timelines) -> int:
-    """Behind how many days the first summary is there."""
+    """The number of days until the first summary."""
     for day in range(1, 60):
         await flow.pass_time(1)
         if flow.kinds("summary"):
@@ -37,7 +37,7 @@ async def summarised_on(flow: Timelines) -> int:
 
 @pytest.fixture
 async def usual(tmp_path: Path) -> int:
-    """Behind how many days the first summary is there where no clock is wrong."""
+    """The number of days until the first summary with correct clocks."""
     flow = Timelines(plain_settings(tmp_path), known_tenants({TENANT: diary_schema()}))
     await flow.extract(0, 0, ["Moved to Lyon."])
     return await summarised_on(flow)
@@ -77,7 +77,7 @@ async def test_a_clock_set_right_behind_its_start_ages_nothing(flow: Timelines, 
     await flow.entities.recover()
     flow.machine.by = timedelta()
     await flow.extract(0, 0, ["Moved to Lyon."])
-    # The rows tell the machine's time, and not that of the worker, which began years ago.
+    # The rows have the machine's time, and not the time of the worker, which started years ago.
     flow.restart_entities()
     await flow.entities.recover()
     assert await summarised_on(flow) == usual

@@ -112,7 +112,7 @@ async def test_the_last_extraction_of_a_window_counts(flow: Settings) -> None:
         await switch(flow, TENANT, NEW, by=BY)
 
     await _send(flow, *[extraction(window, calls, generation=NEW) for window in (only_old, in_progress)])
-    # Of `less_in_new`, too: behind an empty extraction what a schema has no more may still stand.
+    # The same for `less_in_new`: after an empty extraction, fields that the schema no longer has may stay.
     assert await drop(flow, TENANT, NEW, by=BY) == 4
     with pytest.raises(GenerationIncompleteError, match=r"^3 windows of"):
         await switch(flow, TENANT, NEW, by=BY)
@@ -233,7 +233,7 @@ async def _catch_up(settings: Settings) -> None:
 
 
 async def _extractions(settings: Settings, tenant: str) -> list[Extraction]:
-    """What lies of a tenant's, repetitions included."""
+    """The extractions of a tenant in the log, repetitions included."""
     records = [record async for record in read_topic(settings.topic("extractions"), settings.kafka)]
     return [read for read in (Extraction.from_json(record.value or b"") for record in records) if read.tenant == tenant]
 

@@ -112,7 +112,7 @@ async def worker_process(settings: Settings) -> AsyncIterator[None]:
 
 
 async def committed(settings: Settings, *, parked: int) -> None:
-    """Returns when nothing of the windows is left unacknowledged, and so many of them are parked."""
+    """Returns when all windows are acknowledged, and the given number of them is parked."""
     while await lag_and_parked(settings) != (0, parked):  # noqa: ASYNC110 - Kafka is polled
         await asyncio.sleep(POLL_S)
 

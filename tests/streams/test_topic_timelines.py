@@ -1,4 +1,4 @@
-"""Topics that an extractor words anew in every session become one timeline each, live and in a rebuild."""
+"""A topic that an extractor words differently in every session becomes one timeline, live and in a rebuild."""
 
 import re
 
@@ -22,7 +22,7 @@ from tests.streams.flow import TENANT, caught_up, flush, message_of_session, ser
 pytestmark = pytest.mark.integration
 
 SAID = ["clothing store", "dance studio", "online clothing store", "fashion store", "job loss", "clothes shop"]
-"""What the model calls the topic of each session, in the order of the sessions."""
+"""The model's name for the topic of each session, in the order of the sessions."""
 TOPICS = {"clothing store": 4, "dance studio": 1, "job loss": 1}
 OTHERS = tuple(name for name in STAGES if name != "extraction")
 
@@ -48,7 +48,7 @@ async def tell(settings: Settings, sessions: range) -> None:
 
 
 async def told(settings: Settings) -> tuple[dict[str, int], str]:
-    """How often each topic was told, and the digest of all memories."""
+    """The number of statements on each topic, and the digest of all memories."""
     store = build_store(settings)
     try:
         memories = [Memory.from_json(line) async for line in snapshot(store, TENANT)]
@@ -63,7 +63,7 @@ async def test_a_topic_is_one_timeline_in_whatever_words(flow: Settings) -> None
     async with LLMSimulator(answer=answer) as simulator:
         settings = flow.model_copy(update={"llm": LLMSettings(base_url=simulator.base_url, model="simulated")})
         await tell(settings, range(4))
-        # Nothing is in the store yet: what earlier windows founded is known all the same.
+        # Nothing is in the store yet: the topics of earlier windows are nevertheless known.
         async with serving(settings, ["extraction"]):
             await caught_up(settings, ["extraction"])
         async with serving(settings, OTHERS):

@@ -26,7 +26,7 @@ def settings(tmp_path: Path) -> Settings:
 
 class _NoUsage:
     async def record(self, usage: Usage) -> None:
-        """What it cost is another test's."""
+        """Another test checks the cost."""
 
 
 @asynccontextmanager

@@ -1,6 +1,6 @@
-"""What must stand of events and timelines by the extractions log: a second reckoning, in plain Python, from its records in order.
+"""The expected events and timelines for the extractions log: a second implementation, in plain Python, from its records in order.
 
-It reads what the log says, and not when an expiry was due: it takes from it which events were asked for, and judges what became of them.
+It takes the expiries from the log, without computing when they were due, and checks their results.
 """
 
 from collections import defaultdict
@@ -17,7 +17,7 @@ _SOURCE: Final = "extractions/0"
 
 @dataclass
 class _Statement:
-    """What was said in a window, and what stands of its corrections, oldest first."""
+    """The statement of a window, and its corrections in force, oldest first."""
 
     said: str
     shown: set[str] = field(default_factory=set)
@@ -44,7 +44,7 @@ class _Window:
     gone: set[str] = field(default_factory=set)
 
     def of(self, event: Event) -> _Statement:
-        """What stands of an event; as it was extracted if it was never corrected."""
+        """The event's statement; as it was extracted if it was never corrected."""
         return next((each for each in self.statements if each.said == event.content), _Statement(event.content))
 
 
@@ -122,7 +122,7 @@ class Truth:
 
 
 def problems(truth: Truth, memories: Iterable[Memory], *, forgets: bool) -> list[str]:
-    """What is other than it must be; empty where all is well.
+    """The differences from the expected state; empty if there are none.
 
     Args:
         truth: What must be.

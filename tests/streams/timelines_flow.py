@@ -44,7 +44,7 @@ class Timelines:
 
     Args:
         settings: The settings in force.
-        tenants: Who is known.
+        tenants: The known tenants.
         llm: Writes the summaries; None: they are extracts.
         is_eager: Whether each stage handles at once what another laid into its log; else only :meth:`step` and :meth:`settle` let it.
     """
@@ -55,7 +55,7 @@ class Timelines:
         self.machine = OtherClock(self._clock)
         """The clock of the machine of the entities' worker."""
         self.steady = OtherClock(self._clock)
-        """By what that worker measures silence."""
+        """The clock by which the worker measures silence."""
         self._settings = settings
         self._tenants = tenants
         self.extractions: list[ConsumedRecord] = []
@@ -73,7 +73,7 @@ class Timelines:
         self._read = {"extractions": 0, "contributions": 0, "merges": 0}
 
     def restart_entities(self) -> None:
-        """Another worker takes the partition of the entities over, and goes by its machine's clock as it is now."""
+        """Another worker gets the partition of the entities, and uses its machine's current clock."""
         self.steady = OtherClock(self._clock, by=self.machine.by)
         self.initialize()
 
@@ -87,11 +87,11 @@ class Timelines:
         """A window of a day, with one event for each text, as all stages take it on that day, or now if that is later.
 
         Args:
-            number: Of the window.
+            number: The number of the window.
             day: When it was.
             texts: What its events say.
-            event_type: Of all of them.
-            tenant: Whose window.
+            event_type: The type of all its events.
+            tenant: The tenant of the window.
         """
         self._clock.advance(max(timedelta(), START + timedelta(days=day) - self._clock.now()))
         what = extraction(number, day, texts, event_type, tenant)
@@ -129,13 +129,13 @@ class Timelines:
         return len(due)
 
     async def settle(self) -> None:
-        """Lets the stages handle all that lies in their logs."""
+        """Lets the stages handle all records of their logs."""
         while self._has_unread():
             for name in self._read:
                 await self.step(name)
 
     async def step(self, name: str) -> None:
-        """Lets the stage that reads a log handle what lies there.
+        """Lets the stage that reads a log handle its records.
 
         Args:
             name: ``extractions``, ``contributions`` or ``merges``.
@@ -215,7 +215,7 @@ class Timelines:
 
 
 def extraction(number: int, day: float, texts: list[str], event_type: str = "life_event", tenant: str = TENANT) -> Extraction:
-    """What one window of a day gave; arguments as :meth:`Timelines.extract` takes them."""
+    """The extraction of one window of a day; arguments as :meth:`Timelines.extract` takes them."""
     name = window_id(tenant, "s1", number)
     said_at = START + timedelta(days=day)
     return Extraction(

@@ -1,6 +1,6 @@
 """A process that has loaded the command line, and forks for each command: a command costs a test some milliseconds instead of seconds.
 
-It reads requests from standard input and writes what came of each to standard output, both as lines of JSON.
+It reads requests from standard input and writes the result of each to standard output, both as lines of JSON.
 """
 
 import os
@@ -67,7 +67,7 @@ def _run_command(request: dict[str, object]) -> None:
 
 
 def _interrupt(process: int, number: int, after_s: float, deadline_s: float) -> dict[str, object]:
-    """Sends a signal to a command after a time, and tells how it ended."""
+    """Sends a signal to a command after a time, and reports how it ended."""
     code = _wait(process, after_s)
     was_running, began = code is None, time.monotonic()
     if was_running:

@@ -15,7 +15,7 @@ POSITION = Position(topic="messages", partition=0, offset=0)
 
 
 class ScriptedService:
-    """Remembers what is flushed, but for what a test makes it forget."""
+    """Remembers the flushed facts, except those that a test makes it forget."""
 
     def __init__(self) -> None:
         self.memories: dict[str, dict[str, Any]] = {}

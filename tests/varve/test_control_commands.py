@@ -202,7 +202,7 @@ def test_a_stack_keeps_the_schema_that_its_tenant_has(settings: Settings, run: R
 
 
 async def _forge(settings: Settings) -> None:
-    """Puts a copy of the last change behind it."""
+    """Appends a copy of the last change."""
     from runtime.kafka import read_topic
 
     where = audit_partition(settings)

@@ -113,7 +113,7 @@ def _logs(data: Path) -> str:
 
 
 def _watched(data: Path) -> str:
-    """What ``varve status --watch`` draws on a terminal until it is interrupted, at least twice."""
+    """The screens that ``varve status --watch`` draws on a terminal until it is interrupted, at least two."""
     terminal, other_end = pty.openpty()
     command = [sys.executable, "-m", "varve", "status", "--watch", "--over", "0.2", "--data", str(data)]
     drawn = b""

@@ -117,7 +117,7 @@ async def _produce(settings: Settings, topic: str, count: int) -> None:
 
 
 async def _commit(settings: Settings, stage: str, *, note: str = "") -> None:
-    """Commits all that the stage's topic holds, as its worker would; the note stands beside each partition's offset."""
+    """Commits all records of the stage's topic, as its worker would; each partition's offset has the note as metadata."""
     spec = STAGES[stage]
     places = [TopicPartition(settings.topic(spec.source.name), number) for number in range(settings.kafka.partitions)]
     async with AIOKafkaConsumer(

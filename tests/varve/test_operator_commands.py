@@ -80,7 +80,7 @@ def test_dead_letters_are_listed_shown_redriven_and_purged(settings: Settings, r
     for action in ("redrive", "purge"):
         again = run("dlq", action, "--at", place, "--at", "0/99")
         assert again.exit_code == 1
-        assert "no such letter at 2 of the places" in again.stderr
+        assert "no such dead letter at 2 of the places" in again.stderr
     assert "redriven" in run("dlq", "list", "--settled").stdout
     assert run("dlq", "purge", "--all", "--settled").stdout == "1 purged\n"
     assert run("dlq", "list", "--settled").stdout == ""

@@ -1,4 +1,4 @@
-"""What is printed of stored text: a terminal acts on nothing in it."""
+"""Printed stored text: a terminal executes nothing in it."""
 
 import io
 import unicodedata

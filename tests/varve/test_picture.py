@@ -1,4 +1,4 @@
-"""The picture of the demo: whole in itself, since whoever reads the page loads nothing from elsewhere."""
+"""The picture of the demo is self-contained: its page loads nothing from elsewhere."""
 
 import re
 import xml.etree.ElementTree as ET

@@ -24,7 +24,7 @@ def test_no_outgoing_connection_can_hold_a_drawn_port() -> None:
 
 @pytest.fixture
 def few() -> range:
-    """Two blocks that nobody has, beside those of the pools of other tests."""
+    """Two blocks that no process has, outside the pools of other tests."""
     for first in BESIDE[:: 2 * ports.BLOCK]:
         taken = range(first, first + 2 * ports.BLOCK)
         if not any(map(is_taken, taken)):

@@ -1,4 +1,4 @@
-"""Child processes: started, diagnosed, restarted, stopped, and never left behind."""
+"""Child processes: started, diagnosed, restarted, stopped, and never left running."""
 
 import asyncio
 import os
@@ -264,7 +264,7 @@ time.sleep(1000)
 
 @pytest.mark.parametrize("deaths", [1, 2])
 async def test_a_program_may_be_killed_while_it_starts(deaths: int, tmp_path: Path) -> None:
-    """As a worker is by a record that kills it, until that is put aside."""
+    """As a record kills its worker, until it becomes a dead letter."""
     spec = partial(_spec, tmp_path, DIES_TWICE, arguments=(str(tmp_path / "starts"),), ready=_prints(tmp_path / "part.log", "ready"))
     supervisor = Supervisor(
         [[Program(name="part", prepare=spec, deaths_while_starting=deaths)]],

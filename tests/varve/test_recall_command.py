@@ -36,7 +36,7 @@ def answer(confidence: float | None) -> dict[str, Any]:
 
 
 async def recalled(data: Path, found: dict[str, Any], *options: str) -> tuple[str, Any]:
-    """What the command prints, and the body that it sent."""
+    """The command's output, and the body that it sent."""
     bodies: list[Any] = []
 
     async def handle(request: web.Request) -> web.Response:

@@ -67,7 +67,7 @@ def _tenants(draft: Draft, keys: dict[str, str]) -> None:
 
 
 def stated(name: str, event_type: str) -> list[dict[str, Any]]:
-    """What the sample's tool calls of one name say."""
+    """The arguments of the sample's tool calls of one name."""
     calls = [call for turn in sample_conversation(name) if (call := turn.get("tool_call")) and call["name"] == event_type]
     return [call["arguments"] for call in calls]
 

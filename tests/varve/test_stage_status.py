@@ -1,4 +1,4 @@
-"""What holds a stage, in a line, and the report that shows it."""
+"""The reason why a stage does not advance, in one line, and the report that shows it."""
 
 from typing import Any
 

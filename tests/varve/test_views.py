@@ -15,7 +15,7 @@ SHOP = "search_recommendation"
 
 
 def interest(category: str, stars: float) -> Memory:
-    """How a user stands to a category, with all that the schema tells of it."""
+    """A user's interest in a category, with all fields of the schema."""
     figures = {"searches": 3, "items_bought": 2, "highest_price": 1395.5, "lowest_price": 16.5, "average_stars": 3.33}
     return Memory(
         id=entity_id("acme", "category_interest", entity_key("noor", category)),
@@ -32,7 +32,7 @@ def interest(category: str, stars: float) -> Memory:
 
 
 def experience(tool: str) -> Memory:
-    """What is known of a tool, in words that no narrow column takes."""
+    """The experience with a tool, in words that fit no narrow column."""
     texts = {
         "suitable_for": "navigation and forms of any kind",
         "failure_cases": "the page is behind a login, and says so late",

@@ -12,7 +12,7 @@ import psutil
 
 
 class VarveProcess:
-    """A ``varve`` command that runs beside the test; killed at the end of the block if it still runs."""
+    """A ``varve`` command that runs during the test; killed at the end of the block if it still runs."""
 
     def __init__(self, *arguments: str, output: Path, environment: Mapping[str, str] | None = None) -> None:
         self._output = output
@@ -34,7 +34,7 @@ class VarveProcess:
 
     @property
     def output(self) -> str:
-        """What it has written so far."""
+        """The output so far."""
         return self._output.read_text()
 
     def wait_for_output(self, text: str, *, seconds: float = 180) -> None:

@@ -171,7 +171,7 @@ class Canary:
                 await self._service.invalidate(memory_id, reason="replaced by a newer fact of the canary")
             except VarveClientError as error:
                 # It may be invalidated already; otherwise the next round finds it again.
-                _log.info("canary_kept", memory=memory_id, error=str(error))
+                _log.info("canary_fact_not_invalidated", memory=memory_id, error=str(error))
 
 
 async def serve_canary(settings: Settings) -> None:

@@ -20,11 +20,13 @@ _Result = TypeVar("_Result")
 app = typer.Typer(help="Dead letters: records that could not be processed.", no_args_is_help=True)
 
 TenantOption = Annotated[str | None, typer.Option(help="Only this tenant.")]
-StageOption = Annotated[str | None, typer.Option(help="Only letters of this stage.")]
-ReasonOption = Annotated[str | None, typer.Option(help="Only letters with this reason.")]
-SinceOption = Annotated[datetime | None, typer.Option(parser=parse_time, help="Only letters written at this time or later (ISO 8601).")]
-UntilOption = Annotated[datetime | None, typer.Option(parser=parse_time, help="Only letters written before this time (ISO 8601).")]
-AtOption = Annotated[list[str] | None, typer.Option(help="Only the letter at partition/offset; may be repeated.")]
+StageOption = Annotated[str | None, typer.Option(help="Only dead letters of this stage.")]
+ReasonOption = Annotated[str | None, typer.Option(help="Only dead letters with this reason.")]
+SinceOption = Annotated[
+    datetime | None, typer.Option(parser=parse_time, help="Only dead letters written at this time or later (ISO 8601).")
+]
+UntilOption = Annotated[datetime | None, typer.Option(parser=parse_time, help="Only dead letters written before this time (ISO 8601).")]
+AtOption = Annotated[list[str] | None, typer.Option(help="Only the dead letter at partition/offset; may be repeated.")]
 AllOption = Annotated[bool, typer.Option("--all", help="Select all; required if no other option selects.")]
 
 
@@ -35,7 +37,7 @@ def list_letters(
     reason: ReasonOption = None,
     since: SinceOption = None,
     until: UntilOption = None,
-    settled: Annotated[bool, typer.Option("--settled", help="Also letters that were redriven or superseded.")] = False,
+    settled: Annotated[bool, typer.Option("--settled", help="Also dead letters that were redriven or superseded.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object per line.")] = False,
     data: DataOption = None,
 ) -> None:
@@ -74,7 +76,7 @@ def redrive(
     until: UntilOption = None,
     at: AtOption = None,
     everything: AllOption = False,
-    again: Annotated[bool, typer.Option("--again", help="Also letters that were redriven before.")] = False,
+    again: Annotated[bool, typer.Option("--again", help="Also dead letters that were redriven before.")] = False,
     vouch: Annotated[
         bool,
         typer.Option("--vouch", help="Trust these messages: accept them without a signature and with an expired seal."),
@@ -102,7 +104,7 @@ def purge(
     until: UntilOption = None,
     at: AtOption = None,
     everything: AllOption = False,
-    settled: Annotated[bool, typer.Option("--settled", help="Also letters that were redriven or superseded.")] = False,
+    settled: Annotated[bool, typer.Option("--settled", help="Also dead letters that were redriven or superseded.")] = False,
     data: DataOption = None,
 ) -> None:
     """Purge dead letters permanently: they are no longer listed or redriven."""
@@ -159,7 +161,7 @@ def _require_found(selection: "LetterSelection", found: int) -> None:
     """Exits with 1 if a given position has no such letter: it was mistyped, or the letter is settled."""
     missing = len(selection.positions) - found
     if missing > 0:
-        say(f"no such letter at {missing} of the places that --at names: `varve dlq list --settled` shows all there are", err=True)
+        say(f"no such dead letter at {missing} of the places that --at names: `varve dlq list --settled` shows all there are", err=True)
         raise typer.Exit(1)
 
 

@@ -166,7 +166,7 @@ export interface paths {
         };
         /**
          * List Own Dead Letters
-         * @description The tenant's selected letters, oldest first, without their content: ``{letters, total}``.
+         * @description The tenant's selected dead letters, oldest first, without their content: ``{dead_letters, total}``.
          */
         get: operations["list_own_dead_letters"];
         put?: never;
@@ -186,7 +186,7 @@ export interface paths {
         };
         /**
          * Get Own Dead Letter
-         * @description One of the tenant's letters with its content and headers; 404 for one that does not exist, was purged, or is another's.
+         * @description One of the tenant's dead letters with its content and headers; 404 for one that does not exist, was purged, or is another's.
          */
         get: operations["get_own_dead_letter"];
         put?: never;
@@ -208,7 +208,7 @@ export interface paths {
         put?: never;
         /**
          * Purge Own Dead Letters
-         * @description Deletes letters of the tenant permanently: ``{purged}``.
+         * @description Deletes dead letters of the tenant permanently: ``{purged}``.
          */
         post: operations["purge_own_dead_letters"];
         delete?: never;
@@ -228,7 +228,7 @@ export interface paths {
         put?: never;
         /**
          * Redrive Own Dead Letters
-         * @description Sends the tenant's letters to their stages again, idempotently: ``{redriven, superseded, refused}``.
+         * @description Sends the tenant's dead letters to their stages again, idempotently: ``{redriven, superseded, refused}``.
          */
         post: operations["redrive_own_dead_letters"];
         delete?: never;
@@ -968,13 +968,16 @@ export interface components {
             detail?: string;
             id: string;
             /**
-             * @description `conflict`: it did not fit the block when its turn came, and changed nothing.
+             * @description `conflict`: it did not fit the text when its turn came, and changed nothing.
              * @enum {string}
              */
             status: "applied" | "conflict" | "undone";
             /** @description Wall-clock time of the request. */
             time: string;
-            /** @enum {string} */
+            /**
+             * @description The memory tool.
+             * @enum {string}
+             */
             tool: "append" | "replace" | "insert";
             /**
              * @description The id of the newest request to undo it.
@@ -1357,6 +1360,62 @@ export interface components {
             } | null;
             /** @default  */
             reason?: string;
+        };
+        /**
+         * DeadLetterCommand
+         * @description Selects the dead letters that a command changes.
+         */
+        DeadLetterCommand: {
+            /**
+             * @description Required to select all letters without any other condition.
+             * @default false
+             */
+            all?: boolean;
+            /** @description Only the letters at these positions, ``partition/offset``. */
+            at?: string[];
+            /** @default null */
+            reason?: string | null;
+            /**
+             * @description Written at this time or later.
+             * @default null
+             */
+            since?: string | null;
+            /** @default null */
+            stage?: string | null;
+            /**
+             * @default [
+             *       "open"
+             *     ]
+             */
+            state?: ("open" | "redriven" | "superseded" | "purged")[];
+            /**
+             * @description Written before this time.
+             * @default null
+             */
+            until?: string | null;
+        };
+        /**
+         * DeadLetters
+         * @description Dead letters without their content, and their total number.
+         */
+        DeadLetters: {
+            dead_letters: {
+                [key: string]: unknown;
+            }[];
+            total: number;
+        };
+        /**
+         * DeadLetterView
+         * @description A dead letter with its content.
+         */
+        DeadLetterView: {
+            /** @description Name and value of each header. */
+            headers: (string | null)[][];
+            /** @description Its position, `partition/offset`. */
+            place: string;
+            state: string;
+        } & {
+            [key: string]: unknown;
         };
         /**
          * Deleted
@@ -1767,62 +1826,6 @@ export interface components {
             tenant: string;
             /** @description The only user that the key may access. Null: all users of the tenant. */
             user: string | null;
-        };
-        /**
-         * LetterCommand
-         * @description Selects the dead letters that a command changes.
-         */
-        LetterCommand: {
-            /**
-             * @description Required to select all letters without any other condition.
-             * @default false
-             */
-            all?: boolean;
-            /** @description Only the letters at these positions, ``partition/offset``. */
-            at?: string[];
-            /** @default null */
-            reason?: string | null;
-            /**
-             * @description Written at this time or later.
-             * @default null
-             */
-            since?: string | null;
-            /** @default null */
-            stage?: string | null;
-            /**
-             * @default [
-             *       "open"
-             *     ]
-             */
-            state?: ("open" | "redriven" | "superseded" | "purged")[];
-            /**
-             * @description Written before this time.
-             * @default null
-             */
-            until?: string | null;
-        };
-        /**
-         * Letters
-         * @description Dead letters without their content, and their total number.
-         */
-        Letters: {
-            letters: {
-                [key: string]: unknown;
-            }[];
-            total: number;
-        };
-        /**
-         * LetterView
-         * @description A dead letter with its content.
-         */
-        LetterView: {
-            /** @description Name and value of each header. */
-            headers: (string | null)[][];
-            /** @description Its position, `partition/offset`. */
-            place: string;
-            state: string;
-        } & {
-            [key: string]: unknown;
         };
         /**
          * LinkGraph
@@ -2273,7 +2276,7 @@ export interface components {
         };
         /**
          * Purged
-         * @description Number of removed letters.
+         * @description Number of removed dead letters.
          */
         Purged: {
             purged: number;
@@ -2619,7 +2622,7 @@ export interface components {
         };
         /**
          * Redriven
-         * @description Number of redriven letters, number that a newer value has superseded, and the refused letters.
+         * @description Number of redriven dead letters, number that a newer value has superseded, and the refused ones.
          */
         Redriven: {
             redriven: number;
@@ -3821,13 +3824,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The letters, oldest first. */
+            /** @description The dead letters, oldest first. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Letters"];
+                    "application/json": components["schemas"]["DeadLetters"];
                 };
             };
             /** @description The API key is missing or unknown. */
@@ -3926,7 +3929,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["LetterView"];
+                    "application/json": components["schemas"]["DeadLetterView"];
                 };
             };
             /** @description The API key is missing or unknown. */
@@ -4028,7 +4031,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["LetterCommand"];
+                "application/json": components["schemas"]["DeadLetterCommand"];
             };
         };
         responses: {
@@ -4144,7 +4147,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["LetterCommand"];
+                "application/json": components["schemas"]["DeadLetterCommand"];
             };
         };
         responses: {

@@ -46,7 +46,7 @@ export function lettersQuery(principal: Principal, filter: LetterFilter) {
   if (filter.tenant && principal.kind === "operator") query.set("tenant", filter.tenant);
   return queryOptions({
     queryKey: ["letters", principal.kind, "list", filter],
-    queryFn: () => fetchJson<{ letters: Letter[]; total: number }>("GET", `${placeFor(principal, "dead-letters")}?${query.toString()}`),
+    queryFn: () => fetchJson<{ dead_letters: Letter[]; total: number }>("GET", `${placeFor(principal, "dead-letters")}?${query.toString()}`),
   });
 }
 

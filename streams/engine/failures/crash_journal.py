@@ -12,8 +12,8 @@ from typing import Final, Protocol, Self
 
 from runtime.logs import logger
 from runtime.metrics import Metrics
-from streams.engine.failures.claim_store import ClaimStore
-from streams.engine.failures.suspects import Claim, after_end, without
+from streams.engine.failures.journal_store import JournalStore
+from streams.engine.failures.suspects import JournalEntry, after_end, without
 from streams.errors import PoisonRecordError
 
 _log = logger(__name__)
@@ -22,23 +22,23 @@ REASON: Final = "crashed_worker"
 """Dead-letter reason of a guilty record."""
 
 
-class ClaimStorage(Protocol):
-    """Storage of claims that survives the process: a :class:`ClaimStore`."""
+class JournalStorage(Protocol):
+    """Storage of entries that survives the process: a :class:`JournalStore`."""
 
-    def replace(self, claims: Iterable[Claim]) -> dict[int, Claim]:
-        """See :meth:`ClaimStore.replace`."""
+    def replace(self, entries: Iterable[JournalEntry]) -> dict[int, JournalEntry]:
+        """See :meth:`JournalStore.replace`."""
         ...
 
-    def put(self, claim: Claim) -> int:
-        """See :meth:`ClaimStore.put`."""
+    def put(self, entry: JournalEntry) -> int:
+        """See :meth:`JournalStore.put`."""
         ...
 
     def free(self, slot: int) -> None:
-        """See :meth:`ClaimStore.free`."""
+        """See :meth:`JournalStore.free`."""
         ...
 
     def close(self) -> None:
-        """See :meth:`ClaimStore.close`."""
+        """See :meth:`JournalStore.close`."""
         ...
 
 
@@ -47,19 +47,19 @@ class CrashJournal:
 
     Args:
         store: Stores both.
-        suspects: Suspects left by earlier processes; they replace the claims in the store.
+        suspects: Suspects left by earlier processes; they replace the entries in the store.
         maximum_crashes: Limit of crashes in a row at a record; the last one must have happened while it was handled alone.
         stage: The stage, for metrics and log.
         metrics: Counts the suspects.
-        is_lost: Whether this process must end because its event loop was blocked for longer than its session. Its claims are then kept,
+        is_lost: Whether this process must end because its event loop was blocked for longer than its session. Its entries are then kept,
             as after a kill: the handler that computed for so long may have blocked the loop.
     """
 
     def __init__(
         self,
-        store: ClaimStorage,
+        store: JournalStorage,
         *,
-        suspects: Iterable[Claim] = (),
+        suspects: Iterable[JournalEntry] = (),
         maximum_crashes: int,
         stage: str,
         metrics: Metrics,
@@ -80,7 +80,7 @@ class CrashJournal:
     def open(
         cls, path: Path, *, group: str, topic: str, maximum_crashes: int, stage: str, metrics: Metrics, is_lost: Callable[[], bool]
     ) -> Self:
-        """Reads the claims that the previous worker left: they become suspects.
+        """Reads the entries that the previous worker left: they become suspects.
 
         Args:
             path: The file, in the worker's own folder.
@@ -94,8 +94,8 @@ class CrashJournal:
         Raises:
             LocalTableError: The file cannot be read or written.
         """
-        store = ClaimStore(path, group=group, topic=topic)
-        suspects = after_end(store.claims())
+        store = JournalStore(path, group=group, topic=topic)
+        suspects = after_end(store.entries())
         for suspect in suspects:
             _log.warning(
                 "worker_died_at_records",
@@ -130,19 +130,19 @@ class CrashJournal:
 
     @asynccontextmanager
     async def held(self, partition: int, first: int, last: int) -> AsyncIterator[None]:
-        """Records a claim on these offsets during a handler's call. Records of a call that returns without an error are not suspects.
+        """Keeps an entry for these offsets during a handler's call. Records of a call that returns without an error are not suspects.
 
-        Once the worker is lost, its claims stay, however the calls end. A new call does not begin: it waits until it is cancelled. Else
+        Once the worker is lost, its entries stay, however the calls end. A new call does not begin: it waits until it is cancelled. Else
         its record would be suspected too, and the record that blocked the worker would not look as if it had been alone.
 
         Raises:
-            LocalTableError: The claim cannot be written.
+            LocalTableError: The entry cannot be written.
         """
-        claim = Claim(partition, first, last)
+        entry = JournalEntry(partition, first, last)
         async with self._gate.passed(alone=bool(self._suspects) and self.must_be_alone(partition, first)):
             if self._is_lost():
                 await asyncio.Event().wait()
-            slot = self._store.put(claim)
+            slot = self._store.put(entry)
             try:
                 yield
             finally:
@@ -150,30 +150,30 @@ class CrashJournal:
                 if not is_kept:
                     self._store.free(slot)
         if not is_kept:
-            self._clear(claim)
+            self._clear(entry)
 
     def on_committed(self, partition: int, next_offset: int) -> None:
         """Clears the suspects below a committed offset: no worker handles them again."""
-        self._clear(Claim(partition, 0, next_offset - 1))
+        self._clear(JournalEntry(partition, 0, next_offset - 1))
 
     def on_done(self, partition: int, offset: int) -> None:
         """Clears a record that this worker has finished."""
-        self._clear(Claim(partition, offset, offset))
+        self._clear(JournalEntry(partition, offset, offset))
 
     def close(self) -> None:
         """Closes the store and keeps its content."""
         self._store.close()
 
-    def _suspect(self, partition: int, offset: int) -> Claim | None:
+    def _suspect(self, partition: int, offset: int) -> JournalEntry | None:
         return next((suspect for suspect in self._suspects.values() if suspect.covers(partition, offset)), None)
 
-    def _clear(self, cleared: Claim) -> None:
+    def _clear(self, cleared: JournalEntry) -> None:
         if not self._suspects or all(suspect.partition != cleared.partition for suspect in self._suspects.values()):
             return
         left = without(self._suspects.values(), cleared)
         gone = [slot for slot, suspect in self._suspects.items() if suspect not in left]
         known = set(self._suspects.values())
-        # Write the new claims first: a process that dies in between has both, and counts no crash twice.
+        # Write the new entries first: a process that dies in between has both, and counts no crash twice.
         for suspect in left:
             if suspect not in known:
                 self._suspects[self._store.put(suspect)] = suspect

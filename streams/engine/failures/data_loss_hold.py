@@ -56,7 +56,7 @@ class DataLossHold:
         """Waits until an operator accepts the loss, which moves the group's offset."""
         context = self._context
         context.flow_control.pause(self._partition, PauseReason.LOG_GAP)
-        _log.error("log_gap_found", stage=context.stage, first=gap.first, next=gap.next, error=str(gap))
+        _log.error("data_loss_found", stage=context.stage, first=gap.first, next=gap.next, error=str(gap))
         lost = context.metrics.metrics.records_lost
         labels = (context.stage, gap.source.topic, gap.source.partition)
         found: DataLoss | None = gap
@@ -72,7 +72,7 @@ class DataLossHold:
         finally:
             # The partition's next owner shows the loss: two workers must not count it twice.
             lost.remove(*labels)
-        _log.warning("log_gap_accepted", stage=context.stage, first=gap.first, next=gap.next, partition=self._partition)
+        _log.warning("data_loss_accepted", stage=context.stage, first=gap.first, next=gap.next, partition=self._partition)
 
     def stop(self) -> None:
         """Ends the stop with the assignment: the partition's next owner looks for the gap again."""

@@ -1,6 +1,6 @@
-"""Records suspected of having killed the worker. Pure: works on the claims that a process left.
+"""Records suspected of having killed the worker. Pure: works on the entries that a process left.
 
-A process that dies leaves the claims of its running handlers. One of those records may have killed it, so all of them become suspects. Each
+A process that dies leaves the entries of its running handlers. One of those records may have killed it, so all become suspects. Each
 suspect counts how many processes in a row died while handling it. Near the limit, the worker handles a suspect alone, which separates the
 guilty record from those that were handled at the same time.
 """
@@ -11,7 +11,7 @@ from itertools import pairwise
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class JournalEntry:
     """Range of records of one partition: being handled, or suspects."""
 
     partition: int
@@ -33,34 +33,34 @@ class Claim:
         return partition == self.partition and self.first <= offset <= self.last
 
 
-def after_end(left: Sequence[Claim]) -> list[Claim]:
-    """The suspects after a process has ended. A process without claims died at no record.
+def after_end(left: Sequence[JournalEntry]) -> list[JournalEntry]:
+    """The suspects after a process has ended. A process without entries died at no record.
 
     Args:
-        left: Claims and suspects that the process left; ranges may overlap.
+        left: Entries and suspects that the process left; ranges may overlap.
 
     Returns:
         Suspects whose ranges do not overlap.
     """
-    held = [claim for claim in left if not claim.crashes]
+    held = [entry for entry in left if not entry.crashes]
     was_alone = len(held) == 1 and held[0].size == 1
     suspects = []
-    for partition in sorted({claim.partition for claim in left}):
-        claims = [claim for claim in left if claim.partition == partition]
-        cuts = sorted({claim.first for claim in claims} | {claim.last + 1 for claim in claims})
+    for partition in sorted({entry.partition for entry in left}):
+        entries = [entry for entry in left if entry.partition == partition]
+        cuts = sorted({entry.first for entry in entries} | {entry.last + 1 for entry in entries})
         for first, end in pairwise(cuts):
-            covering = [claim for claim in claims if claim.covers(partition, first)]
+            covering = [entry for entry in entries if entry.covers(partition, first)]
             if not covering:
                 continue
-            before = max(covering, key=lambda claim: (claim.crashes, claim.was_alone))
-            if all(claim.crashes for claim in covering):
+            before = max(covering, key=lambda entry: (entry.crashes, entry.was_alone))
+            if all(entry.crashes for entry in covering):
                 suspects.append(replace(before, first=first, last=end - 1))
             else:
-                suspects.append(Claim(partition, first, end - 1, before.crashes + 1, was_alone))
+                suspects.append(JournalEntry(partition, first, end - 1, before.crashes + 1, was_alone))
     return suspects
 
 
-def without(suspects: Iterable[Claim], cleared: Claim) -> list[Claim]:
+def without(suspects: Iterable[JournalEntry], cleared: JournalEntry) -> list[JournalEntry]:
     """Suspects without the records of ``cleared``, which are harmless or done."""
     left = []
     for suspect in suspects:

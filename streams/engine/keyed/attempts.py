@@ -144,7 +144,7 @@ class KeyedAttempts:
             raise
         except Exception as error:
             trace_id = entry.record.record.trace_id
-            _log.exception("record_broke_stage", stage=self._context.stage, trace_id=trace_id, error=str(error))
+            _log.exception("record_failed_unexpectedly", stage=self._context.stage, trace_id=trace_id, error=str(error))
             entry.result = await self._dead_letter(entry, error)
         return None
 

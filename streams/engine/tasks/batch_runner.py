@@ -101,7 +101,7 @@ class BatchRunner:
                 return
             await self._commit_dead_letter(Rejection.of(records[0], error), first_attempt_at)
             if not isinstance(error, PoisonRecordError):
-                _log.exception("record_broke_stage", stage=self._context.stage, trace_id=records[0].trace_id, error=str(error))
+                _log.exception("record_failed_unexpectedly", stage=self._context.stage, trace_id=records[0].trace_id, error=str(error))
         finally:
             spans.end()
         metrics = self._context.metrics
@@ -183,4 +183,4 @@ class BatchRunner:
             self._handler.on_dead_lettered(self._state, record)
         except Exception as error:
             self._state.discard()
-            _log.exception("dead_letter_not_noted", stage=self._context.stage, trace_id=record.trace_id, error=str(error))
+            _log.exception("dead_letter_not_recorded", stage=self._context.stage, trace_id=record.trace_id, error=str(error))

@@ -144,9 +144,9 @@ async def _forget_requests(kept: KeptOfUser, redis: GuardedRedis, settings: Sett
 
 RULES: Final[dict[Rule, frozenset[KeyFamily]]] = {
     _forget_tails: frozenset({KeyFamily.OPEN, KeyFamily.CLOSED}),
-    _forget_histories: frozenset({KeyFamily.NOTED}),
+    _forget_histories: frozenset({KeyFamily.SESSION_HISTORY}),
     _forget_prompts: frozenset({KeyFamily.SHOWN}),
-    _forget_lines: frozenset({KeyFamily.LAID}),
+    _forget_lines: frozenset({KeyFamily.RECENT_PATCHES}),
     _forget_values: frozenset({KeyFamily.VALUES}),
     _forget_entities: frozenset({KeyFamily.ENTITY}),
     _forget_vectors: frozenset({KeyFamily.VECTORS}),

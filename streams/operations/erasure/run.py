@@ -5,22 +5,20 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import timedelta
 from itertools import chain
-from typing import Final
 
 from control import ControlWriter, Draft, read_control
 from control.erasure import Erasure
-from control.erasure_changes import extend_erasure, finish_erasure
+from control.erasure_changes import finish_erasure
 from control.tenants import FixedControlView, TenantDirectory
 from control.unfinished_erasures import UnfinishedErasures
 from memory.errors import RecordError
 from memory.ids import entity_id
 from memory.records import ErasureCommand, Window
-from memory.topics import EXTRACTIONS, MERGES, MESSAGES, READS, RECALLS, WINDOWS, TopicSpec
+from memory.topics import EXTRACTIONS, MERGES, MESSAGES, RECALLS, WINDOWS
 from runtime.clocks import Clock, SystemClock
 from runtime.dead_letters import DeadLetterBox
 from runtime.errors import RedisUnavailableError
-from runtime.kafka import OutgoingRecord, TopicPartition
-from runtime.kafka.topics import are_compacted, delete_before
+from runtime.kafka import TopicPartition
 from runtime.logs import logger
 from runtime.redis import GuardedRedis
 from runtime.redis_server import rewrite_files
@@ -32,15 +30,14 @@ from streams.operations.erasure.dead_letters import note_what_entities_lack, pur
 from streams.operations.erasure.erased_user import ErasedUser
 from streams.operations.erasure.log import BATCH, UsersLog, ends_after
 from streams.operations.erasure.published import note_published
+from streams.operations.erasure.reach import ErasureReach, by_partition
 from streams.operations.erasure.redis_views import KeptOfUser, forget_in_notes_of_others, forget_views
+from streams.operations.erasure.removal import RecordRemoval, note_files
 from streams.operations.erasure.stage_barrier import ParkedRecords, StageBarrier
 from streams.operations.erasure.verification import Verification
 from streams.stages.catalog import STAGES
 
 _log = logger(__name__)
-
-_KEPT_BY_QDRANT: Final = "the files of the Qdrant server keep deleted points until its optimizer rewrites their segments"
-"""The embedded store rewrites its files daily, long before the time in the receipt."""
 
 
 class ErasureRun:
@@ -68,6 +65,7 @@ class ErasureRun:
         self._notice = notice
         self._clock: Clock = SystemClock()
         self._control = ControlWriter(settings=settings)
+        self._reach = ErasureReach(settings, self._control, log=log, by=by)
         self._verification: Verification
         self._traced: Mapping[TopicPartition, int] = {}
         """The end of the extractions that the users' traces contain, by partition."""
@@ -104,8 +102,8 @@ class ErasureRun:
         await self._forget_views(redis)
         await purge_letters(self._letters, self._tenant, self._users, of_others=self._of_others.results)
         self._exclude_failed()
-        await self._note_files(redis)
-        await self._remove_bytes(cut)
+        await note_files(self._settings, self._users, redis)
+        await self._remove_records(cut)
         await self._check_shared_results()
         await self._verification.check(self._users, store)
         self._exclude_failed()
@@ -128,15 +126,15 @@ class ErasureRun:
 
     async def _drop_open_windows(self) -> Mapping[TopicPartition, int]:
         """Has the sessions stage drop the open windows; returns the offset after the commands in each partition of ``messages``."""
-        ends = _by_partition(await self._log.ends(MESSAGES))
-        await self._extend_reach(MESSAGES, dict.fromkeys(self._users, ends))
+        ends = by_partition(await self._log.ends(MESSAGES))
+        await self._reach.extend(MESSAGES, dict.fromkeys(self._users, ends))
         sent = {
             each: await self._log.send(self._log.session_command(each, partition) for partition in self._log.partitions)
             for each in self._users
         }
         cut = ends_after(chain.from_iterable(sent.values()))
         await self._barrier.of(STAGES["sessions"], cut)
-        await self._extend_reach(MESSAGES, {user: _by_partition(ends_after(positions)) for user, positions in sent.items()}, settle=False)
+        await self._reach.extend(MESSAGES, {user: by_partition(ends_after(positions)) for user, positions in sent.items()}, settle=False)
         for user, positions in sent.items():
             user.erased_at = {each.partition: each.offset for each in positions}
         self._notice("sessions: open windows are dropped")
@@ -145,7 +143,7 @@ class ErasureRun:
     async def _skip_windows(self, generations: Sequence[str]) -> None:
         every = await self._log.ends(WINDOWS)
         ends = await self._log.home_ends(WINDOWS)
-        await self._extend_reach_at_home(WINDOWS, ends)
+        await self._reach.extend_at_home(self._users, WINDOWS, ends)
         shared = await self._note_shared_windows(every)
         async for user, record in self._log.records(WINDOWS, before=ends):
             user.windows.add(record.key or b"")
@@ -182,7 +180,7 @@ class ErasureRun:
         await self._barrier.of(STAGES["recalls"], ends_after(chain.from_iterable(sent.values())), may_be_missing=True)
         # The reach ends before the command: a replay has to carry it out again.
         before = {user: {each.partition: each.offset for each in positions} for user, positions in sent.items()}
-        await self._extend_reach(RECALLS, before, settle=False)
+        await self._reach.extend(RECALLS, before, settle=False)
 
     async def _retract(self, store: MemoryStore) -> None:
         """Reads the users' extractions, and has the later stages retract their results."""
@@ -195,7 +193,7 @@ class ErasureRun:
             each.begin_trace(known)
         await note_what_entities_lack(self._letters, self._tenant, self._users)
         self._exclude_failed()
-        await self._extend_reach_at_home(EXTRACTIONS, ends, settle=False)
+        await self._reach.extend_at_home(self._users, EXTRACTIONS, ends, settle=False)
         async for user, record in self._log.records(EXTRACTIONS, before=ends):
             user.extractions.add(record.key or b"")
             if record.value is not None:
@@ -205,7 +203,7 @@ class ErasureRun:
         windows = sum(len(each.trace.windows) for each in self._users)
         self._notice(f"events and entities: {windows} windows are retracted from {len(self._entities)} entities")
         merges = self._merges = await self._log.ends(MERGES)
-        await self._extend_reach(MERGES, dict.fromkeys(self._users, _by_partition(merges)))
+        await self._reach.extend(MERGES, dict.fromkeys(self._users, by_partition(merges)))
         await self._barrier.of(STAGES["merging"], merges)
         await self._wait_for("entities")
         # Answers of models in the meantime may have created the users' own entities again, and memories may be published that no state has.
@@ -244,15 +242,6 @@ class ErasureRun:
             await forget_views(each, redis=redis, settings=self._settings)
         await forget_in_notes_of_others(kept, redis=redis, settings=self._settings)
 
-    async def _note_files(self, redis: GuardedRedis) -> None:
-        """Has Redis rewrite its files, and adds to the receipts the data that files keep for an unknown time."""
-        kept_in_files = [*await rewrite_files(redis)]
-        if self._settings.store.kind == "server":
-            kept_in_files.append(_KEPT_BY_QDRANT)
-        for kept in kept_in_files:
-            for user in self._users:
-                user.leave(kept)
-
     @property
     def _entities(self) -> list[str]:
         """The ids of all entities that the users' messages have ever changed."""
@@ -265,34 +254,8 @@ class ErasureRun:
             await self._barrier.of(STAGES["events"], ends_after(await self._log.send(commands[start : start + BATCH])))
         await self._wait_for("entities")
 
-    async def _remove_bytes(self, cut: Mapping[TopicPartition, int]) -> None:
-        topic = self._settings.topic(EXTRACTIONS.name)
-        await self._log.send(OutgoingRecord(topic, key, None) for key in self._of_others.keys)
-        await self._remove_reads()
-        compacted = await are_compacted([self._settings.topic(each.name) for each in (WINDOWS, EXTRACTIONS)], self._settings.kafka)
-        for user in self._users:
-            for spec, written in ((WINDOWS, user.windows), (EXTRACTIONS, user.extractions)):
-                topic = self._settings.topic(spec.name)
-                await self._log.send(OutgoingRecord(topic, key, None, partition=user.home) for key in written.keys)
-                if written.unmarked or not compacted:
-                    user.kept_topics.add(spec.name)
-                    user.leave(f"{written.count} records in {topic}, which an older version wrote: see ADR 50")
-        if compacted and not any(each.windows.unmarked for each in self._users):
-            await delete_before(cut, self._settings.kafka)
-            self._notice("messages: the log is truncated up to the messages that are in windows")
-            return
-        for user in self._users:
-            user.kept_topics.add(MESSAGES.name)
-            user.leave(f"the user's messages in {self._settings.topic(MESSAGES.name)}: no other topic has all messages of the other users")
-
-    async def _remove_reads(self) -> None:
-        """Removes the recorded reads of the users' memories."""
-        async for user, record in self._log.records(READS):
-            if record.value is not None:
-                user.reads.add(record.key or b"")
-        topic = self._settings.topic(READS.name)
-        for user in self._users:
-            await self._log.send(OutgoingRecord(topic, key, None, partition=user.home) for key in user.reads.keys)
+    async def _remove_records(self, cut: Mapping[TopicPartition, int]) -> None:
+        await RecordRemoval(self._settings, self._users, log=self._log, notice=self._notice).remove(cut, of_others=self._of_others)
 
     async def _write_receipts(self) -> list[Erasure]:
         now = self._clock.now()
@@ -324,34 +287,7 @@ class ErasureRun:
             _log.warning("erased_names_not_forgotten", subjects=[*done], error=str(error))
             self._notice(f"Redis still has the users' names until a query service removes them: {error}")
 
-    async def _extend_reach_at_home(self, spec: TopicSpec, ends: Mapping[TopicPartition, int], *, settle: bool = True) -> None:
-        """Extends the reach in a topic that is keyed by user.
-
-        After a growth, a user's copied records count under partitions of earlier topics, at lower offsets than all later records have. The
-        user has no other records there.
-        """
-        is_grown = self._settings.kafka.control_prefix is not None
-        homes = {each: self._log.partitions if is_grown else (each.home,) for each in self._users}
-        reaches = {each: dict.fromkeys(homes[each], ends[self._log.home(spec, each)]) for each in self._users}
-        await self._extend_reach(spec, reaches, settle=settle)
-
-    async def _extend_reach(self, spec: TopicSpec, reaches: Mapping[ErasedUser, Mapping[int, int]], *, settle: bool = True) -> None:
-        """Extends the erasures' reach in a topic; returns when every process knows it, or has stopped working."""
-
-        def extend(draft: Draft) -> None:
-            for user, reach in reaches.items():
-                extend_erasure(draft, user.subject, {spec.name: reach})
-
-        await self._control.write(extend, action="erasure reach", by=self._by)
-        if settle:
-            await self._control.settle()
-
     async def _wait_for(self, stage_name: str) -> None:
         """Waits until a stage has handled all records that its source has now."""
         stage = STAGES[stage_name]
         await self._barrier.of(stage, await self._log.ends(stage.source))
-
-
-def _by_partition(offsets: Mapping[TopicPartition, int]) -> dict[int, int]:
-    """Offsets of one topic by the number of the partition."""
-    return {each.partition: offset for each, offset in offsets.items()}

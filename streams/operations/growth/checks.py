@@ -6,7 +6,7 @@ from runtime.kafka import KafkaOffsets
 from runtime.kafka.bulk import topic_partitions
 from runtime.kafka.parked_note import ParkedNote
 from runtime.settings import Settings
-from streams.operations.growth.errors import GrowthRefusedError
+from streams.errors import GrowthRefusedError
 from streams.operations.growth.group_offsets import generation_names, places_at
 from streams.operations.growth.journal import Growth
 from streams.operations.growth.layout import Layout, topic_in, topics_of

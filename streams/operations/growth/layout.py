@@ -11,7 +11,7 @@ from typing import Final
 
 from memory.topics import ALL, CONTRIBUTIONS, DEAD_LETTERS, EXTRACTIONS, MEMORIES, MERGES, MESSAGES, RECALLS, WINDOWS, TopicSpec
 from runtime.settings import KafkaSettings, Settings
-from streams.operations.growth.errors import GrowthRefusedError
+from streams.errors import GrowthRefusedError
 from streams.stages.catalog import STAGES
 
 GROWN: Final = tuple(spec for spec in ALL if spec.partitions is None)

@@ -26,8 +26,8 @@ from streams.engine.records import ConsumedRecord
 from streams.engine.state.partition_state import changelog_topic, pack, unpack
 from streams.engine.state.recovery import recover
 from streams.engine.state.rocksdb_store import RocksDBStore
+from streams.errors import GrowthFaultyError
 from streams.operations.growth.copies import Copies
-from streams.operations.growth.errors import GrowthFaultyError
 from streams.operations.growth.layout import GROWN, KEPT_IN_PLACE, READ_BY_STAGES, Layout, fed_by, feeding, topic_in
 from streams.operations.growth.rows import TABLES, grown_row, home_of, joined_clock
 from streams.stages.catalog import STAGES

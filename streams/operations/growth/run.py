@@ -24,9 +24,9 @@ from runtime.seals import Keyring
 from runtime.settings import Settings
 from stores.port import MemoryStore
 from streams.engine.faust.app import changelog_config
+from streams.errors import GrowthRefusedError
 from streams.operations.growth.checks import cut_logs, require_applied, require_free_names, require_unused, require_whole_generations
 from streams.operations.growth.copies import Copies
-from streams.operations.growth.errors import GrowthRefusedError
 from streams.operations.growth.group_offsets import (
     COMMAND,
     by_number,

@@ -47,7 +47,7 @@ async def prove(
     patience_s: float = _PATIENCE_S,
     notice: Callable[[str], None] = lambda line: None,
 ) -> list[UserProof]:
-    """Compares what is served of users with what the log gives.
+    """Compares users' served memories with those that the log gives.
 
     Args:
         settings: The settings of the stages.

@@ -1,6 +1,6 @@
 """A shadow of single users: their memories, made again from the log by the stages' own handlers, in this process only.
 
-Nothing is sent or stored, and no model is asked: the log has the outcomes of models. Memories that belong to no single user are left out,
+It sends and stores nothing, and calls no model: the log has the outcomes of models. Memories that belong to no single user are left out,
 because they are made from the records of many users.
 """
 

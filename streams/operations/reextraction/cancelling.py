@@ -39,7 +39,12 @@ from streams.stages.catalog import STAGES
 _PATIENCE_S: Final = 900.0
 _STAGES: Final = ("events", "entities", "merging", "entities", "index")
 """The stages in the order in which retractions pass through them; answers of models go back to the entities."""
-_GENERATION_AT: Final[dict[KeyFamily, int]] = {KeyFamily.SHOWN: -1, KeyFamily.NOTED: -1, KeyFamily.LAID: -2, KeyFamily.VALUES: 0}
+_GENERATION_AT: Final[dict[KeyFamily, int]] = {
+    KeyFamily.SHOWN: -1,
+    KeyFamily.SESSION_HISTORY: -1,
+    KeyFamily.RECENT_PATCHES: -2,
+    KeyFamily.VALUES: 0,
+}
 """Place of the generation among the parts of a key, by family. The tenant is the first part, of :data:`KeyFamily.VALUES` the third."""
 
 

@@ -1,7 +1,7 @@
 """The extraction stage: one call per window, whatever the extractor."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -172,7 +172,7 @@ class ExtractionHandler:
         return keeps_nothing(window, limits_at(tenant.retention, self._clock.now()), schema.type_names)
 
     async def _extracted(self, window: Window, record: ConsumedRecord) -> list[OutgoingRecord]:
-        """Extracts a window. Each wait may be long, and the user may be erased meanwhile: nothing is asked or written to Redis then."""
+        """Extracts a window. Once its user is erased, which a long call may outlast, it calls no model and writes nothing to Redis."""
 
         def may_note() -> bool:
             return not self._is_erased(window, record)
@@ -188,40 +188,10 @@ class ExtractionHandler:
             return []
         views = {user: part_of_window(window, user) if window.users else window for user in users_to_show(window, _MAX_USERS)}
         places = {user: WindowPlace(window.tenant, user, generation, record.partition, record.offset) for user in window.users or views}
-        earlier = await self._notes.earlier_windows(views.values(), generation)
-        entities: dict[str, Memory] = {}
-        if self._entity_context is not None and window.messages:
-            for user, view in views.items():
-                edited = self._extractor.edited_entities(view, schema)
-                for entity in await self._entity_context.entities_for(view, schema, places[user], edited=edited, may_note=may_note):
-                    entities.setdefault(entity.id, entity)
-        context = ExtractionContext(
-            session_summary=earlier.summary,
-            session_events=earlier.events,
-            entities=tuple(entities.values()),
-            recalled_hashes=await self._notes.recalled_hashes(window, datetime.fromtimestamp(record.timestamp, UTC)),
-            generation=generation,
-            attempt=_first_attempt(record, self._attempts),
-        )
+        context = await self._context(record, window, schema, generation, views, places, may_note=may_note)
         if not may_note():
             return []
-        try:
-            extraction = await self._extract(window, schema, context) if window.messages else self._nothing_of(window, generation)
-        except BudgetExceededError as error:
-            raise TransientError(str(error), dependency="budget", retry_after=error.retry_after, counts_as_attempt=False) from error
-        except UnusableAnswerError as error:
-            raise PoisonRecordError("bad_answer", str(error), raw_answer=error.raw) from error
-        except TransientModelError as error:
-            raise transient(error) from error
-        except InputRefusedError as error:
-            raise PoisonRecordError("input_refused", str(error)) from error
-        except ModelError as error:
-            # A wrong key or model name is not the window's fault. While every call is refused, the breaker makes all windows wait.
-            raise TransientError(
-                str(error),
-                dependency=error.dependency,
-                concerns_record=not (isinstance(error, ModelConfigurationError) and error.refuses_credentials),
-            ) from error
+        extraction = await self._extract(window, schema, context) if window.messages else self._nothing_of(window, generation)
         if not may_note():
             return []
         extraction = await self._notes.without_routines(extraction, window)
@@ -238,10 +208,7 @@ class ExtractionHandler:
                 "revision": window.revision,
             }
         )
-        for each in extraction.dropped:
-            self._records.labels("extraction", f"dropped_{each.what}_{each.reason}").inc(each.count)
-        if not extraction.events and not extraction.patches:
-            self._records.labels("extraction", "nothing_found").inc()
+        self._count(extraction)
         outputs = []
         for part in parts_of(extraction, window, schema) if window.users else [extraction]:
             place, settled = places[part.user], part
@@ -250,13 +217,50 @@ class ExtractionHandler:
             if not may_note():
                 return []
             await self._notes.remember(window, part, settled, schema, context, place)
-            if self._handover is not None:
-                texts = [
-                    text for event in settled.events for text in (indexed_text(event), further_indexed_text(event)) if text is not None
-                ]
-                await self._handover.offer((settled.tenant, settled.user), texts)
+            await self._offer_vectors(settled)
             outputs.append(OutgoingRecord(self._extractions_topic, distinct_key(settled.tenant, settled.user), settled.to_json()))
         return outputs
+
+    async def _context(
+        self,
+        record: ConsumedRecord,
+        window: Window,
+        schema: MemorySchema,
+        generation: str,
+        views: Mapping[str, Window],
+        places: Mapping[str, WindowPlace],
+        *,
+        may_note: Callable[[], bool],
+    ) -> ExtractionContext:
+        """The earlier results and the entities that the extractor sees."""
+        earlier = await self._notes.earlier_windows(views.values(), generation)
+        entities: dict[str, Memory] = {}
+        if self._entity_context is not None and window.messages:
+            for user, view in views.items():
+                edited = self._extractor.edited_entities(view, schema)
+                for entity in await self._entity_context.entities_for(view, schema, places[user], edited=edited, may_note=may_note):
+                    entities.setdefault(entity.id, entity)
+        return ExtractionContext(
+            session_summary=earlier.summary,
+            session_events=earlier.events,
+            entities=tuple(entities.values()),
+            recalled_hashes=await self._notes.recalled_hashes(window, datetime.fromtimestamp(record.timestamp, UTC)),
+            generation=generation,
+            attempt=_first_attempt(record, self._attempts),
+        )
+
+    def _count(self, extraction: Extraction) -> None:
+        for each in extraction.dropped:
+            self._records.labels("extraction", f"dropped_{each.what}_{each.reason}").inc(each.count)
+        if not extraction.events and not extraction.patches:
+            self._records.labels("extraction", "nothing_found").inc()
+
+    async def _offer_vectors(self, extraction: Extraction) -> None:
+        """Has the texts of the events embedded now, so that the index stage finds their vectors."""
+        if self._handover is None:
+            return
+        texts = [text for event in extraction.events for text in (indexed_text(event), further_indexed_text(event)) if text is not None]
+        await self._handover.offer((extraction.tenant, extraction.user), texts)
 
     def _nothing_of(self, window: Window, generation: str) -> Extraction:
         """The extraction of a window whose messages were all deleted."""
@@ -275,6 +279,31 @@ class ExtractionHandler:
         )
 
     async def _extract(self, window: Window, schema: MemorySchema, context: ExtractionContext) -> Extraction:
+        """Calls the extractor.
+
+        Raises:
+            TransientError: If the window is extracted later.
+            PoisonRecordError: If the model refuses the window, or gives no usable answer to it.
+        """
+        try:
+            return await self._extract_with_retries(window, schema, context)
+        except BudgetExceededError as error:
+            raise TransientError(str(error), dependency="budget", retry_after=error.retry_after, counts_as_attempt=False) from error
+        except UnusableAnswerError as error:
+            raise PoisonRecordError("bad_answer", str(error), raw_answer=error.raw) from error
+        except TransientModelError as error:
+            raise transient(error) from error
+        except InputRefusedError as error:
+            raise PoisonRecordError("input_refused", str(error)) from error
+        except ModelError as error:
+            # A wrong key or model name is not the window's fault. While every call is refused, the breaker makes all windows wait.
+            raise TransientError(
+                str(error),
+                dependency=error.dependency,
+                concerns_record=not (isinstance(error, ModelConfigurationError) and error.refuses_credentials),
+            ) from error
+
+    async def _extract_with_retries(self, window: Window, schema: MemorySchema, context: ExtractionContext) -> Extraction:
         """Retries after an unusable answer. Redeliveries number the attempts in the same way, for the answer cache."""
         last = context.attempt + self._attempts - 1
         while True:

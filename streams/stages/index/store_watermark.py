@@ -150,7 +150,7 @@ class StoreWatermarkGuard:
         await self._writer.stop()
 
     async def _problem(self, next_offset: int | None) -> str | None:
-        mark = await self._index.read_mark(self._source.partition)
+        mark = await self._index.read_checkpoint(self._source.partition)
         start = max(next_offset or 0, 0 if mark is None else mark.offset + 1)
         place = StorePlace(
             partition=self._source.partition,

@@ -53,7 +53,7 @@ async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack,
     writer = TailWriter(tail=SessionTail(redis=redis, ttl_s=settings.redis.tail_ttl_s), metrics=metrics)
     outcomes = OutcomeWriter(sink=MessageOutcomes(redis=redis))
     if settings.signing.secret is None:
-        _log.warning("messages_are_not_checked", problem="messages of any producer are accepted", remedy="set VARVE_SIGNING__SECRET")
+        _log.warning("signatures_not_checked", problem="messages of any producer are accepted", remedy="set VARVE_SIGNING__SECRET")
     return ordered_driver_factory(
         settings,
         SessionCodec(),

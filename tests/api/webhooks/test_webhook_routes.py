@@ -80,7 +80,7 @@ async def test_dead_letters_are_listed_and_redriven(operating: Operating) -> Non
 
     await until_true(are_dead)
     letters = await operating.done("GET", f"/webhooks/{made['id']}/dead-letters", tenant="acme")
-    assert {each["problem"] for each in letters["letters"]} == {"no connection"}
+    assert {each["problem"] for each in letters["dead_letters"]} == {"no connection"}
     assert "bo says" not in str(letters)
     assert await operating.done("POST", f"/webhooks/{made['id']}/redrive", {"tenant": "acme"}) == {"redriven": 2}
     await until_true(are_dead)

@@ -9,7 +9,7 @@ TOPIC = "varve.extractions"
 
 
 def retracted(*log: Extraction, drops: int) -> list[int]:
-    """The windows that a drop behind these extractions takes back."""
+    """The windows that a drop after these extractions retracts."""
     gathered = Retractions(TOPIC, drops=drops)
     for each in log:
         gathered.add(each, key=b"k#1", partition=3)

@@ -1,4 +1,4 @@
-"""Whose windows a second set of workers extracts: never a live generation's, unless that is asked for by name."""
+"""The tenants whose windows a second set of workers extracts: never those of a live generation, unless a command names it."""
 
 import pytest
 
@@ -11,7 +11,7 @@ from tests.control_log import apply_change
 
 @pytest.fixture
 def known() -> Draft:
-    """Two tenants that have gone on to v2, one that has it beside the first, and one without it."""
+    """Two tenants that are live on v2, one that has it in addition to the first, and one without it."""
     state = ControlState()
 
     def change(draft: Draft) -> None:

@@ -21,7 +21,7 @@ def utterances_of(*numbers: int, late: bool = True) -> list[Utterance]:
 
 
 def probability(utterances: list[Utterance]) -> float:
-    """Of a boundary in the middle of four utterances."""
+    """The probability of a boundary in the middle of four utterances."""
     return float(GAP_MODEL.probabilities(gap_features(utterances))[1])
 
 

@@ -1,4 +1,4 @@
-"""What a prompt shows of an entity is the text that patches edit, line for line, and no text passes for another field or entity."""
+"""A prompt shows an entity as the text that patches edit, line for line, and no text can imitate another field or entity."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""The extractor as the stages build it, over a simulated endpoint behind a real HTTP server."""
+"""The extractor as the stages build it, with a simulated endpoint: a real HTTP server."""
 
 import json
 from collections.abc import AsyncIterator

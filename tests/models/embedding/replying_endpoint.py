@@ -1,4 +1,4 @@
-"""An embeddings endpoint that replies as it is told: a real HTTP server on this machine."""
+"""An embeddings endpoint with the replies of a test: a real HTTP server on this machine."""
 
 import inspect
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -10,7 +10,7 @@ from aiohttp import web
 from tests.http_server import serving_posts
 
 Reply = Callable[[dict[str, Any]], web.Response | Awaitable[web.Response]]
-"""What a request's body is answered with, at once or in its time."""
+"""The reply to a request's body, immediate or awaited."""
 
 
 def vector(text: str) -> list[float]:

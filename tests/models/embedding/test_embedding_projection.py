@@ -1,6 +1,6 @@
 import numpy as np
 
-from models.embedding.port import unit_rows
+from memory.vectors import unit_rows
 from models.embedding.weights import DIMENSION, LATE_DIMENSION, PROJECTION_FILE, project_tokens
 
 

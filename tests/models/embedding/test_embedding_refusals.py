@@ -1,4 +1,4 @@
-"""What an endpoint refuses: one text, a form of asking, or everything for now."""
+"""The refusals of an endpoint: of one text, of a form of request, or of everything for now."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager

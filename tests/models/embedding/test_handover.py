@@ -8,10 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
+from memory.vectors import unit_rows
 from models.embedding import handover as module
 from models.embedding.embedder import BatchedEmbedder
 from models.embedding.handover import VectorHandover, forget_vectors
-from models.embedding.port import Embedding, Vector, unit_rows
+from models.embedding.port import Embedding, Vector
 from runtime.redis import GuardedRedis, open_redis
 from runtime.settings import RedisSettings
 from tests.extraction.embedders import CountingEmbedder

@@ -1,4 +1,4 @@
-"""LLMs built as the stages build them, against simulated endpoints behind real HTTP servers."""
+"""LLMs built as the stages build them, with simulated endpoints: real HTTP servers."""
 
 import asyncio
 import socket
@@ -29,7 +29,7 @@ BuildRequest = Callable[..., LLMRequest]
 
 
 class UsageList:
-    """Keeps what it is told; fails when told to."""
+    """Keeps the recorded usage; fails when a test says so."""
 
     def __init__(self) -> None:
         self.records: list[Usage] = []

@@ -1,4 +1,4 @@
-"""A chat endpoint that keeps to no form: a real HTTP server on this machine that sends the bytes it is told to."""
+"""A chat endpoint that follows no format: a real HTTP server on this machine that sends the bytes of a test."""
 
 import json
 from collections.abc import AsyncIterator, Callable
@@ -27,7 +27,7 @@ def stream_of(*chunks: Any) -> bytes:
 
 
 Reply = Callable[[dict[str, Any]], web.Response]
-"""What a request's body is answered with."""
+"""The reply to a request's body."""
 
 
 def refusal(status: int, body: Any, **headers: str) -> web.Response:
@@ -44,7 +44,7 @@ def streamed(body: bytes) -> web.Response:
 
 @asynccontextmanager
 async def replying_endpoint(reply: Reply) -> AsyncIterator[tuple[str, list[dict[str, Any]]]]:
-    """The address of a running endpoint that replies as it is told, and the bodies of the requests that reached it."""
+    """The address of a running endpoint with a test's reply, and the bodies of the requests that reached it."""
     requests: list[dict[str, Any]] = []
 
     async def answer(request: web.Request) -> web.Response:

@@ -1,4 +1,4 @@
-"""What is paid for once, what a tenant may spend, and what is written down: the answer cache, budgets and accounts."""
+"""Answer cache, budgets and accounts: each call is paid for once, within the tenant's budget, and recorded."""
 
 import asyncio
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What a process carries that asks no model."""
+"""The imports of a process that calls no model."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""What is learnt from an endpoint's refusals."""
+"""The capabilities that are learned from an endpoint's refusals."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""One endpoint, behind a real HTTP server: what is asked, what comes back, and what each failure means."""
+"""One endpoint, a real HTTP server: its requests, its responses, and the meaning of each failure."""
 
 import asyncio
 from collections import Counter

@@ -104,7 +104,7 @@ class Acquire:
 
 @dataclass(frozen=True)
 class Release:
-    """Of one of the held leases; ``used`` settles it."""
+    """The release of one of the held leases; ``used`` settles it."""
 
     index: int
     used: int | None

@@ -1,4 +1,4 @@
-"""What endpoints say when they refuse a request, and what is learnt of it: how to ask, and no more than was proved."""
+"""Refusals of endpoints, and the form of request that is learned from them: only as much as they prove."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""What all workers share: a real Redis, several LLMs as workers, and Redis going away and coming back."""
+"""State that all workers share: a real Redis, several LLMs as workers, and a Redis that fails and recovers."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""A reasoning model's thoughts beside its answer: never taken for it, but where a server has them mixed up, and always paid for."""
+"""A reasoning model's thoughts: never taken for its answer, unless a server mixes them up, and always paid for."""
 
 import json
 from dataclasses import replace

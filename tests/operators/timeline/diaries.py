@@ -16,7 +16,7 @@ ANN = "ann"
 
 
 def diary_schema(*, with_notes: bool = False, **parameters: Any) -> MemorySchema:
-    """A schema with one timeline for each user, and maybe notes beside, which do not age."""
+    """A schema with one timeline for each user, and optionally notes, which do not age."""
     notes = {
         "EntityType": "notes",
         "Keys": ["user"],
@@ -60,7 +60,7 @@ LIFE = SCHEMA.entity_types[0]
 
 
 def day(number: float) -> datetime:
-    """So many days behind the start."""
+    """So many days after the start."""
     return START + timedelta(days=number)
 
 
@@ -101,7 +101,7 @@ def tick(to: datetime) -> Contribution:
 
 
 def applied(state: EntityState | None, *contributions: Contribution) -> EntityState:
-    """The state behind contributions, having gone through its bytes each time."""
+    """The state after contributions. It is encoded and decoded after each."""
     for each in contributions:
         state = from_bytes(to_bytes(apply_contribution(state, each, LIFE).state))
     assert state is not None

@@ -1,4 +1,4 @@
-"""TIME_COMPRESS forgets a text that tells other events than its period has, and names it."""
+"""TIME_COMPRESS deletes a text about events that its period no longer has, and names it."""
 
 from memory.records import Merged
 from memory.schema.model import EntityType
@@ -15,7 +15,7 @@ WEEK, NEXT = "2026-W02", "2026-W03"
 
 
 def written(state: EntityState) -> EntityState:
-    """The entity once all that it asks is answered: each text tells the events by their names."""
+    """The entity after answers to all its questions: each text contains the names of its events."""
     driver = driver_of(LIFE.by_name["story"], LIFE)
     assert driver is not None
     assert isinstance(driver.operator, TimeCompress)
@@ -29,7 +29,7 @@ def written(state: EntityState) -> EntityState:
 
 
 def kept(state: EntityState, entity_type: EntityType) -> list[tuple[str, str]]:
-    """What the log keeps of an entity: property and part of each outcome."""
+    """The logged outcomes of an entity: property and part of each."""
     return [(each.property, each.part) for each in outcomes_of(state, entity_type)]
 
 

@@ -1,4 +1,4 @@
-"""A timeline that is full refuses nothing: its oldest events leave, their summaries tell them, and each is taken back exactly."""
+"""A full timeline refuses nothing: its oldest events move to their summaries, and each can be retracted exactly."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -27,13 +27,13 @@ def little_room() -> Iterator[None]:
 
 
 def counts(state: EntityState) -> dict[str, int]:
-    """How many events each summary tells of."""
+    """The number of events in each summary."""
     found = published_memories(state, LIFE, "acme", ANN).values()
     return {str(each.properties["period"]): int(str(each.properties["event_count"])) for each in found}
 
 
 def recent(state: EntityState) -> set[str]:
-    """The whole events that no summary tells yet."""
+    """The whole events that are in no summary yet."""
     _, inner = state.properties.get("story", [0, {"whole": {}, "through": 0}])
     return {name for name, (time, *_) in inner["whole"].items() if time >= inner["through"]}
 

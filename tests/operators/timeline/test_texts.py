@@ -1,4 +1,4 @@
-"""What was written of a period stands for its events alone, and nothing is asked that a rebuild is yet to bring."""
+"""A period's text counts only for its events, and the entity does not ask for a text that a rebuild will bring."""
 
 import pytest
 
@@ -23,18 +23,18 @@ def operator() -> TimeCompress:
 
 
 def asked(state: EntityState) -> SettledEntity:
-    """What the entity asks."""
+    """The entity's questions."""
     return plan_questions(state, LIFE, has_llm=True)
 
 
 def outcome(question: Question, text: str) -> Merged:
-    """What an answer comes to, as the log carries it."""
+    """The outcome of an answer, as the log has it."""
     answered = operator().outcome(question, f'{{"text": "{text}"}}', model="m")
     return Merged(property="story", part=answered.part, outcome=answered.content)
 
 
 def content(state: EntityState) -> tuple[str, object]:
-    """What the only summary says, and whether it waits."""
+    """The content of the only summary, and whether it is pending."""
     (found,) = published_memories(state, LIFE, "acme", ANN).values()
     return found.content.partition("): ")[2], found.written is not None
 

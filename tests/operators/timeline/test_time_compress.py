@@ -168,7 +168,7 @@ def test_what_is_taken_back_makes_room_for_another() -> None:
 
 @st.composite
 def years(draw: st.DrawFn) -> list[Contribution]:
-    """A year of events, some told late, some taken back."""
+    """A year of events, some reported late, some retracted."""
     days = sorted(draw(st.lists(st.integers(0, 364), min_size=1, max_size=25)))
     lag = draw(st.lists(st.sampled_from([0, 0, 0, 3, 20, 90]), min_size=len(days), max_size=len(days)))
     changes = [
@@ -184,7 +184,7 @@ def years(draw: st.DrawFn) -> list[Contribution]:
 @settings(max_examples=60)
 @given(steps=years(), data=st.data())
 def test_a_replayed_year_gives_the_same_timelines(steps: list[Contribution], data: Any) -> None:
-    """Live, timers fire between the events, and late; in a replay all come behind the events."""
+    """In live processing, timers fire between the events, and late; in a replay all fire after the events."""
     live: EntityState | None = None
     for step in steps:
         live = applied(live, step)

@@ -26,7 +26,7 @@ class FeedRecord:
 
 
 class Feed:
-    """The feed, whoever writes to it and reads it; both partitions count from 0."""
+    """The feed with its writers and readers; both partitions count from 0."""
 
     def __init__(self) -> None:
         self.records: list[FeedRecord] = []

@@ -1,4 +1,4 @@
-"""What a record says, whatever it is: fields at any depth, in JSON that may be broken."""
+"""The words of any record: fields at any depth, in JSON that may be broken."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""A keyed driver, its handler and its logs; the broker's part is scripted, to fail on cue."""
+"""A keyed driver, its handler and its logs; the broker's part is scripted, to fail when a test says so."""
 
 import asyncio
 from collections import defaultdict
@@ -7,14 +7,14 @@ from contextlib import asynccontextmanager
 
 from runtime.kafka import OutgoingRecord
 from runtime.resilience import CircuitBreaker
-from streams.engine.failures.suspects import Claim
+from streams.engine.failures.suspects import JournalEntry
 from streams.engine.keyed.attempts import HealthCheck
 from streams.engine.keyed.keyed_driver import KeyedDriver
 from streams.engine.keyed.scheduler import Scheduler
 from streams.engine.records import ConsumedRecord
 from streams.engine.tasks.driver import InFlightRecord, OrderingKey, key_of
 from tests.streams.engine.doubles import LETTERS, ScriptedLog, faust_record
-from tests.streams.harness import PausedPartitions, claims_after, stage_context, until
+from tests.streams.harness import PausedPartitions, journal_after, stage_context, until
 
 TOPIC = "windows"
 SLOTS = 4
@@ -25,9 +25,14 @@ class DriverHarness:
     """A keyed driver with a handler that does what the test says."""
 
     def __init__(
-        self, *, reset_s: float = 0.002, left: Iterable[Claim] = (), ordering_key: OrderingKey = key_of, serves: HealthCheck | None = None
+        self,
+        *,
+        reset_s: float = 0.002,
+        left: Iterable[JournalEntry] = (),
+        ordering_key: OrderingKey = key_of,
+        serves: HealthCheck | None = None,
     ) -> None:
-        journal, self.claims = claims_after(left)
+        journal, self.entries = journal_after(left)
         self.logs: defaultdict[int, ScriptedLog] = defaultdict(ScriptedLog)
         self.handled: list[int] = []
         self.answers: dict[int, Callable[[], list[OutgoingRecord]]] = {}
@@ -95,7 +100,7 @@ class DriverHarness:
 
 @asynccontextmanager
 async def driver_harness(
-    *, reset_s: float = 0.002, left: Iterable[Claim] = (), ordering_key: OrderingKey = key_of
+    *, reset_s: float = 0.002, left: Iterable[JournalEntry] = (), ordering_key: OrderingKey = key_of
 ) -> AsyncIterator[DriverHarness]:
     harness = DriverHarness(reset_s=reset_s, left=left, ordering_key=ordering_key)
     await harness.assign(0)

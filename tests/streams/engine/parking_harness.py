@@ -1,4 +1,4 @@
-"""Workers of one partition whose handler refuses tenants without a budget, on a log that fails on cue."""
+"""Workers of one partition whose handler refuses tenants without a budget, on a log that fails when a test says so."""
 
 import asyncio
 from collections import defaultdict
@@ -8,14 +8,14 @@ from contextlib import asynccontextmanager
 from runtime.kafka import OutgoingRecord
 from runtime.kafka.parked_note import ParkedNote
 from streams.engine.failures.deferred_rows import counts
-from streams.engine.failures.suspects import Claim
+from streams.engine.failures.suspects import JournalEntry
 from streams.engine.keyed.keyed_driver import KeyedDriver
 from streams.engine.keyed.scheduler import Scheduler
 from streams.engine.records import ConsumedRecord
 from streams.engine.tasks.driver import InFlightRecord
 from streams.errors import PoisonRecordError, TransientError
 from tests.streams.engine.doubles import LETTERS, ScriptedLog, faust_record
-from tests.streams.harness import InMemoryRows, claims_after, stage_context, until
+from tests.streams.harness import InMemoryRows, journal_after, stage_context, until
 
 TOPIC = "windows"
 
@@ -123,10 +123,10 @@ class ParkingHarness:
         await self.driver.assign({0}, self.generation)
         await self.deliver(range(self.log.next_offset or 0, len(self.records)))
 
-    async def restart(self, left: Iterable[Claim] = ()) -> None:
-        """The worker dies, and leaves these claims; another one starts."""
+    async def restart(self, left: Iterable[JournalEntry] = ()) -> None:
+        """The worker dies, and leaves these entries; another one starts."""
         await self.driver.stop()
-        self.context.task.journal, self.claims = claims_after(left)
+        self.context.task.journal, self.entries = journal_after(left)
         self.driver = self.new_driver()
         await self.assign()
 

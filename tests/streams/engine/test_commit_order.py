@@ -9,8 +9,8 @@ from streams.engine.failures.dependency_health import DependencyHealth
 from streams.engine.tasks.batch import Batch
 from streams.errors import TransientError
 from tests.streams.engine.keyed_harness import driver_harness
+from tests.streams.engine.ordered_harness import CountingHandler, ordered_harness
 from tests.streams.engine.parking_harness import parking_harness
-from tests.streams.engine.processor_harness import CountingHandler, processor_harness
 from tests.streams.harness import until
 
 
@@ -28,7 +28,7 @@ def attempts(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 async def test_tables_are_written_after_the_transaction() -> None:
-    async with processor_harness() as harness:
+    async with ordered_harness() as harness:
         harness.put(harness.record(0))
         harness.processor.start()
         await harness.finished()
@@ -44,7 +44,7 @@ async def test_erasing_batches_mark_the_table_twice(monkeypatch: pytest.MonkeyPa
         await handle(handler, batch)
 
     monkeypatch.setattr(CountingHandler, "handle", erasing)
-    async with processor_harness() as harness:
+    async with ordered_harness() as harness:
         harness.put(harness.record(0))
         harness.processor.start()
         await harness.finished()
@@ -95,7 +95,7 @@ async def test_failed_commits_are_repaired_while_draining(kind: str) -> None:
 
 
 async def test_waits_start_again_after_a_commit(attempts: list[int]) -> None:
-    async with processor_harness() as harness:
+    async with ordered_harness() as harness:
         harness.processor.start()
         for offset in range(2):
             harness.log.aborted_commits = 2

@@ -1,4 +1,4 @@
-"""A dead letter bears its metadata and gives the record back as it came in."""
+"""A dead letter has its metadata, and returns the record unchanged."""
 
 import random
 from datetime import UTC, datetime, timedelta

@@ -6,7 +6,7 @@ import pytest
 
 from runtime.kafka.parked_note import ParkedNote
 from streams.engine.failures.deferred_records import DeferredRecords
-from streams.engine.failures.suspects import Claim
+from streams.engine.failures.suspects import JournalEntry
 from streams.engine.records import ConsumedRecord
 from tests.streams.engine.parking_harness import TOPIC, ParkingHarness, parking_harness
 from tests.streams.harness import until
@@ -229,20 +229,20 @@ async def test_parked_record_stays_suspected() -> None:
         harness.without_budget.add(POOR)
         await harness.send(f"{POOR}/0", f"{POOR}/1")
         await harness.acknowledged()
-        died_twice, died_alone = Claim(0, 1, 1, 2), Claim(0, 1, 1)
+        died_twice, died_alone = JournalEntry(0, 1, 1, 2), JournalEntry(0, 1, 1)
         await harness.restart(left=[died_twice, died_alone])
         await harness.all_done()
         assert harness.done == [0]
         assert [dict(letter.headers)["varve-dlq-reason"] for letter in harness.log.letters] == [b"crashed_worker"]
-        assert harness.claims.slots == {}
+        assert harness.entries.slots == {}
 
 
 async def test_what_is_done_is_suspected_no_more() -> None:
     async with parking_harness() as harness:
         await harness.send(f"{RICH}/0", f"{RICH}/1")
         await harness.acknowledged()
-        await harness.restart(left=[Claim(0, 0, 1)])
-        await until(lambda: harness.claims.slots == {})
+        await harness.restart(left=[JournalEntry(0, 0, 1)])
+        await until(lambda: harness.entries.slots == {})
 
 
 async def test_record_too_large_to_park_is_dead_lettered_alone() -> None:

@@ -50,7 +50,7 @@ async def _order_holds(steps: list[tuple[str, int]], max_in_flight: int) -> None
                     repeats = True
                     await harness.restart()
                 case "lose":
-                    # What is committed behind a slow head is known by the offset alone, which has not moved.
+                    # Only the offset shows what is committed after a slow head, and it has not moved.
                     repeats = True
                     harness.log.lost_answers += 1
                 case "abort":

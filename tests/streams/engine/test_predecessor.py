@@ -46,7 +46,7 @@ def test_a_note_that_cannot_be_written_is_tried_again(tmp_path: Path) -> None:
     note = MemberNote(folder)
     with capture_logs() as logs:
         note.write("faust-8f2a")
-    assert [each["event"] for each in logs] == ["member_not_noted"]
+    assert [each["event"] for each in logs] == ["member_not_recorded"]
     folder.mkdir()
     note.write("faust-8f2a")
     assert (folder / "membership").read_text() == "faust-8f2a"

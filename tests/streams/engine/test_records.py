@@ -1,4 +1,4 @@
-"""What a record hands on to all that comes of it."""
+"""The headers that a record passes to its outputs."""
 
 import pytest
 

@@ -107,7 +107,7 @@ async def test_aborted_rows_never_reach_the_table(
 async def test_what_lies_behind_an_open_transaction_is_recovered(
     settings: KafkaSettings, changelog: TopicPartition, table: RocksDBStore, offsets: KafkaOffsets
 ) -> None:
-    """Another writer's open transaction holds the last stable offset back: the end is the high watermark all the same."""
+    """Another writer's open transaction holds the last stable offset back: the end is nevertheless the high watermark."""
     other = AIOKafkaProducer(**client_options(settings), transactional_id=f"{changelog.topic}-other", transaction_timeout_ms=5_000)
     async with other:
         await other.begin_transaction()

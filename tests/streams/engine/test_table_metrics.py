@@ -1,4 +1,4 @@
-"""What a table shows of itself, and of its restore."""
+"""The metrics of a table, and of its restore."""
 
 from pathlib import Path
 

@@ -7,7 +7,7 @@ from streams.engine.records import ConsumedRecord
 from streams.engine.state.partition_state import PartitionState
 from streams.engine.tasks.batch import Batch
 from streams.errors import PoisonRecordError, TransientError
-from tests.streams.engine.processor_harness import Counts, processor_harness
+from tests.streams.engine.ordered_harness import Counts, ordered_harness
 from tests.streams.harness import APPENDED_AT, InMemoryRows, delivered
 
 UNKNOWN = TransientError("not known yet", dependency="control", counts_as_attempt=False)
@@ -48,7 +48,7 @@ async def test_a_failure_that_counts_ends_the_batch() -> None:
 
 
 async def test_nothing_of_a_waiting_batch_counts() -> None:
-    async with processor_harness() as harness:
+    async with ordered_harness() as harness:
         harness.behaviour.waits = {1: 3}
         harness.put(harness.record(0), harness.record(1), harness.record(2, b"poison"))
         harness.processor.start()
@@ -68,7 +68,7 @@ async def test_waiting_lengthens_no_back_off(monkeypatch: pytest.MonkeyPatch) ->
         return 0.0
 
     monkeypatch.setattr(DependencyHealth, "retry_interval_s", interval_s)
-    async with processor_harness() as harness:
+    async with ordered_harness() as harness:
         harness.behaviour.waits = {0: 5}
         harness.behaviour.transient_failures = 2
         harness.put(harness.record(0))

@@ -1,4 +1,4 @@
-"""What a worker asks of its topics before it joins its group."""
+"""The checks of its topics that a worker makes before it joins its group."""
 
 import asyncio
 from pathlib import Path

@@ -43,7 +43,7 @@ function Letters() {
   const set = (name: string, value: string | undefined) => void navigate({ search: (before) => ({ ...before, [name]: value || undefined }) });
   const choices = (pick: (each: Letter) => string, any: string) => [
     { value: "", label: any },
-    ...[...new Set(all.data?.letters.map(pick))].sort().map((value) => ({ value, label: value })),
+    ...[...new Set(all.data?.dead_letters.map(pick))].sort().map((value) => ({ value, label: value })),
   ];
   return (
     <>
@@ -52,11 +52,11 @@ function Letters() {
         <SelectField label="Stage" className="sm:w-44" options={choices((each) => each.stage, "Any stage")} value={stage ?? ""} onChange={(event) => set("stage", event.target.value)} />
         <SelectField label="Reason" className="col-span-2 sm:w-56" options={choices((each) => each.reason, "Any reason")} value={reason ?? ""} onChange={(event) => set("reason", event.target.value)} />
       </div>
-      <QueryState query={query} isEmpty={(data) => data.letters.length === 0} empty={<NoLetters state={state} />}>
+      <QueryState query={query} isEmpty={(data) => data.dead_letters.length === 0} empty={<NoLetters state={state} />}>
         {(data) => (
           <Chosen
-            key={data.letters.map((each) => each.place).join()}
-            letters={data.letters}
+            key={data.dead_letters.map((each) => each.place).join()}
+            letters={data.dead_letters}
             total={data.total}
             mayChange={state === "open" && (principal.kind === "tenant" || hasRole(principal, "operator"))}
             selected={letter}
@@ -81,7 +81,7 @@ function Chosen({ letters, total, mayChange, selected, onOpen }: ChosenProps) {
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   return (
     <Panel
-      title="Letters"
+      title="Dead letters"
       note={total > letters.length ? `the oldest ${letters.length} of ${total}` : `${total}, oldest first`}
       actions={mayChange && <LetterActions places={chosen.size > 0 ? [...chosen] : letters.map((each) => each.place)} isChoice={chosen.size > 0} />}
       flush

@@ -13,7 +13,7 @@ from memory.ids import entity_id
 from memory.keys import distinct_key, encode_key, marked_key, partition_of
 from stores.edge.owner import INTERVAL_S
 from streams.operations.erasure.erased_user import ErasedUser, WrittenRecords
-from streams.operations.erasure.run import ErasureRun
+from streams.operations.erasure.removal import note_files
 from tests.streams.agent_extractions import START, TENANT, extraction
 from tests.streams.harness import plain_settings
 from tests.streams.operations.erasure.test_trace import headers_of, patched, with_outcome
@@ -88,14 +88,12 @@ def test_the_embedded_store_rewrites_its_files_sooner(user: ErasedUser) -> None:
 async def test_the_receipt_lists_files_without_an_end(user: ErasedUser, tmp_path: Path, kind: str) -> None:
     settings = plain_settings(tmp_path)
     settings = settings.model_copy(update={"store": settings.store.model_copy(update={"kind": kind})})
-    nobody = cast(Any, None)
-    erasing = ErasureRun(settings, TENANT, [user], log=nobody, barrier=nobody, letters=nobody, by="test", notice=print)
 
     async def rewrite(_: object) -> tuple[str, ...]:
         return ("Redis keeps a file",)
 
-    with patch("streams.operations.erasure.run.rewrite_files", rewrite):
-        await erasing._note_files(nobody)
+    with patch("streams.operations.erasure.removal.rewrite_files", rewrite):
+        await note_files(settings, [user], cast(Any, None))
     assert user.remains[0] == "Redis keeps a file"
     assert [each for each in user.remains if "Qdrant server keep deleted points" in each] == list(user.remains[1:])
     assert len(user.remains) == (2 if kind == "server" else 1)

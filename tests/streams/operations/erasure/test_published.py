@@ -1,4 +1,4 @@
-"""What the change feed still has of users: named by their traces, whatever the extractions and the stages' states know."""
+"""Memories of users that the change feed still has: named by their traces, whatever the extractions and the stages' states know."""
 
 import pytest
 

@@ -142,9 +142,9 @@ async def write_request(redis: GuardedRedis, user: str) -> None:
 
 WRITTEN: Final[dict[Callable[[GuardedRedis, str], Awaitable[None]], frozenset[KeyFamily]]] = {
     write_tail: frozenset({KeyFamily.OPEN, KeyFamily.CLOSED}),
-    write_history: frozenset({KeyFamily.NOTED}),
+    write_history: frozenset({KeyFamily.SESSION_HISTORY}),
     write_prompt: frozenset({KeyFamily.SHOWN}),
-    write_lines: frozenset({KeyFamily.LAID}),
+    write_lines: frozenset({KeyFamily.RECENT_PATCHES}),
     write_values: frozenset({KeyFamily.VALUES}),
     write_entity: frozenset({KeyFamily.ENTITY}),
     write_vectors: frozenset({KeyFamily.VECTORS}),
@@ -245,7 +245,7 @@ async def test_notes_about_a_shared_window_are_removed(redis: GuardedRedis, clie
     await forget_group(redis)
 
     assert await shown_to(prompts, GROUP_WINDOW, part, elsewhere) == [False, False, True]
-    noted = [key async for key in client.scan_iter(match=redis.key(KeyFamily.NOTED, "*"))]
+    noted = [key async for key in client.scan_iter(match=redis.key(KeyFamily.SESSION_HISTORY, "*"))]
     assert [b"another" in key for key in noted] == [True]
     found = [await answers.get(Place(TENANT, f"hash of {each}", each)) for each in (GROUP_WINDOW, "bob", "w-another")]
     assert [each.answer is not None for each in found] == [False, False, True]

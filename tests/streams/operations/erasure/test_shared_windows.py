@@ -13,6 +13,7 @@ from memory.records import ErasedEntity, Extraction, Message, Window
 from memory.topics import WINDOWS
 from runtime.kafka import TopicPartition
 from streams.operations.erasure.erased_user import ErasedUser
+from streams.operations.erasure.reach import ErasureReach
 from streams.operations.erasure.run import ErasureRun
 from streams.operations.erasure.trace import UserTrace
 from tests.streams.agent_extractions import START, TENANT, extraction
@@ -97,7 +98,7 @@ async def passed_over(user: ErasedUser, folder: Path, *shared: tuple[int, Window
     async def reach(*_: object, **__: object) -> None:
         """The control log is not written here."""
 
-    with patch.object(ErasureRun, "_extend_reach_at_home", reach):
+    with patch.object(ErasureReach, "extend_at_home", reach):
         await erasing._skip_windows(["v2"])
     return barrier
 

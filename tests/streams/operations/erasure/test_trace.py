@@ -1,4 +1,4 @@
-"""What the extractions say of a user: windows, entities and sessions, each once, and the commands that name them."""
+"""A user's trace in the extractions: windows, entities and sessions, each once, and the commands that name them."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -43,7 +43,7 @@ def trace(tenants: TenantDirectory) -> UserTrace:
 
 
 def add(trace: UserTrace, *records: Record) -> None:
-    """The user's records, as they lie in the log."""
+    """Adds the user's records as the log has them."""
     for each in records:
         trace.add(each.to_json(), headers_of(each))
 
@@ -128,7 +128,7 @@ def test_a_traced_entity_has_one_spelling(trace: UserTrace) -> None:
 
 
 def test_a_corrected_event_names_its_window(trace: UserTrace) -> None:
-    """Its extraction may be of before the reach that was erased the last time."""
+    """Its extraction may be older than the reach of the last erasure."""
     what = extraction(0, [("grep", 0)])
     add(trace, correction(what.events[0], 1, content="used rg"))
     assert trace.windows == [ErasedWindow(window_id=what.window_id)]

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from memory.keys import partition_of
 from memory.topics import ALL
 from runtime.settings import Settings
-from streams.operations.growth.errors import GrowthRefusedError
+from streams.errors import GrowthRefusedError
 from streams.operations.growth.layout import GROWN, Layout, default_prefix, fed_by, feeding, new_layout
 
 

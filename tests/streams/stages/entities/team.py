@@ -53,7 +53,7 @@ _FIELDS: Final = [
     {"PropertyName": "score", "PropertyValueType": "int64"},
 ]
 EXACT: Final = ("remarks", "sum", "avg", "max", "min")
-"""The fields whose values tell nothing but what is in force."""
+"""The fields whose values contain only statements that are in force."""
 
 SCHEMA = parse_schema(
     {
@@ -69,7 +69,7 @@ SCHEMA = parse_schema(
 
 
 def extraction(user: str, window: int, remarks: Sequence[Remark], *, kind: str = "remark") -> Extraction:
-    """What one window of a user gives: remarks, or whispers."""
+    """The extraction of one window of a user: remarks, or whispers."""
     name = window_id(TENANT, f"s-{user}", window)
     events = [
         Event(
@@ -107,7 +107,7 @@ class Team:
 
     Args:
         has_llm: Whether the entities ask; the rule answers.
-        tenants: Who is known; the one tenant unless given.
+        tenants: The known tenants. Default: the one tenant.
     """
 
     def __init__(self, *, has_llm: bool = False, tenants: TenantDirectory | None = None) -> None:
@@ -121,7 +121,7 @@ class Team:
         self.merging = MergingHandler(settings=settings, tenants=self.tenants, metrics=self._metrics, llm=None)
         self.log: dict[str, list[ConsumedRecord]] = {"extractions": [], "contributions": [], "merges": []}
         self.kept: dict[str, dict[bytes, bytes | None]] = {"memories": {}, "merged": {}}
-        """Of the compacted topics the newest of each key."""
+        """The newest record of each key of the compacted topics."""
         self.written = 0
         """Records that the compacted topics have taken."""
         self._read = dict.fromkeys(self.log, 0)
@@ -138,7 +138,7 @@ class Team:
         await self.step("extractions")
 
     async def step(self, name: str) -> None:
-        """Lets the stage that reads a log handle what lies there."""
+        """Lets the stage that reads a log handle its records."""
         start, self._read[name] = self._read[name], len(self.log[name])
         unread = self.log[name][start:]
         if name == "merges":
@@ -150,7 +150,7 @@ class Team:
             self._take(batch.outputs)
 
     async def settle(self) -> None:
-        """Lets the stages handle all that lies in their logs."""
+        """Lets the stages handle all records of their logs."""
         while any(read < len(self.log[name]) for name, read in self._read.items()):
             for name in self.log:
                 await self.step(name)
@@ -167,7 +167,7 @@ class Team:
         """A user is erased, in the order of the stages.
 
         Args:
-            user: Who.
+            user: The user.
             is_settled: Whether the stages carry it out; else the command waits in its log.
         """
         self._erased.add(encode_key(TENANT, user))
@@ -207,7 +207,7 @@ class Team:
         return [each for each in found if each is not None and each.entity == entity]
 
     def subject(self, topic: str) -> Memory | None:
-        """What is everybody's of a topic."""
+        """The shared memory of a topic."""
         return next((each for each in self.memories("entity", "subject") if each.properties["topic"] == topic), None)
 
     def rows(self, is_wanted: Callable[[EntityRow], bool] = lambda row: True) -> dict[bytes, EntityRow]:

@@ -38,7 +38,7 @@ def environment() -> Iterator[tuple[Settings, TenantDirectory]]:
 
 
 def extracted(window: int, calls: Sequence[Call], order: Sequence[int]) -> Extraction:
-    """A window's events, each with a word of its own, laid down in an order: ids go by place, evidence by event."""
+    """A window's events, each with one distinct word, in a given order: ids follow the place, evidence the event."""
     what = extraction(window, list(calls))
     own = [each.model_copy(update={"content": f"{each.content} for {WORDS[index]}"}) for index, each in enumerate(what.events)]
     return what.model_copy(
@@ -48,7 +48,7 @@ def extracted(window: int, calls: Sequence[Call], order: Sequence[int]) -> Extra
 
 @dataclass
 class Oracle:
-    """What stands of each event: its tool as extracted, and the corrections that stand, newest last."""
+    """The state of each event: its tool as extracted, and the corrections in force, newest last."""
 
     calls: dict[tuple[int, str], Call] = field(default_factory=dict)
     present: dict[int, list[str]] = field(default_factory=dict)
@@ -69,7 +69,7 @@ class Oracle:
 
 
 class Tools:
-    """What the change feed says of the tools."""
+    """The tools as the change feed has them."""
 
     def __init__(self) -> None:
         self.by_key: dict[bytes, dict[str, object]] = {}

@@ -37,13 +37,13 @@ class Agents:
         self.log: list[ConsumedRecord] = []
 
     def extract(self, window: int, calls: list[Call]) -> None:
-        """A window is extracted, a minute behind what came before."""
+        """A window is extracted, a minute after the previous one."""
         key, what = encode_key(TENANT, "agent"), extraction(window, calls).to_json()
         appended_at = APPENDED_AT + timedelta(minutes=len(self.log))
         self.log.append(delivered("extractions", len(self.log), key, what, appended_at=appended_at))
 
     async def contributions(self) -> list[ConsumedRecord]:
-        """What the events stage makes of the log from its beginning."""
+        """The events stage's output for the log from its beginning."""
         handler = EventsHandler(partition=0, settings=self.settings, tenants=self.tenants, metrics=Metrics())
         outputs = (await PartitionHarness(handler, LedgerCodec()).process(self.log)).outputs
         made = [each for each in outputs if each.topic == "varve.contributions"]

@@ -89,7 +89,7 @@ async def test_what_a_rebuild_has_left_published_is_taken_back(topic: str) -> No
 
 
 async def test_an_erasure_keeps_what_the_state_publishes() -> None:
-    """What is named, and the state has, is published as the state says: here a summary that rests on another user's words too."""
+    """A named memory that the state has is published as the state has it: here a summary with another user's words, too."""
     team = await talked()
     await team.pass_time(20)
     named = [each.id for each in team.memories("summary", "subject")]
@@ -161,7 +161,7 @@ async def test_steps_of_a_shared_entity_are_tombstones() -> None:
 
 
 async def test_steps_are_taken_away_once() -> None:
-    """A user of many windows is told of in many commands, and may come back to be erased again."""
+    """Several commands name a user with many windows, and the user may return and be erased again."""
     team, windows = Team(), 40
     for window in range(windows):
         await team.say("ann", window, OOLONG)
@@ -219,7 +219,7 @@ async def test_an_entity_that_is_gone_leaves_a_tombstone() -> None:
 
 
 def erasing(entity_type: str, key: str, *, user: str = "ann") -> Contribution:
-    """What an entity without anything in force is told."""
+    """The erasure command of an entity that has nothing in force."""
     time = Team().clock.now()
     return Contribution(
         tenant=TENANT, user=user, entity_type=entity_type, entity_key=key, source="extractions/0", position=90, time=time, cause="erasure"
@@ -234,7 +234,7 @@ async def test_another_users_own_entity_stays() -> None:
 
 
 async def test_a_late_contribution_of_an_erased_user_changes_nothing() -> None:
-    """It is on its way while the command is carried out, or comes of a log that is handled again."""
+    """The contribution is in flight while the command is carried out, or belongs to a log that is handled again."""
     team = await talked()
     await team.say("ann", 1, ("tea", "darjeeling at ten", 9))
     late = team.log["contributions"][-2:]
@@ -260,7 +260,7 @@ async def test_what_comes_behind_the_reach_begins_a_new_life() -> None:
 
 
 async def answers(team: Team) -> list[ConsumedRecord]:
-    """What merging makes of the requests that wait; the entities have not come to it."""
+    """The merging stage's answers to the waiting requests; the entities have not received them."""
     start = len(team.log["contributions"])
     await team.step("merges")
     return team.log["contributions"][start:]
@@ -299,7 +299,7 @@ async def erased_before_the_answer() -> Team:
 
 
 async def test_a_shared_entity_adopts_a_late_answer() -> None:
-    """What waits for an answer waits no longer; and the words of the erased, which it may have, are superseded."""
+    """A request whose answer is pending is dropped, and a late answer, which may contain the erased words, is superseded."""
     team = await erased_before_the_answer()
     await team.settle()
     story = state_of(team, OF_TEA).properties["story"][1]

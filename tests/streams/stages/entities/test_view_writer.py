@@ -1,4 +1,4 @@
-"""Changed entities reach the view at once, the newest state of each, and however long Redis is away."""
+"""Changed entities reach the view at once, the newest state of each, however long Redis is unavailable."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -16,13 +16,13 @@ from tests.streams.harness import until
 
 @dataclass
 class Views:
-    """What was written, by entity; ``failures`` says how often Redis is away first."""
+    """The written entities; ``failures`` is the number of initial failures of Redis."""
 
     failures: int = 0
     by_id: dict[str, int] = field(default_factory=dict)
     writes: int = 0
     broken: set[str] = field(default_factory=set)
-    """What cannot be written."""
+    """The entities that cannot be written."""
 
     async def write(self, updates: list[EntityUpdate]) -> None:
         self.writes += 1

@@ -1,4 +1,4 @@
-"""What the tests of the events stage share."""
+"""Fixtures of the tests of the events stage."""
 
 import pytest
 

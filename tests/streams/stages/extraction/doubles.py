@@ -106,7 +106,7 @@ async def llm_extractor(
     budget_of: Callable[[str], BudgetSettings] | None = None,
     clock: Clock | None = None,
 ) -> AsyncIterator[tuple[Extractor, LLMSimulator]]:
-    """The extractor as the stage builds it, over a simulated endpoint behind a real HTTP server."""
+    """The extractor as the stage builds it, with a simulated endpoint: a real HTTP server."""
     async with LLMSimulator(answer=answer) as simulator:
         llm_settings = LLMSettings(base_url=simulator.base_url, model="simulated")
         with_llm = settings.model_copy(update={"llm": llm_settings, "budget": budget or BudgetSettings()})

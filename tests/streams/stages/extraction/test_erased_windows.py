@@ -1,4 +1,4 @@
-"""The extraction stage: nothing is laid down of an erased user's windows, be they extracted before or while that became known."""
+"""The extraction stage stores nothing of an erased user's windows, whether it extracts them before or while the erasure becomes known."""
 
 import pytest
 

@@ -180,7 +180,7 @@ async def test_windows_of_others_are_passed_over(settings: Settings, tenants: Te
     extractor = ScriptedExtractor()
     stage = new_handler(settings, tenants, extractor, generation="", only=frozenset({TENANT}))
     assert len(await stage.handle(window_record())) == 1
-    # Nor is a tenant's that is gone put aside: `windows` are kept for ever, and a generation begins with the first one.
+    # Nor is a removed tenant's window dead-lettered: `windows` is kept forever, and a generation begins with the first one.
     assert await stage.handle(window_record("nobody")) == []
     assert len(extractor.seen) == 1
 

@@ -1,4 +1,4 @@
-"""Windows that an LLM endpoint refuses: the real handler over the real gateway, and an endpoint behind a real HTTP server."""
+"""Windows that an LLM endpoint refuses: the real handler and gateway, and a simulated endpoint, a real HTTP server."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -31,8 +31,8 @@ async def stage_before(
 
     Args:
         reply: What the endpoint answers.
-        settings: Of the stage.
-        tenants: Who is known.
+        settings: The stage's settings.
+        tenants: The known tenants.
         **llm: Settings of the endpoint.
     """
     async with replying_endpoint(reply) as (url, requests):

@@ -13,7 +13,7 @@ from tests.streams.stages.entities.team import TENANT, Team
 
 
 async def asked() -> tuple[Team, dict[str, ConsumedRecord]]:
-    """What Ann's remark of tea has her own entity and everybody's ask, by entity type."""
+    """The questions of Ann's own entity and of the shared one about her remark on tea, by entity type."""
     team = Team(has_llm=True)
     await team.say("ann", 0, ("tea", "oolong at dawn", 3))
     await team.step("contributions")

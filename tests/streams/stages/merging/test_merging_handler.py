@@ -100,7 +100,7 @@ async def running(
     """The stages before a simulated endpoint.
 
     Args:
-        settings: Of the stages.
+        settings: The stages' settings.
         plan: How the n-th call of a prompt fares.
         refuses: Whether the endpoint refuses what the user's part of a prompt says.
         answer: What the model says; the merge asked for unless given.

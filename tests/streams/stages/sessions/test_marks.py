@@ -66,7 +66,7 @@ def flush(offset: int, session: str | None = None) -> ConsumedRecord:
 
 
 def known(stage: PartitionHarness) -> tuple[datetime | None, dict[bytes, int], dict[bytes, OpenWindow]]:
-    """What a handler knows of its partition: how far time has come, when silence closes which window, and what the command names."""
+    """A handler's view of its partition: the event time, the silence time-outs of its windows, and the windows that the command names."""
     handler = stage.handler
     assert isinstance(handler, SessionsHandler)
     return handler.watermark(datetime.now(UTC)), dict(handler._windows._timers._due), dict(handler._windows._open)
@@ -165,7 +165,7 @@ async def test_a_successor_tells_the_partitions_newest_time(assigned: NewStage, 
 
 
 async def take(stage: PartitionHarness, records: list[ConsumedRecord], failure: str) -> list[bytes | None]:
-    """Takes records; returns what comes of them.
+    """Takes records; returns the outputs.
 
     Args:
         stage: Takes them.

@@ -1,4 +1,4 @@
-"""Whose records the sessions stage takes, once it has a master secret."""
+"""The producers whose records the sessions stage accepts, once it has a master secret."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -161,7 +161,7 @@ async def test_what_is_forwarded_is_believed_at_home_alone(assign: Assign) -> No
     away = assign(partition=elsewhere)
     batch = await away.process([record(message(), signed(message()), partition=elsewhere)])
     (forwarded,) = batch.outputs
-    # The seal bears this machine's time.
+    # The seal has this machine's time.
     now = datetime.now(UTC)
     at_home = ConsumedRecord(forwarded.topic, HOME, 5, forwarded.key, forwarded.value, forwarded.headers, now.timestamp())
     home = assign()

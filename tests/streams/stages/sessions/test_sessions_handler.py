@@ -1,4 +1,4 @@
-"""What the sessions stage does beside closing windows: it refuses, forwards, recognises repetitions and sets timers."""
+"""The sessions stage's other tasks: it refuses, forwards, recognises repetitions and sets timers."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta

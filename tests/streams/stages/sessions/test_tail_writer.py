@@ -34,7 +34,7 @@ class NoOutcomes:
 
 
 class FakeTailSink:
-    """Takes tails, unless it is away or slow."""
+    """Takes tails, unless it is unavailable or slow."""
 
     def __init__(self) -> None:
         self.tries = 0

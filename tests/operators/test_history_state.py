@@ -1,0 +1,86 @@
+"""A history with a merged text is walked through at a cost that does not grow with it, and ends as the entity does."""
+
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.records import Contribution, Merged
+from operators.apply import apply_contribution
+from operators.entity_state import EntityState
+from operators.history_state import WalkedState
+from operators.merged_text import MAX_RECENT, MergedText
+from operators.merging import apply_outcome
+from operators.registry import driver_of
+from operators.render import known_values
+from tests.operators.merging_log import START, STORY, entity_type, said
+
+TYPE = entity_type(Characters=8000)
+
+
+def told(position: int, op: str = "apply", *, of: int | None = None) -> Contribution:
+    """One statement, of a day of its own."""
+    number = position if of is None else of
+    return Contribution(
+        tenant="acme",
+        entity_type="profile",
+        entity_key="ann",
+        source="extractions/0",
+        position=position,
+        changes=said(f"e{number}", f"Statement {number}.", day=number, op=op),
+        time=START,
+    )
+
+
+def answer(covered: int) -> Contribution:
+    """A model's answer about all statements up to a position."""
+    driver = driver_of(TYPE.properties[0], TYPE)
+    assert driver is not None
+    assert isinstance(driver.operator, MergedText)
+    outcome: dict[str, Any] = {
+        "number": 1,
+        "count": covered + 1,
+        "sources": {"extractions/0": [covered, []]},
+        "settled": "A model's words.",
+        "recent": [],
+        "text": "A model's words.",
+        "by": "a-model",
+        "superseded": [],
+        "unasked": False,
+    }
+    common = {"tenant": "acme", "entity_type": "profile", "entity_key": "ann", "source": "extractions/0", "position": 0, "time": START}
+    return Contribution(kind="merged", merged=Merged(property=STORY, outcome=outcome), **common)
+
+
+def story(state: EntityState | None) -> Any:
+    return None if state is None else known_values(state, TYPE).get(STORY)
+
+
+def test_waiting_statements_are_merged_on_the_way() -> None:
+    walked, plain = WalkedState(None), None
+    for position in range(4 * MAX_RECENT):
+        walked.apply(told(position), TYPE)
+        plain = apply_contribution(plain, told(position), TYPE).state
+        assert walked.state is not None
+        assert len(walked.state.properties[STORY][1]["changes"]) <= MAX_RECENT
+        assert story(walked.state) == story(plain)
+
+
+@given(st.integers(1, 90), st.integers(0, 89), st.integers(0, 89), st.integers(0, 90))
+def test_an_answer_gives_what_it_would_have_given(total: int, covered: int, taken_back: int, before: int) -> None:
+    """Whatever the rule had merged before it came, from whatever state the walk began."""
+    covered, before = min(covered, total - 1), min(before, total)
+    steps = [told(position) for position in range(total)]
+    if taken_back < total:
+        steps.append(told(total, "retract", of=taken_back))
+    first: EntityState | None = None
+    for each in steps[:before]:
+        first = apply_contribution(first, each, TYPE).state
+    walked, plain = WalkedState(first), first
+    for each in steps[before:]:
+        walked.apply(each, TYPE)
+        plain = apply_contribution(plain, each, TYPE).state
+    merged = answer(covered)
+    assert merged.merged is not None
+    walked.apply(merged, TYPE)
+    assert story(walked.state) == story(apply_outcome(plain, merged.merged, TYPE, "").state)
