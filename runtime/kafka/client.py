@@ -26,6 +26,8 @@ from runtime.settings import KafkaSettings
 _CLOSE_S: Final = 1.0
 """Time for which a cancelled caller waits until a client's connections are closed, which usually takes a millisecond."""
 
+_FETCHER_LOOK_S: Final = 1.0
+
 _ABSENT: Final = frozenset(each.errno for each in (UnknownTopicOrPartitionError, InvalidTopicError, TopicAuthorizationFailedError))
 """Error codes of topics that do not exist or that the user may not see."""
 
@@ -92,6 +94,14 @@ async def connect(client: AIOKafkaProducer | AIOKafkaConsumer | AIOKafkaAdminCli
     network = cast(Any, client.client if isinstance(client, AIOKafkaProducer) else client._client)  # noqa: SLF001 - only producers have a public attribute
     network.bootstrap = functools.partial(_closed_on_cancel, network.bootstrap)
     await client.start()
+
+
+def look_seldom(consumer: AIOKafkaConsumer) -> None:
+    """Lets a started consumer that runs for long look once a second, not five times, whether it can fetch from further partitions.
+
+    Everything else wakes it at once: new records, an assignment, a resumed partition.
+    """
+    consumer._fetcher._fetcher_timeout = _FETCHER_LOOK_S  # noqa: SLF001 - aiokafka has no option for it
 
 
 async def _closed_on_cancel(bootstrap: Callable[[], Coroutine[Any, Any, None]]) -> None:

@@ -50,7 +50,7 @@ async def kept(settings: Settings) -> dict[str, int]:
 
 
 async def removed(settings: Settings, now: datetime, *, dry_run: bool = False) -> dict[str, int]:
-    """What a run removes of the tenant with a policy."""
+    """Counts of the records that a run removes from the tenant with a policy."""
     async with open_redis(settings.redis) as redis:
         return dict((await retain(settings, redis=redis, now=now, dry_run=dry_run)).found.get("acme", {}))
 
