@@ -218,6 +218,9 @@ class Worker:
     async def _watch(self, app: faust.App, driver: Driver, lease: WriteLease, stop: asyncio.Event) -> None:
         while not await set_within(stop, _CHECK_INTERVAL_S):
             if lease.is_stale:
+                # A process that runs again after a pause may receive the signal to stop a moment later.
+                if await set_within(stop, _CHECK_INTERVAL_S):
+                    return
                 raise FencedError(f"the {self._stage} worker was stopped for longer than its session; it exits and must be restarted")
             if isinstance(app.crash_reason, BackgroundWorkError):
                 raise StreamError(f"the {self._stage} worker stops: {app.crash_reason}") from app.crash_reason

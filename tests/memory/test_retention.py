@@ -44,7 +44,7 @@ def test_raw_messages_have_their_own_limit() -> None:
     assert messages_limit({"chat": "1d"}, NOW) is None
 
 
-def test_the_read_audit_has_its_own_limit_or_that_of_others() -> None:
+def test_the_read_audit_has_a_limit_or_the_default() -> None:
     policy = {"chat": "1d", READS: "2d", "*": "3d"}
     assert limits_at(policy, NOW).keys() == {"chat", "*"}
     assert reads_limit(policy, NOW) == NOW - timedelta(days=2)

@@ -67,7 +67,7 @@ async def post_all(http: httpx.AsyncClient) -> None:
 
 async def notes_with(settings: Settings, word: bytes) -> int:
     """Number of notes about earlier windows of sessions that have a word."""
-    return sum(word in each for each in (await redis_contents(settings)).get("redis noted", []))
+    return sum(word in each for each in (await redis_contents(settings)).get("redis session-history", []))
 
 
 async def until_hidden(http: httpx.AsyncClient, word: str) -> None:

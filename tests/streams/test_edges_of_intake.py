@@ -200,7 +200,7 @@ async def test_windows_have_messages_of_other_apis_prepared() -> None:
 
 
 async def test_the_largest_message_fits_a_window(environment: Environment) -> None:
-    name = "\x01" * 256
+    name = "😀" * 256
     empty = {"tenant": TENANT, "user": name, "session": name, "id": name, "event_time": "2024-05-01T00:00:00Z", "text": ""}
     room = environment[0].kafka.max_record_bytes - WINDOW_HEAD_BYTES - len(orjson.dumps(empty))
     value = orjson.dumps({**empty, "text": "y" * room})

@@ -54,7 +54,7 @@ def test_retention_is_set_shown_and_run(settings: Settings, run: Run) -> None:
     shown = run("tenants", "set", "acme", "--retention", '{"*": "90d", "messages": "1y"}')
     assert "retention" in shown
     assert "90d" in run("export")
-    assert run("retention", "run", "--dry-run").splitlines() == ["tenant\twindows\tresults\textractions\trecords"]
+    assert run("retention", "run", "--dry-run").splitlines() == ["tenant\twindows\tresults\textractions\trecords\treads"]
     with pytest.raises(ChangeRefusedError, match="no schema of it has a type 'chatt'"):
         run("tenants", "set", "acme", "--retention", '{"chatt": "90d"}')
     with pytest.raises(ChangeRefusedError, match="write a whole number and a unit"):

@@ -73,7 +73,7 @@ def test_a_name_within_a_text_is_no_name() -> None:
     assert not ANN.is_in(b"", value(tenant="acme", user="bob", text="I met ann today."))
 
 
-@pytest.mark.parametrize("user", ['a"b', "zoë", "a/b", "back\\slash", "日本", "a\nb", "100%", "a#b"])
+@pytest.mark.parametrize("user", ['a"b', "zoë", "a/b", "back\\slash", "日本", "a b", "100%", "a#b"])
 def test_a_name_is_found_however_it_is_written(user: str) -> None:
     naming = Naming("acme", user)
     message = Message(tenant="acme", user=user, session="s", text="hello", event_time=START)

@@ -115,7 +115,7 @@ async def test_a_raised_budget_ends_the_wait(shared: GuardedRedis) -> None:
     assert worker.waiting == 0
 
 
-async def test_a_call_beyond_the_total_takes_nothing_of_the_day(shared: GuardedRedis) -> None:
+async def test_a_call_beyond_the_total_leaves_the_day(shared: GuardedRedis) -> None:
     worker = Worker(shared, BudgetSettings(hard_tokens=2_000), total=Limit(tokens=100))
     with pytest.raises(BudgetExceededError, match="the budget is used up"):
         await worker.call(200)

@@ -33,7 +33,7 @@ def test_a_record_with_a_tombstone_is_not_chosen_again() -> None:
     assert reads.found == []
 
 
-def test_without_a_limit_and_of_strange_keys_nothing_is_chosen() -> None:
+def test_nothing_without_a_limit_or_of_strange_keys() -> None:
     unlimited = reads_of(None)
     unlimited.add(distinct_key("acme", "ann"), b"{}", OLD)
     assert unlimited.found == []
