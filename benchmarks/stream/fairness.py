@@ -9,15 +9,11 @@ from typing import Final
 import orjson
 from aiokafka import AIOKafkaProducer
 
-from benchmarks.processes import running_process
 from benchmarks.stream.load import SCHEMA, windows
-from benchmarks.stream.stage import isolated_settings, stage_worker
-from loadtest.llm_simulator import LLMSimulator
-from loadtest.profiles import Profile
+from benchmarks.stream.stage import isolated_settings, simulated_model, stage_worker
 from memory.keys import encode_key, partition_of
 from runtime.kafka import client_options, read_topic
 from runtime.settings import Settings
-from varve.embedded.edge import EmbeddedEdge
 
 _CALL_S: Final = 2.0
 _SMALL_TENANTS: Final = ("ann", "ben", "cleo", "dora")
@@ -62,19 +58,15 @@ async def _latencies(
 ) -> dict[str, list[float | None]]:
     """Each tenant's latencies in seconds; None: not extracted within a minute after the last window."""
     settings = await isolated_settings(base, folder, **dict.fromkeys((*_SMALL_TENANTS, _FLOOD), SCHEMA))
-    edge = EmbeddedEdge(data=settings.data / "edge", socket_path=settings.edge_socket, log=settings.data / "edge.log")
-    async with LLMSimulator(profile=Profile(first_token_s=_CALL_S)) as llm, running_process(edge.prepare()):
-        # Both runs send the same prompts: cached answers of the first would save the calls of the second.
-        environment = {"VARVE_LLM__BASE_URL": llm.base_url, "VARVE_LLM__MODEL": "simulated", "VARVE_LLM__CACHE_TTL_S": "0"}
-        async with stage_worker("extraction", settings, **environment):
-            sender = _Sender(settings)
-            await sender.start()
-            try:
-                await sender.send_backlog(_FLOOD, backlog)
-                await asyncio.gather(*(sender.send_at_rate(tenant, rate=rate, seconds=seconds) for tenant, rate in rates.items()))
-            finally:
-                await sender.stop()
-            return await _wait_for_extractions(sender.produced, settings)
+    async with simulated_model(settings, call_s=_CALL_S) as environment, stage_worker("extraction", settings, **environment):
+        sender = _Sender(settings)
+        await sender.start()
+        try:
+            await sender.send_backlog(_FLOOD, backlog)
+            await asyncio.gather(*(sender.send_at_rate(tenant, rate=rate, seconds=seconds) for tenant, rate in rates.items()))
+        finally:
+            await sender.stop()
+        return await _wait_for_extractions(sender.produced, settings)
 
 
 async def _wait_for_extractions(produced: dict[str, dict[str, float]], settings: Settings) -> dict[str, list[float | None]]:

@@ -8,15 +8,12 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from benchmarks.processes import POLL_S, running_process
+from benchmarks.processes import POLL_S
 from benchmarks.stream.load import SCHEMA, TENANT, Record, contributions, fill, messages, windows
-from benchmarks.stream.stage import StageWorker, isolated_settings, stage_worker
-from loadtest.llm_simulator import LLMSimulator
-from loadtest.profiles import Profile
+from benchmarks.stream.stage import StageWorker, isolated_settings, simulated_model, stage_worker
 from memory.keys import encode_key
 from runtime.kafka import KafkaOffsets
 from runtime.settings import Settings
-from varve.embedded.edge import EmbeddedEdge
 
 _PARTITIONS: Final = 8
 _KEYS: Final = 500
@@ -56,15 +53,8 @@ async def scaling(base: Settings, folder: Path, *, workers: Sequence[int], recor
 async def _extraction(base: Settings, folder: Path, number: int, window_count: int) -> dict[str, float]:
     """The extraction with a model whose rate has no limit: its workers wait, and do not compute."""
     settings = await isolated_settings(base, folder, **{TENANT: SCHEMA})
-    edge = EmbeddedEdge(data=settings.data / "edge", socket_path=settings.edge_socket, log=settings.data / "edge.log")
-    async with LLMSimulator(profile=Profile(first_token_s=_CALL_S)) as llm, running_process(edge.prepare()):
-        environment = {
-            "VARVE_LLM__BASE_URL": llm.base_url,
-            "VARVE_LLM__MODEL": "simulated",
-            "VARVE_LLM__CACHE_TTL_S": "0",
-            "VARVE_LLM__CONCURRENCY": "1000",
-            "VARVE_DELIVERY__TENANT_SHARE": "1",
-        }
+    async with simulated_model(settings, call_s=_CALL_S) as environment:
+        environment |= {"VARVE_LLM__CONCURRENCY": "1000", "VARVE_DELIVERY__TENANT_SHARE": "1"}
         given = ((encode_key(TENANT, each.session), each.to_json()) for each in islice(windows(TENANT), window_count))
         return await _measure("extraction", "windows", given, number, settings, **environment)
 

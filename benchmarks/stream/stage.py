@@ -15,11 +15,14 @@ from uuid import uuid4
 import httpx
 import psutil
 
-from benchmarks.processes import POLL_S, environment
+from benchmarks.processes import POLL_S, environment, running_process
 from control import ControlWriter, Draft
 from control.tenant_changes import add_tenant
+from loadtest.llm_simulator import LLMSimulator
+from loadtest.profiles import Profile
 from runtime.kafka import create_topics
 from runtime.settings import Settings
+from varve.embedded.edge import EmbeddedEdge
 from varve.embedded.ports import HOST, free_port
 from varve.supervisor.process import ManagedProcess, ProcessSpec
 
@@ -138,3 +141,18 @@ async def stage_worker(stage: str, settings: Settings, **extra: str) -> AsyncIte
 def topic_bytes(folder: Path, topic: str) -> int:
     """The size of a topic's log segments on the broker's disk: everything sent to it, as long as nothing was compacted or expired."""
     return sum(log.stat().st_size for log in folder.rglob(f"{topic}-[0-9]*/*.log"))
+
+
+@asynccontextmanager
+async def simulated_model(settings: Settings, *, call_s: float) -> AsyncIterator[dict[str, str]]:
+    """Runs an Edge process and a model for the extraction during a block; yields the worker's environment.
+
+    Answers are not kept: benchmarks send the same prompts several times, and kept answers would save the calls.
+
+    Args:
+        settings: The settings of the stage.
+        call_s: Seconds that a call takes.
+    """
+    edge = EmbeddedEdge(data=settings.data / "edge", socket_path=settings.edge_socket, log=settings.data / "edge.log")
+    async with LLMSimulator(profile=Profile(first_token_s=call_s)) as llm, running_process(edge.prepare()):
+        yield {"VARVE_LLM__BASE_URL": llm.base_url, "VARVE_LLM__MODEL": "simulated", "VARVE_LLM__CACHE_TTL_S": "0"}

@@ -138,12 +138,17 @@ async def admin_client(kafka: KafkaSettings) -> AsyncIterator[AIOKafkaAdminClien
             await disconnect(client)
 
 
-async def described_topics(client: AIOKafkaAdminClient, topics: Collection[str]) -> list[dict[str, Any]]:
+async def described_topics(client: AIOKafkaAdminClient, topics: Collection[str], broker: int | None = None) -> list[dict[str, Any]]:
     """Metadata of those topics that exist and that the user may see. Creates none.
 
     aiokafka can only describe all topics without creating any, which takes long on a broker with thousands of topics.
+
+    Args:
+        client: A connected client.
+        topics: Names of topics.
+        broker: The id of the broker that answers. Default: any.
     """
-    return [topic for topic in (await _metadata(client, topics))["topics"] if topic["error_code"] not in _ABSENT]
+    return [topic for topic in (await _metadata(client, topics, broker))["topics"] if topic["error_code"] not in _ABSENT]
 
 
 async def partition_counts(client: AIOKafkaAdminClient, topics: Collection[str]) -> dict[str, int]:
@@ -153,19 +158,19 @@ async def partition_counts(client: AIOKafkaAdminClient, topics: Collection[str])
 
 async def all_brokers_list(client: AIOKafkaAdminClient, topics: Collection[str]) -> bool:
     """Whether every broker that can be reached lists these topics: after their creation, each learns of them at its own time."""
-    metadata = await _metadata(client, topics)
-    return all([await _lists(client, topics, broker["node_id"]) for broker in metadata["brokers"]])
+    brokers = (await _metadata(client, topics, None))["brokers"]
+    return all([await _lists(client, topics, broker["node_id"]) for broker in brokers])
 
 
 async def _lists(client: AIOKafkaAdminClient, topics: Collection[str], broker: int) -> bool:
     try:
-        metadata = await _metadata(client, topics, broker)
+        listed = await described_topics(client, topics, broker)
     except KafkaError:  # A stopped broker reads the topics when it starts.
         return True
-    return {topic["topic"] for topic in metadata["topics"] if topic["error_code"] not in _ABSENT} >= set(topics)
+    return {topic["topic"] for topic in listed} >= set(topics)
 
 
-async def _metadata(client: AIOKafkaAdminClient, topics: Collection[str], broker: int | None = None) -> dict[str, Any]:
+async def _metadata(client: AIOKafkaAdminClient, topics: Collection[str], broker: int | None) -> dict[str, Any]:
     request = MetadataRequest(sorted(topics), allow_auto_topic_creation=False)
     response = await client._send_request(request, broker)  # noqa: SLF001 - its public methods do not pass the flag
     return dict(response.to_object())

@@ -89,24 +89,20 @@ class KilledPeers:
     async def remove(self) -> None:
         """Removes each killed peer once. If that fails, its session expires."""
         try:
-            # A worker without others on its machine, as in the embedded stack, needs no thread for this look.
-            is_alone = all(each == self._folder for each in self._folder.parent.iterdir())
+            peers = folders_next_to(self._folder, self._group)
         except OSError:
             return
-        if is_alone:
+        if not peers:  # As in the embedded stack: no thread is needed.
             return
-        for folder, member in (await asyncio.to_thread(self._left_by_killed)).items():
+        for folder, member in (await asyncio.to_thread(_members_left, peers)).items():
             if self._removed.get(folder) != member:
                 self._removed[folder] = member
                 await _remove(member, self._group, self._kafka, who="peer")
 
-    def _left_by_killed(self) -> dict[Path, str]:
-        """The ids of killed peers, by folder. What cannot be read is left to the session's expiry."""
-        try:
-            folders = folders_next_to(self._folder, self._group)
-        except OSError:
-            return {}
-        return {folder: member for folder in folders if (member := _left_by_killed(folder / _FILE))}
+
+def _members_left(folders: list[Path]) -> dict[Path, str]:
+    """The ids of killed workers, by folder. What cannot be read is left to the session's expiry."""
+    return {folder: member for folder in folders if (member := _left_by_killed(folder / _FILE))}
 
 
 async def _remove(member: str, group: str, kafka: KafkaSettings, *, who: str) -> None:

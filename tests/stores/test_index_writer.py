@@ -100,10 +100,10 @@ async def test_a_store_that_lost_its_mark_is_refused(edge_store: EdgeStore) -> N
             await writer.write(in_feed([upsert(memory("coffee"))]))
         with pytest.raises(StoreBehindError):
             await writer.set_checkpoint(at(2))
-    anew = IndexWriter(store=edge_store, embedder=BagOfWordsEmbedder())
-    assert await anew.read_checkpoint(0) is None
-    await anew.set_checkpoint(at(2))
-    assert await anew.read_checkpoint(0) == at(2)
+    restarted = IndexWriter(store=edge_store, embedder=BagOfWordsEmbedder())
+    assert await restarted.read_checkpoint(0) is None
+    await restarted.set_checkpoint(at(2))
+    assert await restarted.read_checkpoint(0) == at(2)
     assert await edge_store.count(ACME) == 0
 
 

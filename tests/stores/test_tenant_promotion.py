@@ -198,10 +198,10 @@ async def test_processes_that_start_together_agree(kind: str, client: AsyncQdran
 
 async def test_a_new_number_of_shards_is_learnt(store: QdrantStore, client: AsyncQdrantClient) -> None:
     await filled(store, "acme", 3)
-    anew = QdrantStore(client=client, collection=store.collection, options=replace(options_on_server(BY_TENANT), tenant_shards=5))
-    await anew.drop()
-    await anew.prepare(model=MODEL, dimension=DIMENSION, late_dimension=LATE_DIMENSION)
-    await filled(anew, "acme", 4)
+    resharded = QdrantStore(client=client, collection=store.collection, options=replace(options_on_server(BY_TENANT), tenant_shards=5))
+    await resharded.drop()
+    await resharded.prepare(model=MODEL, dimension=DIMENSION, late_dimension=LATE_DIMENSION)
+    await filled(resharded, "acme", 4)
     assert await store.count(ACME) == 0
     assert await store.count(ACME) == 4
 
