@@ -75,7 +75,9 @@ async def _measure(
             now, done = time.perf_counter(), sum(committed.values())
             if started is None and _all_begun(committed):
                 if done >= total:
-                    raise RuntimeError(f"{stage} handled all {total} records before the first look: give more (--records)")
+                    raise RuntimeError(
+                        f"{stage} handled all {total} records before the first look: give more (--records, --scaling-windows)"
+                    )
                 started = now, done, _cpu_s(workers)
             if started is not None and done >= total:
                 seconds, handled, cpu_s = now - started[0], done - started[1], _cpu_s(workers) - started[2]
