@@ -44,6 +44,8 @@ _SWEEP_S: Final = 60.0
 _HEARTBEATS: Final = 3
 """Heartbeats in the time after which Kafka takes the partitions of a silent process away."""
 
+_DELIVERED: Final = "delivered"
+
 _LaneKey = tuple[str, str]
 
 
@@ -158,7 +160,7 @@ class Deliverer(ConsumerRebalanceListener):  # type: ignore[misc]
                 self._take(partition, record)
         for partition in list(self._restoring):
             if partition in self._ends and await consumer.position(partition) >= self._ends[partition]:
-                self._open(partition)
+                await self._open(partition)
         self._start_due()
         if time.monotonic() - self._swept_at > _SWEEP_S:
             self._sweep()
@@ -184,9 +186,20 @@ class Deliverer(ConsumerRebalanceListener):  # type: ignore[misc]
             if lane is not None:
                 lane.forget(delivery_id)
 
-    def _open(self, partition: TopicPartition) -> None:
-        for delivery in sorted(self._restoring.pop(partition).values(), key=lambda each: each.offset):
+    async def _open(self, partition: TopicPartition) -> None:
+        """Takes over the deliveries of a partition that is read to its end.
+
+        There may be millions of dead letters, so the process goes on with its other work in between.
+        """
+        restoring = self._restoring[partition]
+        for number, delivery in enumerate(sorted(restoring.values(), key=lambda each: each.offset), start=1):
             self._admit(delivery)
+            if number % _MOST_RECORDS == 0:
+                await asyncio.sleep(0)
+                if self._restoring.get(partition) is not restoring:
+                    return  # Kafka has assigned the partitions again
+                self._stepped_at = time.monotonic()
+        del self._restoring[partition]
 
     def _admit(self, delivery: WebhookDelivery) -> None:
         key = delivery.tenant, delivery.webhook
@@ -218,7 +231,7 @@ class Deliverer(ConsumerRebalanceListener):  # type: ignore[misc]
             return
         # The next sweep ends the deliveries of a removed webhook.
         while webhook is not None and not self._stood_still and (delivery := lane.start_next(now)) is not None:
-            self._spawn(self._deliver(lane, webhook, delivery))
+            self._spawn(self._deliver(lane, delivery))
 
     def _sweep(self) -> None:
         """Ends the deliveries of removed webhooks, and dead letters that are too old."""
@@ -241,24 +254,25 @@ class Deliverer(ConsumerRebalanceListener):  # type: ignore[misc]
         except UnknownTenantError:
             return None
 
-    async def _deliver(self, lane: Lane, webhook: Webhook, delivery: WebhookDelivery) -> None:
+    async def _deliver(self, lane: Lane, delivery: WebhookDelivery) -> None:
         started = time.monotonic()
-        outcome = await self._attempt(webhook, delivery)
+        outcome = await self._attempt(delivery)
         if isinstance(outcome, Failure) and self._stood_still:
             return  # the new owner may have delivered it meanwhile
         if isinstance(outcome, Failure):
             now = self._clock.now()
             record = lane.on_failed(delivery.id, outcome, now=now, uniform=random.uniform)
-            self._log_failure(webhook, delivery, outcome, record, now)
+            self._log_failure(delivery, outcome, record, now)
         else:
             lane.on_delivered(delivery.id)
             record = None
             self._count(outcome, 1)
-            self._metrics.webhook_delivery_seconds.observe(time.monotonic() - started)
+            if outcome == _DELIVERED:
+                self._metrics.webhook_delivery_seconds.observe(time.monotonic() - started)
         self._start((delivery.tenant, delivery.webhook), lane, self._clock.now())
         await self._write([self._record(record or delivery, ends=record is None)])
 
-    async def _attempt(self, webhook: Webhook, delivery: WebhookDelivery) -> Failure | str:
+    async def _attempt(self, delivery: WebhookDelivery) -> Failure | str:
         """Sends a delivery once. Returns the failure, or its outcome for the metrics."""
         memory = None
         try:
@@ -266,25 +280,27 @@ class Deliverer(ConsumerRebalanceListener):  # type: ignore[misc]
                 memory = await self._contents.read(delivery)
                 if memory is None:
                     return "superseded"
+            # While the memory was read, the webhook may have been removed or got another secret.
+            webhook = self._webhook((delivery.tenant, delivery.webhook))
         except (KafkaUnavailableError, ControlLogBehindError) as error:
             return Failure(str(error), counts=False)
-        body = body_of(delivery, memory, with_content=webhook.with_content, max_bytes=self._settings.max_payload_bytes)
+        if webhook is None:
+            return "dropped"
         try:
-            return await self._sender.send(delivery.tenant, webhook, message_id=delivery.id, body=body) or "delivered"
+            body = body_of(delivery, memory, with_content=webhook.with_content, max_bytes=self._settings.max_payload_bytes)
+            return await self._sender.send(delivery.tenant, webhook, message_id=delivery.id, body=body) or _DELIVERED
         except Exception as error:
             # A defect with one delivery must not occupy its lane forever.
             _log.exception("webhook_attempt_failed_unexpectedly", webhook=webhook.id, delivery=delivery.id, error=str(error))
             return Failure("internal error")
 
-    def _log_failure(
-        self, webhook: Webhook, delivery: WebhookDelivery, failure: Failure, record: WebhookDelivery | None, now: datetime
-    ) -> None:
+    def _log_failure(self, delivery: WebhookDelivery, failure: Failure, record: WebhookDelivery | None, now: datetime) -> None:
         outcome = "superseded" if record is None else "dead" if record.state == "dead" else "failed"
         self._count(outcome, 1)
         _log.warning(
             "webhook_failed",
             tenant=delivery.tenant,
-            webhook=webhook.id,
+            webhook=delivery.webhook,
             delivery=delivery.id,
             outcome=outcome,
             again_in_s=None if record is None or record.due_at is None else round((record.due_at - now).total_seconds(), 1),

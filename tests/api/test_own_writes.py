@@ -55,7 +55,7 @@ async def test_a_message_in_the_tail_is_had(service: RunningService, path: str) 
     assert answer["positions"]["session"] == written["position"]
 
 
-async def test_the_response_to_a_repeated_message_is_an_after(service: RunningService) -> None:
+async def test_a_repeated_message_may_be_waited_for(service: RunningService) -> None:
     message = {"user": "ann", "session": "twice", "id": "m1", "text": "I moved to Bergen."}
     for _ in range(2):
         written = (await service.http.post("/v1/messages", json=message, headers=service.auth("acme"))).json()
