@@ -1,6 +1,7 @@
 """Sends signed requests to receivers. It follows no redirect, reads no response body, and connects to public addresses only."""
 
 import socket
+import ssl
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
@@ -62,7 +63,7 @@ class WebhookSender:
         except TargetRefusedError as error:
             return Failure(str(error))
         except aiohttp.ClientConnectorError as error:
-            return Failure(str(error.os_error) if isinstance(error.os_error, TargetRefusedError) else "no connection")
+            return Failure(_connection_problem(error))
         except TimeoutError:
             return Failure(f"no answer within {self._settings.timeout_s:g} s")
         except (aiohttp.ClientError, OSError, ValueError) as error:
@@ -110,6 +111,20 @@ def _socket_factory(*, allow_private: bool) -> Callable[[Any], socket.socket]:
         return socket.socket(family=family, type=kind, proto=protocol)
 
     return create
+
+
+def _connection_problem(error: aiohttp.ClientConnectorError) -> str:
+    match error:
+        case aiohttp.ClientConnectorCertificateError(certificate_error=ssl.SSLCertVerificationError(verify_message=reason)):
+            return f"the receiver's certificate is refused: {reason}"
+        case aiohttp.ClientSSLError():
+            return "no TLS connection: does the receiver speak https?"
+        case aiohttp.ClientConnectorDNSError():
+            return "the host cannot be resolved"
+        case _ if isinstance(error.os_error, TargetRefusedError):
+            return str(error.os_error)
+        case _:
+            return "no connection"
 
 
 def _failure_of(status: int, retry_after: str | None, now: datetime) -> Failure | None:
