@@ -8,7 +8,7 @@ A process that stood still for longer than Kafka waits for it has lost its parti
 import asyncio
 import random
 import time
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine, Iterable, Sequence
 from datetime import datetime
 from typing import Any, Final
 
@@ -22,7 +22,7 @@ from api.webhooks.topic import delivery_record, end_record, read_delivery
 from control.errors import ControlLogBehindError, UnknownTenantError
 from control.tenants import TenantDirectory
 from control.webhooks import Webhook
-from memory.errors import KeyFormatError
+from memory.errors import KeyFormatError, VarveError
 from memory.keys import decode_key
 from memory.records import WebhookDelivery
 from memory.topics import WEBHOOK_DELIVERIES
@@ -100,6 +100,8 @@ class Deliverer(ConsumerRebalanceListener):  # type: ignore[misc]
         """The newest record of each delivery, of partitions that are not read to their ends yet."""
         self._ends: dict[TopicPartition, int] = {}
         self._lanes: dict[_LaneKey, Lane] = {}
+        self._outcomes: list[OutgoingRecord] = []
+        """Records that are not written yet, oldest first; a task writes them if there are any."""
         self._tasks: set[asyncio.Task[None]] = set()
         self._swept_at = time.monotonic()
         self._stepped_at = time.monotonic()
@@ -216,7 +218,7 @@ class Deliverer(ConsumerRebalanceListener):  # type: ignore[misc]
             dead = [each for each in ended if each.state == "dead"]
             self._count("dead", len(dead))
             self._count("superseded", len(ended) - len(dead))
-            self._spawn(self._write([self._record(each, ends=each.state == "pending") for each in ended]))
+            self._write(self._record(each, ends=each.state == "pending") for each in ended)
 
     def _start_due(self) -> None:
         now = self._clock.now()
@@ -234,7 +236,7 @@ class Deliverer(ConsumerRebalanceListener):  # type: ignore[misc]
             self._spawn(self._deliver(lane, delivery))
 
     def _sweep(self) -> None:
-        """Ends the deliveries of removed webhooks, and dead letters that are too old."""
+        """Ends the deliveries of removed webhooks and dead letters that are too old, and lets deliveries of a backlog wait again."""
         self._swept_at = time.monotonic()
         now = self._clock.now()
         for key, lane in self._lanes.items():
@@ -243,8 +245,8 @@ class Deliverer(ConsumerRebalanceListener):  # type: ignore[misc]
             except ControlLogBehindError:
                 return
             self._count("dropped", len(ended))
-            if ended:
-                self._spawn(self._write([self._record(each, ends=True) for each in ended]))
+            self._write(self._record(each, ends=True) for each in ended)
+            self._write(self._record(each, ends=False) for each in lane.revive())
         self._lanes = {key: lane for key, lane in self._lanes.items() if lane}
 
     def _webhook(self, key: _LaneKey) -> Webhook | None:
@@ -263,14 +265,15 @@ class Deliverer(ConsumerRebalanceListener):  # type: ignore[misc]
             now = self._clock.now()
             record = lane.on_failed(delivery.id, outcome, now=now, uniform=random.uniform)
             self._log_failure(delivery, outcome, record, now)
+            self._write([self._record(record or delivery, ends=record is None)])
         else:
             lane.on_delivered(delivery.id)
-            record = None
+            self._write([self._record(delivery, ends=True)])
+            self._write(self._record(each, ends=False) for each in lane.revive())
             self._count(outcome, 1)
             if outcome == _DELIVERED:
                 self._metrics.webhook_delivery_seconds.observe(time.monotonic() - started)
         self._start((delivery.tenant, delivery.webhook), lane, self._clock.now())
-        await self._write([self._record(record or delivery, ends=record is None)])
 
     async def _attempt(self, delivery: WebhookDelivery) -> Failure | str:
         """Sends a delivery once. Returns the failure, or its outcome for the metrics."""
@@ -310,16 +313,23 @@ class Deliverer(ConsumerRebalanceListener):  # type: ignore[misc]
     def _record(self, delivery: WebhookDelivery, *, ends: bool) -> OutgoingRecord:
         return (end_record if ends else delivery_record)(self._topic, delivery)
 
-    async def _write(self, records: Sequence[OutgoingRecord]) -> None:
-        """Writes outcomes, and repeats it while Kafka is unavailable: until then they are attempted again after a crash."""
-        while True:
+    def _write(self, records: Iterable[OutgoingRecord]) -> None:
+        """Writes outcomes, in order: the newest record of a delivery counts. Until then, they are attempted again after a crash."""
+        is_idle = not self._outcomes
+        self._outcomes += records
+        if is_idle and self._outcomes:
+            self._spawn(self._write_outcomes())
+
+    async def _write_outcomes(self) -> None:
+        while self._outcomes:
+            records = tuple(self._outcomes)
             try:
                 await self._producer.send_in_batches(records)
-            except KafkaUnavailableError as error:
+            except VarveError as error:
                 _log.warning("webhook_outcomes_not_written", error=str(error))
                 await asyncio.sleep(_PAUSE_S)
             else:
-                return
+                del self._outcomes[: len(records)]
 
     def _count(self, outcome: str, count: int) -> None:
         if count:
@@ -340,6 +350,7 @@ class Deliverer(ConsumerRebalanceListener):  # type: ignore[misc]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        self._outcomes.clear()
         self._lanes.clear()
         self._restoring.clear()
         self._ends.clear()

@@ -1,7 +1,7 @@
 """What one process does with deliveries, on a control log that the test changes, without a broker."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from functools import partial
@@ -16,14 +16,17 @@ from api.webhooks.signing import SigningSecrets
 from control.draft import Draft
 from control.tenants import TenantDirectory
 from control.webhook_changes import add_webhook, remove_webhook
+from memory.positions import LogPosition
 from memory.records import Memory, WebhookDelivery
 from runtime.clocks import SystemClock
-from runtime.kafka import Producer
+from runtime.errors import KafkaUnavailableError
+from runtime.kafka import OutgoingRecord, Producer
 from runtime.metrics import Metrics
 from runtime.settings import Settings, SigningSettings, WebhookSettings
 from tests.api.running_service import memory
 from tests.api.webhooks.receiver import receiving
 from tests.control_log import known_tenants, now_known
+from tests.streams.harness import until
 
 WEBHOOK = "wh_0000"
 PARTITION = TopicPartition("varve.webhook-deliveries", 0)
@@ -39,6 +42,22 @@ class ReadMemories(DeliveredMemories):
     async def read(self, delivery: WebhookDelivery) -> Memory | None:
         self._meanwhile()
         return memory(delivery.tenant, "ann", "I moved to Bergen.")
+
+
+class ProducerAfterAnOutage(Producer):
+    """Its first call fails."""
+
+    def __init__(self) -> None:
+        super().__init__(kafka=Settings().kafka)
+        self.calls = 0
+        self.written: list[OutgoingRecord] = []
+
+    async def send_in_batches(self, records: Sequence[OutgoingRecord]) -> list[LogPosition]:
+        self.calls += 1
+        if self.calls == 1:
+            raise KafkaUnavailableError("no broker answers")
+        self.written += records
+        return []
 
 
 def tenants_with_webhook(url: str) -> TenantDirectory:
@@ -69,17 +88,17 @@ def delivery(number: int = 0, **fields: object) -> WebhookDelivery:
 
 @asynccontextmanager
 async def deliverer(
-    tenants: TenantDirectory, meanwhile: Callable[[], object] = lambda: None, metrics: Metrics | None = None
+    tenants: TenantDirectory, meanwhile: Callable[[], object] = lambda: None, producer: Producer | None = None
 ) -> AsyncIterator[Deliverer]:
     settings = Settings(webhooks=WebhookSettings(allow_private=True), signing=SigningSettings(secret="a master secret of the tests only"))
     async with open_sender(SigningSecrets.of(settings.signing), settings.webhooks) as sender:
         yield Deliverer(
             settings=settings,
             tenants=tenants,
-            producer=Producer(kafka=settings.kafka),
+            producer=producer or Producer(kafka=settings.kafka),
             sender=sender,
             contents=ReadMemories(settings, tenants, meanwhile),
-            metrics=metrics or Metrics(),
+            metrics=Metrics(),
             clock=SystemClock(),
         )
 
@@ -126,3 +145,15 @@ async def test_partitions_assigned_meanwhile_are_read_again() -> None:
         await taking_over
         assert tested._restoring == {PARTITION: {}}
         assert tested._lanes == {}
+
+
+async def test_outcomes_keep_their_order_through_an_outage() -> None:
+    producer = ProducerAfterAnOutage()
+    records = [OutgoingRecord("t", b"key", value) for value in (b"failed", b"dead", None)]
+    async with deliverer(tenants_with_webhook("https://hooks.example.com"), producer=producer) as tested:
+        tested._write(records[:1])
+        await until(lambda: producer.calls == 1)
+        tested._write(records[1:2])
+        tested._write(records[2:])
+        await until(lambda: len(producer.written) == 3)
+    assert producer.written == records

@@ -263,6 +263,31 @@ async def test_a_backlog_over_the_limit_becomes_dead_letters(settings: Settings)
             assert metrics.registry.get_sample_value("varve_webhook_deliveries_total", {"outcome": "dead"}) == 5
 
 
+async def test_a_backlog_is_delivered_without_a_command(settings: Settings) -> None:
+    held = asyncio.Event()
+
+    async def answer(_: Received) -> web.Response:
+        await held.wait()
+        return web.Response(status=204)
+
+    small = settings.model_copy(update={"webhooks": QUICK.model_copy(update={"max_pending": 3})})
+    async with receiving(answer) as receiver:
+        webhook, _ = await hook(settings, "acme", receiver.url)
+
+        async def are_dead() -> bool:
+            return len(await dead_letters(settings, "acme", webhook)) == 17
+
+        async def are_gone() -> bool:
+            return await read_deliveries(settings, "acme", webhook) == []
+
+        async with delivering(small):
+            await publish(settings, *memories("acme", "ann", 20))
+            await until_true(are_dead)
+            held.set()
+            await until_true(are_gone)
+    assert sorted(receiver.contents) == sorted(each.content for each in memories("acme", "ann", 20))
+
+
 async def test_a_removed_webhook_receives_nothing(settings: Settings) -> None:
     async with receiving() as removed, receiving() as kept:
         webhook, _ = await hook(settings, "acme", removed.url)

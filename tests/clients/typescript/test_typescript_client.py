@@ -93,7 +93,8 @@ def output_of_page(url: str, key: str) -> str:
     folder = CLIENT / "build"  # inside the package, so that it finds the package by its name
     folder.mkdir(exist_ok=True)
     (folder / "page.mts").write_text(program.replace("http://127.0.0.1:8080", url))
-    options = "--strict --exactOptionalPropertyTypes --noUncheckedIndexedAccess --target ES2022 --module NodeNext --types node".split()
+    options = ["--strict", "--exactOptionalPropertyTypes", "--noUncheckedIndexedAccess"]
+    options += ["--target", "ES2022", "--module", "NodeNext", "--types", "node"]
     compiler = CLIENT / "node_modules" / "typescript" / "bin" / "tsc"
     for command in (["node", str(compiler), *options, "page.mts"], ["node", "page.mjs"]):
         environment = {**os.environ, "VARVE_API_KEY": key}
