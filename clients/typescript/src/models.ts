@@ -154,3 +154,26 @@ export type HistoryPage = Schemas["History"];
 
 /** A message of a batch that the service refused: its index in the messages that were sent, the HTTP status, and the problem. */
 export type RefusedMessage = Schemas["Outcome"];
+
+/** The change of a memory in the request of a webhook. Keep the largest `offset` of each memory, and ignore smaller ones. */
+export interface WebhookChange {
+  /** The id of the memory. */
+  readonly id: string;
+  readonly position: { readonly partition: number; readonly offset: number };
+}
+
+/** A memory that was written. */
+export interface WebhookUpsert extends WebhookChange {
+  readonly kind: Memory["kind"];
+  readonly type: string;
+  readonly version: number;
+  /** Missing if the webhook sends no content, or the content was too large. */
+  readonly memory?: Memory;
+  readonly content_too_large?: true;
+}
+
+/** The body of a webhook's request, once its signature is verified. */
+export type WebhookEvent =
+  | { readonly type: "memory.upserted"; readonly timestamp: string; readonly data: WebhookUpsert }
+  | { readonly type: "memory.deleted"; readonly timestamp: string; readonly data: WebhookChange }
+  | { readonly type: "webhook.test"; readonly timestamp: string; readonly data: Readonly<Record<string, never>> };
