@@ -68,6 +68,7 @@ export interface WriteOptions extends RequestOptions {
 
 /** A response. */
 interface Answer extends Attempt {
+  readonly status: number;
   readonly statusText: string;
   readonly text: string;
 }
