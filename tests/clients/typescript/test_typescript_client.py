@@ -97,7 +97,7 @@ def output_of_page(url: str, key: str) -> str:
     options += ["--target", "ES2022", "--module", "NodeNext", "--types", "node"]
     compiler = CLIENT / "node_modules" / "typescript" / "bin" / "tsc"
     for command in (["node", str(compiler), *options, "page.mts"], ["node", "page.mjs"]):
-        environment = {**os.environ, "VARVE_API_KEY": key}
+        environment = {**os.environ, "VARVE_CLIENT__API_KEY": key}
         done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
