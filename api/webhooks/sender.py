@@ -13,6 +13,7 @@ import aiohttp
 from api.webhooks.addresses import parse_url, require_public
 from api.webhooks.errors import TargetRefusedError
 from api.webhooks.lane import Failure
+from api.webhooks.lookups import HostLookups
 from api.webhooks.signing import SigningSecrets
 from control.webhooks import Webhook
 from runtime.clocks import Clock, SystemClock
@@ -81,12 +82,13 @@ async def open_sender(
         secrets: Signs.
         settings: Time-out, and whether private addresses are allowed.
         clock: The wall clock. Default: the system's.
-        resolver: Resolves host names. Default: the system's.
+        resolver: Resolves host names. Default: in threads of its own.
     """
+    lookups = resolver or HostLookups()
     connector = aiohttp.TCPConnector(
         limit=0,
         use_dns_cache=False,
-        resolver=resolver or aiohttp.ThreadedResolver(),
+        resolver=lookups,
         socket_factory=_socket_factory(allow_private=settings.allow_private),
     )
     timeout = aiohttp.ClientTimeout(total=settings.timeout_s)
@@ -98,7 +100,10 @@ async def open_sender(
         auto_decompress=False,
         headers={"User-Agent": _AGENT, "Content-Type": "application/json", "Accept-Encoding": "identity"},
     ) as session:
-        yield WebhookSender(session=session, secrets=secrets, settings=settings, clock=clock or SystemClock())
+        try:
+            yield WebhookSender(session=session, secrets=secrets, settings=settings, clock=clock or SystemClock())
+        finally:
+            await lookups.close()
 
 
 def _socket_factory(*, allow_private: bool) -> Callable[[Any], socket.socket]:
