@@ -28,9 +28,9 @@ class SentMessage(_Response):
     id: str
     position: Position
     repeated: bool = False
-    """The id was sent within a day, with the same text: the message is stored once."""
+    """The id was sent within a day, with the same content: the message is stored once."""
     changed: bool = False
-    """The id was sent within a day, with another text: this text was not stored. Change the message with ``edit_message``."""
+    """The id was sent within a day, with another text, speaker or other field: this was not stored. Change the text with ``edit_message``."""
 
     @property
     def reference(self) -> dict[str, Any]:

@@ -168,11 +168,11 @@ export function statusCall(): Call<KeyStatus> {
 }
 
 export function entityCall(type: string, key: readonly string[], times: EntityTimes): Call<Entity> {
-  return read(path("entities", type, ...key) + query({ ...times }), reader<Entity>("id", "kind", "content"));
+  return read(entityPath(type, key) + query({ ...times }), reader<Entity>("id", "kind", "content"));
 }
 
 export function historyCall(type: string, key: readonly string[], options: EntityTimes & PageOptions): Call<HistoryPage> {
-  return read(path("entities", type, ...key, "history") + query({ ...options }), reader<HistoryPage>("steps", "next"));
+  return read(`${entityPath(type, key)}/history${query({ ...options })}`, reader<HistoryPage>("steps", "next"));
 }
 
 /**
@@ -290,9 +290,14 @@ function path(...parts: string[]): string {
   return ["/v1", ...parts.map(pathPart)].join("/");
 }
 
-/** A part of a path. URL parsers remove the parts "." and "..", also percent-encoded, so no request could name them. */
+function entityPath(type: string, key: readonly string[]): string {
+  if (key.length === 0) throw new TypeError("the key of an entity has at least one part");
+  return path("entities", type, ...key);
+}
+
+/** A part of a path. URL parsers remove the parts "." and "..", also percent-encoded, and no route has an empty part. */
 function pathPart(part: string): string {
-  if (part === "." || part === "..") throw new TypeError(`${JSON.stringify(part)} cannot be part of an address`);
+  if (part === "" || part === "." || part === "..") throw new TypeError(`${JSON.stringify(part)} cannot be part of an address`);
   return encodeURIComponent(part);
 }
 

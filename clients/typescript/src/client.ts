@@ -399,12 +399,11 @@ export class VarveClient {
       return { number, status, statusText: response.statusText, retryAfter, text: await response.text() };
     } catch (error) {
       options.signal?.throwIfAborted();
-      const reason = timeout.aborted ? `no answer within ${String(timeoutMs)} ms` : reasonOf(error);
-      const lost = new ServiceUnreachableError(`${this.#url} cannot be reached (${reason}): is \`varve dev\` or \`varve serve\` running?`, {
-        cause: error,
-      });
-      if (timeout.aborted) throw lost;
-      return new LostAttempt(number, lost);
+      if (timeout.aborted) {
+        throw new ServiceUnreachableError(`${this.#url} gave no answer within ${String(timeoutMs)} ms (timeoutMs)`, { cause: error });
+      }
+      const problem = `${this.#url} cannot be reached (${reasonOf(error)}): is \`varve dev\` or \`varve serve\` running?`;
+      return new LostAttempt(number, new ServiceUnreachableError(problem, { cause: error }));
     }
   }
 }
@@ -423,7 +422,8 @@ class LostAttempt implements Attempt {
 /** One line about why a request failed. `fetch` puts the reason into the cause of a general error. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  return error.cause instanceof Error && error.cause.message !== "" ? error.cause.message : error.message;
+  const reason = error.cause instanceof Error && error.cause.message !== "" ? error.cause.message : error.message;
+  return reason.replace(/\s+/g, " ").trim();
 }
 
 /** Resolves after some milliseconds, or rejects with the signal's reason. */

@@ -36,9 +36,9 @@ export type Message = Undefinable<
 export interface SentMessage {
   readonly id: string;
   readonly position: Position;
-  /** The id was sent within a day, with the same text: the message is stored once. */
+  /** The id was sent within a day, with the same content: the message is stored once. */
   readonly repeated?: boolean;
-  /** The id was sent within a day, with another text: this text was not stored. Change the message with `editMessage`. */
+  /** The id was sent within a day, with another text, speaker or other field: this was not stored. Change the text with `editMessage`. */
   readonly changed?: boolean;
 }
 
@@ -117,7 +117,10 @@ export type BlockEdit = Schemas["BlockEdit"];
 /** A call of a memory tool. */
 export type BlockChange = Undefinable<Schemas["BlockEditBody"]>;
 
-/** An edit that is durable. With the status `pending` the service applies it later, and the block's `edits` have its result. */
+/**
+ * An edit that is durable. With the status `pending` the service applies it later, and the block's `edits` have its result. The answer to
+ * a repeated call has no `block`.
+ */
 export type EditedBlock = Schemas["BlockEdited"];
 
 /** A page of events, nearest first. */

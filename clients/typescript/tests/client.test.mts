@@ -229,6 +229,8 @@ test("names are encoded in addresses", async () => {
     await varve.session("a/b ü?");
     await varve.eraseUser("ann/1 ?", { reason: "ticket 7" });
     await assert.rejects(varve.session(".."), TypeError);
+    await assert.rejects(varve.deleteMemory(""), TypeError);
+    await assert.rejects(varve.entity("user_profile", []), /TypeError: the key of an entity has at least one part/);
   });
   assert.deepEqual(received.map((each) => [each.method, each.path]), [
     ["GET", "/v1/sessions/a%2Fb%20%C3%BC%3F"],
