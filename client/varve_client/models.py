@@ -30,7 +30,7 @@ class SentMessage(_Response):
     repeated: bool = False
     """The id was sent within a day, with the same content: the message is stored once."""
     changed: bool = False
-    """The id was sent within a day, with another text, speaker or other field: this was not stored. Change the text with ``edit_message``."""
+    """The id was sent within a day, with another text, speaker or other field: this was not stored. ``edit_message`` changes the text."""
 
     @property
     def reference(self) -> dict[str, Any]:
