@@ -170,6 +170,8 @@ export interface WebhookUpsert extends WebhookChange {
   readonly kind: Memory["kind"];
   readonly type: string;
   readonly version: number;
+  /** The memory is not valid from this time on. It is past if the memory was invalidated. */
+  readonly expires_at?: string;
   /** Missing if the webhook sends no content, or the content was too large. */
   readonly memory?: Memory;
   readonly content_too_large?: true;
