@@ -15,6 +15,7 @@ from typing import Any, Final
 from aiokafka import AIOKafkaConsumer, ConsumerRebalanceListener, ConsumerRecord, TopicPartition
 
 from api.webhooks.contents import DeliveredMemories
+from api.webhooks.fan_out import HEARTBEATS
 from api.webhooks.lane import Failure, Lane
 from api.webhooks.payload import body_of
 from api.webhooks.sender import WebhookSender
@@ -41,8 +42,6 @@ _POLL_MS: Final = 100
 _MOST_RECORDS: Final = 1000
 _PAUSE_S: Final = 1.0
 _SWEEP_S: Final = 60.0
-_HEARTBEATS: Final = 3
-"""Heartbeats in the time after which Kafka takes the partitions of a silent process away."""
 
 _DELIVERED: Final = "delivered"
 
@@ -120,7 +119,7 @@ class Deliverer(ConsumerRebalanceListener):  # type: ignore[misc]
                 enable_auto_commit=False,
                 auto_offset_reset="earliest",
                 session_timeout_ms=int(self._kafka.session_timeout_s * 1000),
-                heartbeat_interval_ms=int(self._kafka.session_timeout_s * 1000 / _HEARTBEATS),
+                heartbeat_interval_ms=int(self._kafka.session_timeout_s * 1000 / HEARTBEATS),
             )
             consumer.subscribe([self._topic], listener=self)
             try:

@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from aiokafka import AIOKafkaConsumer, ConsumerRebalanceListener, ConsumerRecord, TopicPartition
-from aiokafka.errors import CommitFailedError
+from aiokafka.errors import CommitFailedError, IllegalStateError
 
 from api.webhooks.payload import delivery_id
 from api.webhooks.topic import delivery_record
@@ -22,10 +22,13 @@ from memory.errors import KeyFormatError, RecordError
 from memory.keys import decode_key
 from memory.records import MemoryChange, WebhookDelivery
 from memory.topics import MEMORIES, WEBHOOK_DELIVERIES
+from runtime.errors import KafkaUnavailableError
 from runtime.kafka import OutgoingRecord, Producer, client_options
 from runtime.kafka.client import connect, kafka_faults
 from runtime.settings import Settings
 
+HEARTBEATS: Final = 3
+"""Heartbeats in the time after which Kafka takes the partitions of a silent process away."""
 _POLL_MS: Final = 500
 _MOST_RECORDS: Final = 500
 _PAUSE_S: Final = 0.1
@@ -67,6 +70,7 @@ class FanOut(ConsumerRebalanceListener):  # type: ignore[misc]
                 auto_offset_reset="earliest",
                 isolation_level="read_committed",
                 session_timeout_ms=int(self._kafka.session_timeout_s * 1000),
+                heartbeat_interval_ms=int(self._kafka.session_timeout_s * 1000 / HEARTBEATS),
             )
             consumer.subscribe([self._feed], listener=self)
             try:
@@ -91,7 +95,12 @@ class FanOut(ConsumerRebalanceListener):  # type: ignore[misc]
             return
         for partition in tuple(self._unplaced):
             await self._place(consumer, partition)
+        began = time.monotonic()
         batches = await consumer.getmany(timeout_ms=_POLL_MS, max_records=_MOST_RECORDS)
+        if time.monotonic() - began > self._kafka.session_timeout_s / 2:
+            raise KafkaUnavailableError(
+                "this process stood still, and other processes may have read the change feed for webhooks meanwhile"
+            )
         if not batches or self._unplaced != set():
             return  # after an assignment, the records are read again
         records = [record for batch in batches.values() for record in batch]
@@ -99,7 +108,7 @@ class FanOut(ConsumerRebalanceListener):  # type: ignore[misc]
         await self._producer.send_in_batches(await self._outputs(records))
         try:
             await consumer.commit({partition: batch[-1].offset + 1 for partition, batch in batches.items()})
-        except CommitFailedError:
+        except (CommitFailedError, IllegalStateError):
             return  # another process has the partitions and makes the deliveries again
 
     async def _place(self, consumer: AIOKafkaConsumer, partition: TopicPartition) -> None:
