@@ -4,7 +4,7 @@ import asyncio
 import random
 from typing import Annotated, Final, Literal, Self
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
 from api.caller import Caller
 from api.dependencies import Dependencies
@@ -68,7 +68,9 @@ class WrittenPosition(RequestModel):
 
 
 class Written(RequestModel):
-    """A message, as in the response of ``POST /v1/messages``."""
+    """A message, as in the response of ``POST /v1/messages``, or a change of one. Further fields of that response are ignored."""
+
+    model_config = ConfigDict(extra="ignore")
 
     id: Id
     position: WrittenPosition

@@ -18,6 +18,7 @@ _METADATA: Final = frozenset({ipaddress.ip_address("168.63.129.16")})
 _NAT64: Final = ipaddress.ip_network("64:ff9b::/96")
 _COMPATIBLE: Final = ipaddress.ip_network("::/96")
 _LOWEST_PORT: Final = 1
+_DEVELOPMENT: Final = " (for development: VARVE_WEBHOOKS__ALLOW_PRIVATE=true in every process)"
 _RESOLVE_S: Final = 10.0
 
 
@@ -38,7 +39,8 @@ def parse_url(url: str, *, allow_private: bool) -> SplitResult:
         raise TargetRefusedError(f"the webhook's URL is invalid: {error}") from error
     schemes = ("https", "http") if allow_private else ("https",)
     if parts.scheme not in schemes or not parts.hostname:
-        raise TargetRefusedError(f"a webhook's URL begins with {' or '.join(f'{each}://' for each in schemes)} and a host")
+        begins = " or ".join(f"{each}://" for each in schemes)
+        raise TargetRefusedError(f"a webhook's URL begins with {begins} and a host{'' if allow_private else _DEVELOPMENT}")
     if "@" in parts.netloc or "#" in url:
         raise TargetRefusedError("a webhook's URL contains no user, no password and no fragment; deliveries are signed instead")
     if any(character.isspace() or not character.isprintable() for character in url) or "\\" in url:

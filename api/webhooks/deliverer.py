@@ -8,13 +8,14 @@ A process that stood still for longer than Kafka waits for it has lost its parti
 import asyncio
 import random
 import time
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine, Iterable, Sequence
 from datetime import datetime
 from typing import Any, Final
 
 from aiokafka import AIOKafkaConsumer, ConsumerRebalanceListener, ConsumerRecord, TopicPartition
 
 from api.webhooks.contents import DeliveredMemories
+from api.webhooks.fan_out import HEARTBEATS
 from api.webhooks.lane import Failure, Lane
 from api.webhooks.payload import body_of
 from api.webhooks.sender import WebhookSender
@@ -22,7 +23,7 @@ from api.webhooks.topic import delivery_record, end_record, read_delivery
 from control.errors import ControlLogBehindError, UnknownTenantError
 from control.tenants import TenantDirectory
 from control.webhooks import Webhook
-from memory.errors import KeyFormatError
+from memory.errors import KeyFormatError, VarveError
 from memory.keys import decode_key
 from memory.records import WebhookDelivery
 from memory.topics import WEBHOOK_DELIVERIES
@@ -41,8 +42,8 @@ _POLL_MS: Final = 100
 _MOST_RECORDS: Final = 1000
 _PAUSE_S: Final = 1.0
 _SWEEP_S: Final = 60.0
-_HEARTBEATS: Final = 3
-"""Heartbeats in the time after which Kafka takes the partitions of a silent process away."""
+
+_DELIVERED: Final = "delivered"
 
 _LaneKey = tuple[str, str]
 
@@ -98,6 +99,8 @@ class Deliverer(ConsumerRebalanceListener):  # type: ignore[misc]
         """The newest record of each delivery, of partitions that are not read to their ends yet."""
         self._ends: dict[TopicPartition, int] = {}
         self._lanes: dict[_LaneKey, Lane] = {}
+        self._outcomes: list[OutgoingRecord] = []
+        """Records that are not written yet, oldest first; a task writes them if there are any."""
         self._tasks: set[asyncio.Task[None]] = set()
         self._swept_at = time.monotonic()
         self._stepped_at = time.monotonic()
@@ -116,7 +119,7 @@ class Deliverer(ConsumerRebalanceListener):  # type: ignore[misc]
                 enable_auto_commit=False,
                 auto_offset_reset="earliest",
                 session_timeout_ms=int(self._kafka.session_timeout_s * 1000),
-                heartbeat_interval_ms=int(self._kafka.session_timeout_s * 1000 / _HEARTBEATS),
+                heartbeat_interval_ms=int(self._kafka.session_timeout_s * 1000 / HEARTBEATS),
             )
             consumer.subscribe([self._topic], listener=self)
             try:
@@ -158,7 +161,7 @@ class Deliverer(ConsumerRebalanceListener):  # type: ignore[misc]
                 self._take(partition, record)
         for partition in list(self._restoring):
             if partition in self._ends and await consumer.position(partition) >= self._ends[partition]:
-                self._open(partition)
+                await self._open(partition)
         self._start_due()
         if time.monotonic() - self._swept_at > _SWEEP_S:
             self._sweep()
@@ -184,9 +187,20 @@ class Deliverer(ConsumerRebalanceListener):  # type: ignore[misc]
             if lane is not None:
                 lane.forget(delivery_id)
 
-    def _open(self, partition: TopicPartition) -> None:
-        for delivery in sorted(self._restoring.pop(partition).values(), key=lambda each: each.offset):
+    async def _open(self, partition: TopicPartition) -> None:
+        """Takes over the deliveries of a partition that is read to its end.
+
+        There may be millions of dead letters, so the process goes on with its other work in between.
+        """
+        restoring = self._restoring[partition]
+        for number, delivery in enumerate(sorted(restoring.values(), key=lambda each: each.offset), start=1):
             self._admit(delivery)
+            if number % _MOST_RECORDS == 0:
+                await asyncio.sleep(0)
+                if self._restoring.get(partition) is not restoring:
+                    return  # Kafka has assigned the partitions again
+                self._stepped_at = time.monotonic()
+        del self._restoring[partition]
 
     def _admit(self, delivery: WebhookDelivery) -> None:
         key = delivery.tenant, delivery.webhook
@@ -203,7 +217,7 @@ class Deliverer(ConsumerRebalanceListener):  # type: ignore[misc]
             dead = [each for each in ended if each.state == "dead"]
             self._count("dead", len(dead))
             self._count("superseded", len(ended) - len(dead))
-            self._spawn(self._write([self._record(each, ends=each.state == "pending") for each in ended]))
+            self._write(self._record(each, ends=each.state == "pending") for each in ended)
 
     def _start_due(self) -> None:
         now = self._clock.now()
@@ -218,10 +232,10 @@ class Deliverer(ConsumerRebalanceListener):  # type: ignore[misc]
             return
         # The next sweep ends the deliveries of a removed webhook.
         while webhook is not None and not self._stood_still and (delivery := lane.start_next(now)) is not None:
-            self._spawn(self._deliver(lane, webhook, delivery))
+            self._spawn(self._deliver(lane, delivery))
 
     def _sweep(self) -> None:
-        """Ends the deliveries of removed webhooks, and dead letters that are too old."""
+        """Ends the deliveries of removed webhooks and dead letters that are too old, and lets deliveries of a backlog wait again."""
         self._swept_at = time.monotonic()
         now = self._clock.now()
         for key, lane in self._lanes.items():
@@ -230,8 +244,8 @@ class Deliverer(ConsumerRebalanceListener):  # type: ignore[misc]
             except ControlLogBehindError:
                 return
             self._count("dropped", len(ended))
-            if ended:
-                self._spawn(self._write([self._record(each, ends=True) for each in ended]))
+            self._write(self._record(each, ends=True) for each in ended)
+            self._write(self._record(each, ends=False) for each in lane.revive())
         self._lanes = {key: lane for key, lane in self._lanes.items() if lane}
 
     def _webhook(self, key: _LaneKey) -> Webhook | None:
@@ -241,24 +255,26 @@ class Deliverer(ConsumerRebalanceListener):  # type: ignore[misc]
         except UnknownTenantError:
             return None
 
-    async def _deliver(self, lane: Lane, webhook: Webhook, delivery: WebhookDelivery) -> None:
+    async def _deliver(self, lane: Lane, delivery: WebhookDelivery) -> None:
         started = time.monotonic()
-        outcome = await self._attempt(webhook, delivery)
+        outcome = await self._attempt(delivery)
         if isinstance(outcome, Failure) and self._stood_still:
             return  # the new owner may have delivered it meanwhile
         if isinstance(outcome, Failure):
             now = self._clock.now()
             record = lane.on_failed(delivery.id, outcome, now=now, uniform=random.uniform)
-            self._log_failure(webhook, delivery, outcome, record, now)
+            self._log_failure(delivery, outcome, record, now)
+            self._write([self._record(record or delivery, ends=record is None)])
         else:
             lane.on_delivered(delivery.id)
-            record = None
+            self._write([self._record(delivery, ends=True)])
+            self._write(self._record(each, ends=False) for each in lane.revive())
             self._count(outcome, 1)
-            self._metrics.webhook_delivery_seconds.observe(time.monotonic() - started)
+            if outcome == _DELIVERED:
+                self._metrics.webhook_delivery_seconds.observe(time.monotonic() - started)
         self._start((delivery.tenant, delivery.webhook), lane, self._clock.now())
-        await self._write([self._record(record or delivery, ends=record is None)])
 
-    async def _attempt(self, webhook: Webhook, delivery: WebhookDelivery) -> Failure | str:
+    async def _attempt(self, delivery: WebhookDelivery) -> Failure | str:
         """Sends a delivery once. Returns the failure, or its outcome for the metrics."""
         memory = None
         try:
@@ -266,25 +282,27 @@ class Deliverer(ConsumerRebalanceListener):  # type: ignore[misc]
                 memory = await self._contents.read(delivery)
                 if memory is None:
                     return "superseded"
+            # While the memory was read, the webhook may have been removed or got another secret.
+            webhook = self._webhook((delivery.tenant, delivery.webhook))
         except (KafkaUnavailableError, ControlLogBehindError) as error:
             return Failure(str(error), counts=False)
-        body = body_of(delivery, memory, with_content=webhook.with_content, max_bytes=self._settings.max_payload_bytes)
+        if webhook is None:
+            return "dropped"
         try:
-            return await self._sender.send(delivery.tenant, webhook, message_id=delivery.id, body=body) or "delivered"
+            body = body_of(delivery, memory, with_content=webhook.with_content, max_bytes=self._settings.max_payload_bytes)
+            return await self._sender.send(delivery.tenant, webhook, message_id=delivery.id, body=body) or _DELIVERED
         except Exception as error:
             # A defect with one delivery must not occupy its lane forever.
             _log.exception("webhook_attempt_failed_unexpectedly", webhook=webhook.id, delivery=delivery.id, error=str(error))
             return Failure("internal error")
 
-    def _log_failure(
-        self, webhook: Webhook, delivery: WebhookDelivery, failure: Failure, record: WebhookDelivery | None, now: datetime
-    ) -> None:
+    def _log_failure(self, delivery: WebhookDelivery, failure: Failure, record: WebhookDelivery | None, now: datetime) -> None:
         outcome = "superseded" if record is None else "dead" if record.state == "dead" else "failed"
         self._count(outcome, 1)
         _log.warning(
             "webhook_failed",
             tenant=delivery.tenant,
-            webhook=webhook.id,
+            webhook=delivery.webhook,
             delivery=delivery.id,
             outcome=outcome,
             again_in_s=None if record is None or record.due_at is None else round((record.due_at - now).total_seconds(), 1),
@@ -294,16 +312,23 @@ class Deliverer(ConsumerRebalanceListener):  # type: ignore[misc]
     def _record(self, delivery: WebhookDelivery, *, ends: bool) -> OutgoingRecord:
         return (end_record if ends else delivery_record)(self._topic, delivery)
 
-    async def _write(self, records: Sequence[OutgoingRecord]) -> None:
-        """Writes outcomes, and repeats it while Kafka is unavailable: until then they are attempted again after a crash."""
-        while True:
+    def _write(self, records: Iterable[OutgoingRecord]) -> None:
+        """Writes outcomes, in order: the newest record of a delivery counts. Until then, they are attempted again after a crash."""
+        is_idle = not self._outcomes
+        self._outcomes += records
+        if is_idle and self._outcomes:
+            self._spawn(self._write_outcomes())
+
+    async def _write_outcomes(self) -> None:
+        while self._outcomes:
+            records = tuple(self._outcomes)
             try:
                 await self._producer.send_in_batches(records)
-            except KafkaUnavailableError as error:
+            except VarveError as error:
                 _log.warning("webhook_outcomes_not_written", error=str(error))
                 await asyncio.sleep(_PAUSE_S)
             else:
-                return
+                del self._outcomes[: len(records)]
 
     def _count(self, outcome: str, count: int) -> None:
         if count:
@@ -324,6 +349,7 @@ class Deliverer(ConsumerRebalanceListener):  # type: ignore[misc]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        self._outcomes.clear()
         self._lanes.clear()
         self._restoring.clear()
         self._ends.clear()

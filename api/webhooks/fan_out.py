@@ -1,16 +1,17 @@
 """Reads the change feed, and makes a delivery for each webhook that wants a change.
 
-The deliveries are durable before the group's offset is committed. After a crash some are made again, with the same ids.
+The deliveries are durable before the group's offset is committed. After a crash some are made again, with the same ids. A group without
+offsets begins at the first change that a webhook may want: the feed may have many millions of older ones.
 """
 
 import asyncio
 import time
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from aiokafka import AIOKafkaConsumer, ConsumerRecord
-from aiokafka.errors import CommitFailedError
+from aiokafka import AIOKafkaConsumer, ConsumerRebalanceListener, ConsumerRecord, TopicPartition
+from aiokafka.errors import CommitFailedError, IllegalStateError
 
 from api.webhooks.payload import delivery_id
 from api.webhooks.topic import delivery_record
@@ -21,16 +22,20 @@ from memory.errors import KeyFormatError, RecordError
 from memory.keys import decode_key
 from memory.records import MemoryChange, WebhookDelivery
 from memory.topics import MEMORIES, WEBHOOK_DELIVERIES
+from runtime.errors import KafkaUnavailableError
 from runtime.kafka import OutgoingRecord, Producer, client_options
 from runtime.kafka.client import connect, kafka_faults
 from runtime.settings import Settings
 
+HEARTBEATS: Final = 3
+"""Heartbeats in the time after which Kafka takes the partitions of a silent process away."""
 _POLL_MS: Final = 500
 _MOST_RECORDS: Final = 500
 _PAUSE_S: Final = 0.1
+_CLOCKS_DIFFER: Final = timedelta(minutes=1)
 
 
-class FanOut:
+class FanOut(ConsumerRebalanceListener):  # type: ignore[misc]
     """Makes deliveries.
 
     Args:
@@ -48,6 +53,8 @@ class FanOut:
         self._tenants = tenants
         self._producer = producer
         self._now = now
+        self._unplaced: set[TopicPartition] | None = None
+        """Assigned partitions that have no position yet; None while Kafka assigns them."""
 
     async def run(self) -> None:
         """Reads until it is cancelled.
@@ -57,32 +64,74 @@ class FanOut:
         """
         with kafka_faults("reading the change feed for webhooks", self._kafka):
             consumer = AIOKafkaConsumer(
-                self._feed,
                 **client_options(self._kafka),
                 group_id=self._group,
                 enable_auto_commit=False,
                 auto_offset_reset="earliest",
                 isolation_level="read_committed",
                 session_timeout_ms=int(self._kafka.session_timeout_s * 1000),
+                heartbeat_interval_ms=int(self._kafka.session_timeout_s * 1000 / HEARTBEATS),
             )
+            consumer.subscribe([self._feed], listener=self)
             try:
                 await connect(consumer)
                 while True:
                     await self._handle_next(consumer)
             finally:
+                self._unplaced = None
                 await consumer.stop()
 
+    async def on_partitions_revoked(self, revoked: Sequence[TopicPartition]) -> None:
+        """Stops reading: Kafka assigns all partitions again."""
+        self._unplaced = None
+
+    async def on_partitions_assigned(self, assigned: Sequence[TopicPartition]) -> None:
+        """Begins to read partitions."""
+        self._unplaced = set(assigned)
+
     async def _handle_next(self, consumer: AIOKafkaConsumer) -> None:
-        batches = await consumer.getmany(timeout_ms=_POLL_MS, max_records=_MOST_RECORDS)
-        if not batches:
+        if self._unplaced is None:
+            await asyncio.sleep(_PAUSE_S)
             return
+        for partition in tuple(self._unplaced):
+            await self._place(consumer, partition)
+        began = time.monotonic()
+        batches = await consumer.getmany(timeout_ms=_POLL_MS, max_records=_MOST_RECORDS)
+        if time.monotonic() - began > self._kafka.session_timeout_s / 2:
+            raise KafkaUnavailableError(
+                "this process stood still, and other processes may have read the change feed for webhooks meanwhile"
+            )
+        if not batches or self._unplaced != set():
+            return  # after an assignment, the records are read again
         records = [record for batch in batches.values() for record in batch]
         await self._know_webhooks(max(record.timestamp for record in records))
         await self._producer.send_in_batches(await self._outputs(records))
         try:
             await consumer.commit({partition: batch[-1].offset + 1 for partition, batch in batches.items()})
-        except CommitFailedError:
+        except (CommitFailedError, IllegalStateError):
             return  # another process has the partitions and makes the deliveries again
+
+    async def _place(self, consumer: AIOKafkaConsumer, partition: TopicPartition) -> None:
+        """Gives a partition its position: the committed one, otherwise that of the first change after the oldest webhook was added."""
+        assignment = self._unplaced
+        position = await consumer.committed(partition)
+        if position is None:
+            end = (await consumer.end_offsets([partition]))[partition]
+            since_ms = int((await self._first_added() - _CLOCKS_DIFFER).timestamp() * 1000)
+            found = (await consumer.offsets_for_times({partition: since_ms}))[partition]
+            position = end if found is None else found.offset
+        if assignment is not None and assignment is self._unplaced:
+            consumer.seek(partition, position)
+            assignment.discard(partition)
+
+    async def _first_added(self) -> datetime:
+        while True:
+            try:
+                added = [webhook.created for tenant in self._tenants.all() for webhook in tenant.webhooks]
+            except ControlLogBehindError:
+                await asyncio.sleep(_PAUSE_S)
+            else:
+                return min(added, default=datetime.fromtimestamp(self._now(), UTC))
 
     async def _know_webhooks(self, newest_ms: int) -> None:
         """Waits until the copy of the control log is newer than a change, so that it has every webhook that was added before."""

@@ -1,10 +1,13 @@
 """The deliveries of one webhook: which is due, what happens after an attempt, and what is no longer needed. Pure.
 
 Deliveries run concurrently. Those of one memory run one after the other, in the order of its changes, and a newer change replaces an older
-one that still waits or is a dead letter: a receiver wants the memory's current state.
+one that still waits or is a dead letter: a receiver wants the memory's current state. Too many waiting deliveries become dead letters
+without an attempt, and wait again once there is room: a receiver that is slower than an import gets everything, and one that is down is
+asked only so often.
 """
 
 import heapq
+from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -15,6 +18,8 @@ from runtime.resilience import Backoff
 
 BACKLOG: Final = "backlog"
 """Problem of a delivery that was not tried because too many were waiting."""
+_MOST_REVIVED: Final = 500
+"""Deliveries of a backlog that wait again at a time, so that the process is not busy with them for long."""
 EXPIRY: Final = timedelta(days=28)
 """Dead letters are deleted after this time."""
 
@@ -60,6 +65,8 @@ class Lane:
         self._counts = {"pending": 0, "dead": 0}
         self._of_memory: dict[str, set[str]] = {}
         self._due: list[tuple[float, int, str]] = []
+        self._backlog: deque[str] = deque()
+        """Dead letters that were not tried, in the order of their changes."""
         self._held: dict[str, list[_Entry]] = {}
         """Due deliveries that wait until another one of their memory has run."""
         self._running: set[str] = set()
@@ -105,6 +112,22 @@ class Lane:
             results.append(record)
         self._add(record)
         return results
+
+    def revive(self) -> list[WebhookDelivery]:
+        """Lets deliveries wait again that were not tried, if at most half of the waiting ones are left. Their records must be written."""
+        revived: list[WebhookDelivery] = []
+        if self.pending > self._max_pending // 2:
+            return revived
+        while self._backlog and self.pending < self._max_pending and len(revived) < _MOST_REVIVED:
+            entry = self._entries.get(self._backlog.popleft())
+            if entry is None or entry.is_done or not _is_untried(entry.record):
+                continue
+            updates = {"state": "pending", "problem": "", "dead_at": None, "redriven": entry.record.redriven + 1}
+            entry.record = entry.record.model_copy(update=updates)
+            self._count(entry)
+            self._schedule(entry)
+            revived.append(entry.record)
+        return revived
 
     def forget(self, delivery_id: str) -> None:
         """Removes a delivery whose tombstone was read."""
@@ -196,6 +219,8 @@ class Lane:
 
     def _add(self, record: WebhookDelivery) -> None:
         entry = self._entries[record.id] = _Entry(record)
+        if _is_untried(record):
+            self._backlog.append(record.id)
         self._of_memory.setdefault(record.memory_id, set()).add(record.id)
         self._count(entry)
         self._schedule(entry)
@@ -235,6 +260,10 @@ class Lane:
     @staticmethod
     def _is_waiting(entry: _Entry) -> bool:
         return entry.record.state == "pending" and not entry.is_running and not entry.is_done
+
+
+def _is_untried(record: WebhookDelivery) -> bool:
+    return record.state == "dead" and record.problem == BACKLOG
 
 
 def _due_at(record: WebhookDelivery) -> float:

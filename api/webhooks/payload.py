@@ -36,6 +36,7 @@ def body_of(delivery: WebhookDelivery, memory: Memory | None, *, with_content: b
     }
     if memory is not None:
         data |= {"kind": memory.kind, "type": memory.type, "version": memory.version}
+        data |= memory.model_dump(mode="json", include={"expires_at"}, exclude_none=True)
     if memory is not None and with_content:
         body = _json(delivery.event, delivery.changed_at, {**data, "memory": _fields_of(memory)})
         if len(body) <= max_bytes:

@@ -1,6 +1,7 @@
 """Sends signed requests to receivers. It follows no redirect, reads no response body, and connects to public addresses only."""
 
 import socket
+import ssl
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
@@ -12,6 +13,7 @@ import aiohttp
 from api.webhooks.addresses import parse_url, require_public
 from api.webhooks.errors import TargetRefusedError
 from api.webhooks.lane import Failure
+from api.webhooks.lookups import HostLookups
 from api.webhooks.signing import SigningSecrets
 from control.webhooks import Webhook
 from runtime.clocks import Clock, SystemClock
@@ -62,7 +64,7 @@ class WebhookSender:
         except TargetRefusedError as error:
             return Failure(str(error))
         except aiohttp.ClientConnectorError as error:
-            return Failure(str(error.os_error) if isinstance(error.os_error, TargetRefusedError) else "no connection")
+            return Failure(_connection_problem(error))
         except TimeoutError:
             return Failure(f"no answer within {self._settings.timeout_s:g} s")
         except (aiohttp.ClientError, OSError, ValueError) as error:
@@ -80,12 +82,13 @@ async def open_sender(
         secrets: Signs.
         settings: Time-out, and whether private addresses are allowed.
         clock: The wall clock. Default: the system's.
-        resolver: Resolves host names. Default: the system's.
+        resolver: Resolves host names. Default: in threads of its own.
     """
+    lookups = resolver or HostLookups()
     connector = aiohttp.TCPConnector(
         limit=0,
         use_dns_cache=False,
-        resolver=resolver or aiohttp.ThreadedResolver(),
+        resolver=lookups,
         socket_factory=_socket_factory(allow_private=settings.allow_private),
     )
     timeout = aiohttp.ClientTimeout(total=settings.timeout_s)
@@ -97,7 +100,10 @@ async def open_sender(
         auto_decompress=False,
         headers={"User-Agent": _AGENT, "Content-Type": "application/json", "Accept-Encoding": "identity"},
     ) as session:
-        yield WebhookSender(session=session, secrets=secrets, settings=settings, clock=clock or SystemClock())
+        try:
+            yield WebhookSender(session=session, secrets=secrets, settings=settings, clock=clock or SystemClock())
+        finally:
+            await lookups.close()
 
 
 def _socket_factory(*, allow_private: bool) -> Callable[[Any], socket.socket]:
@@ -110,6 +116,20 @@ def _socket_factory(*, allow_private: bool) -> Callable[[Any], socket.socket]:
         return socket.socket(family=family, type=kind, proto=protocol)
 
     return create
+
+
+def _connection_problem(error: aiohttp.ClientConnectorError) -> str:
+    match error:
+        case aiohttp.ClientConnectorCertificateError(certificate_error=ssl.SSLCertVerificationError(verify_message=reason)):
+            return f"the receiver's certificate is refused: {reason}"
+        case aiohttp.ClientSSLError():
+            return "no TLS connection: does the receiver speak https?"
+        case aiohttp.ClientConnectorDNSError():
+            return "the host cannot be resolved"
+        case _ if isinstance(error.os_error, TargetRefusedError):
+            return str(error.os_error)
+        case _:
+            return "no connection"
 
 
 def _failure_of(status: int, retry_after: str | None, now: datetime) -> Failure | None:

@@ -33,6 +33,9 @@ from varve_client.models import (
 
 T = TypeVar("T")
 
+Outcome = dict[str, Any]
+"""The outcome of one message: its index in the messages that were sent, its status, and its position or problem."""
+
 BATCH_SIZE: Final = 200
 MAX_ATTEMPTS: Final = 5
 MAX_WAIT_S: Final = 120.0
@@ -53,7 +56,7 @@ class Call(Generic[T]):
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-def send_calls(messages: Sequence[Mapping[str, Any]]) -> Iterator[Call[list[SentMessage]]]:
+def send_calls(messages: Sequence[Mapping[str, Any]]) -> Iterator[Call[list[Outcome]]]:
     """One call per batch of messages, in order.
 
     Each batch has an idempotency key, so that a repeated request does not duplicate messages without an id.
@@ -62,7 +65,27 @@ def send_calls(messages: Sequence[Mapping[str, Any]]) -> Iterator[Call[list[Sent
         raise TypeError("messages must be a list of messages: put a single one into a list")
     for start in range(0, len(messages), BATCH_SIZE):
         batch = [dict(each) for each in messages[start : start + BATCH_SIZE]]
-        yield Call("POST", "/v1/messages", lambda body, start=start: _sent(body, start), batch, idempotency_key())  # type: ignore[misc]
+        yield Call("POST", "/v1/messages", lambda body, start=start: _outcomes(body, start), batch, idempotency_key())  # type: ignore[misc]
+
+
+def sent_of(outcomes: Sequence[Outcome]) -> list[SentMessage]:
+    """The messages that are durable.
+
+    Raises:
+        MessagesRefusedError: If others were refused.
+    """
+    refused = [each for each in outcomes if each["status"] != httpx.codes.OK]
+    sent = [_sent(each) for each in outcomes if each["status"] == httpx.codes.OK]
+    if refused:
+        first = refused[0]
+        problem = first.get("problem", {})
+        reason = problem.get("detail") or problem.get("title")
+        raise MessagesRefusedError(
+            f"the service refused {len(refused)} of {len(outcomes)} messages, first {first.get('id') or first['index']}: {reason}",
+            refused=refused,
+            sent=sent,
+        )
+    return sent
 
 
 def edit_call(session: str, message_id: str, text: str, *, user: str | None) -> Call[ChangedMessage]:
@@ -250,18 +273,15 @@ def idempotency_key() -> dict[str, str]:
     return {"Idempotency-Key": str(uuid.uuid4())}
 
 
-def _sent(body: Any, start: int) -> list[SentMessage]:
-    items = body["items"]
-    refused = [{**item, "index": start + item["index"]} for item in items if item["status"] != httpx.codes.OK]
-    if refused:
-        first = refused[0]
-        problem = first.get("problem", {})
-        reason = problem.get("detail") or problem.get("title")
-        raise MessagesRefusedError(
-            f"the service refused {len(refused)} of {len(items)} messages, first {first.get('id') or first['index']}: {reason}",
-            refused=refused,
-        )
-    return [SentMessage.model_validate({"id": item["id"], "position": item["position"]}) for item in items]
+def _outcomes(body: Any, start: int) -> list[Outcome]:
+    for item in body["items"]:
+        if item["status"] == httpx.codes.OK:
+            _sent(item)
+    return [{**item, "index": start + item["index"]} for item in body["items"]]
+
+
+def _sent(outcome: Outcome) -> SentMessage:
+    return SentMessage.model_validate({name: outcome[name] for name in SentMessage.model_fields if name in outcome})
 
 
 def _parse_failure(error: ValueError) -> str:

@@ -78,20 +78,20 @@ class AsyncVarveClient:
             messages: Each has at least ``user``, ``session`` and ``text``; also ``id``, ``role``, ``speaker``, ``event_time``,
                 ``time_zone``, ``metadata``, ``tool_call``, ``automated``. Messages of OpenAI's and Anthropic's APIs are accepted as they
                 are, with ``user`` and ``session``. A message with the id of an earlier one of the same session is stored once.
-            on_batch: Called with the number of messages of each batch, once they are durable.
+            on_batch: Called with the number of messages of each batch, once those that were not refused are durable.
 
         Returns:
             The id and position of each message.
 
         Raises:
-            MessagesRefusedError: If the service refused some of them. The others are durable.
+            MessagesRefusedError: If the service refused some of them. The others, of all batches, are durable.
         """
-        sent: list[SentMessage] = []
+        outcomes: list[calls.Outcome] = []
         for call in calls.send_calls(messages):
             batch = await self._request(call)
             on_batch(len(batch))
-            sent += batch
-        return sent
+            outcomes += batch
+        return calls.sent_of(outcomes)
 
     async def edit_message(self, session: str, message_id: str, text: str, *, user: str | None = None) -> ChangedMessage:
         """Replaces the text of a message. Everything that is based on the old text is retracted, and the new text is extracted.

@@ -1,7 +1,10 @@
 """Errors that the clients raise."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from varve_client.models import SentMessage
 
 
 class VarveClientError(Exception):
@@ -34,13 +37,15 @@ class ServiceProblemError(VarveClientError):
 
 
 class MessagesRefusedError(VarveClientError):
-    """The service accepted some messages of a batch and refused others. The accepted ones are durable.
+    """The service accepted some messages and refused others. The accepted ones are durable.
 
     Args:
         message: One sentence for people.
         refused: For each refused message its ``index`` in the sequence that was sent, ``status`` and ``problem``.
+        sent: The accepted messages.
     """
 
-    def __init__(self, message: str, *, refused: list[dict[str, Any]]) -> None:
+    def __init__(self, message: str, *, refused: list[dict[str, Any]], sent: "Sequence[SentMessage]") -> None:
         super().__init__(message)
         self.refused = refused
+        self.sent = list(sent)

@@ -27,6 +27,10 @@ class SentMessage(_Response):
 
     id: str
     position: Position
+    repeated: bool = False
+    """The id was sent within a day, with the same content: the message is stored once."""
+    changed: bool = False
+    """The id was sent within a day, with another text, speaker or other field: this was not stored. ``edit_message`` changes the text."""
 
     @property
     def reference(self) -> dict[str, Any]:

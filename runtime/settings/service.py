@@ -106,7 +106,8 @@ class WebhookSettings(Group):
     max_pending: int = Field(
         default=10_000,
         ge=1,
-        description="Waiting deliveries to one webhook. Further ones become dead letters at once, to be redriven later.",
+        description="Waiting deliveries to one webhook. Further ones become dead letters (`backlog`) without an attempt, and wait again "
+        "when half of them are left.",
     )
     max_payload_bytes: int = Field(
         default=262_144, ge=1024, description="Largest body of a delivery. A larger one is sent without the memory's content."

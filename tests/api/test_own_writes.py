@@ -55,6 +55,16 @@ async def test_a_message_in_the_tail_is_had(service: RunningService, path: str) 
     assert answer["positions"]["session"] == written["position"]
 
 
+async def test_a_repeated_message_may_be_waited_for(service: RunningService) -> None:
+    message = {"user": "ann", "session": "twice", "id": "m1", "text": "I moved to Bergen."}
+    for _ in range(2):
+        written = (await service.http.post("/v1/messages", json=message, headers=service.auth("acme"))).json()
+    assert written["repeated"] is True
+    await show(service, "twice", written)
+    answer = await answer_to(service, "/v1/recall", asking("twice", written))
+    assert answer["after"] == {"id": "m1", "found_in": "tail", "reached": True}
+
+
 @pytest.mark.parametrize("path", ["/v1/recall", "/v1/context"])
 async def test_a_message_on_its_way_is_waited_for(service: RunningService, path: str) -> None:
     session = f"way{path}"

@@ -237,14 +237,29 @@ async def test_refused_messages_are_named_by_their_index(client: Any) -> None:
         batch = await request.json()
         position = {"topic": "messages", "partition": 0, "offset": 0}
         items: list[dict[str, Any]] = [{"index": n, "status": 200, "id": f"m{n}", "position": position} for n, _ in enumerate(batch)]
-        if len(batch) < BATCH_SIZE:
-            items[0] = {"index": 0, "status": 422, "problem": {"detail": "text: too long"}}
-        return web.json_response({"items": items}, status=207 if len(batch) < BATCH_SIZE else 200)
+        items[1] = {"index": 1, "status": 422, "problem": {"detail": "text: too long"}}
+        sizes.append(len(batch))
+        return web.json_response({"items": items}, status=207)
+
+    sizes: list[int] = []
+    async with serving_posts("/v1/messages", answer) as url, client(url, api_key="k") as varve:
+        with pytest.raises(MessagesRefusedError, match="refused 2 of 202 messages, first 1: text: too long") as raised:
+            await varve.send([MESSAGE] * (BATCH_SIZE + 2))
+    assert [each["index"] for each in raised.value.refused] == [1, BATCH_SIZE + 1]
+    assert len(raised.value.sent) == BATCH_SIZE
+    assert sizes == [BATCH_SIZE, 2], "a refusal keeps no later batch back"
+
+
+async def test_a_sent_message_says_that_it_was_not_stored(client: Any) -> None:
+    async def answer(_: web.Request) -> web.Response:
+        position = {"topic": "messages", "partition": 0, "offset": 0}
+        facts: list[dict[str, bool]] = [{"changed": True}, {"repeated": True}, {}]
+        items = [{"index": index, "status": 200, "id": f"m{index}", "position": position, **each} for index, each in enumerate(facts)]
+        return web.json_response({"items": items})
 
     async with serving_posts("/v1/messages", answer) as url, client(url, api_key="k") as varve:
-        with pytest.raises(MessagesRefusedError, match="refused 1 of 2 messages, first 200: text: too long") as raised:
-            await varve.send([MESSAGE] * (BATCH_SIZE + 2))
-    assert [each["index"] for each in raised.value.refused] == [BATCH_SIZE]
+        sent: list[SentMessage] = await varve.send([MESSAGE] * 3)
+    assert [(each.changed, each.repeated) for each in sent] == [(True, False), (False, True), (False, False)]
 
 
 async def test_a_conflict_without_retry_after_is_not_retried(client: Any) -> None:

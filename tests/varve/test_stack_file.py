@@ -34,6 +34,7 @@ def stack(tmp_path: Path) -> StackFile:
         service_url="http://127.0.0.1:3",
         probes={},
         signing_secret="s" * 32,
+        webhooks_allow_private=True,
         tenant="dev",
         api_key="key",
     )
@@ -73,6 +74,7 @@ def test_settings_that_nobody_gave_are_the_stacks(stack: StackFile, give: Give) 
     assert (settings.kafka.bootstrap, settings.kafka.partitions) == (stack.bootstrap, 3)
     assert (settings.kafka.replication_factor, settings.kafka.min_insync_replicas) == (1, 1)
     assert settings.redis.url == stack.redis_url
+    assert settings.webhooks.allow_private
     assert (settings.store.socket, settings.store.timeout_s) == (stack.edge_socket, 4)
     assert (settings.client.url, settings.client.timeout_s) == (stack.service_url, 5)
     assert settings.client.api_key is not None
@@ -80,8 +82,9 @@ def test_settings_that_nobody_gave_are_the_stacks(stack: StackFile, give: Give) 
 
 
 def test_given_settings_win_over_the_stacks(stack: StackFile, give: Give) -> None:
-    give(VARVE_KAFKA__BOOTSTRAP="kafka.example:9092", VARVE_CLIENT__API_KEY="mine")
+    give(VARVE_KAFKA__BOOTSTRAP="kafka.example:9092", VARVE_CLIENT__API_KEY="mine", VARVE_WEBHOOKS__ALLOW_PRIVATE="false")
     settings = stack.apply_to(Settings())
+    assert not settings.webhooks.allow_private
     assert settings.kafka.bootstrap == "kafka.example:9092"
     assert settings.client.api_key is not None
     assert settings.client.api_key.get_secret_value() == "mine"

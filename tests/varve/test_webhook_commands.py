@@ -102,7 +102,7 @@ def test_webhooks_as_typed(settings: Settings, run: Run, receiver: tuple[str, li
     row = run("list", "acme").splitlines()[1].split("\t")
     assert row == [webhook, "crm", url, "event", "0", "1", "status 500"]
     assert secret not in run("list", "acme")
-    assert run("redrive", "acme", webhook) == "1 deliveries are sent again\n"
+    assert run("redrive", "acme", webhook) == "deliveries to send again: 1\n"
     [redriven] = asyncio.run(read_deliveries(settings, "acme", webhook))
     assert (redriven.state, redriven.attempts, redriven.redriven) == ("pending", 0, 1)
 

@@ -35,7 +35,9 @@ ExpiresOption = Annotated[datetime | None, typer.Option(parser=parse_time, help=
 def add(
     tenant: TenantArgument,
     label: LabelOption = "",
-    scope: Annotated[list[str] | None, typer.Option(help="ingest, recall, correct or operate; may be repeated. Default: all.")] = None,
+    scope: Annotated[
+        list[str] | None, typer.Option(help="ingest, recall, correct, operate or erase; may be repeated. Default: all but erase.")
+    ] = None,
     user: Annotated[str | None, typer.Option(help="Bind the key to this user.")] = None,
     expires: ExpiresOption = None,
     by: ByOption = None,

@@ -137,7 +137,7 @@ def redrive(tenant: TenantArgument, webhook_id: WebhookArgument, data: DataOptio
         async with Producer(kafka=settings.kafka) as producer:
             return await topic.redrive(settings, producer, tenant, webhook_id)
 
-    say(f"{run(send())} deliveries are sent again")
+    say(f"deliveries to send again: {run(send())}")
 
 
 @app.command("test")

@@ -34,6 +34,8 @@ class StackFile(BaseModel):
     """Each stage's health page, and the service's."""
     signing_secret: str | None
     """The master secret; None: records are not sealed."""
+    webhooks_allow_private: bool
+    """Whether webhooks may have `http` URLs and private addresses."""
     tenant: str
     """The tenant that the stack made for its developer."""
     api_key: str
@@ -52,6 +54,7 @@ class StackFile(BaseModel):
             service_url=stack.service_url,
             probes=stack.probes,
             signing_secret=None if secret is None else secret.get_secret_value(),
+            webhooks_allow_private=stack.settings.webhooks.allow_private,
             tenant=tenant,
             api_key=api_key,
         )
@@ -97,6 +100,7 @@ class StackFile(BaseModel):
                 "redis": _unless_given(settings.redis, url=self.redis_url),
                 "store": _unless_given(settings.store, socket=self.edge_socket),
                 "signing": _unless_given(settings.signing, **secret),
+                "webhooks": _unless_given(settings.webhooks, allow_private=self.webhooks_allow_private),
                 "client": _unless_given(settings.client, url=self.service_url, api_key=SecretStr(self.api_key)),
             }
         )

@@ -3,15 +3,19 @@
 import { MessagesRefusedError, ServiceProblemError } from "./errors.js";
 import type {
   BegunErasure,
+  Block,
+  BlockChange,
   ChangedMessage,
   Context,
   ContextOptions,
   Correction,
   CorrectionChanges,
+  EditedBlock,
   Entity,
   EntityTimes,
   Erasure,
   FeedbackOptions,
+  FoundEvents,
   HistoryPage,
   KeyStatus,
   Memory,
@@ -31,6 +35,10 @@ import type {
 export const BATCH_SIZE = 200;
 
 const OK = 200;
+const LOWEST_REFUSAL = 400;
+const LONGEST_KEY = 256;
+/** What may stand in the header `Idempotency-Key`, and in an API key. */
+const VISIBLE_ASCII = /^[\x21-\x7e]*$/;
 
 /** One request, and how to read its response. */
 export interface Call<T> {
@@ -47,23 +55,37 @@ export interface Call<T> {
 type QueryValue = Time | number | readonly string[] | null | undefined;
 
 /** One call per batch of messages, in order. Each has an idempotency key, so that a repeated request duplicates no message. */
-export function* sendCalls(messages: readonly Message[]): Generator<Call<SentMessage[]>> {
+export function* sendCalls(messages: readonly Message[], key: string | undefined): Generator<Call<RefusedMessage[]>> {
   for (let start = 0; start < messages.length; start += BATCH_SIZE) {
     const batch = messages.slice(start, start + BATCH_SIZE);
-    yield { ...write("POST", "/v1/messages", (body) => readOutcomes(body, start)), body: batch };
+    const keyOfBatch = key === undefined || start === 0 ? key : `${key}/${String(start)}`;
+    yield { ...write("POST", "/v1/messages", (body) => readOutcomes(body, start), keyOfBatch), body: batch };
   }
 }
 
-export function editCall(session: string, messageId: string, text: string, user: string | undefined): Call<ChangedMessage> {
-  return { ...write("PUT", path("messages", session, messageId), reader<ChangedMessage>("id", "position", "outcome")), body: { text, user } };
+/** The messages that are durable. Throws a `MessagesRefusedError` if others were refused. */
+export function sentOf(outcomes: readonly RefusedMessage[]): SentMessage[] {
+  const refused = outcomes.filter((each) => each.status !== OK);
+  const sent = outcomes.filter((each) => each.status === OK).map(readSent);
+  const first = refused[0];
+  if (first === undefined) return sent;
+  const reason = [first.problem?.["detail"], first.problem?.["title"]].find(isText) ?? "no reason given";
+  const counts = `${String(refused.length)} of ${String(outcomes.length)} messages`;
+  const name = isText(first.id) ? first.id : String(first.index);
+  throw new MessagesRefusedError(`the service refused ${counts}, first ${name}: ${reason}`, refused, sent);
 }
 
-export function deleteCall(session: string, messageId: string, user: string | undefined): Call<ChangedMessage> {
-  return write("DELETE", path("messages", session, messageId) + query({ user }), reader<ChangedMessage>("id", "position", "outcome"));
+export function editCall(session: string, messageId: string, text: string, user: string | undefined, key: string | undefined): Call<ChangedMessage> {
+  const parse = reader<ChangedMessage>("id", "position", "outcome");
+  return { ...write("PUT", path("messages", session, messageId), parse, key), body: { text, user } };
 }
 
-export function flushCall(session: string | undefined): Call<undefined> {
-  return { ...write("POST", "/v1/flush", () => undefined), body: { session } };
+export function deleteCall(session: string, messageId: string, user: string | undefined, key: string | undefined): Call<ChangedMessage> {
+  return write("DELETE", path("messages", session, messageId) + query({ user }), reader<ChangedMessage>("id", "position", "outcome"), key);
+}
+
+export function flushCall(session: string | undefined, key: string | undefined): Call<undefined> {
+  return { ...write("POST", "/v1/flush", () => undefined, key), body: { session } };
 }
 
 export function recallCall(question: string, options: RecallOptions): Call<RecallResult> {
@@ -91,16 +113,46 @@ export function sessionCall(session: string): Call<Session> {
   return read(path("sessions", session), reader<Session>("messages"));
 }
 
-export function deleteMemoryCall(memoryId: string, reason: string): Call<Correction> {
-  return write("DELETE", path("memories", memoryId) + query({ reason: reason || undefined }), readCorrection);
+export function deleteMemoryCall(memoryId: string, reason: string, key: string | undefined): Call<Correction> {
+  return write("DELETE", path("memories", memoryId) + query({ reason: reason || undefined }), readCorrection, key);
 }
 
-export function correctCall(memoryId: string, changes: CorrectionChanges): Call<Correction> {
-  return { ...write("PATCH", path("memories", memoryId), readCorrection), body: changes };
+export function correctCall(memoryId: string, changes: CorrectionChanges, key: string | undefined): Call<Correction> {
+  return { ...write("PATCH", path("memories", memoryId), readCorrection, key), body: changes };
 }
 
-export function takeBackCall(memoryId: string, action: "invalidate" | "revert", reason: string): Call<Correction> {
-  return { ...write("POST", path("memories", memoryId, action), readCorrection), body: { reason } };
+export function takeBackCall(memoryId: string, action: "invalidate" | "revert", reason: string, key: string | undefined): Call<Correction> {
+  return { ...write("POST", path("memories", memoryId, action), readCorrection, key), body: { reason } };
+}
+
+export function blocksCall(user: string | undefined): Call<Block[]> {
+  return read(`/v1/blocks${query({ user })}`, (body) => {
+    const { blocks } = objectOf(body);
+    if (!Array.isArray(blocks)) throw new TypeError("blocks: a list is missing");
+    return blocks as Block[];
+  });
+}
+
+export function blockCall(type: string, property: string, user: string | undefined): Call<Block> {
+  return read(path("blocks", type, property) + query({ user }), reader<Block>("text", "version", "edits"));
+}
+
+export function editBlockCall(type: string, property: string, change: BlockChange, key: string | undefined): Call<EditedBlock> {
+  return { ...write("POST", path("blocks", type, property, "edits"), readEdited, key), body: change };
+}
+
+export function undoEditCall(
+  type: string,
+  property: string,
+  edit: string,
+  body: { user: string | undefined; reason: string | undefined },
+  key: string | undefined,
+): Call<EditedBlock> {
+  return { ...write("POST", path("blocks", type, property, "edits", edit, "undo"), readEdited, key), body };
+}
+
+export function searchEventsCall(text: string, user: string | undefined, page: number): Call<FoundEvents> {
+  return { method: "POST", path: "/v1/blocks/search", body: { query: text, user, page }, parse: reader<FoundEvents>("results", "more") };
 }
 
 export function eraseCall(user: string, reason: string): Call<BegunErasure> {
@@ -116,16 +168,49 @@ export function statusCall(): Call<KeyStatus> {
 }
 
 export function entityCall(type: string, key: readonly string[], times: EntityTimes): Call<Entity> {
-  return read(path("entities", type, ...key) + query({ ...times }), reader<Entity>("id", "kind", "content"));
+  return read(entityPath(type, key) + query({ ...times }), reader<Entity>("id", "kind", "content"));
 }
 
 export function historyCall(type: string, key: readonly string[], options: EntityTimes & PageOptions): Call<HistoryPage> {
-  return read(path("entities", type, ...key, "history") + query({ ...options }), reader<HistoryPage>("steps", "next"));
+  return read(`${entityPath(type, key)}/history${query({ ...options })}`, reader<HistoryPage>("steps", "next"));
 }
 
-/** The error for a response with a status of 400 or more. */
+/**
+ * The address of a service, without a slash at its end.
+ *
+ * @param url - The address, in a browser also a path of the page's own server.
+ * @param page - The address of the page; undefined outside browsers.
+ */
+export function addressOf(url: string, page: string | undefined): string {
+  const parsed = URL.canParse(url, page) ? new URL(url, page) : undefined;
+  if (parsed === undefined || !/^https?:$/.test(parsed.protocol) || parsed.search !== "" || parsed.hash !== "") {
+    throw new TypeError(`${JSON.stringify(url)} is not the address of a service, such as "http://127.0.0.1:8080"`);
+  }
+  return url.replace(/\/+$/, "");
+}
+
+/** The header for an API key. An error does not show the key: `fetch` would. */
+export function authorizationOf(apiKey: string): string {
+  const key = apiKey.trim();
+  if (!VISIBLE_ASCII.test(key)) throw new TypeError("apiKey has a character that no key has: pass the key itself, without a name or a comment");
+  return `Bearer ${key}`;
+}
+
+/** The JSON of a body. `JSON.stringify` alone would send an invalid time or number as null, which the service reads as "not given". */
+export function jsonOf(body: unknown): string {
+  return JSON.stringify(body, function (this: Readonly<Record<string, unknown>>, name: string, value: unknown) {
+    requireValue(name, this[name]);
+    return value;
+  });
+}
+
+/** The error for a response with a status of 300 or more. */
 export function problem(url: string, status: number, statusText: string, text: string): ServiceProblemError {
   const members = membersOf(text);
+  if (status < LOWEST_REFUSAL) {
+    const detail = "a redirect, which this client does not follow: use the address that the service itself has";
+    return new ServiceProblemError(`${url} answered ${String(status)}: ${detail}`, { status, kind: "", detail, traceId: null, members });
+  }
   const detail = [members["detail"], members["title"], text.slice(0, 200), statusText].find(isText) ?? "no reason given";
   const kind = isText(members["type"]) ? members["type"].slice(members["type"].lastIndexOf(":") + 1) : "";
   const traceId = isText(members["trace_id"]) ? members["trace_id"] : null;
@@ -146,8 +231,11 @@ function read<T>(path: string, parse: (body: unknown) => T): Call<T> {
   return { method: "GET", path, parse };
 }
 
-function write<T>(method: Call<T>["method"], path: string, parse: (body: unknown) => T): Call<T> {
-  return { method, path, parse, idempotencyKey: randomKey() };
+function write<T>(method: Call<T>["method"], path: string, parse: (body: unknown) => T, key: string | undefined): Call<T> {
+  if (key !== undefined && (key === "" || key.length > LONGEST_KEY || !VISIBLE_ASCII.test(key))) {
+    throw new TypeError(`an idempotencyKey has 1 to ${String(LONGEST_KEY)} visible ASCII characters, not ${JSON.stringify(key)}`);
+  }
+  return { method, path, parse, idempotencyKey: key ?? randomKey() };
 }
 
 /** 128 random bits. `crypto.randomUUID` is missing from pages that came over plain HTTP. */
@@ -156,6 +244,7 @@ function randomKey(): string {
 }
 
 const readCorrection = reader<Correction>("id", "memory_id", "position");
+const readEdited = reader<EditedBlock>("id", "status", "position");
 
 /** Checks that a response is an object with the fields that callers rely on. Unknown fields are kept: the service may be newer. */
 function reader<T>(...fields: (keyof T & string)[]): (body: unknown) => T {
@@ -167,21 +256,17 @@ function reader<T>(...fields: (keyof T & string)[]): (body: unknown) => T {
   };
 }
 
-function readOutcomes(body: unknown, start: number): SentMessage[] {
+function readOutcomes(body: unknown, start: number): RefusedMessage[] {
   const { items } = objectOf(body);
   if (!Array.isArray(items)) throw new TypeError("items: a list is missing");
   const outcomes = items as RefusedMessage[];
-  const refused = outcomes.filter((each) => each.status !== OK).map((each) => ({ ...each, index: start + each.index }));
-  const first = refused[0];
-  if (first !== undefined) {
-    const reason = [first.problem?.["detail"], first.problem?.["title"]].find(isText) ?? "no reason given";
-    const counts = `${String(refused.length)} of ${String(outcomes.length)} messages`;
-    throw new MessagesRefusedError(`the service refused ${counts}, first ${first.id ?? String(first.index)}: ${reason}`, refused);
-  }
-  return outcomes.map(({ id, position }) => {
-    if (id === undefined || !position) throw new TypeError("items: an id or a position is missing");
-    return { id, position };
-  });
+  for (const each of outcomes) if (each.status === OK) readSent(each);
+  return outcomes.map((each) => ({ ...each, index: start + each.index }));
+}
+
+function readSent({ id, position, repeated, changed }: RefusedMessage): SentMessage {
+  if (!isText(id) || !position) throw new TypeError("items: an id or a position is missing");
+  return { id, position, ...(repeated === true && { repeated }), ...(changed === true && { changed }) };
 }
 
 function objectOf(body: unknown): Record<string, unknown> {
@@ -205,10 +290,20 @@ function path(...parts: string[]): string {
   return ["/v1", ...parts.map(pathPart)].join("/");
 }
 
-/** A part of a path. URL parsers remove the parts "." and "..", also percent-encoded, so no request could name them. */
+function entityPath(type: string, key: readonly string[]): string {
+  if (key.length === 0) throw new TypeError("the key of an entity has at least one part");
+  return path("entities", type, ...key);
+}
+
+/** A part of a path. URL parsers remove the parts "." and "..", also percent-encoded, and no route has an empty part. */
 function pathPart(part: string): string {
-  if (part === "." || part === "..") throw new TypeError(`${JSON.stringify(part)} cannot be part of an address`);
+  if (part === "" || part === "." || part === "..") throw new TypeError(`${JSON.stringify(part)} cannot be part of an address`);
   return encodeURIComponent(part);
+}
+
+function requireValue(name: string, value: unknown): void {
+  if (value instanceof Date && Number.isNaN(value.getTime())) throw new TypeError(`${name}: an invalid Date cannot be sent`);
+  if (typeof value === "number" && !Number.isFinite(value)) throw new TypeError(`${name}: ${String(value)} cannot be sent`);
 }
 
 function query(parameters: Readonly<Record<string, QueryValue>>): string {
@@ -216,7 +311,9 @@ function query(parameters: Readonly<Record<string, QueryValue>>): string {
   for (const [name, value] of Object.entries(parameters)) {
     const values = Array.isArray(value) ? (value as readonly string[]) : [value as Exclude<QueryValue, readonly string[]>];
     for (const each of values) {
-      if (each !== undefined && each !== null) given.append(name, each instanceof Date ? each.toISOString() : String(each));
+      if (each === undefined || each === null) continue;
+      requireValue(name, each);
+      given.append(name, each instanceof Date ? each.toISOString() : String(each));
     }
   }
   return given.size > 0 ? `?${given.toString()}` : "";

@@ -5,15 +5,19 @@ import type { Call } from "./calls.js";
 import { ServiceUnreachableError } from "./errors.js";
 import type {
   BegunErasure,
+  Block,
+  BlockChange,
   ChangedMessage,
   Context,
   ContextOptions,
   Correction,
   CorrectionChanges,
+  EditedBlock,
   Entity,
   EntityTimes,
   Erasure,
   FeedbackOptions,
+  FoundEvents,
   HistoryEntry,
   HistoryPage,
   KeyStatus,
@@ -24,36 +28,48 @@ import type {
   PageOptions,
   RecallOptions,
   RecallResult,
+  RefusedMessage,
   SentMessage,
   Session,
 } from "./models.js";
 import { MAX_ATTEMPTS, retryWaitMs } from "./retry.js";
+import type { Attempt } from "./retry.js";
+
+const FOUND = 302;
 
 /** How to reach the service. */
 export interface ClientOptions {
   /** The tenant's key. */
   readonly apiKey: string;
   /** Timeout of one attempt, in milliseconds. Default: 30,000. */
-  readonly timeoutMs?: number;
-  /** Most attempts of a request that the service refuses temporarily. 1: it is never repeated. Default: 5. */
-  readonly maxAttempts?: number;
+  readonly timeoutMs?: number | undefined;
+  /** Most attempts of a request that the service refuses temporarily, or whose connection fails. 1: it is never repeated. Default: 5. */
+  readonly maxAttempts?: number | undefined;
   /** The function that sends requests, for proxies, certificates or tests. Default: the global `fetch`. */
-  readonly fetch?: typeof fetch;
+  readonly fetch?: typeof fetch | undefined;
 }
 
 /** How one request is sent. */
 export interface RequestOptions {
   /** Aborts the request and the wait for a retry. The method then rejects with the signal's reason. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Timeout of one attempt, in milliseconds. Default: the client's. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
 }
 
-/** The parts of a response that the client uses. */
-interface Answer {
+/** How one change is sent. */
+export interface WriteOptions extends RequestOptions {
+  /**
+   * Names the change: a repeated call with the same name and arguments does nothing twice. Set it to repeat a call whose outcome is
+   * unknown, after a `ServiceUnreachableError` or a restart of your program. Default: a new name for each call.
+   */
+  readonly idempotencyKey?: string | undefined;
+}
+
+/** A response. */
+interface Answer extends Attempt {
   readonly status: number;
   readonly statusText: string;
-  readonly retryAfter: string | null;
   readonly text: string;
 }
 
@@ -61,11 +77,12 @@ interface Answer {
  * Calls the service for one tenant.
  *
  * Every method rejects with a `ServiceUnreachableError` if the service cannot be reached, and with a `ServiceProblemError` if it refuses
- * the request. Requests are repeated while the service refuses them temporarily.
+ * the request. Requests are repeated while the service refuses them temporarily, and while connections to it fail. A request that has
+ * timed out is not repeated.
  */
 export class VarveClient {
   readonly #url: string;
-  readonly #apiKey: string;
+  readonly #authorization: string;
   readonly #timeoutMs: number;
   readonly #maxAttempts: number;
   readonly #fetch: typeof fetch;
@@ -73,10 +90,11 @@ export class VarveClient {
   /**
    * @param url - The address of the service, such as `http://127.0.0.1:8080`.
    * @param options - The key, and how to reach the service.
+   * @throws TypeError if the address or the key cannot be one.
    */
   constructor(url: string, options: ClientOptions) {
-    this.#url = url.replace(/\/+$/, "");
-    this.#apiKey = options.apiKey;
+    this.#url = calls.addressOf(url, (globalThis as { location?: { href?: string } }).location?.href);
+    this.#authorization = calls.authorizationOf(options.apiKey);
     this.#timeoutMs = options.timeoutMs ?? 30_000;
     this.#maxAttempts = options.maxAttempts ?? MAX_ATTEMPTS;
     // Browsers reject a fetch that is called as a method of another object.
@@ -88,18 +106,18 @@ export class VarveClient {
    *
    * @param messages - Each has at least `user`, `session` and `text`. A message with the id of an earlier one of the same session is
    *   stored once.
-   * @param options - `onBatch` is called with the number of messages of each batch, once they are durable.
+   * @param options - `onBatch` is called with the number of messages of each batch, once those that were not refused are durable.
    * @returns The id and position of each message.
-   * @throws MessagesRefusedError if the service refused some of them. The others are durable.
+   * @throws MessagesRefusedError if the service refused some of them. The others, of all batches, are durable.
    */
-  async send(messages: readonly Message[], options: RequestOptions & { onBatch?: (count: number) => void } = {}): Promise<SentMessage[]> {
-    const sent: SentMessage[] = [];
-    for (const call of calls.sendCalls(messages)) {
+  async send(messages: readonly Message[], options: WriteOptions & { onBatch?: ((count: number) => void) | undefined } = {}): Promise<SentMessage[]> {
+    const outcomes: RefusedMessage[] = [];
+    for (const call of calls.sendCalls(messages, options.idempotencyKey)) {
       const batch = await this.#request(call, options);
       options.onBatch?.(batch.length);
-      sent.push(...batch);
+      outcomes.push(...batch);
     }
-    return sent;
+    return calls.sentOf(outcomes);
   }
 
   /**
@@ -110,8 +128,8 @@ export class VarveClient {
    * @param text - The new text, not blank.
    * @param options - `user` is the user of the message. Default: the user to whom the key is bound.
    */
-  async editMessage(session: string, messageId: string, text: string, options: RequestOptions & { user?: string } = {}): Promise<ChangedMessage> {
-    return this.#request(calls.editCall(session, messageId, text, options.user), options);
+  async editMessage(session: string, messageId: string, text: string, options: WriteOptions & { user?: string | undefined } = {}): Promise<ChangedMessage> {
+    return this.#request(calls.editCall(session, messageId, text, options.user, options.idempotencyKey), options);
   }
 
   /**
@@ -121,13 +139,13 @@ export class VarveClient {
    * @param messageId - The id of the message.
    * @param options - `user` is the user of the message. Default: the user to whom the key is bound.
    */
-  async deleteMessage(session: string, messageId: string, options: RequestOptions & { user?: string } = {}): Promise<ChangedMessage> {
-    return this.#request(calls.deleteCall(session, messageId, options.user), options);
+  async deleteMessage(session: string, messageId: string, options: WriteOptions & { user?: string | undefined } = {}): Promise<ChangedMessage> {
+    return this.#request(calls.deleteCall(session, messageId, options.user, options.idempotencyKey), options);
   }
 
   /** Closes the open window of a session, or of all sessions of the tenant, so that its messages are extracted now. */
-  async flush(session?: string, request: RequestOptions = {}): Promise<void> {
-    await this.#request(calls.flushCall(session), request);
+  async flush(session?: string, request: WriteOptions = {}): Promise<void> {
+    await this.#request(calls.flushCall(session, request.idempotencyKey), request);
   }
 
   /**
@@ -194,8 +212,8 @@ export class VarveClient {
    * @param memoryId - The id of the event.
    * @param options - `reason` is for the audit log.
    */
-  async deleteMemory(memoryId: string, options: RequestOptions & { reason?: string } = {}): Promise<Correction> {
-    return this.#request(calls.deleteMemoryCall(memoryId, options.reason ?? ""), options);
+  async deleteMemory(memoryId: string, options: WriteOptions & { reason?: string | undefined } = {}): Promise<Correction> {
+    return this.#request(calls.deleteMemoryCall(memoryId, options.reason ?? "", options.idempotencyKey), options);
   }
 
   /**
@@ -204,7 +222,7 @@ export class VarveClient {
    * @param user - The user.
    * @param options - `reason` is for the audit log, which is kept forever: do not name the user in it.
    */
-  async eraseUser(user: string, options: RequestOptions & { reason?: string } = {}): Promise<BegunErasure> {
+  async eraseUser(user: string, options: RequestOptions & { reason?: string | undefined } = {}): Promise<BegunErasure> {
     return this.#request(calls.eraseCall(user, options.reason ?? ""), options);
   }
 
@@ -219,18 +237,82 @@ export class VarveClient {
   }
 
   /** Replaces parts of an event or of an entity: its `content`, `properties` or `date`. */
-  async correct(memoryId: string, changes: CorrectionChanges, request: RequestOptions = {}): Promise<Correction> {
-    return this.#request(calls.correctCall(memoryId, changes), request);
+  async correct(memoryId: string, changes: CorrectionChanges, request: WriteOptions = {}): Promise<Correction> {
+    return this.#request(calls.correctCall(memoryId, changes, request.idempotencyKey), request);
   }
 
   /** Marks an event as false: recalls no longer return it, and entities are computed without it. */
-  async invalidate(memoryId: string, options: RequestOptions & { reason?: string } = {}): Promise<Correction> {
-    return this.#request(calls.takeBackCall(memoryId, "invalidate", options.reason ?? ""), options);
+  async invalidate(memoryId: string, options: WriteOptions & { reason?: string | undefined } = {}): Promise<Correction> {
+    return this.#request(calls.takeBackCall(memoryId, "invalidate", options.reason ?? "", options.idempotencyKey), options);
   }
 
   /** Takes back the newest correction of a memory. */
-  async revert(memoryId: string, options: RequestOptions & { reason?: string } = {}): Promise<Correction> {
-    return this.#request(calls.takeBackCall(memoryId, "revert", options.reason ?? ""), options);
+  async revert(memoryId: string, options: WriteOptions & { reason?: string | undefined } = {}): Promise<Correction> {
+    return this.#request(calls.takeBackCall(memoryId, "revert", options.reason ?? "", options.idempotencyKey), options);
+  }
+
+  /**
+   * Returns the blocks of a user, in the order of the schema; none if the schema has no property with the operator AGENT.
+   *
+   * @param options - `user` is the user. Default: the user to whom the key is bound.
+   */
+  async blocks(options: RequestOptions & { user?: string | undefined } = {}): Promise<Block[]> {
+    return this.#request(calls.blocksCall(options.user), options);
+  }
+
+  /**
+   * Returns one block with its newest edits.
+   *
+   * @param type - Its entity type.
+   * @param property - Its property.
+   * @param options - `user` is the user. Default: the user to whom the key is bound.
+   */
+  async block(type: string, property: string, options: RequestOptions & { user?: string | undefined } = {}): Promise<Block> {
+    return this.#request(calls.blockCall(type, property, options.user), options);
+  }
+
+  /**
+   * Edits a block.
+   *
+   * @param type - Its entity type.
+   * @param property - Its property.
+   * @param change - The tool (`append`, `replace` or `insert`), its arguments, and the user, unless the key is bound to one.
+   * @param request - How the request is sent. For the result of an edit that is `pending`, repeat the call with its `idempotencyKey`.
+   * @throws ServiceProblemError of the kind `edit-conflict` if the edit does not fit the block as it is now.
+   */
+  async editBlock(type: string, property: string, change: BlockChange, request: WriteOptions = {}): Promise<EditedBlock> {
+    return this.#request(calls.editBlockCall(type, property, change, request.idempotencyKey), request);
+  }
+
+  /**
+   * Undoes one of a block's newest edits.
+   *
+   * @param type - The block's entity type.
+   * @param property - The block's property.
+   * @param edit - The id of the edit.
+   * @param options - `user` is the user. Default: the user to whom the key is bound. `reason` is for the log.
+   */
+  async undoEdit(
+    type: string,
+    property: string,
+    edit: string,
+    options: WriteOptions & { user?: string | undefined; reason?: string | undefined } = {},
+  ): Promise<EditedBlock> {
+    const body = { user: options.user, reason: options.reason };
+    return this.#request(calls.undoEditCall(type, property, edit, body, options.idempotencyKey), options);
+  }
+
+  /**
+   * Returns a page of a user's events nearest to a text, five to a page. To answer a question, use `recall`.
+   *
+   * @param text - The text.
+   * @param options - `user` is the user. Default: the user to whom the key is bound. `page` is the page; the first page is 0.
+   */
+  async searchEvents(
+    text: string,
+    options: RequestOptions & { user?: string | undefined; page?: number | undefined } = {},
+  ): Promise<FoundEvents> {
+    return this.#request(calls.searchEventsCall(text, options.user, options.page ?? 0), options);
   }
 
   /**
@@ -272,61 +354,76 @@ export class VarveClient {
 
   async #request<T>(call: Call<T>, options: RequestOptions): Promise<T> {
     const url = this.#url + call.path;
+    const body = call.body === undefined ? undefined : calls.jsonOf(call.body);
     for (let number = 1; ; number += 1) {
-      const answer = await this.#attempt(call, options);
-      const wait = retryWaitMs({ ...answer, number }, this.#maxAttempts, new Date(), Math.random());
+      const answer = await this.#attempt(call, body, number, options);
+      const wait = retryWaitMs(answer, this.#maxAttempts, new Date(), Math.random());
       if (wait !== null) {
         await sleep(wait, options.signal);
         continue;
       }
+      if (answer instanceof LostAttempt) throw answer.error;
       if (answer.status >= 300) throw calls.problem(url, answer.status, answer.statusText, answer.text);
-      let body: unknown;
+      let parsed: unknown;
       try {
-        body = JSON.parse(answer.text);
+        parsed = JSON.parse(answer.text);
       } catch (error) {
         throw calls.unreadable(url, answer.status, error);
       }
       try {
-        return call.parse(body);
+        return call.parse(parsed);
       } catch (error) {
         throw error instanceof TypeError ? calls.unreadable(url, answer.status, error) : error;
       }
     }
   }
 
-  async #attempt<T>(call: Call<T>, options: RequestOptions): Promise<Answer> {
+  async #attempt<T>(call: Call<T>, body: string | undefined, number: number, options: RequestOptions): Promise<Answer | LostAttempt> {
     const timeoutMs = options.timeoutMs ?? this.#timeoutMs;
-    const signals = [AbortSignal.timeout(timeoutMs), ...(options.signal === undefined ? [] : [options.signal])];
-    const headers: Record<string, string> = { Accept: "application/json", Authorization: `Bearer ${this.#apiKey}` };
-    if (call.body !== undefined) headers["Content-Type"] = "application/json";
+    const timeout = AbortSignal.timeout(timeoutMs);
+    const headers: Record<string, string> = { Accept: "application/json", Authorization: this.#authorization };
+    if (body !== undefined) headers["Content-Type"] = "application/json";
     if (call.idempotencyKey !== undefined) headers["Idempotency-Key"] = call.idempotencyKey;
-    const body = call.body === undefined ? {} : { body: JSON.stringify(call.body) };
     try {
       const response = await this.#fetch(this.#url + call.path, {
         method: call.method,
         headers,
         // A redirect would turn a POST into a GET.
-        redirect: "error",
-        signal: AbortSignal.any(signals),
-        ...body,
+        redirect: "manual",
+        signal: AbortSignal.any([timeout, ...(options.signal === undefined ? [] : [options.signal])]),
+        ...(body !== undefined && { body }),
       });
       const retryAfter = response.headers.get("Retry-After");
-      return { status: response.status, statusText: response.statusText, retryAfter, text: await response.text() };
+      // Browsers hide the status of a redirect.
+      const status = response.type === "opaqueredirect" ? FOUND : response.status;
+      return { number, status, statusText: response.statusText, retryAfter, text: await response.text() };
     } catch (error) {
       options.signal?.throwIfAborted();
-      throw new ServiceUnreachableError(
-        `${this.#url} cannot be reached (${reasonOf(error, timeoutMs)}): is \`varve dev\` or \`varve serve\` running?`,
-        { cause: error },
-      );
+      if (timeout.aborted) {
+        throw new ServiceUnreachableError(`${this.#url} gave no answer within ${String(timeoutMs)} ms (timeoutMs)`, { cause: error });
+      }
+      const problem = `${this.#url} cannot be reached (${reasonOf(error)}): is \`varve dev\` or \`varve serve\` running?`;
+      return new LostAttempt(number, new ServiceUnreachableError(problem, { cause: error }));
     }
   }
 }
 
+/** An attempt whose connection failed. */
+class LostAttempt implements Attempt {
+  readonly status = null;
+  readonly retryAfter = null;
+
+  constructor(
+    readonly number: number,
+    readonly error: ServiceUnreachableError,
+  ) {}
+}
+
 /** One line about why a request failed. `fetch` puts the reason into the cause of a general error. */
-function reasonOf(error: unknown, timeoutMs: number): string {
+function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  if (error.name === "TimeoutError") return `no answer within ${String(timeoutMs)} ms`;
-  return error.cause instanceof Error && error.cause.message !== "" ? error.cause.message : error.message;
+  const reason = error.cause instanceof Error && error.cause.message !== "" ? error.cause.message : error.message;
+  return reason.replace(/\s+/g, " ").trim();
 }
 
 /** Resolves after some milliseconds, or rejects with the signal's reason. */

@@ -1,6 +1,6 @@
 /** Errors that the client throws. */
 
-import type { RefusedMessage } from "./models.js";
+import type { RefusedMessage, SentMessage } from "./models.js";
 
 /** Base of the client's errors. */
 export class VarveClientError extends Error {
@@ -45,14 +45,17 @@ export class ServiceProblemError extends VarveClientError implements Refusal {
   }
 }
 
-/** The service accepted some messages of a batch and refused others. The accepted ones are durable. */
+/** The service accepted some messages and refused others. The accepted ones are durable. */
 export class MessagesRefusedError extends VarveClientError {
   override readonly name = "MessagesRefusedError";
   /** The refused messages. */
   readonly refused: readonly RefusedMessage[];
+  /** The accepted messages. */
+  readonly sent: readonly SentMessage[];
 
-  constructor(message: string, refused: readonly RefusedMessage[]) {
+  constructor(message: string, refused: readonly RefusedMessage[], sent: readonly SentMessage[]) {
     super(message);
     this.refused = refused;
+    this.sent = sent;
   }
 }

@@ -10,8 +10,11 @@ export type Time = Date | string;
 /** The same fields; those named `Keys` also accept a `Date`. */
 type WithTimes<T, Keys extends keyof T> = Omit<T, Keys> & { [Key in Keys]?: Time | Extract<T[Key], null> | undefined };
 
-/** All fields may also be undefined: these are not sent. */
-type Undefinable<T> = { [Key in keyof T]: T[Key] | undefined };
+/** Fields that may be left out may also be undefined: these are not sent. */
+type Undefinable<T> = { [Key in keyof T]: object extends Pick<T, Key> ? T[Key] | undefined : T[Key] };
+
+/** The same fields; those named `Keys` accept any objects. The fields of an interface have no index signature, as a JSON value has. */
+type WithObjects<T, Keys extends keyof T> = Omit<T, Keys> & { [Key in Keys]?: Extract<T[Key], string | null> | object | undefined };
 
 /** The place of a record in Kafka. */
 export type Position = Schemas["Position"];
@@ -20,12 +23,23 @@ export type Position = Schemas["Position"];
  * A message to send. Messages of OpenAI's and Anthropic's APIs are accepted unchanged, with `user` and `session` added; hence the
  * further fields.
  */
-export type Message = WithTimes<Schemas["MessageBody"], "event_time"> & Readonly<Record<string, unknown>>;
+export type Message = Undefinable<
+  WithObjects<WithTimes<Omit<Schemas["MessageBody"], "role">, "event_time">, "content" | "text" | "tool_call" | "tool_calls" | "tool_results">
+> & {
+  /** Who wrote it. Default: `user`. */
+  role?: Schemas["MessageBody"]["role"] | "function" | undefined;
+  // `unknown` would refuse objects whose type is an interface.
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any
+} & Readonly<Record<string, any>>;
 
-/** A message that is durable. */
+/** A message that is durable. Pass it as `after` to a recall that must see it. */
 export interface SentMessage {
   readonly id: string;
   readonly position: Position;
+  /** The id was sent within a day, with the same content: the message is stored once. */
+  readonly repeated?: boolean;
+  /** The id was sent within a day, with another text, speaker or other field: this was not stored. Change the text with `editMessage`. */
+  readonly changed?: boolean;
 }
 
 /** A change of a message that is durable. An `outcome` of `pending` is applied when the service reaches the position. */
@@ -42,6 +56,7 @@ export type RecallResult = Schemas["Recalled"];
 
 /** Which memories of a recall helped, and which did not. */
 export type FeedbackOptions = Undefinable<Partial<Omit<Schemas["FeedbackBody"], "recall_id">>>;
+
 /** Optional fields of a recall. */
 export type RecallOptions = Undefinable<Partial<WithTimes<Omit<Schemas["RecallBody"], "query">, "as_of" | "since" | "until">>>;
 
@@ -93,6 +108,24 @@ export type Correction = Schemas["Corrected"] & {
 /** The parts of a memory to replace. */
 export type CorrectionChanges = Undefinable<Partial<WithTimes<Schemas["CorrectionBody"], "event_time">>>;
 
+/** A block of text that agents edit with memory tools, with its newest edits. */
+export type Block = Schemas["BlockRead"];
+
+/** One edit of a block. */
+export type BlockEdit = Schemas["BlockEdit"];
+
+/** A call of a memory tool. */
+export type BlockChange = Undefinable<Schemas["BlockEditBody"]>;
+
+/**
+ * An edit that is durable. With the status `pending` the service applies it later, and the block's `edits` have its result. The answer to
+ * a repeated call has no `block`.
+ */
+export type EditedBlock = Schemas["BlockEdited"];
+
+/** A page of events, nearest first. */
+export type FoundEvents = Schemas["FoundMemories"];
+
 /** An erasure of a user that has begun: pass its `subject` to `erasure`. */
 export type BegunErasure = Schemas["UserErasure"];
 
@@ -124,3 +157,28 @@ export type HistoryPage = Schemas["History"];
 
 /** A message of a batch that the service refused: its index in the messages that were sent, the HTTP status, and the problem. */
 export type RefusedMessage = Schemas["Outcome"];
+
+/** The change of a memory in the request of a webhook. Keep the largest `offset` of each memory, and ignore smaller ones. */
+export interface WebhookChange {
+  /** The id of the memory. */
+  readonly id: string;
+  readonly position: { readonly partition: number; readonly offset: number };
+}
+
+/** A memory that was written. */
+export interface WebhookUpsert extends WebhookChange {
+  readonly kind: Memory["kind"];
+  readonly type: string;
+  readonly version: number;
+  /** The memory is not valid from this time on. It is past if the memory was invalidated. */
+  readonly expires_at?: string;
+  /** Missing if the webhook sends no content, or the content was too large. */
+  readonly memory?: Memory;
+  readonly content_too_large?: true;
+}
+
+/** The body of a webhook's request, once its signature is verified. */
+export type WebhookEvent =
+  | { readonly type: "memory.upserted"; readonly timestamp: string; readonly data: WebhookUpsert }
+  | { readonly type: "memory.deleted"; readonly timestamp: string; readonly data: WebhookChange }
+  | { readonly type: "webhook.test"; readonly timestamp: string; readonly data: Readonly<Record<string, never>> };

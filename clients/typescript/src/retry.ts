@@ -11,9 +11,10 @@ const TOO_MANY_REQUESTS = 429;
 const SERVICE_UNAVAILABLE = 503;
 const CONFLICT = 409;
 
-/** A response to an attempt, as far as a retry depends on it. */
+/** The outcome of an attempt, as far as a retry depends on it. */
 export interface Attempt {
-  readonly status: number;
+  /** The status of the response; null if the connection failed. */
+  readonly status: number | null;
   /** The header `Retry-After`; null if there is none. */
   readonly retryAfter: string | null;
   /** The number of the attempt, from 1. */
@@ -32,6 +33,7 @@ export interface Attempt {
 export function retryWaitMs(attempt: Attempt, maxAttempts: number, now: Date, random: number): number | null {
   // A 409 with Retry-After: the first attempt is still being processed. Without: the change does not fit, and never will.
   const isTemporary =
+    attempt.status === null ||
     attempt.status === TOO_MANY_REQUESTS ||
     attempt.status === SERVICE_UNAVAILABLE ||
     (attempt.status === CONFLICT && attempt.retryAfter !== null);

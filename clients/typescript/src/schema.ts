@@ -3003,7 +3003,7 @@ export interface components {
         };
         /**
          * Written
-         * @description A message, as in the response of ``POST /v1/messages``.
+         * @description A message, as in the response of ``POST /v1/messages``, or a change of one. Further fields of that response are ignored.
          */
         Written: {
             id: string;

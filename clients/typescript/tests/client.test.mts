@@ -101,17 +101,113 @@ test("retries of a batch share one idempotency key", async () => {
 test("refused messages are named by their index", async () => {
   const answer = (request: Received): Answer => {
     const items: object[] = outcomes(request);
-    if (items.length < 200) items[0] = { index: 0, status: 422, problem: { detail: "text: too long" } };
-    return { status: items.length < 200 ? 207 : 200, body: { items } };
+    items[1] = { index: 1, status: 422, problem: { detail: "text: too long" } };
+    return { status: 207, body: { items } };
   };
-  await served(answer, async (url) => {
-    await assert.rejects(new VarveClient(url, { apiKey: "k" }).send(Array<Message>(202).fill(MESSAGE)), (error) => {
+  const received = await served(answer, async (url) => {
+    await assert.rejects(new VarveClient(url, { apiKey: "k" }).send(Array<Message>(402).fill(MESSAGE)), (error) => {
       assert.ok(error instanceof MessagesRefusedError);
-      assert.match(error.message, /refused 1 of 2 messages, first 200: text: too long/);
-      assert.deepEqual(error.refused.map((each) => each.index), [200]);
+      assert.match(error.message, /refused 3 of 402 messages, first 1: text: too long/);
+      assert.deepEqual(error.refused.map((each) => each.index), [1, 201, 401]);
+      assert.equal(error.sent.length, 399);
       return true;
     });
   });
+  assert.deepEqual(received.map((each) => (each.body as unknown[]).length), [200, 200, 2], "a refusal keeps no later batch back");
+});
+
+test("a sent message says that it was not stored", async () => {
+  const position = { topic: "messages", partition: 0, offset: 7 };
+  const items = [{ changed: true }, { repeated: true }, {}].map((each, index) => ({ index, status: 200, id: `m${String(index)}`, position, ...each }));
+  await served(() => ({ body: { items } }), async (url) => {
+    const sent = await new VarveClient(url, { apiKey: "k" }).send([MESSAGE, MESSAGE, MESSAGE]);
+    assert.deepEqual(sent.map(({ changed, repeated }) => [changed, repeated]), [[true, undefined], [undefined, true], [undefined, undefined]]);
+  });
+});
+
+test("a caller chooses the idempotency key", async () => {
+  const answer = (request: Received): Answer => ({
+    body: Array.isArray(request.body) ? { items: outcomes(request) } : { id: "e", memory_id: "m", position: {}, status: "pending" },
+  });
+  const received = await served(answer, async (url) => {
+    const varve = new VarveClient(url, { apiKey: "k" });
+    await varve.send(Array<Message>(201).fill(MESSAGE), { idempotencyKey: "k1" });
+    await varve.correct("m", { content: "x" }, { idempotencyKey: "k2" });
+    await varve.revert("m", { idempotencyKey: "k3" });
+    await varve.editBlock("core_memory", "human", { tool: "append", text: "x" }, { idempotencyKey: "k4" });
+    for (const idempotencyKey of ["", "a b", "\u00fc", "x".repeat(257)]) await assert.rejects(varve.flush("s", { idempotencyKey }), TypeError);
+  });
+  assert.deepEqual(received.map((each) => each.headers["idempotency-key"]), ["k1", "k1/200", "k2", "k3", "k4"]);
+});
+
+test("blocks are read, edited, undone and searched", async () => {
+  const block = { entity_type: "core_memory", property: "human", user: "ann", text: "x", version: 1, characters: 1, max_characters: 9, edits: [] };
+  const answer = (request: Received): Answer => {
+    if (request.path.startsWith("/v1/blocks?")) return { body: { blocks: [block] } };
+    if (request.method === "GET") return { body: block };
+    return { body: request.path.endsWith("/search") ? { page: 2, results: [], more: false } : { id: "e", status: "applied", position: {}, block } };
+  };
+  const received = await served(answer, async (url) => {
+    const varve = new VarveClient(url, { apiKey: "k" });
+    assert.deepEqual((await varve.blocks({ user: "ann" })).map((each) => each.text), ["x"]);
+    assert.equal((await varve.block("core_memory", "human", { user: "ann" })).version, 1);
+    assert.equal((await varve.editBlock("core_memory", "human", { user: "ann", tool: "append", text: "x", old: undefined })).status, "applied");
+    await varve.undoEdit("core_memory", "human", "e/1", { user: "ann" });
+    assert.equal((await varve.searchEvents("cello", { user: "ann", page: 2 })).more, false);
+  });
+  assert.deepEqual(received.map(({ method, path, body }) => [method, path, body]), [
+    ["GET", "/v1/blocks?user=ann", undefined],
+    ["GET", "/v1/blocks/core_memory/human?user=ann", undefined],
+    ["POST", "/v1/blocks/core_memory/human/edits", { user: "ann", tool: "append", text: "x" }],
+    ["POST", "/v1/blocks/core_memory/human/edits/e%2F1/undo", { user: "ann" }],
+    ["POST", "/v1/blocks/search", { query: "cello", user: "ann", page: 2 }],
+  ]);
+});
+
+test("an application's own types are messages and options", async () => {
+  interface ChatMessage {
+    user: string;
+    session: string;
+    content: Part[];
+  }
+  interface Part {
+    type: "text";
+    text: string;
+  }
+  const message: ChatMessage = { user: "ann", session: "s", content: [{ type: "text", text: "x" }] };
+  const absent = undefined as string | undefined;
+  const received = await served((request) => ({ body: { items: outcomes(request) } }), async (url) => {
+    const varve = new VarveClient(url, { apiKey: "k", timeoutMs: undefined, maxAttempts: undefined, fetch: undefined });
+    await varve.send([message, { ...MESSAGE, speaker: absent, id: absent }], { signal: undefined, timeoutMs: undefined, onBatch: undefined });
+  });
+  assert.deepEqual(received[0]?.body, [message, MESSAGE]);
+});
+
+test("values that JSON cannot have are refused", async () => {
+  const received = await served(() => ({ body: FOUND }), async (url) => {
+    const varve = new VarveClient(url, { apiKey: "k" });
+    const never = new Date("soon");
+    await assert.rejects(varve.send([{ ...MESSAGE, event_time: never }]), /TypeError: event_time: an invalid Date cannot be sent/);
+    await assert.rejects(varve.recall("x", { as_of: never }), TypeError);
+    await assert.rejects(varve.recall("x", { limit: NaN }), /limit: NaN cannot be sent/);
+    await assert.rejects(varve.memories({ since: never }), /since: an invalid Date cannot be sent/);
+  });
+  assert.deepEqual(received, []);
+});
+
+test("an address or a key that cannot be one is refused", () => {
+  for (const url of ["localhost:8080", "", "ftp://service", "http://service/?a=1", "/varve"]) {
+    assert.throws(() => new VarveClient(url, { apiKey: "k" }), /TypeError: .*is not the address of a service/);
+  }
+  const hidden = (error: Error): boolean => error instanceof TypeError && !error.message.includes("secret");
+  for (const apiKey of ["secret\nsecret", "secret secret", "sëcret"]) assert.throws(() => new VarveClient("http://service", { apiKey }), hidden);
+});
+
+test("white space around a key is left out", async () => {
+  const received = await served(() => ({ body: FOUND }), async (url) => {
+    await new VarveClient(url, { apiKey: " k\n" }).recall("x");
+  });
+  assert.equal(received[0]?.headers.authorization, "Bearer k");
 });
 
 test("options that are undefined are not sent, and times may be dates", async () => {
@@ -133,6 +229,8 @@ test("names are encoded in addresses", async () => {
     await varve.session("a/b ü?");
     await varve.eraseUser("ann/1 ?", { reason: "ticket 7" });
     await assert.rejects(varve.session(".."), TypeError);
+    await assert.rejects(varve.deleteMemory(""), TypeError);
+    await assert.rejects(varve.entity("user_profile", []), /TypeError: the key of an entity has at least one part/);
   });
   assert.deepEqual(received.map((each) => [each.method, each.path]), [
     ["GET", "/v1/sessions/a%2Fb%20%C3%BC%3F"],
@@ -176,13 +274,22 @@ for (const [what, body] of [["HTML", "<html>gateway</html>"], ["a list", "[]"], 
 
 test("a redirect is not followed", async () => {
   const received = await served(() => ({ status: 302, headers: { Location: "/elsewhere" } }), async (url) => {
-    await assert.rejects(new VarveClient(url, { apiKey: "k" }).status(), ServiceUnreachableError);
+    await assert.rejects(new VarveClient(url, { apiKey: "k" }).status(), /ServiceProblemError: .* answered 302: a redirect, which .* not follow/);
   });
   assert.equal(received.length, 1);
 });
 
+test("a request whose connection breaks is repeated", async () => {
+  const answers: Answer[] = ["drop", { body: {} }];
+  const received = await served(() => answers.shift() ?? "hang", async (url) => {
+    await new VarveClient(url, { apiKey: "k" }).flush("s");
+  });
+  assert.equal(received.length, 2);
+  assert.equal(new Set(received.map((each) => each.headers["idempotency-key"])).size, 1);
+});
+
 test("a service that is down is unreachable", async () => {
-  const varve = new VarveClient(await closedAddress(), { apiKey: "k" });
+  const varve = new VarveClient(await closedAddress(), { apiKey: "k", maxAttempts: 1 });
   await assert.rejects(varve.flush("s"), (error) => {
     assert.ok(error instanceof ServiceUnreachableError);
     assert.match(error.message, /cannot be reached \(.*ECONNREFUSED/);
@@ -191,11 +298,12 @@ test("a service that is down is unreachable", async () => {
 });
 
 test("an attempt that takes too long is unreachable", async () => {
-  await served(() => "hang", async (url) => {
-    const varve = new VarveClient(url, { apiKey: "k", timeoutMs: 50 });
-    await assert.rejects(varve.recall("x"), /no answer within 50 ms/);
-    await assert.rejects(varve.recall("x", {}, { timeoutMs: 20 }), /no answer within 20 ms/);
+  const received = await served(() => "hang", async (url) => {
+    const varve = new VarveClient(url, { apiKey: "k", timeoutMs: 500 });
+    await assert.rejects(varve.recall("x"), /no answer within 500 ms/);
+    await assert.rejects(varve.recall("x", {}, { timeoutMs: 400 }), /no answer within 400 ms/);
   });
+  assert.equal(received.length, 2, "a time-out is not repeated");
 });
 
 test("a signal aborts a request", async () => {

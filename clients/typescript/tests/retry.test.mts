@@ -17,3 +17,8 @@ test("waits without Retry-After grow with jitter", () => {
   const waits = [1, 2, 3, 4, 5].map((number) => [0, 1].map((random) => retryWaitMs({ status: 503, retryAfter: null, number }, 5, NOW, random)));
   assert.deepEqual(waits, [[500, 1500], [1000, 3000], [2000, 6000], [4000, 12_000], [null, null]]);
 });
+
+test("a failed connection is repeated like a temporary refusal", () => {
+  const waits = [1, 5].map((number) => retryWaitMs({ status: null, retryAfter: null, number }, 5, NOW, 0));
+  assert.deepEqual(waits, [500, null]);
+});

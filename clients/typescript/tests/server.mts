@@ -12,8 +12,8 @@ export interface Received {
   readonly body: unknown;
 }
 
-/** An answer. Without a status: 200. A body that is no string is sent as JSON. "hang": the server never answers. */
-export type Answer = { status?: number; headers?: Record<string, string>; body?: unknown } | "hang";
+/** An answer. Without a status: 200. A body that is no string is sent as JSON. "hang": no answer. "drop": the connection ends without one. */
+export type Answer = { status?: number; headers?: Record<string, string>; body?: unknown } | "hang" | "drop";
 
 /** Runs a test against a server, and returns the requests that it received. */
 export async function served(answer: (request: Received) => Answer, use: (url: string) => Promise<void>): Promise<Received[]> {
@@ -28,6 +28,10 @@ export async function served(answer: (request: Received) => Answer, use: (url: s
       received.push(each);
       const given = answer(each);
       if (given === "hang") return;
+      if (given === "drop") {
+        request.socket.destroy();
+        return;
+      }
       response.writeHead(given.status ?? 200, { "Content-Type": "application/json", ...given.headers });
       response.end(typeof given.body === "string" ? given.body : JSON.stringify(given.body ?? {}));
     });

@@ -61,6 +61,9 @@ for (const [name, build] of builds) {
     await eventually("three events", async () => ((await eventsOf(varve, user)).length === 3 ? true : undefined));
     const found = await varve.recall("What is the cat called?", { user, session, after: newest });
     assert.equal(found.after?.reached, true);
+    const [again] = await varve.send([{ user, session, id: "m1", text: "I moved to Lyon." }]);
+    assert.equal(again?.changed, true);
+    assert.equal((await varve.recall("x", { user, session, after: again })).after?.reached, true);
     const cat = found.results.find((each) => each.content.includes("Pixel"));
     assert.ok(cat !== undefined);
     await varve.feedback(found.recall_id, { useful: [cat.id], user });
@@ -94,9 +97,13 @@ for (const [name, build] of builds) {
 
     const edited = await varve.editMessage(session, "m2", "My dog is called Rex.", { user });
     assert.ok(["edited", "pending"].includes(edited.outcome));
+    assert.equal((await varve.recall("x", { user, session, after: edited })).after?.id, "m2");
     await eventually("the edited event", async () => ((await eventsOf(varve, user)).some((each) => each.content.includes("Rex")) ? true : undefined));
     await varve.deleteMessage(session, "m2", { user });
     await eventually("the deleted message", async () => ((await eventsOf(varve, user)).some((each) => each.content.includes("Rex")) ? undefined : true));
+
+    assert.deepEqual(await varve.blocks({ user }), [], "the schema has none");
+    assert.equal((await varve.searchEvents("cat", { user })).page, 0);
 
     const begun = await varve.eraseUser(user, { reason: "ticket 7" });
     const receipt = await eventually("the receipt", async () => {

@@ -43,7 +43,7 @@ def test_a_status_has_its_code_and_reason(status: int, code: Code) -> None:
         (CollectionError("x"), Code.COLLECTION_NOT_EXIST),
         (NotFoundError("x"), Code.DATA_NOT_FOUND),
         (MalformedRecordError("x"), Code.INVALID_REQUEST),
-        (MessagesRefusedError("x", refused=[]), Code.INVALID_REQUEST),
+        (MessagesRefusedError("x", refused=[], sent=[]), Code.INVALID_REQUEST),
         (ServiceUnreachableError("x"), Code.INTERNAL_SERVER),
     ],
 )
@@ -56,6 +56,6 @@ def test_errors_have_codes_and_no_successful_status(error: Exception, code: Code
 
 @pytest.mark.parametrize(("statuses", "status"), [([422], 400), ([422, 503], 503), ([429, 422], 429)])
 def test_refused_messages_may_be_sent_again(statuses: list[int], status: int) -> None:
-    found = refusal_of(MessagesRefusedError("x", refused=[{"index": 0, "status": each, "problem": {}} for each in statuses]))
+    found = refusal_of(MessagesRefusedError("x", refused=[{"index": 0, "status": each, "problem": {}} for each in statuses], sent=[]))
     assert found.status == status
     assert ("Retry-After" in found.headers) is (status != 400)

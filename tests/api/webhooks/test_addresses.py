@@ -1,7 +1,10 @@
 """Addresses that webhooks must not reach, at the configuration and at every connection."""
 
+import asyncio
 import socket
-from typing import Any
+import ssl
+from pathlib import Path
+from typing import Any, Final
 
 import aiohttp
 import pytest
@@ -15,7 +18,9 @@ from control.webhooks import Webhook, WebhookSecret
 from runtime.clocks import SystemClock
 from runtime.settings import WebhookSettings
 from tests.api.webhooks.receiver import receiving
+from varve.embedded.ports import free_port
 
+TLS: Final = Path(__file__).parents[2] / "tls"
 SECRETS = SigningSecrets(["a master secret of the tests only"])
 
 
@@ -154,3 +159,23 @@ async def test_a_silent_receiver_ends_at_the_time_out() -> None:
             failure = await sender.send("acme", webhook(url), message_id="m", body=b"{}")
     assert failure is not None
     assert failure.problem == "no answer within 0.2 s"
+
+
+async def test_a_failed_connection_says_why() -> None:
+    certified = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    certified.load_cert_chain(TLS / "server.pem")
+    server = await asyncio.start_server(lambda *_: None, "127.0.0.1", 0, ssl=certified)
+    certified_port = server.sockets[0].getsockname()[1]
+    async with server, receiving() as plain, open_sender(SECRETS, WebhookSettings(allow_private=True, timeout_s=5)) as sender:
+        problems = []
+        for url in (
+            f"https://127.0.0.1:{certified_port}",
+            plain.url.replace("http:", "https:"),
+            "https://nowhere.invalid",
+            f"https://127.0.0.1:{free_port()}",
+        ):
+            failure = await sender.send("acme", webhook(url), message_id="m", body=b"{}")
+            assert failure is not None
+            problems.append(failure.problem)
+    assert "certificate is refused: unable to get local issuer certificate" in problems[0]
+    assert problems[1:] == ["no TLS connection: does the receiver speak https?", "the host cannot be resolved", "no connection"]

@@ -174,3 +174,32 @@ def test_any_history_keeps_order_and_bounds(steps: list[tuple[str, int]]) -> Non
         assert len(running) <= 2
         assert tested.pending <= 4
         assert tested.pending + tested.dead == len(open_ids)
+
+
+def test_a_backlog_waits_again_once_there_is_room() -> None:
+    tested = lane(concurrency=4, max_pending=4)
+    taken = [each for offset in range(10) for each in tested.take(change(offset, f"m{offset}"), now=NOW)]
+    assert [(each.id, each.problem) for each in taken] == [(f"d{offset}", BACKLOG) for offset in range(4, 10)]
+    assert started(tested) == ["d0", "d1", "d2", "d3"]
+    tested.on_delivered("d0")
+    assert tested.revive() == [], "more than half wait"
+    tested.on_delivered("d1")
+    revived = tested.revive()
+    assert [(each.id, each.state, each.redriven, each.problem) for each in revived] == [("d4", "pending", 1, ""), ("d5", "pending", 1, "")]
+    assert (tested.pending, tested.dead) == (4, 4)
+    assert started(tested) == ["d4", "d5"]
+
+
+def test_a_replaced_or_redriven_backlog_is_not_revived() -> None:
+    tested = lane(concurrency=4, max_pending=1)
+    dead = [each for offset in range(4) for each in tested.take(change(offset, f"m{offset}"), now=NOW)]
+    tested.take(change(9, "m1"), now=NOW)
+    redriven = dead[1].model_copy(update={"state": "pending", "redriven": 1, "dead_at": None})
+    tested.take(redriven, now=NOW)
+    assert started(tested) == ["d0", "d2"]
+    tested.on_delivered("d0")
+    tested.on_delivered("d2")
+    assert [each.id for each in tested.revive()] == ["d3"]
+    assert started(tested) == ["d3"]
+    tested.on_delivered("d3")
+    assert [each.id for each in tested.revive()] == ["d9"]

@@ -46,11 +46,12 @@ async def receivers() -> AsyncIterator[list[Receiver]]:
 
 
 async def share(settings: Settings, members: int) -> None:
-    """Waits until so many processes share the deliveries."""
-    groups, name = ConsumerGroups(kafka=settings.kafka), f"{settings.kafka.topic_prefix}webhook-deliveries"
+    """Waits until so many processes share the change feed and the deliveries."""
+    groups = ConsumerGroups(kafka=settings.kafka)
+    names = [settings.kafka.topic_prefix + each for each in ("webhooks", "webhook-deliveries")]
 
     async def are_there() -> bool:
-        return (await groups.members([name]))[name] == members
+        return set((await groups.members(names)).values()) == {members}
 
     await until_true(are_there)
 

@@ -1,20 +1,27 @@
 """Deliveries to real receivers, from a real change feed."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import timedelta
+from functools import partial
 
 import pytest
 from aiohttp import web
+from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, ConsumerRecord
 
+from api.webhooks.fan_out import FanOut
 from api.webhooks.signing import SigningSecrets
-from api.webhooks.topic import redrive
+from api.webhooks.topic import read_deliveries, redrive
 from control.erasure_changes import begin_erasure
+from control.tenants import TenantDirectory, follow_tenants
 from control.webhook_changes import remove_webhook, rotate_webhook_secret
+from memory.records import Memory
 from runtime.clocks import SystemClock
-from runtime.kafka import Producer, create_topics, read_topic
+from runtime.kafka import OutgoingRecord, Producer, create_topics, read_topic
+from runtime.kafka.client import client_options
 from runtime.metrics import Metrics
 from runtime.settings import Settings, SigningSettings, WebhookSettings
+from streams.feed import upsert_record
 from tests.api.running_service import memory
 from tests.api.webhooks.receiver import Received, is_signed, receiving
 from tests.api.webhooks.webhook_flow import dead_letters, delivering, delivering_process, hook, memories, publish, unpublish
@@ -256,6 +263,31 @@ async def test_a_backlog_over_the_limit_becomes_dead_letters(settings: Settings)
             assert metrics.registry.get_sample_value("varve_webhook_deliveries_total", {"outcome": "dead"}) == 5
 
 
+async def test_a_backlog_is_delivered_without_a_command(settings: Settings) -> None:
+    held = asyncio.Event()
+
+    async def answer(_: Received) -> web.Response:
+        await held.wait()
+        return web.Response(status=204)
+
+    small = settings.model_copy(update={"webhooks": QUICK.model_copy(update={"max_pending": 3})})
+    async with receiving(answer) as receiver:
+        webhook, _ = await hook(settings, "acme", receiver.url)
+
+        async def are_dead() -> bool:
+            return len(await dead_letters(settings, "acme", webhook)) == 17
+
+        async def are_gone() -> bool:
+            return await read_deliveries(settings, "acme", webhook) == []
+
+        async with delivering(small):
+            await publish(settings, *memories("acme", "ann", 20))
+            await until_true(are_dead)
+            held.set()
+            await until_true(are_gone)
+    assert sorted(receiver.contents) == sorted(each.content for each in memories("acme", "ann", 20))
+
+
 async def test_a_removed_webhook_receives_nothing(settings: Settings) -> None:
     async with receiving() as removed, receiving() as kept:
         webhook, _ = await hook(settings, "acme", removed.url)
@@ -267,3 +299,50 @@ async def test_a_removed_webhook_receives_nothing(settings: Settings) -> None:
             await publish(settings, *memories("acme", "bo", 5))
             await until(lambda: len(kept.requests) == 6)
     assert len(removed.requests) == 1
+
+
+class ReadingFanOut(FanOut):
+    """Counts the records that it has read, and those that it has finished."""
+
+    def __init__(self, *, settings: Settings, tenants: TenantDirectory, producer: Producer) -> None:
+        super().__init__(settings=settings, tenants=tenants, producer=producer)
+        self.read = 0
+        self.finished = 0
+
+    async def _outputs(self, records: Sequence[ConsumerRecord[bytes | None, bytes | None]]) -> list[OutgoingRecord]:
+        self.read += len(records)
+        return await super()._outputs(records)
+
+    async def _handle_next(self, consumer: AIOKafkaConsumer) -> None:
+        await super()._handle_next(consumer)
+        self.finished = self.read
+
+
+def has_finished(fan_out: ReadingFanOut, count: int) -> bool:
+    return fan_out.finished >= count
+
+
+async def publish_earlier(settings: Settings, *memories: Memory) -> None:
+    """Writes memories to the change feed, as if it was an hour ago."""
+    earlier_ms = int((SystemClock().now() - timedelta(hours=1)).timestamp() * 1000)
+    async with AIOKafkaProducer(**client_options(settings.kafka)) as producer:
+        for each in memories:
+            record = upsert_record(settings.topic("memories"), each)
+            await producer.send_and_wait(record.topic, record.value, key=record.key, timestamp_ms=earlier_ms)
+
+
+async def test_a_first_webhook_reads_no_older_change(settings: Settings) -> None:
+    await publish_earlier(settings, *memories("acme", "ann", 9))
+    webhook, _ = await hook(settings, "acme", "https://hooks.example.com")
+    async with follow_tenants(settings, Metrics()) as tenants, Producer(kafka=settings.kafka) as producer:
+        for changes in (memories("acme", "bo", 3), memories("acme", "cy", 2)):  # the second time it begins after its committed offsets
+            await publish(settings, *changes)
+            fan_out = ReadingFanOut(settings=settings, tenants=tenants, producer=producer)
+            running = asyncio.create_task(fan_out.run())
+            try:
+                await until(partial(has_finished, fan_out, len(changes)))
+            finally:
+                running.cancel()
+                await asyncio.gather(running, return_exceptions=True)
+            assert fan_out.read == len(changes)
+    assert len(await read_deliveries(settings, "acme", webhook)) == 5

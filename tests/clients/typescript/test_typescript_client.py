@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -18,7 +19,9 @@ from varve.embedded.stack import EmbeddedStack
 from varve.embedded.tenants import DeveloperTenant
 from varve.supervisor.supervisor import Supervisor
 
-CLIENT: Final = Path(__file__).parents[3] / "clients" / "typescript"
+ROOT: Final = Path(__file__).parents[3]
+CLIENT: Final = ROOT / "clients" / "typescript"
+PAGE: Final = ROOT / "docs" / "build" / "typescript-client.md"
 OLDEST_NODE: Final = 20
 
 pytestmark = [pytest.mark.external, pytest.mark.timeout(600)]
@@ -83,6 +86,23 @@ def test_the_package_has_its_builds_and_no_dependency(tmp_path: Path) -> None:
         subprocess.run(["node", str(compiler), *options, *resolution, "use.ts"], cwd=project, check=True, timeout=120)
 
 
+def output_of_page(url: str, key: str) -> str:
+    """What the program of the documentation prints; it is checked as in a strict application."""
+    [program] = re.findall(r"^```ts\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+    assert "http://127.0.0.1:8080" in program
+    folder = CLIENT / "build"  # inside the package, so that it finds the package by its name
+    folder.mkdir(exist_ok=True)
+    (folder / "page.mts").write_text(program.replace("http://127.0.0.1:8080", url))
+    options = ["--strict", "--exactOptionalPropertyTypes", "--noUncheckedIndexedAccess"]
+    options += ["--target", "ES2022", "--module", "NodeNext", "--types", "node"]
+    compiler = CLIENT / "node_modules" / "typescript" / "bin" / "tsc"
+    for command in (["node", str(compiler), *options, "page.mts"], ["node", "page.mjs"]):
+        environment = {**os.environ, "VARVE_CLIENT__API_KEY": key}
+        done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
 async def test_both_builds_work_against_a_whole_stack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with LLMSimulator() as llm:
         monkeypatch.setenv("VARVE_LLM__BASE_URL", llm.base_url)
@@ -92,5 +112,7 @@ async def test_both_builds_work_against_a_whole_stack(tmp_path: Path, monkeypatc
             key = await add_key(running.settings, "dev", scopes=SCOPES)
             address = {"VARVE_CLIENT__URL": running.file.service_url, "VARVE_CLIENT__API_KEY": key}
             output = await asyncio.to_thread(npm, "test", **address)
+            printed = await asyncio.to_thread(output_of_page, running.file.service_url, key)
+    assert "[ 'm1' ]" in printed
     assert llm.requests != []
     assert "# fail 0\n# cancelled 0\n# skipped 0\n" in output
