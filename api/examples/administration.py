@@ -144,6 +144,7 @@ ADMINISTRATION: Final[dict[str, Example]] = {
                     "(VARVE_BUDGET__REEXTRACTION_SHARE of its daily budget), and the next call may use 21,000",
                 }
             ],
+            "yields_to": None,
             "caught_up": False,
             "share": 0.25,
             "windows": 4120,
