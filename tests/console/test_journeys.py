@@ -363,11 +363,24 @@ def test_making_and_revoking_a_key(visitor: Visitor) -> None:
 
     page.get_by_role("button", name="Edit").click()
     limits = page.get_by_role("dialog", name=f"Quotas and budget of {visitor.stack.tenant}")
-    limits.get_by_label("Recalls per second").fill("250")
+    limits.get_by_label("Recalls per second", exact=True).fill("250")
+    limits.get_by_label("No limit: Memories").check()
+    limits.get_by_label("Share for re-extractions (%)").fill("29")
     limits.get_by_role("button", name="Save").click()
     expect(page.get_by_text("The limits are stored")).to_be_visible()
     tenant = visitor.stack.call("GET", f"/v1/admin/tenants/{visitor.stack.tenant}", key=visitor.stack.operator_key)
-    assert tenant["quota"]["recalls_per_second"] == 250
+    assert tenant["quota"] == {"recalls_per_second": 250, "memories": None}
+    assert tenant["budget"] == {"reextraction_share": 0.29}
+    expect(page.get_by_role("region", name="Quotas and budget")).to_contain_text("29 %")
+
+    # A change of one limit keeps the others.
+    page.get_by_role("button", name="Edit").click()
+    limits.get_by_label("Above the hard limit").select_option("offline")
+    limits.get_by_role("button", name="Save").click()
+    expect(limits).to_have_count(0)
+    tenant = visitor.stack.call("GET", f"/v1/admin/tenants/{visitor.stack.tenant}", key=visitor.stack.operator_key)
+    assert tenant["quota"] == {"recalls_per_second": 250, "memories": None}
+    assert tenant["budget"] == {"reextraction_share": 0.29, "policy": "offline"}
 
 
 def test_following_links_between_memories(visitor: Visitor) -> None:
