@@ -23,6 +23,13 @@ class Changed(ResponseModel):
     """Whether every process applies it, even one without a connection to Kafka."""
 
 
+class LimitsInForce(ResponseModel):
+    """A tenant's limits: its own, otherwise those of the service's settings. Null: no limit."""
+
+    budget: dict[str, Any]
+    quota: dict[str, Any]
+
+
 class TenantView(ResponseModel):
     """A tenant."""
 
@@ -31,7 +38,10 @@ class TenantView(ResponseModel):
     state: Literal["active", "suspended"]
     weight: float
     budget: dict[str, Any]
+    """Its own values, which override `VARVE_BUDGET__*`. Null lifts a limit."""
     quota: dict[str, Any]
+    """Its own values, which override `VARVE_QUOTA__*`. Null lifts a limit."""
+    in_force: LimitsInForce
     signing: dict[str, Any]
     messages: dict[str, Any]
     """Its time zone, and the markup that is removed from its messages; empty: neither."""

@@ -79,6 +79,9 @@ class BudgetView(ResponseModel):
     soft_cost: float | None
     hard_cost: float | None
     policy: str
+    """Above the hard limit, windows `wait` for the next day or are extracted `offline`."""
+    reextraction_share: float
+    """Share of the smaller limit at which re-extractions stop."""
     used_tokens: float | None
     """Includes what running calls have reserved. Null: Redis is unavailable."""
     used_cost: float | None

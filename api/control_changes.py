@@ -13,6 +13,7 @@ from control.documents import OperatorKey, Tenant
 from control.draft import Change, Draft
 from control.errors import UnknownTenantError
 from control.tenants_file import exported_tenant
+from runtime.settings import Settings
 
 OverlapSeconds = Annotated[float, Field(ge=0, le=366 * 86_400.0)]
 """How long a rotated key or secret stays valid."""
@@ -112,6 +113,10 @@ def tenant_of(known: Draft, tenant_id: str) -> Tenant:
         raise ProblemError(404, "not-found", str(error)) from error
 
 
-def tenant_fields(known: Draft, tenant: Tenant) -> dict[str, Any]:
-    """A tenant as operators see it: the form of a tenants' file, with the number of its keys, and the memory method that is live."""
-    return {**exported_tenant(tenant), "keys": len(tenant.keys), "method": known.method_of(tenant.live_schema)}
+def tenant_fields(known: Draft, tenant: Tenant, settings: Settings) -> dict[str, Any]:
+    """A tenant as operators see it: the form of a tenants' file, with the number of its keys, its live memory method and its limits."""
+    limits = {
+        "budget": settings.budget.but(tenant.budget).model_dump(mode="json"),
+        "quota": settings.quota.but(tenant.quota).model_dump(mode="json"),
+    }
+    return {**exported_tenant(tenant), "keys": len(tenant.keys), "method": known.method_of(tenant.live_schema), "in_force": limits}

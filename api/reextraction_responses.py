@@ -85,6 +85,8 @@ class ReextractionProgress(ReextractionView):
     """Whether its worker has stopped until an erasure of a user is finished."""
     waits_for_budget: list[BudgetWaitView]
     """Tenants of whose daily budget the share of re-extractions is used up. Their windows wait for the next day (UTC)."""
+    yields_to: str | None
+    """The live stage that it waits for, with its backlog: live traffic goes first. Null: none."""
     caught_up: bool
     """Whether all windows that have closed are extracted."""
     share: float

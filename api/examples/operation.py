@@ -96,6 +96,7 @@ _USAGE: Final = {
             "soft_cost": None,
             "hard_cost": None,
             "policy": "wait",
+            "reextraction_share": 0.5,
             "used_tokens": 90_600.0,
             "used_cost": 0.031,
         }

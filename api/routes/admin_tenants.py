@@ -102,7 +102,10 @@ async def list_tenants(
     behind = sorted(each for each in known if each > after)
     page = behind[:limit]
     return JsonResponse(
-        {"tenants": [tenant_fields(draft, known[each]) for each in page], "next": page[-1] if len(behind) > limit else None}
+        {
+            "tenants": [tenant_fields(draft, known[each], dependencies.settings) for each in page],
+            "next": page[-1] if len(behind) > limit else None,
+        }
     )
 
 
@@ -110,7 +113,7 @@ async def list_tenants(
 async def get_tenant(tenant: _TenantPath, dependencies: AppDependencies) -> Response:
     """One tenant."""
     known = dependencies.tenants.draft()
-    return JsonResponse(tenant_fields(known, tenant_of(known, tenant)))
+    return JsonResponse(tenant_fields(known, tenant_of(known, tenant), dependencies.settings))
 
 
 @router.post(_PATH, openapi_extra=body_schema(NewTenant), responses=KEY_MADE | refusals(404, 409))

@@ -36,6 +36,7 @@ operators_router = APIRouter(tags=["operators"])
 _log = logger(__name__)
 
 _DEFAULT: Final = timedelta(days=7)
+_SHOWN: Final = {"soft_tokens", "hard_tokens", "soft_cost", "hard_cost", "policy", "reextraction_share"}
 _MOST_ROWS: Final = 10_000
 _MOST_BUDGETS: Final = 200
 _PIECE: Final = 200
@@ -133,7 +134,7 @@ async def _budgets(dependencies: Dependencies, tenants: Sequence[Tenant]) -> lis
     return [
         {
             "tenant": tenant.id,
-            **limit.model_dump(mode="json", include={"soft_tokens", "hard_tokens", "soft_cost", "hard_cost", "policy"}),
+            **limit.model_dump(mode="json", include=_SHOWN),
             "used_tokens": None if used is None else used[index].tokens,
             "used_cost": None if used is None else used[index].cost,
         }

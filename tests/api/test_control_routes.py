@@ -73,6 +73,16 @@ async def operating(kafka: str, tmp_path_factory: pytest.TempPathFactory) -> Asy
         yield Operating(settings=settings, http=http, keys=keys)
 
 
+async def test_a_tenant_shows_its_limits_in_force(operating: Operating) -> None:
+    own = {"budget": {"hard_tokens": None, "reextraction_share": 0.2}, "quota": {"memories": 7}}
+    await operating.done("POST", "/tenants", {"id": "limited", **own})
+    shown = await operating.done("GET", "/tenants/limited")
+    assert (shown["budget"], shown["quota"]) == (own["budget"], own["quota"])
+    budget, quota = shown["in_force"]["budget"], shown["in_force"]["quota"]
+    assert (budget["hard_tokens"], budget["reextraction_share"], budget["policy"]) == (None, 0.2, operating.settings.budget.policy)
+    assert (quota["memories"], quota["burst_s"]) == (7, operating.settings.quota.burst_s)
+
+
 async def opens(operating: Operating, key: str) -> int:
     """The status that a tenant's key gets from a route that needs only Kafka."""
     return (await operating.http.get("/v1/dead-letters", headers={"X-API-Key": key})).status_code

@@ -56,6 +56,7 @@ async def test_usage_is_summed_and_compared_with_the_budget(service: RunningServ
     assert small["day"] == NOW.date().isoformat()
     (budget,) = shown["budgets"]
     assert (budget["policy"], budget["soft_tokens"], budget["used_tokens"], budget["used_cost"]) == ("offline", None, 330, 1.5)
+    assert budget["reextraction_share"] == 0.5, "the service's setting"
     assert (shown["truncated"], shown["priced"]) == (False, False)
     since = (NOW - timedelta(days=20)).isoformat()
     longer = (await service.http.get("/v1/usage", params={"since": since}, headers=service.auth("acme"))).json()

@@ -64,6 +64,8 @@ def print_progress(found: "Progress") -> None:
     say(f"spent: {spent.calls:,} calls, {tokens}, cost {cost}; left: {', '.join(left) or 'no limit'}")
     if found.parked:
         say(f"parked: {found.parked:,} windows, because the model does not answer")
+    if found.yields_to is not None:
+        say(f"waits for live traffic: {found.yields_to}")
     for wait in found.waits.values():
         say(f"waits until {wait.until:%Y-%m-%d %H:%M} UTC: {wait.reason}")
     if found.advice:

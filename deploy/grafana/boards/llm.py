@@ -77,6 +77,24 @@ LLM: Final = Dashboard(
             description="Tokens of a day, divided by the memories that were recalled for the first time on that day.",
             queries=[Query("varve:llm_tokens_per_recalled_memory:ratio_increase1d", "tokens")],
         ),
+        Panel(
+            title="Re-extraction: windows left",
+            unit="short",
+            description="Without a re-extraction: 0.",
+            queries=[Query("max by (generation) (varve_reextraction_windows_left) or vector(0)", "{{generation}}")],
+        ),
+        Panel(
+            title="Re-extraction: waits",
+            unit="short",
+            description="Tenants whose windows wait for the next day (UTC), because the re-extraction has used its share of their daily "
+            "budget; and 1 while it waits for live traffic. Without a re-extraction: 0.",
+            queries=[
+                Query(
+                    "max by (generation) (varve_reextraction_waiting_tenants) or vector(0)", "{{generation}} tenants that wait for a budget"
+                ),
+                Query("max by (generation) (varve_reextraction_yielding) or vector(0)", "{{generation}} waits for live traffic"),
+            ],
+        ),
         Panel(title="Parked records", unit="short", queries=[Query("sum by (stage) (varve_parked_records)", "{{stage}}")]),
         Panel(
             title="Windows per second",

@@ -1,6 +1,7 @@
 """The budget of a re-extraction's calls: its own total, and a share of each tenant's daily budget."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 
 from models.errors import BudgetExceededError, DayUsedUpError
@@ -30,6 +31,8 @@ class ReextractionBudget:
         self._budget_of = budget_of
         self._daily = BudgetLedger(budget_of=self._share_of, redis=redis)
         self._waits = waits
+        self._refused: dict[str, Amount] = {}
+        """The last refused call of each tenant that waits for the next day."""
 
     async def reserve(self, tenant: str, maximum: Amount, *, deferrable: bool, now: datetime) -> Reservation:
         """Reserves the most that a call may use, of the tenant's day and of the total.
@@ -46,6 +49,7 @@ class ReextractionBudget:
         try:
             of_day = await self._daily.reserve(tenant, maximum, deferrable=False, now=now)
         except DayUsedUpError as error:
+            self._refused[tenant] = maximum
             wait = await self._wait(tenant, maximum, now)
             await self._waits.begin(tenant, wait)
             raise BudgetExceededError(
@@ -56,8 +60,28 @@ class ReextractionBudget:
         except BaseException:
             await self._daily.settle(of_day, Amount())
             raise
-        await self._waits.end(tenant)
+        await self._end_wait(tenant)
         return of_day
+
+    async def renew_waits(self, now: datetime) -> None:
+        """Notes again which tenants wait, and ends the waits of those whose day now allows the refused call.
+
+        Without it, other processes would no longer see a wait while no call is tried.
+
+        Args:
+            now: The time.
+        """
+        for tenant, maximum in [*self._refused.items()]:
+            with suppress(BudgetExceededError):  # the budget cannot be read now
+                share, used = self._share_of(tenant), await self._daily.total(tenant, now)
+                if (used + maximum).exceeds(share.hard_tokens, share.hard_cost):
+                    await self._waits.begin(tenant, await self._wait(tenant, maximum, now))
+                else:
+                    await self._end_wait(tenant)
+
+    async def _end_wait(self, tenant: str) -> None:
+        self._refused.pop(tenant, None)
+        await self._waits.end(tenant)
 
     async def settle(self, reservation: Reservation, used: Amount) -> None:
         """Replaces the reservation by the actual usage."""

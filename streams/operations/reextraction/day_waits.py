@@ -15,9 +15,10 @@ from runtime.redis_keys import KeyFamily
 
 _log = logger(__name__)
 
-_TTL_S: Final = 120
-"""How long a note outlives the last refused call. A waiting tenant's windows are tried every few seconds, so that a note of a killed worker
-is soon gone."""
+RENEWAL_S: Final = 30.0
+"""How often a worker renews its notes. It may try no call for hours, for example while it waits for live traffic."""
+_TTL_S: Final = int(4 * RENEWAL_S)
+"""How long a note outlives its last renewal, so that a note of a killed worker is soon gone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,7 @@ class DayWaits:
         on_changed(0)
 
     async def begin(self, tenant: str, wait: DayWait) -> None:
-        """Notes that a tenant's windows wait, at each refused call, and logs it once for each day."""
+        """Notes that a tenant's windows wait, and logs it once for each day. Repeat it at least every :data:`RENEWAL_S`."""
         before = self._waits.get(tenant)
         self._waits[tenant] = wait
         if before is None or before.until != wait.until:

@@ -21,6 +21,7 @@ from runtime.kafka.parked_note import read_parked
 from runtime.redis import GuardedRedis
 from runtime.settings import Settings
 from streams.operations.reextraction.day_waits import DayWait, read_waits
+from streams.operations.reextraction.priority import busy_stage
 
 _CLOCK_MARGIN: Final = timedelta(minutes=5)
 """Most difference between the clocks of the broker and of the process that started a re-extraction."""
@@ -44,6 +45,8 @@ class Progress:
     spent: Spent
     waits: Mapping[str, DayWait] = field(default_factory=dict)
     """Tenants whose windows wait for the next day, because a re-extraction has used its share of their daily budget."""
+    yields_to: str | None = None
+    """The live stage that it waits for, with its backlog. None: none."""
     at: datetime
 
     @property
@@ -94,9 +97,14 @@ class Progress:
                 return "it waits for an erasure of a user: `varve erasures list TENANT`"
             case "running" if not self.workers:
                 return f"no worker runs: start one with `varve generations work {name}`"
+            case "running" if self.yields_to is not None and not self.is_caught_up:
+                return "it goes on by itself once the live stage has caught up: `varve status`"
             case "running" if self.waits:
                 names = ", ".join([*self.waits][:3])
-                return f"it goes on by itself; to go on now, raise the daily budget: `varve tenants set TENANT --budget` ({names})"
+                return (
+                    "it goes on by itself; to go on now, raise the daily budget or the share of re-extractions: "
+                    f"`varve tenants set TENANT --budget` ({names})"
+                )
             case "running" if self.is_caught_up:
                 return f"it has caught up: compare with `varve generations rehearse`, then `varve generations switch TENANT {name}`"
             case "paused":
@@ -120,6 +128,7 @@ class Progress:
             "workers": self.workers,
             "waits_for_erasure": self.is_erasing,
             "waits_for_budget": [wait.as_json(tenant) for tenant, wait in self.waits.items()],
+            "yields_to": self.yields_to,
             "caught_up": self.is_caught_up,
             "share": round(self.share, 4),
             "windows": run.estimate.windows,
@@ -157,6 +166,7 @@ async def read_progress(settings: Settings, known: Draft, generation: str, *, re
         ends = await offsets.end_offsets([topic])
         committed = await offsets.committed_offsets(group, [topic])
         parked = (await read_parked(offsets, group, [topic])).count
+        busy = await busy_stage(settings, offsets) if run.state == "running" else None
     return Progress(
         run=run,
         position=position_in(ends, committed),
@@ -166,6 +176,7 @@ async def read_progress(settings: Settings, known: Draft, generation: str, *, re
         is_erasing=waits_for_erasure(known, run),
         spent=await read_spent(settings, run, redis=redis),
         waits=await _waits(redis, run, at),
+        yields_to=busy,
         at=at,
     )
 

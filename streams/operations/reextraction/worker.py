@@ -27,6 +27,7 @@ from runtime.metrics import metrics
 from runtime.redis import GuardedRedis, open_redis
 from runtime.settings import Settings
 from streams.operations.reextraction.cancelling import remove_results
+from streams.operations.reextraction.day_waits import RENEWAL_S
 from streams.operations.reextraction.metering import RunMetering, limited_settings
 from streams.operations.reextraction.priority import busy_stage
 from streams.operations.reextraction.progress import read_spent
@@ -156,6 +157,7 @@ async def _watching(
     tasks = [
         asyncio.create_task(_watch_state(metering, follower, stop)),
         asyncio.create_task(_measure(settings, metering, follower, notice)),
+        asyncio.create_task(_renew_waits(metering)),
     ]
     try:
         yield
@@ -209,6 +211,12 @@ async def _measure(settings: Settings, metering: RunMetering, follower: ControlF
                 gauges.reextraction_cost.labels(run.generation).set(spent.amount.cost)
                 gauges.reextraction_yielding.labels(run.generation).set(busy is not None)
             await asyncio.sleep(_MEASURE_S)
+
+
+async def _renew_waits(metering: RunMetering) -> None:
+    while True:
+        await asyncio.sleep(RENEWAL_S)
+        await metering.budget.renew_waits(metering.clock.now())
 
 
 class _Switched:

@@ -14,10 +14,12 @@ export function Budgets({ budgets, priced }: { budgets: Budget[]; priced: boolea
         <li key={budget.tenant} className="grid gap-x-6 gap-y-2 px-4 py-3 sm:grid-cols-[10rem_1fr_1fr]">
           <p className="min-w-0 text-sm">
             <span className="block truncate font-medium">{budget.tenant}</span>
-            <span className="text-xs text-muted">{budget.policy === "offline" ? "then extract offline" : "then wait for the next day"}</span>
+            {hasHardLimit(budget) && (
+              <span className="text-xs text-muted">{budget.policy === "offline" ? "Above the hard limit, rules extract without a model." : "Above the hard limit, windows wait until 00:00 UTC."}</span>
+            )}
           </p>
-          <Limit name="Tokens" used={budget.used_tokens} soft={budget.soft_tokens} hard={budget.hard_tokens} format={formatCount} />
-          {priced ? <Limit name="Cost" used={budget.used_cost} soft={budget.soft_cost} hard={budget.hard_cost} format={formatCost} /> : <span />}
+          <Limit name="Tokens" used={budget.used_tokens} soft={budget.soft_tokens} hard={budget.hard_tokens} share={budget.reextraction_share} format={formatCount} />
+          {priced ? <Limit name="Cost" used={budget.used_cost} soft={budget.soft_cost} hard={budget.hard_cost} share={budget.reextraction_share} format={formatCost} /> : <span />}
         </li>
       ))}
     </ul>
@@ -29,12 +31,17 @@ interface LimitProps {
   used: number | null;
   soft: number | null;
   hard: number | null;
+  /** Share of the smaller limit at which re-extractions stop. */
+  share: number;
   format: (value: number) => string;
 }
 
-function Limit({ name, used, soft, hard, format }: LimitProps) {
+const hasHardLimit = (budget: Budget) => budget.hard_tokens !== null || budget.hard_cost !== null;
+
+function Limit({ name, used, soft, hard, share, format }: LimitProps) {
   const full = hard ?? soft;
-  const share = used !== null && full ? Math.min(used / full, 1) : 0;
+  const limits = [soft, hard].filter((each) => each !== null);
+  const filled = used !== null && full ? Math.min(used / full, 1) : 0;
   const isOverSoft = used !== null && soft !== null && used >= soft;
   const isOverHard = used !== null && hard !== null && used >= hard;
   return (
@@ -47,10 +54,11 @@ function Limit({ name, used, soft, hard, format }: LimitProps) {
       </p>
       {full !== null && (
         <div aria-hidden className="relative mt-1 h-2 overflow-hidden rounded-sm bg-raised">
-          <div className={cx("h-full", isOverHard ? "bg-s6" : isOverSoft ? "bg-s2" : "bg-s1")} style={{ width: `${share * 100}%` }} />
+          <div className={cx("h-full", isOverHard ? "bg-s6" : isOverSoft ? "bg-s2" : "bg-s1")} style={{ width: `${filled * 100}%` }} />
           {hard !== null && soft !== null && hard > 0 && <div className="absolute inset-y-0 w-px bg-ink" style={{ left: `${Math.min(soft / hard, 1) * 100}%` }} />}
         </div>
       )}
+      {limits.length > 0 && <p className="mt-1 text-muted">Re-extractions stop at {format(share * Math.min(...limits))}.</p>}
     </div>
   );
 }

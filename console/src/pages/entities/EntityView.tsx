@@ -6,7 +6,7 @@ import { ApiError } from "@/api/errors";
 import { Badge } from "@/ui/Badge";
 import { Button } from "@/ui/Button";
 import { SelectField } from "@/ui/Field";
-import { formatTime } from "@/ui/format";
+import { formatTime, readableKey } from "@/ui/format";
 import { Panel } from "@/ui/Panel";
 import { Empty, QueryState } from "@/ui/states";
 
@@ -33,7 +33,7 @@ export function EntityView({ path }: { path: string }) {
     <div className="min-w-0 space-y-4">
       <AtMoment type={type} entityKey={key} steps={steps} />
       <Panel title="Changes" note={isComplete ? "oldest first" : "oldest first; older changes are no longer kept"}>
-        <QueryState query={history}>{() => <Steps steps={steps} />}</QueryState>
+        {isMissing(history.error) ? <Empty title="No change is known" /> : <QueryState query={history}>{() => <Steps steps={steps} />}</QueryState>}
         {history.hasNextPage && (
           <div className="pt-3 text-center">
             <Button busy={history.isFetchingNextPage} onClick={() => void history.fetchNextPage()}>
@@ -46,6 +46,8 @@ export function EntityView({ path }: { path: string }) {
   );
 }
 
+const isMissing = (error: Error | null): error is ApiError => error instanceof ApiError && error.status === 404;
+
 function AtMoment({ type, entityKey, steps }: { type: string; entityKey: string; steps: Step[] }) {
   const search = route.useSearch();
   const navigate = route.useNavigate();
@@ -55,13 +57,13 @@ function AtMoment({ type, entityKey, steps }: { type: string; entityKey: string;
   const position = found >= 0 ? found : times.length;
   const query = useQuery(entityQuery(type, entityKey, momentAt(times, position, clock)));
   const move = (next: number) => void navigate({ replace: true, search: (before) => ({ ...before, at: times[next] }) });
-  const missing = query.error instanceof ApiError && query.error.status === 404 ? query.error : null;
+  const missing = isMissing(query.error) ? query.error : null;
   const time = times[position];
   return (
     <Panel
       title={
         <>
-          {decodeURIComponent(entityKey)} <span className="ml-1 font-mono text-xs font-normal text-muted">{type}</span>
+          {readableKey(entityKey)} <span className="ml-1 font-mono text-xs font-normal text-muted">{type}</span>
         </>
       }
       actions={
@@ -82,7 +84,7 @@ function AtMoment({ type, entityKey, steps }: { type: string; entityKey: string;
         {query.isFetching && <Badge>reading</Badge>}
       </p>
       {missing ? (
-        <Empty title="There was no state at this time">{missing.message}</Empty>
+        <Empty title={times.length === 0 ? "There is no such entity" : "There was no state at this time"}>{missing.message}</Empty>
       ) : (
         <QueryState query={query}>{(entity) => <StateTable entity={entity} />}</QueryState>
       )}

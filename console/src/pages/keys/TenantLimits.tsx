@@ -7,13 +7,12 @@ import { hasRole, usePrincipal } from "@/api/session";
 import { Button } from "@/ui/Button";
 import { Dialog } from "@/ui/Dialog";
 import { Facts } from "@/ui/Facts";
-import { TextField } from "@/ui/Field";
-import { formatCount } from "@/ui/format";
+import { CheckField, SelectField, TextField } from "@/ui/Field";
 import { notify } from "@/ui/notices";
 import { Panel } from "@/ui/Panel";
 import { ErrorNote, QueryState } from "@/ui/states";
 
-import { BUDGET, QUOTA, withTexts, type LimitField, type Limits } from "./limits";
+import { BUDGET, entriesOf, inWordsOf, QUOTA, withEntries, type Entry, type LimitField, type Limits } from "./limits";
 
 export function TenantLimits({ tenant }: { tenant: string }) {
   const mayChange = hasRole(usePrincipal(), "admin");
@@ -22,7 +21,7 @@ export function TenantLimits({ tenant }: { tenant: string }) {
   return (
     <Panel
       title="Quotas and budget"
-      note="limits of this tenant’s own; the others are those of the deployment"
+      note="of the tenant itself, or the defaults of the deployment"
       actions={
         mayChange && (
           <Button size="small" disabled={!query.data} onClick={() => setIsEditing(true)}>
@@ -34,8 +33,8 @@ export function TenantLimits({ tenant }: { tenant: string }) {
       <QueryState query={query}>
         {(found) => (
           <div className="grid gap-6 md:grid-cols-2">
-            <LimitList title="Quotas" fields={QUOTA} limits={found.quota} />
-            <LimitList title="Budget of model calls" fields={BUDGET} limits={found.budget} />
+            <LimitList title="Quotas" fields={QUOTA} own={found.quota} inForce={found.in_force.quota} />
+            <LimitList title="Budget of model calls" fields={BUDGET} own={found.budget} inForce={found.in_force.budget} />
           </div>
         )}
       </QueryState>
@@ -44,20 +43,35 @@ export function TenantLimits({ tenant }: { tenant: string }) {
   );
 }
 
-function LimitList({ title, fields, limits }: { title: string; fields: LimitField[]; limits: Limits }) {
+interface ListProps {
+  title: string;
+  fields: LimitField[];
+  /** The values of the tenant itself. */
+  own: Limits;
+  inForce: Limits;
+}
+
+function LimitList({ title, fields, own, inForce }: ListProps) {
   return (
     <section>
       <h3 className="mb-2 text-xs font-semibold text-muted">{title}</h3>
-      <Facts items={fields.map(({ name, label }) => [label, limits[name] == null ? <span key={name} className="text-muted">default</span> : formatCount(Number(limits[name]))])} />
+      <Facts
+        items={fields.map((field) => [
+          field.label,
+          <span key={field.name} className={field.name in own ? "font-medium" : "text-muted"}>
+            {inWordsOf(field, inForce[field.name])}
+            {!(field.name in own) && " (default)"}
+          </span>,
+        ])}
+      />
     </section>
   );
 }
 
 function EditDialog({ tenant, onClose }: { tenant: Tenant; onClose: () => void }) {
   const update = useUpdateTenant(tenant.id);
-  const first = (fields: LimitField[], limits: Limits) => Object.fromEntries(fields.map(({ name }) => [name, limits[name] == null ? "" : String(limits[name])]));
-  const [quota, setQuota] = useState(first(QUOTA, tenant.quota));
-  const [budget, setBudget] = useState(first(BUDGET, tenant.budget));
+  const [quota, setQuota] = useState(entriesOf(QUOTA, tenant.quota));
+  const [budget, setBudget] = useState(entriesOf(BUDGET, tenant.budget));
   return (
     <Dialog title={`Quotas and budget of ${tenant.id}`} onClose={onClose}>
       <form
@@ -65,7 +79,7 @@ function EditDialog({ tenant, onClose }: { tenant: Tenant; onClose: () => void }
         onSubmit={(event) => {
           event.preventDefault();
           update.mutate(
-            { quota: withTexts(tenant.quota, QUOTA, quota), budget: withTexts(tenant.budget, BUDGET, budget) } as Schemas["TenantChange"],
+            { quota: withEntries(tenant.quota, QUOTA, quota), budget: withEntries(tenant.budget, BUDGET, budget) } as Schemas["TenantChange"],
             {
               onSuccess: () => {
                 notify("The limits are stored. Every process applies them within seconds.");
@@ -76,14 +90,14 @@ function EditDialog({ tenant, onClose }: { tenant: Tenant; onClose: () => void }
         }}
       >
         <p className="text-sm text-muted">Leave a field empty to use the default of the deployment.</p>
-        <div className="grid gap-3 sm:grid-cols-2">
-          {QUOTA.map(({ name, label }) => (
-            <TextField key={name} label={label} type="number" min={0} step="any" value={quota[name] ?? ""} onChange={(event) => setQuota({ ...quota, [name]: event.target.value })} />
-          ))}
-          {BUDGET.map(({ name, label }) => (
-            <TextField key={name} label={label} type="number" min={0} step="any" value={budget[name] ?? ""} onChange={(event) => setBudget({ ...budget, [name]: event.target.value })} />
-          ))}
-        </div>
+        <FieldSet title="Quotas" fields={QUOTA} entries={quota} onChange={setQuota} />
+        <FieldSet
+          title="Budget of model calls"
+          note="The share is that of the smaller limit, soft or hard. A re-extraction stops there until the next day (UTC); the rest is for new messages."
+          fields={BUDGET}
+          entries={budget}
+          onChange={setBudget}
+        />
         {update.isError && <ErrorNote error={update.error} />}
         <div className="flex justify-end gap-2">
           <Button onClick={onClose}>Cancel</Button>
@@ -93,5 +107,52 @@ function EditDialog({ tenant, onClose }: { tenant: Tenant; onClose: () => void }
         </div>
       </form>
     </Dialog>
+  );
+}
+
+interface SetProps {
+  title: string;
+  note?: string;
+  fields: LimitField[];
+  entries: Record<string, Entry>;
+  onChange: (entries: Record<string, Entry>) => void;
+}
+
+function FieldSet({ title, note, fields, entries, onChange }: SetProps) {
+  return (
+    <fieldset>
+      <legend className="mb-2 text-xs font-semibold">{title}</legend>
+      <div className="grid gap-3 sm:grid-cols-2">
+        {fields.map((field) => (
+          <EntryField key={field.name} field={field} entry={entries[field.name] ?? null} onChange={(entry) => onChange({ ...entries, [field.name]: entry })} />
+        ))}
+      </div>
+      {note && <p className="mt-2 text-xs text-muted">{note}</p>}
+    </fieldset>
+  );
+}
+
+function EntryField({ field, entry, onChange }: { field: LimitField; entry: Entry; onChange: (entry: Entry) => void }) {
+  if (field.choices) {
+    const options = [{ value: "", label: "Default of the deployment" }, ...field.choices];
+    return <SelectField label={field.label} options={options} value={entry ?? ""} onChange={(event) => onChange(event.target.value)} />;
+  }
+  return (
+    <div className="space-y-1">
+      <TextField
+        label={field.label}
+        type="number"
+        min={field.min ?? 0}
+        max={field.max}
+        step="any"
+        placeholder={entry === null ? "no limit" : "default"}
+        disabled={entry === null}
+        value={entry ?? ""}
+        onChange={(event) => onChange(event.target.value)}
+      />
+      {field.isOptional && (
+        <CheckField label="No limit" aria-label={`No limit: ${field.label}`} checked={entry === null} onChange={(event) => onChange(event.target.checked ? null : "")} />
+      )}
+    </div>
   );
 }

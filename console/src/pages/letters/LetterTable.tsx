@@ -24,11 +24,11 @@ export function LetterTable({ letters, chosen, onChoose, selected, onOpen }: Pro
       cell: (letter) => (
         <button type="button" className="text-left hover:text-accent hover:underline" onClick={() => onOpen(letter.place)}>
           <span className="font-medium">{inWords(letter.reason)}</span>
-          <span className="line-clamp-2 text-xs text-muted">{letter.detail}</span>
+          <span className="line-clamp-2 text-xs [overflow-wrap:anywhere] text-muted">{letter.detail}</span>
         </button>
       ),
     },
-    { key: "stage", title: "Stage", cell: (letter) => <Badge>{letter.stage}</Badge> },
+    { key: "stage", title: "Stage", className: "whitespace-nowrap", cell: (letter) => <Badge>{letter.stage}</Badge> },
     { key: "record", title: "Record", wide: true, cell: (letter) => <code className="font-mono text-xs whitespace-nowrap">{`${letter.topic} ${letter.partition}/${letter.offset}`}</code> },
     { key: "tries", title: "Tries", align: "right", wide: true, cell: (letter) => letter.tries },
     { key: "size", title: "Bytes", align: "right", wide: true, cell: (letter) => formatCount(letter.size) },

@@ -12,9 +12,10 @@ from models.llm.budget import Amount, Limit, Reservation, Spent
 from models.llm.daily_budget import BudgetLedger, read_totals
 from models.llm.total_budget import TotalBudget
 from runtime.redis import GuardedRedis
+from runtime.redis_keys import KeyFamily
 from runtime.settings import BudgetSettings
 from streams.operations.reextraction.budget import ReextractionBudget
-from streams.operations.reextraction.day_waits import DayWaits, read_waits
+from streams.operations.reextraction.day_waits import RENEWAL_S, DayWaits, read_waits
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 TENANTS = ("acme", "globex")
@@ -113,6 +114,32 @@ async def test_a_raised_budget_ends_the_wait(shared: GuardedRedis) -> None:
     worker.settings = BudgetSettings(hard_tokens=200)
     await worker.call(60)
     assert worker.waiting == 0
+
+
+async def test_a_wait_is_shown_while_no_call_is_tried(shared: GuardedRedis) -> None:
+    worker = Worker(shared, BudgetSettings(hard_tokens=100))
+    with pytest.raises(BudgetExceededError):
+        await worker.call(60)
+    note = shared.key(KeyFamily.LLM_REEXTRACTION_WAITS, "v2", "acme")
+    await shared.run("expiring the note", lambda client: client.expire(note, 1))
+    await worker.budget.renew_waits(NOON)
+    assert await shared.run("reading the note", lambda client: client.ttl(note)) > RENEWAL_S
+    (wait,) = (await read_waits(shared, "v2", TENANTS, NOON)).values()
+    assert wait.until == TOMORROW
+
+
+@pytest.mark.parametrize(("now", "hard_tokens"), [(NOON, 200), (TOMORROW, 100)])
+async def test_a_renewal_ends_waits_that_are_over(shared: GuardedRedis, now: datetime, hard_tokens: int) -> None:
+    worker = Worker(shared, BudgetSettings(hard_tokens=100))
+    await worker.call(40)
+    with pytest.raises(BudgetExceededError):
+        await worker.call(20)
+    await worker.budget.renew_waits(NOON)
+    assert worker.waiting == 1
+    worker.settings = BudgetSettings(hard_tokens=hard_tokens)
+    await worker.budget.renew_waits(now)
+    assert worker.waiting == 0
+    assert await read_waits(shared, "v2", TENANTS, NOON) == {}
 
 
 async def test_a_call_beyond_the_total_leaves_the_day(shared: GuardedRedis) -> None:

@@ -12,9 +12,12 @@ from memory.ids import event_id, segment_id
 from memory.records import Extraction
 from models.llm.daily_budget import read_totals
 from runtime.clocks import ManualClock
+from runtime.kafka import KafkaOffsets
 from runtime.metrics import metrics
 from runtime.redis import open_redis
+from runtime.redis_keys import KeyFamily
 from runtime.settings import ControlSettings, DeliverySettings, LLMSettings, Settings
+from streams.operations.reextraction import worker
 from streams.operations.reextraction.progress import Progress
 from streams.operations.reextraction.worker import work
 from tests.control_log import write
@@ -60,6 +63,39 @@ async def test_it_waits_for_the_next_day_and_loses_nothing(flow: Settings) -> No
         assert len(simulator.requests) - before == WINDOWS + OTHERS, "no call was made twice"
         assert (await extracted(settings)).total() == WINDOWS + OTHERS
         assert await digest_of(settings, NEW) == await digest_of(settings, UNLIMITED)
+
+
+async def test_its_wait_is_shown_while_it_yields_to_live_traffic(flow: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    busy: str | None = None
+
+    async def busy_stage(settings: Settings, offsets: KafkaOffsets) -> str | None:
+        return busy
+
+    monkeypatch.setattr(worker, "busy_stage", busy_stage)
+    monkeypatch.setattr(worker, "RENEWAL_S", 0.2)
+    async with LLMSimulator() as simulator, asyncio.timeout(DEADLINE_S):
+        llm = LLMSettings(base_url=simulator.base_url, model="simulated", max_completion_tokens=512, cache_ttl_s=0.0)
+        settings = flow.model_copy(update={"llm": llm})
+        await write(settings, lambda draft: set_tenant(draft, TENANT, budget={"hard_tokens": 2 * SHARE}))
+        await begin(settings)
+        stop = asyncio.Event()
+        working = asyncio.create_task(work(settings, NEW, stop=stop))
+        try:
+            await until_async(lambda: progress_of(settings), lambda found: bool(found.waits))
+            busy = "events (2,500 records)"
+            await until_async(lambda: sample("varve_reextraction_yielding"), lambda value: value == 1)
+            async with open_redis(settings.redis) as redis:
+                note = redis.key(KeyFamily.LLM_REEXTRACTION_WAITS, NEW, TENANT)
+                for _ in range(3):
+                    await redis.unlink("expiring a note", [note])
+                    await until_async(lambda: progress_of(settings), lambda found: bool(found.waits))
+        finally:
+            stop.set()
+            await working
+
+
+async def sample(name: str) -> float | None:
+    return metrics().registry.get_sample_value(name, {"generation": NEW})
 
 
 async def run_to_the_end(settings: Settings, generation: str, clock: ManualClock) -> int:

@@ -70,6 +70,13 @@ def test_a_wait_for_a_budget_is_shown() -> None:
     assert HALF.as_json()["waits_for_budget"] == []
 
 
+def test_a_wait_for_live_traffic_is_shown() -> None:
+    yielding = replace(HALF, yields_to="events (2,500 records)")
+    assert yielding.as_json()["yields_to"] == "events (2,500 records)"
+    assert "varve status" in yielding.advice
+    assert "rehearse" in replace(yielding, position=150).advice, "there is nothing to wait for"
+
+
 def test_an_empty_history_is_caught_up() -> None:
     empty = replace(with_run(HALF, first_position=0, position_then=0), position=0, end=0)
     assert (empty.share, empty.windows_left, empty.left_s, empty.is_caught_up) == (1.0, 0, 0.0, True)
