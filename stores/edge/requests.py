@@ -57,9 +57,16 @@ def filter_of(memory_filter: MemoryFilter | TombstoneFilter, *, ids: Collection[
     return edge.Filter(must=conditions if ids is None else [*conditions, edge.HasIdCondition({*ids})])
 
 
-def candidates_request(plan: QueryPlan, points_filter: edge.Filter | None, limit: int) -> edge.QueryRequest:
-    """A request for the ids and scores of the best points by the dense vectors. The scores are exact."""
-    return _vector_request(plan, "dense", points_filter, limit, _COARSE)
+def candidates_request(plan: QueryPlan, points_filter: edge.Filter | None, limit: int, *, is_coarse: bool) -> edge.QueryRequest:
+    """A request for the ids and exact scores of the best points by the dense vectors.
+
+    Args:
+        plan: The query.
+        points_filter: Only points that pass it. None: all.
+        limit: Most points.
+        is_coarse: Whether to compare coarse vectors first. This is faster for thousands of points.
+    """
+    return _vector_request(plan, "dense", points_filter, limit, _COARSE if is_coarse else _EXACT)
 
 
 def vector_request(plan: QueryPlan, stage: Stage, points_filter: edge.Filter, limit: int) -> edge.QueryRequest:

@@ -27,9 +27,10 @@ CANDIDATES_IN_CALL: Final = 64
 """Approximate number of candidates that one engine call scores, in two milliseconds. 1,000 in one call would take thirty."""
 
 MANY: Final = 4000
-"""For more points than this, checking a second condition in the search is slower than checking only the found points afterwards."""
+"""For more points than this, comparing coarse vectors first takes less time, and so does checking a second condition only on the found
+points, afterwards."""
 VERY_MANY: Final = 20_000
-"""For more points than this, even a single condition is. It takes about as long as comparing the vectors."""
+"""For more points than this, even a single condition is checked afterwards: it takes as long as comparing coarse vectors."""
 MOST_OTHERS: Final = 1 / 3
 """Most points that a search without conditions may compare in vain, relative to those that pass."""
 MARGIN: Final = 32
@@ -44,6 +45,8 @@ class _Searched(NamedTuple):
 
     filter: MemoryFilter | None
     """None: all points of the shard."""
+    are_many: bool
+    """Whether they are more than :data:`MANY`."""
     margin: int = 0
     """Additional candidates. If there are any, the candidates are checked by the query's filter."""
 
@@ -86,16 +89,17 @@ def search(
     """
     if (shard := engine()) is None:
         return
-    for searched in dict.fromkeys((_rough(shard, plan, weights), _Searched(plan.filter))):
+    rough = _rough(shard, plan, weights)
+    for searched in dict.fromkeys((rough, _Searched(plan.filter, rough.are_many))):
         if (shard := engine()) is None:
             return
-        most = max(plan.prefetch + searched.margin, FEW)
+        most = plan.prefetch + searched.margin if searched.are_many else max(plan.prefetch, FEW)
         parts: dict[int, dict[str, float]] = defaultdict(dict)
         points_filter = None if searched.filter is None else filter_of(searched.filter)
         of_found = searched.filter or plan.filter
-        points = shard.query(candidates_request(plan, points_filter, most))
+        points = shard.query(candidates_request(plan, points_filter, most, is_coarse=searched.are_many))
         # Every point has a dense vector. If these are all points, the search by terms scores all of them that have a term of the query.
-        are_few = len(points) < FEW
+        are_few = len(points) < FEW and not searched.are_many
         most_by_terms = most if are_few or searched.margin else plan.prefetch
         nearest = _found(points[:most_by_terms], "dense", parts)
         rankings = [nearest, {}]
@@ -146,14 +150,15 @@ def _rough(shard: edge.EdgeShard, plan: QueryPlan, weights: TermWeights) -> _Sea
     fail, such as entities, it asks for some more.
     """
     rough, tenant = plan.filter.without_liveness, plan.filter.scope.tenant
-    if weights.has_only(tenant) and (passing := shard.count(count_request(rough))) > VERY_MANY:
+    passing = shard.count(count_request(rough))
+    if passing <= MANY:
+        return _Searched(rough, are_many=False)
+    if passing > VERY_MANY and weights.has_only(tenant):
         others = shard.count(count_request(MemoryFilter.everything(TenantScope(tenant)))) - passing
         if others <= MOST_OTHERS * passing:
-            return _Searched(None, MARGIN + 2 * plan.prefetch * max(0, others) // passing)
+            return _Searched(None, are_many=True, margin=MARGIN + 2 * plan.prefetch * max(0, others) // passing)
     wider = rough.of_other_kinds_too
-    if wider != rough and shard.count(count_request(plan.filter.owners)) > MANY:
-        return _Searched(wider, MARGIN)
-    return _Searched(rough)
+    return _Searched(wider, are_many=True, margin=0 if wider == rough else MARGIN)
 
 
 def _passing(shard: edge.EdgeShard, plan: QueryPlan, ids: Mapping[int, UUID]) -> Set[int]:

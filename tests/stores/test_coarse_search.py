@@ -55,7 +55,7 @@ def found(engine: edge.EdgeShard, vector: Vector, params: edge.SearchParams | No
     """The ids and scores of the best points, of a search for candidates or with these parameters."""
     scope = MemoryFilter.everything(TenantScope("acme"))
     plan = QueryPlan(filter=scope, dense=float32_view(vector), terms=Terms([], []), late=[], limit=BEST, prefetch=BEST)
-    request = requests.candidates_request(plan, None, BEST)
+    request = requests.candidates_request(plan, None, BEST, is_coarse=True)
     if params is not None:
         request = edge.QueryRequest(limit=BEST, query=request.query, params=params, with_payload=False)
     return [(each.id, each.score) for each in engine.query(request)]

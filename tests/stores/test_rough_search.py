@@ -61,9 +61,9 @@ def conditions_of_searches(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     conditions: list[object] = []
     original = search.candidates_request
 
-    def noted(plan: QueryPlan, points_filter: edge.Filter | None, limit: int) -> edge.QueryRequest:
+    def noted(plan: QueryPlan, points_filter: edge.Filter | None, limit: int, *, is_coarse: bool) -> edge.QueryRequest:
         conditions.append(points_filter)
-        return original(plan, points_filter, limit)
+        return original(plan, points_filter, limit, is_coarse=is_coarse)
 
     monkeypatch.setattr(search, "candidates_request", noted)
     return conditions
@@ -79,9 +79,9 @@ def test_a_rough_search_finds_the_same(
     # Each number is in one text: of equally good ones either may be a candidate.
     for meaning, words in (("tea rain", ""), ("boats", "17 34 200 201"), ("who likes maps and bread", "5 8 11 399")):
         exact = found(shard, meaning, words, user=user, prefetch=prefetch)
-        monkeypatch.setattr(search, "MANY", 0)
-        assert_equal(found(shard, meaning, words, user=user, prefetch=prefetch), exact)
-        monkeypatch.setattr(search, "MANY", 1_000_000)
+        with monkeypatch.context() as patched:
+            patched.setattr(search, "MANY", 0)
+            assert_equal(found(shard, meaning, words, user=user, prefetch=prefetch), exact)
 
 
 @pytest.mark.parametrize("entity_every", [2, 50])
@@ -94,9 +94,10 @@ def test_a_search_of_the_whole_shard_finds_the_same(
     monkeypatch.setattr(search, "MOST_OTHERS", 3.0)
     for meaning, words in (("tea rain", ""), ("boats", "17 34 200 201"), ("who likes maps and bread", "5 8 11 399")):
         exact = found(shard, meaning, words, user=user, prefetch=prefetch)
-        monkeypatch.setattr(search, "VERY_MANY", 0)
-        assert_equal(found(shard, meaning, words, user=user, prefetch=prefetch), exact)
-        monkeypatch.setattr(search, "VERY_MANY", 1_000_000)
+        with monkeypatch.context() as patched:
+            patched.setattr(search, "MANY", 0)
+            patched.setattr(search, "VERY_MANY", 0)
+            assert_equal(found(shard, meaning, words, user=user, prefetch=prefetch), exact)
 
 
 @pytest.mark.parametrize(("others", "is_whole"), [(0, True), (90, True), (150, False)])
@@ -105,6 +106,7 @@ def test_a_search_has_no_condition_only_if_nearly_all_pass(
 ) -> None:
     for each in range(300 + others):
         put_in_shard(shard, memory(f"tea {each}", user=OTHER if each < others else USER))
+    monkeypatch.setattr(search, "MANY", 100)
     monkeypatch.setattr(search, "VERY_MANY", 200)
     conditions = conditions_of_searches(monkeypatch)
     found(shard, "tea")
@@ -115,6 +117,7 @@ def test_a_shard_of_several_tenants_is_searched_with_the_condition(shard: Shard,
     for each in range(200):
         put_in_shard(shard, memory(f"tea {each}", user=USER))
     put_in_shard(shard, memory("tea", tenant="other"))
+    monkeypatch.setattr(search, "MANY", 0)
     monkeypatch.setattr(search, "VERY_MANY", 0)
     conditions = conditions_of_searches(monkeypatch)
     found(shard, "tea")
