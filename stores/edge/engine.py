@@ -22,7 +22,10 @@ _EXACT_SEARCH: Final = edge.HnswIndexConfig(m=0, ef_construct=16, full_scan_thre
 """No HNSW graph: filtered HNSW lost up to three quarters of a tenant's best matches, and an exact scan of one tenant is as fast."""
 _NEVER_INDEX_KB: Final = 1_000_000_000
 _DENSE_DATATYPE: Final = edge.VectorStorageDatatype.Turbo8
-"""One byte per number, plus the vector's length. The engine stores no other copy of the vectors. Scores are within 0.001 of exact."""
+"""One byte per number, plus the vector's length. Scores are within 0.001 of exact."""
+_SCANNED_COPY: Final = edge.TurboQuantQuantizationConfig(bits=edge.TurboQuantBitSize.Bits4)
+"""A second copy of the dense vectors, with half a byte per number. A search scans it in less time, and scores the best points exactly: see
+:data:`stores.edge.requests.OVERSAMPLING`."""
 _LATE_DATATYPE: Final = edge.VectorStorageDatatype.Turbo4  # type: ignore[attr-defined]  # the engine's stubs lack it
 """Half a byte per number. A token's score is off by 0.007, which averages out over many tokens; a dense vector's score does not."""
 _ENGINE_CONFIGURATION: Final = "edge_config.json"
@@ -85,7 +88,10 @@ def loaded_engine(folder: Path) -> edge.EdgeShard:
 
 
 def _configuration(dimension: int, late_dimension: int | None) -> edge.EdgeConfig:
-    vectors = {DENSE: edge.EdgeVectorParams(size=dimension, distance=edge.Distance.Cosine, datatype=_DENSE_DATATYPE)}
+    dense = edge.EdgeVectorParams(
+        size=dimension, distance=edge.Distance.Cosine, datatype=_DENSE_DATATYPE, quantization_config=_SCANNED_COPY
+    )
+    vectors = {DENSE: dense}
     if late_dimension is not None:
         vectors[LATE] = edge.EdgeVectorParams(
             size=late_dimension,
