@@ -6,6 +6,7 @@ from typing import Final
 
 from extraction.offline import fact_words as words
 from extraction.offline.patterns import any_of, cue, either, listed, whole_apart
+from extraction.offline.roles import named_by_role
 from extraction.offline.value_patterns import FIRST_NAME
 from memory.cued_patterns import Table, compiled
 
@@ -176,11 +177,13 @@ def relations_of(text: str, before: str = "", after: str = "") -> Iterator[tuple
         after: The sentence after it.
     """
     names_later = _NAMED_LATER.search(text) is not None
-    if (not names_later and _RELATION_WORDS.isdisjoint(_WORD.findall(text.casefold()))) or _NO_RELATION.search(text):
+    has_relation = names_later or not _RELATION_WORDS.isdisjoint(_WORD.findall(text.casefold()))
+    by_role = list(named_by_role(text))
+    if (not has_relation and not by_role) or _NO_RELATION.search(text):
         return
     works_in_lab = _LAB_WORK.search(f"{before} {text} {after}") is not None
     seen: set[str] = set()
-    for relation, found in _named(text, before):
+    for relation, found in (*(_named(text, before) if has_relation else ()), *by_role):
         name = found.removesuffix("'s").removesuffix("’s")
         if name in seen or len(name) <= 1 or (relation.casefold() == "lab" and (works_in_lab or _BRAND.search(name))):
             continue

@@ -1,0 +1,78 @@
+"""Facts that a clause states in other words than the grammar's: "curry doesn't agree with me", "our commute from Reading".
+
+The grammar reads a subject, a verb and a value in this order. People also make the thing the subject ("saunas keep me sane"), mention
+a home by what they do there ("send it to my place in Trondheim"), or name their work by its place ("off nights at the bottling plant").
+Each rule gives a clause as one statement of the grammar, which is read before the clause. It is not read from a question, a quotation or a
+report, nor from a clause with a condition, a wish or a doubt.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from extraction.offline.clauses import clauses_of, statement_of
+from extraction.offline.implied_homes import HOME_RULES
+from extraction.offline.implied_tastes import TASTE_RULES
+from extraction.offline.implied_work import WORK_RULES
+from extraction.offline.patterns import cue, listed
+from memory.cued_patterns import Table, compiled
+
+Statement = str | Callable[[re.Match[str]], str | None]
+"""What a clause states: a template of its match, or a function that returns None if the clause states nothing."""
+
+_RULES: Final = Table(((pattern, statement) for pattern, statement in (*TASTE_RULES, *HOME_RULES, *WORK_RULES)), re.IGNORECASE)
+_SENTENCE: Final = re.compile(r"[^.!?\n]+(?:\.(?=\w)[^.!?\n]*)*[.!?\n]*")
+_UNREAL: Final = cue(
+    listed("""
+    if, unless, whether, would, wouldn't, could, couldn't, might, wish, wished, imagine, suppose, supposed, supposedly, pretend*, maybe,
+    perhaps, probably, apparently, allegedly, hypothetical*, used to, once, dream*, hope, hoping, want to, wanna, going to, gonna, will,
+    thinking of, thinking about, considering, i'd, we'd, i'll, we'll, almost, nearly, kidding, joking, not true, was, were, had, did, didn't
+""")
+)
+"""Words by which a clause may not state what holds now."""
+_TOLD: Final = cue(
+    listed("""
+    says, said, saying, tells, told, claims, claimed, according, thinks, thought, believes, asked, wrote, writes, quote, lyrics, novel, story,
+    character, character's, quest, guild, dungeon, npc, translate, rewrite, proofread, rephrase, summarise, summarize, correct, roleplay,
+    role-play, example, poem, essay, template, caption
+""")
+)
+"""Words by which a sentence may hold somebody else's words or a text to work on."""
+_BEGINS_CONDITION: Final = compiled(r"\W*(?:(?:and|but|so)\s+)*(?:if|unless|suppose|imagine|say (?:i|we)|as if|when i was)\b", re.IGNORECASE)
+_LONGEST: Final = 2000
+"""Characters of a message that may imply something."""
+
+
+def with_implied_facts(text: str) -> str:
+    """A message with what its clauses imply as statements before their sentences. Only facts are read from it; it is never stored.
+
+    Args:
+        text: A message, or the part of it in the speaker's own voice.
+    """
+    if len(text) > _LONGEST or next(_RULES.possible(text), None) is None:
+        return text
+    return _SENTENCE.sub(_with_statements, text)
+
+
+def _with_statements(found: re.Match[str]) -> str:
+    sentence = found.group()
+    if next(_RULES.possible(sentence), None) is None or "?" in sentence or any(mark in sentence for mark in '"“”«»'):
+        return sentence
+    if _TOLD.search(sentence) is not None or _BEGINS_CONDITION.match(sentence) is not None:
+        return sentence
+    stated = list(dict.fromkeys(each for clause in clauses_of(sentence.rstrip(" .!\n")) for each in _implied(clause)))
+    if not stated:
+        return sentence
+    begin = len(sentence) - len(sentence.lstrip())
+    return f"{sentence[:begin]}{' '.join(f'{each}.' for each in stated)} {sentence[begin:]}"
+
+
+def _implied(clause: str) -> Iterator[str]:
+    body = statement_of(clause)
+    for pattern, statement in _RULES.possible(body):
+        found = pattern.search(body)
+        if found is None or _UNREAL.search(body) is not None:
+            continue
+        stated = found.expand(statement) if isinstance(statement, str) else statement(found)
+        if stated is not None:
+            yield stated
