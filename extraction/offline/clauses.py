@@ -22,7 +22,8 @@ _INTERJECTIONS: Final = listed("""
     nice to meet you, pleased to meet you, good to know, quick q, hooray, welp, ugh, argh, omg, aww, meh, oof, damn, dang, gah,
     phew, yikes, ew, eww, yuck, bleh, yum, mmm, ooh, eh, mm, erm, hm, yay, unfortunately, sadly, luckily, fortunately, frankly,
     ever since, admittedly, alas, surprisingly, thankfully, happily, thank god, given that, seeing as, even though, i guess you should know,
-    good news
+    good news, bro, bruh, dude, mate, fam, sis, y'all, lads, guys, folks, dear, doc, buddy, pal, tbf, imo, imho, srsly, gg, yea, ya, aye,
+    alright, righto, see, lmao, basically, admittedly, obvs
 """)
 _ANNOUNCEMENTS: Final = listed("""
     by the way, just so you know, so you know, for the record, in fact, as a matter of fact, to be fair, to be honest, please note,
@@ -123,6 +124,7 @@ CLAUSE_BREAK: Final = re.compile(
     rf"(?:,\s*|\s+)(?<!not )(?<!what )(?:{_CONJUNCTIONS}|since(?=\s+(?:i|we|it|they|you|he|she|my|there)\b)(?!\s+(?:i|we"
     rf"|my \w+)\s+{_PAST}))\s+(?=(?:{_BEFORE_SUBJECT}\s+)*{_SUBJECTS}\b)"
     rf"|(?:,\s*|\s+)(?:and|but|&)\s+(?={any_of(_CONTINUING_VERBS, _HEDGES)}\b)"
+    r"|(?:,\s*|\s+)(?:and|so)\s+(?=(?:if|whenever|every time|once)\b)"
     r"|\s*[;—–]\s*|\s+-\s+|\s*\(|\)\s*"
     rf"|,\s+(?=(?:now |currently |still )?(?:living|based|working) (?:in|as|at|for)\b)"
     rf"|,\s+(?={any_of(_VERBS_AFTER_COMMA)}\b)|,\s+(?={_SUBJECTS}\b)|,\s+(?={_AFTER_COMMA}\s+{_FIRST_PERSON}\b)"

@@ -160,7 +160,10 @@ WORKPLACES: Final = listed("""
     patisserie, distillery, print shop, flower shop, tailor's, workshop, carpentry workshop, studio, architecture firm, theatre,
     recording studio, gym, start-up, startup, university, publishing house, tech company, hardware store, toy shop, cheese shop, food
     truck, fish market, boatyard, farm, guest house, guesthouse, hostel, tattoo parlour, tea house, yoga studio, dance school, repair
-    shop, animal shelter
+    shop, animal shelter, bottling plant, depot, yard, ward, surgery, docks, abattoir, laundry, launderette, dry cleaner's, takeaway, canteen,
+    leisure centre, lido, stables, kennels, cattery, tannery, refinery, sorting office, recycling centre, power station, data centre, hangar,
+    market stall, bookie's, bookies, off-licence, chemist's, optician's, fish counter, deli counter, counter, tills, checkout, checkouts,
+    front desk, help desk, helpdesk, switchboard, packing line, assembly line, production line, night desk, box office
 """)
 RELATIVES: Final = listed("""
     wife, husband, hubby, wifey, bestie, spouse, partner, girlfriend, boyfriend, fiancé, fiancée, fiance, fiancee, sister, brother,

@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from extraction.offline.clauses import clauses_of, statement_of
+from extraction.offline.fact_words import MANY_RELATIVES, RELATIVES
 from extraction.offline.implied_homes import HOME_RULES
 from extraction.offline.implied_tastes import TASTE_RULES
 from extraction.offline.implied_work import WORK_RULES
-from extraction.offline.patterns import cue, listed
+from extraction.offline.patterns import any_of, cue, listed
 from memory.cued_patterns import Table, compiled
 
 Statement = str | Callable[[re.Match[str]], str | None]
@@ -26,7 +27,7 @@ _UNREAL: Final = cue(
     listed("""
     if, unless, whether, would, wouldn't, could, couldn't, might, wish, wished, imagine, suppose, supposed, supposedly, pretend*, maybe,
     perhaps, probably, apparently, allegedly, hypothetical*, used to, once, dream*, hope, hoping, want to, wanna, going to, gonna, will,
-    thinking of, thinking about, considering, i'd, we'd, i'll, we'll, almost, nearly, kidding, joking, not true, was, were, had, did, didn't
+    thinking of, thinking about, considering, i'd, we'd, i'll, we'll, almost, nearly, kidding, joking, not true
 """)
 )
 """Words by which a clause may not state what holds now."""
@@ -38,7 +39,18 @@ _TOLD: Final = cue(
 """)
 )
 """Words by which a sentence may hold somebody else's words or a text to work on."""
+_OWN_TELLING: Final = compiled(
+    r"\b(?:i|i['’]ve) (?:told|tell|said|say|keep (?:telling|saying)|always (?:say|tell)) (?:(?:him|her|them|people|everyone|my \w+|(?-i:[A-Z])\w+) )?"
+    r"(?:that )?(?=(?:i|i['’]m|we|we['’]re)\b)",
+    re.IGNORECASE,
+)
+"""The writer's own words before a statement: "I told him I'm not leaving Hull"."""
 _BEGINS_CONDITION: Final = compiled(r"\W*(?:(?:and|but|so)\s+)*(?:if|unless|suppose|imagine|say (?:i|we)|as if|when i was)\b", re.IGNORECASE)
+_PART: Final = re.compile(r",\s+(?:(?:so|but|and)\s+)?(?!where\b)|\s+(?:because|cos|cuz|so|but)\s+", re.IGNORECASE)
+"""Separates the parts of a clause that may each imply something."""
+_FIRST_PERSON: Final = compiled(r"\b(?:i|i['’]m|im|me|my|we|we['’]re|us|our)\b", re.IGNORECASE)
+_OTHERS: Final = compiled(rf"\b(?:he|she|they|you|{any_of(RELATIVES, MANY_RELATIVES)})\b", re.IGNORECASE)
+"""A subject before a part without the first person: "my dad's simple, strictly tea"."""
 _LONGEST: Final = 2000
 """Characters of a message that may imply something."""
 
@@ -56,23 +68,38 @@ def with_implied_facts(text: str) -> str:
 
 def _with_statements(found: re.Match[str]) -> str:
     sentence = found.group()
+    own = _OWN_TELLING.sub("", sentence)
     if next(_RULES.possible(sentence), None) is None or "?" in sentence or any(mark in sentence for mark in '"“”«»'):
         return sentence
-    if _TOLD.search(sentence) is not None or _BEGINS_CONDITION.match(sentence) is not None:
+    if _TOLD.search(own) is not None or _BEGINS_CONDITION.match(sentence) is not None:
         return sentence
-    stated = list(dict.fromkeys(each for clause in clauses_of(sentence.rstrip(" .!\n")) for each in _implied(clause)))
+    stated = list(dict.fromkeys(_stated(own.rstrip(" .!\n"))))
     if not stated:
         return sentence
     begin = len(sentence) - len(sentence.lstrip())
     return f"{sentence[:begin]}{' '.join(f'{each}.' for each in stated)} {sentence[begin:]}"
 
 
-def _implied(clause: str) -> Iterator[str]:
-    body = statement_of(clause)
-    for pattern, statement in _RULES.possible(body):
-        found = pattern.search(body)
-        if found is None or _UNREAL.search(body) is not None:
-            continue
-        stated = found.expand(statement) if isinstance(statement, str) else statement(found)
-        if stated is not None:
-            yield stated
+def _stated(sentence: str) -> Iterator[str]:
+    end = 0
+    for clause in clauses_of(sentence):
+        for part in _PART.split(clause):
+            start = sentence.find(part, end)
+            before, end = sentence[: max(start, 0)], max(start, 0) + len(part)
+            if _FIRST_PERSON.search(part) is not None or _OTHERS.search(before) is None:
+                yield from _implied(part)
+
+
+def _implied(part: str) -> Iterator[str]:
+    if _UNREAL.search(part) is not None:
+        return
+    things: set[str] = set()
+    for text in dict.fromkeys((part, statement_of(part))):
+        for pattern, statement in _RULES.possible(text):
+            found = pattern.search(text)
+            if found is None or found["x"] in things:
+                continue
+            stated = found.expand(statement) if isinstance(statement, str) else statement(found)
+            if stated is not None:
+                things.add(found["x"])
+                yield stated

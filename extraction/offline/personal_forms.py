@@ -180,7 +180,7 @@ _OCCUPATIONS: Final = (
     form(Field.OCCUPATION, "<I> do", any_of(words.SECTORS), r"(?=\s+for (?:an?|the|my)\b)"),
     form(Field.OCCUPATION, "<my> job|profession|occupation|trade|day_job <is> in?", any_of(words.SECTORS)),
     form(Field.OCCUPATION, "as|being a|an", _NOUNS, rf"(?=,?\s+(?:{any_of(words.PRESENT_ACTS)}\b|i\s+{_PRESENT}))", job=True),
-    form(Field.OCCUPATION, "<I> work <time>?", rf"(?:in|at) an? {_WORKPLACE}"),
+    form(Field.OCCUPATION, "<I> work <time>?", rf"(?:in|at|on) (?:an?|the|our|our local|my local) {_WORKPLACE}"),
     form(Field.OCCUPATION, "<I>", rf"(?:run|own|manage) (?:an?|my own) {_WORKPLACE}"),
     form(Field.OCCUPATION, "<I>", r"(?:(?:run|own|manage) (?:an?|my own)|have my own) (?:(?!for\b)[a-z-]+\s+){1,4}?(?:business|stall)"),
     form(Field.OCCUPATION, "<I_am>", any_of(("retired", "self-employed", "unemployed", "freelancing", "semi-retired"))),

@@ -1,0 +1,58 @@
+"""Homes in other words: "send it to my place in Trondheim", "our commute from Reading", "we're not leaving Hull"."""
+
+import re
+from collections.abc import Callable
+from typing import Final
+
+from extraction.offline.fact_words import DWELLINGS
+from extraction.offline.patterns import any_of, listed
+from extraction.offline.value_patterns import PLACE_NAME
+from memory.cued_patterns import compiled
+
+_PLACE: Final = rf"(?P<x>{PLACE_NAME})(?!['’]s\b)"
+_TO_PLACE: Final = rf"(?P<x>{PLACE_NAME})"
+_IM: Final = r"(?:i['’]?m|i am|we['’]?re|we are)"
+_AWAY: Final = compiled(
+    r"\b(?:visit\w*|trip|holidays?|vacation|conference|hotel|airbnb|hostel|weekend|tonight|today|this (?:week|month|morning|evening)|next|tour|travel\w*|arriv\w+|landed|landing|airport|until|till"
+    r"|for (?:a|the|two|three|four|five|\d+|some) (?:\w+ )?(?:nights?|days?|weeks?|weekend|wedding|funeral|meeting|work|business|game|match|conference)|back (?:on|by)|flying|fly|layover|tomorrow|meeting|interview"
+    r"|summer|second|rental|parents?['’]?s?|mother['’]?s|mum['’]?s|mom['’]?s|dad['’]?s|grand\w+|sister['’]?s|brother['’]?s|friend['’]?s|in-laws['’]?)\b",
+    re.IGNORECASE,
+)
+"""Words of a stay, or of somebody else's home."""
+_DWELLING: Final = rf"(?:(?!(?:holiday|summer|second|weekend|old|former|parents['’]?|mum['’]s)\b)[a-z-]+ ){{0,2}}?{any_of(DWELLINGS, listed('door, doorstep, street, garden, balcony, kitchen, allotment, landlord, landlady, council, terrace, attic, neighbourhood, neighborhood, block, cul-de-sac, backyard'))}"
+_SETTLED: Final = r"(?:bought|rented|got|found|built|rent|share|renting|sharing|own|settled (?:in|into)|moved into|downsized to|bagged)"
+_CHANGED: Final = compiled(
+    r"\b(?:sold|left|swapped|traded|downsiz\w+|retir\w+|ended up|finally|first (?:home|house|flat|place)|moved|best (?:thing|decision|move)|instead|from)\b", re.IGNORECASE
+)
+_SECOND: Final = compiled(r"\b(?:holiday|summer|second|weekend|invest\w*|rent (?:it )?out|let (?:it )?out|airbnb|tenants?|parents|son|daughter|for my|for our|mother|game|sims|minecraft)\b", re.IGNORECASE)
+
+
+def _unless_away(found: re.Match[str]) -> str | None:
+    """A home, if the clause is not about a stay."""
+    said = found.string[: found.start("x")] + found.string[found.end("x") :]
+    return None if _AWAY.search(said) is not None else f"I live in {found['x']}"
+
+
+def _if_changed(found: re.Match[str]) -> str | None:
+    """A home that was bought or rented, if the sentence says that it took the place of another."""
+    return f"I live in {found['x']}" if _CHANGED.search(found.string) is not None and _SECOND.search(found.string) is None else None
+
+
+HOME_RULES: Final[tuple[tuple[str, str | Callable[[re.Match[str]], str | None]], ...]] = (
+    (rf"^{_IM} (?:(?:now|both|all|currently|still|here|happily|actually) )*(?:over|out|up|down|holed up|tucked away|stationed|settled|camped out|marooned|rooted)(?: here)? in {_PLACE}", _unless_away),
+    (rf"^{_IM} (?:still |now )?stuck in {_PLACE}(?= (?:a (?:bit|while|little) longer|for (?:now|another|the time being|good)|with|in a|because of)\b|,| since)", _unless_away),
+    (rf"\b(?:ship|send|deliver|post|mail|courier|bring|drop|dispatch|forward)(?:ed)? (?:\w+ ){{0,4}}?to (?:my|our) (?:own )?{_DWELLING} in {_PLACE}", _unless_away),
+    (rf"\b(?:i|we)(?:['’]m| am|['’]re| are) (?:not|never|n['’]t)(?: ever)? (?:budging|moving|leaving|shifting|going to leave)(?: away)?(?: from)? {_PLACE}", _unless_away),
+    (rf"\b(?:i|we) (?:won['’]?t|will never|can['’]?t imagine|refuse to)(?: ever)? (?:leave|leaving|living anywhere (?:but|other than)|live anywhere (?:but|other than)) {_PLACE}", _unless_away),
+    (rf"^{_TO_PLACE},? where (?:i|we)(?:['’]ve| have|['’]m|['’]re| am| are)? (?:(?:now|been|both|currently|all|happily|still) )*(?:live|living|lived for|based|holed up|settled|stationed|rooted)\b", _unless_away),
+    (rf"\b(?:my|our|the) (?:daily |morning |long )?(?:commute|drive|train|bus ride|ride|trek|journey|cycle|walk)(?: in| over| up| down| here| to work)*(?: every (?:day|morning))? from {_PLACE}(?=[^.!?]*\b(?:work|office|every|each way|kill\w*|hours?|daily|morning|site|job|minutes)\b)", _unless_away),
+    (rf"\b(?:i|we) (?:commute|drive in|travel in|come in|cycle in|get the train in|take the train in|bus it in)(?: every day| daily| each day| to work| here)* from {_PLACE}", _unless_away),
+    (rf"\b(?:i|we) (?:still )?(?:stay|lodge|board|live) (?:by|with|at) (?:my|our) (?:parents|folks|mum|mom|mother|family|aunt|uncle|sister|brother|in-laws|grandparents|boyfriend|girlfriend|partner)(?:['’]s?)?(?: (?:place|house|flat))? in {_PLACE}", r"I live in \g<x>"),
+    (rf"\b(?:till|until) then,? (?:it['’]?s|i['’]?m (?:still )?in|we['’]re (?:still )?in|home is|home stays) {_PLACE}", r"I live in \g<x>"),
+    (rf"\b(?:back |up |down |over |out )?here in (?:(?:sunny|rainy|lovely|dear old|good old|little|grey) )*{_PLACE}(?=[^.!?]*\b(?:i|we|my|our|us)\b)", _unless_away),
+    (rf"\b(?:i|we) (?:(?:finally|recently|just) )*(?:moved|relocated|dragged|shifted|packed up|brought) (?:the (?:whole )?(?:family|lot of us|household)|us all|everyone|my stuff|our stuff|the kids|everything|our lives?|my life)(?: over| up| down| back| out)? to {_PLACE}", r"I moved to \g<x>"),
+    (rf"\b(?:i|we) (?:ended|wound|washed) up in {_PLACE}(?=[^.!?]*\b(?:never left|stayed|ever since|still here|still am|still are|to stay|for good|and i love|now)\b)", _unless_away),
+    (rf"(?:^|\band )(?:(?:i|we)(?:['’]ve| have)? )?(?:just |recently |finally |then )?{_SETTLED} an? (?:[a-z-]+ ){{0,3}}?{any_of(DWELLINGS)} (?:in|on|near the centre of) {_PLACE}", _if_changed),
+    (rf"^(?:now(?:adays)?|these days|since (?!then\b)[\w ]{{3,20}}?|as of [\w ]{{3,15}}?|for the (?:last|past) [\w ]{{3,15}}?),? (?:it['’]?s|it is|it has been|home is|home['’]s|we['’]?re in|i['’]?m in) {_PLACE}", _unless_away),
+    (rf"\b(?:my|our) (?:own |new |little |tiny |shared )*(?:garden|balcony|allotment|landlord|landlady|terrace|street|neighbourhood|neighborhood|block|council|flat|apartment|house|bedsit|houseboat|cottage) (?:here |over |up |down |out )?in {_PLACE} (?:is|has|needs|gets|keeps|won['’]?t|feels|smells|looks|costs|leaks|floods|floats|comes with|doesn['’]?t)\b", _unless_away),
+)
