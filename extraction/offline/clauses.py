@@ -52,6 +52,8 @@ _TOPICS: Final = listed("""
     in my day job, food preferences, speaking of which
 """)
 _TIMES: Final = listed("""
+    at my age, at my time of life, in my old age, in my condition, in my line of work, in my house, in my household, in my family, in my opinion,
+    in my book, in my experience, most days, most weeks, most evenings, most mornings, most nights, all year round, as it happens, as it goes,
     not long ago, a while ago, a while back, some time ago, long story short, in short, these days, nowadays, currently, now, today,
     right now, at the moment, for now, at present, presently, until further notice, lately, recently, as of now, as of today, as of
     this week, for the moment, meanwhile, in the meantime, nowadays though, this year, this month, this week, last year, last month,

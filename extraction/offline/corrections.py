@@ -58,6 +58,10 @@ _APOLOGY: Final = re.compile(
     r"(?!.*\b(?:meant|mean|not|no|that|that['’]s|it|it['’]s)\b)",
     re.IGNORECASE,
 )
+_OF_SEVERAL: Final = re.compile(r"(?:the|that) (?:[\w'’-]+ ){1,3}ones?\b", re.IGNORECASE)
+"""Says which of several things of a name was meant: "No, the Scottish one"."""
+_MEANT_AFTER: Final = re.compile(rf"^\W*(?P<value>{NAME})\W+(?:sorry|oops|i meant?|i mean|that is)\b\W*(?:i meant?\W+)?(?:(?P=value)\W*)?$")
+"""Puts the right name before the words of a correction: "Roark, I meant Roark"."""
 _OF_THEM: Final = re.compile(r"(?:he|she|they|it)(?:['’](?:s|re)| is| are| was| were) (?:an?|the|not|in|at|\d|[a-z]+ing)\b", re.IGNORECASE)
 _NAMED_FIELDS: Final = frozenset({Field.HOME, Field.NAME, Field.EMPLOYER, Field.RELATION})
 _UNCORRECTED: Final = frozenset({Field.AGE, Field.BIRTHDAY, Field.SIZE, Field.LEVEL})
@@ -84,12 +88,16 @@ def corrects(text: str) -> bool:
 
 def after_cue(text: str) -> str | None:
     """The text after the words of a correction; None if it begins with none."""
+    if (meant := _MEANT_AFTER.match(text.replace("I meant", "i meant").replace("Sorry", "sorry"))) is not None:
+        return meant["value"]
     found = _CUE.match(text)
     return None if found is None else text[found.end() :]
 
 
 def retracts(text: str) -> bool:
     """Whether a text takes back what was said, even if it does not say what is right."""
+    if _MEANT_AFTER.match(text) is not None:
+        return True
     found = _CUE.match(text)
     return found is not None and (_STRONG_CUE.search(text) is not None or _DENIED.match(text) is not None)
 
@@ -102,6 +110,11 @@ def says_what_was_meant(text: str) -> bool:
 def describes(text: str) -> bool:
     """Whether the words after a correction's cue say something else of whom was named: "Actually no, he's a basset"."""
     return _OF_THEM.match(text) is not None
+
+
+def chooses(text: str) -> bool:
+    """Whether the words after a correction's cue say which of several was meant, and keep the name: "No, the Scottish one"."""
+    return _OF_SEVERAL.match(text) is not None
 
 
 def only_apologises(text: str) -> bool:

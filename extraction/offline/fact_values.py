@@ -25,6 +25,8 @@ _LIMITS: Final = listed("""
 """)
 _LIMITED: Final = compiled(rf"[\s,.…—–-]*(?:{any_of(_LIMITS)}\b|not\s*[.!]*$)", re.IGNORECASE)
 """Limits a statement so far that it is not plain: "a vegetarian when it suits me"."""
+_TO_CHILDREN: Final = compiled(r"\s+(?:to|of) (?:two|three|four|five|six|\d|my)\b", re.IGNORECASE)
+"""Whose parent somebody is, which limits no occupation: "a stay-at-home dad to three"."""
 _POINTING: Final = compiled(
     r"(?:the (?:(?:very )?(?:first|second|third|last|latest|new|other|next|previous|current|old|blue|red|green|white"
     r"|black)\b|\w+ (?:one|ones|option|version|design|idea)\b|one\b)"
@@ -168,7 +170,7 @@ def is_believable(field: Field, value: str, rest: str) -> bool:
             return _LIMITED.match(rest) is None and _NO_HOME.fullmatch(value) is None
         case Field.OCCUPATION:
             return (
-                _LIMITED.match(rest) is None
+                (_LIMITED.match(rest) is None or (_TO_CHILDREN.match(rest) is not None and value.lower().startswith("stay")))
                 and len(value) > 1
                 and _TITLE_ALONE.fullmatch(value) is None
                 and (value.lower().startswith(_VERBS_OF_WORK) or rest.startswith(" for ") or is_possible_job(value))
@@ -196,7 +198,7 @@ def is_taken_back(field: Field, rest: str) -> bool:
     """
     match field:
         case Field.OCCUPATION:
-            return _PUN.match(rest) is not None or _LIMITED.match(rest) is not None
+            return _PUN.match(rest) is not None or (_LIMITED.match(rest) is not None and _TO_CHILDREN.match(rest) is None)
         case Field.HOME:
             return _LEFT.search(rest) is not None or _LIMITED.match(rest) is not None
         case Field.DIET | Field.LIKE | Field.DISLIKE | Field.ALLERGY:

@@ -324,6 +324,11 @@ NO_ALLERGENS: Final = listed("""
     success, lies, liars, politics, rules, excel, powerpoint, spreadsheets, cheap
 """)
 """After "allergic to", they make an idiom."""
+WAYS_OF_LEARNING: Final = listed("""
+    pictures, diagrams, drawings, examples, worked examples, videos, stories, charts, graphs, flashcards, practice, practical work, experiments,
+    songs, games, quizzes, analogies, real examples, real life examples, colours, colors, mind maps, demonstrations, visuals
+""")
+"""By which somebody learns."""
 ROUTINES: Final = listed("""
     cycle, bike, swim, run, jog, hike, walk, row, meditate, train, garden, bake, cook, journal, nap, climb, ski, surf, sail, fish, read,
         stretch, do yoga, practise yoga, practice yoga, do pilates, lift weights, work out, get up, wake up, volunteer, practise,

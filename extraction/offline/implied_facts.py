@@ -71,8 +71,10 @@ def _with_statements(found: re.Match[str]) -> str:
     own = _OWN_TELLING.sub("", sentence)
     if next(_RULES.possible(sentence), None) is None or "?" in sentence or any(mark in sentence for mark in '"“”«»'):
         return sentence
-    if _TOLD.search(own) is not None or _BEGINS_CONDITION.match(sentence) is not None:
+    if _TOLD.search(own) is not None:
         return sentence
+    if _BEGINS_CONDITION.match(own) is not None:
+        own = own.partition(" but ")[2]  # "If I moved I would earn more, but I stay by my parents in Plovdiv"
     stated = list(dict.fromkeys(_stated(own.rstrip(" .!\n"))))
     if not stated:
         return sentence
@@ -81,11 +83,9 @@ def _with_statements(found: re.Match[str]) -> str:
 
 
 def _stated(sentence: str) -> Iterator[str]:
-    end = 0
     for clause in clauses_of(sentence):
-        for part in _PART.split(clause):
-            start = sentence.find(part, end)
-            before, end = sentence[: max(start, 0)], max(start, 0) + len(part)
+        for part in dict.fromkeys((*_PART.split(clause), clause)):
+            before = sentence.partition(part)[0]
             if _FIRST_PERSON.search(part) is not None or _OTHERS.search(before) is None:
                 yield from _implied(part)
 

@@ -108,6 +108,12 @@ _REWRITES: Final = Rewrites(
             "everyone calls me ",
         ),
         (r"\bthe name my (?:mum|mom|mother|dad|father|parents) gave me is (?=(?-i:[A-ZÀ-Þ]))", "my name is "),
+        (r"\b(?:the )?(?:people|everyone|everybody|friends|colleagues|they|all|the guys)(?: here| at work)? (?:are|is) (?:all |always )?calling me (?=(?-i:[A-ZÀ-Þ]))", "everyone calls me "),
+        (r"\b(?:please |just |you can |but )*keep (?:using|calling me|saying|it at) (?=(?-i:[A-ZÀ-Þ]))", "call me "),
+        (
+            r"(?<=, )(?:so |but )?(?:please |just )+(?:say|use|write|put) (?=(?-i:[A-ZÀ-Þ])[\w'’-]+\s*(?:[.!]|$))(?!(?-i:The|This|That|It|If|A)\b)",
+            ", call me ",
+        ),
         (r"\bmy nickname is (?=(?-i:[A-ZÀ-Þ]))", "everyone calls me "),
         (r"\bmy (?:short name|preferred name) is (?=(?-i:[A-ZÀ-Þ]))", "I go by "),
         (rf"^\W*this is {_NAME}, (?=i\b)", r"Hi, I'm \g<name>, "),

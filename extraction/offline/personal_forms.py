@@ -131,7 +131,7 @@ _OCCUPATIONS: Final = (
     form(Field.OCCUPATION, "<I_am> a", r"stay[- ]at[- ]home [a-z]+", r"(?=\W|$)"),
     form(Field.OCCUPATION, "", _NOUNS, r"(?=\s+here\s*(?:[^\w\s?]|$))", job=True),
     form(Field.OCCUPATION, "<I> make|earn a|my living by|from?", rf"[a-z]{{3,}}ing {values.PHRASE}"),
-    form(Field.OCCUPATION, "for a|my living <I>", rf"[a-z]{{3,}} {values.PHRASE}"),
+    form(Field.OCCUPATION, "for a|my living <I>", rf"(?:[a-z]{{3,}}|look after|head up|am (?:in charge of|responsible for)) {values.PHRASE}"),
     form(Field.OCCUPATION, "<I>", rf"drive an? (?:[a-z]+ )?{any_of(words.VEHICLES)}"),
     form(
         Field.OCCUPATION,
@@ -219,6 +219,8 @@ _OTHERS: Final = (
     ),
     form(Field.LEVEL, "<I_am> in the?", rf"(?:grade|year|class|form)\s+\w+|{_ORDINAL}[- ](?:grade|form|year)(?: of [a-z]+(?: school)?)?"),
     form(Field.LEVEL, "<I_am> a|an", rf"{_ORDINAL}[- ](?:grader|former|year)|freshman|sophomore"),
+    form(Field.LEVEL, "<I_am> a|an <big>?", r"(?:absolute |complete |total |only )?(?:beginner|novice|newbie|advanced learner|intermediate)", r"(?=\s+(?:at|in|with|really|still)\b|\s*[.,!;]|$)"),
+    form(Field.LEVEL, "<I_am>", r"(?:upper |lower |pre-)?(?:intermediate|advanced)", r"(?=\s+(?:at|in|with)\b|\s*[.,!;]|$)"),
     form(Field.LEVEL, "<I_am> at|on", rf"(?:level\s+)?{_CEFR}(?:\s+level)?"),
     form(Field.LEVEL, "my <language> <is>", rf"(?-i:(?:about |around )?{_CEFR})"),
     form(Field.LEVEL, "<my> <language>? level <is>", rf"(?:about |around )?{_CEFR}"),
@@ -238,6 +240,10 @@ _OTHERS: Final = (
     ),
     form(Field.LEARNING, "<I> learn best", rf"(?:by|with|from|through|when|in) {values.PHRASE}"),
     form(Field.LEARNING, "<I_am> a|an", r"(?:visual|auditory|kin(?:a)?esthetic|hands-on|tactile|verbal|slow|fast|self-taught) learner"),
+    form(Field.LEARNING, "<I> need|understand|get|learn|remember|prefer|like", rf"(?:things |it )?(?:better |best |more |faster )?(?:with |from |through |by )?(?:seeing |watching |doing |drawing )?{any_of(words.WAYS_OF_LEARNING)}", r"(?=,? (?:not|rather than|instead of|more than|over|to (?:learn|understand|get)|before|than)\b)"),
+    form(Field.GOAL, "<I> want|hope|aim|would_like|need", r"(?:to )?(?:be able to|become able to|finally be able to) [^.,;!?\n]{3,80}?", r"(?=\s+(?:before|by|so|because|and|but)\b|[.,;!?\n]|$)"),
+    form(Field.SIZE, "<I_am> a|an|more_of_an|more_of_a|usually_a|usually_an|between_a", r"(?:\d{2}(?:[.,]5)?|X{0,3}[SML]|small|medium|large|extra large|petite)", r"(?=\s*(?:[.,!;]|$)|\s+(?:in|these|now|wide|narrow|regular|tall|and|or|on)\b)"),
+    form(Field.SIZE, "<I> wear|take|need|fit|am a|an", r"(?:X{0,3}[SML]|small|medium|large|extra large)", r"(?=\s*(?:[.,!;]|$)|\s+(?:in|these|now|and|or|on|for)\b)"),
     form(Field.GOAL, "<my> main|big? goal|aim|target|objective <is> to?", r"[^.,;!?\n]{3,80}", "(?=.|$)"),
 )
 PERSONAL_FORMS: Final[tuple[Form, ...]] = (*_NAMES, *_HOMES, *_OCCUPATIONS, *_STUDIES, *_OTHERS)

@@ -70,6 +70,27 @@ _OPEN: Final = either(
     r"\b(?:or|any|anything|something|anyone|what|why|how|where|which|who|when|my|me|i|we|us|this|that|it|they|there|sure|serious)\b"
 )
 """Words of a question that "yes" does not answer with a fact."""
+_NO: Final = re.compile(
+    r"^\W*(?:(?:no|nope|nah|never|not (?:at all|a drop|a bite|really|any ?more|ever|me|much|one bit|for me)|absolutely not|god no|hell no|no way|nothing of the sort"
+    r"|i (?:do not|don['’]?t|never do|never have)|can['’]?t stand (?:it|them)|not a fan)\b[\s,.!—–-]*)+"
+    r"(?:(?:i (?:do not|don['’]?t)|never (?:have|did|will|touch (?:it|the stuff|them))|not (?:for me|my thing|a fan|in years)|sorry|thanks?|thank you|since [\w ]{2,20}"
+    r"|(?:for|in) (?:\w+ ){0,3}(?:years?|months|decades|ages))\b[\s,.!—–-]*)*$",
+    re.IGNORECASE,
+)
+"""Denies a question and says no more."""
+_DENIED_ACTS: Final = {"eat": "don't eat", "drink": "don't drink", "wear": "don't wear", "smoke": "don't smoke", "like": "don't like", "enjoy": "don't enjoy", "love": "don't like"}
+_CALL_ME: Final = re.compile(
+    r"^\W*(?:(?:oh|well|just|hi|hey|sure|um|plain)\W+)*(?P<name>(?-i:[A-ZÀ-Þ])[\w'’-]*?)(?:['’]s|\s+(?:is|will|would|works|does))\s+(?:be )?(?:perfectly |just |totally )?"
+    r"(?:fine|good|ok|okay|great|perfect|do|best|enough|nice)\b",
+    re.IGNORECASE,
+)
+_ASKED_NAME: Final = compiled(r"\b(?:call you|your name|address you|name should i|know you as)\b", re.IGNORECASE)
+_ASKED_HOME: Final = compiled(
+    r"\byou (?:\w+ )?live\b|\byou(?:['’]re| are)? (?:\w+ )?(?:based|located|living)\b|\bwhere are you\b(?! (?:going|off|travel|flying|now|headed))|\byour (?:home )?(?:address|city|town|home)\b", re.IGNORECASE
+)
+_ASKED_ADDRESS: Final = compiled(r"\b(?:where (?:should|shall|do|can|must) (?:i|we)|which address|what address)\b[^?]*\b(?:send|ship|deliver|post|mail|bring|pick)\w*\b", re.IGNORECASE)
+_IM_IN: Final = re.compile(r"(?:^|(?<=[.!?,;]\s)|(?<=but\s))(?i:(?:but |and |now )*(?:i['’]?m|i am|we['’]re|we are) (?:in|based in|over in|up in|down in)) (?P<place>[A-ZÀ-Þ][\w'’-]*(?:[ -][A-ZÀ-Þ][\w'’-]*)*)(?=\s*(?:[.,!;]|$)|\s+now\b)")
+_MY_PLACE: Final = re.compile(r"\b(?i:(?:my|our|the same|same old|the) (?:\w+ )?(?:flat|house|place|home|address|apartment) in) (?P<place>[A-ZÀ-Þ][\w'’-]*(?:[ -][A-ZÀ-Þ][\w'’-]*)*)")
 _TAG: Final = compiled(r",? (?:is that (?:right|correct|so|true)|i (?:guess|think|assume|suppose|take it)|am i right)\s*\?$", re.IGNORECASE)
 _DENIED_ALLERGY: Final = re.compile(r"^\W*no\W+(?:but |only |just |not that\W+)*to (?P<rest>.+)$", re.IGNORECASE | re.DOTALL)
 _ANOTHER: Final = re.compile(r"^\W*(?:no|nope)\W+(?:but |actually |i['’]?m )?(?P<rest>an? [\w -]{3,40})[\s.!]*$", re.IGNORECASE)
@@ -94,6 +115,12 @@ def affirmed(question: str, answer: str) -> str | None:
         answer: The user's next message.
     """
     asked = _TAG.sub("?", question.strip())
+    if _ASKED_NAME.search(asked) is not None and (called := _CALL_ME.match(answer)) is not None:
+        return f"Call me {called['name']}. {answer}"
+    if _ASKED_HOME.search(asked) is not None and (there := _IM_IN.search(answer)) is not None:
+        return f"I live in {there['place']}. {answer}"
+    if _ASKED_ADDRESS.search(asked) is not None and (there := _MY_PLACE.search(answer)) is not None:
+        return f"I live in {there['place']}. {answer}"
     if "?" in answer or _OPEN.search(asked.replace("Do you like", "").replace("do you like", "")):
         return None
     loved, liked = _LOVED.match(answer), _LIKED.match(asked)
@@ -108,6 +135,9 @@ def affirmed(question: str, answer: str) -> str | None:
     other = _ANOTHER.match(answer)
     if other is not None and re.match(r"^\W*(?:and |so )?are you an? ", asked, re.IGNORECASE):
         return f"I'm {other['rest']}"
+    act = _YOU_DO.match(asked) if _NO.match(answer) is not None else None
+    if act is not None and act["verb"].lower() in _DENIED_ACTS:
+        return f"I {_DENIED_ACTS[act['verb'].lower()]} {act['rest'].partition(' ')[2]}"
     if _AFFIRMED.match(answer) is None or _DOUBTED.match(answer) is not None:
         return None
     if (found := _YOU_DO.match(asked)) is not None:

@@ -172,6 +172,8 @@ _HABITS: Final = (
     ),
 )
 _MATERIALS: Final = (
+    form(Field.AVOID, "nothing with|in|made_of|made_from", rf"(?:any |real )?{any_of(words.MATERIALS)}"),
+    form(Field.AVOID, "<I> won't|will_not|don't|do_not|never|refuse_to touch|wear|buy|own anything|things|clothes|stuff with|in|made_of|made_from|containing", rf"(?:any |real )?{any_of(words.MATERIALS)}"),
     form(
         Field.AVOID,
         "no",
