@@ -57,7 +57,9 @@ _GENERIC: Final = frozenset(
 )
 _SENSED: Final = frozenset(listed("smell, taste, sound, colour, color, noise, texture, feel, scent, sight"))
 """Nouns that mean a kind of thing after "the": "I love the sea". Others were mentioned: "I love the curtains"."""
-_VERBS_OF_WORK: Final = ("in ", "at ", "run ", "own ", "manage ", "drive ", "teach ")
+_VERBS_OF_WORK: Final = (
+    *(f"{each} " for each in "clean fix repair service mend sell deliver stack fill restock cut do lay install fit wait tend pull wash flip make serve pour man build design write groom train shoe milk shear farm grow raise look mind answer handle process pack pick empty guard patrol stuff enter test tutor lecture training".split()),
+    "in ", "at ", "run ", "own ", "manage ", "drive ", "teach ")
 _COMPARED: Final = compiled(r".*\b(?:as much as|about as|like a hole|than a|less than|more than (?:you|my|the|life))\b", re.IGNORECASE)
 _DISAGREEABLE: Final = cue(
     listed("""

@@ -45,6 +45,7 @@ _OWN_TELLING: Final = compiled(
     re.IGNORECASE,
 )
 """The writer's own words before a statement: "I told him I'm not leaving Hull"."""
+_COULD_KILL: Final = compiled(r"\b(?:could|would|might|will) kill me\b", re.IGNORECASE)
 _BEGINS_CONDITION: Final = compiled(r"\W*(?:(?:and|but|so)\s+)*(?:if|unless|suppose|imagine|say (?:i|we)|as if|when i was)\b", re.IGNORECASE)
 _PART: Final = re.compile(r",\s+(?:(?:so|but|and)\s+)?(?!where\b)|\s+(?:because|cos|cuz|so|but)\s+", re.IGNORECASE)
 """Separates the parts of a clause that may each imply something."""
@@ -91,6 +92,7 @@ def _stated(sentence: str) -> Iterator[str]:
 
 
 def _implied(part: str) -> Iterator[str]:
+    part = _COULD_KILL.sub("can kill me", part)
     if _UNREAL.search(part) is not None:
         return
     things: set[str] = set()

@@ -45,7 +45,7 @@ _BLISS: Final = any_of(
     my vice, my only vice, my one vice, my happy place, where i'm happiest, where i am happiest, where it's at, hard to beat, impossible to beat,
     right up my street, right up my alley, up my street, up my alley, what keeps me sane, what keeps me going, what gets me through the week,
     what i live for, what gets me out of bed, the love of my life, non-negotiable, the highlight of my week, the best part of my day,
-    the best part of my week, good for my soul, food for my soul
+    the best part of my week, good for my soul, food for my soul, my thing, my passion, my jam, my hobby, my one hobby, my big passion, my life's passion
 """)
 )
 _KEEPS_ME: Final = (
@@ -80,6 +80,7 @@ _NO_TIME: Final = (
     r"|this|yoga today|without|better|push-?ups|pull-?ups|the|my|your|an?|so|what|everything|both|all|enough|justice|harm|good|right|over|up|down|out|with|any(?: of)? (?:this|that))\b)"
 )
 _WEEKDAYS: Final = r"(?:mondays|tuesdays|wednesdays|thursdays|fridays|saturdays|sundays|weekends)"
+_GERUNDS: Final = {"drink": "drinking", "smoke": "smoking", "vape": "vaping", "gamble": "gambling"}
 _LIKE: Final = r"I like \g<x>"
 _LOVE: Final = r"I love \g<x>"
 _DISLIKE: Final = r"I dislike \g<x>"
@@ -111,7 +112,7 @@ TASTE_RULES: Final[tuple[tuple[str, str | Callable[[re.Match[str]], str | None]]
     (rf"^i(?:['’]m| am) (?:only |always |never happier than |at my )*(?:happiest|happier than|happy as larry) (?:when |while )?(?:i['’]?m |i am )?(?P<x>[a-z]+ing\b(?: (?!{_STOP}\b){_WORD}){{0,3}})", _LOVE),
     (rf"^i(?:['’]m| am) (?:only |always |at my )*happiest (?:with|in|on|among|outdoors with) (?:a |an |the |my )?{_TASTE}{_END}", _LOVE),
     (rf"^(?:i )?(?:can|could)(?: happily| easily| honestly)? (?:spend|while away|lose|waste) (?:hours|days|all day|whole days|entire days|the whole day|a whole (?:day|weekend|afternoon)|entire weekends|my whole life) (?:just )?(?:on |in |at |with )?(?P<x>[a-z]+ing\b(?: (?!{_STOP}\b){_WORD}){{0,3}})", _LOVE),
-    (rf"^i(?:['’]ll)? (?:always|only ever|usually|invariably) (?:order|choose|pick|go for|want|ask for|book|opt for|request|prefer|take|insist on) (?:the |an? )?{_THING}{_END}", _PREFER),
+    (rf"^i(?:['’]ll)? (?:always|only ever|invariably) (?:order|choose|pick|go for|want|ask for|book|opt for|request|prefer|insist on) (?:the |an? )?{_THING}{_END}", _PREFER),
     (rf"^(?:just )?give me (?:an? |some |the |my )?{_THING} (?:any ?day|any time|every time|over )", _PREFER),
     (rf"^{_THING} over (?!{_POINTERS}\b){_WORD}(?: {_WORD})?,? (?:any ?day|any time|every time|every single time|always|for me|all day|no contest)\b", _PREFER),
     (rf"^(?:team )?{_TASTE} (?:all the way|for the win|forever|ftw){_END}", _LOVE),
@@ -120,6 +121,11 @@ TASTE_RULES: Final[tuple[tuple[str, str | Callable[[re.Match[str]], str | None]]
     (rf"^i(?:['’]m| am|['’]ve always been| have always been) (?:more |very much |definitely |totally |strictly |firmly |such |just |really |still |always |much more |usually |mostly )*(?:of )?an? (?:big |huge |real |proper |total |true |committed )*(?P<x>{_ADJECTIVE}{any_of(PERSON_NOUNS)}) "
      rf"(?:man|woman|person|guy|girl|gal|drinker|eater|lad|nut|freak|fiend|fanatic|junkie|obsessive|geek|maniac|purist|lover|fan|type|household|family){_END}", _LIKE),
     (rf"^(?:i['’]?m |i am )?(?:strictly|exclusively|all about|only ever) (?:an? )?{_TASTE}(?: (?:man|woman|person|drinker|guy|girl))?{_END}", _LIKE),
+    (rf"^{_THING} and (?:me|i|myself) (?:are not|aren['’]?t|are no longer|do not|don['’]?t|never|have never) (?:friends|on speaking terms|get (?:on|along)|got (?:on|along)|mix|agree|see eye to eye){_END}", _DISLIKE),
+    (rf"^i(?:['’]ll)? (?:eat|drink|like|love|watch|play|listen to) (?:just about |pretty much |almost |nearly )?(?:anything|everything) (?:except|but|apart from|bar|besides|other than) (?:for )?{_THING}{_END}", _DISLIKE),
+    (rf"^(?:i )?(?:don['’]?t|do not|never|no longer) (?P<x>drink|smoke|vape|gamble)(?=\s*(?:[.,!;]|$)| (?:any ?more|at all|and|myself|since)\b)", lambda found: f"I avoid {_GERUNDS[found['x'].lower()]}"),
+    (rf"^(?:i )?(?:have |['’]ve )?(?:gave up|given up|quit|stopped|kicked|packed in) (?P<x>smoking|drinking|vaping|gambling|cigarettes|alcohol|caffeine|sugar|fizzy drinks|energy drinks)\b(?!.*\b(?:lent|january|again|month|week)\b)", _AVOID),
+    (rf"\bepi-?pen (?:because of|for|in case of|on account of) (?:my )?(?!(?:emergencies|emergency|safety|a|the|my)\b){_THING}{_END}", r"I'm allergic to \g<x>"),
     # a learner's order
     (rf"^(?:i|we) (?:very|so much|too much|a lot) (?P<v>like|love|enjoy|hate|dislike) {_THING}{_END}", r"I \g<v> \g<x>"),
     # orders from a doctor

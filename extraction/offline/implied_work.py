@@ -43,6 +43,7 @@ def _a_plain_job(found: re.Match[str]) -> str | None:
 
 
 WORK_RULES: Final[tuple[tuple[str, str | Callable[[re.Match[str]], str | None]], ...]] = (
+    (rf"^(?:currently |still |just )?work (?P<x>(?:in|at|on) (?:an?|the) (?:[a-z-]+ ){{0,2}}?{_PLACES}){_END}", r"I work \g<x>"),
     (rf"\b(?:being|life as|working as) an? {_JOB} (?:means|is|makes|has|comes with|teaches|pays|keeps|gets|ruins?|leaves|gives|and (?=i\b)){_PRESENT_ACT}", _a_job),
     (rf"^(?:as|being) (?:the (?:only|one|first|new|newest|oldest|youngest|local|resident|lone|sole)|one of (?:the|two|three) (?:only |few )?|an?) {_JOB}(?=(?: (?:in|at|of|on|for|with|here) [^,]{{2,40}}?)?,? (?:i|i['’]m|i['’]ve|my|we)\b)(?![^.!?]*\b(?:was|were|had|did)\b)", _a_job),
     (rf"^(?:for )?{_YEARS},? (?:i['’]ve|i have) been (?P<x>{_TRADES}(?: [a-z'’]+){{1,4}}?){_END}", r"My job is \g<x>"),

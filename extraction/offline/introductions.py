@@ -114,6 +114,12 @@ _REWRITES: Final = Rewrites(
             r"(?<=, )(?:so |but )?(?:please |just )+(?:say|use|write|put) (?=(?-i:[A-ZÀ-Þ])[\w'’-]+\s*(?:[.!]|$))(?!(?-i:The|This|That|It|If|A)\b)",
             ", call me ",
         ),
+        (
+            r"\b(?:my )?name(?:['’]?s| is) (?-i:[A-ZÀ-Þ])[\w'’-]+,? (?:but|though|or) (?:just )?(?P<name>(?-i:[A-ZÀ-Þ])[\w'’-]+) (?:is (?:fine|ok|okay|good|what|enough)|works|will do|for short)\b",
+            r"Call me \g<name>",
+        ),
+        (r"\b(?P<name>(?-i:[A-ZÀ-Þ])[\w'’-]+) for short\b", r"call me \g<name>"),
+        (r"\bi go by my (?:middle|second|maiden|first|last|nick|stage) ?name,? (?=(?-i:[A-ZÀ-Þ]))", "I go by "),
         (r"\bmy nickname is (?=(?-i:[A-ZÀ-Þ]))", "everyone calls me "),
         (r"\bmy (?:short name|preferred name) is (?=(?-i:[A-ZÀ-Þ]))", "I go by "),
         (rf"^\W*this is {_NAME}, (?=i\b)", r"Hi, I'm \g<name>, "),

@@ -266,6 +266,7 @@ ENGLISH_NOUNS: Final = either(
     rf"\b(?:my|our) {any_of(RELATIVES, PETS)}\b|\b(?:drives?|makes?|gives?) me\b|\bi (?:freelance|answer to|go by)\b|\bspeaking\s*[.!]*$"
     r"|\bi (?:recently|just|now|really|also|never|always|still) [a-z]+\b|\bis my (?:thing|passion|favou?rite)\b",
     r"\b(?:is dead|died|passed away)\b",
+    r"^\W*(?:i|i['’]m|i['’]ve|we|we['’]re) [a-z]+\b",
 )
 MARKED_WORD: Final = re.compile(r"^(?:\*(?:(?:in|to|an?) )?\w+|\w+\*)(?:,? (?:sorry|sry|oops|i meant|obviously))?[.!]?$")
 """A correction of one word, as chats mark it; too short to have a language."""

@@ -15,7 +15,7 @@ from extraction.offline.value_patterns import FIRST_NAME
 from memory.cued_patterns import Table, compiled
 
 _ROLES: Final = listed("""
-    carer, gp, doc, physio, gaffer, foreman, line manager, team lead, team leader, tech lead, guild leader, captain, skipper, lodger, tenant,
+    ex, carer, gp, doc, physio, gaffer, foreman, line manager, team lead, team leader, tech lead, guild leader, captain, skipper, lodger, tenant,
     missus, mate, workmate, crewmate, shipmate, choirmate, deskmate, schoolmate, lab partner, study partner, study buddy, gym buddy, buddy,
     bff, gran, nanny, nonna, nonno, oma, opa, abuela, abuelo, mam, mama, papa, pop, in-law, godchild, stepkid, half brother, half sister,
     co-founder, cofounder, co-worker, ex-colleague, running partner, climbing partner, dance partner, tandem partner, pen friend, sponsor,
@@ -88,7 +88,7 @@ def named_by_role(text: str) -> Iterator[tuple[str, str]]:
         for found in pattern.finditer(text):
             phrase = " ".join(found["relation"].split())
             role = _LEADING.sub("", phrase)
-            if _FORMER.search(phrase) is None and is_role(role.casefold()):
+            if _FORMER.search(phrase.rpartition(' ')[0]) is None and is_role(role.casefold()):
                 yield role, found["value"]
 
 

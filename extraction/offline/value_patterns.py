@@ -57,7 +57,10 @@ JOB: Final = rf"{_NEXT}(?:\s+(?!{STOP}\b)[a-z][\w'’-]*){{0,3}}"
 ADV: Final = rf"(?:\s+{any_of(ADVERBS)}\b)*"
 _MODAL: Final = r"(?!(?-i:Will|May)\s+(?!is\b|was\b|has\b|and\b)[a-z]+(?<!s)\b)"
 """The verbs of "My boss Will not come", written with a capital."""
-_MR: Final = rf"(?:(?:Mr|Mrs|Ms|Dr|Prof){DOT}?\s(?=[A-Z]))?"
+_MR: Final = (
+    rf"(?:(?:(?:Mr|Mrs|Ms|Dr|Prof){DOT}?|(?-i:Professor|Captain|Lady|Lord|Sir|Miss|Mister|Doctor|Princess|Prince|King|Queen|Count|Major|General|Colonel"
+    r"|Father|Sister|Brother|Mother|Uncle|Auntie|Aunt|Saint|Baron|Duke|Sergeant|Madame))\s(?=[A-Z]))?"
+)
 FIRST_NAME: Final = rf"{_MR}{_MODAL}(?![A-Z]{{2,}}\b|\w*\d)(?!(?i:{any_of(NO_NAMES)}\b)){_CAPITAL}(?<!['’]s)(?:['’]s)?"
 LAST_NAME: Final = rf"(?:\s+{_PARTICLES}{_CAPITAL})?"
 SINCE: Final = rf"(?=.*\b(?:since|for|(?:my whole|my entire|all my|half my) life|forever|now|going on|{DURATION})\b)"
