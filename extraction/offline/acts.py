@@ -2,7 +2,6 @@
 
 from typing import Final
 
-from extraction.offline.fact_words import PETS
 from extraction.offline.patterns import any_of, listed
 
 _NO_OBJECTS: Final = any_of(
@@ -22,8 +21,8 @@ _HOBBIES: Final = any_of(
     listed("""
     collect, play, read, sing, paint, draw, sketch, knit, crochet, sew, embroider, bake, brew, grow, garden, breed, restore, whittle, carve, climb,
     hike, jog, cycle, ski, surf, skate, skateboard, kayak, camp, fish, sail, row, forage, birdwatch, meditate, journal, follow, support, volunteer at,
-    volunteer with, volunteer for, volunteer in, volunteer, coach, umpire, referee, listen to, watch, build, fly, race, ride, dance, blog about, practise, practice,
-    juggle, do
+    volunteer with, volunteer for, volunteer in, volunteer, listen to, watch, build, fly, race, ride, dance, blog about, practise, practice,
+    juggle
 """)
 )
 _DONE: Final = any_of(
@@ -49,35 +48,36 @@ _OFTEN: Final = (
 _EVERY: Final = (
     r"(?:every (?:single )?(?:other |second |third )?(?:day|morning|evening|night|week|weekend|month|year|summer|winter|spring|autumn|fall|lunchtime|christmas|easter|\w+day)"
     r"|(?:once|twice|three times|four times|five times|\w+ times|a few times|a couple of times) (?:a|per) (?:day|week|month|year)|on (?:mon|tues|wednes|thurs|fri|satur|sun)days"
-    r"|(?:on |at )?(?:most )?(?:weekends|evenings|mornings|days|nights)|daily|weekly|in (?:my )?(?:spare|free) time|before (?:work|bed|breakfast|school)|after (?:work|school|dinner)"
+    r"|(?:on |at |most )(?:weekends|evenings|mornings|nights)|most days|daily|weekly|in (?:my )?(?:spare|free) time|before (?:work|bed|breakfast|school)|after (?:work|school|dinner)"
     r"|on the (?:train|bus|commute|way to work)|in (?:the )?(?:summer|winter|spring|autumn)|all year round)"
 )
 _USUAL: Final = any_of(
     listed("""
-    eat, drink, wear, take, use, buy, order, cook, make, have, sleep, get up, wake up, go to bed, go, shop at, shop in, travel, walk, run, swim, bike, drive, work out, train,
+    drink, wear, take, use, buy, order, cook, make, sleep, get up, wake up, go to bed, go, shop at, shop in, travel, walk, run, swim, bike, drive, work out, train,
     read, watch, listen to, play, write, bake, visit, call, cycle, start my day with, holiday in, holiday, spend
 """)
 )
 HABIT_ACTS: Final[tuple[str, ...]] = (
     rf"play (?:the |a bit of |some |a lot of )?{_PLAYED}(?:\s+(?!{_STOP}\b){_WORD}){{0,5}}?",
     rf"do (?:the |a lot of |a bit of |some )?{_DONE}(?:\s+(?!{_STOP}\b){_WORD}){{0,5}}?",
-    rf"(?:collect|restore|breed|knit|crochet|embroider|brew|whittle|carve|forage|juggle|sing in|dance in|volunteer (?:at|with|for|in|as)|coach|umpire|referee|support) {_REST}",
-    rf"keep (?:an? |my own |\d+ |two |three |four |a few |some )*(?:bees|diary|journal|sourdough starter|{any_of(PETS)}s?)(?:\s+(?!{_STOP}\b){_WORD}){{0,4}}?",
+    rf"(?:collect|breed|knit|crochet|embroider|brew|whittle|carve|forage|juggle|sing in|dance in|volunteer (?:at|with|for|in|as)|support) {_REST}",
+    rf"keep (?:an? |my own |\d+ |two |three |four |a few |some )*(?:chickens|hens|ducks|pigeons|canaries|snakes|tropical fish|stick insects|diary|journal|sourdough starter)(?:\s+(?!{_STOP}\b){_WORD}){{0,4}}?",
     r"(?:take|have) (?:one|two|three|four|no|\d|half a) sugars?(?: in my [a-z]+)?",
     rf"(?:sing|dance|act|paint|perform|row|swim|run|climb|skate|fence|box|shoot) (?:in|with|at|for) (?:an?|the|my|our) (?!(?:corner|circle|past|way|future|shower|rain|dark|hope|best)\b){_REST}",
     rf"(?:read|watch|listen to) (?:a lot of|lots of|mostly|mainly|only|tons of|loads of|nothing but|way too much|too much) {_REST}",
 )
 """Acts that are a habit whenever they are done."""
+ABSTENTION: Final = r"(?:don['’]?t|do not|never) (?:smoke|drink|vape|gamble)"
 OFTEN_ACTS: Final[tuple[str, ...]] = (rf"{_HOBBIES} {_REST}", rf"{_USUAL}(?: {_REST})?")
 """Acts that are a habit with a word of how often."""
 OFTEN: Final = _OFTEN
 EVERY: Final = _EVERY
 SELVES: Final = any_of(
     listed("""
-    night owl, early bird, early riser, morning person, night person, homebody, bookworm, couch potato, gym rat, foodie, fussy eater, picky eater,
-    messy eater, slow eater, light sleeper, heavy sleeper, introvert, extrovert, hoarder, shopaholic, workaholic, chocoholic, creature of habit,
-    people person, film buff, history buff, petrolhead, music nerd, stickler for *, early sleeper, late riser, hugger, indoor person, outdoor person,
-    outdoorsy person, snacker, grazer, meat eater, social smoker, non-smoker, smoker, ex-smoker, list maker, planner, minimalist
+    night owl, early bird, morning person, night person, homebody, bookworm, couch potato, gym rat, foodie, fussy eater, picky eater,
+    introvert, extrovert, hoarder, shopaholic, workaholic, chocoholic, creature of habit,
+    people person, film buff, history buff, petrolhead, music nerd, stickler for *, hugger, indoor person, outdoor person,
+    outdoorsy person, snacker, grazer, social smoker, non-smoker, smoker, ex-smoker, list maker, minimalist
 """)
 )
 """Nouns that say what somebody usually does."""

@@ -58,6 +58,8 @@ _APOLOGY: Final = re.compile(
     r"(?!.*\b(?:meant|mean|not|no|that|that['’]s|it|it['’]s)\b)",
     re.IGNORECASE,
 )
+_HESITATION: Final = re.compile(r"^\W*(?i:er|erm|uh|uhm)\W+(?=[A-Z])")
+"""Before the right name: "in Bonn, er, Cologne"."""
 _OF_SEVERAL: Final = re.compile(r"(?:the|that) (?:[\w'’-]+ ){1,3}ones?\b", re.IGNORECASE)
 """Says which of several things of a name was meant: "No, the Scottish one"."""
 _MEANT_AFTER: Final = re.compile(rf"^\W*(?P<value>{NAME})\W+(?:sorry|oops|i meant?|i mean|that is)\b\W*(?:i meant?\W+)?(?:(?P=value)\W*)?$")
@@ -127,7 +129,8 @@ def retracts_at_once(text: str) -> bool:
     found = _CUE.match(text)
     if found is None or not text[found.end() :].strip(" .!"):
         return False  # "I'm not a fan of it, sorry."
-    return _STRONG_CUE.search(found.group()) is not None and _CONTRAST.match(text) is None
+    is_strong = _STRONG_CUE.search(found.group()) is not None or _HESITATION.match(text) is not None
+    return is_strong and _CONTRAST.match(text) is None
 
 
 def corrected_value(field: Field, text: str) -> str | None:

@@ -15,6 +15,7 @@ from extraction.offline.fact_words import MANY_RELATIVES, RELATIVES
 from extraction.offline.implied_homes import HOME_RULES
 from extraction.offline.implied_tastes import TASTE_RULES
 from extraction.offline.implied_work import WORK_RULES
+from extraction.offline.mood_patterns import REPORT
 from extraction.offline.patterns import any_of, cue, listed
 from memory.cued_patterns import Table, compiled
 
@@ -22,7 +23,9 @@ Statement = str | Callable[[re.Match[str]], str | None]
 """What a clause states: a template of its match, or a function that returns None if the clause states nothing."""
 
 _RULES: Final = Table(((pattern, statement) for pattern, statement in (*TASTE_RULES, *HOME_RULES, *WORK_RULES)), re.IGNORECASE)
-_SENTENCE: Final = re.compile(r"[^.!?\n]+(?:\.(?=\w)[^.!?\n]*)*[.!?\n]*")
+_SENTENCE: Final = re.compile(
+    r"[^.!?\n]+(?:(?:\.(?=\w)|(?<=\bDr)\.|(?<=\bMr)\.|(?<=\bMs)\.|(?<=\bSt)\.|(?<=\bMrs)\.|(?<=\bProf)\.)[^.!?\n]*)*[.!?\n]*"
+)
 _UNREAL: Final = cue(
     listed("""
     if, unless, whether, would, wouldn't, could, couldn't, might, wish, wished, imagine, suppose, supposed, supposedly, pretend*, maybe,
@@ -70,9 +73,9 @@ def with_implied_facts(text: str) -> str:
 def _with_statements(found: re.Match[str]) -> str:
     sentence = found.group()
     own = _OWN_TELLING.sub("", sentence)
-    if next(_RULES.possible(sentence), None) is None or "?" in sentence or any(mark in sentence for mark in '"“”«»'):
+    if next(_RULES.possible(sentence), None) is None or any(mark in sentence for mark in '?:"“”«»') or sentence.lstrip().startswith(">"):
         return sentence
-    if _TOLD.search(own) is not None:
+    if _TOLD.search(own) is not None or REPORT.search(own) is not None:
         return sentence
     if _BEGINS_CONDITION.match(own) is not None:
         own = own.partition(" but ")[2]  # "If I moved I would earn more, but I stay by my parents in Plovdiv"
@@ -85,7 +88,7 @@ def _with_statements(found: re.Match[str]) -> str:
 
 def _stated(sentence: str) -> Iterator[str]:
     for clause in clauses_of(sentence):
-        for part in dict.fromkeys((*_PART.split(clause), clause)):
+        for part in filter(None, dict.fromkeys((*_PART.split(clause), clause))):
             before = sentence.partition(part)[0]
             if _FIRST_PERSON.search(part) is not None or _OTHERS.search(before) is None:
                 yield from _implied(part)
@@ -104,4 +107,9 @@ def _implied(part: str) -> Iterator[str]:
             stated = found.expand(statement) if isinstance(statement, str) else statement(found)
             if stated is not None:
                 things.add(found["x"])
-                yield stated
+                yield stated if found.start("x") else stated.replace(found["x"], _lowered(found["x"]))
+
+
+def _lowered(thing: str) -> str:
+    """A thing that began its sentence, without the capital of the begin."""
+    return thing[0].lower() + thing[1:] if thing[1:].islower() else thing

@@ -41,7 +41,7 @@ _BLISS: Final = any_of(
     listed("""
     bliss, pure bliss, heaven, heaven on earth, my heaven, elite, goated, unbeatable, unmatched, top tier, god tier, chef's kiss, life, my life,
     everything to me, my therapy, cheaper than therapy, my escape, my religion, my church, my everything, my me time, my zen, my safe space,
-    my joy, my one joy, my only joy, my great joy, my one true love, my first love, my love language, my comfort, my kryptonite, my downfall,
+    my joy, my one joy, my only joy, my great joy, my one true love, my first love, my comfort, my kryptonite, my downfall,
     my vice, my only vice, my one vice, my happy place, where i'm happiest, where i am happiest, where it's at, hard to beat, impossible to beat,
     right up my street, right up my alley, up my street, up my alley, what keeps me sane, what keeps me going, what gets me through the week,
     what i live for, what gets me out of bed, the love of my life, non-negotiable, the highlight of my week, the best part of my day,
@@ -80,7 +80,6 @@ _NO_TIME: Final = (
     r"|this|yoga today|without|better|push-?ups|pull-?ups|the|my|your|an?|so|what|everything|both|all|enough|justice|harm|good|right|over|up|down|out|with|any(?: of)? (?:this|that))\b)"
 )
 _WEEKDAYS: Final = r"(?:mondays|tuesdays|wednesdays|thursdays|fridays|saturdays|sundays|weekends)"
-_GERUNDS: Final = {"drink": "drinking", "smoke": "smoking", "vape": "vaping", "gamble": "gambling"}
 _LIKE: Final = r"I like \g<x>"
 _LOVE: Final = r"I love \g<x>"
 _DISLIKE: Final = r"I dislike \g<x>"
@@ -98,7 +97,8 @@ TASTE_RULES: Final[tuple[tuple[str, str | Callable[[re.Match[str]], str | None]]
     (rf"^{_TASTE} (?:does not|doesn['’]?t|do not|don['’]?t|never) agrees? with (?:me|my (?:stomach|tummy|guts?|system)){_END}", _DISLIKE),
     # the writer is the subject
     (rf"^(?:i|we)? ?{_NOT_DO}(?:do|touch|handle|digest|process|go near|look at|keep down|manage) (?:any )?{_EATEN}{_END}", _AVOID),
-    (rf"^(?:i|we) {_NOT_DO}(?:do|hack|stomach|face|look at|smell|go near|get (?:on with|along with|into|excited about)|see the (?:point|appeal) (?:of|in)"
+    (rf"^(?:i|we)? ?{_NOT_DO}do (?:any )?{_TASTE}{_END}", _DISLIKE),
+    (rf"^(?:i|we) {_NOT_DO}(?:hack|stomach|face|look at|smell|go near|get (?:on with|along with|into|excited about)|see the (?:point|appeal) (?:of|in)"
      rf"|be doing with|be dealing with|cope with|understand the fuss about) {_NO_TIME}{_THING}{_END}", _DISLIKE),
     (rf"^(?:i|we) (?:stay|keep|steer|try to stay|try to keep) (?:well |right |far )?(?:off|away from|clear of) (?:the )?{_TASTE}{_END}", _AVOID),
     (rf"^(?:i|we)(?:['’]m| am|['’]re| are)? (?:staying|keeping|strictly|completely|totally)? ?off (?:the )?{_EATEN}(?= (?:completely|entirely|for good|altogether|these days|now|since)\b)", _AVOID),
@@ -106,7 +106,7 @@ TASTE_RULES: Final[tuple[tuple[str, str | Callable[[re.Match[str]], str | None]]
      r"(?: or (?:an? )?[a-z]+)?) (?:in|for|since) ", _AVOID),
     (rf"^(?:i|we)(?: have|['’]ve)? (?:always |never )?(?:dread|dreaded) (?!the\b|it\b|this\b|that\b|to\b|when\b){_THING}{_END}", _DISLIKE),
     (rf"^i(?:['’]ve| have)? (?:zero|no|little|absolutely no) (?:time|patience|tolerance|love) for {_THING}{_END}", _DISLIKE),
-    (rf"^i(?: really| just| always)? (?:live for|go (?:nuts|crazy|mad|wild|weak at the knees) for|can['’]?t (?:resist|say no to|walk past|get through (?:the|a) day without|function without|get going without|pass up)"
+    (rf"^i(?: really| just| always)? (?:go (?:nuts|crazy|mad|wild|weak at the knees) for|can['’]?t (?:resist|say no to|walk past|get through (?:the|a) day without|function without|get going without|pass up)"
      rf"|never (?:say no to|turn down|get tired of|tire of|get bored of|miss|skip|pass up)|rave about|run on|thrive on|melt for|look forward to) (?:a |an |my |some |the )?(?:good |nice |decent |proper |cup of |mug of |bit of )*{_TASTE}{_END}", _LOVE),
     (rf"^i(?:['’]m| am) (?:really |totally |so |very much |absolutely )?(?:all about|all for|mad for|wild about|nuts for|sold on|a sucker for|big into|heavily into|well into|hooked on|addicted to|crazy for|in my element (?:with|in)) (?:a |an |my |the )?{_TASTE}{_END}", _LOVE),
     (rf"^i(?:['’]m| am) (?:only |always |never happier than |at my )*(?:happiest|happier than|happy as larry) (?:when |while )?(?:i['’]?m |i am )?(?P<x>[a-z]+ing\b(?: (?!{_STOP}\b){_WORD}){{0,3}})", _LOVE),
@@ -117,14 +117,13 @@ TASTE_RULES: Final[tuple[tuple[str, str | Callable[[re.Match[str]], str | None]]
     (rf"^{_THING} over (?!{_POINTERS}\b){_WORD}(?: {_WORD})?,? (?:any ?day|any time|every time|every single time|always|for me|all day|no contest)\b", _PREFER),
     (rf"^(?:team )?{_TASTE} (?:all the way|for the win|forever|ftw){_END}", _LOVE),
     # "not a coffee man", "I'm a cosy farming sim person", "more of a chips man", "strictly builders tea"
-    (rf"^(?:i['’]?m |i am |we['’]re )?(?:not|never been|never was|hardly|definitely not|really not)(?: much of| really| exactly| particularly| at all)? an? (?:big |huge |great |real )?(?P<x>{_ADJECTIVE}{any_of(PERSON_NOUNS)}) (?:man|woman|person|guy|girl|fan|drinker|eater|lover|lad|kid|type|household|family){_END}", _DISLIKE),
+    (rf"^(?:i['’]?m |i am |we['’]re )?(?:not|never been|never was|hardly|definitely not|really not)(?: much of| really| exactly| particularly| at all)? an? (?:big |huge |great |real )?(?P<x>{_ADJECTIVE}(?!(?:cat|dog)\b){any_of(PERSON_NOUNS)}) (?:man|woman|person|guy|girl|fan|drinker|eater|lover|lad|kid|type|household|family){_END}", _DISLIKE),
     (rf"^i(?:['’]m| am|['’]ve always been| have always been) (?:more |very much |definitely |totally |strictly |firmly |such |just |really |still |always |much more |usually |mostly )*(?:of )?an? (?:big |huge |real |proper |total |true |committed )*(?P<x>{_ADJECTIVE}{any_of(PERSON_NOUNS)}) "
-     rf"(?:man|woman|person|guy|girl|gal|drinker|eater|lad|nut|freak|fiend|fanatic|junkie|obsessive|geek|maniac|purist|lover|fan|type|household|family){_END}", _LIKE),
+     rf"(?:man|woman|person|guy|girl|gal|drinker|lad|nut|freak|fiend|fanatic|junkie|obsessive|geek|maniac|purist|lover|fan|type|household|family){_END}", _LIKE),
     (rf"^(?:i['’]?m |i am )?(?:strictly|exclusively|all about|only ever) (?:an? )?{_TASTE}(?: (?:man|woman|person|drinker|guy|girl))?{_END}", _LIKE),
     (rf"^{_THING} and (?:me|i|myself) (?:are not|aren['’]?t|are no longer|do not|don['’]?t|never|have never) (?:friends|on speaking terms|get (?:on|along)|got (?:on|along)|mix|agree|see eye to eye){_END}", _DISLIKE),
     (rf"^i(?:['’]ll)? (?:eat|drink|like|love|watch|play|listen to) (?:just about |pretty much |almost |nearly )?(?:anything|everything) (?:except|but|apart from|bar|besides|other than) (?:for )?{_THING}{_END}", _DISLIKE),
-    (rf"^(?:i )?(?:don['’]?t|do not|never|no longer) (?P<x>drink|smoke|vape|gamble)(?=\s*(?:[.,!;]|$)| (?:any ?more|at all|and|myself|since)\b)", lambda found: f"I avoid {_GERUNDS[found['x'].lower()]}"),
-    (rf"^(?:i )?(?:have |['’]ve )?(?:gave up|given up|quit|stopped|kicked|packed in) (?P<x>smoking|drinking|vaping|gambling|cigarettes|alcohol|caffeine|sugar|fizzy drinks|energy drinks)\b(?!.*\b(?:lent|january|again|month|week)\b)", _AVOID),
+    (rf"^(?:i )?(?:have |['’]ve )?(?:gave up|given up) (?P<x>smoking|drinking|vaping|gambling|cigarettes|alcohol|caffeine|sugar|fizzy drinks|energy drinks)\b(?!.*\b(?:lent|january|again|month|week)\b)", _AVOID),
     (rf"\bepi-?pen (?:because of|for|in case of|on account of) (?:my )?(?!(?:emergencies|emergency|safety|a|the|my)\b){_THING}{_END}", r"I'm allergic to \g<x>"),
     # a learner's order
     (rf"^(?:i|we) (?:very|so much|too much|a lot) (?P<v>like|love|enjoy|hate|dislike) {_THING}{_END}", r"I \g<v> \g<x>"),

@@ -78,23 +78,15 @@ _CALLED: Final = r"(?:['’]s (?:name is|name['’]s|called|named)|s name is| is
 _PATTERNS: Final = Table(
     (pattern, None)
     for pattern in (
-        rf"{_MY}{_RELATION}, an? [a-z -]{{3,30}}? (?:called|named) {_NAME}",
         rf"{_MY}{_RELATION} of [\w ]{{3,20}}, {_NAME}(?=\s*[.,!;)])",
         rf"\b(?i:i|we)(?i:['’]ve|\s+have)\b[^.;!?]{{3,60}}?\band (?i:an?"
         rf"|one) (?i:(?:{any_of(words.WHOSE)}\s+)*){_RELATION},?\s+(?:called |named )?{_NAME}",
-        rf"\b{_RELATION} by the name of {_NAME}",
         rf"{_MY}{_RELATION},?\s+(?:\(\s*)?(?:(?:is |are )?(?:called|named)\s+)?{_NAME}",
         rf"{_MY}{_RELATION}{_CALLED}\s+(?:{_NAME}|{_LOWER.replace('?P<value>', '?P<lower>')})",
         rf"{_HAVE}{_RELATION}(?:,? who(?:['’]s| is)|,|,? and (?:his|her|its|their) name is"
         rf"|,? whose name is)?\s+(?:(?:called|named)\s+)?{_NAME}(?=\s*[.,!;)]|$|\s+(?:and|who|but)\b)",
         rf"{_HAVE}{_RELATION}\s+(?:called|named)\s+{_NAME}(?=\s+(?:from|in|at|on|last|this|yesterday|today|recently|since)\b)",
-        rf"(?:^|[,;(]\s+|\band ){_NAME} is (?:(?:officially|now|actually|also|just) )?(?:my"
-        rf"|our) (?i:(?:{any_of(words.WHOSE)}\s+)*){_RELATION}(?=\s*[^\w\s]|\s*$|\s+and\b)",
-        rf"\b{_NAME},? (?i:who(?:['’]s| is)) (?:my|our) (?i:(?:{any_of(words.WHOSE)}\s+)*){_RELATION}(?=\s*[.,!;)]|$)",
-        rf"\b{_NAME}, my (?i:(?:{any_of(words.WHOSE)}\s+)*){_RELATION}(?=\s*[.,!;)])",
-        rf"\b{_NAME} \(my (?i:(?:{any_of(words.WHOSE)}\s+)*){_RELATION}\)",
         rf"{_MY}{_RELATION}(?: since \w+(?: \w+)?)?\s+is\s+{_NAME}(?=\s*[.,!;]|$|\s+and\b)",
-        rf"{_MY}{_RELATION},? (?:whose name is|whose name['’]s|who is called|who['’]s called|who is named|called|named) {_NAME}",
         rf"\b(?i:i['’]?m|i am) (?:an? |the )?(?:proud |single |new )?(?:mother|father|mum|mom|dad|parent|grandmother|grandfather) (?:to"
         rf"|of) an? "
         rf"(?:[a-z-]+ ){{0,3}}(?P<relation>son|daughter|boy|girl|child|toddler|baby)(?: (?:called|named)|,) {_NAME}",

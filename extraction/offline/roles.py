@@ -36,6 +36,8 @@ _NO_PERSON: Final = frozenset(
 """)
 )
 """Nouns that are as often a device or a public person."""
+_NO_NAMES: Final = compiled(rf"(?:ms\.? )?{any_of(listed('merlot, chardonnay, prosecco, rioja, malbec, shiraz, pinot, champagne, guinness, frizzle'))}", re.IGNORECASE)
+"""Names in jokes and of fiction: "my therapist is called Merlot"."""
 _NOT_NOW: Final = any_of(
     listed("""
     old, former, ex, previous, late, favourite, favorite, dream, imaginary, fictional, ideal, future, next, potential, would-be, virtual,
@@ -88,7 +90,7 @@ def named_by_role(text: str) -> Iterator[tuple[str, str]]:
         for found in pattern.finditer(text):
             phrase = " ".join(found["relation"].split())
             role = _LEADING.sub("", phrase)
-            if _FORMER.search(phrase.rpartition(' ')[0]) is None and is_role(role.casefold()):
+            if _NO_NAMES.fullmatch(found["value"]) is None and _FORMER.search(phrase.rpartition(' ')[0]) is None and is_role(role.casefold()):
                 yield role, found["value"]
 
 

@@ -78,7 +78,7 @@ _NO: Final = re.compile(
     re.IGNORECASE,
 )
 """Denies a question and says no more."""
-_DENIED_ACTS: Final = {"eat": "don't eat", "drink": "don't drink", "wear": "don't wear", "smoke": "don't smoke", "like": "don't like", "enjoy": "don't enjoy", "love": "don't like"}
+_DENIED_ACTS: Final = frozenset(("eat", "drink", "wear", "smoke"))
 _CALL_ME: Final = re.compile(
     r"^\W*(?:(?:oh|well|just|hi|hey|sure|um|plain)\W+)*(?P<name>(?-i:[A-ZÀ-Þ])[\w'’-]*?)(?:['’]s|\s+(?:is|will|would|works|does))\s+(?:be )?(?:perfectly |just |totally )?"
     r"(?:fine|good|ok|okay|great|perfect|do|best|enough|nice)\b",
@@ -137,7 +137,7 @@ def affirmed(question: str, answer: str) -> str | None:
         return f"I'm {other['rest']}"
     act = _YOU_DO.match(asked) if _NO.match(answer) is not None else None
     if act is not None and act["verb"].lower() in _DENIED_ACTS:
-        return f"I {_DENIED_ACTS[act['verb'].lower()]} {act['rest'].partition(' ')[2]}"
+        return f"I don't {act['verb'].lower()} {act['rest'].partition(' ')[2]}"
     if _AFFIRMED.match(answer) is None or _DOUBTED.match(answer) is not None:
         return None
     if (found := _YOU_DO.match(asked)) is not None:

@@ -4,7 +4,7 @@ from typing import Final
 
 from extraction.offline import fact_words as words
 from extraction.offline import value_patterns as values
-from extraction.offline.acts import EVERY, HABIT_ACTS, OFTEN, OFTEN_ACTS, SELVES
+from extraction.offline.acts import ABSTENTION, EVERY, HABIT_ACTS, OFTEN, OFTEN_ACTS, SELVES
 from extraction.offline.fact_grammar import Field, Form, form
 from extraction.offline.patterns import any_of
 
@@ -172,15 +172,14 @@ _HABITS: Final = (
         values.CLAUSE_END,
     ),
 )
-_HABIT_END: Final = r"(?=\s*(?:[.,!;:)…—–]|$|[^\w\s'’])|\s+(?:and|but|so|because|since|which|who|where|though|lol|tbh|these days|nowadays|too|as well|if|when|while|i|we|it)\b)"
+_HABIT_END: Final = r"(?=\s*(?:[.,!;:)…—–]|$|[^\w\s'’])|\s+(?:and|but|so|because|since|which|who|where|though|lol|tbh|these days|nowadays|too|as well|i|we|it)\b)"
 _ACTS: Final = (
     *(form(Field.HABIT, "<I>", each, _HABIT_END) for each in HABIT_ACTS),
     *(form(Field.HABIT, "<I>", rf"{OFTEN} {each}", _HABIT_END) for each in OFTEN_ACTS),
     *(form(Field.HABIT, "<I>", rf"{each} {EVERY}", _HABIT_END) for each in OFTEN_ACTS),
+    form(Field.HABIT, "<I>", ABSTENTION, r"(?=\s*(?:[.,!;)]|$)|\s+(?:any ?more|at all|and|so|myself)\b)"),
     form(Field.HABIT, "<I_am> <a> <big>?", SELVES, _HABIT_END),
-    form(Field.HABIT, "<I_am>", rf"(?:learning|teaching myself|training for) (?!(?:{any_of(words.POINTERS)}|the ropes|so much|a lot|from|by|as)\b){values.PHRASE}"),
-    form(Field.HABIT, "<I_have> been", rf"(?:learning|teaching myself|training for) (?!(?:{any_of(words.POINTERS)}|the ropes|so much|a lot|from|by|as)\b){values.PHRASE}"),
-    form(Field.AVOID, "<I> don't|do_not|never|can't|cannot eat|drink|have|wear anything with|containing|made_with|that_contains", values.PHRASE),
+    form(Field.AVOID, "<I> don't|do_not|never|can't|cannot|won't <ever>? <eat>", rf"anything (?:with|containing|made with|that contains) {values.PHRASE}"),
 )
 _MATERIALS: Final = (
     form(Field.AVOID, "nothing with|in|made_of|made_from", rf"(?:any |real )?{any_of(words.MATERIALS)}"),

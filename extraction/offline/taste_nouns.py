@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from extraction.offline.fact_words import FOODS, PETS
+from extraction.offline.fact_words import FOODS
 from extraction.offline.patterns import listed
 
 _FOODS: Final = listed("""
@@ -48,8 +48,8 @@ _SOUNDS_AND_PLACES: Final = listed("""
     afrobeats, bluegrass, blues, classical music, country music, drum and bass, disco, dubstep, folk, folk music, funk, gospel, heavy metal,
     hip hop, hip-hop, house music, indie, jazz, k-pop, metal, motown, musical theatre, pop music, punk, r&b, rap, reggae, rock, salsa, ska, soul,
     swing, synthwave, techno, trance, beaches, cities, city breaks, crowds, crowded places, heights, lifts, elevators, escalators, spiders, snakes,
-    wasps, needles, small talk, phone calls, voicemail, group chats, meetings, early mornings, late nights, early starts, nights, lates, earlies,
-    mornings, mondays, heat, humidity, rain, snow, sunshine, thunderstorms, storms, fog, cold weather, hot weather, saunas, spas, hot baths, cold
+    wasps, needles, small talk, phone calls, voicemail, group chats, meetings, early mornings, late nights, early starts, lates, earlies,
+    mondays, heat, humidity, rain, snow, sunshine, thunderstorms, storms, fog, cold weather, hot weather, saunas, spas, hot baths, cold
     showers, camping trips, festivals, concerts, gigs, nightclubs, clubs, pubs, parties, weddings, flying, roller coasters, rollercoasters,
     fairgrounds, zoos, clowns, perfume, aftershave, strong smells, loud music, loud noises, bright lights, makeup, heels, ties, skirts, dresses,
     skinny jeans, wool jumpers, open-plan offices, audio messages, voice notes, video calls, mountains, islands, forests, the sea, the gym,
@@ -58,13 +58,13 @@ _SOUNDS_AND_PLACES: Final = listed("""
 _SINGULAR: Final = listed("""
     cat, dog, beach, mountain, winter, summer, autumn, spring, book, plant, horse, bird, city, country, chocolate, cheese, sea, island, train, chip,
     burger, biscuit, egg, nut, mushroom, onion, tomato, potato, olive, berry, cookie, crisp, noodle, steak, fruit, veg, vegetable, film, movie,
-    puzzle, board game, gym, outdoors, indoor, night, morning, festival, museum, boat, bike, motorbike, garden, tv, audiobook, podcast, fish,
+    puzzle, board game, gym, outdoors, indoor, festival, museum, boat, bike, motorbike, garden, tv, audiobook, podcast, fish,
     farming sim, strategy game, puzzle game, hot weather, cold weather, savoury, savory, sweet tooth, oat milk, crossword, chai, pub, club
 """)
 
 TASTE_NOUNS: Final = tuple(dict.fromkeys((*_FOODS, *_DRINKS, *_PASTIMES, *_SOUNDS_AND_PLACES, *FOODS)))
 """What one likes or dislikes as a kind, in the form in which it stands alone."""
-PERSON_NOUNS: Final = tuple(dict.fromkeys((*TASTE_NOUNS, *_SINGULAR, *PETS)))
+PERSON_NOUNS: Final = tuple(dict.fromkeys((*TASTE_NOUNS, *_SINGULAR)))
 """What may stand before "person" or "man": "a dog person", "a chips man"."""
 CONSUMED: Final = tuple(dict.fromkeys((*_FOODS, *_DRINKS, *FOODS)))
 """What one eats, drinks or smokes."""

@@ -173,7 +173,7 @@ _WITH_SUBJECT: Final[tuple[tuple[str, str], ...]] = (
     ),
     (rf"{_BEGIN}there(?:['’]s| is) nothing (?:quite )?like (?=(?:an? )?[a-z])", r"\1Nothing beats "),
     (
-        rf"\bi (?:(?:always|only|only ever|usually) (?:drink|take|have|eat) (?:my )?|(?:drink|take|have|like) my )((?!(?:it|that|them|this)\b)[a-z]+(?: [a-z]+)?) "
+        rf"\bi (?:(?:always|only|only ever|usually) (?:drink|take|have|eat) (?:my )?|(?:drink|take|have) my )((?!(?:it|that|them|this)\b)[a-z]+(?: [a-z]+)?) "
         rf"(?={_SERVED_AS}(?:{_END}| (?:because|since|and|but|so|as)\b))",
         r"I prefer \1 ",
     ),
