@@ -53,18 +53,19 @@ _EVERY: Final = (
 )
 _USUAL: Final = any_of(
     listed("""
-    drink, wear, take, use, buy, order, cook, make, sleep, get up, wake up, go to bed, go, shop at, shop in, travel, walk, run, swim, bike, drive, work out, train,
+    drink, wear, take, buy, order, cook, make, sleep, get up, wake up, go to bed, go, shop at, shop in, travel, walk, run, swim, bike, drive, work out, train,
     read, watch, listen to, play, write, bake, visit, call, cycle, start my day with, holiday in, holiday, spend
 """)
 )
 HABIT_ACTS: Final[tuple[str, ...]] = (
     rf"play (?:the |a bit of |some |a lot of )?{_PLAYED}(?:\s+(?!{_STOP}\b){_WORD}){{0,5}}?",
     rf"do (?:the |a lot of |a bit of |some )?{_DONE}(?:\s+(?!{_STOP}\b){_WORD}){{0,5}}?",
-    rf"(?:collect|breed|knit|crochet|embroider|brew|whittle|carve|forage|juggle|sing in|dance in|volunteer (?:at|with|for|in|as)|support) {_REST}",
+    rf"(?:collect|breed|knit|crochet|embroider|brew|whittle|carve|forage|juggle|volunteer (?:at|with|for|in|as)) {_REST}",
+    rf"support (?-i:(?!The\b|This)[A-Z])[\w'’-]*(?: (?-i:[A-Z])[\w'’-]*)*",
     rf"keep (?:an? |my own |\d+ |two |three |four |a few |some )*(?:chickens|hens|ducks|pigeons|canaries|snakes|tropical fish|stick insects|diary|journal|sourdough starter)(?:\s+(?!{_STOP}\b){_WORD}){{0,4}}?",
     r"(?:take|have) (?:one|two|three|four|no|\d|half a) sugars?(?: in my [a-z]+)?",
     rf"(?:sing|dance|act|paint|perform|row|swim|run|climb|skate|fence|box|shoot) (?:in|with|at|for) (?:an?|the|my|our) (?!(?:corner|circle|past|way|future|shower|rain|dark|hope|best)\b){_REST}",
-    rf"(?:read|watch|listen to) (?:a lot of|lots of|mostly|mainly|only|tons of|loads of|nothing but|way too much|too much) {_REST}",
+    rf"(?:read|watch|listen to) (?:a lot of|lots of|mostly|mainly|only|tons of|loads of|nothing but|way too much|too much) (?!(?:emails?|mistakes|errors|messages|docs|logs|reports|code|this|that|it|you)\b){_REST}",
 )
 """Acts that are a habit whenever they are done."""
 ABSTENTION: Final = r"(?:don['’]?t|do not|never) (?:smoke|drink|vape|gamble)"
@@ -86,7 +87,7 @@ TRADE_ACTS: Final = (
     r"|(?:fix|repair|service|mend) (?:boilers|cars|bikes|phones|computers|laptops|watches|clocks|shoes|roofs|lifts|elevators|fridges|washing machines|planes|aircraft|trucks|tractors|motorbikes|engines|pipes|trains|trams|instruments|guitars|pianos)"
     r"|sell (?:insurance|cars|houses|phones|shoes|software|flowers|fish|tickets|furniture|clothes|ice cream|fruit|fruit and veg|carpets|kitchens|advertising|ad space|real estate|property|books|bread|solar panels|wine)"
     r"|deliver (?:parcels|post|mail|pizzas?|food|groceries|newspapers|packages|babies|furniture|milk|letters)"
-    r"|(?:stack|fill|restock) shelves|cut (?:hair|grass|glass|keys|stone)|do (?:nails|hair|makeup|make-up|eyebrows|lashes|tattoos|payroll|admin|data entry|security|it support|tech support|bookkeeping|marketing|accounts)"
+    r"|(?:stack|fill|restock) shelves|cut (?:hair|grass|glass|keys|stone)|do (?:the )?(?:nails|hair|makeup|make-up|eyebrows|lashes|tattoos|payroll|admin|books|data entry|security|it support|tech support|bookkeeping|marketing|accounts)"
     r"|lay (?:bricks|floors|tiles|carpets|pipes|cables|tarmac)|(?:install|fit) (?:kitchens|bathrooms|windows|carpets|solar panels|boilers|alarms|lifts|blinds|tyres|broadband|fibre|heat pumps)"
     r"|drive (?:buses|taxis|trains|trams|lorries|trucks|ambulances|forklifts|cabs|hgvs|coaches|cranes|tractors|diggers)"
     r"|wait tables|tend bar|pull pints|wash dishes|flip burgers|(?:make|serve|pour) (?:coffees?|lattes|cocktails|pints|lunches|school dinners) (?:at|in|for)|man the (?:phones|till|desk|front desk|door)"
@@ -94,6 +95,7 @@ TRADE_ACTS: Final = (
     r"|write (?:code|software|ad copy|grant applications|manuals|obituaries)|groom dogs|train (?:dogs|horses|guide dogs|nurses|teachers)|shoe horses|milk cows|shear sheep|(?:farm|grow|raise) (?:sheep|cattle|barley|wheat|potatoes|pigs|beef|dairy|apples|vegetables)"
     r"|look after (?:the elderly|elderly people|patients|old people|other people['’]s (?:kids|children))|mind (?:children|kids)|(?:answer|handle) (?:phones|calls|complaints|customer calls)|process (?:claims|invoices|orders|refunds|applications)"
     r"|(?:pack|pick) (?:boxes|orders|fruit|strawberries|apples|grapes|parcels)|(?:teach|tutor|lecture) (?:in|at) (?:a|an|the) [a-z]+|empty (?:bins|the bins)|(?:guard|patrol) (?:a|the) [a-z]+|stuff envelopes|enter data|test (?:software|games|apps)"
+    r"|(?:skipper|captain|crew|pilot) an? (?:trawler|ferry|boat|yacht|tug|tugboat|plane|helicopter|barge|freighter|tanker)"
     r"|manage (?:a team|people|projects|property|hotels|social media|events)|run (?:the kitchen|the bar|the front desk|a team of))"
 )
 """Acts that people do for money."""

@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from extraction.offline.fact_grammar import Field
-from extraction.offline.fact_words import NO_NAMES
+from extraction.offline.fact_words import NO_NAMES, SECTORS, SURE_SECTORS
 from extraction.offline.occupations import is_possible_job
 from extraction.offline.patterns import any_of, cue, listed
 from memory.cued_patterns import compiled
@@ -27,6 +27,7 @@ _LIMITED: Final = compiled(rf"[\s,.…—–-]*(?:{any_of(_LIMITS)}\b|not\s*[.!]
 """Limits a statement so far that it is not plain: "a vegetarian when it suits me"."""
 _TO_CHILDREN: Final = compiled(r"\s+(?:to|of) (?:two|three|four|five|six|\d|my)\b", re.IGNORECASE)
 """Whose parent somebody is, which limits no occupation: "a stay-at-home dad to three"."""
+_SECTORS: Final = frozenset((*SECTORS, *SURE_SECTORS))
 _POINTING: Final = compiled(
     r"(?:the (?:(?:very )?(?:first|second|third|last|latest|new|other|next|previous|current|old|blue|red|green|white"
     r"|black)\b|\w+ (?:one|ones|option|version|design|idea)\b|one\b)"
@@ -58,7 +59,7 @@ _GENERIC: Final = frozenset(
 _SENSED: Final = frozenset(listed("smell, taste, sound, colour, color, noise, texture, feel, scent, sight"))
 """Nouns that mean a kind of thing after "the": "I love the sea". Others were mentioned: "I love the curtains"."""
 _VERBS_OF_WORK: Final = (
-    *(f"{each} " for each in "clean fix repair service mend sell deliver stack fill restock cut do lay install fit wait tend pull wash flip make serve pour man build design write groom train shoe milk shear farm grow raise look mind answer handle process pack pick empty guard patrol stuff enter test tutor lecture training".split()),
+    *(f"{each} " for each in "with skipper captain crew pilot clean fix repair service mend sell deliver stack fill restock cut do lay install fit wait tend pull wash flip make serve pour man build design write groom train shoe milk shear farm grow raise look mind answer handle process pack pick empty guard patrol stuff enter test tutor lecture training studying".split()),
     "in ", "at ", "run ", "own ", "manage ", "drive ", "teach ")
 _COMPARED: Final = compiled(r".*\b(?:as much as|about as|like a hole|than a|less than|more than (?:you|my|the|life))\b", re.IGNORECASE)
 _DISAGREEABLE: Final = cue(
@@ -175,7 +176,12 @@ def is_believable(field: Field, value: str, rest: str) -> bool:
                 (_LIMITED.match(rest) is None or (_TO_CHILDREN.match(rest) is not None and value.lower().startswith("stay")))
                 and len(value) > 1
                 and _TITLE_ALONE.fullmatch(value) is None
-                and (value.lower().startswith(_VERBS_OF_WORK) or rest.startswith(" for ") or is_possible_job(value))
+                and (
+                    value.lower().startswith(_VERBS_OF_WORK)
+                    or rest.startswith(" for ")
+                    or value.casefold() in _SECTORS
+                    or is_possible_job(value)
+                )
             )
         case Field.DIET:
             return _LIMITED.match(rest) is None and _ELSEWHERE.match(rest) is None

@@ -60,7 +60,7 @@ SETTLEMENTS: Final = listed("""
 """)
 DWELLINGS: Final = listed("""
     home, house, flat, apartment, place, cottage, studio, farm, farmhouse, room, houseboat, condo, bungalow, base, address, loft,
-    townhouse, studio flat, caravan, cabin, maisonette, bedsit
+    townhouse, studio flat, caravan, cabin, maisonette, bedsit, croft, narrowboat, yurt, chalet, villa, digs, barn, smallholding, barge, dorm, dorm room
 """)
 HOUSEHOLD: Final = listed("""
     over, up, down, back, way, right, deep, here, over here, together, alone, by myself, on my own, full-time, part-time, happily, up
@@ -233,7 +233,7 @@ NO_NAMES: Final = listed("""
     or, crazy, old, maybe, back, later, god, said, says, told, went, had, does, did, are, were, would, could, can, also, just, mr,
     mrs, ms, mud, english, german, french, spanish, dutch, irish, italian, mom, dad, mum, then, now, so, not, no, yes, ok, okay, lol,
     here, there, what, why, how, where, which, that, this, you, we, they, ishmael, batman, inigo montoya, sherlock, slim shady, bond,
-    james bond, luka, jeff, please, help
+    james bond, luka, jeff, please, help, called, named, calls, asked, wants, knows, likes
 """)
 """Capitalised words that are no names of people; months in a full form may be."""
 NO_INTRODUCTIONS: Final = listed("""

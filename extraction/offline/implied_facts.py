@@ -17,7 +17,7 @@ from extraction.offline.implied_tastes import TASTE_RULES
 from extraction.offline.implied_work import WORK_RULES
 from extraction.offline.mood_patterns import REPORT
 from extraction.offline.patterns import any_of, cue, listed
-from memory.cued_patterns import Table, compiled
+from memory.cued_patterns import Rewrites, Table, compiled
 
 Statement = str | Callable[[re.Match[str]], str | None]
 """What a clause states: a template of its match, or a function that returns None if the clause states nothing."""
@@ -48,7 +48,16 @@ _OWN_TELLING: Final = compiled(
     re.IGNORECASE,
 )
 """The writer's own words before a statement: "I told him I'm not leaving Hull"."""
-_COULD_KILL: Final = compiled(r"\b(?:could|would|might|will) kill me\b", re.IGNORECASE)
+_MEANT_SO: Final = Rewrites(
+    (
+        (r"\b(?:could|would|might|will) kill me\b", "can kill me"),
+        (r"\b(?:i['’]d|i would) rather (?:starve|die|go hungry|go thirsty|go without|walk|eat my (?:own )?\w+|do anything) than (?=(?:eat|drink|wear|watch|listen to|play)\b)", "I refuse to "),
+        (r"\b(?:i['’]d|i would|i could) (?:kill|sell my soul|give anything|walk miles|cross the road) for (?:a |an |some )?(?:good |decent |nice |proper )?", "I rave about "),
+        (r"\byou(?:['’]d| would) never (?=(?:catch|get|see|find|drag) me\b)", "you will never "),
+    ),
+    re.IGNORECASE,
+)
+"""A conditional in form only."""
 _BEGINS_CONDITION: Final = compiled(r"\W*(?:(?:and|but|so)\s+)*(?:if|unless|suppose|imagine|say (?:i|we)|as if|when i was)\b", re.IGNORECASE)
 _PART: Final = re.compile(r",\s+(?:(?:so|but|and)\s+)?(?!where\b)|\s+(?:because|cos|cuz|so|but)\s+", re.IGNORECASE)
 """Separates the parts of a clause that may each imply something."""
@@ -65,15 +74,15 @@ def with_implied_facts(text: str) -> str:
     Args:
         text: A message, or the part of it in the speaker's own voice.
     """
-    if len(text) > _LONGEST or next(_RULES.possible(text), None) is None:
+    if len(text) > _LONGEST or next(_RULES.possible(_MEANT_SO.apply(text)), None) is None:
         return text
     return _SENTENCE.sub(_with_statements, text)
 
 
 def _with_statements(found: re.Match[str]) -> str:
     sentence = found.group()
-    own = _OWN_TELLING.sub("", sentence)
-    if next(_RULES.possible(sentence), None) is None or any(mark in sentence for mark in '?:"“”«»') or sentence.lstrip().startswith(">"):
+    own = _MEANT_SO.apply(_OWN_TELLING.sub("", sentence))
+    if next(_RULES.possible(own), None) is None or any(mark in sentence for mark in '?:"“”«»') or sentence.lstrip().startswith(">"):
         return sentence
     if _TOLD.search(own) is not None or REPORT.search(own) is not None:
         return sentence
@@ -95,7 +104,6 @@ def _stated(sentence: str) -> Iterator[str]:
 
 
 def _implied(part: str) -> Iterator[str]:
-    part = _COULD_KILL.sub("can kill me", part)
     if _UNREAL.search(part) is not None:
         return
     things: set[str] = set()

@@ -39,6 +39,7 @@ def _if_changed(found: re.Match[str]) -> str | None:
 
 
 HOME_RULES: Final[tuple[tuple[str, str | Callable[[re.Match[str]], str | None]], ...]] = (
+    (rf"^{_IM} an? [\w-]+(?: [\w-]+)? (?:exiled|transplanted|stranded|marooned|settled) (?:in|to) {_PLACE}", _unless_away),
     (rf"^{_IM} (?:(?:now|both|all|currently|still|here|happily|actually) )*(?:over|out|up|down|holed up|tucked away|stationed|settled|camped out|marooned|rooted)(?: here)? in {_PLACE}", _unless_away),
     (rf"^{_IM} (?:still |now )?stuck in {_PLACE}(?= (?:a (?:bit|while|little) longer|for (?:now|another|the time being|good)|with|in a|because of)\b|,| since)", _unless_away),
     (rf"\b(?:ship|send|deliver|post|mail|courier|bring|drop|dispatch|forward)(?:ed)? (?:\w+ ){{0,4}}?to (?:my|our) (?:own )?{_DWELLING} in {_PLACE}", _unless_away),

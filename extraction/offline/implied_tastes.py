@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from extraction.offline.fact_words import DIETS, MANY_RELATIVES, RELATIVES
+from extraction.offline.fact_words import DIETS, MANY_RELATIVES, PETS, RELATIVES
 from extraction.offline.patterns import any_of, listed
 from extraction.offline.taste_nouns import CONSUMED, PERSON_NOUNS, TASTE_NOUNS
 
@@ -20,7 +20,7 @@ _POINTERS: Final = any_of(
     the doctor, the boss, him, them, me, us, its, each, another, any, more, much, some, most, whatever, life, time, god, whoever, option, options
 """),
     RELATIVES,
-    MANY_RELATIVES,
+    (each for each in MANY_RELATIVES if each.removesuffix("s") not in PETS),
 )
 _WORD: Final = r"[^\W\d][\w'’&-]*"
 _STOP: Final = (
@@ -68,8 +68,8 @@ _ILL: Final = (
     r"|(?:is|are)(?: not|n['’]?t)(?: really| exactly| quite)? (?:my (?:thing|scene|bag|style|jam|cup of tea|vibe|idea of (?:fun|a (?:good time|holiday|night out)))|for me))"
 )
 _ALLERGIC: Final = (
-    r"(?:(?:always|usually|just|instantly) )*(?:gives? me (?:an? |the |awful |terrible |bad |instant )*(?:hives|rash|rashes|welts|anaphylaxis)|makes? me (?:swell up|swell|wheeze|puff up"
-    r"|itch(?: all over)?|(?:go|come up) (?:red|blotchy)|come up in (?:hives|a rash|welts|spots))|closes? my throat|(?:could|can|will|would|might) kill me)"
+    r"(?:(?:always|usually|just|instantly) )*(?:gives? me (?:an? |the |awful |terrible |bad |instant )*(?:hives|rash|rashes|welts|anaphylaxis)|makes? me (?:swell up|swell|wheeze|puff up|sneeze(?: like mad| non-?stop| all day)?|(?:tear|well) up"
+    r"|itch(?: all over)?|(?:go|come up) (?:red|blotchy)|come up in (?:hives|a rash|welts|spots))|closes? my throat|makes? my eyes (?:water|itch|stream|puff up)|(?:could|can|will|would|might) kill me)"
 )
 _NOT_DO: Final = (
     r"(?:(?:really|just|simply|absolutely|honestly|personally|also|physically|literally) )*(?:can['’]?t|cannot|can not|don['’]?t|do not|won['’]?t|will not|never|refuse to|couldn['’]?t) "
@@ -95,6 +95,8 @@ TASTE_RULES: Final[tuple[tuple[str, str | Callable[[re.Match[str]], str | None]]
     (rf"^{_THING} {_ILL}{_END}", _DISLIKE),
     (rf"^{_THING} {_ALLERGIC}{_END}", r"I'm allergic to \g<x>"),
     (rf"^{_TASTE} (?:does not|doesn['’]?t|do not|don['’]?t|never) agrees? with (?:me|my (?:stomach|tummy|guts?|system)){_END}", _DISLIKE),
+    (rf"^{_TASTE} (?:wrecks?|destroys?|ruins?|plays? havoc with|messes? (?:with|up)|irritates?) (?:me|my (?:stomach|tummy|guts?|skin|sleep|digestion)){_END}", _DISLIKE),
+    (r"^(?:mondays|tuesdays|wednesdays|thursdays|fridays|saturdays|sundays|weekends|mornings|evenings|summers|winters) are (?:for|made for|reserved for|all about) (?P<x>[a-z]+ing\b(?: [a-z]+){0,2})", _LOVE),
     # the writer is the subject
     (rf"^(?:i|we)? ?{_NOT_DO}(?:do|touch|handle|digest|process|go near|look at|keep down|manage) (?:any )?{_EATEN}{_END}", _AVOID),
     (rf"^(?:i|we)? ?{_NOT_DO}do (?:any )?{_TASTE}{_END}", _DISLIKE),
@@ -112,7 +114,7 @@ TASTE_RULES: Final[tuple[tuple[str, str | Callable[[re.Match[str]], str | None]]
     (rf"^i(?:['’]m| am) (?:only |always |never happier than |at my )*(?:happiest|happier than|happy as larry) (?:when |while )?(?:i['’]?m |i am )?(?P<x>[a-z]+ing\b(?: (?!{_STOP}\b){_WORD}){{0,3}})", _LOVE),
     (rf"^i(?:['’]m| am) (?:only |always |at my )*happiest (?:with|in|on|among|outdoors with) (?:a |an |the |my )?{_TASTE}{_END}", _LOVE),
     (rf"^(?:i )?(?:can|could)(?: happily| easily| honestly)? (?:spend|while away|lose|waste) (?:hours|days|all day|whole days|entire days|the whole day|a whole (?:day|weekend|afternoon)|entire weekends|my whole life) (?:just )?(?:on |in |at |with )?(?P<x>[a-z]+ing\b(?: (?!{_STOP}\b){_WORD}){{0,3}})", _LOVE),
-    (rf"^i(?:['’]ll)? (?:always|only ever|invariably) (?:order|choose|pick|go for|want|ask for|book|opt for|request|prefer|insist on) (?:the |an? )?{_THING}{_END}", _PREFER),
+    (rf"^i(?:['’]ll)? (?:always|only ever|invariably) (?:order|choose|pick|go for|want|ask for|book|opt for|request|prefer|insist on) (?:the |an? )?(?!(?:special|same|usual|cheapest|violence|wrong|worst)\b){_THING}{_END}", _PREFER),
     (rf"^(?:just )?give me (?:an? |some |the |my )?{_THING} (?:any ?day|any time|every time|over )", _PREFER),
     (rf"^{_THING} over (?!{_POINTERS}\b){_WORD}(?: {_WORD})?,? (?:any ?day|any time|every time|every single time|always|for me|all day|no contest)\b", _PREFER),
     (rf"^(?:team )?{_TASTE} (?:all the way|for the win|forever|ftw){_END}", _LOVE),
@@ -125,6 +127,8 @@ TASTE_RULES: Final[tuple[tuple[str, str | Callable[[re.Match[str]], str | None]]
     (rf"^i(?:['’]ll)? (?:eat|drink|like|love|watch|play|listen to) (?:just about |pretty much |almost |nearly )?(?:anything|everything) (?:except|but|apart from|bar|besides|other than) (?:for )?{_THING}{_END}", _DISLIKE),
     (rf"^(?:i )?(?:have |['’]ve )?(?:gave up|given up) (?P<x>smoking|drinking|vaping|gambling|cigarettes|alcohol|caffeine|sugar|fizzy drinks|energy drinks)\b(?!.*\b(?:lent|january|again|month|week)\b)", _AVOID),
     (rf"\bepi-?pen (?:because of|for|in case of|on account of) (?:my )?(?!(?:emergencies|emergency|safety|a|the|my)\b){_THING}{_END}", r"I'm allergic to \g<x>"),
+    (rf"^(?:you|nobody|no one) (?:won['’]?t|will not|will never|['’]ll never|['’]d never|can['’]?t|couldn['’]?t|could)(?: ever)? (?:catch|get|see|find|drag) me (?:on|up|in|near|at|to|into|eating|drinking|wearing|doing|watching|anywhere near|dead in) (?:an? |the |any )?{_THING}{_END}", _DISLIKE),
+    (rf"^i refuse to (?:eat|drink|wear|watch|listen to|play) (?:an? |the |any )?{_THING}{_END}", _DISLIKE),
     # a learner's order
     (rf"^(?:i|we) (?:very|so much|too much|a lot) (?P<v>like|love|enjoy|hate|dislike) {_THING}{_END}", r"I \g<v> \g<x>"),
     # orders from a doctor

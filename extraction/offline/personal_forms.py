@@ -129,7 +129,8 @@ _OCCUPATIONS: Final = (
         job=True,
     ),
     form(Field.OCCUPATION, "<I_am> the|your new", _NOUNS, _JOB_END, job=True),
-    form(Field.OCCUPATION, "<I_am> a", r"stay[- ]at[- ]home [a-z]+", r"(?=\W|$)"),
+    form(Field.OCCUPATION, "<I_am> a", r"(?:stay[- ]at[- ]home [a-z]+|full[- ]time (?:mum|mom|dad|mother|father|parent|carer|caregiver))", r"(?=\W|$)"),
+    form(Field.OCCUPATION, "<I_am>", r"(?:in|with) the (?:army|navy|air force|marines|police|police force|fire brigade|fire service|coast ?guard|merchant navy|civil service|nhs|ambulance service|military)"),
     form(Field.OCCUPATION, "", _NOUNS, r"(?=\s+here\s*(?:[^\w\s?]|$))", job=True),
     form(Field.OCCUPATION, "<I> make|earn a|my living by|from?", rf"[a-z]{{3,}}ing {values.PHRASE}"),
     form(Field.OCCUPATION, "for a|my living <I>", rf"(?:[a-z]{{3,}}|look after|head up|am (?:in charge of|responsible for)) {values.PHRASE}"),
@@ -185,8 +186,8 @@ _OCCUPATIONS: Final = (
     form(Field.OCCUPATION, "<I>", rf"(?:run|own|manage) (?:an?|my own) {_WORKPLACE}"),
     form(Field.OCCUPATION, "<I>", r"(?:(?:run|own|manage) (?:an?|my own)|have my own) (?:(?!for\b)[a-z-]+\s+){1,4}?(?:business|stall)"),
     form(Field.OCCUPATION, "<I_am>", any_of(("retired", "self-employed", "unemployed", "freelancing", "semi-retired", "between jobs", "out of work"))),
-    form(Field.OCCUPATION, "<I>", TRADE_ACTS, r"(?=\s*(?:[.,!;:)…—–]|$)|\s+(?:for|at|in|on|all|and|but|so|most|every|six|five|four|three|part-time|full-time|nights|days|mostly|these|here|with|to|up|across)\b)"),
-    form(Field.OCCUPATION, "<I_am>", rf"training (?:to be|to become|as) an? {_NOUNS}", _JOB_END),
+    form(Field.OCCUPATION, "<I>", TRADE_ACTS, r"(?=\s*(?:[.,!;:)…—–]|$)|\s+(?:for|at|in|on|all|and|but|so|most|every|six|five|four|three|of|part-time|full-time|nights|days|mostly|these|here|with|to|up|across)\b)"),
+    form(Field.OCCUPATION, "<I_am>", rf"(?:training|studying) (?:to be|to become|as) an? {_NOUNS}", _JOB_END),
     form(Field.EMPLOYER, "<I> work for|at", rf"(?:the\s+)?{values.NAME}"),
 )
 _SUBJECT: Final = rf"(?:[a-z]+ (?:and )?)?(?:[a-z]+(?:ology|nomics|ography|metry|physics|matics|engineering)|{any_of(words.SUBJECTS)})"

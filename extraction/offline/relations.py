@@ -81,7 +81,7 @@ _PATTERNS: Final = Table(
         rf"{_MY}{_RELATION} of [\w ]{{3,20}}, {_NAME}(?=\s*[.,!;)])",
         rf"\b(?i:i|we)(?i:['’]ve|\s+have)\b[^.;!?]{{3,60}}?\band (?i:an?"
         rf"|one) (?i:(?:{any_of(words.WHOSE)}\s+)*){_RELATION},?\s+(?:called |named )?{_NAME}",
-        rf"{_MY}{_RELATION},?\s+(?:\(\s*)?(?:(?:is |are )?(?:called|named)\s+)?{_NAME}",
+        rf"{_MY}{_RELATION},?\s+(?:\(\s*)?(?:(?:is |are )(?:called|named)\s+|(?:called|named)\s+(?=\w+(?:\s*[,)]|\s+(?:who|is|has|and)\b)))?{_NAME}",
         rf"{_MY}{_RELATION}{_CALLED}\s+(?:{_NAME}|{_LOWER.replace('?P<value>', '?P<lower>')})",
         rf"{_HAVE}{_RELATION}(?:,? who(?:['’]s| is)|,|,? and (?:his|her|its|their) name is"
         rf"|,? whose name is)?\s+(?:(?:called|named)\s+)?{_NAME}(?=\s*[.,!;)]|$|\s+(?:and|who|but)\b)",
@@ -101,6 +101,7 @@ _PATTERNS: Final = Table(
         rf"{_MY}(?P<relation>{any_of(words.SHORT_BREEDS)})(?:['’]s name is|['’]s (?:called|named)| (?:is|got) (?:called|named)) {_NAME}"
         rf"(?=\s*(?:[.,!;)]|$)|\s+(?:and|but|after|because)\b)",
         rf"\b(?i:i|we) (?:named|called) (?i:(?:my|our|the)(?: new)? {_RELATION})\s+{_NAME}",
+        rf"^\W*(?i:me and ){_NAME} (?i:(?:have|['’]ve) been (?P<relation>together) (?:for |since )?)(?:\d|an?|two|three|four|five|six|seven|eight|nine|ten|ages|years|many|several|\w+teen|\w+ty)",
         rf"^\W*{_NAME} and (?i:(?:i|me)(?:['’]ve| have) been (?P<relation>together) (?:for|since) "
         r"(?:(?:the )?(?:past|last|almost|over|about) )*(?:\d+|an?|two|three|four|five|six|seven|eight|nine|ten|many|several|\w+teen|\w+ty)"
         r" ?(?:years?|months?|decades?|\d\d)?\b)",

@@ -61,7 +61,7 @@ _PATTERNS: Final = Table(
         rf"{_MY}{_PHRASE},?\s+(?:\(\s*)?{_NAME}",
         rf"{_MY}{_PHRASE}(?:,| is| was)? (?:an?|this|the) (?:[a-z-]+ ){{1,4}}?(?:called|named|by the name of) {_NAME}",
         # "my dentist is called Roark", "my husband he is name Daniel", "one daughter, she calls Lin"
-        rf"{_MY}{_PHRASE}(?:['’]s|,? (?:s?he|it|who)(?:['’]s| is)?| is)? (?:name is|name['’]s|name|called|named|calls|goes by) {_NAME}",
+        rf"{_MY}{_PHRASE}(?:['’]s|,? (?:s?he|it|who)(?:['’]s| is)?| is|,)? (?:name is|name['’]s|name|called|named|calls|goes by) {_NAME}",
         rf"\b(?i:i|we)(?: have|['’]ve got|['’]ve| got) (?:an?|one) {_ADJECTIVES}{_PHRASE},? "
         rf"(?:(?:s?he|it|who|that)(?:['’]s| is)? )?(?:name is|name|called|named|calls|goes by) {_NAME}",
         # "Petra, my accountant,", "Petra - she's my accountant -", "Petra is my accountant"
@@ -76,6 +76,9 @@ _PATTERNS: Final = Table(
         rf"\b(?:the|my|our) (?:new )?{_ANIMAL} (?:called|named) {_NAME}",
     )
 )
+_CALLED_SOMEBODY: Final = compiled(r"(?<!is)(?<!['’]s)(?<!,)(?<!who)(?<!he)(?<!mine)(?<!ours)(?<!\(an)\s+(?:called|named)\s+(?-i:[A-ZÀ-Þ])", re.IGNORECASE)
+"""May be a call by phone: "my boss called Anna"; not "my boss is called Anna"."""
+_IS_NAMED: Final = re.compile(r"\s*(?:,|\)|who\b|is\b|has\b|whose\b|lives\b|works\b)")
 _FORMER: Final = compiled(rf"\b{_NOT_NOW}\b", re.IGNORECASE)
 _LEADING: Final = re.compile(rf"^(?:(?:{any_of(WHOSE)}|{any_of(listed('lovely, actual, real, own, wonderful, brilliant, current, usual, trusty'))})\s+)+")
 
@@ -90,6 +93,8 @@ def named_by_role(text: str) -> Iterator[tuple[str, str]]:
         for found in pattern.finditer(text):
             phrase = " ".join(found["relation"].split())
             role = _LEADING.sub("", phrase)
+            if _CALLED_SOMEBODY.search(found.group()) is not None and role.casefold() not in PETS and _IS_NAMED.match(text, found.end()) is None:
+                continue
             if _NO_NAMES.fullmatch(found["value"]) is None and _FORMER.search(phrase.rpartition(' ')[0]) is None and is_role(role.casefold()):
                 yield role, found["value"]
 
