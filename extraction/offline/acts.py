@@ -43,7 +43,7 @@ _PLAYED: Final = any_of(
 """)
 )
 _OFTEN: Final = (
-    r"(?:always|usually|mostly|mainly|normally|generally|often|only|only ever|regularly|religiously|tend to)"
+    r"(?:always|usually|mostly|mainly|normally|generally|only|only ever|regularly|religiously|tend to)"
 )
 _EVERY: Final = (
     r"(?:every (?:single )?(?:other |second |third )?(?:day|morning|evening|night|week|weekend|month|year|summer|winter|spring|autumn|fall|lunchtime|christmas|easter|\w+day)"
@@ -60,7 +60,7 @@ _USUAL: Final = any_of(
 HABIT_ACTS: Final[tuple[str, ...]] = (
     rf"play (?:the |a bit of |some |a lot of )?{_PLAYED}(?:\s+(?!{_STOP}\b){_WORD}){{0,5}}?",
     rf"do (?:the |a lot of |a bit of |some )?{_DONE}(?:\s+(?!{_STOP}\b){_WORD}){{0,5}}?",
-    rf"(?:collect|breed|knit|crochet|embroider|brew|whittle|carve|forage|juggle|volunteer (?:at|with|for|in|as)) {_REST}",
+    rf"(?:collect|breed|knit|crochet|embroider|brew|whittle|forage|juggle|volunteer (?:at|with|for|in|as)) {_REST}",
     rf"support (?-i:(?!The\b|This)[A-Z])[\w'’-]*(?: (?-i:[A-Z])[\w'’-]*)*",
     rf"keep (?:an? |my own |\d+ |two |three |four |a few |some )*(?:chickens|hens|ducks|pigeons|canaries|snakes|tropical fish|stick insects|diary|journal|sourdough starter)(?:\s+(?!{_STOP}\b){_WORD}){{0,4}}?",
     r"(?:take|have) (?:one|two|three|four|no|\d|half a) sugars?(?: in my [a-z]+)?",
@@ -69,7 +69,7 @@ HABIT_ACTS: Final[tuple[str, ...]] = (
 )
 """Acts that are a habit whenever they are done."""
 ABSTENTION: Final = r"(?:don['’]?t|do not|never) (?:smoke|drink|vape|gamble)"
-OFTEN_ACTS: Final[tuple[str, ...]] = (rf"{_HOBBIES} {_REST}", rf"{_USUAL}(?: {_REST})?")
+OFTEN_ACTS: Final[tuple[str, ...]] = (rf"{_HOBBIES} {_REST}", rf"{_USUAL} {_REST}")
 """Acts that are a habit with a word of how often."""
 OFTEN: Final = _OFTEN
 EVERY: Final = _EVERY

@@ -185,7 +185,7 @@ _OCCUPATIONS: Final = (
     form(Field.OCCUPATION, "<I> work <time>?", rf"(?:in|at|on) (?:an?|the|our|our local|my local) {_WORKPLACE}"),
     form(Field.OCCUPATION, "<I>", rf"(?:run|own|manage) (?:an?|my own) {_WORKPLACE}"),
     form(Field.OCCUPATION, "<I>", r"(?:(?:run|own|manage) (?:an?|my own)|have my own) (?:(?!for\b)[a-z-]+\s+){1,4}?(?:business|stall)"),
-    form(Field.OCCUPATION, "<I_am>", any_of(("retired", "self-employed", "unemployed", "freelancing", "semi-retired", "between jobs", "out of work"))),
+    form(Field.OCCUPATION, "<I_am>", any_of(("retired", "self-employed", "unemployed", "freelancing", "semi-retired", "between jobs"))),
     form(Field.OCCUPATION, "<I>", TRADE_ACTS, r"(?=\s*(?:[.,!;:)…—–]|$)|\s+(?:for|at|in|on|all|and|but|so|most|every|six|five|four|three|of|part-time|full-time|nights|days|mostly|these|here|with|to|up|across)\b)"),
     form(Field.OCCUPATION, "<I_am>", rf"(?:training|studying) (?:to be|to become|as) an? {_NOUNS}", _JOB_END),
     form(Field.EMPLOYER, "<I> work for|at", rf"(?:the\s+)?{values.NAME}"),

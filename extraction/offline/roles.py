@@ -66,7 +66,7 @@ _PATTERNS: Final = Table(
         rf"(?:(?:s?he|it|who|that)(?:['’]s| is)? )?(?:name is|name|called|named|calls|goes by) {_NAME}",
         # "Petra, my accountant,", "Petra - she's my accountant -", "Petra is my accountant"
         rf"{_NAME}(?:,| \(| -| —| –) ?(?:(?i:who|s?he|they)(?:['’]s| is|['’]re| are) )?(?:my|our) {_ADJECTIVES}{_PHRASE}(?=\s*(?:[.,;)!—–]|-|$))",
-        rf"{_NAME} (?i:who(?:['’]s| is)|happens to be|is|turned out to be) (?:my|our) {_ADJECTIVES}{_PHRASE}(?=\s*(?:[.,;)!—–]|-|$))",
+        rf"{_NAME} (?i:who(?:['’]s| is)|happens to be|is|turned out to be) (?:(?:officially|now|actually|also|just|still|really) )?(?:my|our) {_ADJECTIVES}{_PHRASE}(?=\s*(?:[.,;)!—–]|-|$))",
         rf"(?:^|(?<=[.!?] )){_NAME}(?:['’]s) (?:my|our) {_ADJECTIVES}{_PHRASE}(?=\s*(?:[.,;)!—–]|-|$))",
         # "a friend of mine called Luca", "one of my flatmates, Priya"
         rf"\b(?:an?|this) {_ADJECTIVES}{_PHRASE} of (?:mine|ours),? (?:(?:called|named) )?{_NAME}",

@@ -117,8 +117,6 @@ def affirmed(question: str, answer: str) -> str | None:
     asked = _TAG.sub("?", question.strip())
     if _ASKED_NAME.search(asked) is not None and (called := _CALL_ME.match(answer)) is not None:
         return f"Call me {called['name']}. {answer}"
-    if _ASKED_HOME.search(asked) is not None and (there := _IM_IN.search(answer)) is not None:
-        return f"I live in {there['place']}. {answer}"
     if _ASKED_ADDRESS.search(asked) is not None and (there := _MY_PLACE.search(answer)) is not None:
         return f"I live in {there['place']}. {answer}"
     if "?" in answer or _OPEN.search(asked.replace("Do you like", "").replace("do you like", "")):
@@ -132,6 +130,8 @@ def affirmed(question: str, answer: str) -> str | None:
     moved = _NOW.match(answer)
     if moved is not None and re.search(r"\bliv(?:e|ing) in\b", asked, re.IGNORECASE):
         return f"I live in {moved['rest']}"
+    if _ASKED_HOME.search(asked) is not None and (there := _IM_IN.search(answer)) is not None:
+        return f"I live in {there['place']}. {answer}"
     other = _ANOTHER.match(answer)
     if other is not None and re.match(r"^\W*(?:and |so )?are you an? ", asked, re.IGNORECASE):
         return f"I'm {other['rest']}"

@@ -180,8 +180,6 @@ _ACTS: Final = (
     form(Field.HABIT, "<I>", ABSTENTION, r"(?=\s*(?:[.,!;)]|$)|\s+(?:any ?more|at all|and|so|myself)\b)"),
     form(Field.HABIT, "<I_have> <severe_a>?", r"sweet tooth|food aversion"),
     form(Field.HABIT, "<I>", rf"never (?:eat|touch|have|take|work|snack|go out|answer emails|check my phone)(?: [a-z]+)?(?: [a-z]+)? (?:after|before|past) (?:\d{{1,2}}(?::\d\d)?(?: ?[ap]m)?|lunch|dinner|tea|bed|bedtime|breakfast|noon|midday|midnight|dark|work)", values.CLAUSE_END),
-    form(Field.DIET, "<I_have> <severe_a>?", r"hay ?fever", values.CLAUSE_END),
-    form(Field.DIET, "<I> suffer|suffers from|with <severe_a>?", r"hay ?fever", values.CLAUSE_END),
     form(Field.DIET, "<I_am> a|an", any_of(words.REGIMES, words.DIETS), r"(?=\s+(?:house|household|family|kitchen|home|couple)\b)"),
     form(Field.HABIT, "<I_am> <a> <big>?", SELVES, _HABIT_END),
     form(Field.AVOID, "<I> don't|do_not|never|can't|cannot|won't <ever>? <eat>", rf"anything (?:with|containing|made with|that contains) {values.PHRASE}"),
