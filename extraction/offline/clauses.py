@@ -127,6 +127,7 @@ CLAUSE_BREAK: Final = re.compile(
     rf"|my \w+)\s+{_PAST}))\s+(?=(?:{_BEFORE_SUBJECT}\s+)*{_SUBJECTS}\b)"
     rf"|(?:,\s*|\s+)(?:and|but|&)\s+(?={any_of(_CONTINUING_VERBS, _HEDGES)}\b)"
     r"|(?:,\s*|\s+)(?:and|so)\s+(?=(?:if|whenever|every time|once)\b)"
+    r"|\s+and\s+(?=(?:living|working|based) (?:in|as|at|for|remote|remotely|part-time|full-time|nights)\b)"
     r"|\s*[;—–]\s*|\s+-\s+|\s*\(|\)\s*"
     rf"|,\s+(?=(?:now |currently |still )?(?:living|based|working) (?:in|as|at|for)\b)"
     rf"|,\s+(?={any_of(_VERBS_AFTER_COMMA)}\b)|,\s+(?={_SUBJECTS}\b)|,\s+(?={_AFTER_COMMA}\s+{_FIRST_PERSON}\b)"

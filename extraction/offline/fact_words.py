@@ -40,7 +40,7 @@ DISLIKING: Final = listed("""
     can't stand, never enjoy, resent, really don't like, can't deal with, have a strong dislike for, have no time for, don't
     particularly like, don't especially like, am not a fan of, am no fan of, am not into
 """)
-AVOIDED_ACTS: Final = listed("eat, drink, wear, buy, smoke, consume, touch, cook with, take")
+AVOIDED_ACTS: Final = listed("watch, listen to, follow, celebrate, eat, drink, wear, buy, smoke, consume, touch, cook with, take")
 DIETS: Final = listed("""
     veg, veggie, vegan, vegetarian, pescatarian, pescetarian, flexitarian, ovo-vegetarian, lacto-vegetarian, fruitarian,
     lactose-intolerant, gluten-intolerant, fructose-intolerant, histamine-intolerant, dairy-intolerant, coeliac, celiac, teetotal, a
@@ -86,7 +86,7 @@ PARTS_OF_TOWNS: Final = listed("""
 SECOND_HOMES: Final = listed("holiday, summer, second, weekend, vacation, rental, spare")
 WORKING_TIMES: Final = listed("""
     offshore, abroad, overseas, locally,
-    full-time, part-time, nights, night shifts, days, day shifts, shifts, weekends, mornings, evenings, here, there, from home,
+    full-time, part-time, remote, nights, night shifts, days, day shifts, shifts, weekends, mornings, evenings, here, there, from home,
     remotely, mostly
 """)
 PEOPLE_WHO_NAME: Final = listed("""
@@ -160,7 +160,7 @@ WORKPLACES: Final = listed("""
     patisserie, distillery, print shop, flower shop, tailor's, workshop, carpentry workshop, studio, architecture firm, theatre,
     recording studio, gym, start-up, startup, university, publishing house, tech company, hardware store, toy shop, cheese shop, food
     truck, fish market, boatyard, farm, guest house, guesthouse, hostel, tattoo parlour, tea house, yoga studio, dance school, repair
-    shop, animal shelter, bottling plant, depot, yard, ward, surgery, docks, abattoir, laundry, launderette, dry cleaner's, takeaway, canteen,
+    shop, animal shelter, joinery, smithy, pottery, print works, ironworks, steelworks, cannery, creamery, bottling plant, depot, yard, ward, surgery, docks, abattoir, laundry, launderette, dry cleaner's, takeaway, canteen,
     leisure centre, lido, stables, kennels, cattery, tannery, refinery, sorting office, recycling centre, power station, data centre, hangar,
     market stall, bookie's, bookies, off-licence, chemist's, optician's, fish counter, deli counter, counter, tills, checkout, checkouts,
     front desk, help desk, helpdesk, switchboard, packing line, assembly line, production line, night desk, box office

@@ -16,6 +16,7 @@ from extraction.offline.implied_homes import HOME_RULES
 from extraction.offline.implied_tastes import TASTE_RULES
 from extraction.offline.implied_work import WORK_RULES
 from extraction.offline.mood_patterns import REPORT
+from extraction.offline.moods import before_report
 from extraction.offline.patterns import any_of, cue, listed
 from memory.cued_patterns import Rewrites, Table, compiled
 
@@ -84,7 +85,9 @@ def _with_statements(found: re.Match[str]) -> str:
     own = _MEANT_SO.apply(_OWN_TELLING.sub("", sentence))
     if next(_RULES.possible(own), None) is None or any(mark in sentence for mark in '?:"“”«»') or sentence.lstrip().startswith(">"):
         return sentence
-    if _TOLD.search(own) is not None or REPORT.search(own) is not None:
+    if REPORT.search(own) is not None:
+        own = before_report(own) or ""
+    if _TOLD.search(own) is not None:
         return sentence
     if _BEGINS_CONDITION.match(own) is not None:
         own = own.partition(" but ")[2]  # "If I moved I would earn more, but I stay by my parents in Plovdiv"

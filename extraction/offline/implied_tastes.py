@@ -56,9 +56,9 @@ _KEEPS_ME: Final = (
     r"|helps? me (?:unwind|switch off|relax|breathe))"
 )
 _ILL: Final = (
-    r"(?:(?:always|really|usually|just|only|instantly) )*(?:(?:gives?|giving) me (?:the |an? |awful |terrible |bad |such |horrible |massive )*(?:heartburn|migraines?|headaches?|indigestion|runs|cramps"
+    r"(?:(?:always|really|usually|just|only|instantly|has been|have been|keeps?|has|have|is|are) )*(?:(?:gives?|giving|given) me (?:the |an? |awful |terrible |bad |such |horrible |massive )*(?:heartburn|migraines?|headaches?|indigestion|runs|cramps"
     r"|creeps|ick|willies|nightmares|anxiety|stomach ?aches?|tummy ?aches?|belly ?aches?|acid reflux|reflux|palpitations|jitters|vertigo|wind|heebie-jeebies)"
-    r"|makes? me (?:so |really |feel |physically )*(?:ill|sick|queasy|nauseous|gag|retch|heave|bloated|vomit|throw up|cringe|shudder|unwell|dizzy|jittery|anxious|miserable"
+    r"|(?:makes?|making|made) me (?:so |really |feel |physically )*(?:ill|sick|queasy|nauseous|gag|retch|heave|bloated|vomit|throw up|cringe|shudder|unwell|dizzy|jittery|anxious|miserable"
     r"|want to (?:scream|cry|die|hide|leave))|turns? my stomach|upsets? my (?:stomach|tummy|guts?)|sets? off my (?:asthma|migraines?|eczema|ibs|reflux)"
     r"|triggers? my (?:asthma|migraines?|eczema|ibs|anxiety)|leaves? me (?:cold|bloated)|bores? me(?: (?:to (?:tears|death)|stiff|senseless|rigid|silly))?"
     r"|puts? me (?:right |straight )?to sleep|stress(?:es)? me out|wears? me out|drains? me|goes? right through me|do(?:es)? nothing for me|do(?:es)? my head in"
@@ -92,11 +92,13 @@ TASTE_RULES: Final[tuple[tuple[str, str | Callable[[re.Match[str]], str | None]]
     (rf"^{_PLACED} {_SURELY}{_KEEPS_ME}{_END}", _LOVE),
     (rf"^{_TASTE}{_IS}(?:the best|the greatest|the superior [a-z]+(?: [a-z]+)?|superior|king|underrated|delicious|so good|amazing|gorgeous|divine|my favou?rites?){_END}", _LIKE),
     (rf"^{_TASTE}{_IS}(?:the worst|overrated|disgusting|revolting|vile|rank|grim|gross|nasty|minging|awful|horrible|evil|pointless|boring|yuck|yucky|inedible){_END}", _DISLIKE),
+    (rf"^{_TASTE}(?:['’]s| has| have) been (?:making me (?:ill|sick|bloated|queasy|gag|unwell)|giving me (?:headaches|migraines|heartburn|cramps|stomach aches|reflux)){_END}", _DISLIKE),
     (rf"^{_THING} {_ILL}{_END}", _DISLIKE),
     (rf"^{_THING} {_ALLERGIC}{_END}", r"I'm allergic to \g<x>"),
     (rf"^{_TASTE} (?:does not|doesn['’]?t|do not|don['’]?t|never) agrees? with (?:me|my (?:stomach|tummy|guts?|system)){_END}", _DISLIKE),
     (rf"^{_TASTE} (?:wrecks?|destroys?|ruins?|plays? havoc with|messes? (?:with|up)|irritates?) (?:me|my (?:stomach|tummy|guts?|skin|sleep|digestion)){_END}", _DISLIKE),
     (r"^(?:mondays|tuesdays|wednesdays|thursdays|fridays|saturdays|sundays|weekends|mornings|evenings|summers|winters) are (?:for|made for|reserved for|all about) (?P<x>[a-z]+ing\b(?: [a-z]+){0,2})", _LOVE),
+    (rf"\b(?P<x>{any_of(TASTE_NOUNS)}),? (?:which|that) (?:i|we) (?:(?:really|secretly|absolutely|personally|just|always|happen to|actually|totally|truly) )*(?P<v>love|adore|like|enjoy|hate|loathe|detest|despise|dislike|can['’]?t stand|can['’]?t eat|don['’]?t like){_END}", r"I \g<v> \g<x>"),
     # the writer is the subject
     (rf"^(?:i|we)? ?{_NOT_DO}(?:do|touch|handle|digest|process|go near|look at|keep down|manage) (?:any )?{_EATEN}{_END}", _AVOID),
     (rf"^(?:i|we)? ?{_NOT_DO}do (?:any )?{_TASTE}{_END}", _DISLIKE),

@@ -22,7 +22,8 @@ _ROLES: Final = listed("""
     oncologist, cardiologist, dermatologist, allergist, orthodontist, consultant, health visitor, social worker, caseworker, lollipop lady,
     dinner lady, cleaning lady, handyman, babysitter, sitter, au pair, childminder, postie, confidant, confidante, soulmate, sweetheart,
     intern, apprentice, deputy, predecessor, successor, chairman, chairwoman, chair, head of year, form tutor, host mother, host father,
-    host mum, host dad, bridesmaid, maid of honour, best man, twin, triplet
+    host mum, host dad, tenor, alto, soprano, baritone, bass player, drummer, goalie, goalkeeper, striker, winger, scrum half, opening batsman,
+    conductor, director, boss, second in command, first mate, deckhand, bridesmaid, maid of honour, best man, twin, triplet
 """)
 _ROLE_WORDS: Final = frozenset((*RELATIVES, *PETS, *_ROLES))
 _NO_PERSON: Final = frozenset(
@@ -32,7 +33,7 @@ _NO_PERSON: Final = frozenset(
     agent, packer, sander, cutter, plotter, filler, compiler, loader, planner, organiser, organizer, calculator, translator, builder, assembler,
     president, minister, prime minister, king, queen, pope, author, singer, actor, actress, novelist, poet, philosopher, comedian, senator,
     governor, writer, artist, band, designer, hero, heroine, villain, character, clown, lead, guide, keeper, distributor, broker, producer,
-    director, worker, handler, dispatcher, scheduler, processor, manager app, assistant, interpreter, tester, viewer, explorer, navigator
+    film director, handler, dispatcher, scheduler, processor, manager app, assistant, interpreter, tester, viewer, explorer, navigator
 """)
 )
 """Nouns that are as often a device or a public person."""
@@ -60,6 +61,8 @@ _PATTERNS: Final = Table(
         # "my physio Asha", "our childminder, Bronwyn,", "my physio, a lovely woman called Asha"
         rf"{_MY}{_PHRASE},?\s+(?:\(\s*)?{_NAME}",
         rf"{_MY}{_PHRASE}(?:,| is| was)? (?:an?|this|the) (?:[a-z-]+ ){{1,4}}?(?:called|named|by the name of) {_NAME}",
+        rf"(?:^|(?<=[.!?]\s))(?P<relation>(?i:boss|gaffer|manager|supervisor|coach|landlord|landlady|hubby|wife|husband|flatmate|housemate|roommate))(?:['’]s| is| was)? "
+        rf"(?:name is|name['’]s|name|called|named) {_NAME}",
         # "my dentist is called Roark", "my husband he is name Daniel", "one daughter, she calls Lin"
         rf"{_MY}{_PHRASE}(?:['’]s|,? (?:s?he|it|who)(?:['’]s| is)?| is|,)? (?:name is|name['’]s|name|called|named|calls|goes by) {_NAME}",
         rf"\b(?i:i|we)(?: have|['’]ve got|['’]ve| got) (?:an?|one) {_ADJECTIVES}{_PHRASE},? "
@@ -73,6 +76,7 @@ _PATTERNS: Final = Table(
         # "the wife's called Jo", "the missus (Jo)", "the cat, Miso,"
         rf"\b(?i:the) {_PARTNER}(?:['’]s| is|['’]s name is|,| \()? ?(?:called |named )?{_NAME}",
         rf"\b(?i:the) {_ANIMAL}(?:['’]s (?:called|named|name is)|['’]s name['’]s| is (?:called|named)|,| \() ?{_NAME}(?=\s*(?:[.,;)!]|$)|\s+(?:and|but|who)\b)",
+        rf"{_NAME} the {_ANIMAL}(?=\s*(?:[.,;)!]|$)|\s+(?:is|has|was|and|who|ate|got)\b)",
         rf"\b(?:the|my|our) (?:new )?{_ANIMAL} (?:called|named) {_NAME}",
     )
 )
@@ -96,7 +100,7 @@ def named_by_role(text: str) -> Iterator[tuple[str, str]]:
             if _CALLED_SOMEBODY.search(found.group()) is not None and role.casefold() not in PETS and _IS_NAMED.match(text, found.end()) is None:
                 continue
             if _NO_NAMES.fullmatch(found["value"]) is None and _FORMER.search(phrase.rpartition(' ')[0]) is None and is_role(role.casefold()):
-                yield role, found["value"]
+                yield role.lower() if found.start("relation") == 0 else role, found["value"]
 
 
 def is_role(phrase: str) -> bool:

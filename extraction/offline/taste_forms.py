@@ -78,6 +78,7 @@ _TASTES: Final = (
         rf"(?!{any_of(words.POINTERS)}\b)[a-z]+(?: [a-z]+){{0,2}}",
         r"(?=\s+(?:is|are|was|were)?(?:n['’]?t| not)(?: really)? (?:my thing|my cup of tea|for me)\b)",
     ),
+    form(Field.DISLIKE, "<I> hate|dislike|detest|loathe|don't_like|do_not_like|can't_stand|can't_bear|don't_enjoy", rf"to (?:cook|clean|drive|fly|swim|run|dance|sing|speak|talk|shop|iron|wash|read|write|exercise|travel|queue|wait|phone|dress|get up|wake up|share|lose|eat|drink|sit)(?:\s+(?:on|in|at|with|to|for)?\s?(?!{values.STOP}\b){values.WORD}){{0,3}}"),
     form(Field.DISLIKE, "<I_have_always> hated|disliked|loathed|detested|despised", rf"{_OF_THIS_TALK}{values.PHRASE}"),
     form(Field.DISLIKE, "<I_have>? never liked|enjoyed|cared_for|been_into|been_a_fan_of|been_fond_of", rf"{_OF_THIS_TALK}{values.PHRASE}"),
     form(

@@ -62,9 +62,10 @@ _SINGULAR: Final = listed("""
     farming sim, strategy game, puzzle game, hot weather, cold weather, savoury, savory, sweet tooth, oat milk, crossword, chai, pub, club
 """)
 
-TASTE_NOUNS: Final = tuple(dict.fromkeys((*_FOODS, *_DRINKS, *_PASTIMES, *_SOUNDS_AND_PLACES, *FOODS)))
+_STANDING: Final = tuple(dict.fromkeys((*_FOODS, *_DRINKS, *_PASTIMES, *_SOUNDS_AND_PLACES, *FOODS)))
+TASTE_NOUNS: Final = (*_STANDING, "mornings", "nights", "fireworks", "tourists", "queues")
 """What one likes or dislikes as a kind, in the form in which it stands alone."""
-PERSON_NOUNS: Final = tuple(dict.fromkeys((*TASTE_NOUNS, *_SINGULAR)))
+PERSON_NOUNS: Final = tuple(dict.fromkeys((*_STANDING, *_SINGULAR)))
 """What may stand before "person" or "man": "a dog person", "a chips man"."""
 CONSUMED: Final = tuple(dict.fromkeys((*_FOODS, *_DRINKS, *FOODS)))
 """What one eats, drinks or smokes."""
