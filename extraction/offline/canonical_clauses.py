@@ -97,7 +97,8 @@ _RULES: Final[tuple[Rule, ...]] = (
     (r"\bour (?:little |whole )?(?:family|household) (?:lives|resides)\b", "we live"),
     # what the writer told somebody of themselves
     (
-        r"\bi(?:['’]ve| have)? (?:told|keep telling|keep reminding|already told) (?:him|her|them|people|everyone|my \w+)(?: (?:\w+ times|already|before|again|over and over))*,?(?: that)? "
+        r"\bi(?:['’]ve| have)? (?:told|keep telling|keep reminding|already told) (?:him|her|them|people"
+        r"|everyone|my \w+)(?: (?:\w+ times|already|before|again|over and over))*,?(?: that)? "
         r"(?=(?:i (?:can['’]?t|cannot|don['’]?t|never) (?:eat|drink|have|stand)|i hate|i['’]m allergic|i am allergic)\b)",
         "",
     ),

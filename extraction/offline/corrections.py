@@ -32,7 +32,8 @@ _STRONG_CUE: Final = compiled(
 _CONTRAST: Final = compiled(r"\W*not \w+", re.IGNORECASE)
 """Names the wrong value after the right one: "called Siri, not Siry"."""
 _MARKED: Final = re.compile(
-    rf"^(?:\*\s?(?:(?:in|to|an?) )?(?P<after>{NAME}|[a-z]+)|(?P<before>{NAME}|[a-z]+)\*)(?:,? (?:sorry|sry|oops|i meant|obviously|lol|haha|he['’]d \w+ me|she['’]d \w+ me|damn \w+|stupid \w+|autocorrect))*[.!]?$"
+    rf"^(?:\*\s?(?:(?:in|to|an?) )?(?P<after>{NAME}|[a-z]+)|(?P<before>{NAME}|[a-z]+)\*)(?:,? (?:sorry|sry"
+    r"|oops|i meant|obviously|lol|haha|he['’]d \w+ me|she['’]d \w+ me|damn \w+|stupid \w+|autocorrect))*[.!]?$"
 )
 """A message that only corrects a word of the message before it."""
 _VALUE: Final = re.compile(

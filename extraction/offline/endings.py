@@ -57,9 +57,12 @@ _CONSUMED: Final = _words("eat, eating, drink, drinking, wear, wearing, use, usi
 _AGAIN: Final = _words("again, now, these days")
 _PARTED: Final = _words(
     "broke up, broken up, breaking up, split up, divorce, divorced, separated, my ex, dumped, left me, i left, "
-    "called it quits, called it a day, ended it, ended things, parted ways, finished with, no longer a couple, no longer an item, not a couple, "
-    "it's over between, wedding is off, wedding's off, engagement is off, engagement's off, called off the wedding, called off our wedding, "
-    "called off the engagement, are history, is history, are over, are through, not my fiance, not my fiancé, not my fiancée, chucked me, binned me"
+    "called it quits, called it a day, ended it, ended things, parted ways, finished with, no longer a"
+    " couple, no longer an item, not a couple, "
+    "it's over between, wedding is off, wedding's off, engagement is off, engagement's off, called off"
+    " the wedding, called off our wedding, "
+    "called off the engagement, are history, is history, are over, are through, not my fiance, not my fiancé,"
+    " not my fiancée, chucked me, binned me"
 )
 _TOGETHER: Final = _words("together, friends, dating, married, engaged, my, with")
 _GONE: Final = _words(
@@ -91,7 +94,8 @@ _WHATEVER: Final[dict[Field, Cued]] = {
         rf"{_WE}{_LATELY} stopped working(?! (?:on|with|out|at|from)\b)",
         rf"{_WE}{_HAVE}(?: {_words('got, was, were, been, just, finally')})+ {_DISMISSED}",
         rf"{_WE}{_LATELY} {_WORKLESS}(?! (?:on|with|out|from|my|the|our)\b)",
-        rf"\b(?:(?:my|the|our) (?:[\w-]+ ){{1,3}}?|they |she |he |(?-i:[A-Z])\w+ )(?:{_words('just, finally, have, has, all')} )*{_DISMISSING}",
+        rf"\b(?:(?:my|the|our) (?:[\w-]+ ){{1,3}}?|they |she |he |(?-i:[A-Z])\w+ )(?:{_words('just, finally, have, has, all')}"
+        rf" )*{_DISMISSING}",
         rf"^\W*(?:so,? |and |now,? )*(?:{_words('jobless, unemployed, redundant')})\b",
     ),
 }

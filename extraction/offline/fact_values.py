@@ -58,9 +58,15 @@ _GENERIC: Final = frozenset(
 )
 _SENSED: Final = frozenset(listed("smell, taste, sound, colour, color, noise, texture, feel, scent, sight"))
 """Nouns that mean a kind of thing after "the": "I love the sea". Others were mentioned: "I love the curtains"."""
-_VERBS_OF_WORK: Final = (
-    *(f"{each} " for each in "with skipper captain crew pilot clean fix repair service mend sell deliver stack fill restock cut do lay install fit wait tend pull wash flip make serve pour man build design write groom train shoe milk shear farm grow raise look mind answer handle process pack pick empty guard patrol stuff enter test tutor lecture training studying".split()),
-    "in ", "at ", "run ", "own ", "manage ", "drive ", "teach ")
+_VERBS_OF_WORK: Final = tuple(
+    f"{each} "
+    for each in listed("""
+    in, at, with, run, own, manage, drive, teach, skipper, captain, crew, pilot, clean, fix, repair, service, mend, sell, deliver, stack, fill,
+    restock, cut, do, lay, install, fit, wait, tend, pull, wash, flip, make, serve, pour, man, build, design, write, groom, train, shoe, milk,
+    shear, farm, grow, raise, look, mind, answer, handle, process, pack, pick, empty, guard, patrol, stuff, enter, test, tutor, lecture, training,
+    studying
+""")
+)
 _COMPARED: Final = compiled(r".*\b(?:as much as|about as|like a hole|than a|less than|more than (?:you|my|the|life))\b", re.IGNORECASE)
 _DISAGREEABLE: Final = cue(
     listed("""
@@ -143,7 +149,8 @@ _NICKNAMES: Final = cue(
     right, wrong, perfect, grumpy, lazy, nice, sunshine, big, bean, doubtfire, know-it-all, congeniality, universe, world, happy, clean,
     fix-it, fixit, president, chairman, mom, dad, incredible, cool, clumsy, unlucky, lucky, nobody, claus, potato, bossy, late, always,
     president, darcy, bennet, tibbs, miyagi, spock, hyde, freeze, robot, piggy, marple, moneypenny, havisham, trunchbull, poppins, busy,
-    lonely, pessimist, optimist, cellophane, brightside, bombastic, monk, blue, midnight, clean, bates, ripley, holmes, white, pink, orange,
+    lonely, pessimist, optimist, cellophane, brightside, bombastic, monk, blue, midnight, clean, bates, ripley, holmes, white, pink,
+    orange,
     independent, popular, worldwide, smith-and-wesson, positive, negative, sensitive, sarcastic, t, x
 """)
 )

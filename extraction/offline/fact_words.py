@@ -60,7 +60,8 @@ SETTLEMENTS: Final = listed("""
 """)
 DWELLINGS: Final = listed("""
     home, house, flat, apartment, place, cottage, studio, farm, farmhouse, room, houseboat, condo, bungalow, base, address, loft,
-    townhouse, studio flat, caravan, cabin, maisonette, bedsit, croft, narrowboat, yurt, chalet, villa, digs, barn, smallholding, barge, dorm, dorm room
+    townhouse, studio flat, caravan, cabin, maisonette, bedsit, croft, narrowboat, yurt, chalet, villa, digs, barn, smallholding,
+    barge, dorm, dorm room
 """)
 HOUSEHOLD: Final = listed("""
     over, up, down, back, way, right, deep, here, over here, together, alone, by myself, on my own, full-time, part-time, happily, up
@@ -116,9 +117,15 @@ PRIVATE_OCCASIONS: Final = listed("""
     team, life, road trip, trip, meme, joke
 """)
 """Where a role after "the" is none of work: "the clown at every party"."""
+ROLES_OF_AN_EVENING: Final = listed(
+    "host, captain, cook, lead, judge, guard, guide, model, officer, head, coach, boss, principal, driver,"
+    " master, marine, minister, keeper, rep"
+)
+"""Without an article they name a part in a game or an evening: "I'm driver tonight"."""
 TRADES_AS_ACTS: Final = listed("""
     paint, draw, write, teach, cook, bake, dance, sing, sew, weld, drive, translate, interpret, code, program, farm, fish, garden, tattoo,
-    illustrate, knit, design, act, edit, proofread, tutor, coach, compose, sculpt, carve, consult, freelance, busk, weave, brew, photograph,
+    illustrate, knit, design, act, edit, proofread, tutor, coach, compose, sculpt, carve, consult, freelance, busk, weave, brew,
+    photograph,
     transcribe, cut hair, take photos, make music, fix cars, fix things, sail, fly, mow lawns, babysit, clean, farm sheep
 """)
 """Verbs before "for a living"; any other may be a joke: "I nap for a living"."""
@@ -160,8 +167,10 @@ WORKPLACES: Final = listed("""
     patisserie, distillery, print shop, flower shop, tailor's, workshop, carpentry workshop, studio, architecture firm, theatre,
     recording studio, gym, start-up, startup, university, publishing house, tech company, hardware store, toy shop, cheese shop, food
     truck, fish market, boatyard, farm, guest house, guesthouse, hostel, tattoo parlour, tea house, yoga studio, dance school, repair
-    shop, animal shelter, joinery, smithy, pottery, print works, ironworks, steelworks, cannery, creamery, bottling plant, depot, yard, ward, surgery, docks, abattoir, laundry, launderette, dry cleaner's, takeaway, canteen,
-    leisure centre, lido, stables, kennels, cattery, tannery, refinery, sorting office, recycling centre, power station, data centre, hangar,
+    shop, animal shelter, joinery, smithy, pottery, print works, ironworks, steelworks, cannery, creamery, bottling plant, depot,
+    yard, ward, surgery, docks, abattoir, laundry, launderette, dry cleaner's, takeaway, canteen,
+    leisure centre, lido, stables, kennels, cattery, tannery, refinery, sorting office, recycling centre, power station, data centre,
+    hangar,
     market stall, bookie's, bookies, off-licence, chemist's, optician's, fish counter, deli counter, counter, tills, checkout, checkouts,
     front desk, help desk, helpdesk, switchboard, packing line, assembly line, production line, night desk, box office
 """)
@@ -178,7 +187,8 @@ RELATIVES: Final = listed("""
     partner, bf, gf, roomie, other half, better half, ex-husband, ex-wife, ex-boyfriend, ex-girlfriend
 """)
 PETS: Final = listed("""
-    frenchie, french bulldog, staffy, pomeranian, pom, pittie, pitbull, pit bull, doxie, sausage dog, bernese, bernese mountain dog, bichon,
+    frenchie, french bulldog, staffy, pomeranian, pom, pittie, pitbull, pit bull, doxie, sausage dog, bernese, bernese mountain dog,
+    bichon,
     bichon frise, vizsla, weimaraner, chow chow, rottie, gsd, goldendoodle, sheltie, shar pei, basset hound, bloodhound,
     chocolate lab, black
     lab, yellow lab, golden lab, papillon, pekingese, pekinese, puggle, cavachon, sprocker, burmese, persian cat, bengal cat,
@@ -325,7 +335,8 @@ NO_ALLERGENS: Final = listed("""
 """)
 """After "allergic to", they make an idiom."""
 WAYS_OF_LEARNING: Final = listed("""
-    pictures, diagrams, drawings, examples, worked examples, videos, stories, charts, graphs, flashcards, practice, practical work, experiments,
+    pictures, diagrams, drawings, examples, worked examples, videos, stories, charts, graphs, flashcards, practice, practical work,
+    experiments,
     songs, games, quizzes, analogies, real examples, real life examples, colours, colors, mind maps, demonstrations, visuals
 """)
 """By which somebody learns."""

@@ -2,7 +2,8 @@
 
 The grammar reads a subject, a verb and a value in this order. People also make the thing the subject ("saunas keep me sane"), mention
 a home by what they do there ("send it to my place in Trondheim"), or name their work by its place ("off nights at the bottling plant").
-Each rule gives a clause as one statement of the grammar, which is read before the clause. It is not read from a question, a quotation or a
+Each rule gives a clause as one statement of the grammar, which is read before the clause. It is not read from a question,
+a quotation or a
 report, nor from a clause with a condition, a wish or a doubt.
 """
 
@@ -37,14 +38,16 @@ _UNREAL: Final = cue(
 """Words by which a clause may not state what holds now."""
 _TOLD: Final = cue(
     listed("""
-    says, said, saying, tells, told, claims, claimed, according, thinks, thought, believes, asked, wrote, writes, quote, lyrics, novel, story,
+    says, said, saying, tells, told, claims, claimed, according, thinks, thought, believes, asked, wrote, writes, quote, lyrics,
+    novel, story,
     character, character's, quest, guild, dungeon, npc, translate, rewrite, proofread, rephrase, summarise, summarize, correct, roleplay,
     role-play, example, poem, essay, template, caption
 """)
 )
 """Words by which a sentence may hold somebody else's words or a text to work on."""
 _OWN_TELLING: Final = compiled(
-    r"\b(?:i|i['’]ve) (?:told|tell|said|say|keep (?:telling|saying)|always (?:say|tell)) (?:(?:him|her|them|people|everyone|my \w+|(?-i:[A-Z])\w+) )?"
+    r"\b(?:i|i['’]ve) (?:told|tell|said|say|keep (?:telling|saying)|always (?:say|tell)) (?:(?:him|her|them"
+    r"|people|everyone|my \w+|(?-i:[A-Z])\w+) )?"
     r"(?:that )?(?=(?:i|i['’]m|we|we['’]re)\b)",
     re.IGNORECASE,
 )
@@ -52,14 +55,24 @@ _OWN_TELLING: Final = compiled(
 _MEANT_SO: Final = Rewrites(
     (
         (r"\b(?:could|would|might|will) kill me\b", "can kill me"),
-        (r"\b(?:i['’]d|i would) rather (?:starve|die|go hungry|go thirsty|go without|walk|eat my (?:own )?\w+|do anything) than (?=(?:eat|drink|wear|watch|listen to|play)\b)", "I refuse to "),
-        (r"\b(?:i['’]d|i would|i could) (?:kill|sell my soul|give anything|walk miles|cross the road) for (?:a |an |some )?(?:good |decent |nice |proper )?", "I rave about "),
+        (
+            r"\b(?:i['’]d|i would) rather (?:starve|die|go hungry|go thirsty|go without|walk|eat my (?:own )?\w+"
+            r"|do anything) than (?=(?:eat|drink|wear|watch|listen to|play)\b)",
+            "I refuse to ",
+        ),
+        (
+            r"\b(?:i['’]d|i would|i could) (?:kill|sell my soul|give anything|walk miles|cross the road) for"
+            r" (?:a |an |some )?(?:good |decent |nice |proper )?",
+            "I rave about ",
+        ),
         (r"\byou(?:['’]d| would) never (?=(?:catch|get|see|find|drag) me\b)", "you will never "),
     ),
     re.IGNORECASE,
 )
 """A conditional in form only."""
-_BEGINS_CONDITION: Final = compiled(r"\W*(?:(?:and|but|so)\s+)*(?:if|unless|suppose|imagine|say (?:i|we)|as if|when i was)\b", re.IGNORECASE)
+_BEGINS_CONDITION: Final = compiled(
+    r"\W*(?:(?:and|but|so)\s+)*(?:if|unless|suppose|imagine|say (?:i|we)|as if|when i was)\b", re.IGNORECASE
+)
 _PART: Final = re.compile(r",\s+(?:(?:so|but|and)\s+)?(?!where\b)|\s+(?:because|cos|cuz|so|but)\s+", re.IGNORECASE)
 """Separates the parts of a clause that may each imply something."""
 _FIRST_PERSON: Final = compiled(r"\b(?:i|i['’]m|im|me|my|we|we['’]re|us|our)\b", re.IGNORECASE)

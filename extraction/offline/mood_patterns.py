@@ -177,7 +177,8 @@ REPORT: Final = either(
 )
 """Somebody's claim, whatever clause it stands in."""
 LATER_REPORT: Final = compiled(
-    r"\s*,?\s+(?:and|but|so|because|though|although|while)\s+(?=(?:my|our|the|his|her|he|she|they|everyone|everybody|people|nobody|some|(?-i:[A-Z]\w+))\b"
+    r"\s*,?\s+(?:and|but|so|because|though|although|while)\s+(?=(?:my|our|the|his|her|he|she|they|everyone"
+    r"|everybody|people|nobody|some|(?-i:[A-Z]\w+))\b"
     r"(?! (?:says?|said|thinks?|agrees?) so\b))",
     re.IGNORECASE,
 )
@@ -274,7 +275,10 @@ ENGLISH_NOUNS: Final = either(
     r"\b(?:is dead|died|passed away)\b",
     r"^\W*(?:i|i['’]m|i['’]ve|we|we['’]re) [a-z]+\b",
 )
-MARKED_WORD: Final = re.compile(r"^(?:\*(?:(?:in|to|an?) )?\w+|\w+\*)(?:,? (?:sorry|sry|oops|i meant|obviously|lol|haha|he['’]d \w+ me|she['’]d \w+ me|damn \w+|stupid \w+|autocorrect))*[.!]?$")
+MARKED_WORD: Final = re.compile(
+    r"^(?:\*(?:(?:in|to|an?) )?\w+|\w+\*)(?:,? (?:sorry|sry|oops|i meant|obviously|lol|haha|he['’]d \w+ me|she['’]d"
+    r" \w+ me|damn \w+|stupid \w+|autocorrect))*[.!]?$"
+)
 """A correction of one word, as chats mark it; too short to have a language."""
 FIRST_PERSON_AFTER: Final = either(rf"\W*(?:\w+[,!]? )?{_FIRST_PERSON}")
 _OTHERS: Final = any_of(words.OTHERS_IN_HEADS, words.REPORTING, RELATIVES)

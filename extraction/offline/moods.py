@@ -2,8 +2,10 @@
 
 A sentence is not plain if a mood is found in it or around it. Two kinds of cues are looked for:
 
-- **Cues for a whole message**, since they are about its other sentences: a text to process (translate, proofread, write a story), a role or
-  a fiction, irony and jokes, somebody else's words after a colon, a later "just kidding". :mod:`extraction.offline.frames` finds the roles
+- **Cues for a whole message**, since they are about its other sentences: a text to process (translate, proofread,
+write a story), a role or
+  a fiction, irony and jokes, somebody else's words after a colon,
+  a later "just kidding". :mod:`extraction.offline.frames` finds the roles
   and tasks of earlier messages.
 - **Cues for one sentence**: a question, a quotation, a condition, a wish, a report ("she says"), a doubt.
 

@@ -6,7 +6,8 @@ from extraction.offline.patterns import any_of, listed, word_set
 from memory.cued_patterns import compiled
 
 _HEADS: Final = word_set("""
-actuary first-mate second-mate chief-mate apothecary barkeep binman cabbie cabby carrier chaplain consul curate deacon deckhand farmhand stagehand greengrocer grocer
+actuary first-mate second-mate chief-mate apothecary barkeep binman cabbie cabby carrier chaplain consul curate deacon
+deckhand farmhand stagehand greengrocer grocer
 hotelier innkeeper lead magistrate missionary mixologist newsagent ombudsman orchardist publican quant rancher restaurateur sherpa
 roustabout tobacconist rn gp emt ceo cto cfo coo sre swe dev assembler controller crofter chandler cutler decorator demonstrator
 dyer enameller fabricator gilder glover hatter hosier inker insulator logger longshoreman mason moulder ostler paver plater polisher

@@ -13,7 +13,8 @@ from memory.cued_patterns import Table, compiled
 _LOST: Final = listed("""
     passed away, passed on, rainbow bridge, no longer with us, no longer alive, in doggy heaven, in cat heaven, euthanised, euthanized,
     put to sleep, buried, cremated, urn, rip, r.i.p, rest in peace, has passed, had to say goodbye, said goodbye, death of, mourning,
-    grieving, in loving memory, funeral, my late, our late, broke up, split up, divorced, separated, former, used to, imaginary, had a, had
+    grieving, in loving memory, funeral, my late, our late, broke up, split up, divorced, separated, former, used to, imaginary,
+    had a, had
     an, untrue that, not true that, lie that, exes, grave, ghost, no longer, dumped, fictional, hypothetical, made-up, toy,
     plush, stuffed, video game, sims, avatar, old boss, old manager, old roommate, old flatmate, old housemate, old colleague, old
     coworker, old supervisor, old landlord, old landlady, old neighbour, old neighbor, old teammate, previous, ex-boss
@@ -81,7 +82,8 @@ _PATTERNS: Final = Table(
         rf"{_MY}{_RELATION} of [\w ]{{3,20}}, {_NAME}(?=\s*[.,!;)])",
         rf"\b(?i:i|we)(?i:['’]ve|\s+have)\b[^.;!?]{{3,60}}?\band (?i:an?"
         rf"|one) (?i:(?:{any_of(words.WHOSE)}\s+)*){_RELATION},?\s+(?:called |named )?{_NAME}",
-        rf"{_MY}{_RELATION},?\s+(?:\(\s*)?(?:(?:is |are )(?:called|named)\s+|(?:called|named)\s+(?=\w+(?:\s*[,)]|\s+(?:who|is|has|and)\b)))?{_NAME}",
+        rf"{_MY}{_RELATION},?\s+(?:\(\s*)?(?:(?:is |are )(?:called|named)\s+|(?:called|named)\s+(?=\w+(?:\s*[,)]"
+        rf"|\s+(?:who|is|has|and)\b)))?{_NAME}",
         rf"{_MY}{_RELATION}{_CALLED}\s+(?:{_NAME}|{_LOWER.replace('?P<value>', '?P<lower>')})",
         rf"{_HAVE}{_RELATION}(?:,? who(?:['’]s| is)|,|,? and (?:his|her|its|their) name is"
         rf"|,? whose name is)?\s+(?:(?:called|named)\s+)?{_NAME}(?=\s*[.,!;)]|$|\s+(?:and|who|but)\b)",
@@ -101,7 +103,8 @@ _PATTERNS: Final = Table(
         rf"{_MY}(?P<relation>{any_of(words.SHORT_BREEDS)})(?:['’]s name is|['’]s (?:called|named)| (?:is|got) (?:called|named)) {_NAME}"
         rf"(?=\s*(?:[.,!;)]|$)|\s+(?:and|but|after|because)\b)",
         rf"\b(?i:i|we) (?:named|called) (?i:(?:my|our|the)(?: new)? {_RELATION})\s+{_NAME}",
-        rf"^\W*(?i:me and ){_NAME} (?i:(?:have|['’]ve) been (?P<relation>together) (?:for |since )?)(?:\d|an?|two|three|four|five|six|seven|eight|nine|ten|ages|years|many|several|\w+teen|\w+ty)",
+        rf"^\W*(?i:me and ){_NAME} (?i:(?:have|['’]ve) been (?P<relation>together) (?:for |since )?)(?:\d"
+        r"|an?|two|three|four|five|six|seven|eight|nine|ten|ages|years|many|several|\w+teen|\w+ty)",
         rf"^\W*{_NAME} and (?i:(?:i|me)(?:['’]ve| have) been (?P<relation>together) (?:for|since) "
         r"(?:(?:the )?(?:past|last|almost|over|about) )*(?:\d+|an?|two|three|four|five|six|seven|eight|nine|ten|many|several|\w+teen|\w+ty)"
         r" ?(?:years?|months?|decades?|\d\d)?\b)",
@@ -109,7 +112,8 @@ _PATTERNS: Final = Table(
 )
 _AGED: Final = r"(?:\s*\(\d{1,2}[^()]{0,12}\)|,?\s\d{1,2}(?=[,\s.!]|$)|,?\s(?:who['’]s|who is|aged) \w+)?"
 _SEVERAL: Final = compiled(
-    rf"(?:{_MY}(?:two |three )?|^\W*(?i:two|three|four|five|\d)\s+|\b(?i:i|we)(?:['’]ve|\s+have)?(?:\s+(?:got|have))*\s+(?i:\d+|two|three|four"
+    rf"(?:{_MY}(?:two |three )?|^\W*(?i:two|three|four|five|\d)\s+|\b(?i:i|we)(?:['’]ve|\s+have)?(?:\s+(?:got"
+    r"|have))*\s+(?i:\d+|two|three|four"
     rf"|five|twin)\s+)(?i:(?:{any_of(words.WHOSE)}\s+)*(?P<relations>{_RELATIONS}))"
     rf"(?:,|:| are| are called| are named| called| named"
     rf"|,? whose names are|['’]? names are)?\s+\(?(?P<names>{FIRST_NAME}{_AGED}(?:,\s+{FIRST_NAME}{_AGED})*,?\s+(?:and|&)\s+{FIRST_NAME})"

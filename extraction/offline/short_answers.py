@@ -30,7 +30,8 @@ _DOUBTED: Final = re.compile(r"^\W*(?:yeah|yea|oh|sure)[\s,.!]+right\W*$", re.IG
 """Agrees in irony."""
 _MORE: Final = any_of(
     listed("""
-    i do, i am, it is, very, very much, very much so, a lot, i do a lot, still, always, lots, so much, really, indeed, unfortunately, sadly,
+    i do, i am, it is, very, very much, very much so, a lot, i do a lot, still, always, lots, so much, really, indeed, unfortunately,
+    sadly,
     luckily, thanks, exactly, of course, absolutely, totally, right, correct, that's right, that's correct, yes, still do,
     i still do, still am,
     badly, severely, that's me, true, all correct, for sure
@@ -71,26 +72,41 @@ _OPEN: Final = either(
 )
 """Words of a question that "yes" does not answer with a fact."""
 _NO: Final = re.compile(
-    r"^\W*(?:(?:no|nope|nah|never|not (?:at all|a drop|a bite|really|any ?more|ever|me|much|one bit|for me)|absolutely not|god no|hell no|no way|nothing of the sort"
+    r"^\W*(?:(?:no|nope|nah|never|not (?:at all|a drop|a bite|really|any ?more|ever|me|much|one bit|for"
+    r" me)|absolutely not|god no|hell no|no way|nothing of the sort"
     r"|i (?:do not|don['’]?t|never do|never have)|can['’]?t stand (?:it|them)|not a fan)\b[\s,.!—–-]*)+"
-    r"(?:(?:i (?:do not|don['’]?t)|never (?:have|did|will|touch (?:it|the stuff|them))|not (?:for me|my thing|a fan|in years)|sorry|thanks?|thank you|since [\w ]{2,20}"
+    r"(?:(?:i (?:do not|don['’]?t)|never (?:have|did|will|touch (?:it|the stuff|them))|not (?:for me|my"
+    r" thing|a fan|in years)|sorry|thanks?|thank you|since [\w ]{2,20}"
     r"|(?:for|in) (?:\w+ ){0,3}(?:years?|months|decades|ages))\b[\s,.!—–-]*)*$",
     re.IGNORECASE,
 )
 """Denies a question and says no more."""
 _DENIED_ACTS: Final = frozenset(("eat", "drink", "wear", "smoke"))
 _CALL_ME: Final = re.compile(
-    r"^\W*(?:(?:oh|well|just|hi|hey|sure|um|plain)\W+)*(?P<name>(?-i:[A-ZÀ-Þ])[\w'’-]*?)(?:['’]s|\s+(?:is|will|would|works|does))\s+(?:be )?(?:perfectly |just |totally )?"
+    r"^\W*(?:(?:oh|well|just|hi|hey|sure|um|plain)\W+)*(?P<name>(?-i:[A-ZÀ-Þ])[\w'’-]*?)(?:['’]s|\s+(?:is"
+    r"|will|would|works|does))\s+(?:be )?(?:perfectly |just |totally )?"
     r"(?:fine|good|ok|okay|great|perfect|do|best|enough|nice)\b",
     re.IGNORECASE,
 )
 _ASKED_NAME: Final = compiled(r"\b(?:call you|your name|address you|name should i|know you as)\b", re.IGNORECASE)
 _ASKED_HOME: Final = compiled(
-    r"\byou (?:\w+ )?live\b|\byou(?:['’]re| are)? (?:\w+ )?(?:based|located|living)\b|\bwhere are you\b(?! (?:going|off|travel|flying|now|headed))|\byour (?:home )?(?:address|city|town|home)\b", re.IGNORECASE
+    r"\byou (?:\w+ )?live\b|\byou(?:['’]re| are)? (?:\w+ )?(?:based|located|living)\b|\bwhere are you\b"
+    r"(?! (?:going|off|travel|flying|now|headed))|\byour (?:home )?(?:address|city|town|home)\b",
+    re.IGNORECASE,
 )
-_ASKED_ADDRESS: Final = compiled(r"\b(?:where (?:should|shall|do|can|must) (?:i|we)|which address|what address)\b[^?]*\b(?:send|ship|deliver|post|mail|bring|pick)\w*\b", re.IGNORECASE)
-_IM_IN: Final = re.compile(r"(?:^|(?<=[.!?,;]\s)|(?<=but\s))(?i:(?:but |and |now )*(?:i['’]?m|i am|we['’]re|we are) (?:in|based in|over in|up in|down in)) (?P<place>[A-ZÀ-Þ][\w'’-]*(?:[ -][A-ZÀ-Þ][\w'’-]*)*)(?=\s*(?:[.,!;]|$)|\s+now\b)")
-_MY_PLACE: Final = re.compile(r"\b(?i:(?:my|our|the same|same old|the) (?:\w+ )?(?:flat|house|place|home|address|apartment) in) (?P<place>[A-ZÀ-Þ][\w'’-]*(?:[ -][A-ZÀ-Þ][\w'’-]*)*)")
+_ASKED_ADDRESS: Final = compiled(
+    r"\b(?:where (?:should|shall|do|can|must) (?:i|we)|which address|what address)\b[^?]*\b(?:send|ship|deliver"
+    r"|post|mail|bring|pick)\w*\b",
+    re.IGNORECASE,
+)
+_IM_IN: Final = re.compile(
+    r"(?:^|(?<=[.!?,;]\s)|(?<=but\s))(?i:(?:but |and |now )*(?:i['’]?m|i am|we['’]re|we are) (?:in|based in"
+    r"|over in|up in|down in)) (?P<place>[A-ZÀ-Þ][\w'’-]*(?:[ -][A-ZÀ-Þ][\w'’-]*)*)(?=\s*(?:[.,!;]|$)|\s+now\b)"
+)
+_MY_PLACE: Final = re.compile(
+    r"\b(?i:(?:my|our|the same|same old|the) (?:\w+ )?(?:flat|house|place|home|address|apartment) in) (?P<place>[A-ZÀ-Þ][\w'’-]*"
+    r"(?:[ -][A-ZÀ-Þ][\w'’-]*)*)"
+)
 _TAG: Final = compiled(r",? (?:is that (?:right|correct|so|true)|i (?:guess|think|assume|suppose|take it)|am i right)\s*\?$", re.IGNORECASE)
 _DENIED_ALLERGY: Final = re.compile(r"^\W*no\W+(?:but |only |just |not that\W+)*to (?P<rest>.+)$", re.IGNORECASE | re.DOTALL)
 _ANOTHER: Final = re.compile(r"^\W*(?:no|nope)\W+(?:but |actually |i['’]?m )?(?P<rest>an? [\w -]{3,40})[\s.!]*$", re.IGNORECASE)
