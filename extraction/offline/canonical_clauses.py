@@ -95,6 +95,13 @@ _RULES: Final[tuple[Rule, ...]] = (
         lambda found: f"{found['before']}{_with_names(found['group'])}we ",
     ),
     (r"\bour (?:little |whole )?(?:family|household) (?:lives|resides)\b", "we live"),
+    # what the writer told somebody of themselves
+    (
+        r"\bi(?:['’]ve| have)? (?:told|keep telling|keep reminding|already told) (?:him|her|them|people"
+        r"|everyone|my \w+)(?: (?:\w+ times|already|before|again|over and over))*,?(?: that)? "
+        r"(?=(?:i (?:can['’]?t|cannot|don['’]?t|never) (?:eat|drink|have|stand)|i hate|i['’]m allergic|i am allergic)\b)",
+        "",
+    ),
     (r"\bour (?:little |whole )?(?:family|household) (?=(?:moved|settled|relocated)\b)", "we "),
     (r"\bour (?:little |whole )?(?:family|household) (?:is|has been) (?=(?:based|settled|living)\b)", "we are "),
     # the time before what lasts

@@ -21,8 +21,10 @@ _INTERJECTIONS: Final = listed("""
     uh, plus, fun fact, true story, fair enough, great, cool, nice, haha, lol, aha, man, gosh, wow, as you know, you know, i mean,
     nice to meet you, pleased to meet you, good to know, quick q, hooray, welp, ugh, argh, omg, aww, meh, oof, damn, dang, gah,
     phew, yikes, ew, eww, yuck, bleh, yum, mmm, ooh, eh, mm, erm, hm, yay, unfortunately, sadly, luckily, fortunately, frankly,
-    ever since, admittedly, alas, surprisingly, thankfully, happily, thank god, given that, seeing as, even though, i guess you should know,
-    good news
+    ever since, admittedly, alas, surprisingly, thankfully, happily, thank god, given that, seeing as, even though,
+    i guess you should know,
+    good news, bro, bruh, dude, mate, fam, sis, y'all, lads, guys, folks, dear, doc, buddy, pal, tbf, imo, imho, srsly, gg, yea, ya, aye,
+    alright, righto, see, lmao, basically, admittedly, obvs
 """)
 _ANNOUNCEMENTS: Final = listed("""
     by the way, just so you know, so you know, for the record, in fact, as a matter of fact, to be fair, to be honest, please note,
@@ -51,6 +53,10 @@ _TOPICS: Final = listed("""
     in my day job, food preferences, speaking of which
 """)
 _TIMES: Final = listed("""
+    at my age, at my time of life, in my old age, in my condition, in my line of work, in my house, in my household, in my family,
+    in my opinion,
+    in my book, in my experience, most days, most weeks, most evenings, most mornings, most nights, all year round, as it happens,
+    as it goes,
     not long ago, a while ago, a while back, some time ago, long story short, in short, these days, nowadays, currently, now, today,
     right now, at the moment, for now, at present, presently, until further notice, lately, recently, as of now, as of today, as of
     this week, for the moment, meanwhile, in the meantime, nowadays though, this year, this month, this week, last year, last month,
@@ -123,6 +129,8 @@ CLAUSE_BREAK: Final = re.compile(
     rf"(?:,\s*|\s+)(?<!not )(?<!what )(?:{_CONJUNCTIONS}|since(?=\s+(?:i|we|it|they|you|he|she|my|there)\b)(?!\s+(?:i|we"
     rf"|my \w+)\s+{_PAST}))\s+(?=(?:{_BEFORE_SUBJECT}\s+)*{_SUBJECTS}\b)"
     rf"|(?:,\s*|\s+)(?:and|but|&)\s+(?={any_of(_CONTINUING_VERBS, _HEDGES)}\b)"
+    r"|(?:,\s*|\s+)(?:and|so)\s+(?=(?:if|whenever|every time|once)\b)"
+    r"|\s+and\s+(?=(?:living|working|based) (?:in|as|at|for|remote|remotely|part-time|full-time|nights)\b)"
     r"|\s*[;—–]\s*|\s+-\s+|\s*\(|\)\s*"
     rf"|,\s+(?=(?:now |currently |still )?(?:living|based|working) (?:in|as|at|for)\b)"
     rf"|,\s+(?={any_of(_VERBS_AFTER_COMMA)}\b)|,\s+(?={_SUBJECTS}\b)|,\s+(?={_AFTER_COMMA}\s+{_FIRST_PERSON}\b)"

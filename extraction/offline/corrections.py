@@ -32,7 +32,8 @@ _STRONG_CUE: Final = compiled(
 _CONTRAST: Final = compiled(r"\W*not \w+", re.IGNORECASE)
 """Names the wrong value after the right one: "called Siri, not Siry"."""
 _MARKED: Final = re.compile(
-    rf"^(?:\*\s?(?:(?:in|to|an?) )?(?P<after>{NAME}|[a-z]+)|(?P<before>{NAME}|[a-z]+)\*)(?:,? (?:sorry|sry|oops|i meant|obviously))?[.!]?$"
+    rf"^(?:\*\s?(?:(?:in|to|an?) )?(?P<after>{NAME}|[a-z]+)|(?P<before>{NAME}|[a-z]+)\*)(?:,? (?:sorry|sry"
+    r"|oops|i meant|obviously|lol|haha|he['’]d \w+ me|she['’]d \w+ me|damn \w+|stupid \w+|autocorrect))*[.!]?$"
 )
 """A message that only corrects a word of the message before it."""
 _VALUE: Final = re.compile(
@@ -58,6 +59,12 @@ _APOLOGY: Final = re.compile(
     r"(?!.*\b(?:meant|mean|not|no|that|that['’]s|it|it['’]s)\b)",
     re.IGNORECASE,
 )
+_HESITATION: Final = re.compile(r"^\W*(?i:er|erm|uh|uhm)\W+(?=[A-Z])")
+"""Before the right name: "in Bonn, er, Cologne"."""
+_OF_SEVERAL: Final = re.compile(r"(?:the|that) (?:[\w'’-]+ ){1,3}ones?\b", re.IGNORECASE)
+"""Says which of several things of a name was meant: "No, the Scottish one"."""
+_MEANT_AFTER: Final = re.compile(rf"^\W*(?P<value>{NAME})\W+(?:sorry|oops|i meant?|i mean|that is)\b\W*(?:i meant?\W+)?(?:(?P=value)\W*)?$")
+"""Puts the right name before the words of a correction: "Roark, I meant Roark"."""
 _OF_THEM: Final = re.compile(r"(?:he|she|they|it)(?:['’](?:s|re)| is| are| was| were) (?:an?|the|not|in|at|\d|[a-z]+ing)\b", re.IGNORECASE)
 _NAMED_FIELDS: Final = frozenset({Field.HOME, Field.NAME, Field.EMPLOYER, Field.RELATION})
 _UNCORRECTED: Final = frozenset({Field.AGE, Field.BIRTHDAY, Field.SIZE, Field.LEVEL})
@@ -84,12 +91,16 @@ def corrects(text: str) -> bool:
 
 def after_cue(text: str) -> str | None:
     """The text after the words of a correction; None if it begins with none."""
+    if (meant := _MEANT_AFTER.match(text.replace("I meant", "i meant").replace("Sorry", "sorry"))) is not None:
+        return meant["value"]
     found = _CUE.match(text)
     return None if found is None else text[found.end() :]
 
 
 def retracts(text: str) -> bool:
     """Whether a text takes back what was said, even if it does not say what is right."""
+    if _MEANT_AFTER.match(text) is not None:
+        return True
     found = _CUE.match(text)
     return found is not None and (_STRONG_CUE.search(text) is not None or _DENIED.match(text) is not None)
 
@@ -104,6 +115,11 @@ def describes(text: str) -> bool:
     return _OF_THEM.match(text) is not None
 
 
+def chooses(text: str) -> bool:
+    """Whether the words after a correction's cue say which of several was meant, and keep the name: "No, the Scottish one"."""
+    return _OF_SEVERAL.match(text) is not None
+
+
 def only_apologises(text: str) -> bool:
     """Whether a sentence may apologise for something else than what was said: "sorry, long day"."""
     return _APOLOGY.match(text) is not None
@@ -114,7 +130,8 @@ def retracts_at_once(text: str) -> bool:
     found = _CUE.match(text)
     if found is None or not text[found.end() :].strip(" .!"):
         return False  # "I'm not a fan of it, sorry."
-    return _STRONG_CUE.search(found.group()) is not None and _CONTRAST.match(text) is None
+    is_strong = _STRONG_CUE.search(found.group()) is not None or _HESITATION.match(text) is not None
+    return is_strong and _CONTRAST.match(text) is None
 
 
 def corrected_value(field: Field, text: str) -> str | None:

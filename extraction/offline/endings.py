@@ -43,7 +43,11 @@ _PLACES: Final = _words("place, flat, house, home, city, town, country, apartmen
 _DWELLINGS: Final = _words("house, houses, home, flat, flats, apartment, apartments, city, cities, town, towns, country, countries")
 _SOMEWHERE: Final = rf"(?:{_DWELLINGS}|{_words('abroad, away, out, again, elsewhere, somewhere else, in together')}|in with [^.,;]{{1,30}})"
 _ANOTHER_PLACE: Final = rf"to (?:a|an|another|our|my)(?: \w+){{0,2}} {_PLACES}"
-_DISMISSED: Final = _words("fired, laid off, let go, sacked, made redundant, dismissed")
+_DISMISSED: Final = _words("fired, laid off, let go, sacked, made redundant, dismissed, booted out, given the sack, given the boot, axed")
+_DISMISSING: Final = _words(
+    "let me go, laid me off, fired me, sacked me, dismissed me, made me redundant, gave me the sack, gave me the boot, gave me the push, "
+    "showed me the door, terminated my contract, ended my contract, cut my job, cut my position, axed my job"
+)
 _WORKLESS: Final = _words("retired, unemployed, jobless, out of work, out of a job, between jobs, not working, no longer working")
 _LIKING: Final = _words("like, love, enjoy, adore, prefer, liking, loving, enjoying, into, fan, fond, keen, care, interested, play, plays")
 _DISLIKING: Final = _words("hate, dislike, mind, detest, loathe, hating, disliking")
@@ -51,7 +55,15 @@ _TIRED: Final = _words("gone off, went off, sick of, tired of, fed up with, bore
 _LEARNED: Final = _words("come to, came to, grown to, grew to, started to, learned to, learnt to, actually, now, quite, really")
 _CONSUMED: Final = _words("eat, eating, drink, drinking, wear, wearing, use, using, smoke, smoking, have, having")
 _AGAIN: Final = _words("again, now, these days")
-_PARTED: Final = _words("broke up, broken up, breaking up, split up, divorce, divorced, separated, my ex, dumped, left me, i left")
+_PARTED: Final = _words(
+    "broke up, broken up, breaking up, split up, divorce, divorced, separated, my ex, dumped, left me, i left, "
+    "called it quits, called it a day, ended it, ended things, parted ways, finished with, no longer a"
+    " couple, no longer an item, not a couple, "
+    "it's over between, wedding is off, wedding's off, engagement is off, engagement's off, called off"
+    " the wedding, called off our wedding, "
+    "called off the engagement, are history, is history, are over, are through, not my fiance, not my fiancé,"
+    " not my fiancée, chucked me, binned me"
+)
 _TOGETHER: Final = _words("together, friends, dating, married, engaged, my, with")
 _GONE: Final = _words(
     """
@@ -82,6 +94,9 @@ _WHATEVER: Final[dict[Field, Cued]] = {
         rf"{_WE}{_LATELY} stopped working(?! (?:on|with|out|at|from)\b)",
         rf"{_WE}{_HAVE}(?: {_words('got, was, were, been, just, finally')})+ {_DISMISSED}",
         rf"{_WE}{_LATELY} {_WORKLESS}(?! (?:on|with|out|from|my|the|our)\b)",
+        rf"\b(?:(?:my|the|our) (?:[\w-]+ ){{1,3}}?|they |she |he |(?-i:[A-Z])\w+ )(?:{_words('just, finally, have, has, all')}"
+        rf" )*{_DISMISSING}",
+        rf"^\W*(?:so,? |and |now,? )*(?:{_words('jobless, unemployed, redundant')})\b",
     ),
 }
 """Ends a fact of the kind, whatever its value is."""

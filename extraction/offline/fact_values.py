@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from extraction.offline.fact_grammar import Field
-from extraction.offline.fact_words import NO_NAMES
+from extraction.offline.fact_words import NO_NAMES, SECTORS, SURE_SECTORS
 from extraction.offline.occupations import is_possible_job
 from extraction.offline.patterns import any_of, cue, listed
 from memory.cued_patterns import compiled
@@ -25,6 +25,9 @@ _LIMITS: Final = listed("""
 """)
 _LIMITED: Final = compiled(rf"[\s,.…—–-]*(?:{any_of(_LIMITS)}\b|not\s*[.!]*$)", re.IGNORECASE)
 """Limits a statement so far that it is not plain: "a vegetarian when it suits me"."""
+_TO_CHILDREN: Final = compiled(r"\s+(?:to|of) (?:two|three|four|five|six|\d|my)\b", re.IGNORECASE)
+"""Whose parent somebody is, which limits no occupation: "a stay-at-home dad to three"."""
+_SECTORS: Final = frozenset((*SECTORS, *SURE_SECTORS))
 _POINTING: Final = compiled(
     r"(?:the (?:(?:very )?(?:first|second|third|last|latest|new|other|next|previous|current|old|blue|red|green|white"
     r"|black)\b|\w+ (?:one|ones|option|version|design|idea)\b|one\b)"
@@ -55,7 +58,15 @@ _GENERIC: Final = frozenset(
 )
 _SENSED: Final = frozenset(listed("smell, taste, sound, colour, color, noise, texture, feel, scent, sight"))
 """Nouns that mean a kind of thing after "the": "I love the sea". Others were mentioned: "I love the curtains"."""
-_VERBS_OF_WORK: Final = ("in ", "at ", "run ", "own ", "manage ", "drive ", "teach ")
+_VERBS_OF_WORK: Final = tuple(
+    f"{each} "
+    for each in listed("""
+    in, at, with, run, own, manage, drive, teach, skipper, captain, crew, pilot, clean, fix, repair, service, mend, sell, deliver,
+    stack, fill, restock, cut, do, lay, install, fit, wait, tend, pull, wash, flip, make, serve, pour, man, build, design, write,
+    groom, train, shoe, milk, shear, farm, grow, raise, look, mind, answer, handle, process, pack, pick, empty, guard, patrol, stuff,
+    enter, test, tutor, lecture, training, studying
+""")
+)
 _COMPARED: Final = compiled(r".*\b(?:as much as|about as|like a hole|than a|less than|more than (?:you|my|the|life))\b", re.IGNORECASE)
 _DISAGREEABLE: Final = cue(
     listed("""
@@ -138,7 +149,8 @@ _NICKNAMES: Final = cue(
     right, wrong, perfect, grumpy, lazy, nice, sunshine, big, bean, doubtfire, know-it-all, congeniality, universe, world, happy, clean,
     fix-it, fixit, president, chairman, mom, dad, incredible, cool, clumsy, unlucky, lucky, nobody, claus, potato, bossy, late, always,
     president, darcy, bennet, tibbs, miyagi, spock, hyde, freeze, robot, piggy, marple, moneypenny, havisham, trunchbull, poppins, busy,
-    lonely, pessimist, optimist, cellophane, brightside, bombastic, monk, blue, midnight, clean, bates, ripley, holmes, white, pink, orange,
+    lonely, pessimist, optimist, cellophane, brightside, bombastic, monk, blue, midnight, clean, bates, ripley, holmes, white, pink,
+    orange,
     independent, popular, worldwide, smith-and-wesson, positive, negative, sensitive, sarcastic, t, x
 """)
 )
@@ -168,10 +180,15 @@ def is_believable(field: Field, value: str, rest: str) -> bool:
             return _LIMITED.match(rest) is None and _NO_HOME.fullmatch(value) is None
         case Field.OCCUPATION:
             return (
-                _LIMITED.match(rest) is None
+                (_LIMITED.match(rest) is None or (_TO_CHILDREN.match(rest) is not None and value.lower().startswith("stay")))
                 and len(value) > 1
                 and _TITLE_ALONE.fullmatch(value) is None
-                and (value.lower().startswith(_VERBS_OF_WORK) or rest.startswith(" for ") or is_possible_job(value))
+                and (
+                    value.lower().startswith(_VERBS_OF_WORK)
+                    or rest.startswith(" for ")
+                    or value.casefold() in _SECTORS
+                    or is_possible_job(value)
+                )
             )
         case Field.DIET:
             return _LIMITED.match(rest) is None and _ELSEWHERE.match(rest) is None
@@ -196,7 +213,7 @@ def is_taken_back(field: Field, rest: str) -> bool:
     """
     match field:
         case Field.OCCUPATION:
-            return _PUN.match(rest) is not None or _LIMITED.match(rest) is not None
+            return _PUN.match(rest) is not None or (_LIMITED.match(rest) is not None and _TO_CHILDREN.match(rest) is None)
         case Field.HOME:
             return _LEFT.search(rest) is not None or _LIMITED.match(rest) is not None
         case Field.DIET | Field.LIKE | Field.DISLIKE | Field.ALLERGY:

@@ -40,7 +40,7 @@ DISLIKING: Final = listed("""
     can't stand, never enjoy, resent, really don't like, can't deal with, have a strong dislike for, have no time for, don't
     particularly like, don't especially like, am not a fan of, am no fan of, am not into
 """)
-AVOIDED_ACTS: Final = listed("eat, drink, wear, buy, smoke, consume, touch, cook with, take")
+AVOIDED_ACTS: Final = listed("watch, listen to, follow, celebrate, eat, drink, wear, buy, smoke, consume, touch, cook with, take")
 DIETS: Final = listed("""
     veg, veggie, vegan, vegetarian, pescatarian, pescetarian, flexitarian, ovo-vegetarian, lacto-vegetarian, fruitarian,
     lactose-intolerant, gluten-intolerant, fructose-intolerant, histamine-intolerant, dairy-intolerant, coeliac, celiac, teetotal, a
@@ -60,7 +60,8 @@ SETTLEMENTS: Final = listed("""
 """)
 DWELLINGS: Final = listed("""
     home, house, flat, apartment, place, cottage, studio, farm, farmhouse, room, houseboat, condo, bungalow, base, address, loft,
-    townhouse, studio flat, caravan, cabin, maisonette, bedsit
+    townhouse, studio flat, caravan, cabin, maisonette, bedsit, croft, narrowboat, yurt, chalet, villa, digs, barn, smallholding,
+    barge, dorm, dorm room
 """)
 HOUSEHOLD: Final = listed("""
     over, up, down, back, way, right, deep, here, over here, together, alone, by myself, on my own, full-time, part-time, happily, up
@@ -86,7 +87,7 @@ PARTS_OF_TOWNS: Final = listed("""
 SECOND_HOMES: Final = listed("holiday, summer, second, weekend, vacation, rental, spare")
 WORKING_TIMES: Final = listed("""
     offshore, abroad, overseas, locally,
-    full-time, part-time, nights, night shifts, days, day shifts, shifts, weekends, mornings, evenings, here, there, from home,
+    full-time, part-time, remote, nights, night shifts, days, day shifts, shifts, weekends, mornings, evenings, here, there, from home,
     remotely, mostly
 """)
 PEOPLE_WHO_NAME: Final = listed("""
@@ -116,9 +117,15 @@ PRIVATE_OCCASIONS: Final = listed("""
     team, life, road trip, trip, meme, joke
 """)
 """Where a role after "the" is none of work: "the clown at every party"."""
+ROLES_OF_AN_EVENING: Final = listed(
+    "host, captain, cook, lead, judge, guard, guide, model, officer, head, coach, boss, principal, driver,"
+    " master, marine, minister, keeper, rep"
+)
+"""Without an article they name a part in a game or an evening: "I'm driver tonight"."""
 TRADES_AS_ACTS: Final = listed("""
     paint, draw, write, teach, cook, bake, dance, sing, sew, weld, drive, translate, interpret, code, program, farm, fish, garden, tattoo,
-    illustrate, knit, design, act, edit, proofread, tutor, coach, compose, sculpt, carve, consult, freelance, busk, weave, brew, photograph,
+    illustrate, knit, design, act, edit, proofread, tutor, coach, compose, sculpt, carve, consult, freelance, busk, weave, brew,
+    photograph,
     transcribe, cut hair, take photos, make music, fix cars, fix things, sail, fly, mow lawns, babysit, clean, farm sheep
 """)
 """Verbs before "for a living"; any other may be a joke: "I nap for a living"."""
@@ -160,7 +167,12 @@ WORKPLACES: Final = listed("""
     patisserie, distillery, print shop, flower shop, tailor's, workshop, carpentry workshop, studio, architecture firm, theatre,
     recording studio, gym, start-up, startup, university, publishing house, tech company, hardware store, toy shop, cheese shop, food
     truck, fish market, boatyard, farm, guest house, guesthouse, hostel, tattoo parlour, tea house, yoga studio, dance school, repair
-    shop, animal shelter
+    shop, animal shelter, joinery, smithy, pottery, print works, ironworks, steelworks, cannery, creamery, bottling plant, depot,
+    yard, ward, surgery, docks, abattoir, laundry, launderette, dry cleaner's, takeaway, canteen,
+    leisure centre, lido, stables, kennels, cattery, tannery, refinery, sorting office, recycling centre, power station, data centre,
+    hangar,
+    market stall, bookie's, bookies, off-licence, chemist's, optician's, fish counter, deli counter, counter, tills, checkout, checkouts,
+    front desk, help desk, helpdesk, switchboard, packing line, assembly line, production line, night desk, box office
 """)
 RELATIVES: Final = listed("""
     wife, husband, hubby, wifey, bestie, spouse, partner, girlfriend, boyfriend, fiancé, fiancée, fiance, fiancee, sister, brother,
@@ -175,7 +187,8 @@ RELATIVES: Final = listed("""
     partner, bf, gf, roomie, other half, better half, ex-husband, ex-wife, ex-boyfriend, ex-girlfriend
 """)
 PETS: Final = listed("""
-    frenchie, french bulldog, staffy, pomeranian, pom, pittie, pitbull, pit bull, doxie, sausage dog, bernese, bernese mountain dog, bichon,
+    frenchie, french bulldog, staffy, pomeranian, pom, pittie, pitbull, pit bull, doxie, sausage dog, bernese, bernese mountain dog,
+    bichon,
     bichon frise, vizsla, weimaraner, chow chow, rottie, gsd, goldendoodle, sheltie, shar pei, basset hound, bloodhound,
     chocolate lab, black
     lab, yellow lab, golden lab, papillon, pekingese, pekinese, puggle, cavachon, sprocker, burmese, persian cat, bengal cat,
@@ -230,7 +243,7 @@ NO_NAMES: Final = listed("""
     or, crazy, old, maybe, back, later, god, said, says, told, went, had, does, did, are, were, would, could, can, also, just, mr,
     mrs, ms, mud, english, german, french, spanish, dutch, irish, italian, mom, dad, mum, then, now, so, not, no, yes, ok, okay, lol,
     here, there, what, why, how, where, which, that, this, you, we, they, ishmael, batman, inigo montoya, sherlock, slim shady, bond,
-    james bond, luka, jeff, please, help
+    james bond, luka, jeff, please, help, called, named, calls, asked, wants, knows, likes
 """)
 """Capitalised words that are no names of people; months in a full form may be."""
 NO_INTRODUCTIONS: Final = listed("""
@@ -321,6 +334,12 @@ NO_ALLERGENS: Final = listed("""
     success, lies, liars, politics, rules, excel, powerpoint, spreadsheets, cheap
 """)
 """After "allergic to", they make an idiom."""
+WAYS_OF_LEARNING: Final = listed("""
+    pictures, diagrams, drawings, examples, worked examples, videos, stories, charts, graphs, flashcards, practice, practical work,
+    experiments,
+    songs, games, quizzes, analogies, real examples, real life examples, colours, colors, mind maps, demonstrations, visuals
+""")
+"""By which somebody learns."""
 ROUTINES: Final = listed("""
     cycle, bike, swim, run, jog, hike, walk, row, meditate, train, garden, bake, cook, journal, nap, climb, ski, surf, sail, fish, read,
         stretch, do yoga, practise yoga, practice yoga, do pilates, lift weights, work out, get up, wake up, volunteer, practise,

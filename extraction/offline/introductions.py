@@ -108,6 +108,24 @@ _REWRITES: Final = Rewrites(
             "everyone calls me ",
         ),
         (r"\bthe name my (?:mum|mom|mother|dad|father|parents) gave me is (?=(?-i:[A-ZÀ-Þ]))", "my name is "),
+        (
+            r"\b(?:the )?(?:people|everyone|everybody|friends|colleagues|they|all|the guys)(?: here| at work)?"
+            r" (?:are|is) (?:all |always )?calling me (?=(?-i:[A-ZÀ-Þ]))",
+            "everyone calls me ",
+        ),
+        (r"\b(?:please |just |you can |but )*keep (?:using|calling me|saying|it at) (?=(?-i:[A-ZÀ-Þ]))", "call me "),
+        (
+            r"(?<=, )(?:so |but )?(?:please |just )+(?:say|use|write|put) (?=(?-i:[A-ZÀ-Þ])[\w'’-]+\s*(?:[.!]"
+            r"|$))(?!(?-i:The|This|That|It|If|A)\b)",
+            ", call me ",
+        ),
+        (
+            r"\b(?:my )?name(?:['’]?s| is) (?-i:[A-ZÀ-Þ])[\w'’-]+,? (?:but|though|or) (?:just )?(?P<name>"
+            r"(?-i:[A-ZÀ-Þ])[\w'’-]+) (?:is (?:fine|ok|okay|good|what|enough)|works|will do|for short)\b",
+            r"Call me \g<name>",
+        ),
+        (r"\b(?P<name>(?-i:[A-ZÀ-Þ])[\w'’-]+) for short\b", r"call me \g<name>"),
+        (r"\bi go by my (?:middle|second|maiden|first|last|nick|stage) ?name,? (?=(?-i:[A-ZÀ-Þ]))", "I go by "),
         (r"\bmy nickname is (?=(?-i:[A-ZÀ-Þ]))", "everyone calls me "),
         (r"\bmy (?:short name|preferred name) is (?=(?-i:[A-ZÀ-Þ]))", "I go by "),
         (rf"^\W*this is {_NAME}, (?=i\b)", r"Hi, I'm \g<name>, "),

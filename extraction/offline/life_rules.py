@@ -86,6 +86,7 @@ LIFE_RULES: Final[tuple[Rule, ...]] = (
         r"I'm a \g<job> by \g<kind>",
     ),
     (r"\bi (?:earn|make) (?:my|a) (?:daily )?(?:bread(?: and butter)?|crust|keep|money|living) (?=(?:as|by)\b)", "I earn a living "),
+    (r"\bi (?:earn|make) (?:my|a) (?:daily )?(?:bread(?: and butter)?|crust|keep|living) (?=[a-z]+ing )", "I earn a living by "),
     (
         r"\bi(?:['’]ve| have) (?:just|recently|newly|finally|now|only just)(?: recently| now)* (?:started|begun)(?: out| work"
         r"| working)? as\b"

@@ -176,6 +176,13 @@ REPORT: Final = either(
     rf"\b{any_of(words.OTHERS)} {any_of(words.THINKING)}\b",
 )
 """Somebody's claim, whatever clause it stands in."""
+LATER_REPORT: Final = compiled(
+    r"\s*,?\s+(?:and|but|so|because|though|although|while)\s+(?=(?:my|our|the|his|her|he|she|they|everyone"
+    r"|everybody|people|nobody|some|(?-i:[A-Z]\w+))\b"
+    r"(?! (?:says?|said|thinks?|agrees?) so\b))",
+    re.IGNORECASE,
+)
+"""Begins a clause with another subject, whose report says nothing of the clause before it."""
 CONDITION: Final = cue(words.UNCERTAIN)
 """A condition, a wish or a doubt, in one clause."""
 BACKGROUND: Final = compiled(rf"\W*{any_of(words.BACKGROUNDS)}\b", re.IGNORECASE)
@@ -266,8 +273,12 @@ ENGLISH_NOUNS: Final = either(
     rf"\b(?:my|our) {any_of(RELATIVES, PETS)}\b|\b(?:drives?|makes?|gives?) me\b|\bi (?:freelance|answer to|go by)\b|\bspeaking\s*[.!]*$"
     r"|\bi (?:recently|just|now|really|also|never|always|still) [a-z]+\b|\bis my (?:thing|passion|favou?rite)\b",
     r"\b(?:is dead|died|passed away)\b",
+    r"^\W*(?:i|i['’]m|i['’]ve|we|we['’]re) [a-z]+\b",
 )
-MARKED_WORD: Final = re.compile(r"^(?:\*(?:(?:in|to|an?) )?\w+|\w+\*)(?:,? (?:sorry|sry|oops|i meant|obviously))?[.!]?$")
+MARKED_WORD: Final = re.compile(
+    r"^(?:\*(?:(?:in|to|an?) )?\w+|\w+\*)(?:,? (?:sorry|sry|oops|i meant|obviously|lol|haha|he['’]d \w+ me|she['’]d"
+    r" \w+ me|damn \w+|stupid \w+|autocorrect))*[.!]?$"
+)
 """A correction of one word, as chats mark it; too short to have a language."""
 FIRST_PERSON_AFTER: Final = either(rf"\W*(?:\w+[,!]? )?{_FIRST_PERSON}")
 _OTHERS: Final = any_of(words.OTHERS_IN_HEADS, words.REPORTING, RELATIVES)

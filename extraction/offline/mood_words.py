@@ -263,6 +263,8 @@ OWN_HEADS: Final = listed("""
     my situation, my name, my home, my work, my request, my data,
     my point, my excuse, i, me, as for *, thing, things, point, request, question, problem, issue, ps, also, plus, so, news, update,
     reason, because, background, context, intro, introduction, info, note, reminder, typo, correction, sorry, oops, careful, warning,
-    caution, beware, disclaimer, confession, fact, truth, secret, short, tldr, tl;dr, simple, changed, changes, wait, edit
+    caution, beware, disclaimer, confession, fact, truth, secret, short, tldr, tl;dr, simple, changed, changes, wait, edit, decision,
+    decisions, decided, action, actions, owner, todo, to do, blocker,
+    blockers, blocked, risk, status, agenda, date, budget, attendees, present, next steps, goal, goals, plan, standup, retro, item *
 """)
 OTHERS_IN_HEADS: Final = listed("from my, from our, himself, herself, themselves, he, she, they, his, her, their")

@@ -2,8 +2,10 @@
 
 A sentence is not plain if a mood is found in it or around it. Two kinds of cues are looked for:
 
-- **Cues for a whole message**, since they are about its other sentences: a text to process (translate, proofread, write a story), a role or
-  a fiction, irony and jokes, somebody else's words after a colon, a later "just kidding". :mod:`extraction.offline.frames` finds the roles
+- **Cues for a whole message**, since they are about its other sentences: a text to process (translate, proofread,
+write a story), a role or
+  a fiction, irony and jokes, somebody else's words after a colon,
+  a later "just kidding". :mod:`extraction.offline.frames` finds the roles
   and tasks of earlier messages.
 - **Cues for one sentence**: a question, a quotation, a condition, a wish, a report ("she says"), a doubt.
 
@@ -111,6 +113,8 @@ def _of_message(text: str, number: int) -> Iterator[PlainSentence]:
             continue
         own = cues.PASSED_ON.sub("", own) or own
         is_reported = cues.REPORT.search(cues.NO_TASK.sub("", cues.COMMENT.sub("", own))) is not None
+        if is_reported and (earlier := before_report(own)) is not None:
+            yield PlainSentence(earlier, number, not is_ironic, cues.GREETING.match(own) is not None or greets, is_laughing)
         writing = cues.WRITING.search(own)
         stated, asked = _asked_at_end(own if writing is None else own[: writing.start()])
         is_greeting = cues.GREETING.match(own) is not None
@@ -164,6 +168,19 @@ def _with_topics(sentences: Sequence[str]) -> list[str]:
             subject = "I" if verb.startswith(("'", "’")) else "I "
             named[index] = f"{subject}{verb} {topic['topic']}{reaction['rest']}"
     return named
+
+
+def before_report(sentence: str) -> str | None:
+    """What a sentence states before a clause with somebody else's claim; None if there is no such part.
+
+    Args:
+        sentence: With a report: "I'm a baker and my kids think I sleep at work".
+    """
+    for found in cues.LATER_REPORT.finditer(sentence):
+        earlier, later = sentence[: found.start()], sentence[found.end() :]
+        if cues.REPORT.search(earlier) is None and cues.REPORT.search(later) is not None:
+            return earlier
+    return None
 
 
 def _asked_at_end(sentence: str) -> tuple[str, str]:

@@ -6,7 +6,8 @@ from extraction.offline.patterns import any_of, listed, word_set
 from memory.cued_patterns import compiled
 
 _HEADS: Final = word_set("""
-actuary apothecary barkeep binman cabbie cabby carrier chaplain consul curate deacon deckhand farmhand stagehand greengrocer grocer
+actuary first-mate second-mate chief-mate apothecary barkeep binman cabbie cabby carrier chaplain consul curate deacon
+deckhand farmhand stagehand greengrocer grocer
 hotelier innkeeper lead magistrate missionary mixologist newsagent ombudsman orchardist publican quant rancher restaurateur sherpa
 roustabout tobacconist rn gp emt ceo cto cfo coo sre swe dev assembler controller crofter chandler cutler decorator demonstrator
 dyer enameller fabricator gilder glover hatter hosier inker insulator logger longshoreman mason moulder ostler paver plater polisher
@@ -80,7 +81,7 @@ richer happier faster slower warmer colder quicker later earlier order never for
 eager tender slender major summer winter number finger spider tiger panther hamster lobster oyster rooster imposter impostor dictator
 predator alligator terror error mirror horror reptilian vulcan martian barbarian meridian cancer disaster founder laggard
 people-pleaser quaker methodist  loser outdoorsman sceptic septuagenarian octogenarian nonagenarian centenarian vulgarian
-bohemian parisian londoner berliner  housemaster  monger other another rather whether neither either
+bohemian german norman roman ottoman parisian londoner berliner  housemaster  monger other another rather whether neither either
 together alter  sportsman sportswoman craftsperson  latter pointer gatherer scavenger  hunter
  angler birder birdwatcher cruiser dabbler doodler crafter scrapbooker sewer crocheter puzzler collector vlogger
 streamer archer cosplayer twitcher snorkeler  skydiver boarder roller gym-goer lifter bodybuilder boxer wrestler fencer

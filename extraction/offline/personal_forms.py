@@ -4,6 +4,7 @@ from typing import Final
 
 from extraction.offline import fact_words as words
 from extraction.offline import value_patterns as values
+from extraction.offline.acts import TRADE_ACTS
 from extraction.offline.fact_grammar import DECLARED_PLACE, MOVED_PLACE, Field, Form, form
 from extraction.offline.patterns import any_of
 
@@ -111,7 +112,17 @@ _GRADE: Final = (
 """A school year: "third grade", "year 5", "7th graders"."""
 _OFTEN_TAUGHT: Final = r"(?:when|every|each|once|twice|again)"
 _FOR_A_LIVING: Final = r"(?=\s+(?:by (?:trade|profession|training)|for (?:a|my) living)\b)"
+_ROLES_OF_AN_EVENING: Final = "".join(rf"(?<!\b{each})" for each in words.ROLES_OF_AN_EVENING)
+_BARE_JOB: Final = (
+    r"(?!(?:not|no|a|an|the|my|your|his|her|our|becoming|playing|being|just|only|also|still|now|hardly|barely"
+    r"|almost|new)\b)[a-z][\w-]*(?<!ly)(?<!ing)"
+    rf"(?: (?!(?:and|or|of|in|at|for|a|an|the)\b)[a-z][\w-]*)?{_ROLES_OF_AN_EVENING}"
+)
+"""An occupation without an article, as learners put it: "I am graphic designer"."""
 _OCCUPATIONS: Final = (
+    form(
+        Field.OCCUPATION, "<I_am>", _BARE_JOB, r"(?=\s+(?:of|in|at|for|by|from|since|here|now|on|with|these|\d+)\b|\s*[.,!;]|$)", job=True
+    ),
     form(
         Field.OCCUPATION,
         "<work> as <a>",
@@ -128,10 +139,23 @@ _OCCUPATIONS: Final = (
         job=True,
     ),
     form(Field.OCCUPATION, "<I_am> the|your new", _NOUNS, _JOB_END, job=True),
-    form(Field.OCCUPATION, "<I_am> a", r"stay[- ]at[- ]home [a-z]+", r"(?=\W|$)"),
+    form(
+        Field.OCCUPATION,
+        "<I_am> a",
+        r"(?:stay[- ]at[- ]home [a-z]+|full[- ]time (?:mum|mom|dad|mother|father|parent|carer|caregiver))",
+        r"(?=\W|$)",
+    ),
+    form(
+        Field.OCCUPATION,
+        "<I_am>",
+        r"(?:in|with) the (?:army|navy|air force|marines|police|police force|fire brigade|fire service|coast"
+        r" ?guard|merchant navy|civil service|nhs|ambulance service|military)",
+    ),
     form(Field.OCCUPATION, "", _NOUNS, r"(?=\s+here\s*(?:[^\w\s?]|$))", job=True),
     form(Field.OCCUPATION, "<I> make|earn a|my living by|from?", rf"[a-z]{{3,}}ing {values.PHRASE}"),
-    form(Field.OCCUPATION, "for a|my living <I>", rf"[a-z]{{3,}} {values.PHRASE}"),
+    form(
+        Field.OCCUPATION, "for a|my living <I>", rf"(?:[a-z]{{3,}}|look after|head up|am (?:in charge of|responsible for)) {values.PHRASE}"
+    ),
     form(Field.OCCUPATION, "<I>", rf"drive an? (?:[a-z]+ )?{any_of(words.VEHICLES)}"),
     form(
         Field.OCCUPATION,
@@ -180,10 +204,18 @@ _OCCUPATIONS: Final = (
     form(Field.OCCUPATION, "<I> do", any_of(words.SECTORS), r"(?=\s+for (?:an?|the|my)\b)"),
     form(Field.OCCUPATION, "<my> job|profession|occupation|trade|day_job <is> in?", any_of(words.SECTORS)),
     form(Field.OCCUPATION, "as|being a|an", _NOUNS, rf"(?=,?\s+(?:{any_of(words.PRESENT_ACTS)}\b|i\s+{_PRESENT}))", job=True),
-    form(Field.OCCUPATION, "<I> work <time>?", rf"(?:in|at) an? {_WORKPLACE}"),
+    form(Field.OCCUPATION, "<I> work <time>?", rf"(?:in|at|on) (?:an?|the|our|our local|my local) {_WORKPLACE}"),
     form(Field.OCCUPATION, "<I>", rf"(?:run|own|manage) (?:an?|my own) {_WORKPLACE}"),
     form(Field.OCCUPATION, "<I>", r"(?:(?:run|own|manage) (?:an?|my own)|have my own) (?:(?!for\b)[a-z-]+\s+){1,4}?(?:business|stall)"),
-    form(Field.OCCUPATION, "<I_am>", any_of(("retired", "self-employed", "unemployed", "freelancing", "semi-retired"))),
+    form(Field.OCCUPATION, "<I_am>", any_of(("retired", "self-employed", "unemployed", "freelancing", "semi-retired", "between jobs"))),
+    form(
+        Field.OCCUPATION,
+        "<I>",
+        TRADE_ACTS,
+        r"(?=\s*(?:[.,!;:)…—–]|$)|\s+(?:for|at|in|on|all|and|but|so|most|every|six|five|four|three|of|part-time"
+        r"|full-time|nights|days|mostly|these|here|with|to|up|across)\b)",
+    ),
+    form(Field.OCCUPATION, "<I_am>", rf"(?:training|studying) (?:to be|to become|as) an? {_NOUNS}", _JOB_END),
     form(Field.EMPLOYER, "<I> work for|at", rf"(?:the\s+)?{values.NAME}"),
 )
 _SUBJECT: Final = rf"(?:[a-z]+ (?:and )?)?(?:[a-z]+(?:ology|nomics|ography|metry|physics|matics|engineering)|{any_of(words.SUBJECTS)})"
@@ -219,6 +251,13 @@ _OTHERS: Final = (
     ),
     form(Field.LEVEL, "<I_am> in the?", rf"(?:grade|year|class|form)\s+\w+|{_ORDINAL}[- ](?:grade|form|year)(?: of [a-z]+(?: school)?)?"),
     form(Field.LEVEL, "<I_am> a|an", rf"{_ORDINAL}[- ](?:grader|former|year)|freshman|sophomore"),
+    form(
+        Field.LEVEL,
+        "<I_am> a|an <big>?",
+        r"(?:absolute |complete |total |only )?(?:beginner|novice|newbie|advanced learner|intermediate)",
+        r"(?=\s+(?:at|in|with|really|still)\b|\s*[.,!;]|$)",
+    ),
+    form(Field.LEVEL, "<I_am>", r"(?:upper |lower |pre-)?(?:intermediate|advanced)", r"(?=\s+(?:at|in|with)\b|\s*[.,!;]|$)"),
     form(Field.LEVEL, "<I_am> at|on", rf"(?:level\s+)?{_CEFR}(?:\s+level)?"),
     form(Field.LEVEL, "my <language> <is>", rf"(?-i:(?:about |around )?{_CEFR})"),
     form(Field.LEVEL, "<my> <language>? level <is>", rf"(?:about |around )?{_CEFR}"),
@@ -238,6 +277,31 @@ _OTHERS: Final = (
     ),
     form(Field.LEARNING, "<I> learn best", rf"(?:by|with|from|through|when|in) {values.PHRASE}"),
     form(Field.LEARNING, "<I_am> a|an", r"(?:visual|auditory|kin(?:a)?esthetic|hands-on|tactile|verbal|slow|fast|self-taught) learner"),
+    form(
+        Field.LEARNING,
+        "<I> need|understand|get|learn|remember|prefer|like",
+        r"(?:things |it )?(?:better |best |more |faster )?(?:with |from |through |by )?(?:seeing |watching "
+        rf"|doing |drawing )?{any_of(words.WAYS_OF_LEARNING)}",
+        r"(?=,? (?:not|rather than|instead of|more than|over|to (?:learn|understand|get)|before|than)\b)",
+    ),
+    form(
+        Field.GOAL,
+        "<I> want|hope|aim|would_like|need",
+        r"(?:to )?(?:be able to|become able to|finally be able to) [^.,;!?\n]{3,80}?",
+        r"(?=\s+(?:before|by|so|because|and|but)\b|[.,;!?\n]|$)",
+    ),
+    form(
+        Field.SIZE,
+        "<I_am> a|an|more_of_an|more_of_a|usually_a|usually_an|between_a",
+        r"(?:\d{2}(?:[.,]5)?|X{0,3}[SML]|small|medium|large|extra large|petite)",
+        r"(?=\s*(?:[.,!;]|$)|\s+(?:in|these|now|wide|narrow|regular|tall|and|or|on)\b)",
+    ),
+    form(
+        Field.SIZE,
+        "<I> wear|take|need|fit|am a|an",
+        r"(?:X{0,3}[SML]|small|medium|large|extra large)",
+        r"(?=\s*(?:[.,!;]|$)|\s+(?:in|these|now|and|or|on|for)\b)",
+    ),
     form(Field.GOAL, "<my> main|big? goal|aim|target|objective <is> to?", r"[^.,;!?\n]{3,80}", "(?=.|$)"),
 )
 PERSONAL_FORMS: Final[tuple[Form, ...]] = (*_NAMES, *_HOMES, *_OCCUPATIONS, *_STUDIES, *_OTHERS)

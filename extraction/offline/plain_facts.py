@@ -14,6 +14,7 @@ from typing import Final
 from extraction.offline.clauses import clauses_of, statement_of
 from extraction.offline.corrections import (
     after_cue,
+    chooses,
     corrected_value,
     corrects,
     describes,
@@ -149,7 +150,7 @@ def facts_of(sentences: Sequence[PlainSentence]) -> list[PlainFact]:
             del found[-1]
             continue
         if not stated and not related and found and is_near and (rest := after_cue(sentence.text)) is not None:
-            if found[-1].field is not Field.RELATION or not describes(rest):
+            if not chooses(rest) and (found[-1].field is not Field.RELATION or not describes(rest)):
                 _correct(found, sentence, rest, is_surely=retracts(sentence.text))
             continue
         if stated and found and is_near and corrects(sentence.text):

@@ -6,13 +6,15 @@ from typing import Final
 
 from extraction.offline import fact_words as words
 from extraction.offline.patterns import any_of, cue, either, listed, whole_apart
+from extraction.offline.roles import named_by_role
 from extraction.offline.value_patterns import FIRST_NAME
 from memory.cued_patterns import Table, compiled
 
 _LOST: Final = listed("""
     passed away, passed on, rainbow bridge, no longer with us, no longer alive, in doggy heaven, in cat heaven, euthanised, euthanized,
     put to sleep, buried, cremated, urn, rip, r.i.p, rest in peace, has passed, had to say goodbye, said goodbye, death of, mourning,
-    grieving, in loving memory, funeral, my late, our late, broke up, split up, divorced, separated, former, used to, imaginary, had a, had
+    grieving, in loving memory, funeral, my late, our late, broke up, split up, divorced, separated, former, used to, imaginary,
+    had a, had
     an, untrue that, not true that, lie that, exes, grave, ghost, no longer, dumped, fictional, hypothetical, made-up, toy,
     plush, stuffed, video game, sims, avatar, old boss, old manager, old roommate, old flatmate, old housemate, old colleague, old
     coworker, old supervisor, old landlord, old landlady, old neighbour, old neighbor, old teammate, previous, ex-boss
@@ -77,23 +79,16 @@ _CALLED: Final = r"(?:['’]s (?:name is|name['’]s|called|named)|s name is| is
 _PATTERNS: Final = Table(
     (pattern, None)
     for pattern in (
-        rf"{_MY}{_RELATION}, an? [a-z -]{{3,30}}? (?:called|named) {_NAME}",
         rf"{_MY}{_RELATION} of [\w ]{{3,20}}, {_NAME}(?=\s*[.,!;)])",
         rf"\b(?i:i|we)(?i:['’]ve|\s+have)\b[^.;!?]{{3,60}}?\band (?i:an?"
         rf"|one) (?i:(?:{any_of(words.WHOSE)}\s+)*){_RELATION},?\s+(?:called |named )?{_NAME}",
-        rf"\b{_RELATION} by the name of {_NAME}",
-        rf"{_MY}{_RELATION},?\s+(?:\(\s*)?(?:(?:is |are )?(?:called|named)\s+)?{_NAME}",
+        rf"{_MY}{_RELATION},?\s+(?:\(\s*)?(?:(?:is |are )(?:called|named)\s+|(?:called|named)\s+(?=\w+(?:\s*[,)]"
+        rf"|\s+(?:who|is|has|and)\b)))?{_NAME}",
         rf"{_MY}{_RELATION}{_CALLED}\s+(?:{_NAME}|{_LOWER.replace('?P<value>', '?P<lower>')})",
         rf"{_HAVE}{_RELATION}(?:,? who(?:['’]s| is)|,|,? and (?:his|her|its|their) name is"
         rf"|,? whose name is)?\s+(?:(?:called|named)\s+)?{_NAME}(?=\s*[.,!;)]|$|\s+(?:and|who|but)\b)",
         rf"{_HAVE}{_RELATION}\s+(?:called|named)\s+{_NAME}(?=\s+(?:from|in|at|on|last|this|yesterday|today|recently|since)\b)",
-        rf"(?:^|[,;(]\s+|\band ){_NAME} is (?:(?:officially|now|actually|also|just) )?(?:my"
-        rf"|our) (?i:(?:{any_of(words.WHOSE)}\s+)*){_RELATION}(?=\s*[^\w\s]|\s*$|\s+and\b)",
-        rf"\b{_NAME},? (?i:who(?:['’]s| is)) (?:my|our) (?i:(?:{any_of(words.WHOSE)}\s+)*){_RELATION}(?=\s*[.,!;)]|$)",
-        rf"\b{_NAME}, my (?i:(?:{any_of(words.WHOSE)}\s+)*){_RELATION}(?=\s*[.,!;)])",
-        rf"\b{_NAME} \(my (?i:(?:{any_of(words.WHOSE)}\s+)*){_RELATION}\)",
         rf"{_MY}{_RELATION}(?: since \w+(?: \w+)?)?\s+is\s+{_NAME}(?=\s*[.,!;]|$|\s+and\b)",
-        rf"{_MY}{_RELATION},? (?:whose name is|whose name['’]s|who is called|who['’]s called|who is named|called|named) {_NAME}",
         rf"\b(?i:i['’]?m|i am) (?:an? |the )?(?:proud |single |new )?(?:mother|father|mum|mom|dad|parent|grandmother|grandfather) (?:to"
         rf"|of) an? "
         rf"(?:[a-z-]+ ){{0,3}}(?P<relation>son|daughter|boy|girl|child|toddler|baby)(?: (?:called|named)|,) {_NAME}",
@@ -108,14 +103,17 @@ _PATTERNS: Final = Table(
         rf"{_MY}(?P<relation>{any_of(words.SHORT_BREEDS)})(?:['’]s name is|['’]s (?:called|named)| (?:is|got) (?:called|named)) {_NAME}"
         rf"(?=\s*(?:[.,!;)]|$)|\s+(?:and|but|after|because)\b)",
         rf"\b(?i:i|we) (?:named|called) (?i:(?:my|our|the)(?: new)? {_RELATION})\s+{_NAME}",
+        rf"^\W*(?i:me and ){_NAME} (?i:(?:have|['’]ve) been (?P<relation>together) (?:for |since )?)(?:\d"
+        r"|an?|two|three|four|five|six|seven|eight|nine|ten|ages|years|many|several|\w+teen|\w+ty)",
         rf"^\W*{_NAME} and (?i:(?:i|me)(?:['’]ve| have) been (?P<relation>together) (?:for|since) "
         r"(?:(?:the )?(?:past|last|almost|over|about) )*(?:\d+|an?|two|three|four|five|six|seven|eight|nine|ten|many|several|\w+teen|\w+ty)"
         r" ?(?:years?|months?|decades?|\d\d)?\b)",
     )
 )
-_AGED: Final = r"(?:\s*\(\d{1,2}[^()]{0,12}\)|,?\s\d{1,2}(?=[,\s.!]|$))?"
+_AGED: Final = r"(?:\s*\(\d{1,2}[^()]{0,12}\)|,?\s\d{1,2}(?=[,\s.!]|$)|,?\s(?:who['’]s|who is|aged) \w+)?"
 _SEVERAL: Final = compiled(
-    rf"(?:{_MY}(?:two |three )?|\b(?i:i|we)(?:['’]ve|\s+have)?(?:\s+(?:got|have))*\s+(?i:\d+|two|three|four"
+    rf"(?:{_MY}(?:two |three )?|^\W*(?i:two|three|four|five|\d)\s+|\b(?i:i|we)(?:['’]ve|\s+have)?(?:\s+(?:got"
+    r"|have))*\s+(?i:\d+|two|three|four"
     rf"|five|twin)\s+)(?i:(?:{any_of(words.WHOSE)}\s+)*(?P<relations>{_RELATIONS}))"
     rf"(?:,|:| are| are called| are named| called| named"
     rf"|,? whose names are|['’]? names are)?\s+\(?(?P<names>{FIRST_NAME}{_AGED}(?:,\s+{FIRST_NAME}{_AGED})*,?\s+(?:and|&)\s+{FIRST_NAME})"
@@ -176,11 +174,13 @@ def relations_of(text: str, before: str = "", after: str = "") -> Iterator[tuple
         after: The sentence after it.
     """
     names_later = _NAMED_LATER.search(text) is not None
-    if (not names_later and _RELATION_WORDS.isdisjoint(_WORD.findall(text.casefold()))) or _NO_RELATION.search(text):
+    has_relation = names_later or not _RELATION_WORDS.isdisjoint(_WORD.findall(text.casefold()))
+    by_role = list(named_by_role(text))
+    if (not has_relation and not by_role) or _NO_RELATION.search(text):
         return
     works_in_lab = _LAB_WORK.search(f"{before} {text} {after}") is not None
     seen: set[str] = set()
-    for relation, found in _named(text, before):
+    for relation, found in (*(_named(text, before) if has_relation else ()), *by_role):
         name = found.removesuffix("'s").removesuffix("’s")
         if name in seen or len(name) <= 1 or (relation.casefold() == "lab" and (works_in_lab or _BRAND.search(name))):
             continue

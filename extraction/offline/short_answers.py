@@ -30,7 +30,8 @@ _DOUBTED: Final = re.compile(r"^\W*(?:yeah|yea|oh|sure)[\s,.!]+right\W*$", re.IG
 """Agrees in irony."""
 _MORE: Final = any_of(
     listed("""
-    i do, i am, it is, very, very much, very much so, a lot, i do a lot, still, always, lots, so much, really, indeed, unfortunately, sadly,
+    i do, i am, it is, very, very much, very much so, a lot, i do a lot, still, always, lots, so much, really, indeed, unfortunately,
+    sadly,
     luckily, thanks, exactly, of course, absolutely, totally, right, correct, that's right, that's correct, yes, still do,
     i still do, still am,
     badly, severely, that's me, true, all correct, for sure
@@ -70,6 +71,42 @@ _OPEN: Final = either(
     r"\b(?:or|any|anything|something|anyone|what|why|how|where|which|who|when|my|me|i|we|us|this|that|it|they|there|sure|serious)\b"
 )
 """Words of a question that "yes" does not answer with a fact."""
+_NO: Final = re.compile(
+    r"^\W*(?:(?:no|nope|nah|never|not (?:at all|a drop|a bite|really|any ?more|ever|me|much|one bit|for"
+    r" me)|absolutely not|god no|hell no|no way|nothing of the sort"
+    r"|i (?:do not|don['’]?t|never do|never have)|can['’]?t stand (?:it|them)|not a fan)\b[\s,.!—–-]*)+"
+    r"(?:(?:i (?:do not|don['’]?t)|never (?:have|did|will|touch (?:it|the stuff|them))|not (?:for me|my"
+    r" thing|a fan|in years)|sorry|thanks?|thank you|since [\w ]{2,20}"
+    r"|(?:for|in) (?:\w+ ){0,3}(?:years?|months|decades|ages))\b[\s,.!—–-]*)*$",
+    re.IGNORECASE,
+)
+"""Denies a question and says no more."""
+_DENIED_ACTS: Final = frozenset(("eat", "drink", "wear", "smoke"))
+_CALL_ME: Final = re.compile(
+    r"^\W*(?:(?:oh|well|just|hi|hey|sure|um|plain)\W+)*(?P<name>(?-i:[A-ZÀ-Þ])[\w'’-]*?)(?:['’]s|\s+(?:is"
+    r"|will|would|works|does))\s+(?:be )?(?:perfectly |just |totally )?"
+    r"(?:fine|good|ok|okay|great|perfect|do|best|enough|nice)\b",
+    re.IGNORECASE,
+)
+_ASKED_NAME: Final = compiled(r"\b(?:call you|your name|address you|name should i|know you as)\b", re.IGNORECASE)
+_ASKED_HOME: Final = compiled(
+    r"\byou (?:\w+ )?live\b|\byou(?:['’]re| are)? (?:\w+ )?(?:based|located|living)\b|\bwhere are you\b"
+    r"(?! (?:going|off|travel|flying|now|headed))|\byour (?:home )?(?:address|city|town|home)\b",
+    re.IGNORECASE,
+)
+_ASKED_ADDRESS: Final = compiled(
+    r"\b(?:where (?:should|shall|do|can|must) (?:i|we)|which address|what address)\b[^?]*\b(?:send|ship|deliver"
+    r"|post|mail|bring|pick)\w*\b",
+    re.IGNORECASE,
+)
+_IM_IN: Final = re.compile(
+    r"(?:^|(?<=[.!?,;]\s)|(?<=but\s))(?i:(?:but |and |now )*(?:i['’]?m|i am|we['’]re|we are) (?:in|based in"
+    r"|over in|up in|down in)) (?P<place>[A-ZÀ-Þ][\w'’-]*(?:[ -][A-ZÀ-Þ][\w'’-]*)*)(?=\s*(?:[.,!;]|$)|\s+now\b)"
+)
+_MY_PLACE: Final = re.compile(
+    r"\b(?i:(?:my|our|the same|same old|the) (?:\w+ )?(?:flat|house|place|home|address|apartment) in) (?P<place>[A-ZÀ-Þ][\w'’-]*"
+    r"(?:[ -][A-ZÀ-Þ][\w'’-]*)*)"
+)
 _TAG: Final = compiled(r",? (?:is that (?:right|correct|so|true)|i (?:guess|think|assume|suppose|take it)|am i right)\s*\?$", re.IGNORECASE)
 _DENIED_ALLERGY: Final = re.compile(r"^\W*no\W+(?:but |only |just |not that\W+)*to (?P<rest>.+)$", re.IGNORECASE | re.DOTALL)
 _ANOTHER: Final = re.compile(r"^\W*(?:no|nope)\W+(?:but |actually |i['’]?m )?(?P<rest>an? [\w -]{3,40})[\s.!]*$", re.IGNORECASE)
@@ -94,6 +131,10 @@ def affirmed(question: str, answer: str) -> str | None:
         answer: The user's next message.
     """
     asked = _TAG.sub("?", question.strip())
+    if _ASKED_NAME.search(asked) is not None and (called := _CALL_ME.match(answer)) is not None:
+        return f"Call me {called['name']}. {answer}"
+    if _ASKED_ADDRESS.search(asked) is not None and (there := _MY_PLACE.search(answer)) is not None:
+        return f"I live in {there['place']}. {answer}"
     if "?" in answer or _OPEN.search(asked.replace("Do you like", "").replace("do you like", "")):
         return None
     loved, liked = _LOVED.match(answer), _LIKED.match(asked)
@@ -105,9 +146,14 @@ def affirmed(question: str, answer: str) -> str | None:
     moved = _NOW.match(answer)
     if moved is not None and re.search(r"\bliv(?:e|ing) in\b", asked, re.IGNORECASE):
         return f"I live in {moved['rest']}"
+    if _ASKED_HOME.search(asked) is not None and (there := _IM_IN.search(answer)) is not None:
+        return f"I live in {there['place']}. {answer}"
     other = _ANOTHER.match(answer)
     if other is not None and re.match(r"^\W*(?:and |so )?are you an? ", asked, re.IGNORECASE):
         return f"I'm {other['rest']}"
+    act = _YOU_DO.match(asked) if _NO.match(answer) is not None else None
+    if act is not None and act["verb"].lower() in _DENIED_ACTS:
+        return f"I don't {act['verb'].lower()} {act['rest'].partition(' ')[2]}"
     if _AFFIRMED.match(answer) is None or _DOUBTED.match(answer) is not None:
         return None
     if (found := _YOU_DO.match(asked)) is not None:

@@ -4,6 +4,7 @@ from typing import Final
 
 from extraction.offline import fact_words as words
 from extraction.offline import value_patterns as values
+from extraction.offline.acts import ABSTENTION, EVERY, HABIT_ACTS, OFTEN, OFTEN_ACTS, SELVES
 from extraction.offline.fact_grammar import Field, Form, form
 from extraction.offline.patterns import any_of
 
@@ -11,7 +12,8 @@ _OF_THIS_TALK: Final = rf"(?!{any_of(words.POINTERS)}\b)"
 _WITH: Final = rf"(?!{any_of(words.NO_COMPLEMENTS)}\b)(?:of|in|on|with|by|at|from|without|about|along|around|under|over)"
 """Begins a complement without which a taste would be another one: "cycling in the rain"."""
 _MOST: Final = (
-    r"(?:most(?=\s+(?:[a-z-]+\s+){0,2}?(?:[a-z-]{2,}s|fish|meat|fruit|music|seafood|food|cheese|poultry|cake|bread|poetry|jazz|pasta|wine|beer)\b)"
+    r"(?:most(?=\s+(?:[a-z-]+\s+){0,2}?(?:[a-z-]{2,}s|fish|meat|fruit|music|seafood|food|cheese|poultry"
+    r"|cake|bread|poetry|jazz|pasta|wine|beer)\b)"
     r"\s+(?!(?:of|people|days|times|things|was|is|his|its|this)\b))?"
 )
 """Limits what one likes to most of a kind: "most cheeses"; not "I love most of it"."""
@@ -76,6 +78,13 @@ _TASTES: Final = (
         "",
         rf"(?!{any_of(words.POINTERS)}\b)[a-z]+(?: [a-z]+){{0,2}}",
         r"(?=\s+(?:is|are|was|were)?(?:n['’]?t| not)(?: really)? (?:my thing|my cup of tea|for me)\b)",
+    ),
+    form(
+        Field.DISLIKE,
+        "<I> hate|dislike|detest|loathe|don't_like|do_not_like|can't_stand|can't_bear|don't_enjoy",
+        r"to (?:cook|clean|drive|fly|swim|run|dance|sing|speak|talk|shop|iron|wash|read|write|exercise|travel"
+        r"|queue|wait|phone|dress|get up|wake up|share|lose|eat|drink|sit)(?:\s+(?:on|in|at|with|to|for)?\s?"
+        rf"(?!{values.STOP}\b){values.WORD}){{0,3}}",
     ),
     form(Field.DISLIKE, "<I_have_always> hated|disliked|loathed|detested|despised", rf"{_OF_THIS_TALK}{values.PHRASE}"),
     form(Field.DISLIKE, "<I_have>? never liked|enjoyed|cared_for|been_into|been_a_fan_of|been_fond_of", rf"{_OF_THIS_TALK}{values.PHRASE}"),
@@ -171,7 +180,40 @@ _HABITS: Final = (
         values.CLAUSE_END,
     ),
 )
+_HABIT_END: Final = (
+    r"(?=\s*(?:[.,!;:)…—–]|$|[^\w\s'’])|\s+(?:and|but|so|because|since|which|who|where|though|lol|tbh|these"
+    r" days|nowadays|too|as well|i|we|it)\b)"
+)
+_ACTS: Final = (
+    *(form(Field.HABIT, "<I>", each, _HABIT_END) for each in HABIT_ACTS),
+    *(form(Field.HABIT, "<I>", rf"{OFTEN} {each}", _HABIT_END) for each in OFTEN_ACTS),
+    *(form(Field.HABIT, "<I>", rf"{each} {EVERY}", _HABIT_END) for each in OFTEN_ACTS),
+    form(Field.HABIT, "<I>", ABSTENTION, r"(?=\s*(?:[.,!;)]|$)|\s+(?:any ?more|at all|and|so|myself)\b)"),
+    form(Field.HABIT, "<I_have> <severe_a>?", r"sweet tooth|food aversion"),
+    form(
+        Field.HABIT,
+        "<I>",
+        r"never (?:eat|touch|have|take|work|snack|go out|answer emails|check my phone)(?: [a-z]+)?(?: [a-z]+)?"
+        r" (?:after|before|past) (?:\d{1,2}(?::\d\d)?(?: ?[ap]m)?|lunch|dinner|tea|bed|bedtime|breakfast|noon"
+        r"|midday|midnight|dark|work)",
+        values.CLAUSE_END,
+    ),
+    form(Field.DIET, "<I_am> a|an", any_of(words.REGIMES, words.DIETS), r"(?=\s+(?:house|household|family|kitchen|home|couple)\b)"),
+    form(Field.HABIT, "<I_am> <a> <big>?", SELVES, _HABIT_END),
+    form(
+        Field.AVOID,
+        "<I> don't|do_not|never|can't|cannot|won't <ever>? <eat>",
+        rf"anything (?:with|containing|made with|that contains) {values.PHRASE}",
+    ),
+)
 _MATERIALS: Final = (
+    form(Field.AVOID, "nothing with|in|made_of|made_from", rf"(?:any |real )?{any_of(words.MATERIALS)}"),
+    form(
+        Field.AVOID,
+        "<I> won't|will_not|don't|do_not|never|refuse_to touch|wear|buy|own anything|things|clothes|stuff with"
+        "|in|made_of|made_from|containing",
+        rf"(?:any |real )?{any_of(words.MATERIALS)}",
+    ),
     form(
         Field.AVOID,
         "no",
@@ -180,4 +222,4 @@ _MATERIALS: Final = (
     ),
 )
 
-TASTE_FORMS: Final[tuple[Form, ...]] = (*_TASTES, *_HEALTH, *_HABITS, *_MATERIALS)
+TASTE_FORMS: Final[tuple[Form, ...]] = (*_TASTES, *_HEALTH, *_HABITS, *_ACTS, *_MATERIALS)

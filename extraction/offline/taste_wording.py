@@ -29,7 +29,8 @@ _NO_THING: Final = any_of(
 )
 _THING: Final = rf"(?!{_NO_THING}\b)[^\W\d][\w'’-]*(?: (?!{_NO_THING}\b)[\w'’&-]+){{0,3}}"
 _ALLERGEN: Final = (
-    r"(?!(?:an?|the|no|not|any|my|your|his|her|their|our|this|that|these|of|to|about|what|which|is|are|was|food|seasonal|severe|bad|possible"
+    r"(?!(?:an?|the|no|not|any|my|your|his|her|their|our|this|that|these|of|to|about|what|which|is|are|was"
+    r"|food|seasonal|severe|bad|possible"
     r"|suspected|alleged|for|with|and|or|some|confirmed|known|mild)\b)[^\W\d][\w-]+"
 )
 _ALLERGENS: Final = rf"{_ALLERGEN}(?: {_ALLERGEN})?"
@@ -37,7 +38,8 @@ _KIND: Final = r"(allergy|intolerance)"
 _DEGREE: Final = r"(?:an? )?(?:(?:confirmed|known|severe|bad|mild|serious|strong) )*"
 _NOTE: Final = any_of(
     listed("""
-    please note, note, for the record, just so you know, to note, as a heads-up, heads-up, heads up, fyi, be aware, please be aware, in case
+    please note, note, for the record, just so you know, to note, as a heads-up, heads-up, heads up, fyi, be aware, please be aware,
+    in case
     it matters, for your information, reminder, please remember, worth knowing, important, attention, beware, careful
 """)
 )
@@ -173,8 +175,9 @@ _WITH_SUBJECT: Final[tuple[tuple[str, str], ...]] = (
     ),
     (rf"{_BEGIN}there(?:['’]s| is) nothing (?:quite )?like (?=(?:an? )?[a-z])", r"\1Nothing beats "),
     (
-        rf"\bi (?:always|only|only ever|usually) (?:drink|take|have|eat) (?:my )?((?!(?:it|that|them|this)\b)[a-z]+(?: [a-z]+)?) "
-        rf"(?={_SERVED_AS}{_END})",
+        r"\bi (?:(?:always|only|only ever|usually) (?:drink|take|have|eat) (?:my )?|(?:drink|take|have)"
+        r" my )((?!(?:it|that|them|this)\b)[a-z]+(?: [a-z]+)?) "
+        rf"(?={_SERVED_AS}(?:{_END}| (?:because|since|and|but|so|as)\b))",
         r"I prefer \1 ",
     ),
     # learners: "I like very much to do the sailing"

@@ -38,7 +38,10 @@ LIST: Final = (
 )
 NAME: Final = rf"(?:(?:(?:Dr|Prof)\.?|(?-i:Mr|Mrs|Ms|Mx|Miss)[.{DOT}]?) )?{_CAPITAL}(?:\s+{_PARTICLES}{_CAPITAL}){{0,3}}"
 PLACE_NAME: Final = rf"(?:the\s+)?{_CAPITAL}(?:\s+{_PLACE_PARTICLES}{_CAPITAL}){{0,3}}"
-_NO_PLACE: Final = r"(?:a|an|my|our|the|near|in|at|on|by|next|close|far|not|where)"
+_NO_PLACE: Final = (
+    r"(?:that|this|these|those|his|her|their|your|every|any|some|its|a|an|my|our|the|near|in|at|on|by|next|close"
+    r"|far|not|where)"
+)
 STATES: Final = (
     "(?:al|ak|az|ar|ca|co|ct|dc|fl|ga|ia|il|ks|ky|md|mi|mn|mo|ms|mt|nc|nd|ne|nh|nj|nm|nv|ny|ri|sc|sd|tn|tx|ut|va|vt|wa|wi|wv|wy"
     "|uk|usa|uae|nz|ie|sa|roi|bc|qc|nsw|vic|qld|aus|ger|ned|esp)"
@@ -57,7 +60,12 @@ JOB: Final = rf"{_NEXT}(?:\s+(?!{STOP}\b)[a-z][\w'’-]*){{0,3}}"
 ADV: Final = rf"(?:\s+{any_of(ADVERBS)}\b)*"
 _MODAL: Final = r"(?!(?-i:Will|May)\s+(?!is\b|was\b|has\b|and\b)[a-z]+(?<!s)\b)"
 """The verbs of "My boss Will not come", written with a capital."""
-_MR: Final = rf"(?:(?:Mr|Mrs|Ms|Dr|Prof){DOT}?\s(?=[A-Z]))?"
+_MR: Final = (
+    rf"(?:(?:(?:Mr|Mrs|Ms|Dr|Prof){DOT}?|(?-i:Professor|Captain|Lady|Lord|Sir|Miss|Mister|Doctor|Princess"
+    r"|Prince|King|Queen|Count|Major|General|Colonel"
+    r"|Señora|Señor|Sra|Sr|Frau|Herr|Madame|Monsieur|Signora|Signor|Doña|Don|Pani|Tante|Onkel|Tía|Tío|Zia"
+    r"|Zio|Father|Sister|Brother|Mother|Uncle|Auntie|Aunt|Saint|Baron|Duke|Sergeant|Madame))\s(?=[A-Z]))?"
+)
 FIRST_NAME: Final = rf"{_MR}{_MODAL}(?![A-Z]{{2,}}\b|\w*\d)(?!(?i:{any_of(NO_NAMES)}\b)){_CAPITAL}(?<!['’]s)(?:['’]s)?"
 LAST_NAME: Final = rf"(?:\s+{_PARTICLES}{_CAPITAL})?"
 SINCE: Final = rf"(?=.*\b(?:since|for|(?:my whole|my entire|all my|half my) life|forever|now|going on|{DURATION})\b)"

@@ -16,7 +16,7 @@ def stated(*messages: str) -> list[tuple[str, str]]:
     ("text", "facts"),
     [
         ("I live in Antwerp.", [("home", "Antwerp")]),
-        ("I play the cello and I live in Gera.", [("home", "Gera")]),
+        ("I play the cello and I live in Gera.", [("habit", "play the cello"), ("home", "Gera")]),
         ("We improvise a lot. I live in Gera.", [("home", "Gera")]),
         ("I'm based out of Regina.", [("home", "Regina")]),
         ("I live with two friends in Clonmel for now.", [("home", "Clonmel")]),

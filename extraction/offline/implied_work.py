@@ -1,0 +1,140 @@
+"""Work in other words: "off nights at the bottling plant", "fourteen years I've been driving the gritter", "being a paramedic means"."""
+
+import re
+from collections.abc import Callable
+from typing import Final
+
+from extraction.offline.fact_words import SECTORS, SUBJECTS, VEHICLES, WORKPLACES
+from extraction.offline.occupations import is_occupation
+from extraction.offline.patterns import any_of, listed
+from memory.cued_patterns import compiled
+
+_SUBJECT: Final = rf"(?:[a-z]+ (?:and )?)?(?:[a-z]+(?:ology|nomics|ography|metry|physics|matics|engineering)|{any_of(SUBJECTS)})"
+_PLACES: Final = any_of(WORKPLACES)
+_AT_WORK: Final = rf"(?P<x>(?:at|in|on) (?:the|an?|our local|my local|our|this) (?:(?!(?:new|old|big|whole)\b)[a-z-]+ ){{0,2}}?{_PLACES})"
+_END: Final = (
+    r"(?=\s*(?:[.,!;:)…—–]|$|[^\w\s'’])|\s+(?:and|but|so|because|since|for|as|with|on|every|mostly|after|before"
+    r"|to|doing|where|until|these|now|at|in|while|when|who|i)\b)"
+)
+_DAYS: Final = (
+    r"(?:(?:mondays?|tuesdays?|wednesdays?|thursdays?|fridays?|saturdays?|sundays?|weekends|nights|days|evenings"
+    r"|mornings|lates|earlies|shifts|part[- ]time|full[- ]time|night shifts?|weeknights|most weekends|every"
+    r" weekend|after school)(?: and [a-z]+s)? )?"
+)
+_TRADES: Final = any_of(
+    listed("""
+    driving, teaching, cooking, nursing, tending bar, waiting tables, cutting hair, laying bricks, fixing, repairing, delivering,
+    cleaning, running,
+    managing, building, welding, farming, coaching, guarding, stacking shelves, selling, looking after, minding, serving, pulling pints,
+    painting houses, fitting, installing, digging, packing, sorting, policing, fighting fires, catching, training, tuning, restoring,
+    translating,
+    editing, designing, sewing, baking, butchering, pouring concrete, plastering, tiling, roofing, hauling, sweeping, mending, inspecting
+""")
+)
+_YEARS: Final = (
+    r"(?:(?:nearly|almost|over|about|for|going on|some) )*(?:\d+|two|three|four|five|six|seven|eight|nine|ten"
+    r"|eleven|twelve|fifteen|twenty|thirty|forty|many|half my life|all my life)(?: (?:odd|long|good))?(?: years"
+    r"| yrs| decades)?(?: now)?"
+)
+_EMPLOYED: Final = (
+    r"(?:for the (?:council|city|company|county|post|railway|nhs|army|navy|school|state|firm|same [a-z]+)|for"
+    r" a living|professionally|at (?:the|an?) [a-z]+|in (?:the|an?) [a-z]+|for (?-i:[A-Z])\w+)"
+)
+_MORE_VEHICLES: Final = any_of(
+    VEHICLES,
+    listed(
+        "gritter, school bus, night bus, crane, tractor, hgv, 18-wheeler, metro, subway, tube, uber, bin lorry,"
+        " dustcart, street sweeper, milk float, mail van, plough, trolleybus, cement mixer"
+    ),
+)
+_PRESENT_ACT: Final = (
+    r"(?=[^.!?]*\b(?:i|i['’]m|i['’]ve|me|my|we)\b)(?![^.!?]*\b(?:my (?:sister|brother|mother|mum|mom|father"
+    r"|dad|wife|husband|son|daughter|friend)\b|he\b|she\b|used to\b|back then\b))"
+)
+_ARTICLE: Final = compiled(r"^(?:an?|the)\s+", re.IGNORECASE)
+_JOB: Final = r"(?P<x>(?:(?!(?:and|or|of|in|at|for|with|who|i)\b)[a-z][\w'’-]* ){0,3}?[a-z][\w'’-]*)"
+
+
+def _a_job(found: re.Match[str]) -> str | None:
+    """An occupation, if the noun names one."""
+    job = _ARTICLE.sub("", found["x"])
+    return f"I'm a {job}" if is_occupation(job) else None
+
+
+WORK_RULES: Final[tuple[tuple[str, str | Callable[[re.Match[str]], str | None]], ...]] = (
+    (rf"^(?:currently |still |just )?work (?P<x>(?:in|at|on) (?:an?|the) (?:[a-z-]+ ){{0,2}}?{_PLACES}){_END}", r"I work \g<x>"),
+    (
+        rf"\b(?:being|life as|working as) an? {_JOB} (?:means|is|makes|has|comes with|teaches|pays|keeps|gets"
+        rf"|ruins?|leaves|gives|and (?=i\b)){_PRESENT_ACT}",
+        _a_job,
+    ),
+    (
+        r"^(?:as|being) (?:the (?:only|one|first|new|newest|oldest|youngest|local|resident|lone|sole)|one of"
+        rf" (?:the|two|three)(?: only| few)?) {_JOB}(?=(?: (?:in|at|of|on|for|with|here) [^,]{{2,40}}?)?,? (?:i"
+        r"|i['’]m|i['’]ve|my|we)\b)(?![^.!?]*\b(?:was|were|had|did)\b)",
+        _a_job,
+    ),
+    (rf"^(?:for )?{_YEARS},? (?:i['’]ve|i have) been (?P<x>{_TRADES}(?: [a-z'’]+){{1,4}}?){_END}", r"My job is \g<x>"),
+    (
+        rf"^(?:i['’]ve|i have) been (?P<x>{_TRADES} (?!me\b|him\b|her\b|it\b|my\b|them\b)(?:[a-z'’]+ ?){{1,3}}?)"
+        rf"(?= {_EMPLOYED})(?=[^.!?]*\b(?:years|decades|since|for (?:\d+|two|three|ten|twenty))\b)",
+        r"My job is \g<x>",
+    ),
+    (
+        rf"^i(?: just| mostly| mainly)? (?P<x>drive (?:the|an?) (?:[a-z]+ )?{_MORE_VEHICLES})(?= (?:for (?!fun\b)"
+        r"|on |at |in |now|these|every|nights|to pay)|\s*[.,!;]|$)",
+        r"For a living I \g<x>",
+    ),
+    (rf"^i(?: only| just| mostly| currently| still| also)? (?:work|do|cover|pull) {_DAYS}{_AT_WORK}{_END}(?! as\b)", r"I work \g<x>"),
+    (
+        r"^(?:i['’]m |i am |i )?(?:just |still |only )?(?:came|come|coming|got|getting|am|clock|clocked|clocking"
+        r"|knocked|finished|been) (?:off|on|in|back on|back from|out)(?: of| from)? (?:an? |my |the )?(?:(?:night"
+        r"|nights|late|lates|early|earlies|double|long|graveyard|12-hour|twelve-hour|day|days|shift|shifts|break)"
+        rf" ?)*{_AT_WORK}{_END}",
+        r"I work \g<x>",
+    ),
+    (
+        r"(?:\bmy |^)(?:(?:night|late|early|first|last|next|saturday|weekend|day) )*(?:shifts?|job|day|week"
+        rf"|month) {_AT_WORK}{_END}",
+        r"I work \g<x>",
+    ),
+    (
+        r"^(?:they|work|the boss|my boss|my manager|the manager|management)(?:['’]ve| have| has)? (?:just |now"
+        rf" |gone and )*(?:moved|put|stuck|transferred|switched|promoted|sent) me (?:from [^,.;]{{3,30}}? )?"
+        rf"(?:to|on|onto|in|into|behind) (?P<x>the (?:[a-z-]+ ){{0,2}}?{_PLACES}){_END}",
+        r"I work at \g<x>",
+    ),
+    (
+        rf"^i(?:['’]m| am)? work(?:ing)? (?:(?:now|already) )?(?:(?:since|for) (?:[\w'’-]+ ){{1,3}}?)?(?:like"
+        rf"|how) (?!an?\b|the\b){_JOB}(?= (?:in|at|for|on|here|since|of|by|from)\b|\s*[.,!;]|$)",
+        _a_job,
+    ),
+    (
+        rf"^(?:still|now|currently|back to being|once again|these days) an? {_JOB}(?= (?:in|at|for|on|here|of"
+        r"|by|with)\b|\s*[.,!;]|$)",
+        _a_job,
+    ),
+    (rf"^{_JOB},? (?:me|myself)(?=\s*[.,!;]|$)", _a_job),
+    (
+        r"^(?:i['’]?m |i am )?(?:now |currently |just )*(?:in |doing |starting |finishing |into |halfway through"
+        r" )?(?P<x>(?:my |the )?(?:\d(?:st|nd|rd|th)|first|second|third|fourth|fifth|sixth|final|last|penultimate)"
+        rf" (?:year|semester|term) (?:of |in |doing |studying |at )?{_SUBJECT}){_END}",
+        r"My line of work is \g<x>",
+    ),
+    (
+        r"^i(?:['’]?m| am) (?:currently |now )?(?:reading|majoring in|doing|doing a degree in|doing my degree"
+        rf" in|doing a ba in|doing a bsc in|taking a degree in) (?P<x>{_SUBJECT}) (?=at\b|in\b)",
+        r"I study \g<x>",
+    ),
+    (
+        r"^i (?:now |currently |mostly )?(?P<x>(?:look after|handle|head up|head|oversee|am in charge of|am"
+        rf" responsible for) (?:the )?{any_of(SECTORS)})(?= (?:for|at|on|in|across|here|there)\b|\s*[.,!;]|$)",
+        r"For a living I \g<x>",
+    ),
+    (
+        rf"^i (?P<x>(?:tutor|lecture in|lecture|coach) (?:{_SUBJECT}|english|french|german|spanish|piano|guitar"
+        r"|violin|swimming|tennis|football))\b",
+        r"For a living I \g<x>",
+    ),
+    (rf"^(?:an? )?{_JOB} by (?:trade|profession|day|training)\b", _a_job),
+)

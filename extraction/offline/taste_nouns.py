@@ -1,0 +1,102 @@
+"""Nouns of what people have tastes for: foods, drinks, pastimes, music, weather. They tell "a chips man" from "a family man"."""
+
+from typing import Final
+
+from extraction.offline.fact_words import FOODS
+from extraction.offline.patterns import listed
+
+_FOODS: Final = listed("""
+    anchovies, apples, apricots, artichokes, asparagus, aubergine, eggplant, avocado, avocados, bacon, bananas, barbecue, basil,
+    beans, beetroot,
+    berries, biryani, biscuits, blue cheese, blueberries, brie, broccoli, brussels sprouts, sprouts, burgers, cabbage, cake, cakes, candy,
+    capers, carrots, cauliflower, caviar, celery, cereal, cheesecake, cherries, chillies, chilli, chips, crisps, chutney, cilantro,
+    coriander,
+    cinnamon, coconut, cookies, courgettes, courgette, couscous, crab, cranberries, croissants, cucumber, cucumbers, curry, curries,
+    custard,
+    dates, dill, doughnuts, donuts, dumplings, fast food, fennel, feta, figs, fries, fruit, game, ginger, goat cheese, goats cheese,
+    grapefruit,
+    grapes, gravy, ham, haggis, hazelnuts, herring, honey, horseradish, hot sauce, hummus, ice cream, jam, jelly, kale, kebab,
+    kebabs, ketchup,
+    kidney, kimchi, kiwi, lamb, lasagne, lasagna, leeks, lemon, lentils, lettuce, licorice, liquorice, liver, lobster, mackerel, mango,
+    mangoes, marmalade, marmite, vegemite, marzipan, mayo, mayonnaise, melon, mint, mussels, mustard, noodles, oats, octopus, offal, okra,
+    olives, oranges, oysters, pancakes, parmesan, parsley, parsnips, pasta, pastries, pâté, peaches, pears, peas, peppers, pesto,
+    pickles, pie,
+    pies, pineapple, pistachio, pistachios, pizza, plums, popcorn, porridge, potatoes, prawns, pumpkin, quinoa, radishes, raisins, ramen,
+    raspberries, rhubarb, rice, risotto, salad, salads, salami, salmon, sardines, sauerkraut, sausages, sausage, scallops, scones,
+    seaweed,
+    shrimp, snails, snacks, soup, soups, spicy, spice, spices, spinach, squid, steak, stew, strawberries, sultanas, sushi, sweet potatoes,
+    sweetcorn, sweets, tacos, tapas, tempeh, tofu, toast, tripe, truffles, trout, tuna, turkey, turnips, vanilla, vinegar, waffles,
+    wasabi,
+    watermelon, yoghurt, yogurt, junk food, processed food, sweet stuff, spicy stuff, hot food, raw onion, carbs
+""")
+_DRINKS: Final = listed("""
+    ale, beer, beers, bourbon, brandy, builders tea, builder's tea, cappuccino, champagne, chai, cider, cocktails, cocoa, cola, coke,
+    cordial,
+    decaf, earl grey, energy drinks, espresso, espressos, fizzy drinks, gin, green tea, herbal tea, hot chocolate, iced coffee,
+    instant coffee,
+    juice, kombucha, lager, latte, lattes, lemonade, liqueur, matcha, mead, milkshakes, mint tea, oat milk, orange juice,
+    peppermint tea, pop,
+    port, prosecco, red wine, rum, sherry, smoothies, soda, sparkling water, spirits, stout, tap water, tea, tequila, vodka, whiskey,
+    whisky,
+    white wine, wine, booze, cigarettes, cigars, tobacco, vaping, weed, drugs
+""")
+_PASTIMES: Final = listed("""
+    acting, amateur dramatics, angling, aerobics, archery, astronomy, athletics, aquarobics, badminton, ballet, baking, ballroom,
+    baseball,
+    basketball, beekeeping, bingo, birding, birdwatching, board games, bouldering, bowling, bowls, boxing, bridge, calligraphy,
+    camping, canoeing,
+    card games, cards, cartoons, chess, choir, climbing, clubbing, coding, comics, cooking, cosplay, crafts, cricket, crime novels,
+    crochet,
+    crosswords, crossfit, curling, cycling, dancing, darts, diving, diy, dominoes, documentaries, drawing, drumming, embroidery, fantasy,
+    fencing, fishing, first-person shooters, football, foraging, gaming, gardening, genealogy, golf, gymnastics, hiking, hockey, horror,
+    horror films, horror movies, horse riding, ice skating, jigsaws, jigsaw puzzles, jogging, judo, karaoke, karate, kayaking,
+    kickboxing, knitting,
+    lacrosse, leatherwork, mahjong, manga, meditation, metal detecting, model trains, motorbikes, mountain biking, museums, musicals,
+    mysteries,
+    needlework, netball, opera, orienteering, origami, padel, painting, panto, parkour, photography, pickleball, pilates, podcasts,
+    poetry, poker,
+    pottery, puzzles, quilting, quizzes, reading, reality tv, riding, rom-coms, romcoms, rowing, rugby, running, sailing, sci-fi,
+    science fiction,
+    scrabble, scrapbooking, sculpting, sewing, shooters, shopping, singing, skateboarding, skating, sketching, skiing, skydiving, snooker,
+    snorkelling, snowboarding, soaps, soccer, softball, spinning, squash, stamp collecting, strategy games, sudoku, surfing,
+    swimming, table
+    tennis, tai chi, tango, tennis, theatre, thrillers, trainspotting, travelling, true crime, tv, volleyball, video games,
+    videogames, wakeboarding,
+    walking, wild swimming, swims, weightlifting, westerns, woodwork, woodworking, wordle, wrestling, yoga, zumba, battle royales,
+    platformers,
+    roguelikes, farming sims, farming sim, rpgs, simulators, puzzle games, team sports, contact sports, books, audiobooks, newspapers
+""")
+_SOUNDS_AND_PLACES: Final = listed("""
+    afrobeats, bluegrass, blues, classical music, country music, drum and bass, disco, dubstep, folk, folk music, funk, gospel,
+    heavy metal,
+    hip hop, hip-hop, house music, indie, jazz, k-pop, metal, motown, musical theatre, pop music, punk, r&b, rap, reggae, rock,
+    salsa, ska, soul,
+    swing, synthwave, techno, trance, beaches, cities, city breaks, crowds, crowded places, heights, lifts, elevators, escalators,
+    spiders, snakes,
+    wasps, needles, small talk, phone calls, voicemail, group chats, meetings, early mornings, late nights, early starts, lates, earlies,
+    mondays, heat, humidity, rain, snow, sunshine, thunderstorms, storms, fog, cold weather, hot weather, saunas, spas, hot baths, cold
+    showers, camping trips, festivals, concerts, gigs, nightclubs, clubs, pubs, parties, weddings, flying, roller coasters,
+    rollercoasters,
+    fairgrounds, zoos, clowns, perfume, aftershave, strong smells, loud music, loud noises, bright lights, makeup, heels, ties,
+    skirts, dresses,
+    skinny jeans, wool jumpers, open-plan offices, audio messages, voice notes, video calls, mountains, islands, forests, the sea,
+    the gym,
+    the cold, the heat, the dark, the theatre, the cinema, the opera, gyms, hospitals, motorways, long drives, road trips, trains,
+    boats, ferries
+""")
+_SINGULAR: Final = listed("""
+    cat, dog, beach, mountain, winter, summer, autumn, spring, book, plant, horse, bird, city, country, chocolate, cheese, sea,
+    island, train, chip,
+    burger, biscuit, egg, nut, mushroom, onion, tomato, potato, olive, berry, cookie, crisp, noodle, steak, fruit, veg, vegetable,
+    film, movie,
+    puzzle, board game, gym, outdoors, indoor, festival, museum, boat, bike, motorbike, garden, tv, audiobook, podcast, fish,
+    farming sim, strategy game, puzzle game, hot weather, cold weather, savoury, savory, sweet tooth, oat milk, crossword, chai, pub, club
+""")
+
+_STANDING: Final = tuple(dict.fromkeys((*_FOODS, *_DRINKS, *_PASTIMES, *_SOUNDS_AND_PLACES, *FOODS)))
+TASTE_NOUNS: Final = (*_STANDING, "mornings", "nights", "fireworks", "tourists", "queues")
+"""What one likes or dislikes as a kind, in the form in which it stands alone."""
+PERSON_NOUNS: Final = tuple(dict.fromkeys((*_STANDING, *_SINGULAR)))
+"""What may stand before "person" or "man": "a dog person", "a chips man"."""
+CONSUMED: Final = tuple(dict.fromkeys((*_FOODS, *_DRINKS, *FOODS)))
+"""What one eats, drinks or smokes."""
