@@ -95,7 +95,10 @@ def read_file(path: Path, what: str, read: Callable[[Any], T]) -> T:
         raise SchemaError("", f"the {what} file {path} is not UTF-8 (byte {error.start}): save it as UTF-8") from error
     except orjson.JSONDecodeError as error:
         raise SchemaError("", f"the {what} file {path} is not JSON: {error}") from error
-    repeated = _repeated_field(text)
+    try:
+        repeated = _repeated_field(text)
+    except RecursionError as error:
+        raise SchemaError("", f"the {what} file {path} is nested too deeply for a {what}") from error
     if repeated is not None:
         raise SchemaError("", f"{repeated} twice: keep one of them (in {path})")
     try:

@@ -54,3 +54,20 @@ def test_without_dry_run_it_says_what_to_use(file: Path, tmp_path: Path) -> None
     result = typed(str(file), data=tmp_path)
     assert result.exit_code == 2
     assert "varve send" in result.output
+
+
+def test_a_message_without_time_is_of_now(tmp_path: Path) -> None:
+    file = tmp_path / "talk.jsonl"
+    file.write_bytes(orjson.dumps({"text": "I moved to Bergen.", "speaker": "Ann"}))
+    result = typed(str(file), "--dry-run", "--user", "ann", "--session", "s1", data=tmp_path)
+    assert result.exit_code == 0, result.output
+    assert "Ann: I moved to Bergen." in result.stdout
+
+
+def test_a_refused_message_is_named_with_its_file(tmp_path: Path) -> None:
+    file = tmp_path / "talk.jsonl"
+    messages = [{"user": "ann", "session": "s1", "text": "One."}, {"user": "ann", "session": "s1", "text": "Two.", "colour": "red"}]
+    file.write_bytes(b"\n".join(map(orjson.dumps, messages)))
+    result = typed(str(file), "--dry-run", data=tmp_path)
+    assert result.exit_code == 1
+    assert str(result.exception) == f"{file}, message 2: colour: unknown field; put further data into metadata"
