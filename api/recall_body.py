@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+from collections.abc import Mapping
 from typing import Annotated, Final, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
@@ -18,7 +19,8 @@ from memory.records.message import Id, Name
 from memory.schema.model import MemorySchema
 from memory.trust import MinTrust
 from retrieval.context import MIN_TOKENS
-from retrieval.profiles import known
+from retrieval.plan import profile_name
+from retrieval.profiles import Profile, known
 from retrieval.request import MOST_SIFTED, HistoryContent, RecallMode, RecallRequest, SiftOptions, TailRequest
 from runtime.settings import RecallSettings
 from stores.port import MemoryFilter, TenantScope
@@ -287,13 +289,11 @@ def build_recall_request(
         ProblemError: 422 if the profile or a type is unknown, the weights exceed 1 together, or the method archives no messages to show;
             403 if the body names another user than the key's.
     """
-    if body.profile is not None and body.profile not in dependencies.profiles:
-        raise ProblemError(
-            422, "invalid", f"profile: {body.profile!r} is not a ranking profile; known profiles: {known(dependencies.profiles)}"
-        )
-    check_types(dependencies, caller.tenant, body.types, field="types")
     settings = dependencies.settings.recall
-    body.check_weights(dependencies.profiles[body.profile or settings.profile].over(settings))
+    profile = profile_name(body.profile, schema.method, settings)
+    _check_profile(profile, body, schema, dependencies.profiles)
+    check_types(dependencies, caller.tenant, body.types, field="types")
+    body.check_weights(dependencies.profiles[profile].over(settings))
     memory_filter = body.memory_filter(caller)
     return RecallRequest(
         filter=memory_filter,
@@ -305,7 +305,7 @@ def build_recall_request(
         time_zone=caller.tenant.messages.time_zone,
         tail=None if body.session is None else TailRequest(session=body.session, user=caller.key.user),
         limit=limit,
-        profile=body.profile,
+        profile=profile,
         time_weight=body.time_weight,
         business_weight=body.business_weight,
         freshness_window_s=body.freshness_window_s,
@@ -317,6 +317,15 @@ def build_recall_request(
         trace=trace,
         keeps_ranking=random.random() < settings.training_share,
     )
+
+
+def _check_profile(name: str, body: QueryBody, schema: MemorySchema, profiles: Mapping[str, Profile]) -> None:
+    if name in profiles:
+        return
+    problem = f"profile: {name!r} is not a ranking profile; known profiles: {known(profiles)}"
+    if body.profile is None and schema.method is not None:
+        problem += f". The tenant's method {schema.method.name!r} names it (Retrieve.Profile): correct the method, or send a profile"
+    raise ProblemError(422, "invalid", problem)
 
 
 def deadline_of(dependencies: Dependencies, deadline_ms: int | None) -> float:
