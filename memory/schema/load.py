@@ -31,7 +31,7 @@ from memory.schema.model import (
     Property,
     ValueType,
 )
-from memory.schema.node import Node, quoted
+from memory.schema.node import Node, quoted, suggestion
 from memory.schema.operator_parameters import read_window
 from memory.schema.operator_specs import operator_specs
 from memory.schema.time_window import MAX_LENGTH, TimeWindow
@@ -261,7 +261,10 @@ def _aggregate(node: Node) -> AggregateExpression:
     specs = operator_specs()
     if not node.has("Op"):
         node.check_fields(*_AGGREGATE_FIELDS, *(dict.fromkeys(each.name for spec in specs.values() for each in spec.parameters)))
-    spec = specs[node.at("Op").choice(tuple(specs))]
+    op = node.at("Op")
+    if isinstance(op.value, str) and op.value not in specs:
+        raise op.fault(f"found {quoted(op.value)}; {suggestion(op.value, tuple(specs))}. If it is your own, install its package here")
+    spec = specs[op.choice(tuple(specs))]
     node.check_fields(*_AGGREGATE_FIELDS, *(each.name for each in spec.parameters))
     return AggregateExpression(
         op=spec.name,

@@ -213,7 +213,7 @@ FAULTS: list[tuple[list[str | int], Any, str, str]] = [
         "AVG of float32 gives float32",
     ),
     (["EntityTypes", 0, "Properties", 2, "PropertyValueType"], "string", f"{ENTITY}.Properties[2].PropertyValueType", "MAX of int64"),
-    (["EntityTypes", 0, "Properties", 1, "AggregateExpression", "Op"], "AVERAGE", f"{AGGREGATE}.Op", "'AVERAGE'"),
+    (["EntityTypes", 0, "Properties", 1, "AggregateExpression", "Op"], "AVERAGE", f"{AGGREGATE}.Op", "install its package here"),
     (["EntityTypes", 0, "Properties", 1, "AggregateExpression", "Op"], "sum", f"{AGGREGATE}.Op", "did you mean 'SUM'"),
     (
         ["EntityTypes", 0, "Properties", 1, "AggregateExpression", "EventType"],
