@@ -295,13 +295,14 @@ def build_recall_request(
     check_types(dependencies, caller.tenant, body.types, field="types")
     body.check_weights(dependencies.profiles[profile].over(settings))
     memory_filter = body.memory_filter(caller)
+    # The nearest entities belong to a user: without one, entities are results like other memories.
+    has_entities = memory_filter.scope.user is not None and (not memory_filter.kinds or "entity" in memory_filter.kinds)
     return RecallRequest(
         filter=memory_filter,
         query=body.query,
         mode=body.mode,
         sift=SiftOptions() if body.sift is None else body.sift.options(schema),
-        # The nearest entities belong to a user: without one, entities are results like other memories.
-        entity_types=() if memory_filter.scope.user is None else tuple(each.name for each in schema.entity_types),
+        entity_types=tuple(each.name for each in schema.entity_types) if has_entities else (),
         time_zone=caller.tenant.messages.time_zone,
         tail=None if body.session is None else TailRequest(session=body.session, user=caller.key.user),
         limit=limit,
