@@ -63,6 +63,7 @@ _DERIVED: Final = {
 """The event types that a method can add, by name."""
 _AGGREGATE_FIELDS: Final = ("Op", "EventType", "EventPropertyName")
 _NAMING_FIELDS: Final = ("EventType", "EntityType", "ProfileType", "PropertyName", "Op", "Method", "Path", "Name")
+_REVISION_MARK: Final = "@"
 _VALUE_TYPES: Final[tuple[str, ...]] = get_args(ValueType)
 _DETAILS: Final[tuple[str, ...]] = get_args(Detail)
 
@@ -147,7 +148,7 @@ def parse_schema(data: object, *, name: str = "default") -> MemorySchema:
         events += tuple(_DERIVED[each] for each in method.event_types)
         entity_nodes = [*entity_nodes, *entity_type_nodes(root.at("Method"))]
     schema = MemorySchema(
-        name=root.at("Name").name() if root.has("Name") else name,
+        name=_schema_name(root.at("Name"), name),
         version=root.at("Version").name() if root.has("Version") else "1",
         description=root.at("Description").text(),
         detail=cast(Detail, root.at("Detail").choice(_DETAILS)) if root.has("Detail") else "brief",
@@ -163,6 +164,13 @@ def parse_schema(data: object, *, name: str = "default") -> MemorySchema:
     if method is not None:
         check_method_types(schema, root.at("Method"))
     return schema
+
+
+def _schema_name(node: Node, default: str) -> str:
+    name = default if node.value is None else node.name()
+    if _REVISION_MARK in name:
+        raise node.fault(f"a schema's name has no {_REVISION_MARK}, which precedes the revision in NAME@REVISION; found {quoted(name)}")
+    return name
 
 
 def _check_derived_types(method: Method, events: tuple[EventType, ...], nodes: list[Node]) -> None:

@@ -301,6 +301,7 @@ FAULTS: list[tuple[list[str | int], Any, str, str]] = [
     ),
     (["EntityTypes", 0, "Filters"], [{"Property": "importance", "Op": ">", "Value": True}], f"{ENTITY}.Filters[0].Value", "True"),
     (["Nam"], "x", "Nam", "did you mean 'Name'"),
+    (["Name"], "english@home", "Name", "NAME@REVISION"),
     (["Version"], 3, "Version", "text"),
     (["Detail"], "everything", "Detail", "one of: brief, full"),
     (["Detail"], 2, "Detail", "one of: brief, full"),
