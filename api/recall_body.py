@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+from collections.abc import Mapping
 from typing import Annotated, Final, Literal, Self
 
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
@@ -18,7 +19,8 @@ from memory.records.message import Id, Name
 from memory.schema.model import MemorySchema
 from memory.trust import MinTrust
 from retrieval.context import MIN_TOKENS
-from retrieval.profiles import known
+from retrieval.plan import profile_name
+from retrieval.profiles import Profile, known
 from retrieval.request import MOST_SIFTED, HistoryContent, RecallMode, RecallRequest, SiftOptions, TailRequest
 from runtime.settings import RecallSettings
 from stores.port import MemoryFilter, TenantScope
@@ -289,25 +291,24 @@ def build_recall_request(
         ProblemError: 422 if the profile or a type is unknown, the weights exceed 1 together, or the method archives no messages to show;
             403 if the body names another user than the key's.
     """
-    if body.profile is not None and body.profile not in dependencies.profiles:
-        raise ProblemError(
-            422, "invalid", f"profile: {body.profile!r} is not a ranking profile; known profiles: {known(dependencies.profiles)}"
-        )
-    check_types(dependencies, caller.tenant, body.types, field="types")
     settings = dependencies.settings.recall
-    body.check_weights(dependencies.profiles[body.profile or settings.profile].over(settings))
+    profile = profile_name(body.profile, schema.method, settings)
+    _check_profile(profile, body, schema, dependencies.profiles)
+    check_types(dependencies, caller.tenant, body.types, field="types")
+    body.check_weights(dependencies.profiles[profile].over(settings))
     memory_filter = body.memory_filter(caller)
+    # The nearest entities belong to a user: without one, entities are results like other memories.
+    has_entities = memory_filter.scope.user is not None and (not memory_filter.kinds or "entity" in memory_filter.kinds)
     return RecallRequest(
         filter=memory_filter,
         query=body.query,
         mode=body.mode,
         sift=SiftOptions() if body.sift is None else body.sift.options(schema),
-        # The nearest entities belong to a user: without one, entities are results like other memories.
-        entity_types=() if memory_filter.scope.user is None else tuple(each.name for each in schema.entity_types),
+        entity_types=tuple(each.name for each in schema.entity_types) if has_entities else (),
         time_zone=caller.tenant.messages.time_zone,
         tail=None if body.session is None else TailRequest(session=body.session, user=caller.key.user),
         limit=limit,
-        profile=body.profile,
+        profile=profile,
         time_weight=body.time_weight,
         business_weight=body.business_weight,
         freshness_window_s=body.freshness_window_s,
@@ -319,6 +320,15 @@ def build_recall_request(
         trace=trace,
         keeps_ranking=random.random() < settings.training_share,
     )
+
+
+def _check_profile(name: str, body: QueryBody, schema: MemorySchema, profiles: Mapping[str, Profile]) -> None:
+    if name in profiles:
+        return
+    problem = f"profile: {name!r} is not a ranking profile; known profiles: {known(profiles)}"
+    if body.profile is None and schema.method is not None:
+        problem += f". The tenant's method {schema.method.name!r} names it (Retrieve.Profile): correct the method, or send a profile"
+    raise ProblemError(422, "invalid", problem)
 
 
 def deadline_of(dependencies: Dependencies, deadline_ms: int | None) -> float:

@@ -13,6 +13,7 @@ from memory.schema.operator_specs import driving_event_types
 from memory.text import content_hash
 from memory.topics import MESSAGES
 from retrieval.features import FEATURES
+from retrieval.plan import profile_name
 from retrieval.request import RecallRequest, RecallResponse
 from runtime.pieces import map_in_pieces
 from runtime.settings import Settings
@@ -44,7 +45,7 @@ async def record_recall(
     """
     dependencies.metrics.count_recall(request.scope.tenant)
     aging = driving_event_types(schema, lambda spec: spec.ages)
-    profile = request.profile or dependencies.settings.recall.profile
+    profile = profile_name(request.profile, request.method, dependencies.settings.recall)
     memories = {each.id: each for each in returned}
     kept = [*response.kept_ranking]
     record = RecallRecord(

@@ -11,6 +11,8 @@ from memory.keys import key_part
 SUBJECT: Final = "subject"
 RELATION: Final = "relation"
 OBJECT: Final = "object"
+RELATION_PROPERTIES: Final = (SUBJECT, RELATION, OBJECT)
+"""An event states a relation if it has a value for each of these."""
 ENDS: Final = "ends"
 """Whether the message says that the relation holds no longer."""
 SEVERAL: Final = "several"

@@ -19,7 +19,7 @@ import orjson
 from memory.ids import entity_id
 from memory.keys import entity_key, entity_key_parts
 from memory.records import Link
-from memory.relations import ENDS, NODES, OBJECT, RELATION, SEVERAL, SUBJECT, node_of
+from memory.relations import ENDS, NODES, RELATION_PROPERTIES, SEVERAL, node_of
 from memory.schema.operator_specs import OperatorSpec, built_in
 from memory.text import shortened
 from memory.times import time_of_microseconds
@@ -202,7 +202,7 @@ def _edge(statements: Sequence[Statement], until: Statement | None = None) -> Ed
 def _statement(operand: Operand) -> Statement:
     fields = cast(dict[str, Any], operand.value)
     properties: Mapping[str, Any] = fields["properties"]
-    names = [properties.get(each) for each in (SUBJECT, RELATION, OBJECT)]
+    names = [properties.get(each) for each in RELATION_PROPERTIES]
     if not all(node_of(each) for each in names):
         raise RefusedChangeError("no_relation")
     node = fields["keys"].get(NODES)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
-from memory.schema.method import RetrievalPath
+from memory.schema.method import Method, RetrievalPath
 from memory.times import in_zone
 from retrieval.profiles import Profile, named
 from retrieval.rankers.base import Ranker
@@ -121,6 +121,11 @@ def mode_of(request: RecallRequest) -> RecallMode:
     return request.mode or (request.method and request.method.retrieval.mode) or "fast"
 
 
+def profile_name(given: str | None, method: Method | None, settings: RecallSettings) -> str:
+    """The name of a recall's ranking profile: the given one, or else the memory method's, or else the setting's."""
+    return given or (method and method.retrieval.profile) or settings.profile
+
+
 def reads_of(
     request: RecallRequest, *, settings: RecallSettings, profiles: Mapping[str, Profile]
 ) -> tuple[int, Mapping[str, RetrievalPath]]:
@@ -139,8 +144,7 @@ def reads_of(
 
 
 def _profile_of(request: RecallRequest, settings: RecallSettings, profiles: Mapping[str, Profile]) -> Profile:
-    method = request.method
-    return named(profiles, request.profile or (method and method.retrieval.profile) or settings.profile)
+    return named(profiles, profile_name(request.profile, request.method, settings))
 
 
 def _further_paths(request: RecallRequest, keyword_quota: int) -> dict[str, RetrievalPath]:

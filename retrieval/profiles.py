@@ -126,6 +126,25 @@ def load_profiles(settings: RecallSettings) -> Mapping[str, Profile]:
     return MappingProxyType(profiles)
 
 
+def check_profile(name: str | None, settings: RecallSettings, *, source: str) -> None:
+    """Checks that a memory method names a known ranking profile, if any.
+
+    Args:
+        name: The profile. None: the setting's.
+        settings: Name the file of further profiles.
+        source: Where the method comes from, for the error.
+
+    Raises:
+        ProfilesError: If the profile is unknown, or as :func:`load_profiles` raises it.
+    """
+    profiles = load_profiles(settings)
+    if name is not None and name not in profiles:
+        raise ProfilesError(
+            f"Method.Retrieve.Profile: {name!r} is not a ranking profile; known profiles: {known(profiles)}. For one of your own, set "
+            f"VARVE_RECALL__PROFILES as for the query service (in {source})"
+        )
+
+
 def named(profiles: Mapping[str, Profile], name: str) -> Profile:
     """The profile of a name.
 

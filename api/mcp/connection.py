@@ -27,6 +27,17 @@ class Connection:
         """The user of a request: the named one, the default one, or the one to whom the key is bound."""
         return user or self.user or (await self.varve.status()).user
 
+    def session_of(self, session: str | None, user: str) -> str:
+        """The session of a message: the named one, the default one, or the one of its user."""
+        return session or self.session or f"mcp-{user}"
+
+    async def session_shown(self, session: str | None, user: str | None) -> str | None:
+        """The session whose newest messages a reader sees: the named one, or the one in which its user's messages are; None without."""
+        if session is not None:
+            return session
+        whose = await self.user_or_default(user)
+        return self.session if whose is None else self.session_of(None, whose)
+
 
 Connect = Callable[[Context[Any]], AbstractAsyncContextManager[Connection]]
 """Opens the connection of one request."""

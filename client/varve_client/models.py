@@ -120,7 +120,8 @@ class RecallResult(_Response):
     """The nearest entities of the user that the request names."""
     confidence: float | None = None
     """Probability that the results answer the query. None: the service is not calibrated for its embedding model, or has no estimate."""
-    session: SessionTail | None = None
+    session: Session | None = None
+    """With the option ``session``: its newest messages."""
     degraded: list[str] = Field(default_factory=list)
     """Parts that are missing from this answer, because they failed or were too slow."""
     recall_id: str = ""

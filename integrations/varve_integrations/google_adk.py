@@ -12,7 +12,9 @@ from google.adk.memory.base_memory_service import BaseMemoryService, SearchMemor
 from google.adk.memory.memory_entry import MemoryEntry
 from google.adk.sessions.session import Session
 from google.genai.types import Content, Part
-from varve_client import AsyncVarveClient, RecalledMemory, ServiceProblemError
+from varve_client import AsyncVarveClient, Memory, ServiceProblemError
+
+from varve_integrations.recalled import recalled_memories
 
 _FORBIDDEN: Final = 403
 _NOT_FOUND: Final = 404
@@ -129,8 +131,9 @@ class VarveMemoryService(BaseMemoryService):  # type: ignore[misc]
         """Returns the memories of the user that fit a query, best first."""
         if not query.strip():
             return SearchMemoryResponse()
-        found = await self._client.recall(query, **{"user": self._user_of(app_name, user_id), "limit": self._k, **self._options})
-        return SearchMemoryResponse(memories=[_entry(each) for each in found.results])
+        options = {"user": self._user_of(app_name, user_id), "limit": self._k, **self._options}
+        found = await self._client.recall(query, **options)
+        return SearchMemoryResponse(memories=[_entry(each) for each in recalled_memories(found, int(options["limit"]))])
 
     async def delete_memory(self, *, app_name: str, user_id: str, memory_id: str | None = None) -> None:
         """Deletes a memory of the user. Does nothing if the user has no such memory.
@@ -217,7 +220,7 @@ def _given(**fields: Any) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value not in (None, "", [])}
 
 
-def _entry(memory: RecalledMemory) -> MemoryEntry:
+def _entry(memory: Memory) -> MemoryEntry:
     fields = memory.model_dump(mode="json", include=_METADATA, exclude_none=True)
     time = memory.said_at or memory.event_time
     return MemoryEntry(

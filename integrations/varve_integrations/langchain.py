@@ -11,9 +11,10 @@ from langchain_core.documents import Document
 from langchain_core.messages import BaseMessage, convert_to_messages, convert_to_openai_messages
 from langchain_core.retrievers import BaseRetriever
 from pydantic import Field
-from varve_client import AsyncVarveClient, RecalledMemory, RecallResult, ServiceProblemError, VarveClient
+from varve_client import AsyncVarveClient, Memory, RecallResult, ServiceProblemError, VarveClient
 
 from varve_integrations.conversation import openai_messages, turn_of
+from varve_integrations.recalled import recalled_memories
 from varve_integrations.recent import RecentMessages
 
 _NOT_FOUND = 404
@@ -36,14 +37,16 @@ class VarveRetriever(BaseRetriever):  # type: ignore[misc]
     """Further fields of the recall request, such as ``kinds`` or ``min_confidence``."""
 
     def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun, k: int | None = None) -> list[Document]:
-        return _documents(self.client.recall(query, **self._fields(k)))
+        fields = self._fields(k)
+        return _documents(self.client.recall(query, **fields), fields["limit"])
 
     async def _aget_relevant_documents(
         self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun, k: int | None = None
     ) -> list[Document]:
+        fields = self._fields(k)
         if self.async_client is None:
-            return _documents(await asyncio.to_thread(self.client.recall, query, **self._fields(k)))
-        return _documents(await self.async_client.recall(query, **self._fields(k)))
+            return _documents(await asyncio.to_thread(self.client.recall, query, **fields), fields["limit"])
+        return _documents(await self.async_client.recall(query, **fields), fields["limit"])
 
     def _fields(self, k: int | None) -> dict[str, Any]:
         return {"user": self.user, **self.options, "limit": self.k if k is None else k}
@@ -92,11 +95,11 @@ class VarveChatMessageHistory(BaseChatMessageHistory):  # type: ignore[misc]
         return self._recent.of(self._client.session(self._session).messages)
 
 
-def _documents(found: RecallResult) -> list[Document]:
-    return [_document(each) for each in found.results]
+def _documents(found: RecallResult, limit: int) -> list[Document]:
+    return [_document(each) for each in recalled_memories(found, limit)]
 
 
-def _document(memory: RecalledMemory) -> Document:
+def _document(memory: Memory) -> Document:
     fields = memory.model_dump(mode="json", include=_METADATA, exclude_none=True)
     return Document(page_content=memory.content, id=memory.id, metadata=fields)
 

@@ -2,12 +2,13 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Final, TypeVar
 
 from langgraph.store.base import BaseStore, Op, Result, TTLConfig
-from varve_client import AsyncVarveClient, VarveClient
+from varve_client import AsyncVarveClient, ServiceProblemError, VarveClient
 
 from varve_integrations.calls import Calls, carry_out, carry_out_async
 from varve_integrations.langgraph_operations import StoreOperations
@@ -17,6 +18,8 @@ T = TypeVar("T")
 
 _PROBE: Final = Address(("varve",), "setup")
 _POLL_S: Final = 0.1
+_REFUSED: Final = 422
+_NEEDS: Final = f"The tenant's schema needs the event type {ITEM_TYPE} (varve_integrations.store_items.SCHEMA)"
 
 
 class VarveStore(BaseStore):  # type: ignore[misc]
@@ -93,7 +96,7 @@ class VarveStore(BaseStore):  # type: ignore[misc]
             timeout_s: Longest wait, in seconds.
 
         Raises:
-            RuntimeError: If it is no event by then.
+            RuntimeError: If it is no event by then, or the tenant has another schema.
         """
         deadline = time.monotonic() + timeout_s
         self._run(self._operations.put(_PROBE, {"text": "setup"}))
@@ -120,17 +123,27 @@ class VarveStore(BaseStore):  # type: ignore[misc]
     def _run(self, operation: Calls[T]) -> T:
         if self._client is None:
             raise RuntimeError("the store has only an async_client: use the asynchronous methods, or give it a client too")
-        return carry_out(operation, self._client)
+        with _schema_errors():
+            return carry_out(operation, self._client)
 
     async def _arun(self, operation: Calls[T]) -> T:
         if self._async_client is None:
             return await asyncio.to_thread(self._run, operation)
-        return await carry_out_async(operation, self._async_client)
+        with _schema_errors():
+            return await carry_out_async(operation, self._async_client)
+
+
+@contextmanager
+def _schema_errors() -> Iterator[None]:
+    """Says what a tenant with another schema needs."""
+    try:
+        yield
+    except ServiceProblemError as error:
+        if error.status == _REFUSED and repr(ITEM_TYPE) in error.detail:
+            raise RuntimeError(f"{_NEEDS}; {error.detail}") from error
+        raise
 
 
 def _require_indexed(found: bool, timeout_s: float) -> None:
     if not found:
-        raise RuntimeError(
-            f"the service did not store an item within {timeout_s:g} s. The tenant's schema needs the event type {ITEM_TYPE}"
-            " (varve_integrations.store_items.SCHEMA)"
-        )
+        raise RuntimeError(f"the service did not store an item within {timeout_s:g} s. {_NEEDS}")

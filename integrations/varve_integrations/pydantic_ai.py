@@ -8,7 +8,9 @@ from uuid import uuid4
 
 from pydantic_ai import FunctionToolset, ModelRetry, RunContext
 from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart, ToolReturnPart, UserPromptPart
-from varve_client import AsyncVarveClient, RecalledMemory, ServiceProblemError
+from varve_client import AsyncVarveClient, Memory, ServiceProblemError
+
+from varve_integrations.recalled import recalled_memories
 
 Tool = Literal["recall_memory", "remember", "forget_memory"]
 
@@ -81,8 +83,9 @@ class VarveToolset(FunctionToolset[Any]):  # type: ignore[misc]
         """
         if not query.strip():
             raise ModelRetry("query: expected a question or a topic")
-        found = await self._client.recall(query, **{"user": _of(self._user, ctx), "limit": self._k, **self._options})
-        return [_fields(each) for each in found.results]
+        options = {"user": _of(self._user, ctx), "limit": self._k, **self._options}
+        found, limit = await self._client.recall(query, **options), int(options["limit"])
+        return [_fields(each) for each in recalled_memories(found, limit)]
 
     async def _remember(self, ctx: RunContext[Any], text: str) -> str:
         """Remembers something that the user has said.
@@ -121,7 +124,7 @@ def _of(given: str | Callable[[RunContext[Any]], str], ctx: RunContext[Any]) -> 
     return given if isinstance(given, str) else given(ctx)
 
 
-def _fields(memory: RecalledMemory) -> dict[str, Any]:
+def _fields(memory: Memory) -> dict[str, Any]:
     """A memory for a model: what was said, by whom and when."""
     fields: dict[str, Any] = {
         "id": memory.id,
@@ -130,7 +133,7 @@ def _fields(memory: RecalledMemory) -> dict[str, Any]:
         "said_at": (memory.said_at or memory.event_time).isoformat(),
         "date": memory.date,
         "evidence": memory.evidence,
-        "superseded_by": memory.superseded_by,
+        "superseded_by": getattr(memory, "superseded_by", None),
     }
     return {name: value for name, value in fields.items() if value is not None}
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from memory.relations import NODES, RELATION_PROPERTIES
 from memory.schema.filters import check_filters
 from memory.schema.model import (
     ANY_EVENT,
@@ -28,6 +29,8 @@ def check_event_types(events: Sequence[EventType], nodes: Sequence[Node]) -> Non
     """
     _check_distinct([each.name for each in events], nodes, "EventType")
     for event, node in zip(events, nodes, strict=True):
+        if event.name == ANY_EVENT:
+            raise node.at("EventType").fault(f"{ANY_EVENT!r} means all event types; give this one another name")
         _check_distinct([each.name for each in event.properties], _listed(node, "Properties"), "PropertyName")
 
 
@@ -47,11 +50,32 @@ def check_entity_types(schema: MemorySchema, nodes: Sequence[Node]) -> None:
         if not property_nodes:
             raise node.at("Properties").fault("an entity type needs at least one property")
         _check_distinct([each.name for each in entity.properties], property_nodes, "PropertyName")
+        feeding = _feeding_types(entity, schema)
+        if node.has("Keys"):
+            # Before the properties: an error in Keys also makes a primary key property wrong.
+            _check_keys(entity, node, schema, feeding)
         for each, property_node in zip(entity.properties, property_nodes, strict=True):
             _check_property(entity, each, property_node, schema)
-        feeding = _feeding_types(entity, schema)
-        _check_keys(entity, node, schema, feeding)
+        if not node.has("Keys"):
+            _check_keys(entity, node, schema, feeding)
         check_filters(entity.filters, node.at("Filters"), feeding)
+
+
+def check_method_types(schema: MemorySchema, method: Node) -> None:
+    """Rejects a method that searches or fades memories of unknown types: it would find nothing.
+
+    Args:
+        schema: The schema with all its types, those of the method included.
+        method: The node of the method's document.
+
+    Raises:
+        SchemaError: At the first unknown type.
+    """
+    retrieve = method.at("Retrieve")
+    for node in (method.at("Store"), *_listed(retrieve, "Paths"), retrieve.at("Fading")):
+        for each in _listed(node, "Types"):
+            if each.name() not in schema.type_names:
+                raise each.fault(f"no event or entity type {each.name()!r}; {suggestion(each.name(), schema.type_names)}")
 
 
 def _listed(node: Node, field: str) -> list[Node]:
@@ -113,6 +137,8 @@ def _check_aggregate(entity: EntityType, each: EntityProperty, aggregate: Aggreg
     _check_window(spec, entity, expression)
     if spec.keys and set(entity.keys) != set(spec.keys):
         raise expression.at("Op").fault(f"{spec.name} needs an entity type with the Keys {quoted(list(spec.keys))}")
+    if spec.properties:
+        _check_properties(spec, [each for each in schema.event_types if schema.feeds(aggregate, each.name)], expression.at("EventType"))
     if aggregate.event_type == ANY_EVENT:
         _check_any_event(spec, aggregate, expression)
         _check_result(spec, each, aggregate, None, node.at("PropertyValueType"))
@@ -120,7 +146,8 @@ def _check_aggregate(entity: EntityType, each: EntityProperty, aggregate: Aggreg
     event = schema.event_type(aggregate.event_type)
     if event is None:
         known = [known.name for known in schema.event_types]
-        raise expression.at("EventType").fault(f"no event type {aggregate.event_type!r}; {suggestion(aggregate.event_type, known)}")
+        hint = suggestion(aggregate.event_type, known) if known else "the schema has no EventTypes"
+        raise expression.at("EventType").fault(f"no event type {aggregate.event_type!r}; {hint}")
     source = _source_property(aggregate, event, expression.at("EventPropertyName"))
     _check_input(spec, aggregate, event, source, expression.at("EventPropertyName"))
     _check_result(spec, each, aggregate, source, node.at("PropertyValueType"))
@@ -131,6 +158,18 @@ def _check_window(spec: OperatorSpec, entity: EntityType, expression: Node) -> N
         raise expression.at("Op").fault(f"{spec.name} needs a time window: give the entity type a Window")
     if spec.window == "none" and entity.window is not None:
         raise expression.at("Op").fault(f"{spec.name} takes no time window; put it into an entity type without a Window")
+
+
+def _check_properties(spec: OperatorSpec, feeding: Sequence[EventType], node: Node) -> None:
+    """Rejects an operator to which no event could contribute. Events without the properties are left out at run time."""
+    if feeding and not _has_all(feeding, spec.properties):
+        names = " or ".join(repr(each.name) for each in feeding)
+        raise node.fault(f"{spec.name} needs an event type with the properties {', '.join(spec.properties)}; {names} has not all of them")
+
+
+def _has_all(events: Sequence[EventType], properties: Sequence[str]) -> bool:
+    """Whether one of the event types has all of the properties."""
+    return any(all(event.property(name) for name in properties) for event in events)
 
 
 def _check_any_event(spec: OperatorSpec, aggregate: AggregateExpression, expression: Node) -> None:
@@ -179,7 +218,7 @@ def _check_result(spec: OperatorSpec, each: EntityProperty, aggregate: Aggregate
     content: ValueType | None = "string" if aggregate.event_property == CONTENT else None
     right = spec.gives(source.value_type if source else content)
     if each.value_type not in right:
-        of = f" of a {source.value_type}" if source else ""
+        of = f" of {source.value_type}" if source else ""
         raise node.fault(f"{spec.name}{of} gives {' or '.join(right)}, not {each.value_type}")
 
 
@@ -191,6 +230,11 @@ def _check_keys(entity: EntityType, node: Node, schema: MemorySchema, feeding: S
     for index, key in enumerate(entity.keys):
         key_node = _key_node(entity, index, node)
         if key in BUILT_IN_KEYS:
+            if key == NODES and feeding and not _has_all(feeding, RELATION_PROPERTIES):
+                raise key_node.fault(
+                    f"{NODES!r} groups by the subject and the object of a relation, but no event type that feeds this entity has the "
+                    f"properties {', '.join(RELATION_PROPERTIES)}"
+                )
             if any(event.property(key) for event in feeding):
                 raise key_node.fault(
                     f"{key!r} is a built-in key, but an event of this entity has a property of that name; rename the property"

@@ -7,6 +7,8 @@ types is accepted, too. Fields in addition to the paper's: for an entity type ``
 ``EntityType``, ``PropertyType`` for ``PropertyValueType``, and ``WindowDays`` for a window in days.
 """
 
+import json
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, TypeVar, cast, get_args
@@ -14,7 +16,7 @@ from typing import Any, Final, TypeVar, cast, get_args
 import orjson
 
 from memory.errors import SchemaError
-from memory.schema.checks import check_entity_types, check_event_types
+from memory.schema.checks import check_entity_types, check_event_types, check_method_types
 from memory.schema.filters import read_filters
 from memory.schema.method import RELATION, SEGMENT, TURN, Method, entity_type_nodes, read_method
 from memory.schema.model import (
@@ -29,7 +31,7 @@ from memory.schema.model import (
     Property,
     ValueType,
 )
-from memory.schema.node import Node, quoted
+from memory.schema.node import Node, quoted, suggestion
 from memory.schema.operator_parameters import read_window
 from memory.schema.operator_specs import operator_specs
 from memory.schema.time_window import MAX_LENGTH, TimeWindow
@@ -59,6 +61,9 @@ _DERIVED: Final = {
     ),
 }
 """The event types that a method can add, by name."""
+_AGGREGATE_FIELDS: Final = ("Op", "EventType", "EventPropertyName")
+_NAMING_FIELDS: Final = ("EventType", "EntityType", "ProfileType", "PropertyName", "Op", "Method", "Path", "Name")
+_REVISION_MARK: Final = "@"
 _VALUE_TYPES: Final[tuple[str, ...]] = get_args(ValueType)
 _DETAILS: Final[tuple[str, ...]] = get_args(Detail)
 
@@ -84,15 +89,36 @@ def read_file(path: Path, what: str, read: Callable[[Any], T]) -> T:
         SchemaError: If the file cannot be read or is not JSON; or as ``read`` raises it, with the file's name.
     """
     try:
-        data = orjson.loads(path.read_bytes())
+        data = orjson.loads(text := path.read_bytes().decode("utf-8-sig"))
     except OSError as error:
         raise SchemaError("", f"cannot read the {what} file {path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise SchemaError("", f"the {what} file {path} is not UTF-8 (byte {error.start}): save it as UTF-8") from error
     except orjson.JSONDecodeError as error:
         raise SchemaError("", f"the {what} file {path} is not JSON: {error}") from error
+    try:
+        repeated = _repeated_field(text)
+    except RecursionError as error:
+        raise SchemaError("", f"the {what} file {path} is nested too deeply for a {what}") from error
+    if repeated is not None:
+        raise SchemaError("", f"{repeated} twice: keep one of them (in {path})")
     try:
         return read(data)
     except SchemaError as error:
         raise SchemaError(error.path, f"{error.problem} (in {path})") from error
+
+
+def _repeated_field(text: str) -> str | None:
+    """The first object that has a field twice, and the field: readers of JSON ignore all but the last."""
+    repeated: list[str] = []
+
+    def note(pairs: list[tuple[str, Any]]) -> None:
+        times = Counter(name for name, _ in pairs)
+        owner = next((f"{name} {value!r}" for name, value in pairs if name in _NAMING_FIELDS), "an object")
+        repeated.extend(f"{owner} has the field {name!r}" for name, count in times.items() if count > 1)
+
+    json.loads(text, object_pairs_hook=note, parse_int=len, parse_float=len)
+    return repeated[0] if repeated else None
 
 
 def parse_schema(data: object, *, name: str = "default") -> MemorySchema:
@@ -122,7 +148,7 @@ def parse_schema(data: object, *, name: str = "default") -> MemorySchema:
         events += tuple(_DERIVED[each] for each in method.event_types)
         entity_nodes = [*entity_nodes, *entity_type_nodes(root.at("Method"))]
     schema = MemorySchema(
-        name=root.at("Name").name() if root.has("Name") else name,
+        name=_schema_name(root.at("Name"), name),
         version=root.at("Version").name() if root.has("Version") else "1",
         description=root.at("Description").text(),
         detail=cast(Detail, root.at("Detail").choice(_DETAILS)) if root.has("Detail") else "brief",
@@ -131,9 +157,20 @@ def parse_schema(data: object, *, name: str = "default") -> MemorySchema:
         entity_types=tuple(_entity_type(each, events) for each in entity_nodes),
         method=method,
     )
+    if not schema.event_types and not schema.entity_types:
+        raise root.fault("a schema needs at least one type in EventTypes or EntityTypes")
     check_event_types(events[: len(event_nodes)], event_nodes)
     check_entity_types(schema, entity_nodes)
+    if method is not None:
+        check_method_types(schema, root.at("Method"))
     return schema
+
+
+def _schema_name(node: Node, default: str) -> str:
+    name = default if node.value is None else node.name()
+    if _REVISION_MARK in name:
+        raise node.fault(f"a schema's name has no {_REVISION_MARK}, which precedes the revision in NAME@REVISION; found {quoted(name)}")
+    return name
 
 
 def _check_derived_types(method: Method, events: tuple[EventType, ...], nodes: list[Node]) -> None:
@@ -230,9 +267,13 @@ def _similarity(node: Node) -> float | None:
 
 def _aggregate(node: Node) -> AggregateExpression:
     specs = operator_specs()
-    node.check_fields("Op", "EventType", "EventPropertyName", *(each.name for spec in specs.values() for each in spec.parameters))
-    spec = specs[node.at("Op").choice(tuple(specs))]
-    node.check_fields("Op", "EventType", "EventPropertyName", *(each.name for each in spec.parameters))
+    if not node.has("Op"):
+        node.check_fields(*_AGGREGATE_FIELDS, *(dict.fromkeys(each.name for spec in specs.values() for each in spec.parameters)))
+    op = node.at("Op")
+    if isinstance(op.value, str) and op.value not in specs:
+        raise op.fault(f"found {quoted(op.value)}; {suggestion(op.value, tuple(specs))}. If it is your own, install its package here")
+    spec = specs[op.choice(tuple(specs))]
+    node.check_fields(*_AGGREGATE_FIELDS, *(each.name for each in spec.parameters))
     return AggregateExpression(
         op=spec.name,
         event_type=node.at("EventType").name() if node.has("EventType") else None,

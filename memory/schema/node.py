@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from typing import Final, Self
+from unicodedata import category
 
 from memory.errors import SchemaError
 
@@ -44,7 +45,7 @@ class Node:
             SchemaError: If this is not a list.
         """
         if not isinstance(self.value, list):
-            raise self.fault(f"expected a list, found {quoted(self.value)}")
+            raise self.fault("missing; a list is required" if self.value is None else f"expected a list, found {quoted(self.value)}")
         for index, value in enumerate(self.value):
             yield type(self)(value, f"{self.path}[{index}]")
 
@@ -61,7 +62,7 @@ class Node:
                 raise self.at(str(name)).fault(f"unknown field; {suggestion(str(name), known)}")
 
     def name(self) -> str:
-        """A name: text of 1 to 256 characters without white space around it.
+        """A name: one line of text of 1 to 256 characters, without white space around it.
 
         Raises:
             SchemaError: If it is missing or something else.
@@ -72,7 +73,10 @@ class Node:
             raise self.fault(f"expected a name (text), found {quoted(self.value)}")
         if len(self.value) > _MAX_NAME:
             raise self.fault(f"a name has at most {_MAX_NAME} characters, this one has {len(self.value)}")
-        return self.value.strip()
+        name = self.value.strip()
+        if any(category(each) == "Cc" for each in name):
+            raise self.fault(f"a name has no line breaks, tabs or other control characters, found {quoted(name)}")
+        return name
 
     def text(self) -> str:
         """Any text; empty if the field is missing.
@@ -129,5 +133,5 @@ def quoted(value: object) -> str:
 def suggestion(wrong: str, options: Sequence[str]) -> str:
     """A hint for an error message: the most similar option, and all options."""
     near = get_close_matches(wrong, options, n=1) or [each for each in options if each.lower() == wrong.lower()]
-    known = f"expected one of: {', '.join(options)}" if options else "nothing is allowed here"
+    known = f"expected one of: {', '.join(options)}" if options else "there is none"
     return f"did you mean {near[0]!r}? ({known})" if near else known

@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Any, Final, Literal, cast
 
 from memory.errors import SchemaError
+from memory.relations import RELATION_PROPERTIES
 from memory.schema.model import MemorySchema, ValueType
 from memory.schema.operator_parameters import ChoiceParameter, FlagParameter, IntegerParameter, Parameter, SpanParameter, UnitParameter
 from memory.schema.time_window import TimeWindow
@@ -44,6 +45,8 @@ class OperatorSpec:
     """Whether it changes as event time advances, receives recalls, and may let events expire."""
     keys: tuple[str, ...] = ()
     """The keys that its entity type must have, in any order. Empty: any."""
+    properties: tuple[str, ...] = ()
+    """The properties that its event type must have."""
     without_model: str = ""
     """The consequence of having no model, for users. Empty: it needs none."""
 
@@ -142,6 +145,7 @@ _BUILT_IN: Final = (
         name="EDGE",
         input="detailed",
         gives=_text,
+        properties=RELATION_PROPERTIES,
         parameters=(IntegerParameter(name="Limit", default=200, least=1, most=1000),),
         window="none",
     ),
@@ -149,6 +153,7 @@ _BUILT_IN: Final = (
         name="CLUSTER",
         input="detailed",
         gives=_text,
+        properties=RELATION_PROPERTIES,
         parameters=(
             IntegerParameter(name="Limit", default=200, least=1, most=1000),
             IntegerParameter(name="Questions", default=2, least=1, most=16),

@@ -45,6 +45,15 @@ async def test_what_an_entity_says_is_no_event_beside(service: RunningService, a
     assert [each["id"] for each in block["citations"] if each["id"] in {said.id, entity.id}] == [entity.id]
 
 
+async def test_an_event_stays_where_no_entities_are_wanted(service: RunningService) -> None:
+    said = memory("acme", "liv", "Liv plays the oboe", message_ids=["l1"])
+    await index(service.settings, [said, profile("liv", "Liv plays the oboe", message_ids=("l1",))])
+    answer = await ask(service, query="Who plays the oboe?", user="liv", kinds=["event", "summary"])
+    assert ([each["id"] for each in answer["results"]], answer["entities"]) == ([said.id], [])
+    block = await ask(service, "/v1/context", query="Who plays the oboe?", user="liv", kinds=["event", "summary"])
+    assert [each["id"] for each in block["citations"]] == [said.id]
+
+
 async def test_as_many_results_come_as_are_asked_for(service: RunningService) -> None:
     said = [memory("acme", "lou", f"Lou was on an island in summer {number}", message_ids=["l1"]) for number in range(14)]
     told = [each.content for each in said[::3]]

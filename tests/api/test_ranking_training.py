@@ -12,6 +12,8 @@ from typer.testing import CliRunner, Result
 
 from memory.headers import FEEDBACK, KIND
 from memory.records import RecallRecord
+from memory.schema import scenario
+from memory.schema.methods import with_method
 from retrieval.errors import ProfilesError, TrainingError
 from retrieval.features import FEATURES
 from retrieval.rankers.learned import LEARNED
@@ -20,6 +22,7 @@ from runtime.redis import open_redis
 from runtime.retrieval_counts import RetrievalCounts
 from runtime.settings import Settings
 from tests.api.running_service import OSLO, RunningService, expect_problem, index, memory, serving
+from tests.control_log import add_tenant
 from varve.cli.application import app
 
 pytestmark = [pytest.mark.integration, pytest.mark.asyncio(loop_scope="module")]
@@ -141,6 +144,30 @@ async def test_a_query_is_kept_only_where_asked_for(service: RunningService) -> 
         told = records[recall_id].ranking
         assert told is not None
         assert told.profile == "learned"
+
+
+async def test_the_profile_of_a_method_is_recorded_or_refused(service: RunningService) -> None:
+    keys = {}
+    for profile in ("memx", "lerned"):
+        method = {"Method": f"by-{profile}", "Archive": {"Turns": True}, "Retrieve": {"Profile": profile}}
+        keys[profile] = await add_tenant(service.settings, f"by-{profile}", schema=with_method(scenario("companion"), method))
+    async with serving(with_recall(service.settings, training_share=1.0)) as http:
+
+        async def asked(tenant: str, **body: Any) -> httpx.Response:
+            query = {"query": "a walk", "user": "zoe", **body}
+            return await http.post("/v1/recall", json=query, headers={"Authorization": f"Bearer {keys[tenant]}"})
+
+        await index(service.settings, [memory("by-memx", "zoe", "Zoe: a walk to the harbour")])
+        recalled = (await asked("memx")).json()
+        expect_problem(
+            await asked("lerned"), 422, "'lerned' is not a ranking profile; known profiles: learned, memx, weighted. The tenant's method"
+        )
+        assert (await asked("lerned", profile="learned")).status_code == 200
+    (ranking,) = [each.ranking for each in await recalls_in(service) if each.id == recalled["recall_id"]]
+    assert ranking is not None
+    assert ranking.profile == "memx"
+    async with open_redis(service.settings.redis) as redis:
+        assert await RetrievalCounts(redis=redis).of("by-memx", [recalled["results"][0]["id"]])
 
 
 async def test_a_record_without_room_goes_without_its_ranking(service: RunningService) -> None:

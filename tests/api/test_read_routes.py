@@ -64,7 +64,7 @@ async def test_a_recall_returns_evidence_entities_and_session_tail(service: Runn
 
 async def test_returned_entities_are_recorded_as_echoes_like_hits(service: RunningService) -> None:
     before = sum((await end_offsets(service, "recalls")).values())
-    body = {"query": "Where does Ann live now?", "user": "ann", "kinds": ["event"]}
+    body = {"query": "Where does Ann live now?", "user": "ann"}
     answer = (await service.http.post("/v1/recall", json=body, headers=service.auth("acme"))).json()
     record = await _new_recall(service, before)
 

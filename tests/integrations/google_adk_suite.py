@@ -59,6 +59,10 @@ async def found(service: VarveMemoryService, user: str, query: str, text: str) -
     return await until_async(search, lambda entries: text in texts(entries))
 
 
+def is_event(entry: MemoryEntry) -> bool:
+    return bool(entry.custom_metadata["kind"] == "event")
+
+
 async def test_a_session_becomes_memories_once(service: VarveMemoryService, client: AsyncVarveClient, user: str) -> None:
     first = said("user", "I have a cat called Pixel.", id="e1")
     session = Session(id="s", app_name=APP, user_id=user, events=[first, said("companion", "How old is Pixel?", id="e2")])
@@ -112,11 +116,12 @@ async def test_applications_and_users_are_apart(service: VarveMemoryService, use
 async def test_only_the_own_memory_is_deleted(service: VarveMemoryService, user: str) -> None:
     entry = MemoryEntry(content=Content(role="user", parts=[Part(text="I play the flute.")]))
     await service.add_memory(app_name=APP, user_id=user, memories=[entry])
-    [memory] = await found(service, user, "Which instrument?", "I play the flute.")
+    [memory] = [each for each in await found(service, user, "Which instrument?", "I play the flute.") if is_event(each)]
     await service.delete_memory(app_name="other", user_id=user, memory_id=memory.id)
     await service.delete_memory(app_name=APP, user_id=user, memory_id="6b1f0f5e-7c1a-5d0e-9a57-2f6d1c0b8e42")
     await service.delete_memory(app_name=APP, user_id=user, memory_id=None)
-    assert texts((await service.search_memory(app_name=APP, user_id=user, query="Which instrument?")).memories) == ["I play the flute."]
+    kept = (await service.search_memory(app_name=APP, user_id=user, query="Which instrument?")).memories
+    assert texts([each for each in kept if is_event(each)]) == ["I play the flute."]
     await service.delete_memory(app_name=APP, user_id=user, memory_id=memory.id)
     await until_async(
         lambda: service.search_memory(app_name=APP, user_id=user, query="Which instrument?"), lambda answer: answer.memories == []

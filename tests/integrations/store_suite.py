@@ -353,5 +353,8 @@ def test_setup_accepts_this_tenant(store: VarveStore) -> None:
 
 
 def test_setup_refuses_a_tenant_without_the_event_type() -> None:
-    with VarveClient(URL, api_key=os.environ["VARVE_CLIENT__API_KEY"]) as other, pytest.raises(RuntimeError, match=ITEM_TYPE):
-        VarveStore(other, user="shared").setup(timeout_s=3.0)
+    with VarveClient(URL, api_key=os.environ["VARVE_CLIENT__API_KEY"]) as other:
+        store = VarveStore(other, user="shared")
+        for call in (store.setup, lambda: store.put(("a",), "k", {}), lambda: store.get(("a",), "k"), lambda: store.search(("a",))):
+            with pytest.raises(RuntimeError, match=f"needs the event type {ITEM_TYPE} "):
+                call()

@@ -52,7 +52,7 @@ paths = st.lists(st.sampled_from(PATHS), unique=True).flatmap(
                 {
                     "Path": st.just(each),
                     "Quota": st.integers(1, 50),
-                    "Types": st.lists(names, max_size=3),
+                    "Types": st.lists(st.just("a note"), max_size=3),
                     "Hops": st.integers(1, 3),
                     "FanOut": st.integers(1, 20),
                 }
@@ -68,7 +68,7 @@ documents = st.fixed_dictionaries(
         "Extract": st.fixed_dictionaries({}, optional={"Segments": st.booleans(), "Relations": st.booleans()}),
         "Manage": st.fixed_dictionaries({}, optional={"KeepEntityTypes": st.booleans()}),
         "Store": st.fixed_dictionaries(
-            {}, optional={"Kinds": st.lists(st.sampled_from(["event", "summary", "segment"])), "Types": st.lists(names)}
+            {}, optional={"Kinds": st.lists(st.sampled_from(["event", "summary", "segment"])), "Types": st.lists(st.just("a note"))}
         ),
         "Retrieve": st.fixed_dictionaries({}, optional={"Profile": names, "Mode": st.sampled_from(MODES), "Paths": paths}),
     },
@@ -142,6 +142,8 @@ def test_a_composed_schema_takes_no_second_method() -> None:
         (("Retrieve", "Paths", 0, "Quota"), 0, "Method.Retrieve.Paths[0].Quota", "from 1 to 50"),
         (("Retrieve", "Paths", 0, "Path"), "magic", "Method.Retrieve.Paths[0].Path", "expected one of"),
         (("Store",), {"Kinds": ["graph"]}, "Method.Store.Kinds[0]", "expected one of"),
+        (("Store",), {"Types": ["turn", "trun"]}, "Method.Store.Types[1]", "did you mean 'turn'"),
+        (("Retrieve", "Paths", 0, "Types"), ["talks"], "Method.Retrieve.Paths[0].Types[0]", "did you mean 'talk'"),
         (("Manage", "KeepEntityTypes"), 1, "Method.Manage.KeepEntityTypes", "expected true or false"),
         (
             ("Manage", "EntityTypes", 0, "Properties", 0, "AggregateExpression", "Op"),
@@ -216,6 +218,14 @@ def test_fading_is_part_of_the_method() -> None:
     assert composed.method is not None
     assert composed.method.retrieval.fading == Fading(entity_type="talk", properties=("remembered",), least=5, types=("turn",))
     assert parse_schema(to_json(composed)) == composed
+
+
+def test_fading_types_exist() -> None:
+    document = fading_document(Ranks=True)
+    document["Retrieve"]["Fading"]["Types"] = ["turns"]
+    with pytest.raises(SchemaError, match="did you mean 'turn'") as caught:
+        with_method(scenario("companion"), document)
+    assert caught.value.path == "Method.Retrieve.Fading.Types[0]"
 
 
 @pytest.mark.parametrize("change", [{}, {"EntityType": "nobody"}, {"Least": 0}, {"Colour": 1}])

@@ -180,13 +180,17 @@ TRIES = {
     "EntityType": "tries",
     "Properties": [{"PropertyName": "tries", "PropertyValueType": "int64", "IsPrimaryKey": True, "Similarity": 1}],
 }
+EDGES = {"Op": "EDGE", "EventType": "english_study"}
 TOP_TAGS = {"Op": "TOP_K", "EventType": "english_study", "EventPropertyName": "tags"}
 
 FAULTS: list[tuple[list[str | int], Any, str, str]] = [
     (["EventTypes"], {}, "EventTypes", "expected a list"),
+    (["EventTypes"], [], f"{AGGREGATE}.EventType", "the schema has no EventTypes"),
     (["EventTypes", 0], 7, "EventTypes[0]", "found 7"),
     (["EventTypes", 0, "EventType"], "", "EventTypes[0].EventType", "name"),
     (["EventTypes", 0, "EventType"], "x" * 300, "EventTypes[0].EventType", "300"),
+    (["EventTypes", 0, "EventType"], "english\nstudy", "EventTypes[0].EventType", "line breaks"),
+    (["EventTypes", 0, "EventType"], "*", "EventTypes[0].EventType", "another name"),
     (["EventTypes", 0, "Propertys"], [], "EventTypes[0].Propertys", "did you mean 'Properties'"),
     (["EventTypes", 0, "Weight"], 2, "EventTypes[0].Weight", "0 to 1"),
     (["EventTypes", 0, "Description"], 5, "EventTypes[0].Description", "text"),
@@ -197,6 +201,7 @@ FAULTS: list[tuple[list[str | int], Any, str, str]] = [
     (["EntityTypes", 1], POINT, "EntityTypes[1].EntityType", "duplicated"),
     (["EntityTypes", 0, "EntityType"], "both", f"{ENTITY}.ProfileType", "one of the two"),
     (["EntityTypes", 0, "Properties"], [], f"{ENTITY}.Properties", "at least one"),
+    (["EntityTypes", 0, "Properties"], None, f"{ENTITY}.Properties", "missing"),
     (["EntityTypes", 0, "Properties", 0, "IsPrimaryKey"], "yes", f"{ENTITY}.Properties[0].IsPrimaryKey", "true or false"),
     (["EntityTypes", 0, "Properties", 0, "PropertyName"], "no_such", f"{ENTITY}.Properties[0].PropertyName", "'no_such'"),
     (["EntityTypes", 0, "Properties", 0, "PropertyValueType"], "list<string>", f"{ENTITY}.Properties[0].PropertyValueType", "one value"),
@@ -205,10 +210,10 @@ FAULTS: list[tuple[list[str | int], Any, str, str]] = [
         ["EntityTypes", 0, "Properties", 1, "PropertyValueType"],
         "int64",
         f"{ENTITY}.Properties[1].PropertyValueType",
-        "AVG of a float32 gives float32",
+        "AVG of float32 gives float32",
     ),
-    (["EntityTypes", 0, "Properties", 2, "PropertyValueType"], "string", f"{ENTITY}.Properties[2].PropertyValueType", "MAX of a int64"),
-    (["EntityTypes", 0, "Properties", 1, "AggregateExpression", "Op"], "AVERAGE", f"{AGGREGATE}.Op", "'AVERAGE'"),
+    (["EntityTypes", 0, "Properties", 2, "PropertyValueType"], "string", f"{ENTITY}.Properties[2].PropertyValueType", "MAX of int64"),
+    (["EntityTypes", 0, "Properties", 1, "AggregateExpression", "Op"], "AVERAGE", f"{AGGREGATE}.Op", "install its package here"),
     (["EntityTypes", 0, "Properties", 1, "AggregateExpression", "Op"], "sum", f"{AGGREGATE}.Op", "did you mean 'SUM'"),
     (
         ["EntityTypes", 0, "Properties", 1, "AggregateExpression", "EventType"],
@@ -237,7 +242,10 @@ FAULTS: list[tuple[list[str | int], Any, str, str]] = [
     (["EntityTypes", 0, "Properties", 1, "Similarity"], 0.75, f"{ENTITY}.Properties[1].Similarity", "not part of the key"),
     (["EntityTypes", 1], WEEK, "EntityTypes[1].Properties[0].Similarity", "'week' is a built-in key"),
     (["EntityTypes", 1], TRIES, "EntityTypes[1].Properties[0].PropertyValueType", "not int64"),
-    (["EntityTypes", 0, "Keys"], [], f"{ENTITY}.Properties[0].IsPrimaryKey", "not among the Keys"),
+    (["EntityTypes", 0, "Keys"], [], f"{ENTITY}.Keys", "at least one key"),
+    (["EntityTypes", 0, "Keys"], ["knowledge_point_nam"], f"{ENTITY}.Keys[0]", "did you mean 'knowledge_point_name'"),
+    (["EntityTypes", 0, "Keys"], ["user"], f"{ENTITY}.Properties[0].IsPrimaryKey", "not among the Keys"),
+    (["EntityTypes", 0, "Keys"], ["nodes"], f"{ENTITY}.Keys[0]", "properties subject, relation, object"),
     (["EntityTypes", 0, "Keys"], ["knowledge_point_name", "topic"], f"{ENTITY}.Keys[1]", "no property 'topic'"),
     (["EntityTypes", 0, "Keys"], ["knowledge_point_name", "knowledge_point_name"], f"{ENTITY}.Keys", "duplicate key"),
     (["EntityTypes", 0, "Keys"], "user", f"{ENTITY}.Keys", "expected a list"),
@@ -246,7 +254,15 @@ FAULTS: list[tuple[list[str | int], Any, str, str]] = [
     (["EntityTypes", 0, "Window"], {"Length": 7, "Unit": "days"}, f"{ENTITY}.Window.Unit", "did you mean 'day'"),
     (["EntityTypes", 0, "Window"], {"Length": 0, "Unit": "day"}, f"{ENTITY}.Window.Length", "from 1"),
     (["EntityTypes", 0, "Window"], 7, f"{ENTITY}.Window", "Length"),
-    (["EntityTypes", 0, "Properties", 1, "AggregateExpression", "K"], 3, f"{AGGREGATE}.K", "unknown field"),
+    (["EntityTypes", 0, "Properties", 1, "AggregateExpression", "K"], 3, f"{AGGREGATE}.K", "one of: Op, EventType, EventPropertyName"),
+    (["EntityTypes", 0, "Properties", 1, "AggregateExpression"], {"op": "AVG"}, f"{AGGREGATE}.op", "did you mean 'Op'"),
+    (["EntityTypes", 0, "Properties", 1, "AggregateExpression"], EDGES, f"{AGGREGATE}.EventType", "'english_study' has not all of them"),
+    (
+        ["EntityTypes", 0, "Properties", 1, "AggregateExpression"],
+        EDGES | {"Op": "CLUSTER", "EventType": "*"},
+        f"{AGGREGATE}.EventType",
+        "subject, relation, object",
+    ),
     (["EntityTypes", 0, "Properties", 1, "AggregateExpression"], TOP_TAGS | {"K": 0}, f"{AGGREGATE}.K", "from 1 to 50"),
     (["EntityTypes", 0, "Properties", 1, "AggregateExpression"], TOP_TAGS, f"{ENTITY}.Properties[1].PropertyValueType", "list<string>"),
     (["EntityTypes", 0, "Properties", 1, "AggregateExpression"], TOP_TAGS | {"Op": "LIST"}, f"{AGGREGATE}.EventPropertyName", "one value"),
@@ -285,6 +301,7 @@ FAULTS: list[tuple[list[str | int], Any, str, str]] = [
     ),
     (["EntityTypes", 0, "Filters"], [{"Property": "importance", "Op": ">", "Value": True}], f"{ENTITY}.Filters[0].Value", "True"),
     (["Nam"], "x", "Nam", "did you mean 'Name'"),
+    (["Name"], "english@home", "Name", "NAME@REVISION"),
     (["Version"], 3, "Version", "text"),
     (["Detail"], "everything", "Detail", "one of: brief, full"),
     (["Detail"], 2, "Detail", "one of: brief, full"),
@@ -326,6 +343,20 @@ def test_a_fault_in_a_bare_list_names_its_index() -> None:
     assert caught.value.path == "[1].Properties[1].AggregateExpression.EventType"
 
 
+@pytest.mark.parametrize("data", [{}, [], {"Name": "empty", "EventTypes": []}])
+def test_a_schema_without_types_is_refused(data: object) -> None:
+    with pytest.raises(SchemaError, match="at least one type in EventTypes or EntityTypes"):
+        parse_schema(data)
+
+
+def test_an_operator_lists_each_parameter_once() -> None:
+    data = whole()
+    data["EntityTypes"][0]["Properties"][1]["AggregateExpression"] = {"Colour": 1}
+    with pytest.raises(SchemaError, match="Colour: unknown field") as caught:
+        parse_schema(data)
+    assert caught.value.problem.count("Limit") == 1
+
+
 @pytest.mark.parametrize("data", [None, 3, "schema", True])
 def test_what_is_no_schema_at_all_is_refused(data: object) -> None:
     with pytest.raises(SchemaError, match="expected an object"):
@@ -344,6 +375,22 @@ def test_a_file_is_named_in_its_fault(tmp_path: Path) -> None:
     wrong.write_text('{"EventTypes": [{}]}')
     with pytest.raises(SchemaError, match=r"EventTypes\[0\]\.EventType: missing.*wrong\.json"):
         load_schema(wrong)
+
+
+def test_a_field_given_twice_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "twice.json"
+    file.write_text('{"EventTypes": [{"EventType": "visit", "Properties": [], "Properties": []}]}')
+    with pytest.raises(SchemaError, match=r"EventType 'visit' has the field 'Properties' twice.*twice\.json"):
+        load_schema(file)
+
+
+def test_a_file_may_begin_with_a_mark(tmp_path: Path) -> None:
+    file = tmp_path / "english.json"
+    file.write_bytes(orjson.dumps(whole()).decode().encode("utf-8-sig"))
+    assert load_schema(file) == parse_schema(whole())
+    file.write_bytes(orjson.dumps(whole()).decode().encode("utf-16"))
+    with pytest.raises(SchemaError, match=r"english\.json is not UTF-8 .*save it as UTF-8"):
+        load_schema(file)
 
 
 def test_a_file_without_a_name_lends_its_own(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """``varve extract --dry-run``: the windows and extractions that a conversation would become, by the real rules and models."""
 
+import re
 from pathlib import Path
 
 import orjson
@@ -54,3 +55,32 @@ def test_without_dry_run_it_says_what_to_use(file: Path, tmp_path: Path) -> None
     result = typed(str(file), data=tmp_path)
     assert result.exit_code == 2
     assert "varve send" in result.output
+
+
+def test_a_message_without_time_is_of_now(tmp_path: Path) -> None:
+    file = tmp_path / "talk.jsonl"
+    file.write_bytes(orjson.dumps({"text": "I moved to Bergen.", "speaker": "Ann"}))
+    result = typed(str(file), "--dry-run", "--user", "ann", "--session", "s1", data=tmp_path)
+    assert result.exit_code == 0, result.output
+    assert "Ann: I moved to Bergen." in result.stdout
+
+
+def test_a_refused_message_is_named_with_its_file(tmp_path: Path) -> None:
+    file = tmp_path / "talk.jsonl"
+    messages = [{"user": "ann", "session": "s1", "text": "One."}, {"user": "ann", "session": "s1", "text": "Two.", "colour": "red"}]
+    file.write_bytes(b"\n".join(map(orjson.dumps, messages)))
+    result = typed(str(file), "--dry-run", data=tmp_path)
+    assert result.exit_code == 1
+    assert str(result.exception) == f"{file}, message 2: colour: unknown field; put further data into metadata"
+
+
+def test_the_example_of_the_schema_page_becomes_an_event(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "build" / "schemas.md").read_text()
+    schema, sale, *_ = re.findall(r"^```json\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    for name, content in (("shop-notes.json", schema), ("sales.json", sale)):
+        assert name in page
+        (tmp_path / name).write_text(content)
+    result = typed(str(tmp_path / "sales.json"), "--dry-run", "--schema", str(tmp_path / "shop-notes.json"), "--json", data=tmp_path)
+    assert result.exit_code == 0, result.output
+    (event,) = orjson.loads(result.stdout)["extraction"]["events"]
+    assert (event["type"], event["properties"]) == ("purchase", {"item": "claw hammer", "price": 12.9})

@@ -9,6 +9,7 @@ from typer.testing import CliRunner, Result
 from memory.errors import SchemaError
 from memory.schema import parse_schema
 from memory.schema.methods import method_document, method_names
+from retrieval.errors import ProfilesError
 from varve.cli.application import app
 
 
@@ -70,3 +71,21 @@ def test_an_invalid_file_is_rejected_with_its_path(tmp_path: Path) -> None:
         invoke("show", str(path))
     with pytest.raises(SchemaError, match="did you mean 'memgpt'"):
         invoke("show", "memgtp")
+
+
+def test_an_unknown_ranking_profile_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "own.json"
+    path.write_bytes(orjson.dumps({"Method": "own", "Retrieve": {"Profile": "house"}}))
+    with pytest.raises(ProfilesError, match=r"Method\.Retrieve\.Profile: 'house' .*VARVE_RECALL__PROFILES .*own\.json"):
+        invoke("show", str(path))
+    profiles = tmp_path / "profiles.json"
+    profiles.write_text('{"house": {"base": "memx"}}')
+    monkeypatch.setenv("VARVE_RECALL__PROFILES", str(profiles))
+    assert invoke("show", str(path)).exit_code == 0
+
+
+def test_a_path_without_a_file_is_no_name(tmp_path: Path) -> None:
+    with pytest.raises(SchemaError, match=r"cannot read the method file .*absent\.json"):
+        invoke("show", str(tmp_path / "absent.json"))
+    with pytest.raises(SchemaError, match=r"cannot read the schema file absent\.json"):
+        invoke("show", "memgpt", "--schema", "absent.json")

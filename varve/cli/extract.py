@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from streams.operations.dry_run import DryWindow
+    from varve.conversations import Conversation
 
 app = typer.Typer()
 
@@ -23,27 +24,30 @@ def extract(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Required: only show the result; nothing is sent or stored.")] = False,
     schema: Annotated[str, typer.Option(help="Name of a shipped schema, or a path.")] = "companion",
     limit: Annotated[int | None, typer.Option(min=1, help="Maximum number of windows.")] = None,
+    user: Annotated[str | None, typer.Option(help="User of the messages that name none.")] = None,
+    session: Annotated[str | None, typer.Option(help="Session of the messages that name none.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object per window.")] = False,
     data: DataOption = None,
 ) -> None:
     """Show what would be extracted from a conversation and what it would cost, with the configured model or offline."""
     if not dry_run:
         raise typer.BadParameter("this command only shows results: add --dry-run; `varve send` stores memories")
-    run(_extract(file, schema, limit, as_json=as_json, data=data))
+    from varve.conversations import read_conversation
+
+    run(_extract(read_conversation(file, user=user, session=session), file, schema, limit, as_json=as_json, data=data))
 
 
-async def _extract(file: Path, schema: str, limit: int | None, *, as_json: bool, data: Path | None) -> None:
+async def _extract(conversation: "Conversation", file: Path, schema: str, limit: int | None, *, as_json: bool, data: Path | None) -> None:
     from contextlib import aclosing
 
     from rich.console import Console
 
     from control.schemas import schema_named
-    from varve.conversations import read_conversation
     from varve.dry_run import dry_run
 
-    conversation = read_conversation(file)
+    messages, named, settings = conversation.messages, schema_named(schema, Path(schema)), attached_settings(data)
     console, number, calls, cost, tokens = Console(highlight=False), 0, 0, 0.0, 0
-    async with aclosing(dry_run(conversation.messages, schema_named(schema, Path(schema)), attached_settings(data))) as windows:
+    async with aclosing(dry_run(messages, named, settings, source=str(file))) as windows:
         async for each in windows:
             number += 1
             calls += sum(usage.calls for usage in each.extraction.usage)

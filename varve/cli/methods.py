@@ -1,7 +1,6 @@
 """``varve methods``: the memory methods that can be selected for a tenant."""
 
 from difflib import unified_diff
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import orjson
@@ -73,9 +72,11 @@ def diff(one: MethodArgument, other: MethodArgument) -> None:
 
 
 def _document(named: str) -> "MethodDocument":
-    from memory.schema.methods import load_method, method_document
+    from memory.schema.methods import method_document
+    from varve.cli.options import method_argument
 
-    return load_method(Path(named)) if Path(named).is_file() else method_document(named)
+    document = method_argument(named)
+    return document if document is not None and not isinstance(document, str) else method_document(named)
 
 
 def _as_text(document: object) -> str:

@@ -65,18 +65,37 @@ MethodOption = Annotated[
 
 
 def schema_argument(text: str) -> "str | MemorySchema":
-    """The schema that a command line argument names: the content of a file, or else a name."""
+    """The schema that a command line argument names: the content of a file, or else a name.
+
+    Raises:
+        SchemaError: If it is a path without a file, or the file is invalid.
+    """
     from memory.schema import load_schema
 
-    path = Path(text)
-    return load_schema(path) if path.is_file() else text
+    return load_schema(Path(text)) if is_path(text) else text
 
 
 def method_argument(text: str | None) -> "str | MethodDocument | None":
-    """The memory method that a command line argument names: the content of a file, or else a name."""
-    from memory.schema.methods import load_method
+    """The memory method that a command line argument names: the content of a file, or else a name.
 
-    return load_method(Path(text)) if text is not None and Path(text).is_file() else text
+    Raises:
+        SchemaError: If it is a path without a file, or the file is invalid.
+        ProfilesError: If the file names an unknown ranking profile.
+    """
+    if text is None or not is_path(text):
+        return text
+    from memory.schema.methods import check_method, load_method
+    from retrieval.profiles import check_profile
+
+    document = load_method(Path(text))
+    check_profile(check_method(document).retrieval.profile, load_settings(None).recall, source=text)
+    return document
+
+
+def is_path(text: str) -> bool:
+    """Whether an argument is the path of a file, not a name."""
+    path = Path(text)
+    return path.is_file() or path.suffix == ".json" or os.sep in text
 
 
 def write_control(

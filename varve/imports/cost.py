@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from memory.records.limits import max_messages_bytes
+from memory.records.message import STATEMENT
 from memory.text import estimate_tokens
 from memory.times import milliseconds_of
 from models.llm.port import LLMUsage
@@ -19,6 +20,8 @@ from streams.stages.sessions.windows import SessionMessage, SessionState, Window
 
 COMPLETION_TOKENS: Final = 25.6
 """Completion tokens for a message, as measured in docs/operate/sizing.md."""
+_READ: Final = b"-"
+"""Stands for the content of a message that a model reads. Others have none."""
 _OPEN_SESSIONS: Final = 1000
 """Sessions whose open window is followed. The window of the one that was silent for the most messages counts as closed."""
 
@@ -60,18 +63,19 @@ class WindowCount:
         self._tokens = 0
 
     def add(self, message: dict[str, Any]) -> None:
-        """Adds a message. Automated ones are not extracted."""
+        """Adds a message. A model reads neither automated messages nor stated events, and is not asked about a window with nothing else."""
         session, tokens = message["session"], estimate_tokens(message["text"])
-        if not message.get("automated"):
+        is_read = not message.get("automated") and message.get("tool_call", {}).get("name") != STATEMENT
+        if is_read:
             self._messages += 1
             self._tokens += tokens
         state = self._open.pop(session, None) or SessionState("import", session)
         time = milliseconds_of(datetime.fromisoformat(message["event_time"]))
-        entry = SessionMessage(message["id"], message["user"], time, tokens, b"", self._messages)
-        self._closed += len(self._builder.add(state, entry))
+        entry = SessionMessage(message["id"], message["user"], time, tokens, _READ if is_read else b"", self._messages)
+        self._closed += sum(any(closed.messages) for closed in self._builder.add(state, entry))
         self._open[session] = state
         if len(self._open) > _OPEN_SESSIONS:
-            self._closed += self._open.popitem(last=False)[1].is_open
+            self._closed += any(self._open.popitem(last=False)[1].raw_messages)
 
     def estimate(self, *, prefix_tokens: int, model: str, prices: PriceTable) -> ModelEstimate:
         """The calls for all messages so far.
@@ -81,7 +85,7 @@ class WindowCount:
             model: The model's name.
             prices: Its price, if known.
         """
-        calls = self._closed + sum(state.is_open for state in self._open.values())
+        calls = self._closed + sum(any(state.raw_messages) for state in self._open.values())
         prompt, completion = calls * prefix_tokens + self._tokens, round(self._messages * COMPLETION_TOKENS)
         cost = prices.cost(model, LLMUsage(prompt_tokens=prompt, completion_tokens=completion)) if prices.has(model) else None
         return ModelEstimate(calls, prompt, completion, cost)

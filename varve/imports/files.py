@@ -25,6 +25,11 @@ _OTHER_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
 _DEEPEST: Final = 200
 _STEPS: Final = {"start_map": 1, "start_array": 1, "end_map": -1, "end_array": -1}
 _LONGEST_LINE: Final = 1 << 20
+_TOTALS: Final = ("count", "total_count")
+"""Fields of a page with the number of items of the whole list."""
+_NEXT: Final = "next"
+"""Field of a page with the address of the next one."""
+_PAGE_FIELDS: Final = (*_TOTALS, _NEXT)
 _MAC_FOLDER: Final = "__MACOSX/"
 """Folder that macOS adds to archives, with files that are no part of the export."""
 _CONVERSATIONS: Final = re.compile(r"(.*/)?conversations(-\d+)?\.json")
@@ -125,10 +130,32 @@ class ExportFile:
                     for number, value in enumerate(self._values(member, arrays), start=1):
                         yield Item(value, f"{name}, item {number}")
                 except ijson.JSONError as error:
-                    reason = str(error).splitlines()[0] if str(error) else "incomplete"
-                    raise ImportFileError(f"{name}, item {number + 1}: not JSON: {reason}") from error
+                    raise ImportFileError(f"{name}, item {number + 1}: {_reason(error)}") from error
                 except RecursionError as error:
                     raise ImportFileError(f"{name}, item {number + 1}: nested too deeply") from error
+
+    def on_other_pages(self, arrays: Collection[str], read: int) -> int:
+        """The number of items that the list has on other pages, if the file is a page of the other service's API; 1 if it is unknown.
+
+        Args:
+            arrays: As for :meth:`items`.
+            read: The number of items on this page.
+
+        Raises:
+            ImportFileError: If the file cannot be read.
+        """
+        with self._readable():
+            if self._members() != [None]:
+                return 0
+            with self._opened(None) as stream:
+                if not _prefix_of(stream, arrays).partition(".")[2]:
+                    return 0
+            with self._opened(None) as stream:
+                fields = {name: value for name, _, value in ijson.parse(_events(stream, multiple_values=False)) if name in _PAGE_FIELDS}
+        total = next((int(fields[name]) for name in _TOTALS if isinstance(fields.get(name), int | Decimal)), None)
+        if total is None:
+            return 1 if isinstance(fields.get(_NEXT), str) else 0
+        return max(0, total - read)
 
     def _is_archive(self) -> bool:
         with self.path.open("rb") as file:
@@ -186,6 +213,14 @@ class ExportFile:
             raise ImportFileError(f"{self.path} cannot be read: {error.strerror or error}") from error
         except (zipfile.BadZipFile, RuntimeError, NotImplementedError) as error:
             raise ImportFileError(f"{self.path} is a damaged or encrypted ZIP archive: {error}") from error
+
+
+def _reason(error: ijson.JSONError) -> str:
+    """Why a text is no JSON, in one line. The parser quotes what it cannot decode as bytes."""
+    said = str(error)
+    if "invalid bytes in UTF8" in said:
+        return "not in UTF-8: convert the file, for example with `iconv -f WINDOWS-1252 -t UTF-8`"
+    return f"not JSON: {said.splitlines()[0] if said else 'incomplete'}"
 
 
 def _add_content(found: "hashlib._Hash", path: Path) -> None:

@@ -18,6 +18,7 @@ from varve.imports.whatsapp import whatsapp_messages
 NOT_SAID: Final = "hidden, of a tool, or on a branch that was left"
 NOT_VALID: Final = "not valid any more"
 COMPUTED: Final = "computed from events, as Varve does again"
+OTHER_PAGES: Final = "on other pages of this list: import those, too"
 NO_STATEMENT: Final = "data in JSON, which nobody said"
 _ROLES: Final = ("user", "assistant", "system", "tool")
 
@@ -37,8 +38,12 @@ class Format:
         Raises:
             ImportFileError: If the file has another form; says where.
         """
+        items = 0
         for item in file.items(self.arrays):
+            items += 1
             yield from self.read(item, options)
+        if self.arrays and (others := file.on_other_pages(self.arrays, items)):
+            yield Skipped(OTHER_PAGES, others)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +87,7 @@ def _mem0(item: Item, options: ImportOptions) -> Iterator[Found]:
         "text": fields["memory"],
         "event_time": fields.get("created_at"),
     }
-    yield from _fact(message, "mem0", fields, metadata)
+    yield from _fact(message, "mem0", item, metadata)
 
 
 def _zep(item: Item, options: ImportOptions) -> Iterator[Found]:
@@ -98,7 +103,7 @@ def _zep(item: Item, options: ImportOptions) -> Iterator[Found]:
             return
         time = fields.get("valid_at") or fields.get("created_at")
         yield from _fact(
-            named({**message, "session": message["session"] or "zep"}, item) | {"text": fields["fact"], "event_time": time}, "zep", fields
+            named({**message, "session": message["session"] or "zep"}, item) | {"text": fields["fact"], "event_time": time}, "zep", item
         )
         return
     if fields.get("source") == "json":
@@ -142,7 +147,7 @@ def _varve(item: Item, options: ImportOptions) -> Iterator[Found]:
         **({"speaker": fields["speaker"]} if fields.get("speaker") else {}),
     }
     metadata = {name: fields[name] for name in ("evidence", "type", "date") if fields.get(name)}
-    yield from _fact(named(message, item), "varve", fields, metadata)
+    yield from _fact(named(message, item), "varve", item, metadata)
 
 
 FORMATS: Final[Mapping[str, Format | FileFormat]] = {
@@ -159,17 +164,17 @@ FORMATS: Final[Mapping[str, Format | FileFormat]] = {
 """The formats by name."""
 
 
-def _fact(message: dict[str, Any], source: str, fields: Mapping[str, Any], metadata: Mapping[str, Any] | None = None) -> Iterator[Found]:
+def _fact(message: dict[str, Any], source: str, item: Item, metadata: Mapping[str, Any] | None = None) -> Iterator[Found]:
     """A fact whose original messages are unknown: a message of its own, which names its source.
 
     What another service has extracted is stated as an event. An event of Varve is extracted again: it has the words of a person, from which
     the profile follows, too.
     """
-    name = fields.get("id") or fields.get("uuid")
+    name = item.value.get("id") or item.value.get("uuid")
     statement = {} if source == "varve" else {"tool_call": {"name": STATEMENT}}
     identity = {"id": f"{source}-{name}"} if name else {}
     about = {source: {**({"id": name} if name else {}), **(metadata or {})}}
-    yield from said([{"role": "user", **message, **identity, **statement, "metadata": about}], ImportOptions(), Item(fields, source))
+    yield from said([{"role": "user", **message, **identity, **statement, "metadata": about}], ImportOptions(), item)
 
 
 def _object(item: Item, field: str, what: str) -> Mapping[str, Any]:

@@ -15,6 +15,9 @@ from varve.imports.files import ExportFile, Item
 NO_TEXT: Final = "no text"
 NO_TIME: Final = "no time"
 
+_MOST_SECONDS: Final = 20_000_000_000
+"""A greater number counts milliseconds."""
+
 DateOrder = Literal["day-first", "month-first", "year-first"]
 DATE_ORDERS: Final[tuple[DateOrder, ...]] = get_args(DateOrder)
 
@@ -88,15 +91,15 @@ def another_form(what: str, item: Item) -> ImportFileError:
 
 
 def time_of(value: Any, item: Item) -> str | None:
-    """A time in ISO 8601; None if there is none. A time without a zone is UTC, as the services export it."""
+    """A time in ISO 8601; None if there is none. A time without a zone is UTC, as the services export it. Numbers as in the HTTP API."""
     if value is None or value == "":
         return None
     try:
         if isinstance(value, int | float) and not isinstance(value, bool):
-            return datetime.fromtimestamp(value, UTC).isoformat()
+            return datetime.fromtimestamp(value / 1000 if abs(value) > _MOST_SECONDS else value, UTC).isoformat()
         found = datetime.fromisoformat(value)
     except (ValueError, TypeError, OverflowError, OSError) as error:
-        raise ImportFileError(f"{item.place}: {value!r} is no time: expected ISO 8601, or seconds since 1970") from error
+        raise ImportFileError(f"{item.place}: {value!r} is no time: expected ISO 8601, or seconds or milliseconds since 1970") from error
     return (found if found.tzinfo is not None else found.replace(tzinfo=UTC)).isoformat()
 
 

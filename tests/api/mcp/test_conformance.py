@@ -16,6 +16,8 @@ from tests.api.running_service import RunningService
 
 pytestmark = [pytest.mark.external, pytest.mark.asyncio(loop_scope="module")]
 
+NODE: Final = 22
+"""The oldest version of Node.js on which the suite runs."""
 OFFERED: Final = frozenset(
     {
         "server-initialize",
@@ -32,15 +34,20 @@ OFFERED: Final = frozenset(
 """The scenarios that need no sample server."""
 
 
+async def printed_by(*command: str) -> str:
+    process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT)
+    return (await process.communicate())[0].decode()
+
+
 async def test_the_offered_features_conform(service: RunningService) -> None:
     suite = os.environ.get("VARVE_TEST_MCP_CONFORMANCE")
     if suite is None:
         pytest.skip("no conformance suite: make test-mcp, with Node.js 22 or newer")
+    node = await printed_by("node", "--version")
+    if int(node.removeprefix("v").partition(".")[0]) < NODE:
+        pytest.fail(f"the conformance suite needs Node.js {NODE} or newer, found {node.strip()}: put a newer one first on PATH")
     async with mcp_service(service.settings, always_key=service.keys["acme"]) as url:
-        process = await asyncio.create_subprocess_exec(
-            *(*shlex.split(suite), "server", "--url", f"{url}/mcp"), stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT
-        )
-        printed = (await process.communicate())[0].decode()
+        printed = await printed_by(*shlex.split(suite), "server", "--url", f"{url}/mcp")
     outcomes = {name: int(failed) for name, failed in re.findall(r"^\S ([\w-]+): \d+ passed, (\d+) failed$", printed, re.MULTILINE)}
     assert outcomes.keys() >= OFFERED, printed[-2000:]
     assert {name for name, failed in outcomes.items() if not failed} >= OFFERED, printed[-3000:]

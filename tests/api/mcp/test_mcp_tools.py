@@ -6,13 +6,14 @@ import httpx
 import orjson
 import pytest
 import pytest_asyncio
-from mcp import MCPError
+from mcp import Client, MCPError
 from mcp_types import TextResourceContents
 
 from control.documents import SCOPES
 from memory.ids import entity_id, window_id
 from memory.records import Correction, Message
 from runtime.metrics import metrics
+from runtime.session_tail import SessionView, TailUpdate, TailWindow
 from tests.api.mcp.served import call, failure, mcp_client, mcp_service
 from tests.api.running_service import NOON, OSLO, RunningService, end_offsets, index, memory, record_at
 from tests.control_log import add_key
@@ -104,6 +105,26 @@ async def test_what_is_remembered_is_in_the_log(service: RunningService, url: st
 async def test_a_tenants_key_flushes_what_is_remembered(service: RunningService, url: str) -> None:
     async with mcp_client(url, service.keys["acme"]) as client:
         assert (await call(client, "remember", text="I sold it.", user="ann", flush=True))["flushed"] is True
+
+
+async def test_what_was_remembered_can_be_recalled_before_extraction(service: RunningService, url: str) -> None:
+    def said(number: int, user: str, text: str) -> bytes:
+        return Message(tenant="acme", user=user, session="mcp-ann", id=f"w{number}", text=text, event_time=NOON).to_json()
+
+    closed, opened = [said(1, "ann", "I had a moped.")], [said(2, "ann", "I bought a tandem."), said(3, "bob", "Me too.")]
+    view = SessionView(closed=TailWindow(0, tuple(closed)), open=TailWindow(1, tuple(opened)))
+    await service.tail.write([TailUpdate("acme", "mcp-ann", view, 0, 3)])
+
+    async def waiting(client: Client, **options: str) -> list[str]:
+        return [each["text"] for each in (await call(client, "recall", query="What did Ann buy?", **options))["waiting"]]
+
+    async with mcp_client(url, service.keys["acme"]) as client:
+        assert await waiting(client, user="ann") == ["I bought a tandem."]
+        assert await waiting(client, session="mcp-ann") == ["I bought a tandem.", "Me too."]
+        assert await waiting(client) == await waiting(client, user="bob") == await waiting(client, user="ann", session="other") == []
+        assert "I bought a tandem." in (await call(client, "context", query="What did Ann buy?", user="ann"))["context"]
+    async with mcp_client(url, service.keys["acme/ann"]) as client:
+        assert await waiting(client) == ["I bought a tandem."]
 
 
 async def test_forgetting_a_memory_takes_two_calls(service: RunningService, url: str) -> None:

@@ -4,12 +4,16 @@ Usage: ``python client_session.py HOST API_KEY``.
 """
 
 import asyncio
+import contextlib
 import json
 import os
+import re
 import sys
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final
 
 os.environ["MEM0_TELEMETRY"] = "False"
 
@@ -17,6 +21,9 @@ import httpx
 from mem0 import AsyncMemoryClient, MemoryClient
 
 from tests.waiting import until
+
+PAGE: Final = Path(__file__).parents[3] / "docs" / "build" / "mem0.md"
+PROGRAM: Final = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def failure(call: Callable[[], Any]) -> str:
@@ -49,6 +56,7 @@ def session(host: str, key: str) -> dict[str, Any]:
     seen["after update"] = client.get(memory_id)
     seen["history"] = client.history(memory_id)
     seen["users"] = client.users()
+    seen["exported"] = exported(host, key)
     seen["unknown filter"] = failure(lambda: client.get_all(filters={"colour": "red"}))
     seen["no id"] = [failure(partial(call, "m-1")) for call in (client.get, client.history, client.delete)]
     seen["no id in a batch"] = failure(lambda: client.batch_delete([{"memory_id": "m-1"}]))
@@ -70,6 +78,18 @@ def session(host: str, key: str) -> dict[str, Any]:
     seen["asynchronous"] = asyncio.run(asynchronous(host, key))
     seen["self-hosted"] = self_hosted(host, key)
     return seen
+
+
+def exported(host: str, key: str) -> list[Any]:
+    """The lines that the program of docs/build/mem0.md writes, in pages of one memory."""
+    (program,) = (each for each in PROGRAM.findall(PAGE.read_text()) if "get_all" in each)
+    settings = {'MemoryClient(api_key="...")': f"MemoryClient(api_key={key!r}, host={host!r})", "page_size=100": "page_size=1"}
+    for written, wanted in settings.items():
+        assert written in program
+        program = program.replace(written, wanted)
+    with TemporaryDirectory() as folder, contextlib.chdir(folder):
+        exec(program, {})
+        return [json.loads(line) for line in Path("mem0.jsonl").read_text().splitlines()]
 
 
 def self_hosted(host: str, key: str) -> dict[str, Any]:

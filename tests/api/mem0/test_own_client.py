@@ -1,11 +1,15 @@
 """mem0's own unmodified client against a whole stack: ``make test-compat`` brings the package."""
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.api.own_clients import client_session
+from varve.imports.files import ExportFile
+from varve.imports.formats import FORMATS
+from varve.imports.messages import ImportOptions
 
 pytestmark = [pytest.mark.external, pytest.mark.timeout(600)]
 
@@ -60,6 +64,17 @@ def test_texts_without_inference_stay_unchanged(seen: dict[str, Any]) -> None:
 def test_users_are_listed(seen: dict[str, Any]) -> None:
     found = {(each["type"], each["name"]) for each in seen["users"]["results"]}
     assert found == {("user", "ann"), ("user", "bob"), ("user", "dora")}
+
+
+def test_the_documented_export_has_every_memory(seen: dict[str, Any], tmp_path: Path) -> None:
+    exported = {each["memory"] for each in seen["exported"]}
+    assert exported == {"I have a cat called Pixie.", "ok", "What  time\nis it?"} | contents(seen["listed"]) - {
+        "I have a cat called Pixel."
+    } | contents(seen["bob"])
+    file = tmp_path / "mem0.jsonl"
+    file.write_text("".join(json.dumps(each) + "\n" for each in seen["exported"]))
+    messages = [each for each in FORMATS["mem0"].messages(ExportFile(file), ImportOptions()) if isinstance(each, dict)]
+    assert {(each["user"], each["text"]) for each in messages} == {(each["user_id"], each["memory"]) for each in seen["exported"]}
 
 
 def test_errors_are_those_of_the_client(seen: dict[str, Any]) -> None:

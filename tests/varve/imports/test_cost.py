@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from memory.records.message import STATEMENT
 from models.llm.usage import Price, PriceTable
 from runtime.settings import Settings
 from varve.imports.cost import WindowCount
@@ -28,6 +29,21 @@ def test_windows_close_by_the_service_rules() -> None:
     assert calls(message(0), message(1, day=7)) == 2
     assert calls(message(0), message(1, session="t")) == 2
     assert calls(*(message(0, session=f"s{number}") for number in range(1500))) == 1500
+
+
+def test_stated_events_cost_no_calls() -> None:
+    stated = {"tool_call": {"name": STATEMENT}}
+    assert calls(*(message(number, **stated) for number in range(41))) == 0
+    assert calls(message(0, **stated), message(1, day=7)) == 1
+    assert calls(message(0, **stated), message(1), message(2, session="t", **stated)) == 1
+    windows = WindowCount(Settings())
+    windows.add(message(0, **stated))
+    assert windows.estimate(prefix_tokens=1000, model="m", prices=PriceTable()).as_json() == {
+        "calls": 0,
+        "prompt_tokens": 0,
+        "completion_tokens": 0,
+        "cost": None,
+    }
 
 
 def test_the_cost_is_that_of_prompts_and_answers() -> None:

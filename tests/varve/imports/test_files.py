@@ -62,6 +62,7 @@ def test_an_archive_has_all_conversation_files(tmp_path: Path) -> None:
         (b"", "not JSON"),
         (b'{"a": 1}\n{"a"', "not JSON"),
         (b"\xff\xfe[\x00]\x00", "iconv"),
+        (b'[{"a": "caf\xe9"}]', "item 1: not in UTF-8: convert the file, for example with `iconv"),
         (b"[" + b"[" * 100_000 + b"]" * 100_000 + b"]", "item 1: "),
         (b"PK\x03\x04rubbish", "damaged or encrypted ZIP archive"),
     ],

@@ -1,8 +1,10 @@
 """The messages of each format of exports, and what is left out."""
 
 from copy import deepcopy
+from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,8 +13,8 @@ from memory.records import Message
 from memory.records.message import STATEMENT
 from tests.varve.imports.exports import CHATGPT, CLAUDE, EVENT, LOCOMO, MEM0, ZEP_EDGE, ZEP_EPISODE, ZEP_MESSAGE
 from varve.errors import ImportFileError
-from varve.imports.files import Item
-from varve.imports.formats import COMPUTED, FORMATS, NO_STATEMENT, NOT_SAID, NOT_VALID, Format
+from varve.imports.files import ExportFile, Item
+from varve.imports.formats import COMPUTED, FORMATS, NO_STATEMENT, NOT_SAID, NOT_VALID, OTHER_PAGES, Format
 from varve.imports.messages import NO_TEXT, NO_TIME, ImportOptions, Skipped
 
 ITEM_FORMATS = {name: each for name, each in FORMATS.items() if isinstance(each, Format)}
@@ -102,6 +104,31 @@ def test_a_message_without_time_is_left_out() -> None:
     assert read("mem0", {**MEM0, "created_at": None}) == ([], {NO_TIME: 1})
 
 
+@pytest.mark.parametrize("time", [1_714_978_800, 1_714_978_800_000, "2024-05-06T07:00:00Z"])
+def test_a_number_counts_seconds_or_milliseconds(time: Any) -> None:
+    [message], _ = read("mem0", {**MEM0, "created_at": time})
+    assert message["event_time"] == "2024-05-06T07:00:00+00:00"
+
+
+@pytest.mark.parametrize(
+    ("page", "others"),
+    [
+        ({"count": 250, "next": "https://mem0.example/?page=2", "results": [MEM0]}, 249),
+        ({"next": "https://mem0.example/?page=2", "results": [MEM0]}, 1),
+        ({"results": [MEM0], "next": None, "count": 1}, 0),
+        ({"results": [MEM0]}, 0),
+        ([MEM0], 0),
+        (MEM0, 0),
+    ],
+)
+def test_a_page_names_what_other_pages_have(page: Any, others: int, tmp_path: Path) -> None:
+    path = tmp_path / "page.json"
+    path.write_bytes(orjson.dumps(page))
+    found = list(FORMATS["mem0"].messages(ExportFile(path), ImportOptions()))
+    assert sum(isinstance(each, dict) for each in found) == 1
+    assert [each for each in found if isinstance(each, Skipped)] == ([Skipped(OTHER_PAGES, others)] if others else [])
+
+
 def test_ids_follow_from_the_content() -> None:
     def identity(**fields: Any) -> str:
         found: str = read("zep", {**ZEP_MESSAGE, "uuid": None, **fields})[0][0]["id"]
@@ -122,6 +149,7 @@ def test_ids_follow_from_the_content() -> None:
         ("zep", ZEP_MESSAGE, ImportOptions(user="ann"), "item 1 names no session: give --session"),
         ("zep", ZEP_MESSAGE, ImportOptions(session="s"), "item 1 names no user: give --user"),
         ("zep", {**ZEP_MESSAGE, "reference_time": "yesterday"}, ANN, "'yesterday' is no time"),
+        ("mem0", {**MEM0, "created_at": "yesterday"}, ANN, "'yesterday' is no time"),
         ("locomo", {"conversation": {}}, ANN, "LoCoMo"),
         ("varve", {"kind": "event"}, ANN, "varve memories export"),
         ("chatgpt", CHATGPT, ImportOptions(), "names no user"),
