@@ -18,6 +18,7 @@ from tests.chaos.kill_at_failpoint import FAILPOINTS, kill_at
 from tests.chaos.killed_commands import replay_killed_at_each_step
 from tests.chaos.log_loss import log_cut, retention_passes
 from tests.chaos.lost_brokers import kill_leader, lose_each_broker, lose_min_insync
+from tests.chaos.lost_store_nodes import hang_each_store_node, lose_each_store_node
 from tests.chaos.many_workers import kill_workers, rebalance_often, roll_all_workers
 from tests.chaos.messages import TrafficProfile
 from tests.chaos.network import network_delay, silent_coordinator
@@ -27,7 +28,14 @@ from tests.chaos.reassignment import drain_each_broker
 from tests.chaos.replays import redrive_then_replay
 from tests.chaos.restarted_process import RestartedProcess
 from tests.chaos.run import Fault, FaultContext, Injection
-from tests.chaos.shape import LARGE, MANY_WORKERS, REPLICATED, SHORT_SESSIONS
+from tests.chaos.shape import (
+    LARGE,
+    MANY_WORKERS,
+    REPLICATED,
+    SHORT_SESSIONS,
+    THREE_STORE_NODES,
+    THREE_STORE_NODES_BY_TENANT,
+)
 from tests.chaos.topic_log import POISON
 from tests.chaos.zombies import zombie, zombie_alone
 
@@ -302,6 +310,13 @@ _CLUSTER_FAULTS: tuple[Fault, ...] = tuple(
 )
 """Faults of three brokers with three workers of most stages."""
 
+_STORE_FAULTS: tuple[Fault, ...] = (
+    Fault(name="store-lost-node", inject=lose_each_store_node(), pause_s=_SLOW_PAUSE_S, shape=THREE_STORE_NODES),
+    Fault(name="store-lost-node-by-tenant", inject=lose_each_store_node(), pause_s=_SLOW_PAUSE_S, shape=THREE_STORE_NODES_BY_TENANT),
+    Fault(name="store-hanging-node", inject=hang_each_store_node(), pause_s=_SLOW_PAUSE_S, shape=THREE_STORE_NODES),
+)
+"""Faults of a Qdrant server of three nodes, which needs its program."""
+
 _WITH_METHODS = (
     *(f"kill-{stage}" for stage in ("events", "entities", "merging")),
     *(f"zombie-{stage}" for stage in ("entities", "merging")),
@@ -312,7 +327,12 @@ _WITH_METHODS = (
 
 FAULTS: dict[str, Fault] = {
     fault.name: fault
-    for fault in (*_PLAIN_FAULTS, *_CLUSTER_FAULTS, *(with_methods(each) for each in _PLAIN_FAULTS if each.name in _WITH_METHODS))
+    for fault in (
+        *_PLAIN_FAULTS,
+        *_CLUSTER_FAULTS,
+        *_STORE_FAULTS,
+        *(with_methods(each) for each in _PLAIN_FAULTS if each.name in _WITH_METHODS),
+    )
 }
 
 SELECTION = (

@@ -1,0 +1,125 @@
+"""Several nodes of one Qdrant server: the next one is asked when one fails or hangs."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+
+import grpc
+import pytest
+from qdrant_client import AsyncQdrantClient
+from qdrant_client import grpc as wire
+
+from runtime.settings import StoreSettings
+from stores.errors import StoreRejectedError, StoreUnavailableError
+from stores.server.connection import connected
+from stores.server.nodes import QdrantNodes
+from tests.stores.test_store_build import closed_port
+
+HOSTS = ("127.0.0.1", "127.0.0.2", "127.0.0.3")
+
+
+class Node:
+    """A node that can only name its version, which is its host's last number. A real Qdrant node has a program that no package carries."""
+
+    def __init__(self, host: str) -> None:
+        self.version = host.rpartition(".")[2]
+        self.asked = 0
+        self.refuses = False
+        self.may_answer = asyncio.Event()
+        self.may_answer.set()
+
+    async def health(self, _: object, context: grpc.aio.ServicerContext[object, object]) -> object:
+        self.asked += 1
+        await self.may_answer.wait()
+        if self.refuses:
+            await context.abort(grpc.StatusCode.INVALID_ARGUMENT, "wrong input")
+        return wire.HealthCheckReply(title="qdrant", version=self.version)
+
+
+@asynccontextmanager
+async def running(node: Node, host: str, port: int) -> AsyncIterator[None]:
+    """The node, listening. Its connections end with the block."""
+    serialize, parse = wire.HealthCheckReply.SerializeToString, wire.HealthCheckRequest.FromString
+    handler = grpc.unary_unary_rpc_method_handler(node.health, parse, serialize)
+    server = grpc.aio.server()
+    server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler("qdrant.Qdrant", {"HealthCheck": handler}),))
+    server.add_insecure_port(f"{host}:{port}")
+    await server.start()
+    try:
+        yield
+    finally:
+        await server.stop(None)
+
+
+@asynccontextmanager
+async def nodes_at(port: int, *hosts: str) -> AsyncIterator[QdrantNodes]:
+    url = ",".join(f"http://{host}:{port}" for host in hosts)
+    nodes = QdrantNodes(connected(StoreSettings(kind="server", url=url, grpc_port=port, timeout_s=60)), collection="c")
+    try:
+        yield nodes
+    finally:
+        await nodes.close()
+
+
+async def answered_by(nodes: QdrantNodes) -> str:
+    return await nodes.ask(_version)
+
+
+async def _version(client: AsyncQdrantClient) -> str:
+    return (await client.info()).version
+
+
+async def test_the_next_node_answers_for_one_that_is_lost() -> None:
+    port, made = closed_port(), [Node(host) for host in HOSTS]
+    async with nodes_at(port, *HOSTS) as nodes, AsyncExitStack() as first, running(made[1], HOSTS[1], port):
+        await first.enter_async_context(running(made[0], HOSTS[0], port))
+        assert await answered_by(nodes) == "1"
+        await first.aclose()
+        assert [await answered_by(nodes) for _ in range(3)] == ["2", "2", "2"]
+
+
+async def test_a_returned_node_is_asked_once_the_other_is_lost() -> None:
+    port, first, second = closed_port(), Node(HOSTS[0]), Node(HOSTS[1])
+    async with nodes_at(port, *HOSTS[:2]) as nodes:
+        async with running(second, HOSTS[1], port):
+            assert await answered_by(nodes) == "2"
+        async with running(first, HOSTS[0], port), asyncio.timeout(30):
+            while True:  # the connection is tried again after a growing wait
+                try:
+                    assert await answered_by(nodes) == "1"
+                    return
+                except StoreUnavailableError:
+                    await asyncio.sleep(0.05)
+
+
+async def test_a_caller_that_stops_waiting_leaves_a_hanging_node() -> None:
+    port, first, second = closed_port(), Node(HOSTS[0]), Node(HOSTS[1])
+    first.may_answer.clear()
+    async with nodes_at(port, *HOSTS[:2]) as nodes, running(first, HOSTS[0], port), running(second, HOSTS[1], port):
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.3):
+                await answered_by(nodes)
+        assert await answered_by(nodes) == "2"
+
+
+async def test_a_refusal_is_not_repeated_at_another_node() -> None:
+    port, first, second = closed_port(), Node(HOSTS[0]), Node(HOSTS[1])
+    first.refuses = True
+    async with nodes_at(port, *HOSTS[:2]) as nodes, running(first, HOSTS[0], port), running(second, HOSTS[1], port):
+        with pytest.raises(StoreRejectedError, match="wrong input"):
+            await answered_by(nodes)
+        assert (first.asked, second.asked) == (1, 0)
+
+
+async def test_without_any_node_the_store_is_unavailable() -> None:
+    async with nodes_at(closed_port(), *HOSTS) as nodes:
+        with pytest.raises(StoreUnavailableError, match="collection 'c'"):
+            await answered_by(nodes)
+        with pytest.raises(StoreUnavailableError):
+            await nodes.answering()
+
+
+async def test_calls_that_fail_together_leave_a_node_once() -> None:
+    port, made = closed_port(), [Node(host) for host in HOSTS]
+    async with nodes_at(port, *HOSTS) as nodes, running(made[1], HOSTS[1], port), running(made[2], HOSTS[2], port):
+        assert await asyncio.gather(*(answered_by(nodes) for _ in range(20))) == ["2"] * 20
