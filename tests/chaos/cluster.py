@@ -194,9 +194,9 @@ class Cluster:
         """The partition of a key."""
         return partition_of(key, self.settings.kafka.partitions)
 
-    def environment(self) -> dict[str, str]:
-        """The variables that give a process these settings."""
-        values = self.settings.model_dump(mode="json", exclude_defaults=True)
+    def environment(self, settings: Settings | None = None) -> dict[str, str]:
+        """The variables that give a process the cluster's settings, or others."""
+        values = (settings or self.settings).model_dump(mode="json", exclude_defaults=True)
         values["signing"]["secret"] = SECRET
         return dict(_variables("VARVE", values))
 
@@ -215,6 +215,22 @@ class Cluster:
             await child.wait()
             raise
         return child.returncode or 0, output.decode()
+
+    def python_process(
+        self, name: str, arguments: tuple[str, ...], *, settings: Settings | None = None, ready: Callable[[], Awaitable[bool]] | None = None
+    ) -> RestartedProcess:
+        """One more process; it is not started.
+
+        Args:
+            name: Its name.
+            arguments: Those of the interpreter.
+            settings: Its settings. Default: the cluster's.
+            ready: Whether it is ready. Default: it says so at its metrics port, as a worker does.
+        """
+        port = free_port()
+        extra = self.environment(settings) | {"VARVE_METRICS_HOST": HOST, "VARVE_METRICS_PORT": str(port)}
+        probe = ready or _http_probe(f"http://{HOST}:{port}/readyz")
+        return RestartedProcess(name, lambda: self._python(name, arguments, probe, extra))
 
     async def metrics(self, worker: str) -> str:
         """The metrics of a worker; empty while it does not answer."""

@@ -18,7 +18,7 @@ from tests.chaos.kill_at_failpoint import FAILPOINTS, kill_at
 from tests.chaos.killed_commands import replay_killed_at_each_step
 from tests.chaos.log_loss import log_cut, retention_passes
 from tests.chaos.lost_brokers import kill_leader, lose_each_broker, lose_min_insync
-from tests.chaos.lost_store_nodes import hang_each_store_node, lose_each_store_node
+from tests.chaos.lost_store_nodes import hang_each_store_node, lose_each_store_node, prove
 from tests.chaos.many_workers import kill_workers, rebalance_often, roll_all_workers
 from tests.chaos.messages import TrafficProfile
 from tests.chaos.network import network_delay, silent_coordinator
@@ -28,6 +28,7 @@ from tests.chaos.reassignment import drain_each_broker
 from tests.chaos.replays import redrive_then_replay
 from tests.chaos.restarted_process import RestartedProcess
 from tests.chaos.run import Fault, FaultContext, Injection
+from tests.chaos.second_model import promote_second_model
 from tests.chaos.shape import (
     LARGE,
     MANY_WORKERS,
@@ -310,10 +311,16 @@ _CLUSTER_FAULTS: tuple[Fault, ...] = tuple(
 )
 """Faults of three brokers with three workers of most stages."""
 
-_STORE_FAULTS: tuple[Fault, ...] = (
-    Fault(name="store-lost-node", inject=lose_each_store_node(), pause_s=_SLOW_PAUSE_S, shape=THREE_STORE_NODES),
-    Fault(name="store-lost-node-by-tenant", inject=lose_each_store_node(), pause_s=_SLOW_PAUSE_S, shape=THREE_STORE_NODES_BY_TENANT),
-    Fault(name="store-hanging-node", inject=hang_each_store_node(), pause_s=_SLOW_PAUSE_S, shape=THREE_STORE_NODES),
+_INJECT_SECOND_MODEL, _CHECK_SECOND_MODEL = promote_second_model()
+
+_STORE_FAULTS: tuple[Fault, ...] = tuple(
+    Fault(name=f"store-{name}", inject=inject, afterwards=afterwards, pause_s=_SLOW_PAUSE_S, shape=shape)
+    for name, inject, afterwards, shape in (
+        ("lost-node", lose_each_store_node(), prove, THREE_STORE_NODES),
+        ("lost-node-by-tenant", lose_each_store_node(), prove, THREE_STORE_NODES_BY_TENANT),
+        ("hanging-node", hang_each_store_node(), prove, THREE_STORE_NODES),
+        ("second-model", _INJECT_SECOND_MODEL, _CHECK_SECOND_MODEL, THREE_STORE_NODES),
+    )
 )
 """Faults of a Qdrant server of three nodes, which needs its program."""
 

@@ -21,6 +21,8 @@ _DOWN_S: Final = 20.0
 """Longer than the time-out of a request to the store."""
 _RECALL_INTERVAL_S: Final = 0.2
 _RECALL_TIMEOUT_S: Final = 30.0
+_NO_ANSWER: Final = 0
+"""In place of an HTTP status: the connection failed."""
 _ORDER: Final = (2, 0, 1)
 """All processes begin with the first node. So first one is lost that they do not ask; then, twice, the one that they ask."""
 
@@ -30,7 +32,7 @@ class Recalls:
     """The answers to recalls that were asked for at a constant rate."""
 
     answers: Counter[int] = field(default_factory=Counter)
-    """Number of answers by HTTP status. 0: the connection failed."""
+    """Number of answers by HTTP status, or :data:`_NO_ANSWER`."""
     slowest_s: float = 0.0
     longest_silence_s: float = 0.0
     """Longest time between two recalls that succeeded."""
@@ -74,8 +76,14 @@ def hang_each_store_node() -> Injection:
 
 
 @asynccontextmanager
-async def recalled(context: FaultContext, when: str) -> AsyncIterator[None]:
-    """Recalls all the time during a block. Each recall must succeed, or be answered 503."""
+async def recalled(context: FaultContext, when: str, *, restarts: bool = False) -> AsyncIterator[None]:
+    """Recalls all the time during a block. Each recall must succeed, or be answered 503.
+
+    Args:
+        context: Parts of the fault.
+        when: The block in words, for the report.
+        restarts: Whether the query service is restarted meanwhile, so that connections may fail.
+    """
     recalls = Recalls()
     asking = asyncio.create_task(_recall(context, recalls))
     try:
@@ -86,7 +94,7 @@ async def recalled(context: FaultContext, when: str) -> AsyncIterator[None]:
             await asking
     context.measured[when] = recalls.as_json()
     context.expect(recalls.answers[httpx.codes.OK] > 0, f"{when}, no recall succeeded")
-    other = recalls.answers.keys() - {httpx.codes.OK, httpx.codes.SERVICE_UNAVAILABLE}
+    other = recalls.answers.keys() - {httpx.codes.OK, httpx.codes.SERVICE_UNAVAILABLE} - ({_NO_ANSWER} if restarts else set())
     context.expect(not other, f"{when}, recalls were answered {sorted(other)}")
 
 
@@ -95,12 +103,18 @@ async def replicas_active(context: FaultContext) -> None:
     await until(lambda: _are_active(context), "all copies of all shards are active")
 
 
+async def prove(context: FaultContext) -> None:
+    """Makes the tenant's memories again from the log, and compares them with the store's: ``varve prove``."""
+    code, told = await context.cluster.command("prove", context.tenant)
+    context.expect(code == 0, f"the store differs from the log: {told}")
+
+
 async def _recall(context: FaultContext, recalls: Recalls) -> None:
     answered = time.monotonic()
     async with context.cluster.client(context.tenant, timeout_s=_RECALL_TIMEOUT_S) as http:
         while True:
             began = time.monotonic()
-            status = 0
+            status = _NO_ANSWER
             with suppress(httpx.TransportError):
                 status = (await http.post("/v1/recall", json={"query": "Which score did they reach?", "limit": 3})).status_code
             now = time.monotonic()
