@@ -51,6 +51,8 @@ _METHOD_RECALLS = 0.6
 """Share of the batches of messages after which something is recalled: recalls heat and strengthen memories."""
 _SLOW_PAUSE_S = 0.6
 """For faults that last long: the load must not end before them."""
+_SLOWEST_PAUSE_S = 1.5
+"""For faults of several minutes."""
 
 
 def broker(context: FaultContext) -> RestartedProcess:
@@ -314,7 +316,7 @@ _CLUSTER_FAULTS: tuple[Fault, ...] = tuple(
 _INJECT_SECOND_MODEL, _CHECK_SECOND_MODEL = promote_second_model()
 
 _STORE_FAULTS: tuple[Fault, ...] = tuple(
-    Fault(name=f"store-{name}", inject=inject, afterwards=afterwards, pause_s=_SLOW_PAUSE_S, shape=shape)
+    Fault(name=f"store-{name}", inject=inject, afterwards=afterwards, pause_s=_SLOWEST_PAUSE_S, shape=shape)
     for name, inject, afterwards, shape in (
         ("lost-node", lose_each_store_node(), prove, THREE_STORE_NODES),
         ("lost-node-by-tenant", lose_each_store_node(), prove, THREE_STORE_NODES_BY_TENANT),
