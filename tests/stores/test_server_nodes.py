@@ -25,7 +25,7 @@ class Node:
     def __init__(self, host: str) -> None:
         self.version = host.rpartition(".")[2]
         self.asked = 0
-        self.refuses = False
+        self.fails_with: grpc.StatusCode | None = None
         self.may_answer = asyncio.Event()
         self.may_answer.set()
 
@@ -35,8 +35,8 @@ class Node:
     async def health(self, _: object, context: grpc.aio.ServicerContext[object, object]) -> object:
         self.asked += 1
         await self.may_answer.wait()
-        if self.refuses:
-            await context.abort(grpc.StatusCode.INVALID_ARGUMENT, "wrong input")
+        if self.fails_with is not None:
+            await context.abort(self.fails_with, "told to")
         return wire.HealthCheckReply(title="qdrant", version=self.version)
 
 
@@ -110,23 +110,26 @@ async def test_a_caller_that_stops_waiting_leaves_a_hanging_node() -> None:
 async def test_a_late_failure_does_not_leave_another_node() -> None:
     port, made = closed_port(), [Node(host) for host in HOSTS]
     made[0].may_answer.clear()
-    async with nodes_at(port, *HOSTS) as nodes, running(made[0], HOSTS[0], port), running(made[2], HOSTS[2], port):
+    made[1].fails_with = grpc.StatusCode.UNAVAILABLE
+    async with nodes_at(port, *HOSTS) as nodes, AsyncExitStack() as all_nodes:
+        for node, host in zip(made, HOSTS, strict=True):
+            await all_nodes.enter_async_context(running(node, host, port))
         late, stopped = (asyncio.create_task(answered_by(nodes)) for _ in range(2))
         await until_async(made[0].requests, lambda asked: asked == 2)
         stopped.cancel()
         await asyncio.wait([stopped])
         assert await answered_by(nodes) == "3"
-        async with running(made[1], HOSTS[1], port):
-            late.cancel()
-            await asyncio.wait([late])
-            assert await answered_by(nodes) == "3"
+        made[1].fails_with = None
+        late.cancel()
+        await asyncio.wait([late])
+        assert await answered_by(nodes) == "3"
 
 
 async def test_a_refusal_is_not_repeated_at_another_node() -> None:
     port, first, second = closed_port(), Node(HOSTS[0]), Node(HOSTS[1])
-    first.refuses = True
+    first.fails_with = grpc.StatusCode.INVALID_ARGUMENT
     async with nodes_at(port, *HOSTS[:2]) as nodes, running(first, HOSTS[0], port), running(second, HOSTS[1], port):
-        with pytest.raises(StoreRejectedError, match="wrong input"):
+        with pytest.raises(StoreRejectedError, match="told to"):
             await answered_by(nodes)
         assert (first.asked, second.asked) == (1, 0)
 
