@@ -31,6 +31,8 @@ class QdrantNodes:
         self._clients = tuple(clients)
         self._collection = collection
         self._current = 0
+        self._answered = 0
+        """The node that has answered last."""
 
     async def ask(self, request: Callable[[AsyncQdrantClient], Awaitable[T]]) -> T:
         """Sends a request to the current node; if it fails, to each other node once.
@@ -70,16 +72,15 @@ class QdrantNodes:
         node = self._current
         try:
             with qdrant_errors(self._collection):
-                return await request(self._clients[node])
+                result = await request(self._clients[node])
         except (CollectionMissingError, StoreTooOldError):
             raise
-        except (StoreUnavailableError, asyncio.CancelledError) as error:
+        except (StoreUnavailableError, asyncio.CancelledError):
             # A caller that waits no longer cancels: the node may hang.
-            self._leave(node, error)
+            if self._current == node:
+                self._current = (node + 1) % len(self._clients)
             raise
-
-    def _leave(self, node: int, error: BaseException) -> None:
-        if len(self._clients) == 1 or self._current != node:
-            return
-        self._current = (node + 1) % len(self._clients)
-        _log.warning("store_node_left", node=node + 1, next_node=self._current + 1, nodes=len(self._clients), error=str(error))
+        if self._answered != node == self._current:
+            _log.warning("store_node_changed", node=node + 1, former_node=self._answered + 1, nodes=len(self._clients))
+            self._answered = node
+        return result
