@@ -1,4 +1,7 @@
-"""The nodes of a Qdrant cluster. Each node answers requests for all points, so any of them will do."""
+"""The nodes of a Qdrant cluster. Each node answers requests for all points, so any of them will do.
+
+gRPC's own choice between addresses needs their IP numbers, or one name for all nodes, and does not leave a node that hangs.
+"""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence

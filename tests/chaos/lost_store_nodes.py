@@ -47,7 +47,7 @@ def lose_each_store_node() -> Injection:
     """Kills each node and returns it 20 s later: recalls succeed, and new memories are written, all the time."""
 
     async def inject(context: FaultContext) -> None:
-        await replicas_active(context)
+        await store_is_whole(context)
         for number in _ORDER:
             node = context.cluster.stores[number]
             async with recalled(context, f"without {node.name}"):
@@ -63,7 +63,7 @@ def hang_each_store_node() -> Injection:
     """Freezes each node and wakes it 20 s later: its connections stay open, and requests to it get no answer."""
 
     async def inject(context: FaultContext) -> None:
-        await replicas_active(context)
+        await store_is_whole(context)
         for number in _ORDER:
             node = context.cluster.stores[number]
             async with recalled(context, f"while {node.name} hangs"):
@@ -98,9 +98,10 @@ async def recalled(context: FaultContext, when: str, *, restarts: bool = False) 
     context.expect(not other, f"{when}, recalls were answered {sorted(other)}")
 
 
-async def replicas_active(context: FaultContext) -> None:
-    """Waits until each copy of each shard is complete, in the view of every node."""
+async def store_is_whole(context: FaultContext) -> None:
+    """Waits until each copy of each shard is complete in the view of every node, and a recall succeeds: the collection has its indexes."""
     await until(lambda: _are_active(context), "all copies of all shards are active")
+    await until(lambda: _is_recalled(context), "a recall succeeds")
 
 
 async def prove(context: FaultContext) -> None:
@@ -109,14 +110,23 @@ async def prove(context: FaultContext) -> None:
     context.expect(code == 0, f"the store differs from the log: {told}")
 
 
+async def _is_recalled(context: FaultContext) -> bool:
+    async with context.cluster.client(context.tenant, timeout_s=_RECALL_TIMEOUT_S) as http:
+        return await _status_of_recall(http) == httpx.codes.OK
+
+
+async def _status_of_recall(http: httpx.AsyncClient) -> int:
+    with suppress(httpx.TransportError):
+        return (await http.post("/v1/recall", json={"query": "Which score did they reach?", "limit": 3})).status_code
+    return _NO_ANSWER
+
+
 async def _recall(context: FaultContext, recalls: Recalls) -> None:
     answered = time.monotonic()
     async with context.cluster.client(context.tenant, timeout_s=_RECALL_TIMEOUT_S) as http:
         while True:
             began = time.monotonic()
-            status = _NO_ANSWER
-            with suppress(httpx.TransportError):
-                status = (await http.post("/v1/recall", json={"query": "Which score did they reach?", "limit": 3})).status_code
+            status = await _status_of_recall(http)
             now = time.monotonic()
             recalls.answers[status] += 1
             recalls.slowest_s = max(recalls.slowest_s, now - began)
@@ -128,28 +138,32 @@ async def _recall(context: FaultContext, recalls: Recalls) -> None:
 
 async def _written(context: FaultContext, node: RestartedProcess) -> None:
     """Waits until the store has more memories of the tenant: the load goes on."""
-    began = time.monotonic()
-    before = await _count(context)
+    began, before = time.monotonic(), 0
+    async with open_store(context.cluster.settings) as store:
 
-    async def has_more() -> bool:
-        return await _count(context) > before
+        async def count() -> int:
+            with suppress(StoreUnavailableError):
+                return await store.count(TenantScope(context.tenant))
+            return 0
 
-    await until(has_more, f"new memories are written without {node.name}")
+        async def was_counted() -> bool:
+            nonlocal before
+            before = await count()
+            return before > 0
+
+        async def has_more() -> bool:
+            return await count() > before
+
+        await until(was_counted, f"the store answers without {node.name}")
+        await until(has_more, f"new memories are written without {node.name}")
     context.measured.setdefault("written_after_s", []).append(round(time.monotonic() - began, 1))
 
 
 async def _returned(context: FaultContext, node: RestartedProcess) -> None:
     began = time.monotonic()
     await node.ready()
-    await replicas_active(context)
+    await store_is_whole(context)
     context.measured.setdefault("active_again_s", []).append(round(time.monotonic() - began, 1))
-
-
-async def _count(context: FaultContext) -> int:
-    async with open_store(context.cluster.settings) as store:
-        while True:
-            with suppress(StoreUnavailableError):
-                return await store.count(TenantScope(context.tenant))
 
 
 async def _are_active(context: FaultContext) -> bool:

@@ -12,7 +12,7 @@ from stores.build import open_store
 from streams.operations.rebuild import digest
 from streams.operations.reindex import read_reindex
 from tests.chaos.cluster import Cluster
-from tests.chaos.lost_store_nodes import prove, recalled, replicas_active
+from tests.chaos.lost_store_nodes import prove, recalled, store_is_whole
 from tests.chaos.restarted_process import RestartedProcess
 from tests.chaos.run import FaultContext, Injection
 from tests.chaos.simulated_embeddings import DIMENSION, MODEL
@@ -44,7 +44,7 @@ class SecondModel:
         first = cluster.settings
         second = await self._second(cluster)
         filling = cluster.python_process(f"reindex-{_NAME}", ("-m", "varve", "reindex", _NAME), settings=second)
-        await replicas_active(context)
+        await store_is_whole(context)
         async with recalled(context, "before"):
             await asyncio.sleep(_BEFORE_S)
         async with recalled(context, "while the second store is filled"):
