@@ -51,12 +51,13 @@ class SecondModel:
             await filling.start()
             self._resources.push_async_callback(filling.stop)
             for _ in range(_KILLS):
-                await asyncio.sleep(context.rng.uniform(0.5, 4.0))
+                await filling.ready()
+                await asyncio.sleep(context.rng.uniform(0.1, 2.0))
                 filling.send_signal(signal.SIGKILL)
             async with cluster.stores[1].held_down():
                 await asyncio.sleep(_NODE_DOWN_S)
             await filling.ready()
-            await until(lambda: _is_filled(second), "the second store has read the feed")
+            await until(lambda: _is_filled(second), "the second store is as new as the first")
         async with recalled(context, "while processes change to the second store", restarts=True):
             await self._switch(cluster, second, filling)
         async with recalled(context, "with the second store"):
@@ -69,7 +70,7 @@ class SecondModel:
     async def afterwards(self, context: FaultContext) -> None:
         """Compares both stores: the second one has followed again."""
         second = await self._second(context.cluster)
-        await until(lambda: _is_filled(second), "the second store has read the feed")
+        await until(lambda: _is_filled(second), "the second store is as new as the first")
         async with open_store(context.cluster.settings) as first_store, open_store(second) as second_store:
             digests = [await digest(each, context.tenant) for each in (first_store, second_store)]
         context.expect(digests[0] == digests[1], "the second store has other memories than the first")
@@ -91,6 +92,7 @@ class SecondModel:
 
     async def _switch(self, cluster: Cluster, settings: Settings, filling: RestartedProcess) -> None:
         async with cluster.workers["index"][0].held_down(signal.SIGTERM):
+            await until(lambda: _is_filled(settings), "the second store has what the first has")
             await filling.stop()
             cluster.settings = settings
         await _restart(cluster, _SWITCHED[1:])
