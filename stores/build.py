@@ -118,7 +118,7 @@ def build_store(settings: Settings) -> MemoryStore:
     from stores.server.connection import connected, options_of
     from stores.server.store import QdrantStore
 
-    return QdrantStore(client=connected(store), collection=store.collection, timeout_s=store.timeout_s, options=options_of(store))
+    return QdrantStore(clients=connected(store), collection=store.collection, timeout_s=store.timeout_s, options=options_of(store))
 
 
 @asynccontextmanager

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 from typing import Literal, Self
+from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr, model_validator
 
@@ -116,8 +117,12 @@ class StoreSettings(Group):
 
     kind: Literal["edge", "server"] = Field(default="edge", description="`edge` (embedded) or `server`.")
     socket: Path | None = Field(default=None, description="Unix socket of the Edge process. Default: `<data>/edge.sock`.")
-    url: str = Field(default="http://127.0.0.1:6333", description="Address of the Qdrant server.")
-    grpc_port: int = Field(default=6334, description="gRPC port of the Qdrant server.")
+    url: str = Field(
+        default="http://127.0.0.1:6333",
+        description="Address of the Qdrant server. Several nodes of a cluster, separated by commas: if one does not answer, Varve asks the"
+        " next.",
+    )
+    grpc_port: int = Field(default=6334, description="gRPC port of the Qdrant server, the same on each node.")
     api_key: SecretStr | None = Field(default=None, description="API key of the Qdrant server.")
     collection: str = Field(default="varve", description="Collection that holds the memories of all tenants.")
     timeout_s: float = Field(default=10.0, gt=0, description="Time-out of one request.")
@@ -149,6 +154,19 @@ class StoreSettings(Group):
         " number; Qdrant 1.20) or `turbo4` (half a byte).",
     )
     late_datatype: VectorDatatype = Field(default="turbo4", description="Data type of token vectors, which are far more numerous.")
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """The addresses of the server's nodes."""
+        return tuple(each.strip() for each in self.url.split(","))
+
+    @model_validator(mode="after")
+    def _addresses_of_nodes(self) -> Self:
+        for number, parts in enumerate(map(urlsplit, self.addresses), 1):
+            if parts.scheme not in ("http", "https") or not parts.hostname:
+                # The address is not named: it may contain a key.
+                raise ValueError(f"url: address {number} has no scheme or host; write http://host:6333, several separated by commas")
+        return self
 
     @model_validator(mode="after")
     def _one_way_to_place_points(self) -> Self:

@@ -37,6 +37,9 @@ OLDEST: Final = (1, 19)
 OLDEST_WITH_TURBO8: Final = (1, 20)
 """The first version that stores vectors with one byte per number."""
 
+_RECONNECT_WITHIN_MS: Final = 2000
+"""gRPC's default is two minutes, during which a server that has returned stays unavailable."""
+
 _VERSION: Final = re.compile(r"v?(\d{1,6})\.(\d{1,6})(?:[.+-].*)?", re.ASCII)
 
 
@@ -110,15 +113,20 @@ def check_version(version: str, *, datatypes: Collection[models.Datatype]) -> No
     raise StoreTooOldError(f"the Qdrant server has version {version}; Varve needs {oldest} or newer, for {reason}. {remedy}")
 
 
-def connected(store: StoreSettings) -> AsyncQdrantClient:
-    """A client of the server. It connects on the first request."""
-    address = urlsplit(store.url)
+def connected(store: StoreSettings) -> list[AsyncQdrantClient]:
+    """A client of each node that the settings name, in their order. It connects on the first request."""
+    return [_client(store, address) for address in store.addresses]
+
+
+def _client(store: StoreSettings, address: str) -> AsyncQdrantClient:
+    parts = urlsplit(address)
     return AsyncQdrantClient(
-        host=address.hostname or "127.0.0.1",
-        port=address.port or 6333,
-        https=address.scheme == "https",
-        prefix=address.path or None,
+        host=parts.hostname,
+        port=parts.port or 6333,
+        https=parts.scheme == "https",
+        prefix=parts.path or None,
         grpc_port=store.grpc_port,
+        grpc_options={"grpc.max_reconnect_backoff_ms": _RECONNECT_WITHIN_MS},
         prefer_grpc=True,
         api_key=store.api_key.get_secret_value() if store.api_key else None,
         timeout=max(1, round(store.timeout_s)),

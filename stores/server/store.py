@@ -1,10 +1,10 @@
 """The :class:`~stores.port.MemoryStore` on a Qdrant server, over gRPC."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from qdrant_client import AsyncQdrantClient, models
 
@@ -25,7 +25,7 @@ from stores.points import (
 from stores.port import Point, RecallQuery, ScoredMemory, StepPoint, StoreSize, TenantScope
 from stores.position import FeedPosition, mark_id
 from stores.query_plan import QueryPlan, clamp_score, plan_query
-from stores.server.connection import check_version, qdrant_errors
+from stores.server.connection import check_version
 from stores.server.creation import (
     CollectionOptions,
     Placement,
@@ -34,7 +34,10 @@ from stores.server.creation import (
     create_missing_shards,
     shard_keys,
 )
+from stores.server.nodes import QdrantNodes
 from stores.server.requests import filter_of, query_arguments, replaceable, score_part_requests
+
+T = TypeVar("T")
 
 POINTS_IN_REQUEST: Final = 64
 
@@ -55,17 +58,18 @@ class QdrantStore(StoreBase):
     of each id.
 
     Args:
-        client: A client of a server that is new enough (:mod:`stores.server.connection`). :meth:`close` closes it.
+        clients: A client of each node of the server to be asked (:class:`QdrantNodes`), which are new enough
+            (:mod:`stores.server.connection`). :meth:`close` closes them.
         timeout_s: Longest time the server may spend on one request, in seconds.
         options: Options of the collection if it must be created.
     """
 
     def __init__(
-        self, *, client: AsyncQdrantClient, collection: str, timeout_s: float = 10.0, options: CollectionOptions | None = None
+        self, *, clients: Sequence[AsyncQdrantClient], collection: str, timeout_s: float = 10.0, options: CollectionOptions | None = None
     ) -> None:
         if not collection:
             raise ValueError("a collection needs a name")
-        self._client = client
+        self._nodes = QdrantNodes(clients, collection=collection)
         self._collection = collection
         self._timeout_s = max(1, round(timeout_s))
         self._options = options or CollectionOptions()
@@ -79,18 +83,20 @@ class QdrantStore(StoreBase):
     async def prepare(self, *, model: str, dimension: int, late_dimension: int | None) -> None:
         """See :meth:`MemoryStore.prepare`."""
         requested = metadata_of(model, dimension, late_dimension)
-        with self._errors():
-            check_version((await self._client.info()).version, datatypes=(self._options.dense_datatype, self._options.late_datatype))
-            if not await self._client.collection_exists(self._collection):
-                await create_collection(self._client, self._collection, self._options, metadata=requested)
-            info = await self._client.get_collection(self._collection)
-        metadata = info.config.metadata or {}
-        check_metadata(metadata, requested, collection=f"collection {self._collection!r}")
-        placement = Placement.recorded_in(metadata)
-        with self._errors():
-            await create_missing_shards(self._client, self._collection, placement)
-            await create_missing_indexes(self._client, self._collection, existing=info.payload_schema)
-        self._known_placement = placement
+
+        async def request(client: AsyncQdrantClient) -> Placement:
+            check_version((await client.info()).version, datatypes=(self._options.dense_datatype, self._options.late_datatype))
+            if not await client.collection_exists(self._collection):
+                await create_collection(client, self._collection, self._options, metadata=requested)
+            info = await client.get_collection(self._collection)
+            metadata = info.config.metadata or {}
+            check_metadata(metadata, requested, collection=f"collection {self._collection!r}")
+            placement = Placement.recorded_in(metadata)
+            await create_missing_shards(client, self._collection, placement)
+            await create_missing_indexes(client, self._collection, existing=info.payload_schema)
+            return placement
+
+        self._known_placement = await self._ask(request)
         self._dimensions = (dimension, late_dimension)
 
     async def upsert(self, points: Sequence[Point]) -> None:
@@ -119,9 +125,13 @@ class QdrantStore(StoreBase):
     async def purge_tombstones(self, *, before: datetime) -> None:
         """See :meth:`MemoryStore.purge_tombstones`."""
         selector = models.FilterSelector(filter=filter_of(TombstoneFilter(before)))
-        with suppress(CollectionMissingError), self._errors():
-            for shard_key in await self._all_shard_keys():
-                await self._client.delete(self._collection, selector, wait=True, shard_key_selector=shard_key)
+
+        async def request(client: AsyncQdrantClient) -> None:
+            for shard_key in await self._all_shard_keys(client):
+                await client.delete(self._collection, selector, wait=True, shard_key_selector=shard_key)
+
+        with suppress(CollectionMissingError):
+            await self._ask(request)
 
     async def set_checkpoint(self, position: FeedPosition) -> None:
         """See :meth:`MemoryStore.set_checkpoint`."""
@@ -130,126 +140,136 @@ class QdrantStore(StoreBase):
 
     async def mark_of(self, partition: int) -> FeedPosition | None:
         """See :meth:`MemoryStore.mark_of`."""
-        with suppress(CollectionMissingError), self._errors():
-            shard_key = (await self._placement()).key_of(None)
-            marks = await self._client.retrieve(
+
+        async def request(client: AsyncQdrantClient) -> FeedPosition | None:
+            shard_key = (await self._placement(client)).key_of(None)
+            marks = await client.retrieve(
                 self._collection, [mark_id(partition)], with_payload=[*POSITION_FIELDS], shard_key_selector=shard_key
             )
             return FeedPosition.from_payload(marks[0].payload) if marks else None
+
+        with suppress(CollectionMissingError):
+            return await self._ask(request)
         return None
 
     async def recall(self, query: RecallQuery) -> list[ScoredMemory]:
         """See :meth:`MemoryStore.recall`."""
         plan = plan_query(query)
-        with suppress(CollectionMissingError), self._errors():
-            shard_key = (await self._placement()).key_of(query.filter.scope.tenant)
-            found = await self._client.query_points(
+
+        async def request(client: AsyncQdrantClient) -> list[ScoredMemory]:
+            shard_key = (await self._placement(client)).key_of(query.filter.scope.tenant)
+            found = await client.query_points(
                 self._collection, timeout=self._timeout_s, shard_key_selector=shard_key, **query_arguments(plan)
             )
-            parts = await self._score_parts(plan, [str(point.id) for point in found.points], shard_key) if query.explain else {}
+            ids = [str(point.id) for point in found.points]
+            parts = await self._score_parts(client, plan, ids, shard_key) if query.explain else {}
             return await map_in_pieces(
                 lambda point: ScoredMemory(memory_of(_record(point.payload)), clamp_score(point.score), parts.get(str(point.id), {})),
                 found.points,
             )
+
+        with suppress(CollectionMissingError):
+            return await self._ask(request)
         return []
 
     async def count(self, scope: TenantScope, *, generation: str | None = None, at: Sequence[FeedPosition] = ()) -> int:
         """See :meth:`MemoryStore.count`."""
         count_filter = filter_of(MemoryFilter(scope=scope, generation=generation, at=tuple(at)))
-        with suppress(CollectionMissingError), self._errors():
-            shard_key = (await self._placement()).key_of(scope.tenant)
-            counted = await self._client.count(
+
+        async def request(client: AsyncQdrantClient) -> int:
+            shard_key = (await self._placement(client)).key_of(scope.tenant)
+            counted = await client.count(
                 self._collection, count_filter=count_filter, exact=True, timeout=self._timeout_s, shard_key_selector=shard_key
             )
             return counted.count
+
+        with suppress(CollectionMissingError):
+            return await self._ask(request)
         return 0
 
     async def size(self) -> StoreSize:
         """See :meth:`MemoryStore.size`. The server does not report bytes."""
-        with suppress(CollectionMissingError), self._errors():
-            return StoreSize((await self._client.get_collection(self._collection)).points_count or 0, None)
+        with suppress(CollectionMissingError):
+            info = await self._ask(lambda client: client.get_collection(self._collection))
+            return StoreSize(info.points_count or 0, None)
         return StoreSize(0, None)
 
     async def drop(self) -> None:
         """See :meth:`MemoryStore.drop`. :meth:`prepare` creates the collection again."""
-        with self._errors():
-            await self._client.delete_collection(self._collection)
+        await self._ask(lambda client: client.delete_collection(self._collection))
         self._known_placement = None
 
     async def close(self) -> None:
         """See :meth:`MemoryStore.close`."""
-        await self._client.close()
+        await self._nodes.close()
 
-    @contextmanager
-    def _errors(self) -> Iterator[None]:
+    async def _ask(self, request: Callable[[AsyncQdrantClient], Awaitable[T]]) -> T:
         try:
-            with qdrant_errors(self._collection):
-                yield
+            return await self._nodes.ask(request)
         except CollectionMissingError:
             # The process that recreates it may use another placement.
             self._known_placement = None
             raise
 
-    async def _placement(self) -> Placement:
+    async def _placement(self, client: AsyncQdrantClient) -> Placement:
         if self._known_placement is None:
-            info = await self._client.get_collection(self._collection)
+            info = await client.get_collection(self._collection)
             self._known_placement = Placement.recorded_in(info.config.metadata)
         return self._known_placement
 
-    async def _all_shard_keys(self) -> list[models.ShardKeySelector | None]:
+    async def _all_shard_keys(self, client: AsyncQdrantClient) -> list[models.ShardKeySelector | None]:
         """The shard keys of the requests that remove points from all shards. Shards with keys need them: a filter alone reaches none."""
-        placement = await self._placement()
+        placement = await self._placement(client)
         if not placement.shared:
             return [None]
-        keys = await shard_keys(self._client, self._collection)
+        keys = await shard_keys(client, self._collection)
         # A tenant's own shard accepts no direct write until it is complete.
         return [[*placement.shared_keys], *(placement.key_of(each) for each in keys if isinstance(each, str))]
 
     async def _write(self, writes: Sequence[_Write], *, within: MemoryFilter | None = None) -> None:
-        if not writes:
-            return
-        with self._errors():
-            placement = await self._placement()
-            for start in range(0, len(writes), POINTS_IN_REQUEST):
-                by_tenant: dict[str | None, list[_Write]] = {}
-                for each in writes[start : start + POINTS_IN_REQUEST]:
-                    by_tenant.setdefault(each.tenant if placement.shared else None, []).append(each)
-                upserts = [_upsert(each, placement.key_of(tenant), within) for tenant, each in by_tenant.items()]
-                await self._client.batch_update_points(self._collection, upserts, wait=True)
+        if writes:
+            await self._ask(lambda client: self._write_to(client, writes, within))
+
+    async def _write_to(self, client: AsyncQdrantClient, writes: Sequence[_Write], within: MemoryFilter | None) -> None:
+        placement = await self._placement(client)
+        for start in range(0, len(writes), POINTS_IN_REQUEST):
+            by_tenant: dict[str | None, list[_Write]] = {}
+            for each in writes[start : start + POINTS_IN_REQUEST]:
+                by_tenant.setdefault(each.tenant if placement.shared else None, []).append(each)
+            upserts = [_upsert(each, placement.key_of(tenant), within) for tenant, each in by_tenant.items()]
+            await client.batch_update_points(self._collection, upserts, wait=True)
 
     async def _scroll_records(self, memory_filter: MemoryFilter, *, start: str | None, limit: int) -> dict[str, str]:
-        scroll_filter = filter_of(memory_filter)
-        with suppress(CollectionMissingError), self._errors():
-            records, _ = await self._client.scroll(
-                self._collection,
-                scroll_filter=scroll_filter,
-                offset=start,
-                limit=limit,
-                with_payload=[RECORD],
-                timeout=self._timeout_s,
-                shard_key_selector=(await self._placement()).key_of(memory_filter.scope.tenant),
-            )
-            return {str(each.id): _record(each.payload) for each in records}
-        return {}
+        return dict(await self._scrolled(memory_filter, offset=start, limit=limit))
 
     async def _newest_records(self, memory_filter: MemoryFilter, *, limit: int) -> list[tuple[str, str]]:
-        with suppress(CollectionMissingError), self._errors():
-            records, _ = await self._client.scroll(
+        newest_first = models.OrderBy(key=EVENT_TIME, direction=models.Direction.DESC)
+        return await self._scrolled(memory_filter, order_by=newest_first, limit=limit)
+
+    async def _scrolled(self, memory_filter: MemoryFilter, **arguments: Any) -> list[tuple[str, str]]:
+        scroll_filter = filter_of(memory_filter)
+
+        async def request(client: AsyncQdrantClient) -> list[tuple[str, str]]:
+            records, _ = await client.scroll(
                 self._collection,
-                scroll_filter=filter_of(memory_filter),
-                order_by=models.OrderBy(key=EVENT_TIME, direction=models.Direction.DESC),
-                limit=limit,
+                scroll_filter=scroll_filter,
                 with_payload=[RECORD],
                 timeout=self._timeout_s,
-                shard_key_selector=(await self._placement()).key_of(memory_filter.scope.tenant),
+                shard_key_selector=(await self._placement(client)).key_of(memory_filter.scope.tenant),
+                **arguments,
             )
             return [(str(each.id), _record(each.payload)) for each in records]
+
+        with suppress(CollectionMissingError):
+            return await self._ask(request)
         return []
 
-    async def _score_parts(self, plan: QueryPlan, ids: list[str], shard_key: models.ShardKeySelector | None) -> dict[str, dict[str, float]]:
+    async def _score_parts(
+        self, client: AsyncQdrantClient, plan: QueryPlan, ids: list[str], shard_key: models.ShardKeySelector | None
+    ) -> dict[str, dict[str, float]]:
         parts: dict[str, dict[str, float]] = {each: {} for each in ids}
         requests = score_part_requests(plan, ids, shard_key)
-        responses = await self._client.query_batch_points(self._collection, list(requests.values()), timeout=self._timeout_s) if ids else []
+        responses = await client.query_batch_points(self._collection, list(requests.values()), timeout=self._timeout_s) if ids else []
         for name, response in zip(requests, responses, strict=bool(ids)):
             for point in response.points:
                 parts[str(point.id)][name] = point.score

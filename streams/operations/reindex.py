@@ -12,6 +12,7 @@ from memory.errors import RecordError
 from memory.records import Memory, MemoryChange
 from memory.topics import MEMORIES
 from models.embedding.build import build_embedder
+from runtime.interruption import pause
 from runtime.kafka import KafkaOffsets
 from runtime.kafka.bulk import read_range
 from runtime.settings import Settings
@@ -26,6 +27,8 @@ _LATE_TOKENS: Final = 25
 """Typical number of tokens in a memory."""
 _INDEX_FACTOR: Final = 1.3
 """Indexes and free space, relative to vectors and payload: from 5.2 kB per memory on Edge."""
+_PATIENCE_S: Final = 5.0
+_POLL_S: Final = 0.2
 _WRITING_S: Final = 0.0003
 """Time of the store for one memory, in seconds."""
 
@@ -59,11 +62,13 @@ class ReindexProgress:
 
     read: int
     total: int
+    behind: int
+    """Records that the present store's workers have read and these have not."""
 
     @property
     def is_complete(self) -> bool:
-        """Whether they have read the whole feed."""
-        return self.read >= self.total
+        """Whether the second store is as new as the present one. Under load neither is ever at the end of the feed."""
+        return self.behind == 0
 
 
 def second_group(settings: Settings, name: str) -> str:
@@ -100,17 +105,29 @@ async def plan_reindex(settings: Settings) -> ReindexPlan:
     )
 
 
-async def read_reindex(settings: Settings, name: str) -> ReindexProgress:
+async def read_reindex(settings: Settings, name: str, *, patience_s: float = _PATIENCE_S) -> ReindexProgress:
     """The progress of the second index workers.
+
+    Args:
+        settings: Kafka's address.
+        name: The name of the second store's workers.
+        patience_s: How long they may take to read what the present store's workers have read at the beginning of the call, in seconds.
 
     Raises:
         KafkaUnavailableError: No broker responds.
     """
     topic = settings.topic(MEMORIES.name)
+    deadline = time.monotonic() + patience_s
     async with KafkaOffsets(kafka=settings.kafka) as offsets:
+        present = await offsets.committed_offsets(STAGES["index"].group(settings.kafka.topic_prefix), [topic])
+        while True:
+            second = await offsets.committed_offsets(second_group(settings, name), [topic])
+            behind = sum(max(0, offset - second.get(place, 0)) for place, offset in present.items())
+            if not behind or time.monotonic() >= deadline:
+                break
+            await pause(_POLL_S)
         ends = await offsets.end_offsets([topic])
-        committed = await offsets.committed_offsets(second_group(settings, name), [topic])
-    return ReindexProgress(sum(min(committed.get(place, 0), end) for place, end in ends.items()), sum(ends.values()))
+    return ReindexProgress(sum(min(second.get(place, 0), end) for place, end in ends.items()), sum(ends.values()), behind)
 
 
 async def _sample(settings: Settings) -> tuple[list[Memory], int, int, int]:

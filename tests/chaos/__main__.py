@@ -19,6 +19,7 @@ import orjson
 
 from tests.chaos.cluster import running_cluster
 from tests.chaos.faults import FAULTS
+from tests.chaos.qdrant_server import BINARY, QdrantServer
 from tests.chaos.rebuild import run_rebuild
 from tests.chaos.run import Outcome, run_fault, tenant_of
 from tests.chaos.verdict import Verdict
@@ -39,9 +40,14 @@ def main() -> None:
     seed = secrets.randbelow(2**31) if arguments.seed is None else arguments.seed
     folder = Path(tempfile.mkdtemp(prefix="varve-chaos-"))
     print(f"seed {seed}, data and logs in {folder}", flush=True)
-    outcomes = asyncio.run(_run(folder, arguments.faults, seed, rebuilds=not arguments.no_rebuild))
+    skipped = [name for name in arguments.faults if FAULTS[name].shape.store_nodes > 1 and not QdrantServer.is_named()]
+    if skipped:
+        print(f"skipped, since {BINARY} names no Qdrant server: {', '.join(skipped)}", flush=True)
+    faults = [name for name in arguments.faults if name not in skipped]
+    outcomes = asyncio.run(_run(folder, faults, seed, rebuilds=not arguments.no_rebuild))
     arguments.report.parent.mkdir(parents=True, exist_ok=True)
-    arguments.report.write_bytes(orjson.dumps({"seed": seed, "runs": [each.as_json() for each in outcomes]}, option=orjson.OPT_INDENT_2))
+    report = {"seed": seed, "runs": [each.as_json() for each in outcomes], "skipped": skipped}
+    arguments.report.write_bytes(orjson.dumps(report, option=orjson.OPT_INDENT_2))
     passed = all(each.verdict.passed for each in outcomes)
     if passed and not arguments.keep:
         shutil.rmtree(folder)

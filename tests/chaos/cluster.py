@@ -73,7 +73,8 @@ class Cluster:
             nodes = [ProxiedKafka(data=folder / "kafka", cache=cache, log=self.logs / "kafka.log")]
         server = EmbeddedRedis(data=folder / "redis", log=self.logs / "redis.log")
         edge = EmbeddedEdge(data=folder / "edge", socket_path=folder / "edge.sock", log=self.logs / "edge.log")
-        qdrant = QdrantServer.named(folder=folder / "qdrant", log=self.logs / "qdrant.log")
+        is_server = QdrantServer.is_named() or shape.store_nodes > 1
+        qdrant = QdrantServer(shape=shape, folder=folder, logs=self.logs) if is_server else None
         llm_port = free_port()
         self.settings = Settings(
             data=folder / "data",
@@ -101,8 +102,9 @@ class Cluster:
         self.proxy: KafkaProxy = nodes[0].proxy
         self.brokers = [RestartedProcess(f"kafka-{number}", node.prepare) for number, node in enumerate(nodes, 1)]
         self.redis = RestartedProcess("redis", server.prepare)
-        self.edge = RestartedProcess("edge", edge.prepare if qdrant is None else qdrant.prepare)
-        """The vector store's process."""
+        stores = [edge.prepare] if qdrant is None else [node.prepare for node in qdrant.nodes]
+        self.stores = [RestartedProcess(f"store-{number}", prepare) for number, prepare in enumerate(stores, 1)]
+        """The vector store's processes: the Edge process, or the nodes of a Qdrant server."""
         self.service = RestartedProcess("service", self._service)
         self.workers: dict[str, list[RestartedProcess]] = {
             stage: [self._worker(stage, number) for number in range(shape.workers_of(stage))] for stage in STAGES
@@ -117,6 +119,11 @@ class Cluster:
         return self.brokers[0]
 
     @property
+    def edge(self) -> RestartedProcess:
+        """The vector store's only process, or its first one."""
+        return self.stores[0]
+
+    @property
     def service_url(self) -> str:
         """Where the query service answers."""
         return f"http://{HOST}:{self.settings.service.port}"
@@ -128,17 +135,21 @@ class Cluster:
 
     async def start(self) -> None:
         """Starts everything; returns when all is ready."""
-        await asyncio.gather(*(each.start() for each in (*self.brokers, self.redis, self.edge, self._llm)))
+        await asyncio.gather(*(each.start() for each in (*self.brokers, self.redis, self._llm)), self._start_stores())
         await brokers_registered(self.settings.kafka, len(self.brokers))
         await create_topics(self.settings)
         await self.start_stages()
         await self.service.start()
 
+    async def _start_stores(self) -> None:
+        for each in self.stores:  # a node joins those before it
+            await each.start()
+
     async def stop(self) -> None:
         """Stops everything, the stages before the servers."""
         await self.stop_stages()
         await self.service.stop()
-        await asyncio.gather(*(each.stop() for each in (self._llm, self.edge, self.redis, *self.brokers)))
+        await asyncio.gather(*(each.stop() for each in (self._llm, *self.stores, self.redis, *self.brokers)))
 
     async def start_stages(self) -> None:
         """Starts the workers of all stages."""
@@ -150,7 +161,7 @@ class Cluster:
 
     async def ready(self) -> None:
         """Waits until every process is ready."""
-        await asyncio.gather(*(each.ready() for each in (*self.brokers, self.redis, self.edge, self.service, *self.all_workers)))
+        await asyncio.gather(*(each.ready() for each in (*self.brokers, self.redis, *self.stores, self.service, *self.all_workers)))
 
     @asynccontextmanager
     async def second_worker(self, stage: str, *, bootstrap: str | None = None) -> AsyncIterator[RestartedProcess]:
@@ -183,9 +194,9 @@ class Cluster:
         """The partition of a key."""
         return partition_of(key, self.settings.kafka.partitions)
 
-    def environment(self) -> dict[str, str]:
-        """The variables that give a process these settings."""
-        values = self.settings.model_dump(mode="json", exclude_defaults=True)
+    def environment(self, settings: Settings | None = None) -> dict[str, str]:
+        """The variables that give a process the cluster's settings, or others."""
+        values = (settings or self.settings).model_dump(mode="json", exclude_defaults=True)
         values["signing"]["secret"] = SECRET
         return dict(_variables("VARVE", values))
 
@@ -204,6 +215,22 @@ class Cluster:
             await child.wait()
             raise
         return child.returncode or 0, output.decode()
+
+    def python_process(
+        self, name: str, arguments: tuple[str, ...], *, settings: Settings | None = None, ready: Callable[[], Awaitable[bool]] | None = None
+    ) -> RestartedProcess:
+        """One more process; it is not started.
+
+        Args:
+            name: Its name.
+            arguments: Those of the interpreter.
+            settings: Its settings. Default: the cluster's.
+            ready: Whether it is ready. Default: it says so at its metrics port, as a worker does.
+        """
+        port = free_port()
+        extra = self.environment(settings) | {"VARVE_METRICS_HOST": HOST, "VARVE_METRICS_PORT": str(port)}
+        probe = ready or _http_probe(f"http://{HOST}:{port}/readyz")
+        return RestartedProcess(name, lambda: self._python(name, arguments, probe, extra))
 
     async def metrics(self, worker: str) -> str:
         """The metrics of a worker; empty while it does not answer."""

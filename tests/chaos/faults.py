@@ -18,6 +18,7 @@ from tests.chaos.kill_at_failpoint import FAILPOINTS, kill_at
 from tests.chaos.killed_commands import replay_killed_at_each_step
 from tests.chaos.log_loss import log_cut, retention_passes
 from tests.chaos.lost_brokers import kill_leader, lose_each_broker, lose_min_insync
+from tests.chaos.lost_store_nodes import hang_each_store_node, lose_each_store_node, prove
 from tests.chaos.many_workers import kill_workers, rebalance_often, roll_all_workers
 from tests.chaos.messages import TrafficProfile
 from tests.chaos.network import network_delay, silent_coordinator
@@ -27,7 +28,15 @@ from tests.chaos.reassignment import drain_each_broker
 from tests.chaos.replays import redrive_then_replay
 from tests.chaos.restarted_process import RestartedProcess
 from tests.chaos.run import Fault, FaultContext, Injection
-from tests.chaos.shape import LARGE, MANY_WORKERS, REPLICATED, SHORT_SESSIONS
+from tests.chaos.second_model import promote_second_model
+from tests.chaos.shape import (
+    LARGE,
+    MANY_WORKERS,
+    REPLICATED,
+    SHORT_SESSIONS,
+    THREE_STORE_NODES,
+    THREE_STORE_NODES_BY_TENANT,
+)
 from tests.chaos.topic_log import POISON
 from tests.chaos.zombies import zombie, zombie_alone
 
@@ -42,6 +51,8 @@ _METHOD_RECALLS = 0.6
 """Share of the batches of messages after which something is recalled: recalls heat and strengthen memories."""
 _SLOW_PAUSE_S = 0.6
 """For faults that last long: the load must not end before them."""
+_SLOWEST_PAUSE_S = 1.5
+"""For faults of several minutes."""
 
 
 def broker(context: FaultContext) -> RestartedProcess:
@@ -302,6 +313,19 @@ _CLUSTER_FAULTS: tuple[Fault, ...] = tuple(
 )
 """Faults of three brokers with three workers of most stages."""
 
+_INJECT_SECOND_MODEL, _CHECK_SECOND_MODEL = promote_second_model()
+
+_STORE_FAULTS: tuple[Fault, ...] = tuple(
+    Fault(name=f"store-{name}", inject=inject, afterwards=afterwards, pause_s=_SLOWEST_PAUSE_S, shape=shape)
+    for name, inject, afterwards, shape in (
+        ("lost-node", lose_each_store_node(), prove, THREE_STORE_NODES),
+        ("lost-node-by-tenant", lose_each_store_node(), prove, THREE_STORE_NODES_BY_TENANT),
+        ("hanging-node", hang_each_store_node(), prove, THREE_STORE_NODES),
+        ("second-model", _INJECT_SECOND_MODEL, _CHECK_SECOND_MODEL, THREE_STORE_NODES),
+    )
+)
+"""Faults of a Qdrant server of three nodes, which needs its program."""
+
 _WITH_METHODS = (
     *(f"kill-{stage}" for stage in ("events", "entities", "merging")),
     *(f"zombie-{stage}" for stage in ("entities", "merging")),
@@ -312,7 +336,12 @@ _WITH_METHODS = (
 
 FAULTS: dict[str, Fault] = {
     fault.name: fault
-    for fault in (*_PLAIN_FAULTS, *_CLUSTER_FAULTS, *(with_methods(each) for each in _PLAIN_FAULTS if each.name in _WITH_METHODS))
+    for fault in (
+        *_PLAIN_FAULTS,
+        *_CLUSTER_FAULTS,
+        *_STORE_FAULTS,
+        *(with_methods(each) for each in _PLAIN_FAULTS if each.name in _WITH_METHODS),
+    )
 }
 
 SELECTION = (

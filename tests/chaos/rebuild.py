@@ -9,12 +9,14 @@ from memory.headers import KIND
 from memory.records import Memory
 from runtime.redis import open_redis
 from stores.build import build_store
+from stores.errors import StoreUnavailableError
 from streams.operations.rebuild import rebuild, snapshot
 from tests.chaos.cluster import Cluster
 from tests.chaos.killed_commands import killed_at_each_step
 from tests.chaos.run import STALL_S, Outcome
 from tests.chaos.topic_log import read_log
 from tests.chaos.verdict import Verdict
+from tests.chaos.waiting import until
 from varve.lag import wait_for_zero_lag
 
 
@@ -61,12 +63,22 @@ async def run_rebuild(cluster: Cluster, tenants: Sequence[str], *, seed: int, af
 
 
 async def _snapshots(cluster: Cluster, tenants: Sequence[str]) -> dict[str, dict[str, bytes]]:
-    """Each tenant's memories as canonical bytes, by their ids."""
+    """Each tenant's memories as canonical bytes, by their ids. Waits while a server creates the indexes of a new collection."""
+    taken: dict[str, dict[str, bytes]] = {}
     store = build_store(cluster.settings)
+
+    async def are_taken() -> bool:
+        try:
+            taken.update({tenant: {Memory.from_json(line).id: line async for line in snapshot(store, tenant)} for tenant in tenants})
+        except StoreUnavailableError:
+            return False
+        return True
+
     try:
-        return {tenant: {Memory.from_json(line).id: line async for line in snapshot(store, tenant)} for tenant in tenants}
+        await until(are_taken, "the store can be read")
     finally:
         await store.close()
+    return taken
 
 
 async def _asked(cluster: Cluster) -> Counter[str]:

@@ -18,7 +18,7 @@ def redrive_then_replay(stages: Sequence[str]) -> Injection:
     async def inject(context: FaultContext) -> None:
         settings = context.cluster.settings
         _, told = await context.cluster.command("dlq", "redrive", "--tenant", context.tenant, "--again")
-        driven = re.match(r"(\d+) driven again, \d+ superseded[^,]*, 0 refused", told)
+        driven = re.match(r"(\d+) redriven, \d+ superseded[^,]*, 0 refused", told)
         context.expect(driven is not None and int(driven[1]) > 0, f"no letter was driven again: {told}")
         await wait_for_zero_lag(settings, stall_s=STALL_S)
         for stage in stages:

@@ -29,8 +29,8 @@ def edge_store_on(socket: Path) -> MemoryStore:
 def qdrant_store(kind: str) -> MemoryStore:
     """The adapter of a server, on the server or on the engine inside of qdrant-client, which knows conditional upserts too."""
     if kind == "local":
-        return QdrantStore(client=AsyncQdrantClient(":memory:"), collection="test")
-    return QdrantStore(client=server_client(), collection=f"test-{uuid.uuid4().hex}", options=options_on_server(kind))
+        return QdrantStore(clients=[AsyncQdrantClient(":memory:")], collection="test")
+    return QdrantStore(clients=[server_client()], collection=f"test-{uuid.uuid4().hex}", options=options_on_server(kind))
 
 
 def options_on_server(kind: str) -> CollectionOptions:

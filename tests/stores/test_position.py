@@ -74,7 +74,7 @@ def test_a_shard_of_before_gets_the_tombstones_index(tmp_path: Path) -> None:
 @pytest.mark.filterwarnings("ignore:Payload indexes have no effect in the local Qdrant")
 async def test_a_collection_without_positions_is_written_to() -> None:
     client = AsyncQdrantClient(":memory:")
-    store = QdrantStore(client=client, collection="old")
+    store = QdrantStore(clients=[client], collection="old")
     await store.prepare(model=MODEL, dimension=DIMENSION, late_dimension=LATE_DIMENSION)
     old, gone = memory("tea"), memory("coffee")
     await store.upsert([point(old, position=at(99)), point(gone, position=at(99))])

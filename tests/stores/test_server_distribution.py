@@ -73,6 +73,17 @@ def test_more_copies_than_there_are_can_take_no_write() -> None:
         StoreSettings(replication_factor=2, write_consistency_factor=3)
 
 
+def test_a_url_names_one_node_or_several() -> None:
+    assert StoreSettings().addresses == ("http://127.0.0.1:6333",)
+    assert StoreSettings(url="http://q1:6333, https://q2").addresses == ("http://q1:6333", "https://q2")
+
+
+@pytest.mark.parametrize("second", ["", "q2:6333", "redis://q2", "http://", "//q2"])
+def test_an_address_without_scheme_or_host_is_refused(second: str) -> None:
+    with pytest.raises(ValidationError, match="address 2 has no scheme or host"):
+        StoreSettings(url=f"http://q1:6333,{second}")
+
+
 @asynccontextmanager
 async def member_of_a_cluster(*, enabled: bool) -> AsyncIterator[str]:
     """The address of an HTTP port that reports, as Qdrant does, whether the server is part of a cluster."""

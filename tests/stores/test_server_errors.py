@@ -36,7 +36,7 @@ def test_a_servers_error_says_whether_it_passes(code: grpc.StatusCode, details: 
 async def test_a_collection_without_indexes_is_not_ready_yet() -> None:
     client, collection = server_client(), f"test-{uuid.uuid4().hex}"
     await create_collection(client, collection, options_on_server("server"), metadata={"dimension": 4, "late_dimension": 4})
-    store = QdrantStore(client=client, collection=collection)
+    store = QdrantStore(clients=[client], collection=collection)
     try:
         with pytest.raises(StoreUnavailableError, match="an index is missing"):
             await store.count(TenantScope("acme"))

@@ -43,7 +43,7 @@ async def test_prepare_asks_for_the_version_first(version: str, error: type[Exce
     # No Qdrant server is at hand: this one knows its version and nothing else, and refuses whatever is asked beyond it.
     async with only_a_version(version) as port:
         client = AsyncQdrantClient(host="127.0.0.1", grpc_port=port, prefer_grpc=True, check_compatibility=False)
-        store = QdrantStore(client=client, collection="c")
+        store = QdrantStore(clients=[client], collection="c")
         with pytest.raises(error):
             await store.prepare(model="m", dimension=4, late_dimension=4)
         await store.close()

@@ -172,7 +172,7 @@ async def test_broken_off_it_goes_on_when_run_again(where: str, store: QdrantSto
 
 async def test_its_shard_has_as_many_copies_as_others(client: AsyncQdrantClient) -> None:
     options = replace(options_on_server(BY_TENANT), replication_factor=2)
-    store = QdrantStore(client=client, collection=f"test-{uuid.uuid4().hex}", options=options)
+    store = QdrantStore(clients=[client], collection=f"test-{uuid.uuid4().hex}", options=options)
     await store.prepare(model=MODEL, dimension=DIMENSION, late_dimension=LATE_DIMENSION)
     await filled(store, "acme", 10)
     await promoted(client, store)
@@ -187,7 +187,7 @@ async def test_its_shard_has_as_many_copies_as_others(client: AsyncQdrantClient)
 @pytest.mark.parametrize("kind", ["server", BY_TENANT])
 async def test_processes_that_start_together_agree(kind: str, client: AsyncQdrantClient) -> None:
     name, options = f"test-{uuid.uuid4().hex}", options_on_server(kind)
-    stores = [QdrantStore(client=client, collection=name, options=options) for _ in range(4)]
+    stores = [QdrantStore(clients=[client], collection=name, options=options) for _ in range(4)]
     await asyncio.gather(*map(prepared_in_the_end, stores))
     await filled(stores[0], "acme", 3)
     assert [await each.count(ACME) for each in stores] == [3, 3, 3, 3]
@@ -198,7 +198,7 @@ async def test_processes_that_start_together_agree(kind: str, client: AsyncQdran
 
 async def test_a_new_number_of_shards_is_learnt(store: QdrantStore, client: AsyncQdrantClient) -> None:
     await filled(store, "acme", 3)
-    resharded = QdrantStore(client=client, collection=store.collection, options=replace(options_on_server(BY_TENANT), tenant_shards=5))
+    resharded = QdrantStore(clients=[client], collection=store.collection, options=replace(options_on_server(BY_TENANT), tenant_shards=5))
     await resharded.drop()
     await resharded.prepare(model=MODEL, dimension=DIMENSION, late_dimension=LATE_DIMENSION)
     await filled(resharded, "acme", 4)

@@ -47,7 +47,7 @@ def _print_progress(settings: "Settings", name: str) -> None:
     from streams.operations.reindex import read_reindex
 
     done = run(read_reindex(settings, name))
-    share = 100.0 if done.is_complete else 100 * done.read / done.total
+    share = 100 * done.read / done.total if done.total else 100.0
     typer.echo(f"{done.read:,} of {done.total:,} records of the feed read ({share:.1f} %)")
     if done.is_complete:
         typer.echo("the second store is as new as the present one: you can switch")

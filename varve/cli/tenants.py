@@ -154,13 +154,15 @@ def promote(tenant: TenantArgument, data: DataOption = None) -> None:
 
 async def _promoted(tenant: str, settings: "Settings", notice: "Callable[[str], None]") -> int:
     from stores.server.connection import connected
+    from stores.server.nodes import QdrantNodes
     from stores.server.promotion import TenantPromotion
 
-    client = connected(settings.store)
+    collection = settings.store.collection
+    nodes = QdrantNodes(connected(settings.store), collection=collection)
     try:
-        return await TenantPromotion(client=client, collection=settings.store.collection).promote(tenant, notice=notice)
+        return await TenantPromotion(client=await nodes.answering(), collection=collection).promote(tenant, notice=notice)
     finally:
-        await client.close()
+        await nodes.close()
 
 
 @app.command("signing-secret")
