@@ -80,7 +80,7 @@ _REWRITES: Final = Rewrites(
         (
             r"\b(?:everyone|everybody|people|folks|friends|colleagues|the guys|they all|all) (?:at|in|from|on) [\w ]{2,30}? "
             r"(?:calls?|knows?) me (?:as )?(?=(?-i:[A-ZÀ-Þ]))",
-            "everyone calls me ",
+            "my nickname is ",
         ),
         (
             r"\b(?:just |please )*call me (?P<name>(?-i:[A-ZÀ-Þ])[\w'’-]+),? (?:ok|okay|alright|will you|would you)\s*\?",
@@ -108,7 +108,6 @@ _REWRITES: Final = Rewrites(
             "everyone calls me ",
         ),
         (r"\bthe name my (?:mum|mom|mother|dad|father|parents) gave me is (?=(?-i:[A-ZÀ-Þ]))", "my name is "),
-        (r"\bmy nickname is (?=(?-i:[A-ZÀ-Þ]))", "everyone calls me "),
         (r"\bmy (?:short name|preferred name) is (?=(?-i:[A-ZÀ-Þ]))", "I go by "),
         (rf"^\W*this is {_NAME}, (?=i\b)", r"Hi, I'm \g<name>, "),
         (
