@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from pydantic import Field, JsonValue
 
+from extraction.offline.keywords import keywords_of
 from extraction.statements import Statement, differ_in_fact
 from memory.dates.event_date import UNKNOWN_DATE, EventDate
 from memory.records import Correction, CorrectionNote, EntityPatch, Event, EventFields, EventSeen, Extraction, TrustLevel, Value
@@ -269,6 +270,9 @@ def _present(event: Event, correction: CorrectedEvent | None, trust: WindowTrust
     set_fields |= _times(event, fields)
     if fields.content is not None:
         set_fields["speaker"] = None
+        if fields.keywords is None and event.keywords and fields.content != event.content:
+            # The extracted ones are words of the replaced content.
+            set_fields["keywords"] = keywords_of(fields.content, names=() if event.speaker is None else [event.speaker])
     if fields.properties is not None:
         both = {**event.properties, **fields.properties}
         set_fields["properties"] = {name: value for name, value in both.items() if value is not None}
