@@ -228,7 +228,7 @@ export class VarveClient {
     return this.#request(calls.takeBackCall(memoryId, "invalidate", options.reason ?? ""), options);
   }
 
-  /** Takes back the newest correction of a memory. */
+  /** Takes back the newest correction of a memory. Refused with 409 `nothing-to-revert` if none is in force. */
   async revert(memoryId: string, options: RequestOptions & { reason?: string } = {}): Promise<Correction> {
     return this.#request(calls.takeBackCall(memoryId, "revert", options.reason ?? ""), options);
   }

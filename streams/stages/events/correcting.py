@@ -5,6 +5,7 @@ from datetime import timedelta
 
 from control.tenants import TenantDirectory
 from memory.records import Contribution, Correction, EntityCorrection, Event, EventSeen
+from operators.correction import MAX_REVERTIBLE
 from operators.order import order_by_hand
 from operators.routing import contributions_of
 from runtime.metrics import Metrics
@@ -23,7 +24,6 @@ from streams.stages.events.corrections import (
     present_events,
 )
 from streams.stages.events.ledger import (
-    MAX_ENTITY_CORRECTIONS,
     AmendedWindow,
     CorrectedEntity,
     Ledger,
@@ -121,7 +121,11 @@ class Corrector:
                 standing=[],
                 changed_at=offset,
             )
-        return window.with_event(number, target.corrected(Standing.of(correction), offset), correction)
+        step = Standing.of(correction)
+        if target.has(step):
+            self._count("changes_nothing")
+            return None
+        return window.with_event(number, target.corrected(step, offset), correction)
 
     def _change(
         self, batch: Batch, record: ConsumedRecord, window: PublishedWindow, before: CorrectedWindow, after: CorrectedWindow
@@ -188,7 +192,7 @@ class Corrector:
         standing = list(known.standing)
         if correction.action == "correct":
             contribution = self._contribution(correction, entity, record)
-            standing = [*standing, contribution][-MAX_ENTITY_CORRECTIONS:]
+            standing = [*standing, contribution][-MAX_REVERTIBLE:]
         elif correction.action == "revert" and standing:
             last = standing.pop()
             retractions = [each.model_copy(update={"op": "retract"}) for each in last.changes]

@@ -104,6 +104,23 @@ class CorrectedEvent(Value):
         """Whether a person or an application deleted it."""
         return any(each.action == "delete" for each in self.standing)
 
+    @property
+    def fields(self) -> EventFields:
+        """The values that its corrections set."""
+        fields = EventFields()
+        for step in self.standing:
+            fields = fields.with_later(step.fields)
+        return fields
+
+    def has(self, step: Standing) -> bool:
+        """Whether its corrections in force have the effect of another one already."""
+        if not self.standing or step.action == "delete":
+            return False
+        newest = self.standing[-1].action
+        if "invalidate" in (step.action, newest):
+            return step.action == newest
+        return self.fields.with_later(step.fields) == self.fields
+
     def corrected(self, step: Standing, offset: int) -> "CorrectedEvent":
         """Adds a correction. A deletion replaces the earlier ones, so that their texts are not kept."""
         standing = [step] if step.action == "delete" else [*self.standing, step]
@@ -263,9 +280,7 @@ def event_index(present: Sequence[PresentEvent], memory_id: str, seen: EventSeen
 
 
 def _present(event: Event, correction: CorrectedEvent | None, trust: WindowTrust) -> PresentEvent:
-    fields = EventFields()
-    for step in correction.standing if correction is not None else ():
-        fields = fields.with_later(step.fields)
+    fields = EventFields() if correction is None else correction.fields
     set_fields = {name: value for name in EventFields.model_fields if (value := getattr(fields, name)) is not None}
     set_fields |= _times(event, fields)
     if fields.content is not None:

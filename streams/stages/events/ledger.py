@@ -17,8 +17,6 @@ from streams.stages.events.corrections import CorrectedWindow
 
 MAX_CORRECTIONS: Final = 8
 """Corrections of one publication whose contributions are kept separately, so that a replay repeats them."""
-MAX_ENTITY_CORRECTIONS: Final = 16
-"""Revertible corrections of one entity."""
 _LEVEL: Final = 1
 
 

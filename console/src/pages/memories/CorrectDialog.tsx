@@ -28,8 +28,8 @@ export function CorrectDialog({ memory, onClose }: { memory: Memory; onClose: ()
     if (isEvent && keywords !== firstKeywords) body.keywords = keywords.split(",").map((word) => word.trim()).filter(Boolean);
     if (isEvent && Number(importance) !== memory.importance) body.importance = Number(importance);
     change.mutate(body, {
-      onSuccess: () => {
-        notify("The correction is stored. Entities and recalls follow within moments.");
+      onSuccess: ({ outcome }) => {
+        notify(outcome === "unchanged" ? "The memory is so already. Nothing was recorded." : "The correction is stored. Entities and recalls follow within moments.");
         onClose();
       },
     });

@@ -154,6 +154,43 @@ async def test_reverts_take_corrections_back_one_by_one(stage: PartitionHarness)
     assert steps[-1].outputs == [], "there is nothing left to revert"
 
 
+async def test_a_correction_made_already_is_not_another(stage: PartitionHarness) -> None:
+    what = extraction(0, [("grep", 0)])
+    event = what.events[0]
+    await stage.process([extraction_record(what, 0)])
+    made: list[tuple[str, dict[str, Any]]] = [
+        ("correct", {"content": "used rg", "properties": {"tool_name": "rg"}}),
+        ("correct", {"content": "used rg", "properties": {"tool_name": "rg"}}),
+        ("correct", {"properties": {"tool_name": "rg"}}),
+        ("invalidate", {}),
+        ("invalidate", {}),
+    ]
+    steps = [
+        await stage.process([correction_record(correction(event, n, action, seen="used rg" if n > 1 else None, **fields), n)])
+        for n, (action, fields) in enumerate(made, start=1)
+    ]
+    assert [bool(each.outputs) for each in steps] == [True, False, False, True, False]
+    (hidden,) = memories(steps[3]).values()
+    assert hidden is not None
+    assert hidden.correction is not None
+    assert hidden.correction.standing == 2, "so many can be reverted"
+    for number in (6, 7):
+        back = await stage.process([correction_record(correction(event, number, "revert", seen="used rg"), number)])
+    (memory,) = memories(back).values()
+    assert memory is not None
+    assert (memory.content, memory.correction) == (event.content, None)
+
+
+async def test_a_correction_after_an_invalidation_makes_valid(stage: PartitionHarness) -> None:
+    what = extraction(0, [("grep", 0)])
+    event = what.events[0]
+    await stage.process([extraction_record(what, 0), correction_record(correction(event, 1, content="used rg"), 1)])
+    await stage.process([correction_record(correction(event, 2, "invalidate", seen="used rg"), 2)])
+    (memory,) = memories(await stage.process([correction_record(correction(event, 3, seen="used rg", content="used rg"), 3)])).values()
+    assert memory is not None
+    assert (memory.content, memory.expires_at) == ("used rg", None)
+
+
 async def test_of_a_moment_and_a_date_the_later_stands(stage: PartitionHarness) -> None:
     what = extraction(0, [("grep", 0)])
     event = what.events[0].model_copy(update={"date": "2023-05"})
