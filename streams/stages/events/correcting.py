@@ -38,7 +38,7 @@ from streams.stages.events.ledger import (
 )
 from streams.stages.events.places import source_of
 from streams.stages.events.publishing import Publisher, fed_entities, with_trust
-from streams.tenancy import schema_of_record
+from streams.tenancy import is_sent_before_erasure, schema_of_record
 
 
 class Corrector:
@@ -60,13 +60,16 @@ class Corrector:
         self._max_future = max_future
 
     def correct(self, batch: Batch, record: ConsumedRecord, correction: Correction) -> None:
-        """Applies a correction. One that was applied before is repeated without effect.
+        """Applies a correction. One that was applied before is repeated without effect; one of what an erasure removes has none.
 
         Raises:
             PoisonRecordError: Its tenant or schema is unknown.
             TransientError: This process does not know them yet.
         """
-        if correction.entity is not None:
+        user = correction.user
+        if user is not None and is_sent_before_erasure(self._tenants, correction.tenant, user, correction.time):
+            self._count("erased")
+        elif correction.entity is not None:
             self._entity(batch, record, correction, correction.entity)
         elif correction.event is not None:
             self._event(batch, record, correction, correction.event)

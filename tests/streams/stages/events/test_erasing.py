@@ -1,6 +1,7 @@
 """The events stage: an erased user's windows are taken back, forgotten, and never published again."""
 
 from collections.abc import Sequence
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,8 @@ from hypothesis import given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 
+from control import Draft
+from control.erasure_changes import begin_erasure, finish_erasure
 from control.tenants import TenantDirectory
 from memory.headers import ERASURE, KIND, ORIGIN, TICK
 from memory.keys import decode_key, encode_key, entity_key
@@ -17,7 +20,7 @@ from streams.engine.records import ConsumedRecord
 from streams.engine.tasks.batch import Batch
 from streams.errors import TransientError
 from streams.stages.events.ledger import ExpiredEvents, PackedEntry, corrected_entity_key, corrected_window_key, expired_key, published_key
-from tests.control_log import known_tenants
+from tests.control_log import known_tenants, now_known
 from tests.erased_users import command_record, now_erased, unreadably_erased
 from tests.streams.agent_extractions import SCHEMA, START, TENANT, Call, extraction, extraction_record
 from tests.streams.harness import PartitionHarness, delivered, plain_settings
@@ -278,3 +281,32 @@ async def test_the_ledger_knows_only_those_who_stay(log: list[tuple[int, bool, l
 
 def plain_settings_of_nowhere() -> Settings:
     return plain_settings(Path("nowhere"))
+
+
+@pytest.mark.parametrize(("finished", "sent", "counts"), [(None, 1, False), (2, 1, False), (2, 2, False), (2, 3, True)])
+async def test_a_correction_from_before_the_end_is_void(
+    stage: PartitionHarness, tenants: TenantDirectory, finished: int | None, sent: int, *, counts: bool
+) -> None:
+    """A request was held up, or its author still saw what the erasure removes."""
+    of_agent, of_other = extraction(0, [("grep", 0)]), of_user(extraction(1, [("curl", 0)]), OTHER)
+
+    def at(hour: int) -> datetime:
+        return LATER + timedelta(hours=hour)
+
+    def erased(draft: Draft) -> None:
+        subject = begin_erasure(draft, TENANT, AGENT, at=at(0)).subject
+        if finished is not None:
+            finish_erasure(draft, subject, begun_at=at(0), at=at(finished), gone_by=at(9), found={}, remains=())
+
+    now_known(tenants, erased)
+    await stage.process([extraction_record(of_agent, 0), extraction_record(of_other, 1)])
+    rows = dict(stage.rows.rows)
+    event, others = of_agent.events[0], of_other.events[0]
+    made = correction(event, 1, properties={"tool_name": "rg"}).model_copy(update={"time": at(sent)})
+    assert changes(await stage.process([correction_record(made, 2)])) == ({"grep": ("retract",), "rg": ("apply",)} if counts else {})
+    by_hand = Correction.from_json(entity_correction("notes", 3, entity_type="agent_record", key=AGENT).value or b"")
+    batch = await stage.process([correction_record(by_hand.model_copy(update={"time": at(sent)}), 3)])
+    assert bool(contributions(batch)) == counts
+    assert (stage.rows.rows == rows) == (not counts), "no word of it is kept"
+    batch = await stage.process([correction_record(correction(others, 4, properties={"tool_name": "wget"}), 4)])
+    assert changes(batch) == {"curl": ("retract",), "wget": ("apply",)}, "another user's"
