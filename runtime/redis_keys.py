@@ -73,7 +73,7 @@ class KeyFamily(StrEnum):
     OUTCOME = "outcome"
     """Outcomes of changes of messages, by request: :mod:`runtime.message_outcomes`."""
     CORRECTED = "corrected"
-    """The newest correction of a memory, by its id: :mod:`runtime.sent_corrections`."""
+    """Digest of the newest correction of a memory, by its id: :mod:`runtime.sent_corrections`."""
     SENT = "sent"
     """Keyed digests of the texts of messages sent with an id: :mod:`runtime.message_outcomes`."""
     QUOTA = "quota"
@@ -121,7 +121,7 @@ HOLDS: Final[dict[KeyFamily, Holds]] = {
     KeyFamily.ANSWERS_INDEX: Holds.TRACES,
     KeyFamily.ANSWERS_BYTES: Holds.TRACES,
     KeyFamily.OUTCOME: Holds.NOTHING,
-    KeyFamily.CORRECTED: Holds.NOTHING,
+    KeyFamily.CORRECTED: Holds.TRACES,
     KeyFamily.SENT: Holds.NOTHING,
     KeyFamily.QUOTA: Holds.NOTHING,
     KeyFamily.USED: Holds.NOTHING,

@@ -4,6 +4,7 @@ The service compares a correction with the memory in the store, to recognise one
 through the stages makes that comparison void. A note names it for a day, by its place and a digest.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Final
@@ -62,6 +63,10 @@ class SentCorrections:
             return None
         partition, offset, digest = found.decode().split(" ")
         return SentCorrection(int(partition), int(offset), digest)
+
+    async def forget(self, tenant: str, memory_ids: Iterable[str]) -> None:
+        """Removes the notes about memories."""
+        await self._redis.unlink("forgetting corrections", [self._key(tenant, each) for each in memory_ids])
 
     def _key(self, tenant: str, memory_id: str) -> str:
         return self._redis.key(KeyFamily.CORRECTED, encode_key(tenant, memory_id).decode("ascii"))
