@@ -19,7 +19,16 @@ from runtime.settings import Settings
 from streams.engine.records import ConsumedRecord
 from streams.engine.tasks.batch import Batch
 from streams.errors import TransientError
-from streams.stages.events.ledger import ExpiredEvents, PackedEntry, corrected_entity_key, corrected_window_key, expired_key, published_key
+from streams.stages.events.ledger import (
+    ExpiredEvents,
+    PackedEntry,
+    WindowsSinceErasure,
+    corrected_entity_key,
+    corrected_window_key,
+    expired_key,
+    published_key,
+    since_erasure_key,
+)
 from tests.control_log import known_tenants, now_known
 from tests.erased_users import command_record, now_erased, unreadably_erased
 from tests.streams.agent_extractions import SCHEMA, START, TENANT, Call, extraction, extraction_record
@@ -281,6 +290,27 @@ async def test_the_ledger_knows_only_those_who_stay(log: list[tuple[int, bool, l
 
 def plain_settings_of_nowhere() -> Settings:
     return plain_settings(Path("nowhere"))
+
+
+async def test_windows_since_the_erasure_are_known_until_its_end(stage: PartitionHarness, tenants: TenantDirectory) -> None:
+    old, new, other = extraction(0, [("grep", 0)]), extraction(1, [("grep", 0)]), of_user(extraction(2, [("curl", 0)]), OTHER)
+    await stage.process([extraction_record(old, 0)])
+    subject = now_known(tenants, lambda draft: begin_erasure(draft, TENANT, AGENT, at=LATER)).subject
+    await stage.process([extraction_record(new, 1), extraction_record(new, 2), extraction_record(other, 3)])
+    assert since_erasure_key(TENANT, OTHER) not in stage.rows.rows
+    batch = await stage.process([command_record("extractions", command([old], [tool("grep")]), 4)])
+    of_tool = [(each.cause, each.position) for each in contributions(batch) if each.entity_type == "tool_experience"]
+    assert of_tool == [("erasure", 4), ("extraction", 2)], "the new window is not erased"
+    assert stage.state.get(since_erasure_key(TENANT, AGENT)) == PackedEntry.of(WindowsSinceErasure(windows=[(new.window_id, "")]))
+
+    await stage.process([command_record("extractions", command([new], [tool("grep")]), 5)])
+    assert since_erasure_key(TENANT, AGENT) not in stage.rows.rows, "a later erasure removes these windows, too"
+    await stage.process([extraction_record(new, 6)])
+    assert since_erasure_key(TENANT, AGENT) in stage.rows.rows
+    times = {"begun_at": LATER, "at": LATER, "gone_by": LATER}
+    now_known(tenants, lambda draft: finish_erasure(draft, subject, **times, found={}, remains=()))
+    await stage.process([extraction_record(extraction(3, [("make", 0)]), 7)])
+    assert since_erasure_key(TENANT, AGENT) not in stage.rows.rows
 
 
 @pytest.mark.parametrize(("finished", "sent", "counts"), [(None, 1, False), (2, 1, False), (2, 2, False), (2, 3, True)])
