@@ -54,7 +54,7 @@ class Talk:
     async def say(self, user: str, kind: str) -> None:
         word, session = self.word(kind), f"s-{user}-{self.number}"
         at = datetime.now(UTC) - timedelta(minutes=1)
-        text = f"I moved to {word.title()} in May and I live in {word.title()} now."
+        text = f"I like {word} tea."
         message = Message(tenant=TENANT, user=user, session=session, id=f"m-{self.number}", text=text, event_time=at)
         flush = SessionCommand(command="flush", tenant=TENANT, session=session).to_json()
         key, topic = encode_key(TENANT, session), self.settings.topic("messages")
@@ -69,7 +69,7 @@ class Talk:
         now = datetime.now(UTC)
         if memory.kind == "entity":
             value = {"search": None, "replace": word}
-            change = Change(op="apply", property="home", source_id=f"c-{word}", value=value, event_time=now, extractor=BY_HAND)
+            change = Change(op="apply", property="name", source_id=f"c-{word}", value=value, event_time=now, extractor=BY_HAND)
             fields["entity"] = EntityCorrection(entity_type=memory.type, entity_key=memory.entity_key or "", changes=[change])
         else:
             seen = EventSeen(window_id=memory.window_id or "", type=memory.type, content=memory.content, message_ids=memory.message_ids)
