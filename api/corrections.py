@@ -13,7 +13,7 @@ from api.caller import Caller
 from api.correction_effects import CorrectionEffects
 from api.problems import ProblemError
 from control.tenants import TenantDirectory
-from memory.errors import RecordTooLargeError
+from memory.errors import RecordTooLargeError, SchemaError
 from memory.headers import CORRECTION, KIND
 from memory.keys import distinct_key, encode_key
 from memory.positions import LogPosition
@@ -158,11 +158,13 @@ class MemoryCorrections:
             ProblemError: 422 if it is neither an event nor an entity, 409 if it has no correction.
         """
         memory = request.memory
+        entity_type: EntityType | None = None
         if memory.kind == "entity":
             correction = _correction_of_entity(request, [], action="revert")
-            entity_type = tenants.schema_of(request.caller.tenant.id, memory.generation).entity_type(memory.type)
+            with suppress(SchemaError):
+                entity_type = tenants.schema_of(request.caller.tenant.id, memory.generation).entity_type(memory.type)
         else:
-            correction, entity_type = _correction_of_event(request, EventFields(), action="revert"), None
+            correction = _correction_of_event(request, EventFields(), action="revert")
         if await self._effects.has_none(memory, entity_type):
             raise ProblemError(
                 409, "nothing-to-revert", f"no correction of the {memory.kind} {memory.id} is in force; read the memory and correct it"
