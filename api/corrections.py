@@ -12,7 +12,7 @@ from pydantic import JsonValue
 from api.caller import Caller
 from api.correction_effects import CorrectionEffects
 from api.problems import ProblemError
-from control.tenants import TenantDirectory
+from control.tenants import UNFINISHED, TenantDirectory
 from memory.errors import RecordTooLargeError, SchemaError
 from memory.headers import CORRECTION, KIND
 from memory.keys import distinct_key, encode_key
@@ -217,6 +217,22 @@ class MemoryCorrections:
             now_ms = int(request.time.timestamp() * 1000)
             records = [self._keyring.sealed(each, now_ms=now_ms) for each in records]
         await self._producer.send_many(records)
+
+
+def require_no_erasure(tenants: TenantDirectory, tenant: str, user: str | None, what: str) -> None:
+    """Refuses a change of something whose user is being erased: the stages would ignore it.
+
+    Args:
+        tenants: Knows the erasures.
+        tenant: The user's tenant.
+        user: The user; None: it belongs to no user.
+        what: What is to be changed.
+
+    Raises:
+        ProblemError: 404 if an erasure of the user is running.
+    """
+    if user is not None and tenants.erased_until(tenant, user) == UNFINISHED:
+        raise ProblemError(404, "not-found", f"the user of {what} is being erased, and everything of them is removed")
 
 
 def replaces_statement(memory: Memory, fields: EventFields) -> bool:

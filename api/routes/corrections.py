@@ -14,16 +14,14 @@ from starlette.responses import Response
 from api.authentication import CorrectCaller
 from api.caller import Caller
 from api.correction_effects import CorrectionEffects
-from api.corrections import CorrectionRequest, MemoryCorrections, replaces_statement
+from api.corrections import CorrectionRequest, MemoryCorrections, replaces_statement, require_no_erasure
 from api.dependencies import AppDependencies, Dependencies, RequestTrace
 from api.idempotency import CorrectIdempotency, DeletionAnswers, Idempotency
 from api.json_http import JsonResponse
 from api.openapi import RequestModel, refusals
-from api.problems import ProblemError
 from api.request_body import body_schema, json_body
 from api.responses import CORRECTED, DELETED, INVALIDATED, REPLACED
 from api.routes.memories import MemoryId, seen_memory
-from control.tenants import UNFINISHED
 from memory.ids import correction_id
 from memory.keys import encode_key, partition_of
 from memory.positions import LogPosition
@@ -88,8 +86,7 @@ class _Exchange:
             quota = await self.dependencies.quotas.admit_messages(self.caller.tenant, count=1, size=size, adds_memories=False)
             async with self.dependencies.admission.turn(self.request, self.caller.tenant):
                 memory = await seen_memory(self.dependencies, self.caller, self.memory_id, f"there is no memory {self.memory_id}")
-            if memory.user is not None and self.dependencies.tenants.erased_until(memory.tenant, memory.user) == UNFINISHED:
-                raise ProblemError(404, "not-found", f"the user of memory {self.memory_id} is being erased, and the memory with them")
+            require_no_erasure(self.dependencies.tenants, memory.tenant, memory.user, f"memory {memory.id}")
             named = f"{self.request.method} {memory.version}" if once_per_version else name
             new_id = str(uuid.uuid4()) if named is None else correction_id(self.caller.tenant.id, memory.id, named)
             corrections = self._corrections()
