@@ -16,7 +16,6 @@ from runtime.redis import GuardedRedis
 from runtime.settings import Settings
 from stores.port import MemoryStore
 from streams.operations.erasure.erase import erase
-from streams.operations.rebuild import snapshot
 from tests.api.running_service import serving as service_of
 from tests.control_log import add_key, add_tenant
 from tests.streams.flow import TENANT, caught_up, serving
@@ -99,7 +98,6 @@ async def test_an_erasure_is_of_one_name(leased: Settings, store: MemoryStore, r
             return {place: {each.lower() for each in words_in(contents, WORD)} for place, contents in found.items()}
 
         before = await places()
-        print({place: len(words) for place, words in before.items()})
         gone: set[bytes] = set()
         for users in (("ann",), ("*", "ann*"), ("user", "ann#1", "ann/1", "{ann}")):
             receipts = await erase(leased, TENANT, users, by="test", store=store, redis=redis)
@@ -109,9 +107,7 @@ async def test_an_erasure_is_of_one_name(leased: Settings, store: MemoryStore, r
             lost = {place: words - after.get(place, set()) - gone for place, words in before.items()}
             lost = {place: words for place, words in lost.items() if words}
             left = {place: words & gone for place, words in after.items() if words & gone}
-            print(users, "lost", lost, "left", left)
             assert not left
             assert {place for place in lost if place != leased.topic("messages")} <= {"redis closed"}
         for (tenant, user), words in said.words.items():
             assert {each.lower() for each in words_in([await recall(http, keys[tenant], user)], WORD)} & words, (tenant, user)
-        _ = [line async for line in snapshot(store, TENANT)]
