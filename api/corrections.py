@@ -1,6 +1,7 @@
 """Manual corrections: checks them against the memory and its schema, and produces them to the log of extractions."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, Literal
@@ -9,9 +10,10 @@ import orjson
 from pydantic import JsonValue
 
 from api.caller import Caller
+from api.correction_effects import CorrectionEffects
 from api.problems import ProblemError
-from control.tenants import TenantDirectory
-from memory.errors import RecordTooLargeError
+from control.tenants import UNFINISHED, TenantDirectory
+from memory.errors import RecordTooLargeError, SchemaError
 from memory.headers import CORRECTION, KIND
 from memory.keys import distinct_key, encode_key
 from memory.positions import LogPosition
@@ -22,8 +24,10 @@ from memory.schema.model import EntityType, MemorySchema
 from memory.topics import EXTRACTIONS, MESSAGES
 from operators.correction import changes_of
 from operators.errors import UncorrectableFieldError
+from runtime.errors import RedisUnavailableError
 from runtime.kafka import OutgoingRecord, Producer
 from runtime.seals import Keyring
+from runtime.sent_corrections import SentCorrections
 from runtime.settings import Settings
 from runtime.tracing import Headers
 from stores.port import MemoryStore, TenantScope
@@ -65,18 +69,26 @@ class MemoryCorrections:
 
     Args:
         settings: The topic prefix, the largest record, and the largest allowed time in the future.
+        sent: Remembers what was sent.
+        effects: Recognises corrections without effect.
     """
 
-    def __init__(self, *, producer: Producer, settings: Settings) -> None:
+    def __init__(self, *, producer: Producer, settings: Settings, sent: SentCorrections, effects: CorrectionEffects) -> None:
         self._producer = producer
+        self._sent = sent
+        self._effects = effects
         self._topic = settings.topic(EXTRACTIONS.name)
         self._messages_topic = settings.topic(MESSAGES.name)
         self._keyring = Keyring.of(settings.signing)
         self._max_record_bytes = settings.kafka.max_record_bytes
         self._max_future = timedelta(seconds=settings.sessions.max_future_s)
 
-    async def correct(self, request: CorrectionRequest, headers: Headers, *, fields: EventFields, tenants: TenantDirectory) -> LogPosition:
+    async def correct(
+        self, request: CorrectionRequest, headers: Headers, *, fields: EventFields, tenants: TenantDirectory
+    ) -> LogPosition | None:
         """Sets fields of an event, or properties of an entity. Other contents or values hide the event's messages, as an invalidation does.
+
+        Returns None, and sends nothing, if the memory has these values.
 
         Args:
             request: The author and the memory.
@@ -99,16 +111,21 @@ class MemoryCorrections:
             raise ProblemError(413, "too-large", f"properties: more than {_MAX_PROPERTIES_BYTES} bytes")
         schema = tenants.schema_of(request.caller.tenant.id, request.memory.generation)
         if request.memory.kind == "entity":
-            return await self._send(_correction_of_entity(request, _entity_changes(request, fields, schema, self._max_future)), headers)
+            correction = _correction_of_entity(request, _entity_changes(request, fields, schema, self._max_future))
+            if fields.event_time is None and await self._effects.changes_nothing(request.memory, correction):
+                return None
+            return await self._send(correction, headers)
         fields = fields.model_copy(update={"properties": _event_properties(request.memory, fields.properties, schema)})
         correction = _correction_of_event(request, fields)
+        if await self._effects.changes_nothing(request.memory, correction):
+            return None
         if replaces_statement(request.memory, fields):
             await self._show(request, headers, command="hide")
             return await self._send(correction, headers)
         return await self._send_of_event(request, correction, headers)
 
-    async def invalidate(self, request: CorrectionRequest, headers: Headers) -> LogPosition:
-        """Marks an event as false, and hides its messages from the session's newest messages.
+    async def invalidate(self, request: CorrectionRequest, headers: Headers) -> LogPosition | None:
+        """Marks an event as false, and hides its messages from the session's newest messages. Returns None if it is marked already.
 
         Raises:
             ProblemError: 422 if it is not an event.
@@ -116,6 +133,8 @@ class MemoryCorrections:
         if request.memory.kind == "entity":
             raise _made_of_events("an entity is made of events and patches; invalidate the events that are wrong")
         correction = _correction_of_event(request, EventFields(), action="invalidate")
+        if await self._effects.changes_nothing(request.memory, correction):
+            return None
         # First: if the second send fails, the caller repeats both, and a message that is hidden too early harms nothing.
         await self._show(request, headers, command="hide")
         return await self._send(correction, headers)
@@ -132,15 +151,25 @@ class MemoryCorrections:
         await self._show(request, headers, command="hide")
         return await self._send(correction, headers)
 
-    async def revert(self, request: CorrectionRequest, headers: Headers) -> LogPosition:
+    async def revert(self, request: CorrectionRequest, headers: Headers, *, tenants: TenantDirectory) -> LogPosition:
         """Undoes the newest correction in force of a memory.
 
         Raises:
-            ProblemError: 422 if it is neither an event nor an entity.
+            ProblemError: 422 if it is neither an event nor an entity, 409 if it has no correction.
         """
-        if request.memory.kind == "entity":
-            return await self._send(_correction_of_entity(request, [], action="revert"), headers)
-        return await self._send_of_event(request, _correction_of_event(request, EventFields(), action="revert"), headers)
+        memory = request.memory
+        entity_type: EntityType | None = None
+        if memory.kind == "entity":
+            correction = _correction_of_entity(request, [], action="revert")
+            with suppress(SchemaError):
+                entity_type = tenants.schema_of(request.caller.tenant.id, memory.generation).entity_type(memory.type)
+        else:
+            correction = _correction_of_event(request, EventFields(), action="revert")
+        if await self._effects.has_none(memory, entity_type):
+            raise ProblemError(
+                409, "nothing-to-revert", f"no correction of the {memory.kind} {memory.id} is in force; read the memory and correct it"
+            )
+        return await (self._send(correction, headers) if memory.kind == "entity" else self._send_of_event(request, correction, headers))
 
     async def _send_of_event(self, request: CorrectionRequest, correction: Correction, headers: Headers) -> LogPosition:
         """Sends a correction after which an event is valid. Hidden messages are shown again, unless an earlier correction replaces them."""
@@ -168,7 +197,10 @@ class MemoryCorrections:
             raise RecordTooLargeError(f"a correction of {len(value)} bytes is over the limit of {self._max_record_bytes}")
         key = distinct_key(correction.tenant, correction.user or correction.memory_id)
         record = OutgoingRecord(self._topic, key, value, headers=(*headers, (KIND, CORRECTION)))
-        return (await self._producer.send_many([record]))[0]
+        position = (await self._producer.send_many([record]))[0]
+        with suppress(RedisUnavailableError):
+            await self._sent.note(correction, position)
+        return position
 
     async def _show(self, request: CorrectionRequest, headers: Headers, *, command: Literal["hide", "show"]) -> None:
         """Hides an event's messages from the session's newest messages, or shows them again."""
@@ -185,6 +217,22 @@ class MemoryCorrections:
             now_ms = int(request.time.timestamp() * 1000)
             records = [self._keyring.sealed(each, now_ms=now_ms) for each in records]
         await self._producer.send_many(records)
+
+
+def require_no_erasure(tenants: TenantDirectory, tenant: str, user: str | None, what: str) -> None:
+    """Refuses a change of something whose user is being erased: the stages would ignore it.
+
+    Args:
+        tenants: Knows the erasures.
+        tenant: The user's tenant.
+        user: The user; None: it belongs to no user.
+        what: What is to be changed.
+
+    Raises:
+        ProblemError: 404 if an erasure of the user is running.
+    """
+    if user is not None and tenants.erased_until(tenant, user) == UNFINISHED:
+        raise ProblemError(404, "not-found", f"the user of {what} is being erased, and everything of them is removed")
 
 
 def replaces_statement(memory: Memory, fields: EventFields) -> bool:

@@ -164,6 +164,14 @@ class EntityHistory:
             return None
         return render(fold.state, with_former_fields(fold.state, fold.entity_type, former), self._tenant, entity_key)
 
+    async def steps(self) -> list[HistoryEntry]:
+        """The stored steps, in no order.
+
+        Raises:
+            StoreUnavailableError: If the store does not respond.
+        """
+        return await self._found()
+
     async def walk(self, moment: Moment) -> tuple[list[SeenStep], bool]:
         """The stored steps up to a moment, and whether they are complete.
 

@@ -84,11 +84,15 @@ class Flushed(ResponseModel):
 
 
 class Corrected(ResponseModel):
-    """A correction that is durable."""
+    """A correction that is durable, or that would change nothing."""
 
-    id: str
+    id: str | None = None
+    """Missing: nothing was recorded."""
     memory_id: str
-    position: Position
+    outcome: Literal["accepted", "unchanged"]
+    """`unchanged`: the memory is so already, or an equal correction is on its way; nothing was recorded."""
+    position: Position | None = None
+    """Missing: nothing was recorded."""
 
 
 class RemainingContent(ResponseModel):

@@ -5,6 +5,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Hashable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Final, Protocol
 
 from control.documents import ApiKey, OperatorKey, SchemaDocument, SchemaRef, Tenant, hash_key
@@ -20,10 +21,12 @@ from runtime.logs import logger
 from runtime.metrics import Metrics
 from runtime.settings import Settings
 
-__all__ = ["ControlView", "FixedControlView", "KeyHolder", "Tenant", "TenantDirectory", "follow_tenants"]
+__all__ = ["UNFINISHED", "ControlView", "FixedControlView", "KeyHolder", "Tenant", "TenantDirectory", "follow_tenants"]
 
 _log = logger(__name__)
 
+UNFINISHED: Final = datetime.max.replace(tzinfo=UTC)
+"""End of an erasure that is running."""
 _MOST_MISSED: Final = 10_000
 """Limit for the remembered unknown names."""
 _CERTAIN_S: Final = 10.0
@@ -266,6 +269,19 @@ class TenantDirectory:
         """
         erasure = self._current().erasures.get(subject_of(tenant, user))
         return "" if erasure is None else erasure.requested_at.isoformat()
+
+    def erased_until(self, tenant: str, user: str) -> datetime | None:
+        """End of the user's newest erasure; :data:`UNFINISHED` while it runs; None: the user was never erased.
+
+        Args:
+            tenant: The user's tenant.
+            user: The user.
+
+        Raises:
+            ControlLogBehindError: If the copy is too old.
+        """
+        erasure = self._current().erasures.get(subject_of(tenant, user))
+        return None if erasure is None else erasure.finished_at or UNFINISHED
 
     def _current(self) -> ControlState:
         self._knowledge.require_current()

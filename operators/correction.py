@@ -13,6 +13,8 @@ from operators.errors import UncorrectableFieldError
 from operators.newest import MAX_VALUE
 from operators.patch_edit import MAX_TEXT
 
+MAX_REVERTIBLE: Final = 16
+"""Corrections of one entity that can be reverted one by one."""
 BY_HAND: Final = "correction"
 """Extractor name of changes that a person made."""
 

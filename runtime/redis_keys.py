@@ -72,6 +72,8 @@ class KeyFamily(StrEnum):
     """Total size of these answers by owner."""
     OUTCOME = "outcome"
     """Outcomes of changes of messages, by request: :mod:`runtime.message_outcomes`."""
+    CORRECTED = "corrected"
+    """Digest of the newest correction of a memory, by its id: :mod:`runtime.sent_corrections`."""
     SENT = "sent"
     """Keyed digests of the texts of messages sent with an id: :mod:`runtime.message_outcomes`."""
     QUOTA = "quota"
@@ -119,6 +121,7 @@ HOLDS: Final[dict[KeyFamily, Holds]] = {
     KeyFamily.ANSWERS_INDEX: Holds.TRACES,
     KeyFamily.ANSWERS_BYTES: Holds.TRACES,
     KeyFamily.OUTCOME: Holds.NOTHING,
+    KeyFamily.CORRECTED: Holds.TRACES,
     KeyFamily.SENT: Holds.NOTHING,
     KeyFamily.QUOTA: Holds.NOTHING,
     KeyFamily.USED: Holds.NOTHING,

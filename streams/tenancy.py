@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 
 from control.documents import SchemaRef
 from control.errors import ControlLogBehindError, UnknownTenantError
-from control.tenants import Tenant, TenantDirectory
+from control.tenants import UNFINISHED, Tenant, TenantDirectory
 from memory.errors import SchemaError
 from memory.records import Contribution, Extraction, MergeRequest
 from memory.schema.model import MemorySchema
@@ -153,6 +154,43 @@ def erasure_epoch(tenants: TenantDirectory, tenant: str, user: str) -> str:
         return tenants.erasure_epoch(tenant, user)
     except ControlLogBehindError as error:
         raise _behind(error) from error
+
+
+def is_being_erased(tenants: TenantDirectory, tenant: str, user: str) -> bool | None:
+    """Whether an erasure of a user is running; None: the user was never erased.
+
+    Args:
+        tenants: Knows the erasures.
+        tenant: The user's tenant.
+        user: The user.
+
+    Raises:
+        TransientError: This process's control data is too old to decide.
+    """
+    try:
+        end = tenants.erased_until(tenant, user)
+    except ControlLogBehindError as error:
+        raise _behind(error) from error
+    return None if end is None else end == UNFINISHED
+
+
+def is_sent_before_erasure(tenants: TenantDirectory, tenant: str, user: str, time: datetime) -> bool:
+    """Whether a request was sent before the user's newest erasure has ended: its author saw what is erased.
+
+    Args:
+        tenants: Knows the erasures.
+        tenant: The user's tenant.
+        user: The user.
+        time: The time of the request.
+
+    Raises:
+        TransientError: This process's control data is too old to decide.
+    """
+    try:
+        end = tenants.erased_until(tenant, user)
+    except ControlLogBehindError as error:
+        raise _behind(error) from error
+    return end is not None and time <= end
 
 
 def weight_of(tenants: TenantDirectory, tenant: str) -> float:

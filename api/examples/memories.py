@@ -7,6 +7,7 @@ from api.examples.values import EVENT, POSITION, PROFILE, TIME, Example
 _CORRECTED: Final = {
     "id": "c0ffee00-0000-5000-8000-000000000001",
     "memory_id": EVENT["id"],
+    "outcome": "accepted",
     "position": {**POSITION, "topic": "extractions"},
 }
 _EDIT_ID: Final = "c0ffee00-0000-5000-8000-000000000002"

@@ -135,15 +135,18 @@ class MemoryPage(Result):
 
 
 class Corrected(Result):
-    """A correction that is stored durably. It takes effect within moments."""
+    """A correction that is stored durably, and takes effect within moments; or one that would change nothing."""
 
-    id: str
+    id: str | None
+    """Null: nothing was recorded."""
     memory_id: str
+    outcome: str
+    """`accepted`, or `unchanged`: the memory is so already."""
 
     @classmethod
     def of(cls, correction: Correction) -> "Corrected":
         """The result for a correction of the service."""
-        return cls(id=correction.id, memory_id=correction.memory_id)
+        return cls(id=correction.id, memory_id=correction.memory_id, outcome=correction.outcome)
 
 
 class RemainingResult(Result):

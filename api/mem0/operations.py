@@ -78,12 +78,12 @@ class Mem0Operations:
 
     async def update(self, memory_id: str, body: Mapping[str, Any]) -> dict[str, Any]:
         """Corrects the text of a memory."""
-        fields, correction = await self._correct(id_of(memory_id), body)
-        await self._visible(partial(self._is_corrected, memory_id, correction))
+        fields = await self._correct(id_of(memory_id), body)
+        await self._visible(partial(self._is_corrected, memory_id, fields["memory"]))
         return fields
 
-    async def _correct(self, memory_id: str, body: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
-        """Corrects the text of a memory. Returns the memory in mem0's form, and the id of the correction."""
+    async def _correct(self, memory_id: str, body: Mapping[str, Any]) -> dict[str, Any]:
+        """Corrects the text of a memory. Returns the memory in mem0's form."""
         if body.get("metadata") or body.get("expiration_date") or body.get("timestamp") is not None:
             raise RequestError("metadata, expiration_date, timestamp: not available for a memory; send text")
         text = body.get("text")
@@ -91,7 +91,8 @@ class Mem0Operations:
             raise RequestError("text: expected a text that is not blank")
         memory = await self._varve.memory(memory_id)
         correction = await self._varve.correct(memory_id, content=text, reason="mem0 update")
-        return {**memory_fields(memory), "memory": text, "updated_at": self._now.isoformat()}, correction.id
+        fields = {**memory_fields(memory), "memory": text}
+        return fields if correction.outcome == "unchanged" else {**fields, "updated_at": self._now.isoformat()}
 
     async def delete(self, memory_id: str) -> dict[str, Any]:
         """Deletes one memory."""
@@ -172,12 +173,12 @@ class Mem0Operations:
     async def batch_update(self, body: Mapping[str, Any]) -> dict[str, Any]:
         """Corrects the texts of several memories."""
         memories = batch_of(body)
-        corrections: dict[str, str] = {}
+        texts: dict[str, str] = {}
         for each in memories:
             memory_id = id_of(each["memory_id"])
-            _, corrections[memory_id] = await self._correct(memory_id, each)
-        for memory_id, correction in corrections.items():
-            await self._visible(partial(self._is_corrected, memory_id, correction))
+            texts[memory_id] = (await self._correct(memory_id, each))["memory"]
+        for memory_id, text in texts.items():
+            await self._visible(partial(self._is_corrected, memory_id, text))
         return {"message": f"Successfully updated {len(memories)} memories"}
 
     async def batch_delete(self, body: Mapping[str, Any]) -> dict[str, Any]:
@@ -226,9 +227,8 @@ class Mem0Operations:
                 return
             await asyncio.sleep(_POLL_S)
 
-    async def _is_corrected(self, memory_id: str, correction: str) -> bool:
-        memory = await self._varve.memory(memory_id)
-        return ((memory.model_extra or {}).get("correction") or {}).get("id") == correction
+    async def _is_corrected(self, memory_id: str, text: str) -> bool:
+        return (await self._varve.memory(memory_id)).content == text
 
     async def _is_deleted(self, memory_id: str) -> bool:
         await self._varve.memory(memory_id)  # 404 once it is.

@@ -14,6 +14,7 @@ from api.authentication import CorrectCaller, RecallCaller
 from api.block_responses import BLOCK, BLOCKS, EDITED, FOUND
 from api.blocks import Block, BlockEdits, EditRequest, block_of, blocks_of, conflict, verdict_of
 from api.caller import Caller
+from api.corrections import require_no_erasure
 from api.dependencies import AppDependencies, Dependencies, RequestTrace
 from api.idempotency import CorrectIdempotency, Idempotency
 from api.json_http import JsonResponse
@@ -123,6 +124,7 @@ class _Exchange:
 
         async def act() -> Response:
             quota = await dependencies.quotas.admit_messages(tenant, count=1, size=size, adds_memories=False)
+            require_no_erasure(dependencies.tenants, tenant.id, block.user, f"block {self.entity_type}/{self.property_name}")
             now = dependencies.clock.now()
             until = asyncio.get_running_loop().time() + _WAIT_S
             memory, degraded = await self._read(block, until)

@@ -13,7 +13,8 @@ from starlette.responses import Response
 
 from api.authentication import CorrectCaller
 from api.caller import Caller
-from api.corrections import CorrectionRequest, MemoryCorrections, replaces_statement
+from api.correction_effects import CorrectionEffects
+from api.corrections import CorrectionRequest, MemoryCorrections, replaces_statement, require_no_erasure
 from api.dependencies import AppDependencies, Dependencies, RequestTrace
 from api.idempotency import CorrectIdempotency, DeletionAnswers, Idempotency
 from api.json_http import JsonResponse
@@ -28,6 +29,7 @@ from memory.records import EventFields, Memory
 from memory.records.correction import Reason
 from runtime.errors import RedisUnavailableError
 from runtime.recent_patches import RecentPatchStore, WindowPlace
+from runtime.sent_corrections import SentCorrections
 from runtime.session_history import SessionHistory
 from runtime.tracing import Headers, SpanContext, record_headers
 from stores.errors import StoreUnavailableError
@@ -53,7 +55,7 @@ class ReasonBody(RequestModel):
 
 _Why = Annotated[ReasonBody, Depends(json_body(ReasonBody, default=ReasonBody()))]
 
-Send = Callable[[MemoryCorrections, CorrectionRequest, Headers], Awaitable[LogPosition]]
+Send = Callable[[MemoryCorrections, CorrectionRequest, Headers], Awaitable[LogPosition | None]]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -84,22 +86,29 @@ class _Exchange:
             quota = await self.dependencies.quotas.admit_messages(self.caller.tenant, count=1, size=size, adds_memories=False)
             async with self.dependencies.admission.turn(self.request, self.caller.tenant):
                 memory = await seen_memory(self.dependencies, self.caller, self.memory_id, f"there is no memory {self.memory_id}")
+            require_no_erasure(self.dependencies.tenants, memory.tenant, memory.user, f"memory {memory.id}")
             named = f"{self.request.method} {memory.version}" if once_per_version else name
             new_id = str(uuid.uuid4()) if named is None else correction_id(self.caller.tenant.id, memory.id, named)
-            corrections = MemoryCorrections(producer=self.dependencies.producer, settings=self.dependencies.settings)
+            corrections = self._corrections()
             correction = CorrectionRequest(id=new_id, caller=self.caller, memory=memory, reason=reason, time=now)
             position = await send(corrections, correction, record_headers(self.trace, now))
+            if position is None:
+                return JsonResponse({"memory_id": memory.id, "outcome": "unchanged"}, headers=quota)
             with suppress(RedisUnavailableError):
                 await self._forget_notes(memory)
-            fields: dict[str, Any] = {"id": new_id, "memory_id": memory.id, "position": position}
+            fields: dict[str, Any] = {"id": new_id, "memory_id": memory.id, "outcome": "accepted", "position": position}
             if lists_remaining(memory):
                 with suppress(StoreUnavailableError):
                     fields["remaining"] = await corrections.remaining(memory, self.dependencies.store)
-            response = JsonResponse(fields)
-            response.headers.update(quota)
-            return response
+            return JsonResponse(fields, headers=quota)
 
         return await self.idempotency.once(act)
+
+    def _corrections(self) -> MemoryCorrections:
+        dependencies = self.dependencies
+        sent = SentCorrections(redis=dependencies.redis)
+        effects = CorrectionEffects(sent=sent, store=dependencies.store, tenants=dependencies.tenants, clock=dependencies.clock)
+        return MemoryCorrections(producer=dependencies.producer, settings=dependencies.settings, sent=sent, effects=effects)
 
     async def _forget_notes(self, memory: Memory) -> None:
         """Removes a wrong event from the notes for later prompts, which would keep it until they expire."""
@@ -130,11 +139,12 @@ _Asked = Annotated[_Exchange, Depends(_exchange)]
 
 @router.patch(_PATH, openapi_extra=body_schema(CorrectionBody), responses=REPLACED | refusals(404, 409))
 async def correct_memory(asked: _Asked, body: Annotated[CorrectionBody, Depends(json_body(CorrectionBody))]) -> Response:
-    """Sets fields of an event, or properties of an entity that patches or LATEST make: ``{id, memory_id, position, remaining?}``.
+    """Sets fields of an event, or properties of an entity that patches or LATEST make: ``{id, memory_id, outcome, position, remaining?}``.
 
     A property that is null is removed. Entities that use the event are updated. An invalidated event becomes valid again. If content or a
     value of an event is replaced, texts lose the lines that are based on its messages, the session's newest messages no longer show these,
-    and ``remaining`` lists what still has the old content.
+    and ``remaining`` lists what still has the old content. If the memory has these values already, the response is
+    ``{memory_id, outcome: unchanged}``, and nothing is recorded.
     """
     fields = EventFields.model_construct(**{name: getattr(body, name) for name in EventFields.model_fields})
     correct = partial(MemoryCorrections.correct, fields=fields, tenants=asked.dependencies.tenants)
@@ -143,7 +153,7 @@ async def correct_memory(asked: _Asked, body: Annotated[CorrectionBody, Depends(
 
 @router.post(f"{_PATH}/invalidate", openapi_extra=body_schema(ReasonBody, required=False), responses=INVALIDATED | refusals(404, 409))
 async def invalidate_memory(asked: _Asked, body: _Why) -> Response:
-    """Marks an event as false: ``{id, memory_id, position, remaining}``.
+    """Marks an event as false: ``{id, memory_id, outcome, position, remaining}``. If it is marked already: ``outcome: unchanged``.
 
     Recalls no longer return it. Entities lose its contributions, and the lines of texts that are based on its messages. The session's
     newest messages no longer include its messages. ``remaining`` lists what still has its content; it is missing if the store is
@@ -157,7 +167,7 @@ async def delete_memory(
     asked: _Asked,
     reason: Annotated[Reason, Query(description="The reason, for the log.")] = "",
 ) -> Response:
-    """Deletes an event for good: ``{id, memory_id, position, remaining}``.
+    """Deletes an event for good: ``{id, memory_id, outcome, position, remaining}``.
 
     Like an invalidation, but the memory itself is removed from the store too, and a revert does not restore it. No later extraction of
     the same messages restores it. ``remaining`` lists what still has its content; it is missing if the store could not be asked. A
@@ -169,5 +179,9 @@ async def delete_memory(
 
 @router.post(f"{_PATH}/revert", openapi_extra=body_schema(ReasonBody, required=False), responses=CORRECTED | refusals(404, 409))
 async def revert_memory(asked: _Asked, body: _Why) -> Response:
-    """Undoes the newest correction in force of a memory, if any: ``{id, memory_id, position}``."""
-    return await asked.carry_out(MemoryCorrections.revert, reason=body.reason)
+    """Undoes the newest correction in force of a memory: ``{id, memory_id, outcome, position}``. 409 if no correction is in force.
+
+    A revert that follows another correction within moments may be accepted before the store shows that one. It then undoes what is in
+    force when it arrives, if anything.
+    """
+    return await asked.carry_out(partial(MemoryCorrections.revert, tenants=asked.dependencies.tenants), reason=body.reason)

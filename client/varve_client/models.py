@@ -150,11 +150,15 @@ class Context(_Response):
 
 
 class Correction(_Response):
-    """A correction that is durable. It takes effect when the stages have processed it."""
+    """A correction that is durable, and takes effect when the stages have processed it; or one that would change nothing."""
 
-    id: str
+    id: str | None = None
+    """None: nothing was recorded."""
     memory_id: str
-    position: Position
+    outcome: str = "accepted"
+    """``accepted``, or ``unchanged``: the memory is so already, or an equal correction is on its way; nothing was recorded."""
+    position: Position | None = None
+    """None: nothing was recorded."""
     remaining: list[dict[str, Any]] = Field(default_factory=list)
     """For an invalidation, or a replaced content: what still has the content of the event, each with ``what``, ``id`` and ``reason``."""
 

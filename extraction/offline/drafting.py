@@ -14,7 +14,7 @@ from extraction.offline.content_words import content_words, has_digit
 from extraction.offline.endings import Ending
 from extraction.offline.event_types import TypeChooser
 from extraction.offline.fact_grammar import Field
-from extraction.offline.keywords import KeywordRanker
+from extraction.offline.keywords import MAX_OF_EVENT, KeywordRanker
 from extraction.offline.plain_facts import PlainFact
 from extraction.offline.profile_facts import believed, patches_of, user_statements
 from extraction.offline.properties import properties_of
@@ -35,7 +35,6 @@ from models.embedding.port import Embedding, Vector
 
 _OWN_LIFE: Final = compiled(r"\b(?:I|I['’]\w+|my|we|our)\b")
 _NAME: Final = re.compile(r"[a-z,] [A-Z][a-z]")
-_KEYWORDS: Final = 6
 _TOPIC_KEYWORDS: Final = 3
 _MOST_PLACES: Final = 20
 
@@ -216,7 +215,7 @@ def _event(
         search_text=searched,
         properties=properties,
         importance=importance_of(turn, passage),
-        keywords=tuple(ranker.keywords(passage.text, limit=_KEYWORDS)),
+        keywords=tuple(ranker.keywords(passage.text, limit=MAX_OF_EVENT)),
         segment=segment,
         messages=tuple(messages),
         event_time=said_at if date is None else date.begins_at(said_at.tzinfo) or said_at,

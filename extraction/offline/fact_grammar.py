@@ -51,6 +51,8 @@ class Form:
     """Whether the value must be a noun that names an occupation."""
     by_others: bool = False
     """Whether it says what others call the writer: that may be a nickname."""
+    is_nickname: bool = False
+    """Whether it says that a name is a nickname, or that only the people of one place use it."""
 
 
 DECLARED_PLACE: Final = -0.11
@@ -69,7 +71,8 @@ def form(
     job: bool = False,
     lasting: bool = False,
     by_others: bool = False,
+    nickname: bool = False,
 ) -> Form:
     """A form: a template, its value, and a pattern for what must follow; by default the clause's end."""
     pattern = (SINCE if lasting else "") + template(text, PARTS) + rf"(?P<value>{value})"
-    return Form(field, pattern + (after or CLAUSE_END), place, greeted, job, by_others)
+    return Form(field, pattern + (after or CLAUSE_END), place, greeted, job, by_others, nickname)

@@ -80,7 +80,7 @@ _REWRITES: Final = Rewrites(
         (
             r"\b(?:everyone|everybody|people|folks|friends|colleagues|the guys|they all|all) (?:at|in|from|on) [\w ]{2,30}? "
             r"(?:calls?|knows?) me (?:as )?(?=(?-i:[A-ZÀ-Þ]))",
-            "everyone calls me ",
+            "my nickname is ",
         ),
         (
             r"\b(?:just |please )*call me (?P<name>(?-i:[A-ZÀ-Þ])[\w'’-]+),? (?:ok|okay|alright|will you|would you)\s*\?",

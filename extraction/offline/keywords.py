@@ -12,6 +12,8 @@ from extraction.offline.content_words import topic_words
 from memory.dates.calendar import MONTHS, NUMBERS, SEASONS, WEEKDAYS
 from memory.scripts import RUN_WITHOUT_SPACES
 
+MAX_OF_EVENT: Final = 6
+"""Keywords of one event."""
 _PHRASE_BREAK: Final = re.compile(r"[.,;:!?](?=\s|$)|[()\[\]{}\"“”\n、，。！？；：「」『』（）《》।॥،؛؟۔]|\s-\s")
 _CAPITALISED: Final = re.compile(r"(?<=[a-z,] )[A-Z][\w'’-]+")
 
@@ -20,6 +22,16 @@ _LONGEST_OF_PAIRS: Final = 3
 _TIME_WORDS: Final = frozenset([*MONTHS, *WEEKDAYS, *SEASONS, *NUMBERS]) | frozenset(
     ["yesterday", "tomorrow", "last", "first", "ago", "second", "week", "weeks", "weekend", "month", "months", "year", "years", "days"]
 )
+
+
+def keywords_of(text: str, *, names: Sequence[str] = ()) -> list[str]:
+    """The keywords of a text without others around it.
+
+    Args:
+        text: The text of an event.
+        names: Of the speakers.
+    """
+    return KeywordRanker([text], names=names).keywords(text, limit=MAX_OF_EVENT)
 
 
 class KeywordRanker:

@@ -23,6 +23,7 @@ _NAMES: Final = (
     form(Field.NAME, "my? name's", _LOWER_NAME, _NAME_END),
     form(Field.NAME, "<I_am> called|named", values.NAME),
     form(Field.NAME, "<I> go by", values.NAME),
+    form(Field.NAME, "<my> nickname is|'s", values.NAME, nickname=True),
     form(Field.NAME, "<people> just|always? call|calls me", values.NAME, by_others=True),
     form(Field.NAME, "call me", values.NAME, _NAME_END),
     form(Field.NAME, "call me", _LOWER_NAME, r"(?=\s*(?:[.!]|$|please\b|pls\b))"),

@@ -98,6 +98,7 @@ _JOINED: Final = compiled(r"\b(?:and|but|also|really)\s+$|&\s+$", re.IGNORECASE)
 _LONE_WORD: Final = re.compile(r"\W*\w+\W*")
 _MOST_RUNS: Final = 4
 """Statements that are read in one clause, since each is searched up to the end of the clause."""
+_IN_ONE_PLACE: Final = compiled(r"\s+(?:at|in|on|from) ", re.IGNORECASE)
 _LAST_STATED: Final = 2
 """A correction is at most so many sentences after what it corrects."""
 
@@ -118,6 +119,8 @@ class PlainFact:
     """The relation, for example "sister"."""
     by_others: bool = False
     """Whether it is what others call the writer. Such a name replaces none that another message stated."""
+    is_nickname: bool = False
+    """Whether it is a nickname, which is no name: "Everyone at the rink calls me Turbo"."""
 
 
 def facts_of(sentences: Sequence[PlainSentence]) -> list[PlainFact]:
@@ -324,6 +327,9 @@ def _of_run(clause: str, sentence: PlainSentence) -> tuple[list[PlainFact], int]
         evidence = None if form.place_evidence is None else least_score(value, form.place_evidence, sentence.text)
         groups = match.groupdict()
         verb = (groups.get("verb") or (groups.get("gerund") or "").removesuffix("ing")).lower()
-        found[form.field] = PlainFact(form.field, value, sentence.message, evidence, verb, by_others=form.by_others)
+        is_nickname = form.is_nickname or (form.by_others and _IN_ONE_PLACE.match(clause, match.end()) is not None)
+        found[form.field] = PlainFact(
+            form.field, value, sentence.message, evidence, verb, by_others=form.by_others, is_nickname=is_nickname
+        )
         end = max(end, match.end("value"))
     return list(found.values()), end

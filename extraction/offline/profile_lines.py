@@ -78,9 +78,9 @@ class LineEdit:
 def edits_of(field: EntityProperty, lines: Sequence[str], facts: Sequence[PlainFact], endings: Sequence[Ending]) -> Iterator[LineEdit]:
     """The edits that statements make to a field, in the order of the messages. A field that takes no kind of fact is not edited.
 
-    A field with one value is replaced, but a name by which others call the user replaces no name of another message. A field with many
-    values gets another line, unless it has that line already; the line of the opposite taste is replaced. A line that the user ends is
-    removed.
+    A field with one value is replaced, but a name by which others call the user replaces no name of another message, and only a
+    field for nicknames takes a nickname. A field with many values gets another line, unless it has that line already; the line of the
+    opposite taste is replaced. A line that the user ends is removed.
 
     Args:
         field: The field.
@@ -91,9 +91,11 @@ def edits_of(field: EntityProperty, lines: Sequence[str], facts: Sequence[PlainF
     kinds = _kinds_of(field)
     if not kinds:
         return
+    takes_nicknames = "nickname" in name_words(field.name)
     current = {line.casefold(): line for line in lines}
     statements: list[PlainFact | Ending] = sorted(
-        (*endings, *(each for each in facts if each.field in kinds)), key=lambda each: (each.message, isinstance(each, PlainFact))
+        (*endings, *(each for each in facts if each.field in kinds and (takes_nicknames or not each.is_nickname))),
+        key=lambda each: (each.message, isinstance(each, PlainFact)),
     )
     stated_in: int | None = None
     """The message of the newest value."""

@@ -9,10 +9,12 @@ import pytest_asyncio
 from aiokafka import ConsumerRecord
 
 from api.idempotency import STATUS_HEADER
+from control.erasure_changes import begin_erasure
 from memory.headers import CORRECTION, KIND
 from memory.ids import window_id
 from memory.keys import encode_key, entity_key, partition_of, unmarked_key
 from memory.records import Correction, MessageChange
+from runtime.clocks import SystemClock
 from tests.api.running_service import (
     PARTITIONS,
     RunningService,
@@ -24,12 +26,14 @@ from tests.api.running_service import (
     serving,
     when_known,
 )
-from tests.control_log import add_key
+from tests.api.service_process import DEADLINE_S
+from tests.control_log import add_key, write
+from tests.waiting import until_async
 
 pytestmark = [pytest.mark.integration, pytest.mark.asyncio(loop_scope="module")]
 
 MOVED = memory(
-    "acme", "ann", "Ann moved to Tromso", window_id=window_id("acme", "s", 0), properties={"people": ["Tom"]}, version=7, session="s"
+    "acme", "ann", "Ann moved to Tromso", window_id=window_id("acme", "s", 0), properties={"people": ["Tom"]}, version=-1, session="s"
 )
 KEY = entity_key("ann")
 HOME = memory("acme", "ann", "Profile of ann", kind="entity", type="user_profile", entity_key=KEY, message_ids=[])
@@ -96,7 +100,7 @@ async def test_a_replaced_statement_is_hidden_and_remaining_listed(service: Runn
         record = await record_at(service, where)
         change = MessageChange.from_json(record.value)
         assert (change.command, change.session, change.id) == ("hide", MOVED.session, MOVED.message_ids[0])
-    assert "remaining" not in (await send(service, HOME.id, {"properties": {"home": "Oslo"}})).json()
+    assert "remaining" not in (await send(service, HOME.id, {"properties": {"home": "Bergen"}})).json()
 
 
 async def test_an_entitys_texts_can_be_set(service: RunningService) -> None:
@@ -156,6 +160,20 @@ async def test_only_keys_for_it_correct_their_own(service: RunningService) -> No
     expect_problem(await service.http.post(path, headers=bobs), 404, "no memory")
     expect_problem(await service.http.post(path, headers=service.auth("umbrella")), 404, "no memory")
     assert (await service.http.post(path, headers=anns)).status_code == 200
+
+
+async def test_a_memory_that_is_being_erased_is_not_corrected(service: RunningService) -> None:
+    boat = memory("acme", "zoe", "Zoe has a boat", window_id=window_id("acme", "z", 0), session="z")
+    await index(service.settings, [boat])
+    assert (await send(service, boat.id, {"content": "Zoe has a barge"})).status_code == 200
+    await write(service.settings, lambda draft: begin_erasure(draft, "acme", "zoe", at=SystemClock().now()))
+    await until_async(
+        lambda: send(service, boat.id, {"content": "Zoe has a ferry"}), lambda answer: answer.status_code == 404, deadline_s=DEADLINE_S
+    )
+    ends = await end_offsets(service, "extractions")
+    for path in (boat.id, f"{boat.id}/invalidate", f"{boat.id}/revert"):
+        expect_problem(await send(service, path, {"content": "Zoe has a yacht"} if path == boat.id else None), 404, "is being erased")
+    assert await end_offsets(service, "extractions") == ends
 
 
 async def test_a_correction_sent_again_is_one(service: RunningService) -> None:

@@ -25,9 +25,19 @@ class CorrectionOracle:
         self._known.add(correction.id)
         if correction.action == "revert":
             standing.pop()
-        else:
-            standing.append(correction)
+            return True
+        if standing and self._has(correction):
+            return False
+        standing.append(correction)
         return True
+
+    def _has(self, correction: Correction) -> bool:
+        """Whether an event that was corrected before is already as a correction makes it."""
+        event = correction.memory_id
+        if correction.action == "invalidate" or not self.is_valid(event):
+            return correction.action == "invalidate" and not self.is_valid(event)
+        properties = self.properties(event)
+        return {**properties, **(correction.fields.properties or {})} == properties
 
     def is_valid(self, event_id: str) -> bool:
         """Whether an event was not invalidated, or holds again."""

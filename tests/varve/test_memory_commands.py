@@ -101,6 +101,32 @@ async def test_patched_texts_on_the_same_messages_are_named(tmp_path: Path) -> N
     assert result.stdout.splitlines()[2:] == ["  profile ann/1 x, home: 'Oslo'; varve memories correct p --set home=..."]
 
 
+@pytest.mark.parametrize(
+    ("arguments", "path", "method"),
+    [(("correct", "e", "--content", "x"), PATH, "PATCH"), (("invalidate", "e"), f"{PATH}/invalidate", "POST")],
+)
+async def test_a_correction_without_effect_is_reported(arguments: tuple[str, ...], path: str, method: str, tmp_path: Path) -> None:
+    async def answer(request: web.Request) -> web.Response:
+        return web.json_response({"memory_id": "e", "outcome": "unchanged"})
+
+    async with serving_posts(path, answer, method=method) as url:
+        result = await memories(url, tmp_path, *arguments)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.splitlines() == ["memory e is so already, or an equal correction is on its way; nothing was recorded"]
+
+
+async def test_a_revert_of_nothing_fails_with_the_reason(tmp_path: Path) -> None:
+    problem = {"type": "urn:varve:problem:nothing-to-revert", "status": 409, "detail": "no correction of the event e is in force"}
+
+    async def answer(request: web.Request) -> web.Response:
+        return web.json_response(problem, status=409)
+
+    async with serving_posts(f"{PATH}/revert", answer) as url:
+        result = await memories(url, tmp_path, "revert", "e")
+    assert (result.returncode, result.stdout) == (1, "")
+    assert problem["detail"] in result.stderr
+
+
 async def test_an_invalidation_lists_what_remains(tmp_path: Path) -> None:
     remaining = [{"what": "message", "id": "m1", "reason": "the log keeps it"}]
 

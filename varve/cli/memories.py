@@ -91,7 +91,7 @@ def invalidate(memory_id: IdArgument, reason: ReasonOption = "", data: DataOptio
 
 @app.command("revert")
 def revert(memory_id: IdArgument, reason: ReasonOption = "", data: DataOption = None) -> None:
-    """Undo the newest correction of a memory."""
+    """Undo the newest correction of a memory. Refused if none is in force."""
 
     async def take_back() -> "Correction":
         from varve.service_client import service_client
@@ -156,6 +156,8 @@ async def _correct(data: Path | None, memory_id: str, correct: "Callable[[AsyncV
         sent = await correct(service)
         _say_sent(sent)
         _say_remaining(sent)
+        if sent.outcome == "unchanged":
+            return
         try:
             texts = await patched_texts(service, memory_id)
         except VarveClientError as error:
@@ -169,7 +171,10 @@ async def _correct(data: Path | None, memory_id: str, correct: "Callable[[AsyncV
 
 
 def _say_sent(correction: "Correction") -> None:
-    say(f"correction {correction.id} is in the log; it takes effect once the stages have processed it")
+    if correction.outcome == "unchanged":
+        say(f"memory {correction.memory_id} is so already, or an equal correction is on its way; nothing was recorded")
+    else:
+        say(f"correction {correction.id} is in the log; it takes effect once the stages have processed it")
 
 
 def _say_remaining(correction: "Correction") -> None:

@@ -246,7 +246,7 @@ export class VarveClient {
     return this.#request(calls.takeBackCall(memoryId, "invalidate", options.reason ?? "", options.idempotencyKey), options);
   }
 
-  /** Takes back the newest correction of a memory. */
+  /** Takes back the newest correction of a memory. Refused with 409 `nothing-to-revert` if none is in force. */
   async revert(memoryId: string, options: WriteOptions & { reason?: string | undefined } = {}): Promise<Correction> {
     return this.#request(calls.takeBackCall(memoryId, "revert", options.reason ?? "", options.idempotencyKey), options);
   }

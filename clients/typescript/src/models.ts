@@ -99,7 +99,7 @@ export interface PageOptions {
   limit?: number | undefined;
 }
 
-/** A correction that is durable. It takes effect when the stages have processed it. */
+/** A correction that is durable, and takes effect when the stages have processed it; or, if `outcome` is `unchanged`, one that would change nothing. */
 export type Correction = Schemas["Corrected"] & {
   /** For a deletion, an invalidation or a replaced content: what still has the content of the event. */
   remaining?: Schemas["RemainingContent"][] | null;

@@ -73,12 +73,15 @@ for (const [name, build] of builds) {
     assert.match(context.context, /Pixel/);
     assert.ok(context.citations.some((each) => each.id === cat.id));
 
-    const corrected = await varve.correct(cat.id, { content: "My cat is called Pixie.", reason: "misheard" });
-    assert.equal(corrected.memory_id, cat.id);
+    const toPixie = { content: "My cat is called Pixie.", reason: "misheard" };
+    const corrected = await varve.correct(cat.id, toPixie);
+    assert.deepEqual([corrected.memory_id, corrected.outcome], [cat.id, "accepted"]);
+    assert.deepEqual(await varve.correct(cat.id, toPixie), { memory_id: cat.id, outcome: "unchanged" });
     const contentIs = (text: string) => async (): Promise<true | undefined> => ((await varve.memory(cat.id)).content === text ? true : undefined);
     await eventually("the corrected content", contentIs("My cat is called Pixie."));
     await varve.revert(cat.id);
     await eventually("the earlier content", contentIs(cat.content));
+    await assert.rejects(varve.revert(cat.id), { status: 409, kind: "nothing-to-revert" });
 
     const ids = new Map((await eventsOf(varve, user)).map((each) => [each.evidence[0], each.id]));
     await varve.invalidate(ids.get("m3") ?? "", { reason: "a joke" });

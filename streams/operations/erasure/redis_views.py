@@ -25,6 +25,7 @@ from runtime.recall_history import RecallHistory
 from runtime.recent_patches import RecentPatchStore, WindowPlace
 from runtime.redis import GuardedRedis
 from runtime.redis_keys import KeyFamily
+from runtime.sent_corrections import SentCorrections
 from runtime.session_history import SessionHistory
 from runtime.session_tail import SessionTail, TailPlace
 from runtime.settings import Settings
@@ -46,6 +47,8 @@ class KeptOfUser:
     """Other users of the user's group chats: what a model made for them may repeat the user's words."""
     generations: frozenset[str]
     """Generations in which a window may have been extracted; the first one's name is empty."""
+    events: frozenset[str]
+    """Ids of the events."""
     entities: frozenset[str]
     """Ids of the entities that the user's messages have changed, including shared ones."""
     entity_keys: frozenset[tuple[str, str]]
@@ -76,6 +79,7 @@ class KeptOfUser:
             companions=frozenset(erased.companions),
             windows=frozenset(erased.window_ids | erased.shared_windows | parts | {each.window_id for each in trace.windows}),
             generations=frozenset(generations),
+            events=frozenset(trace.event_ids),
             entities=frozenset(reached),
             entity_keys=frozenset((each.entity_type, each.entity_key) for each in trace.entities),
             similar_keys=frozenset(possible | trace.similar_keys),
@@ -142,6 +146,10 @@ async def _forget_requests(kept: KeptOfUser, redis: GuardedRedis, settings: Sett
     await answers.forget_owner(encode_key(kept.tenant, kept.user).decode("ascii"))
 
 
+async def _forget_corrections(kept: KeptOfUser, redis: GuardedRedis, settings: Settings) -> None:
+    await SentCorrections(redis=redis).forget(kept.tenant, sorted(kept.events | kept.entities))
+
+
 RULES: Final[dict[Rule, frozenset[KeyFamily]]] = {
     _forget_tails: frozenset({KeyFamily.OPEN, KeyFamily.CLOSED}),
     _forget_histories: frozenset({KeyFamily.SESSION_HISTORY}),
@@ -153,6 +161,7 @@ RULES: Final[dict[Rule, frozenset[KeyFamily]]] = {
     _forget_model_answers: frozenset({KeyFamily.LLM_ANSWERS, KeyFamily.LLM_ANSWERS_OF}),
     _forget_recalls: frozenset({KeyFamily.RECALLED}),
     _forget_requests: frozenset({KeyFamily.ANSWERS, KeyFamily.ANSWERS_INDEX, KeyFamily.ANSWERS_BYTES}),
+    _forget_corrections: frozenset({KeyFamily.CORRECTED}),
 }
 """The function that removes each group of key families."""
 

@@ -5,8 +5,6 @@ It reads every topic and changelog, the vector store, the unfinished erasures in
 
 import asyncio
 import mmap
-import re
-import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -17,15 +15,16 @@ import orjson
 
 from control import read_control
 from control.unfinished_erasures import UnfinishedErasures
-from memory.errors import KeyFormatError
-from memory.keys import decode_key, encode_key
+from memory.headers import GENERATION_DROP, KIND
+from memory.keys import encode_key
 from memory.topics import ALL, USAGE, TopicSpec
 from runtime.errors import TopicMissingError
 from runtime.kafka import read_topic
 from runtime.redis import GuardedRedis
 from runtime.settings import Settings
 from stores.port import MemoryStore, TenantScope
-from streams.engine.state.partition_state import changelog_topic, unpack
+from streams.engine.state.partition_state import changelog_topic
+from streams.operations.erasure.naming import Naming
 from streams.stages.catalog import STAGES
 
 _TABLES: Final = ("tables", ("*.sst", "*.log"))
@@ -41,9 +40,6 @@ _AT_ONCE: Final = 6
 """The number of topics that are read concurrently."""
 _NAMELESS: Final = frozenset({USAGE.name})
 """Topics without names of users."""
-_PUNCTUATION: Final = re.compile(rb"[\s,:{}\[\]]+")
-"""Text that JSON has between two quotation marks outside of strings."""
-_ROW_KIND: Final = re.compile(rb"^#[a-z]+/")
 
 
 def naming_files(data: Path, tenant: str, user: str) -> Counter[str]:
@@ -83,34 +79,6 @@ class Remnant:
     """Readable records that stay: in a compacted topic the newest of each key; in a topic with a retention of days, none."""
     on_disk: int
     """Records that are still on the disk, including those that retention or compaction will remove. For a folder: files with the user."""
-
-
-class Naming:
-    """Finds the users of a tenant that a record names. Pure.
-
-    It may find too many, never too few: a record counts if it has the tenant's and the user's name as whole strings, in any field.
-    """
-
-    def __init__(self, tenant: str, *users: str) -> None:
-        self._tenant, self._tenant_word = tenant, orjson.dumps(tenant)
-        self._users = frozenset(users)
-        quoted = {each: orjson.dumps(each)[1:-1] for each in self._users}
-        self._plain = {word: each for each, word in quoted.items() if b"\\" not in word}
-        self._escaped = {b'"' + word + b'"': each for each, word in quoted.items() if b"\\" in word}
-
-    def is_in(self, key: bytes, value: bytes) -> bool:
-        """Whether a record names any of the users; arguments as :meth:`named_in` takes them."""
-        return bool(self.named_in(key, value))
-
-    def named_in(self, key: bytes, value: bytes) -> set[str]:
-        """The users that a record names."""
-        parts, text = _parts_of(key), _plain(value)
-        if self._tenant not in parts and self._tenant_word not in text:
-            return set()
-        # One pass over the text for any number of users: the strings between two quotation marks.
-        words = text.split(b'"')[1:-1]
-        found = {self._plain[each] for each in self._plain.keys() & words if not _PUNCTUATION.fullmatch(each) or _has_string(text, each)}
-        return found | {user for word, user in self._escaped.items() if word in text} | (self._users & parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,45 +200,12 @@ async def _standing(place: Place, naming: Naming, settings: Settings, on_disk: C
             key, value = record.key or b"", record.value
             row = record.partition, key if place.is_compacted else record.offset
             standing.pop(row, None)
-            if value is not None and (named := naming.named_in(key, unpack(value)[1] if place.spec is None else value)):
+            if value is None or (KIND, GENERATION_DROP) in record.headers:
+                continue  # a generation may have the name of a user
+            named = naming.in_row(place.stage, key, value) if place.spec is None else naming.in_record(place.spec, key, value)
+            if named:
                 on_disk[place.topic] += 1
                 standing[row] = [NamingRecord(each, place, record.partition, record.offset, key) for each in sorted(named)]
     except TopicMissingError:
         return []  # its stage has never run
     return [each for records in standing.values() for each in records]
-
-
-def _parts_of(key: bytes) -> set[str]:
-    """The parts of a key, including those of an entity's key in it. The prefix that marks a stage's kind of row is not a part."""
-    try:
-        parts = decode_key(_ROW_KIND.sub(b"", key))
-    except KeyFormatError:
-        return set()
-    found = set(parts)
-    for part in parts:
-        try:
-            found.update(decode_key(part.encode()))
-        except KeyFormatError:
-            continue
-    return found
-
-
-def _has_string(text: bytes, string: bytes) -> bool:
-    """Whether a JSON text has a string, or may have it because the text is no JSON."""
-    try:
-        waiting = [orjson.loads(text)]
-    except orjson.JSONDecodeError:
-        return True
-    while waiting:
-        each = waiting.pop()
-        if isinstance(each, str) and each.encode() == string:
-            return True
-        waiting += [*each, *each.values()] if isinstance(each, dict) else each if isinstance(each, list) else []
-    return False
-
-
-def _plain(value: bytes) -> bytes:
-    try:
-        return zlib.decompress(value)
-    except zlib.error:
-        return value

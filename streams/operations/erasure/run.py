@@ -96,13 +96,13 @@ class ErasureRun:
         await self._wait_for("index")
         # Until the index had removed the points, recalls may have returned the users' memories.
         await self._forget_touched_events()
-        await self._trace_later_records()
         await ParkedRecords(self._settings, generations, merges=self._merges, notice=self._notice).wait(self._users)
         self._exclude_failed()
         await self._forget_views(redis)
         await purge_letters(self._letters, self._tenant, self._users, of_others=self._of_others.results)
         self._exclude_failed()
         await note_files(self._settings, self._users, redis)
+        await self._trace_later_records()
         await self._remove_records(cut)
         await self._check_shared_results()
         await self._verification.check(self._users, store)
@@ -229,7 +229,7 @@ class ErasureRun:
                 )
 
     async def _trace_later_records(self) -> None:
-        """Adds later extraction records about the erased windows to the traces: commands, ticks, touches."""
+        """Adds later extraction records about what is erased to the traces: commands, ticks, touches, corrections."""
         async for user, record in self._log.records(EXTRACTIONS, since=self._traced):
             if record.value is not None and user.trace.is_about(record.value, tuple(record.headers)):
                 user.extractions.add(record.key or b"")

@@ -45,8 +45,9 @@ _BYTES_OF_ENTITIES: Final = 300_000
 _NAMES_OF_A_COMMAND: Final = 1000
 """Most memories, and most texts of models, of one entity in a command."""
 
-_WORDLESS: Final = frozenset({TICK, ERASURE, RETRACTION, TRUST_REVIEW})
-"""Kinds of records that quote nothing a user has said, and that may be removed."""
+_REMOVED: Final = frozenset({TICK, ERASURE, RETRACTION, TRUST_REVIEW, CORRECTION})
+"""Kinds of later records that are removed in any case. The first four quote nothing that a user has said. The events stage ignores
+corrections that were sent before the erasure ends."""
 
 
 class UserTrace:
@@ -173,7 +174,7 @@ class UserTrace:
         """Whether a later record is about data of this trace, and not about newer messages of the user."""
         kind = next((content for name, content in headers if name == KIND), None)
         try:
-            return kind in _WORDLESS or bool(_windows_named(kind, value) & self._window_ids)
+            return kind in _REMOVED or bool(_windows_named(kind, value) & self._window_ids)
         except VarveError:
             return False
 
@@ -280,9 +281,6 @@ class UserTrace:
 def _windows_named(kind: bytes | None, value: bytes) -> set[str]:
     if kind is None:
         return {Extraction.from_json(value).window_id}
-    if kind == CORRECTION:
-        event = Correction.from_json(value).event
-        return set() if event is None else {event.window_id}
     if kind == TOUCHES:
         return {each.window_id for each in Touches.from_json(value).events}
     if kind == EVOLUTION:

@@ -13,7 +13,8 @@ from runtime.kafka import KafkaOffsets, TopicPartition
 from runtime.settings import Settings
 from stores.port import MemoryStore, TenantScope
 from streams.operations.erasure.erased_user import ErasedUser
-from streams.operations.erasure.remnants import STORE, Naming, NamingRecord, Place, places_of, read_places
+from streams.operations.erasure.naming import Naming
+from streams.operations.erasure.remnants import STORE, NamingRecord, Place, places_of, read_places
 
 _NOT_CLEARED: Final = frozenset({CONTROL.name, AUDIT.name})
 """Topics from which an erasure removes nothing."""

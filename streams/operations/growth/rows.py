@@ -67,6 +67,8 @@ def _ledger(key: bytes, payload: bytes, find: FindRow) -> bytes | None:
             user = standing[0].get("user")
             return None if user is None else encode_key(standing[0]["tenant"], user)
     parts = decode_key(key)
+    if kind == "WindowsSinceErasure":
+        return encode_key(*parts[1:])
     window = parts[1] if kind == "ExpiredEvents" else parts[2]
     published = find(encode_key(window) + b"/")
     # A window that was edited before it was extracted: the row has only ids, and its partition is not known.

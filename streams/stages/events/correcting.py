@@ -5,6 +5,7 @@ from datetime import timedelta
 
 from control.tenants import TenantDirectory
 from memory.records import Contribution, Correction, EntityCorrection, Event, EventSeen
+from operators.correction import MAX_REVERTIBLE
 from operators.order import order_by_hand
 from operators.routing import contributions_of
 from runtime.metrics import Metrics
@@ -23,7 +24,6 @@ from streams.stages.events.corrections import (
     present_events,
 )
 from streams.stages.events.ledger import (
-    MAX_ENTITY_CORRECTIONS,
     AmendedWindow,
     CorrectedEntity,
     Ledger,
@@ -38,7 +38,7 @@ from streams.stages.events.ledger import (
 )
 from streams.stages.events.places import source_of
 from streams.stages.events.publishing import Publisher, fed_entities, with_trust
-from streams.tenancy import schema_of_record
+from streams.tenancy import is_sent_before_erasure, schema_of_record
 
 
 class Corrector:
@@ -60,13 +60,16 @@ class Corrector:
         self._max_future = max_future
 
     def correct(self, batch: Batch, record: ConsumedRecord, correction: Correction) -> None:
-        """Applies a correction. One that was applied before is repeated without effect.
+        """Applies a correction. One that was applied before is repeated without effect; one of what an erasure removes has none.
 
         Raises:
             PoisonRecordError: Its tenant or schema is unknown.
             TransientError: This process does not know them yet.
         """
-        if correction.entity is not None:
+        user = correction.user
+        if user is not None and is_sent_before_erasure(self._tenants, correction.tenant, user, correction.time):
+            self._count("erased")
+        elif correction.entity is not None:
             self._entity(batch, record, correction, correction.entity)
         elif correction.event is not None:
             self._event(batch, record, correction, correction.event)
@@ -121,7 +124,11 @@ class Corrector:
                 standing=[],
                 changed_at=offset,
             )
-        return window.with_event(number, target.corrected(Standing.of(correction), offset), correction)
+        step = Standing.of(correction)
+        if target.has(step):
+            self._count("changes_nothing")
+            return None
+        return window.with_event(number, target.corrected(step, offset), correction)
 
     def _change(
         self, batch: Batch, record: ConsumedRecord, window: PublishedWindow, before: CorrectedWindow, after: CorrectedWindow
@@ -188,7 +195,7 @@ class Corrector:
         standing = list(known.standing)
         if correction.action == "correct":
             contribution = self._contribution(correction, entity, record)
-            standing = [*standing, contribution][-MAX_ENTITY_CORRECTIONS:]
+            standing = [*standing, contribution][-MAX_REVERTIBLE:]
         elif correction.action == "revert" and standing:
             last = standing.pop()
             retractions = [each.model_copy(update={"op": "retract"}) for each in last.changes]

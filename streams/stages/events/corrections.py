@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from pydantic import Field, JsonValue
 
+from extraction.offline.keywords import keywords_of
 from extraction.statements import Statement, differ_in_fact
 from memory.dates.event_date import UNKNOWN_DATE, EventDate
 from memory.records import Correction, CorrectionNote, EntityPatch, Event, EventFields, EventSeen, Extraction, TrustLevel, Value
@@ -102,6 +103,23 @@ class CorrectedEvent(Value):
     def is_deleted(self) -> bool:
         """Whether a person or an application deleted it."""
         return any(each.action == "delete" for each in self.standing)
+
+    @property
+    def fields(self) -> EventFields:
+        """The values that its corrections set."""
+        fields = EventFields()
+        for step in self.standing:
+            fields = fields.with_later(step.fields)
+        return fields
+
+    def has(self, step: Standing) -> bool:
+        """Whether its corrections in force have the effect of another one already."""
+        if not self.standing or step.action == "delete":
+            return False
+        newest = self.standing[-1].action
+        if "invalidate" in (step.action, newest):
+            return step.action == newest
+        return self.fields.with_later(step.fields) == self.fields
 
     def corrected(self, step: Standing, offset: int) -> "CorrectedEvent":
         """Adds a correction. A deletion replaces the earlier ones, so that their texts are not kept."""
@@ -262,13 +280,14 @@ def event_index(present: Sequence[PresentEvent], memory_id: str, seen: EventSeen
 
 
 def _present(event: Event, correction: CorrectedEvent | None, trust: WindowTrust) -> PresentEvent:
-    fields = EventFields()
-    for step in correction.standing if correction is not None else ():
-        fields = fields.with_later(step.fields)
+    fields = EventFields() if correction is None else correction.fields
     set_fields = {name: value for name in EventFields.model_fields if (value := getattr(fields, name)) is not None}
     set_fields |= _times(event, fields)
     if fields.content is not None:
         set_fields["speaker"] = None
+        if fields.keywords is None and event.keywords and fields.content != event.content:
+            # The extracted ones are words of the replaced content.
+            set_fields["keywords"] = keywords_of(fields.content, names=() if event.speaker is None else [event.speaker])
     if fields.properties is not None:
         both = {**event.properties, **fields.properties}
         set_fields["properties"] = {name: value for name, value in both.items() if value is not None}

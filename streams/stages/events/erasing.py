@@ -1,7 +1,7 @@
 """Applies erasures: retracts the publications of a user's windows, and removes them from the ledger."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any
 
@@ -14,15 +14,17 @@ from streams.engine.tasks.batch import Batch
 from streams.stages.events.ledger import (
     Ledger,
     PublishedWindow,
+    WindowsSinceErasure,
     amended_key,
     corrected_entity_key,
     corrected_window_key,
     expired_key,
     published_key,
+    since_erasure_key,
 )
 from streams.stages.events.places import source_of
 from streams.stages.events.publishing import Publisher
-from streams.tenancy import schema_of_record
+from streams.tenancy import is_being_erased, schema_of_record
 
 EntityRef = tuple[str, str, str]
 """Type, key and generation."""
@@ -56,7 +58,7 @@ class Eraser:
         batch.is_erasing = batch.is_erasing or bool(command.windows or command.entities)
         published = [each for each in (self._published(batch, command, window) for window in command.windows) if each is not None]
         contributions = self._retractions(record, command, published)
-        retracted = {(each.entity_type, each.entity_key, each.generation) for each in contributions}
+        retracted = {_entity_of(each) for each in contributions}
         reached = {_ref(each): each for each in (*_reached_by(published), *command.entities)}
         contributions += [self._forgetting(record, command, each) for ref, each in reached.items() if ref not in retracted]
         standing = [each for window in command.windows if self._is_nobody_elses(batch, command, window) for each in window.memory_ids]
@@ -65,6 +67,41 @@ class Eraser:
         self._metrics.records.labels("events", "erased").inc(sum(len(each.memory_ids) for each in published))
         self._publisher.contributions(batch, record, contributions)
         self._forget(batch, record, command)
+        self._repeat_later(batch, record, command, {_entity_of(each) for each in contributions})
+
+    def note(self, batch: Batch, record: ConsumedRecord, extraction: Extraction) -> None:
+        """Remembers a window that is published while its user is being erased. The erasure deletes the user's entities as a whole.
+
+        Raises:
+            TransientError: This process does not know the user's erasures yet.
+        """
+        is_running = is_being_erased(self._tenants, extraction.tenant, extraction.user)
+        if is_running is None:
+            return
+        key, ledger = since_erasure_key(extraction.tenant, extraction.user), Ledger(batch.state)
+        known = ledger.get(key, WindowsSinceErasure)
+        if not is_running:
+            if known is not None:
+                batch.state.delete(key, position=record.offset)
+            return
+        window = (extraction.window_id, extraction.generation)
+        windows = [] if known is None else [each for each in known.windows if each != window]
+        ledger.put(key, WindowsSinceErasure(windows=[*windows, window]), position=record.offset)
+
+    def _repeat_later(self, batch: Batch, record: ConsumedRecord, command: ErasureCommand, reached: Collection[EntityRef]) -> None:
+        """Repeats what windows that are not erased have contributed to entities that the command reaches: it deletes some as a whole."""
+        key, ledger = since_erasure_key(command.tenant, command.user), Ledger(batch.state)
+        known = ledger.get(key, WindowsSinceErasure)
+        if known is None:
+            return
+        found = {each: ledger.get(published_key(*each), PublishedWindow) for each in known.windows}
+        left = {each: window for each, window in found.items() if window is not None}
+        for window in left.values():
+            self._publisher.contributions(batch, record, (each for each in window.all_contributions if _entity_of(each) in reached))
+        if not left:
+            batch.state.delete(key, position=record.offset)
+        elif len(left) < len(found):
+            ledger.put(key, WindowsSinceErasure(windows=[*left]), position=record.offset)
 
     def _published(self, batch: Batch, command: ErasureCommand, window: ErasedWindow) -> PublishedWindow | None:
         found = Ledger(batch.state).get(published_key(window.window_id, window.generation), PublishedWindow)
@@ -95,7 +132,7 @@ class Eraser:
                 cause="erasure",
             )
             for each in retracted:
-                ref = each.entity_type, each.entity_key, each.generation
+                ref = _entity_of(each)
                 before = by_entity.get(ref)
                 by_entity[ref] = each if before is None else before.model_copy(update={"changes": [*before.changes, *each.changes]})
         named = {_ref(each): each for each in command.entities}
@@ -127,6 +164,10 @@ class Eraser:
 
 def _ref(entity: ErasedEntity) -> EntityRef:
     return entity.entity_type, entity.entity_key, entity.generation
+
+
+def _entity_of(contribution: Contribution) -> EntityRef:
+    return contribution.entity_type, contribution.entity_key, contribution.generation
 
 
 def _forgotten(entity: ErasedEntity | None) -> dict[str, Any]:

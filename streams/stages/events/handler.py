@@ -200,6 +200,7 @@ class EventsHandler(BatchHandler):
         if previous is None and extraction.retained is not None and not extraction.events and not extraction.patches:
             return  # retention had removed everything, and a rebuild or a replay has the record again
         ledger.put(key, published, position=record.offset)
+        self._eraser.note(batch, record, extraction)
 
     def _forget_wording(self, batch: Batch, record: ConsumedRecord, published: PublishedWindow) -> None:
         """Removes the wording of earlier extractions from the corrections of a window that has lost an erased user's messages."""

@@ -17,8 +17,6 @@ from streams.stages.events.corrections import CorrectedWindow
 
 MAX_CORRECTIONS: Final = 8
 """Corrections of one publication whose contributions are kept separately, so that a replay repeats them."""
-MAX_ENTITY_CORRECTIONS: Final = 16
-"""Revertible corrections of one entity."""
 _LEVEL: Final = 1
 
 
@@ -119,6 +117,13 @@ class AmendedWindow(Value):
         return AmendedWindow(revisions={**self.revisions, **changed}, erased=erased)
 
 
+class WindowsSinceErasure(Value):
+    """The windows of a user that were published while the user was being erased, but belong to what the user said afterwards."""
+
+    windows: list[tuple[str, str]] = Field(default_factory=list)
+    """Id and generation of each."""
+
+
 class RetainedSince(Value):
     """The limits of a tenant's retention in one partition."""
 
@@ -136,7 +141,17 @@ class TrustSince(Value):
     time: Time
 
 
-Entry = PublishedWindow | CorrectedWindow | CorrectedEntity | DroppedGeneration | ExpiredEvents | AmendedWindow | RetainedSince | TrustSince
+Entry = (
+    PublishedWindow
+    | CorrectedWindow
+    | CorrectedEntity
+    | DroppedGeneration
+    | ExpiredEvents
+    | AmendedWindow
+    | WindowsSinceErasure
+    | RetainedSince
+    | TrustSince
+)
 E = TypeVar("E", bound=Entry)
 
 
@@ -219,6 +234,12 @@ def amended_key(tenant: str, window_id: str) -> bytes:
     return encode_key("amended", tenant, window_id)
 
 
+def since_erasure_key(tenant: str, user: str) -> bytes:
+    """The key of the windows that were published during the erasure of their user."""
+    # Three parts; a window's key has two.
+    return encode_key("since-erasure", tenant, user)
+
+
 def retained_key(tenant: str) -> bytes:
     """The key of the limits of a tenant's retention."""
     # Three parts; a window's key has two.
@@ -277,6 +298,7 @@ _READERS: Final[dict[str, Callable[[Any], Entry]]] = {
     "CorrectedEntity": CorrectedEntity.model_validate,
     "ExpiredEvents": lambda fields: ExpiredEvents(tuple(fields["ids"])),
     "AmendedWindow": AmendedWindow.model_validate,
+    "WindowsSinceErasure": WindowsSinceErasure.model_validate,
     "RetainedSince": RetainedSince.model_validate,
     "TrustSince": TrustSince.model_validate,
     "DroppedGeneration": lambda fields: DroppedGeneration(fields["drops"]),

@@ -4,10 +4,11 @@ import pytest
 
 from extraction.drafts import DropCounter
 from extraction.offline.profile_facts import believed, patches_of, user_statements
+from extraction.offline.profile_lines import edits_of
 from extraction.offline.turns import turns_of
 from memory.keys import entity_key
 from memory.records import Memory, Window
-from memory.schema import scenario
+from memory.schema import EntityProperty, scenario
 from tests.extraction.offline.windows import window_of
 
 PLACES = {"Oslo": 0.3, "Bergen": 0.3, "Zapp": -0.06}
@@ -75,6 +76,29 @@ def test_what_others_call_the_user_replaces_no_name(text: str) -> None:
 def test_what_others_call_the_user_fills_an_empty_name() -> None:
     assert patched(window_of("Everyone calls me Momo.")) == [("name", "", "Momo")]
     assert patched(window_of("Everyone calls me Momo.", "My name is Mara.")) == [("name", "", "Momo"), ("name", "Momo", "Mara")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Everyone at the rink calls me Turbo.",
+        "Everyone calls me Turbo at the rink.",
+        "At the rink they all call me Turbo.",
+        "The guys on the team call me Turbo.",
+        "They know me as Turbo at the depot.",
+        "My nickname is Turbo.",
+    ],
+)
+def test_a_nickname_is_no_name(text: str) -> None:
+    assert patched(window_of(text)) == []
+    assert patched(window_of(text, "I'm called Ola.")) == [("name", "", "Ola")]
+
+
+@pytest.mark.parametrize("text", ["My nickname is Turbo.", "Everyone at the rink calls me Turbo.", "Folks call me Turbo on the ice."])
+def test_a_field_for_nicknames_takes_them(text: str) -> None:
+    facts, _ = user_statements(turns_of(window_of(text).messages, recalled=frozenset(), tally=DropCounter()), "mara")
+    field = EntityProperty(name="nickname", value_type="string")
+    assert [each.replace for each in edits_of(field, [], facts, [])] == ["Turbo"]
 
 
 def test_the_name_of_everyday_life_beside_the_full_one() -> None:

@@ -5,6 +5,7 @@ import { useCorrect } from "@/api/memories";
 import { Button } from "@/ui/Button";
 import { Dialog } from "@/ui/Dialog";
 import { TextArea, TextField } from "@/ui/Field";
+import { notify } from "@/ui/notices";
 import { ErrorNote } from "@/ui/states";
 
 import type { ChangeProps } from "./MemoryActions";
@@ -28,7 +29,13 @@ export function CorrectDialog({ memory, onClose, onDone }: ChangeProps) {
     if (properties !== firstProperties && parsed !== null) body.properties = withRemovals(memory.properties, parsed) as Schemas["CorrectionBody"]["properties"];
     if (isEvent && keywords !== firstKeywords) body.keywords = keywords.split(",").map((word) => word.trim()).filter(Boolean);
     if (isEvent && Number(importance) !== memory.importance) body.importance = Number(importance);
-    change.mutate(body, { onSuccess: ({ remaining }) => onDone("The correction is stored", remaining) });
+    change.mutate(body, {
+      onSuccess: ({ outcome, remaining }) => {
+        if (outcome !== "unchanged") return onDone("The correction is stored", remaining);
+        notify("The memory already has these values. Nothing was recorded.");
+        onClose();
+      },
+    });
   };
   const isUnchanged = content === memory.content && properties === firstProperties && keywords === firstKeywords && Number(importance) === memory.importance;
 

@@ -18,7 +18,7 @@ from control.errors import UnknownTenantError
 from control.unfinished_erasures import ErasureRequest, UnfinishedErasures
 from memory.keys import encode_key
 from memory.records import Message
-from memory.topics import ALL
+from memory.topics import ALL, DEAD_LETTERS
 from runtime.clocks import SystemClock
 from runtime.dead_letters import DeadLetterBox, LetterSelection
 from runtime.kafka import OutgoingRecord, Producer
@@ -29,7 +29,8 @@ from runtime.settings import Settings
 from stores.port import MemoryStore
 from streams.errors import ErasureUnfinishedError, ReplayRefusedError
 from streams.operations.erasure.erase import erase
-from streams.operations.erasure.remnants import STORE, UNDER_WAY, Naming, Remnant, remnants
+from streams.operations.erasure.naming import Naming
+from streams.operations.erasure.remnants import STORE, UNDER_WAY, Remnant, remnants
 from streams.operations.rebuild import rebuild, snapshot
 from streams.operations.replay import ReplayStart, replay
 from streams.stages.catalog import STAGES
@@ -179,7 +180,7 @@ async def _named_in_redis(settings: Settings) -> list[bytes]:
         return [
             key
             async for key in client.scan_iter(match=f"{settings.redis.prefix}*")
-            if own in key or any(naming.is_in(b"", each) for each in await _values_in_redis(client, key))
+            if own in key or any(naming.in_record(DEAD_LETTERS, b"", each) for each in await _values_in_redis(client, key))
         ]
 
 

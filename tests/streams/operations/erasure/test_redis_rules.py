@@ -12,7 +12,8 @@ from redis.asyncio import Redis
 
 from memory.ids import entity_id, window_id, window_part_id
 from memory.keys import encode_key
-from memory.records import Memory
+from memory.positions import LogPosition
+from memory.records import Correction, Memory
 from memory.schema.model import MemorySchema
 from models.embedding.handover import VectorHandover
 from models.llm.cache import AnswerCache, Lookup, Place
@@ -24,6 +25,7 @@ from runtime.recall_history import RecallHistory, Returned
 from runtime.recent_patches import RecentPatch, RecentPatchStore, WindowPlace
 from runtime.redis import GuardedRedis, open_redis
 from runtime.redis_keys import HOLDS, Holds, KeyFamily
+from runtime.sent_corrections import SentCorrections
 from runtime.session_history import SessionHistory
 from runtime.session_tail import SessionTail, SessionView, TailUpdate, TailWindow
 from runtime.settings import RedisSettings, Settings
@@ -140,6 +142,11 @@ async def write_request(redis: GuardedRedis, user: str) -> None:
     assert await answers.keep(begun, b"names what the user has")
 
 
+async def write_correction(redis: GuardedRedis, user: str) -> None:
+    of_user = {"id": "c", "tenant": TENANT, "user": user, "action": "correct", "memory_id": entity_of(SHARED, user), "by": "k", "time": NOW}
+    await SentCorrections(redis=redis).note(Correction.model_validate(of_user), LogPosition("extractions", 0, 7))
+
+
 WRITTEN: Final[dict[Callable[[GuardedRedis, str], Awaitable[None]], frozenset[KeyFamily]]] = {
     write_tail: frozenset({KeyFamily.OPEN, KeyFamily.CLOSED}),
     write_history: frozenset({KeyFamily.SESSION_HISTORY}),
@@ -151,6 +158,7 @@ WRITTEN: Final[dict[Callable[[GuardedRedis, str], Awaitable[None]], frozenset[Ke
     write_model_answer: frozenset({KeyFamily.LLM_ANSWERS, KeyFamily.LLM_ANSWERS_OF}),
     write_recall: frozenset({KeyFamily.RECALLED}),
     write_request: frozenset({KeyFamily.ANSWERS, KeyFamily.ANSWERS_INDEX, KeyFamily.ANSWERS_BYTES}),
+    write_correction: frozenset({KeyFamily.CORRECTED}),
 }
 """Functions that write keys of a user as the workers and the service do, with the families of these keys."""
 

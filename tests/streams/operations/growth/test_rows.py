@@ -14,10 +14,12 @@ from streams.stages.events.ledger import (
     ExpiredEvents,
     PackedEntry,
     PublishedWindow,
+    WindowsSinceErasure,
     amended_key,
     corrected_entity_key,
     expired_key,
     published_key,
+    since_erasure_key,
 )
 from streams.stages.sessions.closed_windows import WindowOfUser
 from streams.stages.sessions.codec import SessionCodec
@@ -80,6 +82,7 @@ def test_rows_of_the_ledger_follow_the_user() -> None:
         published_key(WINDOW, ""): published,
         expired_key(WINDOW, "v2"): PackedEntry.of(ExpiredEvents(("e",))).raw,
         amended_key("acme", WINDOW): PackedEntry.of(AmendedWindow()).raw,
+        since_erasure_key("acme", "ann"): PackedEntry.of(WindowsSinceErasure()).raw,
         corrected_entity_key("acme", "topic", "ann", ""): PackedEntry.of(CorrectedEntity(standing=[_contribution()])).raw,
     }
     assert {home_of("events", key, payload, find) for key, payload in rows.items()} == {ANN}

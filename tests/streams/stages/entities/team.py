@@ -1,6 +1,6 @@
 """Remarks of several users, as the events, entities and merging stages take them: each has one partition."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
@@ -125,7 +125,8 @@ class Team:
         self.written = 0
         """Records that the compacted topics have taken."""
         self._read = dict.fromkeys(self.log, 0)
-        self._erased: set[bytes] = set()
+        self._erased: dict[bytes, int] = {}
+        """The end of the reach in the extractions, by key."""
 
     def with_rows(self, rows: InMemoryRows) -> PartitionHarness:
         """A worker of the entities stage."""
@@ -163,20 +164,23 @@ class Team:
             self._take(self.entities.handler.due(self.clock.now()))
             await self.settle()
 
-    async def erase(self, user: str, *, is_settled: bool = True) -> None:
+    async def erase(self, user: str, *, is_settled: bool = True, meanwhile: Callable[[], Awaitable[None]] | None = None) -> None:
         """A user is erased, in the order of the stages.
 
         Args:
             user: The user.
             is_settled: Whether the stages carry it out; else the command waits in its log.
+            meanwhile: What happens before each command, after the reach is known.
         """
-        self._erased.add(encode_key(TENANT, user))
+        self._erased[encode_key(TENANT, user)] = len(self.log["extractions"])
         trace = UserTrace(TENANT, user, tenants=self.tenants)
         for record in self.log["extractions"]:
             if record.key == encode_key(TENANT, user) and record.value is not None:
                 trace.add(record.value, record.headers)
         now_erased(self.tenants, TENANT, user, {"extractions": {0: len(self.log["extractions"])}, "merges": {0: len(self.log["merges"])}})
         for command in trace.commands():
+            if meanwhile is not None:
+                await meanwhile()
             self._append("extractions", encode_key(TENANT, user), command.to_json(), ((KIND, ERASURE),))
         if is_settled:
             await self.settle()
@@ -191,7 +195,7 @@ class Team:
                 other._append("contributions", encode_key(TENANT, made.entity_type, made.entity_key), value)
         await other.settle()
         for record in self.log["extractions"]:
-            is_gone = record.key in self._erased
+            is_gone = record.offset < self._erased.get(record.key or b"", 0) or (KIND, ERASURE) in record.headers
             other._append("extractions", record.key or b"", None if is_gone else record.value, () if is_gone else record.headers)
         await other.settle()
         return other

@@ -1,5 +1,8 @@
 """The entities stage: what is an erased user's own is no more, and what others share forgets the user alone."""
 
+from collections.abc import Iterable
+from itertools import count
+
 import pytest
 from hypothesis import given
 from hypothesis import settings as examples
@@ -7,7 +10,7 @@ from hypothesis import strategies as st
 
 from memory.ids import entity_id
 from memory.keys import encode_key
-from memory.records import Contribution
+from memory.records import Contribution, Memory
 from operators.entity_state import EntityState
 from streams.engine.records import ConsumedRecord
 from streams.errors import TransientError
@@ -57,6 +60,31 @@ async def test_an_own_entity_is_given_up_whole(has_llm: bool) -> None:
     assert team.steps(ANN) == []
     assert {team.kept["merged"][key] for key in of_ann} <= {None}
     assert b"alone at dusk" not in team.all_bytes()
+
+
+@pytest.mark.parametrize("has_llm", [False, True])
+async def test_what_is_said_meanwhile_stays(has_llm: bool) -> None:
+    """The user goes on talking: the log keeps that, so the entity that is deleted as a whole has it again."""
+    team = await talked(has_llm=has_llm)
+    later = count(5)
+
+    async def say() -> None:
+        window = next(later)
+        await team.say("ann", window, ("tea", f"matcha {window}", window), ("", f"a walk {window}", 2))
+
+    await team.erase("ann", meanwhile=say)
+    await say()
+    await team.settle()
+    assert next(later) > 6
+    rebuilt = await team.rebuilt()
+    assert _by_id(team.memories("entity", "person")) == _by_id(rebuilt.memories("entity", "person"))
+    (person,) = [each for each in team.memories("entity", "person") if each.user == "ann"]
+    assert "a walk 5" in str(person.properties)
+    assert b"alone at dusk" not in team.all_bytes() + b"\n".join(team.events.rows.rows.values())
+
+
+def _by_id(memories: Iterable[Memory]) -> dict[str, Memory]:
+    return {each.id: each for each in memories}
 
 
 @pytest.mark.parametrize("topic", ["ann", "tea"])

@@ -97,6 +97,39 @@ async def test_a_corrected_text_is_nobodys_words(stage: PartitionHarness) -> Non
     ]
 
 
+async def test_keywords_follow_a_corrected_content(stage: PartitionHarness) -> None:
+    what = extraction(0, [("grep", 0)])
+    found_by = {"content": "I adopted a beagle, Otto.", "speaker": "Otto", "keywords": ["beagle", "adopted"]}
+    what = what.model_copy(update={"events": [what.events[0].model_copy(update=found_by)]})
+    (event,) = what.events
+    await stage.process([extraction_record(what, 0)])
+
+    async def keywords(number: int, action: str = "correct", **fields: Any) -> list[str]:
+        (memory,) = memories(await stage.process([correction_record(correction(event, number, action, **fields), number)])).values()
+        assert memory is not None
+        return memory.keywords
+
+    assert await keywords(1, importance=0.9) == ["beagle", "adopted"], "its words are right"
+    assert sorted(await keywords(2, content="I adopted a tortoise, Otto.")) == ["adopted", "tortoise"], "not the speaker's name"
+    memory = memories(await stage.process([extraction_record(what, 3)]))[event.id]
+    assert memory is not None
+    assert memory.correction is not None
+    assert memory.correction.before.keywords == ["beagle", "adopted"]
+    assert await keywords(4, keywords=["reptile"]) == ["reptile"]
+    assert await keywords(5, content="I adopted a turtle.") == ["reptile"], "those that somebody set stay"
+    for number in (6, 7, 8):
+        last = await keywords(number, "revert")
+    assert last == ["beagle", "adopted"]
+
+
+async def test_an_event_without_keywords_gets_none_by_a_correction(stage: PartitionHarness) -> None:
+    what = extraction(0, [("grep", 0)])
+    await stage.process([extraction_record(what, 0)])
+    (memory,) = memories(await stage.process([correction_record(correction(what.events[0], 1, content="used ripgrep"), 1)])).values()
+    assert memory is not None
+    assert (memory.content, memory.keywords) == ("used ripgrep", [])
+
+
 async def test_reverts_take_corrections_back_one_by_one(stage: PartitionHarness) -> None:
     what = extraction(0, [("grep", 0)])
     event = what.events[0]
@@ -119,6 +152,43 @@ async def test_reverts_take_corrections_back_one_by_one(stage: PartitionHarness)
         {},
     ]
     assert steps[-1].outputs == [], "there is nothing left to revert"
+
+
+async def test_a_correction_made_already_is_not_another(stage: PartitionHarness) -> None:
+    what = extraction(0, [("grep", 0)])
+    event = what.events[0]
+    await stage.process([extraction_record(what, 0)])
+    made: list[tuple[str, dict[str, Any]]] = [
+        ("correct", {"content": "used rg", "properties": {"tool_name": "rg"}}),
+        ("correct", {"content": "used rg", "properties": {"tool_name": "rg"}}),
+        ("correct", {"properties": {"tool_name": "rg"}}),
+        ("invalidate", {}),
+        ("invalidate", {}),
+    ]
+    steps = [
+        await stage.process([correction_record(correction(event, n, action, seen="used rg" if n > 1 else None, **fields), n)])
+        for n, (action, fields) in enumerate(made, start=1)
+    ]
+    assert [bool(each.outputs) for each in steps] == [True, False, False, True, False]
+    (hidden,) = memories(steps[3]).values()
+    assert hidden is not None
+    assert hidden.correction is not None
+    assert hidden.correction.standing == 2, "so many can be reverted"
+    for number in (6, 7):
+        back = await stage.process([correction_record(correction(event, number, "revert", seen="used rg"), number)])
+    (memory,) = memories(back).values()
+    assert memory is not None
+    assert (memory.content, memory.correction) == (event.content, None)
+
+
+async def test_a_correction_after_an_invalidation_makes_valid(stage: PartitionHarness) -> None:
+    what = extraction(0, [("grep", 0)])
+    event = what.events[0]
+    await stage.process([extraction_record(what, 0), correction_record(correction(event, 1, content="used rg"), 1)])
+    await stage.process([correction_record(correction(event, 2, "invalidate", seen="used rg"), 2)])
+    (memory,) = memories(await stage.process([correction_record(correction(event, 3, seen="used rg", content="used rg"), 3)])).values()
+    assert memory is not None
+    assert (memory.content, memory.expires_at) == ("used rg", None)
 
 
 async def test_of_a_moment_and_a_date_the_later_stands(stage: PartitionHarness) -> None:

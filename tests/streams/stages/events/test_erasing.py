@@ -1,6 +1,7 @@
 """The events stage: an erased user's windows are taken back, forgotten, and never published again."""
 
 from collections.abc import Sequence
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,8 @@ from hypothesis import given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 
+from control import Draft
+from control.erasure_changes import begin_erasure, finish_erasure
 from control.tenants import TenantDirectory
 from memory.headers import ERASURE, KIND, ORIGIN, TICK
 from memory.keys import decode_key, encode_key, entity_key
@@ -16,8 +19,17 @@ from runtime.settings import Settings
 from streams.engine.records import ConsumedRecord
 from streams.engine.tasks.batch import Batch
 from streams.errors import TransientError
-from streams.stages.events.ledger import ExpiredEvents, PackedEntry, corrected_entity_key, corrected_window_key, expired_key, published_key
-from tests.control_log import known_tenants
+from streams.stages.events.ledger import (
+    ExpiredEvents,
+    PackedEntry,
+    WindowsSinceErasure,
+    corrected_entity_key,
+    corrected_window_key,
+    expired_key,
+    published_key,
+    since_erasure_key,
+)
+from tests.control_log import known_tenants, now_known
 from tests.erased_users import command_record, now_erased, unreadably_erased
 from tests.streams.agent_extractions import SCHEMA, START, TENANT, Call, extraction, extraction_record
 from tests.streams.harness import PartitionHarness, delivered, plain_settings
@@ -278,3 +290,53 @@ async def test_the_ledger_knows_only_those_who_stay(log: list[tuple[int, bool, l
 
 def plain_settings_of_nowhere() -> Settings:
     return plain_settings(Path("nowhere"))
+
+
+async def test_windows_since_the_erasure_are_known_until_its_end(stage: PartitionHarness, tenants: TenantDirectory) -> None:
+    old, new, other = extraction(0, [("grep", 0)]), extraction(1, [("grep", 0)]), of_user(extraction(2, [("curl", 0)]), OTHER)
+    await stage.process([extraction_record(old, 0)])
+    subject = now_known(tenants, lambda draft: begin_erasure(draft, TENANT, AGENT, at=LATER)).subject
+    await stage.process([extraction_record(new, 1), extraction_record(new, 2), extraction_record(other, 3)])
+    assert since_erasure_key(TENANT, OTHER) not in stage.rows.rows
+    batch = await stage.process([command_record("extractions", command([old], [tool("grep")]), 4)])
+    of_tool = [(each.cause, each.position) for each in contributions(batch) if each.entity_type == "tool_experience"]
+    assert of_tool == [("erasure", 4), ("extraction", 2)], "the new window is not erased"
+    assert stage.state.get(since_erasure_key(TENANT, AGENT)) == PackedEntry.of(WindowsSinceErasure(windows=[(new.window_id, "")]))
+
+    await stage.process([command_record("extractions", command([new], [tool("grep")]), 5)])
+    assert since_erasure_key(TENANT, AGENT) not in stage.rows.rows, "a later erasure removes these windows, too"
+    await stage.process([extraction_record(new, 6)])
+    assert since_erasure_key(TENANT, AGENT) in stage.rows.rows
+    times = {"begun_at": LATER, "at": LATER, "gone_by": LATER}
+    now_known(tenants, lambda draft: finish_erasure(draft, subject, **times, found={}, remains=()))
+    await stage.process([extraction_record(extraction(3, [("make", 0)]), 7)])
+    assert since_erasure_key(TENANT, AGENT) not in stage.rows.rows
+
+
+@pytest.mark.parametrize(("finished", "sent", "counts"), [(None, 1, False), (2, 1, False), (2, 2, False), (2, 3, True)])
+async def test_a_correction_from_before_the_end_is_void(
+    stage: PartitionHarness, tenants: TenantDirectory, finished: int | None, sent: int, *, counts: bool
+) -> None:
+    """A request was held up, or its author still saw what the erasure removes."""
+    of_agent, of_other = extraction(0, [("grep", 0)]), of_user(extraction(1, [("curl", 0)]), OTHER)
+
+    def at(hour: int) -> datetime:
+        return LATER + timedelta(hours=hour)
+
+    def erased(draft: Draft) -> None:
+        subject = begin_erasure(draft, TENANT, AGENT, at=at(0)).subject
+        if finished is not None:
+            finish_erasure(draft, subject, begun_at=at(0), at=at(finished), gone_by=at(9), found={}, remains=())
+
+    now_known(tenants, erased)
+    await stage.process([extraction_record(of_agent, 0), extraction_record(of_other, 1)])
+    rows = dict(stage.rows.rows)
+    event, others = of_agent.events[0], of_other.events[0]
+    made = correction(event, 1, properties={"tool_name": "rg"}).model_copy(update={"time": at(sent)})
+    assert changes(await stage.process([correction_record(made, 2)])) == ({"grep": ("retract",), "rg": ("apply",)} if counts else {})
+    by_hand = Correction.from_json(entity_correction("notes", 3, entity_type="agent_record", key=AGENT).value or b"")
+    batch = await stage.process([correction_record(by_hand.model_copy(update={"time": at(sent)}), 3)])
+    assert bool(contributions(batch)) == counts
+    assert (stage.rows.rows == rows) == (not counts), "no word of it is kept"
+    batch = await stage.process([correction_record(correction(others, 4, properties={"tool_name": "wget"}), 4)])
+    assert changes(batch) == {"curl": ("retract",), "wget": ("apply",)}, "another user's"
