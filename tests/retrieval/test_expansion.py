@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from api.composition import build_recall_model
+from api.recall_models import build_recall_model
 from loadtest.llm_simulator import LLMSimulator
 from loadtest.profiles import Plan
 from memory.records import Memory, MemoryChange, Usage

@@ -11,7 +11,7 @@ from typing import Any, get_args
 import orjson
 import pytest
 
-from api.composition import build_recall_model
+from api.recall_models import build_recall_model
 from loadtest.llm_simulator import LLMSimulator
 from loadtest.profiles import Plan
 from loadtest.requests import ChatRequest, PrefixCache

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.composition import build_recall_model
+from api.recall_models import build_recall_model
 from loadtest.llm_simulator import LLMSimulator
 from loadtest.profiles import Plan
 from memory.records import Memory
