@@ -48,7 +48,7 @@ async def test_a_context_packs_states_events_and_tail(service: RunningService) -
     assert (await ask(service, BODY))["context"] == answer["context"]
 
 
-async def test_a_context_shows_what_was_said(service: RunningService) -> None:
+async def test_a_context_shows_the_original_words(service: RunningService) -> None:
     assert CAT.said is not None
     assert CAT.said not in (await ask(service, BODY))["context"]
     answer = await ask(service, {**BODY, "said": True})

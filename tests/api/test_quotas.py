@@ -111,7 +111,7 @@ async def test_each_process_keeps_quotas_while_redis_is_away(service: RunningSer
             assert statuses == [200, 200, 429], "the whole quota, each by itself"
 
 
-async def test_a_tenant_with_all_its_memories_writes_no_more(service: RunningService) -> None:
+async def test_a_tenant_at_its_memory_quota_cannot_write(service: RunningService) -> None:
     own = sum(memory.tenant == "acme" for memory in MEMORIES)
     settings = with_quota(service, memories=own)
     async with serving(settings) as http, asyncio.timeout(60):

@@ -662,7 +662,7 @@ MUTANTS: Final = (
         MERGED_TEXT,
         '    if covers(base_of(before)["sources"], operand.source, operand.position):\n',
         "    if False:\n",
-        (f"{TEST_MERGED_TEXT}::test_a_rebuild_passes_over_what_is_merged",),
+        (f"{TEST_MERGED_TEXT}::test_a_rebuild_skips_merged_statements",),
     ),
     # Timelines.
     Mutant(

@@ -87,7 +87,7 @@ async def test_each_part_is_measured_once_paid_for(tmp_path: Path) -> None:
 
 
 @pytest.mark.integration
-async def test_an_unusable_window_costs_itself_alone(tmp_path: Path) -> None:
+async def test_an_unusable_window_affects_only_itself(tmp_path: Path) -> None:
     def garbled(request: ChatRequest) -> str:
         return (
             answering(request) if "9 May" in request.messages[-1][1] or "2023-05-09" in request.messages[-1][1] else "I would rather not."

@@ -67,7 +67,7 @@ def test_waiting_statements_are_merged_on_the_way() -> None:
 
 
 @given(st.integers(1, 90), st.integers(0, 89), st.integers(0, 89), st.integers(0, 90))
-def test_an_answer_gives_what_it_would_have_given(total: int, covered: int, taken_back: int, before: int) -> None:
+def test_a_replayed_answer_gives_the_original_state(total: int, covered: int, taken_back: int, before: int) -> None:
     """Whatever the rule had merged before it came, from whatever state the walk began."""
     covered, before = min(covered, total - 1), min(before, total)
     steps = [told(position) for position in range(total)]

@@ -83,7 +83,7 @@ def test_one_search_fits_into_the_allowance_of_a_patch(text: str, search: str) -
 
 
 @pytest.mark.parametrize(("text", "search"), REPETITIVE)
-def test_what_is_computed_is_paid(text: str, search: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_computed_work_is_charged(text: str, search: str, monkeypatch: pytest.MonkeyPatch) -> None:
     passes, CountedText.finds = CountedPasses(monkeypatch), 0
     paid = spent(CountedText(text), search)
     assert passes.columns > 0
@@ -91,7 +91,7 @@ def test_what_is_computed_is_paid(text: str, search: str, monkeypatch: pytest.Mo
 
 
 @given(st.text("ab c", max_size=200), st.text("ab c", min_size=1, max_size=60), st.integers(0, 20_000))
-def test_a_search_spends_no_more_than_is_left(text: str, search: str, limit: int) -> None:
+def test_a_search_stays_within_its_budget(text: str, search: str, limit: int) -> None:
     whole, work = Work(UNBOUNDED), Work(limit)
     expected = best_approximate_span(text, search, max_distance=len(search) // 4, work=whole)
     if UNBOUNDED - whole.left <= limit:
@@ -159,7 +159,7 @@ def test_a_late_patch_is_refused_rather_than_others_lost() -> None:
         patch.apply(state, put(0, "", "has a cat"), "string", Work(400))
 
 
-def test_only_what_may_take_long_is_said_to() -> None:
+def test_only_possibly_long_work_is_declared_long() -> None:
     text = noted({"search": "", "replace": PROSE * 30})
     assert not takes_long(None, text, PROFILE)
     state = apply_contribution(None, text, PROFILE).state

@@ -117,7 +117,7 @@ def test_a_wish_of_the_moment_is_no_state() -> None:
     assert first("Which tea do I drink now?", drinks) == drinks[1].content
 
 
-def test_what_is_liked_is_before_what_is_not() -> None:
+def test_liked_things_are_listed_before_disliked_ones() -> None:
     drinks = said("I don't like coffee.", "I like tea.")
     assert first("Which drink do I like?", drinks) == "I like tea."
     assert first("Which drink do I not like?", drinks, [1, 0]) == "I don't like coffee."

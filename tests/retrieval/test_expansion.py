@@ -46,7 +46,7 @@ async def recalled(store: EdgeStore, *, settings: RecallSettings | None = None, 
 
 
 @pytest.mark.parametrize("profile", ["learned", "weighted", "memx"])
-async def test_an_expansion_finds_what_shares_no_word(edge_store: EdgeStore, profile: RankingProfile) -> None:
+async def test_an_expansion_finds_memories_without_shared_words(edge_store: EdgeStore, profile: RankingProfile) -> None:
     await store_all(edge_store, [*FILLER, GAMES])
     asked = await recalled(edge_store, profile=profile, limit=20)
     expansions = ("Ann loves chess", "Ann loves board games")
@@ -86,14 +86,14 @@ async def test_a_refused_expansion_costs_the_recall_nothing(edge_store: EdgeStor
         await recall.recall(replace(request, query="refused"))
 
 
-async def test_what_no_search_accepts_is_rejected_once(edge_store: EdgeStore) -> None:
+async def test_a_query_refused_by_search_is_refused_once(edge_store: EdgeStore) -> None:
     await store_all(edge_store, [GAMES, memory("it rains", user="ann")])
     found = await recalled(edge_store, expansions=("Ann loves board games", "games"), min_origin_score=0.8, trace=True)
     assert ([hit.memory.id for hit in found.hits], found.rejected) == ([GAMES.id], 1)
     assert sorted(each.outcome for each in found.outcomes.values()) == ["below_threshold", "returned"]
 
 
-async def test_how_sure_a_recall_is_says_the_query(edge_store: EdgeStore) -> None:
+async def test_confidence_is_that_of_the_original_query(edge_store: EdgeStore) -> None:
     await store_all(edge_store, [*FILLER, GAMES])
     alone, expanded = await recalled(edge_store), await recalled(edge_store, expansions=("Ann loves board games",))
     assert expanded.confidence == alone.confidence

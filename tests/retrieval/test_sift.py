@@ -112,7 +112,7 @@ async def failure_of(sift: Sifting) -> str:
     return refused.value.failure
 
 
-async def test_results_are_those_of_the_ranked_sessions(edge_store: EdgeStore, redis_url: str) -> None:
+async def test_results_belong_to_the_ranked_sessions(edge_store: EdgeStore, redis_url: str) -> None:
     usages = Usages()
     async with (
         LLMSimulator(answer=ranks(7, 3, 0, 1, 2, 4, 5, 6, 8, 9)) as proxy,
@@ -139,7 +139,7 @@ async def test_two_queries_send_the_same_history(edge_store: EdgeStore, redis_ur
     assert one == other
 
 
-async def test_what_a_model_ranks_is_kept_by_none(edge_store: EdgeStore, redis_url: str) -> None:
+async def test_a_ranking_by_a_model_is_not_recorded(edge_store: EdgeStore, redis_url: str) -> None:
     """A ranking can only be fitted to its own order."""
     async with LLMSimulator() as proxy, sifting(edge_store, redis_url, endpoint=proxy) as sift:
         history = await sift.read(replace(ASKED, keeps_ranking=True))
@@ -147,7 +147,7 @@ async def test_what_a_model_ranks_is_kept_by_none(edge_store: EdgeStore, redis_u
     assert (len(history.sessions), history.memories.kept_ranking) == (SESSIONS, ())
 
 
-async def test_what_exceeds_the_prompt_is_left_out(edge_store: EdgeStore, redis_url: str) -> None:
+async def test_sessions_beyond_the_prompt_are_left_out(edge_store: EdgeStore, redis_url: str) -> None:
     async with LLMSimulator() as proxy, sifting(edge_store, redis_url, endpoint=proxy, history_tokens=256) as sift:
         history = await read(sift)
     assert "s0" in {each.key.session for each in history.sessions}
@@ -309,7 +309,7 @@ async def test_its_tokens_of_the_day_are_its_own(edge_store: EdgeStore, redis_ur
         assert (await sift.rank(other, history, limit=10)).shown == SESSIONS
 
 
-async def test_a_line_too_long_is_left_alone(edge_store: EdgeStore, redis_url: str) -> None:
+async def test_a_line_too_long_for_the_prompt_is_refused(edge_store: EdgeStore, redis_url: str) -> None:
     long = memory("word " * 900, user="ann", session="long")
     async with LLMSimulator() as proxy, sifting(edge_store, redis_url, endpoint=proxy, history_tokens=256) as sift:
         change = MemoryChange(op="upsert", memory_id=long.id, tenant=long.tenant, memory=long)

@@ -48,7 +48,7 @@ def test_a_request_above_the_burst_counts_whole() -> None:
     assert ask(limits, 100, 10_000).is_admitted
 
 
-def test_what_is_refused_takes_nothing() -> None:
+def test_a_refused_request_uses_no_quota() -> None:
     limits = LocalRateLimits()
     few, many = Rate(name="bytes", per_second=1, burst_s=1), Rate(name="messages", per_second=100, burst_s=1)
     both = [Demand(rate=many, amount=1), Demand(rate=few, amount=1)]
@@ -98,7 +98,7 @@ def test_no_stretch_gets_more_than_rate_and_burst(rate: Rate, requests: list[tup
 
 
 @given(rate=RATES, requests=REQUESTS)
-def test_who_waits_as_told_is_admitted(rate: Rate, requests: list[tuple[float, float]]) -> None:
+def test_a_client_waiting_as_advised_is_admitted(rate: Rate, requests: list[tuple[float, float]]) -> None:
     limits, now_ms = LocalRateLimits(), 1e9
     for passed_ms, amount in requests:
         now_ms += passed_ms
@@ -179,7 +179,7 @@ async def test_redis_and_one_process_keep_one_rule(
 
 
 @pytest.mark.integration
-async def test_a_slot_that_nobody_gives_back_expires(redis: Redis) -> None:
+async def test_a_slot_that_is_not_returned_expires(redis: Redis) -> None:
     limits = SharedRateLimits(redis=GuardedRedis(client=redis, prefix=f"test-{uuid.uuid4().hex}:"), purpose="quota")
     assert (await limits.admit("acme", [], slots=1, now_ms=10**12)).is_admitted
     before = 10**12 + int(LEASE_S * 1000) - 1

@@ -57,7 +57,7 @@ def test_a_marked_topic_of_before_passes_as_created() -> None:
     assert weaker_settings(wanted, as_created, is_marked=True) == {}
 
 
-def test_a_policy_that_takes_what_nothing_erased_is_weaker() -> None:
+def test_a_policy_that_deletes_unerased_records_is_weaker() -> None:
     wanted = broker_config(WINDOWS, KAFKA)
     both = {**UNLIMITED, **wanted, "cleanup.policy": "compact,delete"}
     assert weaker_settings(wanted, both, is_marked=True) == {"cleanup.policy": "compact"}
@@ -115,7 +115,7 @@ async def test_worker_refuses_topics_that_forget(kafka: str, topic_prefix: str, 
 
 
 @pytest.mark.integration
-async def test_worker_refuses_one_replica_unless_told(kafka: str, topic_prefix: str, tmp_path: Path) -> None:
+async def test_worker_refuses_one_replica_unless_allowed(kafka: str, topic_prefix: str, tmp_path: Path) -> None:
     told = Settings(data=tmp_path, kafka=one_broker(bootstrap=kafka, topic_prefix=topic_prefix, partitions=2))
     untold = told.model_copy(update={"kafka": KafkaSettings(bootstrap=kafka, topic_prefix=topic_prefix, partitions=2)})
     with pytest.raises(KafkaUnavailableError, match="set VARVE_KAFKA__REPLICATION_FACTOR=1"):

@@ -3,7 +3,7 @@
 from stores.query_plan import fused
 
 
-def test_what_both_rankings_have_comes_first() -> None:
+def test_memories_in_both_rankings_are_first() -> None:
     assert fused([["a", "b", "c"], ["d", "c", "b"]], limit=10) == ["b", "c", "a", "d"]
 
 

@@ -68,7 +68,7 @@ def test_a_rough_search_finds_the_same(
             assert parts == pytest.approx(exact[content][1], abs=1e-5)
 
 
-def test_what_nearly_all_are_entities_is_searched_again(shard: Shard, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_search_finding_mostly_entities_is_repeated(shard: Shard, monkeypatch: pytest.MonkeyPatch) -> None:
     fill(shard, entity_every=1, number=300)
     put_in_shard(shard, memory("a quiet morning", user=USER))
     monkeypatch.setattr(search, "MANY", 0)

@@ -126,7 +126,7 @@ async def test_signed_messages_survive_misplacing_and_repetition(flow: Settings,
     assert await letters(flow) == []
 
 
-async def test_a_letter_with_a_good_signature_is_driven_again(flow: Settings, stage: MessageLedger) -> None:
+async def test_a_dead_letter_with_a_valid_signature_is_redriven(flow: Settings, stage: MessageLedger) -> None:
     record = stage.message("later", "s1")
     await stage.send([with_headers(record, signed(record.value, "later"))])
     await stage_done(flow, "sessions")
@@ -142,7 +142,7 @@ async def test_a_letter_with_a_good_signature_is_driven_again(flow: Settings, st
     await stage.assert_exact()
 
 
-async def test_vouched_letters_come_in(flow: Settings, stage: MessageLedger) -> None:
+async def test_dead_letters_approved_by_an_operator_are_accepted(flow: Settings, stage: MessageLedger) -> None:
     await stage.send([stage.message(TENANT, "s1") for _ in range(3)])
     await stage_done(flow, "sessions")
     assert await letters(flow) == ["unsigned"] * 3

@@ -42,7 +42,7 @@ def test_the_message_before_a_takeback_is_not_kept(later: str) -> None:
     assert kept("I'm an astronaut", "a: Wow!", later)[0] == ""
 
 
-def test_a_takeback_may_say_what_is_right() -> None:
+def test_a_withdrawal_may_contain_the_right_value() -> None:
     assert kept("I'm a judge", "kidding, I'm a clerk") == ["", "I'm a clerk"]
 
 

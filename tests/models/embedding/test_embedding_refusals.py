@@ -148,7 +148,7 @@ async def test_a_text_too_long_after_four_halvings_is_refused() -> None:
         lambda: answered([{"index": 0, "embedding": [None, 1.0]}]),
     ],
 )
-async def test_a_text_without_a_finite_vector_is_refused_alone(refusal: Callable[[], web.Response]) -> None:
+async def test_only_the_text_without_a_finite_vector_is_refused(refusal: Callable[[], web.Response]) -> None:
     def reply(payload: dict[str, Any]) -> web.Response:
         texts = payload["input"]
         if "tower" not in texts:

@@ -59,7 +59,7 @@ async def test_only_recently_computed_vectors_are_offered(redis: GuardedRedis) -
 
 
 @pytest.mark.parametrize("owner", [("acme", "bob"), ("rival", "ann"), ("acme", None)])
-async def test_nobody_gets_another_users_vectors(redis: GuardedRedis, owner: tuple[str, str | None]) -> None:
+async def test_no_user_gets_vectors_of_another(redis: GuardedRedis, owner: tuple[str, str | None]) -> None:
     embedder = CountingEmbedder()
     await embedder.embed_documents(TEXTS)
     await handover_of(redis, embedder).offer(ANN, TEXTS)

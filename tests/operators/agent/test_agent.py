@@ -244,7 +244,7 @@ def test_the_newest_outcome_gives_the_state() -> None:
     assert again.state.properties == block.state.properties
 
 
-def test_a_block_needs_the_user_alone_as_key() -> None:
+def test_a_block_needs_exactly_the_key_user() -> None:
     document: dict[str, Any] = to_json(schema())
     document["EntityTypes"][0]["Keys"] = ["session"]
     with pytest.raises(SchemaError, match="Keys"):

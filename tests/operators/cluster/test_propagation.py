@@ -22,7 +22,7 @@ def test_a_new_node_joins_most_of_its_neighbours() -> None:
     assert joined == [{"ann", "bergen", "acme"}, {"paul", "lyon", "chess", "eva"}]
 
 
-def test_a_tie_goes_to_the_older_community() -> None:
+def test_a_tie_is_resolved_for_the_older_community() -> None:
     pairs: list[list[Pair]] = [[("paul", "lyon")], [("ann", "bergen")], [("eva", "ann"), ("eva", "paul")]]
     assert groups(*pairs) == [{"lyon", "paul", "eva"}, {"ann", "bergen"}]
 

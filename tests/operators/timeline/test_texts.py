@@ -39,7 +39,7 @@ def content(state: EntityState) -> tuple[str, object]:
     return found.content.partition("): ")[2], found.written is not None
 
 
-def test_an_answer_tells_the_events_it_was_asked() -> None:
+def test_an_answer_covers_the_events_of_its_question() -> None:
     settled = asked(applied(None, FIRST, tick(day(20))))
     ((_, question),) = settled.questions
     assert content(settled.state) == ("a happened; b happened", True)
@@ -54,7 +54,7 @@ def test_an_answer_tells_the_events_it_was_asked() -> None:
     assert asked(told).state is told
 
 
-def test_an_answer_that_comes_again_changes_nothing() -> None:
+def test_a_repeated_answer_changes_nothing() -> None:
     settled = asked(applied(None, FIRST, tick(day(20))))
     ((_, question),) = settled.questions
     told = apply_outcome(settled.state, outcome(question, "A and b."), LIFE, "")
@@ -62,7 +62,7 @@ def test_an_answer_that_comes_again_changes_nothing() -> None:
     assert not apply_outcome(told.state, outcome(question, "Others."), LIFE, "").changed
 
 
-def test_a_rebuild_waits_for_what_was_written_later() -> None:
+def test_a_rebuild_waits_for_texts_written_later() -> None:
     live = applied(None, FIRST, tick(day(20)), LATE)
     ((_, question),) = asked(live).questions
     written = outcome(question, "All three.")
@@ -95,7 +95,7 @@ def test_without_a_model_nothing_is_asked() -> None:
     assert plan_questions(state, LIFE, has_llm=False).state is state
 
 
-def test_what_is_taken_back_takes_its_text_along() -> None:
+def test_retracting_an_event_removes_its_text() -> None:
     settled = asked(applied(None, FIRST, tick(day(20))))
     ((_, question),) = settled.questions
     told = apply_outcome(settled.state, outcome(question, "A and b."), LIFE, "").state

@@ -25,7 +25,7 @@ async def _of(letters: LetterFlow, topic: str, key: bytes) -> list[tuple[bytes |
     return [(record.value, dict(record.headers)) async for record in read_topic(settings.topic(topic), settings.kafka) if record.key == key]
 
 
-async def test_a_redriven_letter_keeps_its_partition_and_identity(letters: LetterFlow) -> None:
+async def test_a_redriven_dead_letter_keeps_its_partition_and_identity(letters: LetterFlow) -> None:
     key = encode_key("acme", "s-1")
     position = await letters.record("messages", key, b'{"tenant": "acme"')
     lies_at = await letters.refused("messages", "sessions", key, b'{"tenant": "acme"', position)
@@ -45,7 +45,7 @@ async def test_a_redriven_letter_keeps_its_partition_and_identity(letters: Lette
     assert await _of(letters, "messages", key) == [(b'{"tenant": "acme"', {}), again, again]
 
 
-async def test_only_selected_letters_are_redriven(letters: LetterFlow) -> None:
+async def test_only_selected_dead_letters_are_redriven(letters: LetterFlow) -> None:
     for tenant in ("acme", "umbrella"):
         for reason in ("malformed", "unknown_tenant"):
             key = encode_key(tenant, "s")
@@ -59,7 +59,7 @@ async def test_only_selected_letters_are_redriven(letters: LetterFlow) -> None:
     }
 
 
-async def test_a_letter_that_kafka_refuses_stays_open(letters: LetterFlow) -> None:
+async def test_a_dead_letter_refused_by_kafka_stays_open(letters: LetterFlow) -> None:
     key = encode_key("acme", "s")
     await letters.refused("messages", "sessions", key, b"x" * 3000, LogPosition("varve.messages", 0, 0), reason="too_large")
     await letters.refused("messages", "sessions", key, b"{}", LogPosition("varve.messages", 0, 1))
@@ -115,7 +115,7 @@ async def test_a_value_written_during_a_redrive_stays_newest(letters: LetterFlow
     assert [value for value, _ in await _of(letters, "memories", key)] == [b"1", b"2", b"1", b"2"]
 
 
-async def test_purged_letters_are_hidden_and_their_records_deleted(letters: LetterFlow) -> None:
+async def test_purged_dead_letters_are_hidden_and_deleted(letters: LetterFlow) -> None:
     key = encode_key("acme", "s")
     sources = [LogPosition(letters.settings.topic("messages"), 0, offset) for offset in range(3)]
     positions = [await letters.refused("messages", "sessions", key, b"{}", source) for source in sources]
@@ -144,7 +144,7 @@ async def _refused(letters: LetterFlow, topic: str, key: bytes, value: bytes | N
     return await letters.refused(topic, "a stage", key, value, await letters.record(topic, key, value))
 
 
-async def test_a_users_letters_are_found_by_what_they_say(letters: LetterFlow) -> None:
+async def test_dead_letters_of_a_user_are_found_by_content(letters: LetterFlow) -> None:
     by_session, by_user = encode_key("acme", "s-1"), distinct_key("acme", "ann")
     named = [
         await _refused(letters, "messages", by_session, b'{"tenant": "acme", "user": "ann"}'),
@@ -168,7 +168,7 @@ async def test_a_users_letters_are_found_by_what_they_say(letters: LetterFlow) -
     assert await _of_user(letters, "nobody") == set()
 
 
-async def test_a_users_letters_are_found_until_they_are_purged(letters: LetterFlow) -> None:
+async def test_dead_letters_of_a_user_are_found_until_purged(letters: LetterFlow) -> None:
     open_letter, driven = [
         await _refused(letters, "messages", encode_key("acme", "s-1"), b'{"user": "ann", "number": %d}' % number) for number in (0, 1)
     ]
@@ -178,14 +178,14 @@ async def test_a_users_letters_are_found_until_they_are_purged(letters: LetterFl
     assert await _of_user(letters) == set()
 
 
-async def test_a_memorys_letter_is_its_users(letters: LetterFlow) -> None:
+async def test_dead_letters_of_memories_belong_to_their_user(letters: LetterFlow) -> None:
     memory = Memory(id="m", tenant="acme", user="ann", kind="event", type="t", content="c", event_time=NOON, version=1)
     change = MemoryChange(op="upsert", memory_id="m", tenant="acme", memory=memory)
     position = await _refused(letters, "memories", encode_key("acme", "m"), change.to_json())
     assert await _of_user(letters) == {position}
 
 
-async def test_a_broken_records_letter_is_its_users(letters: LetterFlow) -> None:
+async def test_an_unreadable_record_belongs_to_the_users_it_names(letters: LetterFlow) -> None:
     position = await _refused(letters, "messages", b"no key of ours", b'{"tenant": "acme", "user" : "ann", "text": "half a mes')
     other = await _refused(letters, "messages", b"no key of ours", b'{"tenant": "umbrella", "user": "ann", "text": "half a mes')
     assert await _of_user(letters) == {position}

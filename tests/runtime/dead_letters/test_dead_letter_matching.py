@@ -57,11 +57,11 @@ def letter(position: LogPosition = FIRST, *, state: LetterState = "open", **meta
         (LetterSelection(states=frozenset({"redriven"})), False),
     ],
 )
-def test_a_selection_matches_letters_that_meet_all_of_it(selection: LetterSelection, matches: bool) -> None:
+def test_a_selection_requires_all_its_conditions(selection: LetterSelection, matches: bool) -> None:
     assert selection.matches(letter()) is matches
 
 
-def test_a_letter_of_an_unknown_tenant_is_nobodys() -> None:
+def test_a_dead_letter_of_an_unknown_tenant_is_hidden() -> None:
     assert not LetterSelection(tenant="acme").matches(letter(tenant=None))
     assert LetterSelection().matches(letter(tenant=None))
 
@@ -88,7 +88,7 @@ def test_a_selection_refuses_times_without_a_zone() -> None:
 
 
 @given(st.integers(min_value=0), st.sampled_from(get_args(Outcome)), st.datetimes(timezones=st.just(UTC)))
-def test_a_resolution_is_read_as_written_and_no_letter(offset: int, outcome: Outcome, time: datetime) -> None:
+def test_a_resolution_is_read_back_and_is_no_letter(offset: int, outcome: Outcome, time: datetime) -> None:
     resolution = Resolution(offset, outcome, time)
     headers = resolution_headers(resolution)
     assert read_resolution(headers) == resolution
@@ -96,7 +96,7 @@ def test_a_resolution_is_read_as_written_and_no_letter(offset: int, outcome: Out
     assert read_resolution([(name, value) for name, value in headers if name != "varve-settled"]) is None
 
 
-def test_a_redriven_record_bears_its_own_headers_and_origin() -> None:
+def test_a_redriven_record_has_its_headers_and_origin() -> None:
     own = (("traceparent", b"00-1"), ("app", b"x"), ("app", b"y"))
     metadata = [("varve-dlq-reason", b"malformed"), ("varve-dlq-answer", b"{")]
     first = headers_to_redrive([*own, *metadata], METADATA)
@@ -114,7 +114,7 @@ def test_the_newest_resolution_counts_unless_purged_before() -> None:
     assert purged.state == "purged"
 
 
-def test_only_records_before_every_unpurged_letter_are_deletable() -> None:
+def test_only_records_before_unpurged_dead_letters_are_deletable() -> None:
     letters = [
         letter(at(0, 0), state="purged"),
         letter(at(0, 1), state="redriven"),

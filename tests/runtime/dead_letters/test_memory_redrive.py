@@ -74,7 +74,7 @@ async def _looked_up(feed: Feed, *keys: bytes) -> MemoryRedrive:
     return redrive
 
 
-async def test_the_feed_is_read_once_for_all_letters(feed: Feed) -> None:
+async def test_the_feed_is_read_once_for_all_dead_letters(feed: Feed) -> None:
     keys = [b"%d" % number for number in range(50)]
     for key in keys:
         feed.append(key, b"1", partition=1)
@@ -91,7 +91,7 @@ async def test_the_feed_is_read_once_for_all_letters(feed: Feed) -> None:
     assert feed.read == 1100 + 2 * 50, "what was written since, and what was sent"
 
 
-async def test_changes_that_come_between_are_sent_behind(feed: Feed) -> None:
+async def test_concurrent_changes_are_sent_again_after_the_redrive(feed: Feed) -> None:
     feed.append(b"k", b"1")
     redrive = await _looked_up(feed, b"k")
     newer = [b"2", b"3"]
@@ -107,7 +107,7 @@ async def test_changes_that_come_between_are_sent_behind(feed: Feed) -> None:
     assert not await _redriven(feed, redrive, b"k", 0), "what was sent last is newer"
 
 
-async def test_a_newer_value_met_on_the_way_stands(feed: Feed) -> None:
+async def test_a_newer_value_found_during_lookup_is_kept(feed: Feed) -> None:
     for key in (b"a", b"b"):
         feed.append(key, b"1")
     redrive = await _looked_up(feed, b"a", b"b")
@@ -117,7 +117,7 @@ async def test_a_newer_value_met_on_the_way_stands(feed: Feed) -> None:
     assert feed.values(b"b") == [b"1", b"2"]
 
 
-async def test_a_key_of_another_letter_is_looked_up(feed: Feed) -> None:
+async def test_a_key_of_another_dead_letter_is_looked_up(feed: Feed) -> None:
     feed.append(b"cut", b"1")
     redrive = await _looked_up(feed, b"other")
     assert await _redriven(feed, redrive, b"cut", 0)

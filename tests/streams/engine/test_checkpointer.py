@@ -150,7 +150,7 @@ async def test_the_last_commit_before_the_fence_counts(
     ("owner", "step"),
     [(TransactionalProducer, "_produce"), (AIOKafkaProducer, "send_offsets_to_transaction"), (AIOKafkaProducer, "commit_transaction")],
 )
-async def test_a_batch_broken_off_leaves_nothing(
+async def test_an_interrupted_batch_leaves_no_outputs(
     owner: type, step: str, new_writer: NewWriter, settings: KafkaSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Outputs, rows and offset share one transaction: whichever of them fails, none of them counts."""

@@ -87,7 +87,7 @@ GIANTS = st.builds(
 
 @settings(max_examples=60, deadline=None)
 @given(record=GIANTS, limit=st.integers(LIMIT, 400_000), reason=TEXTS, detail=TEXTS, answer=st.none() | TEXTS)
-def test_letter_and_its_parts_always_fit(record: ConsumedRecord, limit: int, reason: str, detail: str, answer: str | None) -> None:
+def test_a_dead_letter_and_its_parts_always_fit(record: ConsumedRecord, limit: int, reason: str, detail: str, answer: str | None) -> None:
     letter, *parts = dead_letter(
         "varve.dead-letters",
         record,
@@ -111,7 +111,7 @@ def test_letter_and_its_parts_always_fit(record: ConsumedRecord, limit: int, rea
     assert held == Content(record.key, record.value, record.headers)
 
 
-def test_damaged_parts_are_told() -> None:
+def test_damaged_parts_are_reported() -> None:
     record = ConsumedRecord("varve.messages", 0, 0, b"k", random.Random(1).randbytes(200_000), (), 0.0)
     (first, *others) = pack(Content(record.key, record.value, ()), part_bytes=60_000)
     for damaged in ([first], [first[:-1] + b"?", *others], others):

@@ -17,7 +17,7 @@ from streams.errors import LocalTableError
 from tests.streams.harness import until
 
 
-def test_what_rocksdb_tells_of_itself_is_bounded(tmp_path: Path) -> None:
+def test_logs_of_rocksdb_are_bounded(tmp_path: Path) -> None:
     """A worker's folder lives as long as its volume, and is opened with each rebalance."""
     table = RocksDBStore(tmp_path / "0")
     for offset in range(10):
@@ -137,7 +137,7 @@ def _filled(path: Path) -> RocksDBStore:
 
 
 @pytest.mark.parametrize("name", ["CURRENT", "MANIFEST-*"])
-def test_a_damaged_table_begins_anew(name: str, tmp_path: Path) -> None:
+def test_a_damaged_table_is_rebuilt(name: str, tmp_path: Path) -> None:
     table = _filled(tmp_path / "0")
     for path in (tmp_path / "0").glob(name):
         path.write_bytes(b"\xff" * 64)

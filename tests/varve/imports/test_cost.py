@@ -30,7 +30,7 @@ def test_windows_close_by_the_service_rules() -> None:
     assert calls(*(message(0, session=f"s{number}") for number in range(1500))) == 1500
 
 
-def test_the_cost_is_that_of_prompts_and_answers() -> None:
+def test_the_cost_includes_prompts_and_answers() -> None:
     windows = WindowCount(Settings())
     for number in range(10):
         windows.add(message(number))

@@ -36,7 +36,7 @@ async def message_refused(letters: LetterFlow, user: str) -> None:
     await letters.refused("messages", "sessions", key, value, await letters.record("messages", key, value))
 
 
-async def test_what_entities_lack_cannot_be_taken_back(letters: LetterFlow, ann: ErasedUser, bob: ErasedUser) -> None:
+async def test_contributions_missing_in_entities_prevent_a_receipt(letters: LetterFlow, ann: ErasedUser, bob: ErasedUser) -> None:
     await contribution_refused(letters, "ann")
     await message_refused(letters, "bob")
     await note_what_entities_lack(letters.box, "acme", [ann, bob])
@@ -50,7 +50,7 @@ async def test_what_entities_lack_cannot_be_taken_back(letters: LetterFlow, ann:
     assert ann.problem is None, "it has come by then"
 
 
-async def test_letters_of_those_who_can_be_erased_go(letters: LetterFlow, ann: ErasedUser, bob: ErasedUser) -> None:
+async def test_dead_letters_of_erasable_users_are_removed(letters: LetterFlow, ann: ErasedUser, bob: ErasedUser) -> None:
     key, command = distinct_key("acme", "ann"), ErasureCommand(tenant="acme", user="ann").to_json()
     at = await letters.record("extractions", key, command)
     await letters.refused("extractions", "events", key, command, at, headers=((KIND, ERASURE),))

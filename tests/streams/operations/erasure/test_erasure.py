@@ -98,7 +98,7 @@ async def test_an_erased_user_is_named_nowhere(leased: Settings, store: MemorySt
     await _check_disks(leased, store)
 
 
-async def test_an_erasure_broken_off_goes_on(leased: Settings, store: MemoryStore, redis: GuardedRedis) -> None:
+async def test_an_interrupted_erasure_continues(leased: Settings, store: MemoryStore, redis: GuardedRedis) -> None:
     await send_sample(leased, session="s-1", user=LEAVING)
     async with serving(leased, BEFORE_ENTITIES):
         await flush(leased)

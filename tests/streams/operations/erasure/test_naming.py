@@ -103,7 +103,7 @@ async def test_rows_of_an_entity_name_their_user() -> None:
 
 
 @pytest.mark.parametrize("key", [b"", b"\xff", b"a b", b"acme/ann/", b"%ff"])
-def test_a_key_that_cannot_be_read_names_nobody(key: bytes) -> None:
+def test_an_unreadable_key_names_no_user(key: bytes) -> None:
     assert not ANN.is_in(key, b"")
     assert ANN.is_in(key, value(tenant="acme", user="ann")), "its value is read all the same"
 
@@ -123,7 +123,7 @@ def test_a_part_of_a_longer_word_is_no_name(user: str, before: str, behind: str)
 
 
 @given(NAME, NAME)
-def test_whoever_is_named_is_found(tenant: str, user: str) -> None:
+def test_every_named_user_is_found(tenant: str, user: str) -> None:
     naming = Naming(tenant, user)
     packed = value(tenant=tenant, user=user)
     assert naming.is_in(encode_key(tenant, user), b"")

@@ -12,7 +12,7 @@ from streams.operations.growth.layout import GROWN, Layout, default_prefix, fed_
 
 
 @given(st.binary(min_size=1, max_size=20), st.integers(1, 30), st.integers(1, 60))
-def test_every_key_moves_along_an_edge(key: bytes, old: int, more: int) -> None:
+def test_every_transition_of_a_key_is_covered(key: bytes, old: int, more: int) -> None:
     new = old + more
     before, after = partition_of(key, old), partition_of(key, new)
     assert after in fed_by(before, old=old, new=new)

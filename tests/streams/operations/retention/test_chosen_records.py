@@ -93,7 +93,7 @@ def test_a_rewritten_record_is_not_newer_than_it_was() -> None:
     assert decided.is_superseded(again) is False
 
 
-def test_a_later_revision_goes_before_a_later_offset() -> None:
+def test_a_later_revision_outranks_a_later_offset() -> None:
     edited = logged(0, extraction(0, [("grep", 0)]).model_copy(update={"revision": 1}))
     redriven = logged(3, extraction(0, [("curl", 0)]))
     decided = chosen([edited, redriven])

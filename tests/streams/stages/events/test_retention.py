@@ -79,7 +79,7 @@ async def test_a_repeated_rewriting_changes_nothing(stage: PartitionHarness) -> 
     assert stage.rows.rows == rows
 
 
-async def test_a_late_extraction_brings_nothing_old_back(stage: PartitionHarness) -> None:
+async def test_a_late_extraction_restores_no_expired_events(stage: PartitionHarness) -> None:
     await stage.process([limits_record(ALL, 0)])
     old, young = extraction(0, [("grep", 0)]), of_day(extraction(1, [("curl", 0)]), 90)
     batch = await stage.process([extraction_record(old, 1), extraction_record(young, 2)])
@@ -87,7 +87,7 @@ async def test_a_late_extraction_brings_nothing_old_back(stage: PartitionHarness
     assert changes(batch) == {"curl": ("apply",)}
 
 
-async def test_a_longer_period_brings_nothing_back(stage: PartitionHarness) -> None:
+async def test_a_longer_period_restores_no_events(stage: PartitionHarness) -> None:
     await stage.process([limits_record({"tool_use": LATER}, 0), limits_record({"tool_use": START - timedelta(days=1)}, 1)])
     assert upserts(await stage.process([extraction_record(extraction(0, [("grep", 0)]), 2)])) == []
 

@@ -129,7 +129,7 @@ async def test_the_store_follows_the_feed_through_repetition_and_outage(
 
 
 @pytest.mark.integration
-async def test_a_wrong_key_waits_and_a_refused_text_goes(store: MemoryStore, tmp_path: Path) -> None:
+async def test_a_wrong_key_waits_and_a_refused_text_fails(store: MemoryStore, tmp_path: Path) -> None:
     async with embedding_endpoint(dimension=384) as endpoint:
         embedding = EmbeddingSettings(kind="openai", base_url=endpoint.url, model="m", dimension=384)
         embedder = build_embedder(embedding, cache=tmp_path / "models")

@@ -49,7 +49,7 @@ def _problem(*, mark: tuple[int, int] | None, handled: int | None = None, start:
     return place.problem(tombstones_since_ms=HORIZON_MS) or ""
 
 
-def test_a_store_that_holds_what_was_handled_goes_on() -> None:
+def test_a_store_with_all_indexed_records_is_accepted() -> None:
     assert _problem(mark=None) == ""
     assert _problem(mark=None, unread=(0, OLD)) == "", "what is empty holds nothing that was taken back"
     assert _problem(mark=(10, RECENT), handled=10) == ""

@@ -156,7 +156,7 @@ async def test_only_a_sealed_flush_closes_a_window(assign: Assign) -> None:
     assert [Window.from_json(output.value or b"").closed_by for output in batch.outputs] == ["flush"]
 
 
-async def test_what_is_forwarded_is_believed_at_home_alone(assign: Assign) -> None:
+async def test_a_forwarded_record_is_trusted_only_at_home(assign: Assign) -> None:
     elsewhere = (HOME + 1) % PARTITIONS
     away = assign(partition=elsewhere)
     batch = await away.process([record(message(), signed(message()), partition=elsewhere)])
@@ -266,7 +266,7 @@ async def test_a_vouched_command_needs_a_seal_of_its_own(assign: Assign) -> None
         assert reasons(batch) == refused
 
 
-async def test_without_a_secret_a_demand_cannot_be_met(assign: Assign) -> None:
+async def test_without_a_secret_required_signatures_cannot_be_verified(assign: Assign) -> None:
     stage = assign(secret=None)
     batch = await stage.process([record(message(), signed(message())), record(message("m2"), offset=1)])
     assert reasons(batch) == ["bad_signature", "unsigned"]
