@@ -135,7 +135,7 @@ class MemoryStore(Protocol):
         """Records that the store holds one partition of the feed up to a position, unless a newer checkpoint exists."""
         ...
 
-    async def mark_of(self, partition: int) -> FeedPosition | None:
+    async def checkpoint_of(self, partition: int) -> FeedPosition | None:
         """The checkpoint of a partition: its newest recorded position. None if the store holds nothing of it."""
         ...
 

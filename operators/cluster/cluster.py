@@ -11,7 +11,7 @@ from memory.keys import entity_key_parts
 from memory.records import Memory, WrittenText
 from memory.schema.operator_specs import OperatorSpec, built_in
 from memory.times import time_of_microseconds
-from operators.cluster.communities import Community, Evidence, changed_edges, communities_in, ids_of, mark_of, present_in
+from operators.cluster.communities import Community, Evidence, application_mark, changed_edges, communities_in, ids_of, present_in
 from operators.cluster.prompt import community_prompt
 from operators.cluster.texts import RULE, Texts
 from operators.edge import Edge, Edges
@@ -81,7 +81,7 @@ class Communities(LLMOperator, PublishingOperator):
         event = Evidence(
             rank=round(fields["importance"] * 1000),
             window=fields["window_id"],
-            mark=mark_of(operand.source, operand.position, operand.source_id),
+            mark=application_mark(operand.source, operand.position, operand.source_id),
             messages=list(fields["message_ids"][:_MAX_MESSAGES]),
         )
         return _written(self._edges.add(graph.edges, operand, 1), {**graph.evidence, operand.source_id: event}, graph.texts)

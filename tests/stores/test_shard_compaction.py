@@ -76,7 +76,7 @@ def told(folder: Path) -> list[str]:
 
 
 def shown(shard: Shard) -> tuple[dict[str, str], list[tuple[str, float]], list[str | None]]:
-    """All that can be asked of a shard: its records, scores, marks."""
+    """All that can be asked of a shard: its records, scores, checkpoints."""
     text = "who has a red bicycle or a note"
     plan = plan_query(
         RecallQuery(filter=MemoryFilter(scope=TenantScope("acme")), text=text, embedding=embedding(text), limit=100, prefetch=100)
@@ -84,7 +84,7 @@ def shown(shard: Shard) -> tuple[dict[str, str], list[tuple[str, float]], list[s
     found = [(memory_of(each.record).id, round(each.score, 5)) for each in best(shard.recall(plan, explain=False), 100)]
     steps = MemoryFilter(scope=TenantScope("acme"), steps_of=ANN, generation=None)
     records = shard.scroll(ACME, start=None, limit=1000) | shard.scroll(steps, start=None, limit=1000)
-    return records, sorted(found), [str(shard.mark_of(each)) for each in range(3)]
+    return records, sorted(found), [str(shard.checkpoint_of(each)) for each in range(3)]
 
 
 def test_no_file_contains_a_deleted_memory(shard: Shard, tmp_path: Path) -> None:

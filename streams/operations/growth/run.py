@@ -88,7 +88,7 @@ async def grow(
         old: The present set.
         new: The new set.
         growth: The growth that has begun.
-        store: The vector store, which gets the marks of the new partitions.
+        store: The vector store, which gets the checkpoints of the new partitions.
         notice: Called with a line of progress.
 
     Raises:
@@ -117,7 +117,7 @@ async def grow(
     guard = partial(require_applied, before)
     async with resetting(before, list(STAGES.values()), command=COMMAND, guard=guard, notice=notice) as reset:
         await require_no_erasure(before, "a growth of the topics")
-        await store.mark_of(0)
+        await store.checkpoint_of(0)
         await require_whole_generations(before, reset.offsets)
         growth = Growth(
             step="copying",

@@ -57,7 +57,7 @@ class IndexHandler(BatchHandler):
         try:
             await self._store(batch, partial(self._writer.set_checkpoint, place_of(batch.records[-1])))
         except StoreRejectedError as error:
-            raise TransientError(f"the store refuses to be marked: {error}", dependency="store") from error
+            raise TransientError(f"the store refuses a checkpoint: {error}", dependency="store") from error
 
     async def _store(self, batch: Batch, write: Callable[..., Awaitable[None]]) -> None:
         def require_assignment() -> None:
