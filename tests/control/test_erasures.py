@@ -74,7 +74,7 @@ def test_an_erasure_is_begun_extended_and_finished() -> None:
     assert state.erasures == {ANN: receipt.model_copy(update={"revision": 3})}
 
 
-def test_a_second_request_keeps_boundaries_and_starts_again() -> None:
+def test_a_second_request_keeps_offsets_and_starts_again() -> None:
     state = new_state()
     begun(state, reason="asked by letter")
     extended(state, {"messages": {0: 4}})
@@ -136,7 +136,7 @@ def test_an_invalid_user_cannot_be_erased(user: str) -> None:
 
 
 @given(st.lists(REACHES, max_size=6))
-def test_an_erasure_boundary_never_decreases(steps: list[Reaches]) -> None:
+def test_an_erasure_offset_never_decreases(steps: list[Reaches]) -> None:
     state = new_state()
     begun(state)
     furthest: dict[tuple[str, int], int] = {}
@@ -258,7 +258,7 @@ def test_tenants_with_a_common_prefix_are_distinguished() -> None:
     assert (state.knows_erasures("acme"), state.knows_erasures("acme-2")) == (True, False)
 
 
-def test_records_before_the_boundary_are_erased() -> None:
+def test_records_before_the_erasure_offset_are_erased() -> None:
     state = new_state()
     begun(state)
     directory = TenantDirectory(FixedControlView(state))

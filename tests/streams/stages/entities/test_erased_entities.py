@@ -246,7 +246,7 @@ async def test_a_late_contribution_of_an_erased_user_changes_nothing() -> None:
     assert team.entities.rows.rows == rows
 
 
-async def test_messages_after_the_boundary_create_new_entities() -> None:
+async def test_messages_after_the_erasure_offset_create_new_entities() -> None:
     team = await talked()
     await team.erase("ann")
     await team.say("ann", 7, ("tea", "assam at ten", 9))
@@ -321,7 +321,7 @@ async def test_an_unreadable_erasure_holds_the_stage_up() -> None:
         await team.entities.process_uncommitted(team.log["contributions"][:1])
 
 
-async def test_without_a_boundary_later_records_are_processed() -> None:
+async def test_without_an_erasure_offset_records_are_processed() -> None:
     team = Team()
     now_erased(team.tenants, TENANT, "ann", {"messages": {0: 99}, "windows": {0: 99}})
     await team.say("ann", 0, OOLONG)

@@ -195,7 +195,7 @@ async def test_corrections_of_what_others_share_stay(stage: PartitionHarness) ->
     assert stage.rows.rows.keys() == {shared_key}
 
 
-async def test_records_before_the_boundary_are_skipped(stage: PartitionHarness, tenants: TenantDirectory) -> None:
+async def test_records_before_the_erasure_offset_are_skipped(stage: PartitionHarness, tenants: TenantDirectory) -> None:
     now_erased(tenants, TENANT, AGENT, {"extractions": {0: 5}})
     old, new, theirs = extraction(0, [("grep", 0)]), extraction(1, [("curl", 0)]), of_user(extraction(2, [("make", 0)]), OTHER)
     batch = await stage.process([extraction_record(old, 4), extraction_record(theirs, 4), extraction_record(new, 5)])

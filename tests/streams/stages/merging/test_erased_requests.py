@@ -41,7 +41,7 @@ async def test_a_request_of_a_shared_entity_is_answered() -> None:
     assert await answers(team, requests["subject"]) == ["subject"]
 
 
-async def test_a_request_after_the_boundary_is_answered() -> None:
+async def test_a_request_after_the_erasure_offset_is_answered() -> None:
     team, requests = await asked()
     now_erased(team.tenants, TENANT, "ann", {"merges": {0: requests["person"].offset}, "extractions": {0: 90}})
     assert await answers(team, requests["person"]) == ["person"]

@@ -162,7 +162,7 @@ async def test_a_crash_before_state_repeats_an_erasure(assigned: Callable[..., P
     assert await windows(assigned(rows=stage.rows), erase(1), flush(2)) == []
 
 
-async def test_a_message_before_the_boundary_enters_no_window(stage: PartitionHarness, tenants: TenantDirectory) -> None:
+async def test_a_message_before_the_erasure_offset_enters_no_window(stage: PartitionHarness, tenants: TenantDirectory) -> None:
     now_erased(tenants, "acme", "ann", {"messages": {HOME: 2}})
     other = session_at_home("acme", "t")
     found = await windows(stage, said(0, "ann"), said(1, "bob", session=other), said(2, "ann"), flush(3))
