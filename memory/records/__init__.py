@@ -8,7 +8,7 @@ from memory.records.correction_note import CorrectionNote, EventFields
 from memory.records.erasure import ErasedEntity, ErasedWindow, ErasureCommand
 from memory.records.evolution import Evolution, NoteRef, NoteUpdate
 from memory.records.extraction import Dropped, EntityPatch, Event, Extraction, GenerationDrop, NotedEvent, Segment, SourceSet, Usage
-from memory.records.flow import DeadLetter, Link, Memory, MemoryChange, RecalledEvent, RecallRecord
+from memory.records.flow import DeadLetterMetadata, Link, Memory, MemoryChange, RecalledEvent, RecallRecord
 from memory.records.merging import Lookup, Merged, MergeRequest, TextEdit, WrittenText
 from memory.records.message import Message, SessionCommand, ToolCall, ToolResult, Window
 from memory.records.message_change import MessageChange, MessageRetraction
@@ -23,7 +23,7 @@ __all__ = [
     "Contribution",
     "Correction",
     "CorrectionNote",
-    "DeadLetter",
+    "DeadLetterMetadata",
     "Dropped",
     "EntityCorrection",
     "EntityPatch",

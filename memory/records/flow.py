@@ -127,7 +127,7 @@ class RecallRecord(Record):
     time: Time
 
 
-class DeadLetter(Record):
+class DeadLetterMetadata(Record):
     """A dead letter as operators see it. On the wire, value, key and headers of the source are unchanged; these fields are headers."""
 
     topic: str

@@ -12,7 +12,7 @@ from memory.headers import COMMAND, KIND, ORIGIN
 from memory.keys import encode_key, partition_of
 from memory.signatures import sign
 from runtime.clocks import SystemClock
-from runtime.dead_letters import DeadLetterBox, LetterSelection
+from runtime.dead_letters import DeadLetterBox, DeadLetterSelection
 from runtime.kafka import OutgoingRecord, Producer
 from runtime.seals import Keyring
 from runtime.settings import SessionSettings, Settings, SigningSettings
@@ -58,13 +58,13 @@ def with_headers(record: OutgoingRecord, headers: Headers, **changes: object) ->
 async def letters(settings: Settings) -> list[str]:
     async with Producer(kafka=settings.kafka) as producer:
         box = DeadLetterBox(settings=settings, producer=producer, clock=SystemClock())
-        return sorted(letter.metadata.reason for letter in await box.letters(LetterSelection()))
+        return sorted(letter.metadata.reason for letter in await box.letters(DeadLetterSelection()))
 
 
 async def redrive(settings: Settings, *, is_vouched: bool = False) -> int:
     async with Producer(kafka=settings.kafka) as producer:
         box = DeadLetterBox(settings=settings, producer=producer, clock=SystemClock())
-        return (await box.redrive(LetterSelection(), is_vouched=is_vouched)).redriven
+        return (await box.redrive(DeadLetterSelection(), is_vouched=is_vouched)).redriven
 
 
 async def test_a_raw_producer_plants_and_flushes_nothing(flow: Settings, stage: MessageLedger) -> None:

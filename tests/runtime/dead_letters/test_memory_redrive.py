@@ -10,7 +10,7 @@ import pytest
 from memory.positions import LogPosition
 from runtime.dead_letters import box
 from runtime.dead_letters.box import MemoryRedrive
-from runtime.dead_letters.records import Letter
+from runtime.dead_letters.records import DeadLetter
 from runtime.kafka import OutgoingRecord, Producer, TopicPartition
 from runtime.settings import KafkaSettings
 
@@ -64,7 +64,7 @@ def feed(monkeypatch: pytest.MonkeyPatch) -> Feed:
 
 
 async def _redriven(feed: Feed, redrive: MemoryRedrive, key: bytes, offset: int, value: bytes = b"1", partition: int = 0) -> bool:
-    letter = cast(Letter, SimpleNamespace(key=key, metadata=SimpleNamespace(offset=offset)))
+    letter = cast(DeadLetter, SimpleNamespace(key=key, metadata=SimpleNamespace(offset=offset)))
     return await redrive.redrive(OutgoingRecord("memories", key, value, partition=partition), letter, cast(Producer, cast(Any, feed)))
 
 

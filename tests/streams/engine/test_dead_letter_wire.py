@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from memory.headers import ORIGIN
 from runtime.dead_letters import read_metadata, without_metadata
-from runtime.dead_letters.metadata import Content, headers_to_redrive, letter_name, pack, part_count, part_of, unpack
+from runtime.dead_letters.metadata import Content, dead_letter_name, headers_to_redrive, pack, part_count, part_of, unpack
 from runtime.errors import DeadLetterMissingError
 from streams.engine.failures.dead_letters import SMALLEST_LIMIT as LIMIT
 from streams.engine.failures.dead_letters import dead_letter
@@ -106,7 +106,7 @@ def test_a_dead_letter_and_its_parts_always_fit(record: ConsumedRecord, limit: i
     assert metadata is not None
     assert (metadata.partition, metadata.offset, metadata.tries) == (record.partition, record.offset, 2**31)
     assert part_count(letter.headers) == len(parts)
-    assert [part_of(each.headers) for each in parts] == [letter_name(metadata)] * len(parts)
+    assert [part_of(each.headers) for each in parts] == [dead_letter_name(metadata)] * len(parts)
     held = unpack([each.value or b"" for each in parts]) if parts else Content(letter.key, letter.value, without_metadata(letter.headers))
     assert held == Content(record.key, record.value, record.headers)
 

@@ -11,7 +11,7 @@ from pydantic import SecretStr
 from control.message_signing import SigningKey, SigningPolicy
 from memory.headers import COMMAND, KIND, ORIGIN
 from memory.keys import encode_key, partition_of
-from memory.records import DeadLetter, Message, SessionCommand, Window
+from memory.records import DeadLetterMetadata, Message, SessionCommand, Window
 from memory.signatures import SIGNATURE, sign
 from runtime.dead_letters.metadata import Content, redriven_record
 from runtime.kafka import OutgoingRecord
@@ -196,7 +196,7 @@ async def test_a_refused_timer_is_sent_again(assign: Assign) -> None:
     assert len(stage.handler.due(MUCH_LATER)) == 1
 
 
-LETTER = DeadLetter(
+LETTER = DeadLetterMetadata(
     topic="varve.messages",
     partition=HOME,
     offset=3,
