@@ -6,7 +6,7 @@ from dataclasses import replace
 from memory.records import Contribution
 from memory.schema.model import EntityProperty, EntityType, MemorySchema
 from operators.entity_state import EntityState
-from operators.registry import driver_of
+from operators.registry import bound_operator
 
 
 def has_former_fields(state: EntityState, entity_type: EntityType) -> bool:
@@ -30,8 +30,8 @@ def with_former_fields(
     found: list[EntityProperty] = []
     for each_type in former:
         for each in each_type.properties:
-            driver = driver_of(each, entity_type) if each.name in missing else None
-            if driver is not None and driver.tag == state.properties[each.name][0]:
+            bound = bound_operator(each, entity_type) if each.name in missing else None
+            if bound is not None and bound.tag == state.properties[each.name][0]:
                 found.append(each)
                 missing.discard(each.name)
         if not missing:

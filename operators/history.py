@@ -111,7 +111,7 @@ def beginning(steps: Sequence[KnownStep], moment: Moment, *, earliest: bool = Fa
     return Beginning(tuple(each for each in steps if not _contains(best, each)), best, made_under)
 
 
-class Fold:
+class HistoryReplay:
     """Applies steps one by one, each reduced to the changes within a moment.
 
     Args:

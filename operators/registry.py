@@ -87,16 +87,16 @@ class BoundOperator(NamedTuple):
     """None if this version has no such operator."""
 
 
-def driver_of(each: EntityProperty, entity_type: EntityType) -> BoundOperator | None:
+def bound_operator(each: EntityProperty, entity_type: EntityType) -> BoundOperator | None:
     """The operator of an entity type's property; None for a part of the key."""
     if each.aggregate is not None:
-        return _driver(each.aggregate.op, each.aggregate.parameters, each.value_type, entity_type.window, each.description)
+        return _bind(each.aggregate.op, each.aggregate.parameters, each.value_type, entity_type.window, each.description)
     op = entity_type.op_of(each)
-    return None if op is None else _driver(op, (), each.value_type, entity_type.window, each.description)
+    return None if op is None else _bind(op, (), each.value_type, entity_type.window, each.description)
 
 
 @lru_cache(maxsize=_MOST_PROPERTIES)
-def _driver(
+def _bind(
     op: str, parameters: tuple[tuple[str, ParameterValue], ...], value_type: ValueType, window: TimeWindow | None, description: str
 ) -> BoundOperator:
     tag = f"{op}({', '.join(f'{name}={value}' for name, value in parameters)})" if parameters else op

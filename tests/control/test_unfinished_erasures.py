@@ -8,7 +8,7 @@ import pytest
 from redis.asyncio import Redis
 
 from control.erasure import Erasure, subject_of
-from control.unfinished_erasures import KEYS, LEASE_S, LONGEST_PAUSE_S, ErasureRequest, UnfinishedErasures, Work
+from control.unfinished_erasures import KEYS, LEASE_S, LONGEST_PAUSE_S, ErasureRequest, UnfinishedErasures, WorkState
 from runtime.errors import RedisUnavailableError
 from runtime.redis import GuardedRedis
 from runtime.redis_keys import KeyFamily
@@ -49,7 +49,7 @@ def receipt(*, asked_at: datetime, done: bool) -> Erasure:
     return Erasure(tenant="acme", subject=ANN.subject, requested_at=asked_at, finished_at=finished)
 
 
-async def work_of(under_way: UnfinishedErasures, each: ErasureRequest = ANN) -> Work:
+async def work_of(under_way: UnfinishedErasures, each: ErasureRequest = ANN) -> WorkState:
     return (await under_way.look([each.subject]))[each.subject]
 
 
@@ -100,14 +100,14 @@ class TestOnRedis:
         assert await under_way.every() == []
         await under_way.note([ANN, odd])
         assert {each.user: each for each in await under_way.every()} == {"ann": ANN, odd.user: odd}
-        assert await work_of(under_way) is Work.FREE
+        assert await work_of(under_way) is WorkState.FREE
         await under_way.note([])
 
     async def test_one_is_at_work_at_a_time(self, under_way: UnfinishedErasures) -> None:
         await under_way.note([ANN, BOB])
         async with under_way.held([ANN], asked=False) as mine:
             assert mine == [ANN]
-            assert await work_of(under_way) is Work.AT_WORK
+            assert await work_of(under_way) is WorkState.AT_WORK
             assert await taken(under_way, ANN, BOB, asked=True) == [BOB]
         assert await taken(under_way, ANN) == [ANN]
 
@@ -124,11 +124,11 @@ class TestOnRedis:
         time.s += LEASE_S - 1
         assert await taken(under_way, ANN, asked=True) == []
         time.s += 1.001
-        assert await work_of(under_way) is Work.FREE
+        assert await work_of(under_way) is WorkState.FREE
         async with under_way.held([ANN], asked=False) as mine:
             assert mine == [ANN]
             await killed.__aexit__(None, None, None)
-            assert await work_of(under_way) is Work.AT_WORK, "one that was only slow leaves it to the other"
+            assert await work_of(under_way) is WorkState.AT_WORK, "one that was only slow leaves it to the other"
 
     async def test_an_erasure_that_kills_workers_is_retried_more_rarely(self, under_way: UnfinishedErasures, time: Time) -> None:
         await under_way.note([ANN])
@@ -137,7 +137,7 @@ class TestOnRedis:
         for each in killed:
             assert await each.__aenter__() == [ANN]
             killed_at = time.s
-            while await work_of(under_way) is not Work.FREE:
+            while await work_of(under_way) is not WorkState.FREE:
                 time.s += LEASE_S / 2
             pauses.append(time.s - killed_at)
         assert pauses[:4] == [LEASE_S, LEASE_S * 2, LEASE_S * 4, LEASE_S * 8]
@@ -151,7 +151,7 @@ class TestOnRedis:
         async with asyncio.timeout(60), under_way.held([ANN], asked=False):
             time.s += LEASE_S - 1
             later = UnfinishedErasures(redis=redis, now_ms=lambda: time() + 2000)
-            while await work_of(later) is not Work.AT_WORK:  # noqa: ASYNC110 - Redis is asked, as another process would
+            while await work_of(later) is not WorkState.AT_WORK:  # noqa: ASYNC110 - Redis is asked, as another process would
                 await asyncio.sleep(0)
 
     async def test_an_orderly_stop_releases_the_lease_immediately(self, under_way: UnfinishedErasures) -> None:
@@ -176,7 +176,7 @@ class TestOnRedis:
             await fail(under_way)
             pause = LEASE_S * 2**tries
             time.s += pause - 1
-            assert await work_of(under_way) is Work.PUT_OFF
+            assert await work_of(under_way) is WorkState.PUT_OFF
             assert await taken(under_way, ANN) == []
             time.s += 1.001
         await fail(under_way)
@@ -197,7 +197,7 @@ class TestOnRedis:
         await under_way.note([ANN])
         async with under_way.held([ANN], asked=False):
             await under_way.note([again])
-            assert await work_of(under_way) is Work.AT_WORK
+            assert await work_of(under_way) is WorkState.AT_WORK
             await under_way.forget({ANN.subject: NOON})
         assert await taken(under_way, *await under_way.every()) == [again]
 
@@ -212,7 +212,7 @@ class TestOnRedis:
         await under_way.note(many)
         async with under_way.held(many, asked=False) as mine:
             assert mine == many
-            assert set((await under_way.look([each.subject for each in many])).values()) == {Work.AT_WORK}
+            assert set((await under_way.look([each.subject for each in many])).values()) == {WorkState.AT_WORK}
         await under_way.forget({each.subject: NOON for each in many})
         assert await under_way.every() == []
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.records import Contribution, HistoryEntry, Merged
-from operators.history import Beginning, Fold, Moment, beginning, in_order
+from operators.history import Beginning, HistoryReplay, Moment, beginning, in_order
 from operators.history_walk import HistoryWalk, name_of
 from operators.render import render
 from tests.operators.merging_log import STORY, entity_type, said
@@ -241,12 +241,12 @@ def test_a_models_answer_counts_from_when_it_was_known() -> None:
     def story(moment: Moment) -> str:
         start = beginning(steps, moment)
         assert start is not None
-        fold = Fold(start, moment, lambda _: merging)
+        replay = HistoryReplay(start, moment, lambda _: merging)
         for each in start.steps:
-            fold.take(each)
-        fold.finish(day(10))
-        assert fold.state is not None
-        return str(render(fold.state, merging, "acme", "ann").properties[STORY])
+            replay.take(each)
+        replay.finish(day(10))
+        assert replay.state is not None
+        return str(render(replay.state, merging, "acme", "ann").properties[STORY])
 
     assert story(Moment()) == "Ann moved from Oslo to Rome."
     assert "Rome" not in story(Moment(as_of=said("x", "y", day=3)[0].event_time))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from operators import patch
 from operators.errors import RefusedChangeError
 from operators.patch_edit import Patch
-from operators.work import Work
+from operators.work import WorkBudget
 
 
 def put(time: int, search: str, replace: str) -> Patch:
@@ -156,4 +156,4 @@ def _applied(state: Any, one: Patch) -> Any:
 
 def _replayed(state: Any) -> str:
     base, recent, _ = patch._unpack(state)
-    return patch._replayed(base, recent, "string", Work()).text
+    return patch._replayed(base, recent, "string", WorkBudget()).text

@@ -6,7 +6,7 @@ from memory.records import Merged
 from operators.entity_state import EntityState
 from operators.llm_operator import Question
 from operators.merging import SettledEntity, apply_outcome, plan_questions
-from operators.registry import driver_of
+from operators.registry import bound_operator
 from operators.render import published_memories
 from operators.timeline.compress import TimeCompress
 from tests.operators.timeline.diaries import ANN, LIFE, applied, contribution, day, story, tick
@@ -16,7 +16,7 @@ LATE = contribution(story("apply", "late", 2), position=1)
 
 
 def operator() -> TimeCompress:
-    driver = driver_of(LIFE.by_name["story"], LIFE)
+    driver = bound_operator(LIFE.by_name["story"], LIFE)
     assert driver is not None
     assert isinstance(driver.operator, TimeCompress)
     return driver.operator
