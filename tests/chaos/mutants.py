@@ -759,12 +759,12 @@ MUTANTS: Final = (
         "if False:",
         (TEST_ERASED_SESSIONS,),
     ),
-    Mutant("open window of an erased user kept", SESSIONS, "                state.drop_user(command.user)\n", "", (TEST_ERASED_SESSIONS,)),
+    Mutant("open window of an erased user kept", SESSIONS, "            state.drop_user(command.user)\n", "", (TEST_ERASED_SESSIONS,)),
     Mutant(
         "open window of another given up",
         SESSIONS,
         "state.drop_user(command.user)",
-        "self._window_builder.give_up(state)",
+        "self._window_builder.discard_window(state)",
         (TEST_CHANGED_MESSAGES,),
     ),
     Mutant(

@@ -15,7 +15,7 @@ from memory.retention import limits_at, messages_limit, reads_limit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KeptTenant:
+class TenantRetention:
     """A tenant's retention in one run."""
 
     id: str
@@ -38,7 +38,7 @@ class KeptTenant:
         return min(self.limits.values(), default=None)
 
 
-def kept_tenants(state: ControlState, now: datetime, *, only: Collection[str] = ()) -> list[KeptTenant]:
+def tenants_with_retention(state: ControlState, now: datetime, *, only: Collection[str] = ()) -> list[TenantRetention]:
     """The tenants from which a run removes something. A hold on a whole tenant takes it out.
 
     Args:
@@ -48,7 +48,7 @@ def kept_tenants(state: ControlState, now: datetime, *, only: Collection[str] = 
     """
     found = (each for each in state.tenants.values() if each.state != "removed" and each.retention and (not only or each.id in only))
     return [
-        KeptTenant(
+        TenantRetention(
             id=each.id,
             limits=limits_at(each.retention, now),
             messages=messages_limit(each.retention, now),
