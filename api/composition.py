@@ -45,7 +45,7 @@ from runtime.session_tail import SessionTail
 from runtime.settings import Settings
 from stores.build import GuardedStore, build_store
 from stores.errors import StoreUnavailableError
-from stores.port import Eraser, ServiceJob
+from streams.operations.service_work import Eraser, ServiceJob
 
 if TYPE_CHECKING:
     from api.console.sessions import ConsoleSessions

@@ -20,7 +20,8 @@ from runtime.errors import RedisUnavailableError
 from runtime.interruption import pause
 from runtime.logs import logger
 from runtime.redis import GuardedRedis
-from stores.port import Eraser, MemoryStore
+from stores.port import MemoryStore
+from streams.operations.service_work import Eraser
 
 _log = logger(__name__)
 

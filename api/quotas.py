@@ -104,7 +104,7 @@ class Quotas:
         Raises:
             ProblemError: 429 if a rate is used up; 507 if the tenant's quota of memories is full.
         """
-        quota = self._settings.but(tenant.quota)
+        quota = self._settings.overridden_by(tenant.quota)
         if adds_memories and quota.memories is not None and (self._memory_counts.of(tenant.id, tenant.generation) or 0) >= quota.memories:
             self._refusals.labels(MEMORIES).inc()
             detail = (
@@ -129,7 +129,7 @@ class Quotas:
         Raises:
             ProblemError: 429 if the rate is used up, or too many recalls run at once.
         """
-        quota = self._settings.but(tenant.quota)
+        quota = self._settings.overridden_by(tenant.quota)
         demands = _demand("recalls", quota.recalls_per_second, 1, quota)
         if not demands and quota.concurrent_recalls is None:
             yield {}

@@ -1,4 +1,4 @@
-"""Errors of the flow, by the engine's reaction to them."""
+"""Errors of the stages, by the engine's reaction to them."""
 
 from memory.errors import VarveError
 from models.errors import NotTakenUpError, TransientModelError

@@ -119,7 +119,7 @@ def test_subjects_are_forgotten_when_their_time_has_passed() -> None:
 def test_a_tenants_own_quotas_override_and_lift() -> None:
     for_all = QuotaSettings(messages_per_second=5, memories=7)
     own = QuotaSettings.model_validate({"memories": None, "concurrent_recalls": 2})
-    assert for_all.but(own) == QuotaSettings(messages_per_second=5, concurrent_recalls=2)
+    assert for_all.overridden_by(own) == QuotaSettings(messages_per_second=5, concurrent_recalls=2)
 
 
 @dataclass(frozen=True)

@@ -59,7 +59,7 @@ async def estimate_reextraction(
     parsed = {ref: _parsed(known, ref) for ref in set(refs.values())}
     schemas = {tenant: parsed[ref] for tenant, ref in refs.items()}
     prices = PriceTable() if settings.llm.price_table is None else PriceTable.load(settings.llm.price_table)
-    daily = {each: settings.budget.but(known.tenant(each).budget).for_reextractions for each in tenants}
+    daily = {each: settings.budget.overridden_by(known.tenant(each).budget).for_reextractions for each in tenants}
     sizing = Sizing(settings=settings, prices=prices, schemas=schemas, daily=daily)
     if sizing.model is not None:
         prices.require(sizing.model)
