@@ -98,7 +98,7 @@ def repeated_routines(
     Args:
         events: The events of a window.
         known: Events of the user's windows, in all sessions.
-        window_id: The window. It repeats nothing of its own earlier extraction.
+        window_id: The window. Its own earlier extraction does not count as a repetition.
         tool_messages: Ids of the messages of tools.
         assistant_messages: Ids of the messages of assistants.
     """

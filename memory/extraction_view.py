@@ -7,7 +7,7 @@
 
 A message without any of these stays as it is.
 
-WhatsApp, Telegram, Slack, Signal and others write them: nobody said them. A text counts only if it is nothing else, and a bare word such as
+WhatsApp, Telegram, Slack, Signal and others write them, not a person. A text counts only if it is nothing else, and a bare word such as
 "photo" only in brackets, because it may be an answer.
 """
 

@@ -10,7 +10,7 @@ from memory.trust import LEVELS, lowest
 from operators.errors import EntityStateError
 
 _NOTHING: Final = (-1, ())
-"""The sources of an entity that has applied nothing of a source."""
+"""The sources of an entity that has applied no contribution."""
 MAX_HOLES: Final = 64
 """Most holes of a source in an entity's state."""
 

@@ -10,7 +10,7 @@ from operators.registry import bound_operator
 
 
 def has_former_fields(state: EntityState, entity_type: EntityType) -> bool:
-    """Whether an entity has something of fields that its type has no more."""
+    """Whether an entity has values of fields that its type no longer has."""
     return any(entity_type.property(name) is None for name in state.properties)
 
 
@@ -23,7 +23,7 @@ def with_former_fields(
         state: The entity.
         entity_type: Its type.
         former: The type in other schemas of the entity, newest first.
-        names: The fields that are wanted; None: all that the entity has something of.
+        names: The wanted fields; None: all fields of which the entity has a value.
     """
     wanted = state.properties if names is None else [name for name in state.properties if name in names]
     missing = {name for name in wanted if entity_type.property(name) is None}

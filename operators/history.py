@@ -167,7 +167,7 @@ class HistoryReplay:
 
 
 def _aged(state: EntityState, entity_type: EntityType, time: datetime) -> EntityState:
-    """An entity as its timelines are once time has come so far, and what is over was let go."""
+    """An entity with its timelines at a time: expired events are dropped."""
     tick = Contribution(tenant="-", entity_type=entity_type.name, entity_key="-", kind="tick", source="-", position=0, time=time)
     ticked = apply_contribution(state, tick, entity_type)
     released = [Change(op="release", property=name, source_id=event.id, event_time=time) for name, event in ticked.aged]

@@ -33,7 +33,7 @@ from operators.operator import Operand, State, Value
 from operators.publishing import LinkedOperator, Note, Owner
 
 RULE: Final = "rule"
-"""Stands for the model where none has decided."""
+"""The author of a decision that no model has made."""
 MAX_UPDATES: Final = 64
 """Updates of one note by others, so also its links. Further ones are refused: a note that has so many neighbours is linked enough."""
 SAME: Final = 0.9

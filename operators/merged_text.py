@@ -33,7 +33,7 @@ MAX_WAITING: Final = 128
 MAX_WAITING_TEXT: Final = 48_000
 """Their characters in all."""
 RULE: Final = "rule"
-"""Stands for the model where none has written the text."""
+"""The author of a text that no model has written."""
 
 _APPLY: Final = 1
 _RETRACT: Final = -1

@@ -145,12 +145,12 @@ def spellings(patch: Patch, value_type: ValueType, work: WorkBudget) -> Iterator
 
 
 def located(text: str, pairs: Iterable[tuple[str, str]], first: Nearness | None, work: WorkBudget) -> tuple[Span, str]:
-    """Where a patch's SEARCH stands in a text, and its REPLACE, both in the spelling that is nearest.
+    """The place of a patch's SEARCH in a text, and its REPLACE, both in the nearest spelling.
 
     Args:
         text: The text.
         pairs: The patch's :func:`spellings`.
-        first: How near the SEARCH stood when the patch was first applied; None: it was not applied yet.
+        first: The distance of the SEARCH when the patch was first applied; None: it was not applied yet.
         work: Pays for the search.
 
     Raises:
@@ -177,7 +177,7 @@ def _is_meant(text: str, span: Span, search: str, first: Nearness | None) -> boo
         text: The text.
         span: The part of it that is nearest.
         search: The searched text.
-        first: How near the patch's SEARCH stood when it was first applied.
+        first: The distance of the patch's SEARCH when it was first applied.
     """
     found = _nearness(text, span)
     if first is not None and (found.distance > first.distance or found.cuts > first.cuts):

@@ -59,10 +59,10 @@ _MOST_PROPERTIES: Final = 4096
 
 @cache
 def operators() -> Mapping[str, type[Operator]]:
-    """All operators by name: those that ship, and those that installed packages bring.
+    """All operators by name: the shipped ones, and those of installed packages.
 
     Raises:
-        memory.errors.SchemaError: If a package brings something that is no operator.
+        memory.errors.SchemaError: If an entry point of a package is no operator.
     """
     found: dict[str, type[Operator]] = {each.spec.name: each for each in _SHIPPED}
     for name, brought in plugin_operators().items():

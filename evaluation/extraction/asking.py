@@ -27,7 +27,7 @@ class Extracted:
 
     extractions: tuple[Extraction, ...]
     unusable: int
-    """Windows of which no answer could be used: dead letters, where the stage would lay them."""
+    """Windows without a usable answer: the stage would write them to the dead letters."""
 
 
 class WindowExtraction:

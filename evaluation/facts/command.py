@@ -74,7 +74,7 @@ async def stored_of(item: Item, extractor: Extractor, *, attempts: int = 1) -> S
     Args:
         item: The item.
         extractor: The extractor to measure.
-        attempts: How often a model is asked again after an unusable answer. After the last one nothing of the window is stored.
+        attempts: How often a model is asked again after an unusable answer. After the last attempt, no result of the window is stored.
     """
     schema = item.memory_schema
     user = UserMemories(schema)

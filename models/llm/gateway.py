@@ -277,6 +277,6 @@ async def _await_end(call: StreamingCall, tokens: AsyncGenerator[str], length: i
 
 
 async def _hang_up(call: StreamingCall) -> None:
-    """Ends a call at its first token: that it was taken up is all there is to know."""
+    """Ends a call at its first token, which shows that the endpoint processes calls."""
     call.truncate()
     await call.close()

@@ -14,7 +14,7 @@ from operators.llm_operator import Moment
 from operators.tree.texts import covers, known_of
 
 RULE: Final = "rule"
-"""Stands for the model if none could write a text."""
+"""The author of a text that no model could write."""
 
 Text = dict[str, Any]
 """``marks`` of the events; ``known``: by source, the last position that the entity had applied at the question; ``text`` and ``by``: the

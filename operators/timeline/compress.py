@@ -35,7 +35,7 @@ _NEVER: Final = -(2**63)
 
 
 class TimeCompress(AgingOperator, LLMOperator, PublishingOperator):
-    """Keeps recent events, summarises older ones, and removes summarised events that nobody recalls.
+    """Keeps recent events, summarises older ones, and removes summarised events that are not recalled.
 
     With ``Details``, the most important summarised events are not removed: an extract that no model wrote is found by fewer questions than
     its events, and takes as much space.

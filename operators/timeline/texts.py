@@ -20,7 +20,7 @@ MIN_EVENTS: Final = 2
 """A period with a single event needs no summary."""
 
 RULE: Final = "rule"
-"""Stands for the model where none could write a summary."""
+"""The author of a summary that no model could write."""
 
 Text = dict[str, Any]
 """``of``: the digest of the events; ``known``: by source, the last offset that the entity had applied at the question; ``clock``: the

@@ -1,6 +1,6 @@
 """The nodes of a tree as JSON carries them, and their vectors.
 
-A leaf is one event, or one segment of several. An inner node stands for all events below it. Its vector is the sum of theirs, in whole
+A leaf is one event, or one segment of several. An inner node represents all events below it. Its vector is the sum of theirs, in whole
 numbers, so a retraction subtracts exactly what was added. The root is no node: the nodes at the top have :data:`ROOT` as their parent.
 
 Cosines are computed from whole numbers too. Floats represent them exactly up to 2**53, so each machine computes the same cosines, and a

@@ -13,7 +13,7 @@ from operators.llm_operator import Moment
 from operators.tree.nodes import Node, Nodes, above
 
 RULE: Final = "rule"
-"""Stands for the model if none could write a text."""
+"""The author of a text that no model could write."""
 
 Text = dict[str, Any]
 """``since``, ``count`` and ``place`` of the node at the question; ``known``: by source, the last position that the entity had applied then;

@@ -215,7 +215,7 @@ _FORMAT: Final = """\
 
 
 def picture_of(outcome: DemoOutcome) -> str:
-    """The part of the outcome that fits a page. The same outcome gives the same picture, whatever the terminal."""
+    """The part of the outcome that fits a page. The same outcome gives the same picture on every terminal."""
     console = Console(record=True, file=io.StringIO(), width=_WIDTH, force_terminal=True, color_system="truecolor", highlight=False)
     outcome.print_to(console, _EXTENT)
     return console.export_svg(title="varve demo", theme=DIMMED_MONOKAI, code_format=_FORMAT, unique_id="varve")

@@ -22,7 +22,7 @@ from streams.engine.tasks.batch import Rejection
 _log = logger(__name__)
 
 SMALLEST_LIMIT: Final = DEAD_LETTER_HEADROOM_BYTES
-"""Size that a letter in parts never exceeds, whatever the record."""
+"""Maximum size of a dead letter in parts, for any record."""
 
 _MAX_DETAIL_BYTES: Final = 4000
 _MAX_ANSWER_BYTES: Final = 56_000

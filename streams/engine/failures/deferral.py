@@ -1,4 +1,4 @@
-"""Moves the records of tenants that have to wait for long out of the way, and brings them back later."""
+"""Parks the records of tenants that have to wait for long, and processes them later."""
 
 import asyncio
 from collections import defaultdict
@@ -33,7 +33,7 @@ class Deferral:
         spawn: Runs a coroutine in the background.
         start_ready: Starts ready records while slots are free.
         ordering_key: The ordering key of a record.
-        erased: Knows the erased users, whose records are not parked. None: nobody is erased.
+        erased: Knows the erased users, whose records are not parked. None: no user is erased.
     """
 
     def __init__(

@@ -24,7 +24,7 @@ class ErasedRecords(Protocol):
     """Knows the erased users of the tenants."""
 
     def revision(self, tenant: str) -> int:
-        """Changes when :meth:`covers` may give another result for a record of a tenant. 0: nobody is erased, or it is not known now."""
+        """Changes when :meth:`covers` may give another result for a record of a tenant. 0: no user is erased, or it is not known now."""
         ...
 
     def covers(self, record: ConsumedRecord) -> bool:

@@ -294,7 +294,7 @@ def windows_named(kind: bytes, value: bytes) -> Iterator[str]:
 
 
 def _is_old_correction(correction: Correction, tenant: TenantRetention) -> bool:
-    """Whether a correction was taken back, or is about an event beyond its limit, which was said before the correction was made."""
+    """Whether retention has cleared a correction, or it concerns an event beyond the limit of its type."""
     if correction.retained_offset is not None:
         return True
     return correction.event is not None and is_older(correction.time, tenant.limits, correction.event.type)

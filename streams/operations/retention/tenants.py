@@ -29,7 +29,7 @@ class TenantRetention:
     """Digests of the users with a legal hold."""
 
     def is_held(self, user: str) -> bool:
-        """Whether nothing of a user may be removed."""
+        """Whether a user's data must not be removed."""
         return subject_of(self.id, user) in self.held
 
     @property
@@ -76,7 +76,7 @@ class EntityTypes:
         self._known: dict[tuple[str, str, str, int], frozenset[str]] = {}
 
     def of(self, extraction: Extraction) -> Collection[str]:
-        """The names of the entity types; none if nobody knows the schema."""
+        """The names of the entity types; none if the schema is unknown."""
         key = extraction.tenant, extraction.generation, extraction.schema_name, extraction.schema_revision
         if key not in self._known:
             self._known[key] = frozenset(self._names(extraction))

@@ -1,4 +1,4 @@
-"""The extraction stage: one call per window, whatever the extractor."""
+"""The extraction stage: one call of an extractor per window."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence

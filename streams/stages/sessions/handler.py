@@ -43,7 +43,7 @@ class SessionsHandler(BatchHandler):
 
     Args:
         tail: Makes open windows readable at once. None: they are not.
-        outcomes: Receives the outcomes of changes that a request waits for. Default: nobody waits.
+        outcomes: Receives the outcomes of changes that a request waits for. Default: no request waits.
     """
 
     def __init__(
