@@ -29,7 +29,7 @@ from operators.tree.tiers import MemoryTiers
 from operators.tree.tree import MemoryTree
 from operators.windowed import Windowed
 
-_SHIPPED: Final = (
+_BUILT_IN: Final = (
     Sum,
     Count,
     Avg,
@@ -54,7 +54,7 @@ _SHIPPED: Final = (
     MemoryTiers,
 )
 _MOST_PROPERTIES: Final = 4096
-"""Differently configured properties whose operators are remembered."""
+"""Differently configured properties whose operators are cached."""
 
 
 @cache
@@ -64,17 +64,17 @@ def operators() -> Mapping[str, type[Operator]]:
     Raises:
         memory.errors.SchemaError: If an entry point of a package is no operator.
     """
-    found: dict[str, type[Operator]] = {each.spec.name: each for each in _SHIPPED}
-    for name, brought in plugin_operators().items():
-        if not (isinstance(brought, type) and issubclass(brought, Operator)):
+    found: dict[str, type[Operator]] = {each.spec.name: each for each in _BUILT_IN}
+    for name, plugin in plugin_operators().items():
+        if not (isinstance(plugin, type) and issubclass(plugin, Operator)):
             raise SchemaError(
                 "", f"the entry point {name!r} of {ENTRY_POINTS} is not an operator: it must name a subclass of {Operator.__name__}"
             )
-        if brought.spec.ages != issubclass(brought, AgingOperator):
-            raise SchemaError("", f"the operator {name!r}: its spec must say ages={not brought.spec.ages}, as its class does")
-        if brought.spec.window != "none" and not issubclass(brought, MergeableOperator):
+        if plugin.spec.ages != issubclass(plugin, AgingOperator):
+            raise SchemaError("", f"the operator {name!r}: its spec must say ages={not plugin.spec.ages}, as its class does")
+        if plugin.spec.window != "none" and not issubclass(plugin, MergeableOperator):
             raise SchemaError("", f"the operator {name!r} cannot be merged: its spec must say window='none'")
-        found[name] = brought
+        found[name] = plugin
     return MappingProxyType(found)
 
 
