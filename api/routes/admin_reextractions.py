@@ -10,7 +10,7 @@ from pydantic import AwareDatetime, Field
 from starlette.responses import Response
 
 from api.authentication import require_operator
-from api.control_changes import carried_out, operator_name, tenant_of
+from api.control_changes import apply_by_operator, operator_name, tenant_of
 from api.dependencies import AppDependencies, Dependencies
 from api.json_http import JsonResponse
 from api.openapi import RequestModel, refusals
@@ -154,7 +154,7 @@ async def pause_running_reextraction(operator: _Admin, generation: _Generation, 
     def change(draft: Draft) -> dict[str, Any]:
         return _state(pause_reextraction(draft, generation, reason=reason))
 
-    return JsonResponse(await carried_out(dependencies, operator, change, action="reextraction pause", settle=False))
+    return JsonResponse(await apply_by_operator(dependencies, operator, change, action="reextraction pause", settle=False))
 
 
 @router.post(f"{_PATH}/{{generation}}/resume", openapi_extra=body_schema(BudgetBody), responses=REEXTRACTION_CHANGED | refusals(404, 409))
@@ -190,7 +190,7 @@ async def cancel_unfinished_reextraction(operator: _Admin, generation: _Generati
     def change(draft: Draft) -> dict[str, Any]:
         return _state(cancel_reextraction(draft, generation))
 
-    return JsonResponse(await carried_out(dependencies, operator, change, action="reextraction cancel", settle=False))
+    return JsonResponse(await apply_by_operator(dependencies, operator, change, action="reextraction cancel", settle=False))
 
 
 def _request(body: EstimateBody, tenants: list[str], *, generation: str = "") -> ReextractionRequest:

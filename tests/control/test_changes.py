@@ -339,13 +339,13 @@ def test_a_file_cannot_change_the_live_schema(tmp_path: Path, state: ControlStat
         assert draft.tenant("acme").schema_ref.name == "meetings"
 
 
-def test_a_file_of_an_earlier_varve_is_taken(tmp_path: Path) -> None:
-    old = {
+def test_a_json_file_fills_an_empty_log(tmp_path: Path) -> None:
+    content = {
         "tenants": [
             {
                 "id": "acme",
                 "schema": "companion",
-                "key_hashes": [hash_key("k")],
+                "keys": [{"hash": hash_key("k")}],
                 "weight": 1.5,
                 "budget": {"hard_tokens": 5},
                 "generation": "v2",
@@ -353,10 +353,10 @@ def test_a_file_of_an_earlier_varve_is_taken(tmp_path: Path) -> None:
                 "drops": [{"generation": "", "count": 3}],
             }
         ],
-        "admin_key_hashes": [hash_key("o")],
+        "operators": [{"hash": hash_key("o")}],
     }
     path = tmp_path / "tenants.json"
-    path.write_bytes(orjson.dumps(old))
+    path.write_bytes(orjson.dumps(content))
     state = ControlState()
     apply_change(state, lambda draft: apply_file(draft, read_tenants_file(path), folder=tmp_path, now=NOW, prune=True))
     acme = state.tenants["acme"]

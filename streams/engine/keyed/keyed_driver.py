@@ -261,7 +261,7 @@ class KeyedDriver(Driver):
             self._context.metrics.count_done(1)
             self._context.metrics.measure_age(entry.record.record)
         if was_parked or entry.is_parked:
-            self._deferral.bring_back(entry.partition, entry.tenant)
+            self._deferral.unpark(entry.partition, entry.tenant)
         self._resume_fetching(entry.partition)
         self._start_ready()
 
