@@ -9,7 +9,7 @@ from prometheus_client import CollectorRegistry
 from loadtest.llm_simulator import LLMSimulator
 from loadtest.profiles import Plan, Profile
 from models.credentials import credential_watch
-from models.errors import ModelConfigurationError, NotTakenUpError, TransientModelError
+from models.errors import ModelConfigurationError, NotProcessedError, TransientModelError
 from models.llm.gateway import LLMGateway
 from models.llm.port import LLMRequest
 from runtime.probe import Check
@@ -64,7 +64,7 @@ class TestFallback:
         endpoints = [await serve(Plan(status=each)) for each in statuses]
         with pytest.raises(TransientModelError) as caught:
             await llm_of(*endpoints).complete(ask())
-        assert isinstance(caught.value, NotTakenUpError) is nobody_looked
+        assert isinstance(caught.value, NotProcessedError) is nobody_looked
 
     async def test_a_refusal_by_all_endpoints_is_permanent(self, serve: Serve, llm_of: BuildLLM, ask: BuildRequest) -> None:
         endpoints = await serve(Plan(status=401)), await serve(Plan(status=404))
@@ -151,7 +151,7 @@ class TestBreaker:
         llm = llm_of(first, delivery=DeliverySettings(breaker_failures=1, breaker_reset_s=0.2))
         with pytest.raises(TransientModelError, match="500"):
             await llm.complete(ask())
-        with pytest.raises(NotTakenUpError, match="circuit breaker") as clamp_event_time:
+        with pytest.raises(NotProcessedError, match="circuit breaker") as clamp_event_time:
             await llm.complete(ask())
         assert 0 < (clamp_event_time.value.retry_after or 0) <= 0.2
 
@@ -203,7 +203,7 @@ class TestCredentials:
         endpoint = await serve(*[Plan(status=401)] * 20)
         llm = llm_of(endpoint, delivery=DeliverySettings(breaker_failures=4))
         for number in range(20):
-            with pytest.raises((ModelConfigurationError, NotTakenUpError)):
+            with pytest.raises((ModelConfigurationError, NotProcessedError)):
                 await llm.complete(ask(str(number)))
         assert len(endpoint.requests) == 4
 
@@ -225,7 +225,7 @@ class TestLimits:
         endpoint = await serve()
         llm = llm_of(endpoint, requests_per_minute=1, queue_timeout_s=0.5)
         await llm.complete(ask("one"))
-        with pytest.raises(NotTakenUpError, match="no free lease") as caught:
+        with pytest.raises(NotProcessedError, match="no free lease") as caught:
             await llm.complete(ask("two"))
         assert 55 < (caught.value.retry_after or 0) <= 61
 
