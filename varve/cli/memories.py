@@ -150,7 +150,8 @@ async def _correct(data: Path | None, memory_id: str, correct: "Callable[[AsyncV
     """Corrects a memory, and lists where its content remains, and the texts that patches made from its messages."""
     from varve_client import VarveClientError
 
-    from varve.service_client import patched_texts, service_client
+    from varve.patched_texts import patched_texts
+    from varve.service_client import service_client
 
     async with service_client(attached_settings(data)) as service:
         sent = await correct(service)
