@@ -158,7 +158,7 @@ async def test_tenants_are_listed_page_by_page(operating: Operating) -> None:
     assert found == ["page-1", "page-2", "page-3"]
 
 
-async def test_keys_are_made_turned_and_taken_away(operating: Operating) -> None:
+async def test_keys_are_created_rotated_and_revoked(operating: Operating) -> None:
     await operating.done("POST", "/tenants", {"id": "keyed"})
     made = await operating.done("POST", "/keys", {"tenant": "keyed", "label": "app", "scopes": ["operate", "recall", "recall"]})
     (key,) = [each for each in (await operating.done("GET", "/keys", tenant="keyed"))["keys"] if each["id"] == made["id"]]

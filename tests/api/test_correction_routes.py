@@ -160,7 +160,7 @@ async def test_only_keys_for_it_correct_their_own(service: RunningService) -> No
     assert (await service.http.post(path, headers=anns)).status_code == 200
 
 
-async def test_a_correction_sent_again_is_one(service: RunningService) -> None:
+async def test_a_repeated_correction_counts_once(service: RunningService) -> None:
     name = {"Idempotency-Key": str(uuid.uuid4())}
     first = await send(service, f"{MOVED.id}/invalidate", **name)
     ends = await end_offsets(service, "extractions")

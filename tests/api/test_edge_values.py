@@ -141,7 +141,7 @@ def operations() -> Iterator[Any]:
 
 @pytest.mark.integration
 @pytest.mark.parametrize(("method", "path", "operation"), [*operations()])
-def test_an_edge_value_is_taken_or_named(service: Service, method: str, path: str, operation: dict[str, Any]) -> None:
+def test_an_edge_value_is_accepted_or_named(service: Service, method: str, path: str, operation: dict[str, Any]) -> None:
     for field in fields_of(operation):
         for value in edge_values(field):
             try:

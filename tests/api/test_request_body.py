@@ -48,7 +48,7 @@ async def refusal(http: httpx.AsyncClient, body: object, *, path: str = "/small"
     return detail
 
 
-async def test_a_body_has_a_bound_of_its_own(http: httpx.AsyncClient) -> None:
+async def test_each_body_has_its_own_size_limit(http: httpx.AsyncClient) -> None:
     body = orjson.dumps({"words": ["x" * 1000] * 1400})
     within, beyond = body.ljust(MAX_BYTES), body.ljust(MAX_BYTES + 1)
     assert (await http.post("/small", content=within)).json() == 1400

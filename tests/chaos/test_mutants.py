@@ -44,7 +44,7 @@ def test_the_documents_list_every_mutant() -> None:
     assert wrong == []
 
 
-def test_mutants_have_names_of_their_own() -> None:
+def test_mutants_have_distinct_names() -> None:
     assert len({mutant.name for mutant in MUTANTS}) == len(MUTANTS)
 
 

@@ -103,7 +103,7 @@ def summary(
 LIVED = [tick(31), expiry(*EVENTS[:2])]
 
 
-def test_a_timeline_that_aged_as_it_must_passes() -> None:
+def test_a_correctly_aged_timeline_passes() -> None:
     verdict = judged(LIVED, [summary()])
     assert verdict.passed, verdict.problems
     assert (verdict.summaries, verdict.written, verdict.let_go) == (1, 1, 2)

@@ -76,7 +76,7 @@ def built(steps: list[object]) -> Log:
 
 
 @given(STEPS)
-def test_a_chain_that_is_whole_passes(steps: list[object]) -> None:
+def test_a_complete_chain_passes(steps: list[object]) -> None:
     log = built(steps)
     found = check(log.records, log.state.audit_head)
     assert found.problems == []

@@ -47,7 +47,7 @@ def test_unknown_fields_of_a_newer_version_are_kept(state: ControlState) -> None
     assert orjson.loads(state.tenants["acme"].to_json())["colour"] == "red"
 
 
-def test_a_tenants_own_schema_stays_its_own(state: ControlState) -> None:
+def test_a_schema_of_a_tenant_keeps_its_owner(state: ControlState) -> None:
     apply_change(state, lambda draft: add_tenant(draft, "umbrella", schema="companion"))
     own = apply_change(state, lambda draft: draft.put_schema(NOTES, owner="acme"))
     assert apply_change(state, lambda draft: draft.put_schema(LONGER_NOTES)) == SchemaRef(name="notes", revision=2)
@@ -267,7 +267,7 @@ def test_unlisted_tenants_stay_without_prune(tmp_path: Path, file: TenantsFile) 
     assert {tenant.id: tenant.state for tenant in state.tenants.values()} == dict.fromkeys(("unlisted", "acme", "umbrella"), "active")
 
 
-def test_a_new_log_takes_a_file_with_schemas(tmp_path: Path, file: TenantsFile) -> None:
+def test_a_new_log_imports_a_file_with_schemas(tmp_path: Path, file: TenantsFile) -> None:
     state = ControlState()
     apply_change(state, lambda draft: apply_file(draft, file, folder=tmp_path, now=NOW, prune=True))
     apply_change(state, lambda draft: set_tenant(draft, "acme", schema=LONGER_NOTES))

@@ -194,7 +194,7 @@ def test_an_erasure_record_contains_no_name() -> None:
     assert Erasure.from_json(erasure.to_json()) == erasure
 
 
-def test_users_of_one_name_are_apart() -> None:
+def test_users_with_equal_names_are_distinguished() -> None:
     assert subject_of("acme", "ann") != subject_of("umbrella", "ann")
     assert subject_of("acme", "ann/b") != subject_of("acme/ann", "b")
 

@@ -113,7 +113,7 @@ def test_many_unknown_names_use_bounded_memory() -> None:
     assert len(directory._missed) <= 10_000
 
 
-def test_a_generation_has_the_schema_of_its_own() -> None:
+def test_a_generation_has_its_own_schema() -> None:
     directory = known_tenants({"acme": "companion"})
     now_known(directory, lambda draft: add_generation(draft, "acme", "v2", schema="meetings"))
     assert directory.schema_of("acme").name == "companion"

@@ -83,7 +83,7 @@ def test_a_name_is_removed_with_the_receipt(erasure: Erasure | None, age: timede
     assert ANN.is_stale(erasure, NOON + age) is stale
 
 
-async def test_without_redis_two_at_once_do_no_harm() -> None:
+async def test_without_redis_concurrent_work_is_harmless() -> None:
     under_way = UnfinishedErasures(redis=GuardedRedis(client=None, prefix="t:"))
     for _ in range(2):
         assert await taken(under_way, ANN, BOB, asked=True) == [ANN, BOB]

@@ -251,7 +251,7 @@ def selects(selector: Document, labels: Mapping[str, str]) -> bool:
     return matches and all(labels[each["key"]] in each["values"] for each in selector.get("matchExpressions", []))
 
 
-def test_a_hook_needs_nothing_of_the_release(rendered: Mapping[str, list[Document]]) -> None:
+def test_a_hook_uses_no_resources_of_the_release(rendered: Mapping[str, list[Document]]) -> None:
     jobs = of_kind(rendered["production"], "Job")
     assert jobs["release-varve-topics"]["metadata"]["annotations"]["helm.sh/hook"] == "pre-install,pre-upgrade"
     assert "serviceAccountName" not in jobs["release-varve-topics"]["spec"]["template"]["spec"]

@@ -82,7 +82,7 @@ def test_text_next_to_recalled_memories_is_kept(result: Any, rest: Any) -> None:
 
 
 @pytest.mark.parametrize("result", [None, "", "ok", [], {"ok": True, "weather": "rain"}, '{"a": [1, 2.50]}', "{no json", 7])
-def test_a_result_without_memories_stays_as_it_is(result: Any) -> None:
+def test_a_result_without_memories_is_unchanged(result: Any) -> None:
     message = called(result)
 
     assert without_echoes_in_result(message, HASHES) is message

@@ -57,7 +57,7 @@ def test_the_order_is_that_of_messages_not_answers() -> None:
     assert compare_alike([event(OPEN, 0), event(CLOSED, 4), event(OPEN, 2)], cosine=0.93)[0] == [EventPair(0, 2)]
 
 
-def test_a_state_back_after_an_earlier_window_stays() -> None:
+def test_a_state_that_returned_after_a_window_is_kept() -> None:
     was_open, was_closed = NotedEvent("note", OPEN, {}, MORNING), NotedEvent("note", CLOSED, {}, MORNING)
 
     assert compare_alike([event(OPEN)], was_open, was_closed, cosine=0.93) == ([], [EventPair(1, 2)])

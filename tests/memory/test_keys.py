@@ -136,7 +136,7 @@ def test_a_number_is_one_part_of_either_type(number: int) -> None:
 
 
 @pytest.mark.parametrize(("value", "part"), [(2.0**53, "9007199254740992.0"), (1e300, "1e+300"), (-0.0, "0"), (0.5, "0.5")])
-def test_a_number_that_is_no_whole_one_stays(value: float, part: str) -> None:
+def test_a_fractional_number_is_unchanged(value: float, part: str) -> None:
     assert key_part(value) == part
 
 

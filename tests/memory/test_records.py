@@ -47,7 +47,7 @@ def test_a_message_is_read_as_it_was_written(message: Message) -> None:
 
 
 @given(st.lists(MESSAGES, min_size=1, max_size=3))
-def test_a_window_carries_its_messages_whole(messages: list[Message]) -> None:
+def test_a_window_contains_its_complete_messages(messages: list[Message]) -> None:
     window = Window(
         id="w",
         tenant="t",

@@ -66,7 +66,7 @@ def test_forms_of_one_word_have_one_term(one: str, other: str) -> None:
 
 
 @pytest.mark.parametrize(("one", "other"), [("bus", "bu"), ("sing", "s"), ("2023", "2024"), ("news", "new york"), ("red", "r")])
-def test_other_words_stay_apart(one: str, other: str) -> None:
+def test_other_words_keep_different_terms(one: str, other: str) -> None:
     assert list(terms_of(one)) != list(terms_of(other))
 
 

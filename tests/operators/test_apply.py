@@ -50,7 +50,7 @@ def test_a_contribution_is_applied_once() -> None:
     assert values(run([one, contribution(*workout("b", 5), position=3, source="extractions/1")])) == {"sessions": 2, "total_minutes": 35}
 
 
-def test_the_state_given_is_left_as_it_is() -> None:
+def test_the_given_state_is_not_modified() -> None:
     state = run([contribution(*workout("a", 30)), contribution(change("apply", "name", "p", {"replace": "x"}), position=1)], LOG)
     before = to_bytes(state)
     apply_contribution(state, contribution(*workout("b", 9), *workout("a", 30, op="retract"), position=2), LOG)

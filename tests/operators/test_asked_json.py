@@ -60,7 +60,7 @@ def test_any_text_is_read_after_reasoning(text: str, escaped: bool) -> None:
     assert answer_with_text(f'Maybe {{"text": "a draft"}}?\n</think>\n{answer}')["text"] == text
 
 
-def test_no_token_of_a_statement_stays_live() -> None:
+def test_special_tokens_in_statements_are_disarmed() -> None:
     merge = merge_prompt(subject="s", text=HOSTILE, added=[Statement(0, HOSTILE)], withdrawn=[Statement(0, HOSTILE)], limit=200)
     summary = summary_prompt(subject="s", question={"period": "week", "limit": 200, "events": [[0, HOSTILE]], "others": 0})
     for prompt in (merge, summary):

@@ -150,7 +150,7 @@ def test_without_a_model_the_rule_merges_and_reports_it() -> None:
 
 
 @pytest.mark.parametrize("has_llm", [True, False])
-def test_a_text_keeps_its_bound(has_llm: bool) -> None:
+def test_a_text_stays_within_its_limit(has_llm: bool) -> None:
     entity = MergedEntity(entity_type(Characters=300), has_llm=has_llm)
     for position in range(3 * MAX_RECENT):
         entity.contribute(told(f"statement {position:03d} of some length", position=position))

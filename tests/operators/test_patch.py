@@ -95,7 +95,7 @@ def test_the_text_is_bounded() -> None:
         patch.apply(state, put(2, "", "b"), "string")
 
 
-def test_typed_text_stays_of_its_type() -> None:
+def test_a_typed_text_keeps_its_type() -> None:
     state = patch.apply(None, put(1, "", "12"), "int64")
     state = patch.apply(state, put(2, "", "13"), "int64")
     assert patch_edit.value_of(patch.text_of(state), "int64") == 13
@@ -227,7 +227,7 @@ def test_settled_facts_are_safe_from_older_patches(time: int, search: str, repla
     assert all(since <= time for line, since in before.items() if line not in after)
 
 
-def test_no_older_patch_takes_a_settled_newer_fact() -> None:
+def test_an_older_patch_does_not_replace_a_newer_fact() -> None:
     state: Any = patch.apply(None, put(50, "", "lives in Rome"), "string")
     for each in range(MAX_RECENT + 1):
         state = patch.apply(state, put(100 + each, "", f"fact {each}"), "string")

@@ -148,7 +148,7 @@ def test_a_timeline_has_the_users_weeks() -> None:
     assert summary.properties["events"] == ["monday"]
 
 
-def test_a_week_is_over_when_it_is_over_there() -> None:
+def test_a_week_ends_in_the_users_time_zone() -> None:
     runner = person()
     sunday = local("2024-05-19T09:00", AUCKLAND)
     longest = timedelta(weeks=4)

@@ -150,7 +150,7 @@ def test_a_quoted_event_shows_its_speaker_and_time() -> None:
     ]
 
 
-def test_another_query_leaves_the_front_as_it_was() -> None:
+def test_another_query_keeps_the_beginning_of_the_context() -> None:
     states = (state("home: Oslo"), state("mood: fine", type="recent_mood"))
     first = packed(hit("Ann moved to Oslo", day=3), states=states, tail=(message("It snows", id="t1"),))
     second = packed(hit("Ann has a cat", day=4), hit("Ann moved to Oslo", day=3), states=states[::-1])
@@ -236,7 +236,7 @@ def test_nothing_found_is_an_empty_text() -> None:
     assert packed() == Context("", 0, (), (), 0)
 
 
-def test_users_have_fences_of_their_own() -> None:
+def test_each_user_has_its_own_fence() -> None:
     prefaces = {
         PromptDelimiter(scope).preface for scope in (ANN, TenantScope("acme", "bob"), TenantScope("acme"), TenantScope("umbrella", "ann"))
     }

@@ -162,7 +162,7 @@ def test_own_words_are_before_quotations(question: str, quotation: str) -> None:
     assert first(question, memories) == first(question, memories, [1, 0]) == HOME
 
 
-def test_the_quoted_author_answers_for_themselves() -> None:
+def test_questions_about_quoted_authors_find_their_words() -> None:
     memories = said(HOME, REPLY, FORWARDED, MARKED)
     assert first("Where does Tom live?", memories) == REPLY
     assert first("Where does Eva live?", memories) == FORWARDED

@@ -68,7 +68,7 @@ async def test_expansions_stay_within_the_request(edge_store: EdgeStore) -> None
     assert [hit.memory.id for hit in found.hits] == [GAMES.id]
 
 
-async def test_a_refused_expansion_costs_the_recall_nothing(edge_store: EdgeStore) -> None:
+async def test_a_refused_expansion_does_not_affect_the_recall(edge_store: EdgeStore) -> None:
     class Refusing(BagOfWordsEmbedder):
         async def embed_query(self, text: str) -> Embedding:
             if text == "refused":
@@ -153,7 +153,7 @@ async def test_without_an_endpoint_it_is_off(redis_url: str) -> None:
     assert refused.value.failure == "off"
 
 
-async def test_an_endpoint_that_fails_is_away(redis_url: str) -> None:
+async def test_a_failing_endpoint_is_reported_as_unavailable(redis_url: str) -> None:
     async with LLMSimulator(planner=lambda *_: Plan(status=500)) as model, expanding(redis_url, endpoint=model) as expansion:
         with pytest.raises(TransientModelError):
             await expansion.of("acme", QUERY)

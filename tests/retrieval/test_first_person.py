@@ -53,7 +53,7 @@ def test_nothing_but_names_is_replaced(words: list[str]) -> None:
 
 
 @given(st.text(max_size=60))
-def test_any_text_is_compared_as_it_is(question: str) -> None:
+def test_any_text_is_compared_unchanged(question: str) -> None:
     assert asked_texts(question)[0] == question
 
 

@@ -133,7 +133,7 @@ def test_the_recency_feature_halves_every_week() -> None:
     assert features_of("Who ran?", candidates, NOW)["recent"].tolist() == [1, 0.5, 0.25, 1]
 
 
-def test_a_long_turn_has_a_model_of_its_own() -> None:
+def test_long_turns_have_their_own_model() -> None:
     question, turn = " ".join(["word"] * LONGEST_QUESTION), " ".join(["word"] * (LONGEST_QUESTION + 1))
     assert model_for(question, LEARNED, embedder=MODEL_NAME) is LEARNED
     assert model_for(turn, LEARNED, embedder=MODEL_NAME) is OF_TURNS
@@ -165,7 +165,7 @@ def test_a_time_that_the_query_names_counts() -> None:
     assert feature("time", "What starts?") == [0, 0, 0, 0]
 
 
-def test_nothing_of_another_users_session_is_lent() -> None:
+def test_features_use_no_session_of_another_user() -> None:
     foreign = candidate(1, "Zoe: I painted a lake.", late=9.0, user="zoe")
     own = candidate(0, "Caroline: Hello.", late=1.0)
     found = features_of("painted lake", [own, foreign], NOW)

@@ -223,7 +223,7 @@ async def test_memx_returns_nothing_where_nothing_is_near(edge_store: EdgeStore)
     assert (found.hits, found.rejected, found.outcomes[only.id].outcome) == ((), 1, "below_threshold")
 
 
-async def test_memx_works_while_redis_is_away(edge_store: EdgeStore, tmp_path: Path) -> None:
+async def test_memx_works_without_redis(edge_store: EdgeStore, tmp_path: Path) -> None:
     await store_all(edge_store, memory("red bicycle"))
     async with open_redis(RedisSettings(url=f"unix://{tmp_path}/nobody")) as redis:
         counts = RetrievalCounts(redis=redis)

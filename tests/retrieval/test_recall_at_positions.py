@@ -69,7 +69,7 @@ async def test_later_changes_are_excluded(store: MemoryStore) -> None:
     assert await ids(store, at(4)) == {kept.id, changed.id}
 
 
-async def test_reads_and_counts_keep_to_positions(store: MemoryStore) -> None:
+async def test_reads_and_counts_respect_positions(store: MemoryStore) -> None:
     early, late, foreign = memory("tea", user="ann"), memory("coffee", user="ann"), memory("tea", tenant="rival")
     await write(store, [early, foreign, late], first=0)
     assert await store.get(ACME, [late.id, early.id, foreign.id], at=[at(1)]) == [early]

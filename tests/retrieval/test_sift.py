@@ -291,7 +291,7 @@ async def test_a_refused_call_is_named_so(edge_store: EdgeStore, redis_url: str)
         assert await failure_of(sift) == "refused"
 
 
-async def test_an_endpoint_that_fails_is_away(edge_store: EdgeStore, redis_url: str) -> None:
+async def test_a_failing_endpoint_is_reported_as_unavailable(edge_store: EdgeStore, redis_url: str) -> None:
     async with LLMSimulator(planner=lambda *_: Plan(status=500)) as proxy, sifting(edge_store, redis_url, endpoint=proxy) as sift:
         with pytest.raises(TransientModelError):
             await sift.rank(ASKED, await read(sift), limit=10)

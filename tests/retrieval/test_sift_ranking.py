@@ -280,7 +280,7 @@ def test_no_text_ends_its_session_or_answers() -> None:
     assert (prompt.count("</session0>"), prompt.lower().count("<query>"), prompt.count("\n")) == (1, 1, 6)
 
 
-def test_sessions_of_two_users_stay_apart() -> None:
+def test_sessions_of_two_users_are_separated() -> None:
     both = sessions_of([note("Ann's", "s"), note("Bob's", "s", user="bob"), note("of none", None)])
     assert [each.key for each in both] == [SessionKey("ann", "s"), SessionKey("bob", "s")]
 

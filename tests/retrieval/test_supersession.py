@@ -51,7 +51,7 @@ def test_an_older_value_names_the_entity_with_the_newer() -> None:
     assert best == [OLD._replace(superseded_by="the entity"), others[0]]
 
 
-def test_an_older_value_may_stay_away() -> None:
+def test_an_older_value_may_be_missing() -> None:
     assert with_superseded([NEW, OLD], 1) == [NEW]
 
 

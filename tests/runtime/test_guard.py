@@ -88,7 +88,7 @@ async def test_only_the_first_caller_waits_for_a_hanging_dependency() -> None:
     assert dependency.calls == 1
 
 
-async def test_callers_that_wait_fail_when_it_is_found_away() -> None:
+async def test_waiting_callers_fail_when_an_outage_is_detected() -> None:
     dependency = Dependency()
     dependency.answers.clear()
     async with guarded(dependency, timeout_s=1000) as guard:

@@ -40,7 +40,7 @@ def test_a_burst_passes_at_once_then_the_rate() -> None:
     assert ask(limits, 1, 2200).rates[0].remaining == 19
 
 
-def test_a_request_above_the_burst_counts_whole() -> None:
+def test_a_request_above_the_burst_counts_completely() -> None:
     limits = LocalRateLimits()
     assert ask(limits, 100, 0).is_admitted
     assert ask(limits, 1, 0).wait_s == pytest.approx(10 - 2 + 0.1)
@@ -67,7 +67,7 @@ def test_subjects_share_nothing() -> None:
     assert not limits.admit("acme", demand, 0).is_admitted
 
 
-def test_slots_are_taken_and_given_back() -> None:
+def test_slots_are_acquired_and_released() -> None:
     limits = LocalRateLimits()
     first, second = ask(limits, 1, 0, slots=2), ask(limits, 1, 0, slots=2)
     assert (first.free_slots, second.free_slots) == (1, 0)
@@ -187,7 +187,7 @@ async def test_a_slot_that_is_not_returned_expires(redis: Redis) -> None:
     assert (await limits.admit("acme", [], slots=1, now_ms=before + 1)).is_admitted
 
 
-async def test_a_process_keeps_the_limits_while_redis_is_away() -> None:
+async def test_a_process_enforces_limits_without_redis() -> None:
     limiter = RateLimiter(redis=GuardedRedis(client=None, prefix="t:"), purpose="quota", metrics=Metrics())
     demand = [Demand(rate=Rate(name="recalls", per_second=0.001, burst_s=3000), amount=1)]
     verdicts = []

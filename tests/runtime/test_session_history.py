@@ -92,7 +92,7 @@ async def test_a_forgotten_session_has_no_earlier_windows(redis: GuardedRedis, c
     assert len([key async for key in client.scan_iter(match=redis.key(KeyFamily.SESSION_HISTORY, "*"))]) == 1
 
 
-async def test_users_of_a_session_have_histories_apart(redis: GuardedRedis) -> None:
+async def test_users_of_a_session_have_separate_histories(redis: GuardedRedis) -> None:
     history = SessionHistory(redis=redis, ttl_s=60)
     await history.add(extraction(0, "Ann's illness"))
     await history.add(extraction(1, "Bob's flat").model_copy(update={"user": "bob"}))

@@ -66,7 +66,7 @@ async def test_a_late_write_does_not_reopen_a_window(tail: SessionTail) -> None:
     assert (await tail.read("acme", "s")).open is None
 
 
-async def test_sessions_and_tenants_keep_apart(tail: SessionTail) -> None:
+async def test_sessions_and_tenants_are_separated(tail: SessionTail) -> None:
     await tail.write([TailUpdate("acme", "s", SessionView(open=window(0, "a")), 0, 0)])
     assert await tail.read("acme", "s/1") == SessionView()
     assert await tail.read("other", "s") == SessionView()

@@ -41,7 +41,7 @@ def test_shorter_or_smaller_retention_is_weaker() -> None:
 
 
 @pytest.mark.parametrize("spec", [WINDOWS, EXTRACTIONS], ids=lambda spec: spec.name)
-def test_a_marked_topic_of_before_stays_uncompacted(spec: TopicSpec) -> None:
+def test_an_existing_marked_topic_is_not_compacted(spec: TopicSpec) -> None:
     """Its keys have no marks: compaction would remove records that no erasure covers, so it must stay uncompacted."""
     wanted = broker_config(spec, KAFKA)
     of_before = {**UNLIMITED, **wanted, "cleanup.policy": "delete"}
@@ -50,7 +50,7 @@ def test_a_marked_topic_of_before_stays_uncompacted(spec: TopicSpec) -> None:
     assert weaker_settings(wanted, {**of_before, "retention.bytes": "1000000"}, is_marked=True) == {"retention.bytes": "-1"}
 
 
-def test_a_marked_topic_of_before_passes_as_created() -> None:
+def test_an_existing_marked_topic_is_accepted_as_created() -> None:
     """Kafka's own default of how long tombstones are kept concerns no topic that is not compacted."""
     wanted = broker_config(EXTRACTIONS, KAFKA)
     as_created = {**wanted, "cleanup.policy": "delete", "retention.ms": "-1", **UNLIMITED}

@@ -58,7 +58,7 @@ def test_a_shard_without_positions_is_written_to(tmp_path: Path) -> None:
     shard.close()
 
 
-def test_a_shard_of_before_gets_the_tombstones_index(tmp_path: Path) -> None:
+def test_an_existing_shard_gets_the_tombstones_index(tmp_path: Path) -> None:
     shard = prepared_shard(tmp_path)
     engine = shard._engine
     assert engine is not None

@@ -227,7 +227,7 @@ def test_compaction_keeps_changes_made_during_it(shard: Shard, tmp_path: Path) -
     loaded.close()
 
 
-def test_a_failure_leaves_the_shard_as_it_was(shard: Shard, tmp_path: Path) -> None:
+def test_a_failure_does_not_change_the_shard(shard: Shard, tmp_path: Path) -> None:
     for number in range(24):
         put_in_shard(shard, memory(f"note {number}"))
     steps = shard.compaction()

@@ -86,7 +86,7 @@ async def test_a_promoted_tenant_gets_the_same_results(store: QdrantStore, clien
     assert await scores(store, TenantScope(NEIGHBOUR), "tea") == pytest.approx(neighbours)
 
 
-async def test_nothing_of_it_stays_in_the_shared_shard(store: QdrantStore, client: AsyncQdrantClient) -> None:
+async def test_a_promotion_empties_the_shared_shard(store: QdrantStore, client: AsyncQdrantClient) -> None:
     await filled(store, "acme", 40)
     await filled(store, NEIGHBOUR, 5)
     assert await points_at(client, store, SHARED, "tenant") == 40

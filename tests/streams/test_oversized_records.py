@@ -60,7 +60,7 @@ async def settings(kafka: str, redis_url: str, topic_prefix: str, tmp_path: Path
     return settings
 
 
-async def test_giants_in_order_are_dead_lettered_whole(settings: Settings) -> None:
+async def test_oversized_ordered_records_are_dead_lettered_completely(settings: Settings) -> None:
     ledger = MessageLedger(settings)
     for giant in GIANTS:
         await ledger.send([ledger.message(TENANT, f"s{number}") for number in range(4)])
@@ -100,7 +100,7 @@ class RefusesGiants:
         return [OutgoingRecord(self.topic, record.key, b"answer")]
 
 
-async def test_giants_by_key_are_dead_lettered_whole(settings: Settings) -> None:
+async def test_oversized_keyed_records_are_dead_lettered_completely(settings: Settings) -> None:
     giants = [Giant("malformed", giant.key, giant.value, giant.headers) for giant in GIANTS]
     good = Giant("", KEY, b"good")
     for giant in giants:

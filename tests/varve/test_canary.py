@@ -93,7 +93,7 @@ async def test_a_late_fact_holds_but_is_not_fresh() -> None:
     assert (await canary.run_round()).found == 1
 
 
-def test_only_the_canarys_own_events_are_taken_back() -> None:
+def test_only_events_of_the_canary_are_invalidated() -> None:
     facts = Facts(most=2, first=100)
     fact = facts.next()
     facts.hold(fact)

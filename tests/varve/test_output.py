@@ -28,7 +28,7 @@ def test_no_character_acts_on_a_terminal(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["Miso, a cat\n\tof Ann's", "日本語 عربى नमस्ते", "👩\u200d🚀", "a\u00a0b\u3000c", "\\u001b"])
-def test_common_text_stays_as_it_is(text: str) -> None:
+def test_common_text_is_unchanged(text: str) -> None:
     assert visible(text) == text
 
 

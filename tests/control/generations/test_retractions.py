@@ -21,7 +21,7 @@ def retracted(*log: Extraction, drops: int) -> list[int]:
     return [each.sequence for each in found]
 
 
-def test_a_window_is_taken_back_once() -> None:
+def test_a_window_is_retracted_once() -> None:
     assert retracted(extraction(0, [("grep", 0)]), extraction(1, []), extraction(0, [("curl", 0)]), drops=1) == [0]
 
 

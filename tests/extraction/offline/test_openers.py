@@ -33,7 +33,7 @@ def test_greeting_keeps_the_name_after_it() -> None:
     assert without_openers("Hi I'm Dele, I'd like some advice") == "Hi I'm Dele, I'd like some advice"
 
 
-def test_correction_after_another_sentence_stays() -> None:
+def test_a_correction_after_another_sentence_is_kept() -> None:
     assert stated("I live in Sofia. Correction: I live in Plovdiv") == ["home Plovdiv"]
 
 

@@ -46,7 +46,7 @@ def test_a_withdrawal_may_contain_the_right_value() -> None:
     assert kept("I'm a judge", "kidding, I'm a clerk") == ["", "I'm a clerk"]
 
 
-def test_several_messages_are_taken_back_at_once() -> None:
+def test_several_messages_are_withdrawn_together() -> None:
     assert kept("I'm a judge", "I live in Nassau", "just kidding, none of it is true")[:2] == ["", ""]
 
 

@@ -38,7 +38,7 @@ def dropped(draft: Draft) -> dict[tuple[str, str], int]:
     return {(each.what, each.reason): each.count for each in draft.tally.as_dropped()}
 
 
-def test_a_valid_answer_stays_whole(window: Window, schema: MemorySchema) -> None:
+def test_a_valid_answer_is_kept_completely(window: Window, schema: MemorySchema) -> None:
     draft = read(
         window, schema, segments=[SEGMENT], events=[{**EVENT, "date": "2023-05-07", "keywords": ["Oslo", "oslo", "move"]}], patches=[PATCH]
     )

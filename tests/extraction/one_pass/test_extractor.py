@@ -116,7 +116,7 @@ async def test_a_merged_event_has_its_first_message(embedder: Embedder, schema: 
 
 
 @pytest.mark.parametrize("name", scenario_names())
-async def test_every_scenarios_conversation_is_extracted_whole(embedder: Embedder, name: str) -> None:
+async def test_every_scenario_conversation_is_extracted_completely(embedder: Embedder, name: str) -> None:
     window = sample_window(name)
     schema = scenario(name)
     async with extractor_over(extraction_answer, embedder) as (extractor, _):

@@ -230,7 +230,7 @@ async def test_a_refusal_is_transient_while_the_probe_fails() -> None:
             await embedder.embed_documents(["bad"])
 
 
-async def test_a_lone_surrogate_spoils_no_other_text() -> None:
+async def test_a_lone_surrogate_affects_no_other_text() -> None:
     async with embedder_of(embedded) as (embedder, requests):
         await embedder.embed_documents(["good", "bad \ud800"])
 

@@ -35,7 +35,7 @@ def handover_of(redis: GuardedRedis, embedder: CountingEmbedder | BatchedEmbedde
     return VectorHandover(redis=redis, embedder=embedder, **({"ttl_s": 60.0} | options))  # type: ignore[arg-type]
 
 
-async def test_vectors_are_taken_once(redis: GuardedRedis) -> None:
+async def test_vectors_are_handed_over_once(redis: GuardedRedis) -> None:
     embedder = CountingEmbedder()
     first, second = await embedder.embed_documents(TEXTS)
     assert await handover_of(redis, embedder).offer(ANN, TEXTS) == 2

@@ -27,7 +27,7 @@ def test_a_tie_is_resolved_for_the_older_community() -> None:
     assert groups(*pairs) == [{"lyon", "paul", "eva"}, {"ann", "bergen"}]
 
 
-def test_a_known_node_stays_until_the_next_run() -> None:
+def test_a_known_node_is_kept_until_the_next_run() -> None:
     apart: list[list[Pair]] = [[("ann", "bergen")], [("paul", "lyon")]]
     assert groups(*apart, [("ann", "paul"), ("ann", "lyon")]) == [{"ann", "bergen"}, {"paul", "lyon"}]
 

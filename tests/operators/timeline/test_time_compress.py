@@ -134,7 +134,7 @@ def test_a_summary_contains_late_corrections() -> None:
     assert present(whole) == [[key, "It was blue.", ["m"], 1]]
 
 
-def test_a_corrected_event_is_dropped_whole() -> None:
+def test_a_corrected_event_is_dropped_completely() -> None:
     digest: Any = None
     for text, times in (("It was red.", -1), ("It was blue.", 1)):
         digest = with_event(digest, [-1, 1, "a"], text, ["m"], times)

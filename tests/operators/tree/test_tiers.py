@@ -173,7 +173,7 @@ def test_a_retraction_leaves_no_trace(topics: bool) -> None:
     assert tiers.refused == []
 
 
-def test_an_event_is_taken_once_and_with_a_vector() -> None:
+def test_an_event_is_added_once_with_its_vector() -> None:
     tiers = Tiers(Fifo=2)
     tiers.say("a", "b", "c", "a", "c")
     assert tiers.refused == ["already_applied", "already_applied"]

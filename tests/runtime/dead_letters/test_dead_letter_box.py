@@ -96,7 +96,7 @@ async def test_a_superseded_memory_change_is_not_redriven(letters: LetterFlow) -
     assert states == {stale: "superseded", gone: "superseded", newest: "redriven"}
 
 
-async def test_a_value_written_during_a_redrive_stays_newest(letters: LetterFlow) -> None:
+async def test_a_value_written_during_a_redrive_wins(letters: LetterFlow) -> None:
     key = encode_key("acme", "raced")
     position = await letters.record("memories", key, b"1")
     await letters.refused("memories", "index", key, b"1", position)

@@ -94,7 +94,7 @@ async def test_a_batch_is_committed_with_its_offset(new_writer: NewWriter, setti
     assert await what_counts(settings) == ([b"4", b"5"], [pack(4, b"4"), pack(5, b"5")], 9)
 
 
-async def test_a_successor_has_all_that_was_committed(new_writer: NewWriter, settings: KafkaSettings) -> None:
+async def test_a_successor_has_all_committed_state(new_writer: NewWriter, settings: KafkaSettings) -> None:
     before, successor = new_writer("a"), new_writer("b")
     await before.initialize()
     await commit(before, settings, 4)

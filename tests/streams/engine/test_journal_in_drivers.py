@@ -45,7 +45,7 @@ async def test_a_batch_of_suspects_is_handled_one_by_one() -> None:
         assert harness.counts() == {b"k": 7}
 
 
-async def test_after_one_crash_a_batch_is_tried_whole() -> None:
+async def test_after_one_crash_the_whole_batch_is_retried() -> None:
     """Most processes die of nothing that a record did."""
     async with ordered_harness(left=suspected(0, 2, crashes=1)) as harness:
         harness.put(*(harness.record(offset) for offset in range(3)))

@@ -176,7 +176,7 @@ async def test_long_wait_is_parked_at_its_first_word() -> None:
         assert harness.parked == {POOR: 1}
 
 
-async def test_evicted_payloads_are_parked_whole() -> None:
+async def test_evicted_payloads_are_parked_completely() -> None:
     async with parking_harness(max_in_flight=2) as harness:
         harness.without_budget.add(POOR)
         harness.gates = {0: asyncio.Event()}

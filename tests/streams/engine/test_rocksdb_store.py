@@ -49,7 +49,7 @@ def files_with(folder: Path, word: bytes) -> list[str]:
 
 @pytest.mark.parametrize("restarts", [0, 1])
 @pytest.mark.parametrize("replacement", [None, b"other"])
-async def test_a_compaction_leaves_nothing_of_former_values(tmp_path: Path, replacement: bytes | None, restarts: int) -> None:
+async def test_a_compaction_removes_former_values(tmp_path: Path, replacement: bytes | None, restarts: int) -> None:
     table = RocksDBStore(tmp_path / "0")
     table.open()
     table.write([StateChange(b"key", b"my " + WORD), StateChange(b"other", b"stays")], 1)

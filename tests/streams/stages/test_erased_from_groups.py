@@ -123,7 +123,7 @@ async def test_the_ledger_forgets_the_wording_of_earlier_revisions(message_flow:
     assert message_flow.published() == [("ann", "I moved away.")]
 
 
-async def test_a_correction_stays_with_its_statement(message_flow: Flow) -> None:
+async def test_a_correction_stays_in_the_group_of_its_statement(message_flow: Flow) -> None:
     await shared_window(message_flow)
     (made,) = [each for each in message_flow.extractions if b'"ann"' in (each.value or b"")]
     event = Extraction.from_json(made.value or b"").events[0]

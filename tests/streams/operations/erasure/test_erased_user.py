@@ -70,7 +70,7 @@ def test_dead_letters_are_kept_longest(user: ErasedUser) -> None:
     assert timedelta(milliseconds=user.kept_ms) == timedelta(days=30)
 
 
-def test_records_without_marks_are_counted_apart() -> None:
+def test_records_without_marks_are_counted_separately() -> None:
     written = WrittenRecords()
     marked = [distinct_key("acme", "ann") for _ in range(3)]
     for key in [*marked, marked[0], encode_key("acme", "ann"), encode_key("acme", "ann")]:

@@ -62,7 +62,7 @@ def test_an_old_extraction_is_rewritten_without_results() -> None:
     assert (found.is_empty, found.removed, found.extraction.retained) == (True, 2, LIMITS)
 
 
-def test_a_young_extraction_stays() -> None:
+def test_a_recent_extraction_is_kept() -> None:
     record = logged(0, of_day(extraction(0, [("grep", 0)]), 90))
     assert chosen([record]).rewritten(record) is None
 

@@ -160,7 +160,7 @@ async def test_steps_of_a_shared_entity_are_tombstones() -> None:
     assert [each.number > 2 for each in team.steps(TEA) if each.number] == [True], "its history goes on behind the erasure"
 
 
-async def test_steps_are_taken_away_once() -> None:
+async def test_history_steps_are_removed_once() -> None:
     """Several commands name a user with many windows, and the user may return and be erased again."""
     team, windows = Team(), 40
     for window in range(windows):
@@ -226,7 +226,7 @@ def erasing(entity_type: str, key: str, *, user: str = "ann") -> Contribution:
     )
 
 
-async def test_another_users_own_entity_stays() -> None:
+async def test_entities_of_other_users_are_kept() -> None:
     team = await talked()
     before = state_of(team, encode_key(TENANT, "person", "bob", "-"))
     await team.erase("ann")
@@ -385,7 +385,7 @@ async def test_a_rebuild_after_an_erasure_is_equal() -> None:
 
 
 @pytest.mark.parametrize("has_llm", [False, True])
-async def test_nothing_of_a_shared_entity_names_the_erased(has_llm: bool) -> None:
+async def test_a_shared_entity_does_not_name_the_erased_user(has_llm: bool) -> None:
     team = await talked(has_llm=has_llm)
     await team.pass_time(20)
     await team.erase("ann")

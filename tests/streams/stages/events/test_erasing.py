@@ -75,7 +75,7 @@ async def test_entities_get_the_messages_to_forget(stage: PartitionHarness) -> N
     assert {each.entity_key: each.forgotten_messages for each in contributions(batch)} == {"grep": ["m-grep"], "curl": ["m-curl"]}
 
 
-async def test_published_memories_that_the_ledger_lacks_are_taken_back(stage: PartitionHarness) -> None:
+async def test_published_memories_missing_in_the_ledger_are_retracted(stage: PartitionHarness) -> None:
     """A rebuild has made a ledger without the user, and the change feed kept what it had of them."""
     window = ErasedWindow(window_id="w-0", memory_ids=["m-1", "m-2"])
     entity = tool("grep").model_copy(update={"memory_ids": ["m-3"], "outcomes": [("story", "-")]})
@@ -164,7 +164,7 @@ async def test_another_users_window_is_not_taken_back(stage: PartitionHarness) -
     assert (await stage.process([command_record("extractions", command([theirs]), 1)])).outputs == []
 
 
-async def test_another_users_window_stays_in_the_ledger(stage: PartitionHarness) -> None:
+async def test_windows_of_other_users_stay_in_the_ledger(stage: PartitionHarness) -> None:
     theirs = of_user(extraction(0, [("grep", 0)]), OTHER)
     await stage.process([extraction_record(theirs, 0)])
     await stage.process([command_record("extractions", command([theirs]), 1)])

@@ -47,7 +47,7 @@ def of_day(what: Extraction, day: int, *, first: int = 0) -> Extraction:
     return what.model_copy(update={"events": [*what.events[:first], *moved], "window_end": max(what.window_end, time)})
 
 
-async def test_a_window_of_old_results_leaves_nothing(stage: PartitionHarness) -> None:
+async def test_a_window_with_only_old_results_is_removed(stage: PartitionHarness) -> None:
     what = extraction(0, [("grep", 0), ("curl", 1)])
     await stage.process([extraction_record(what, 0), correction_record(correction(what.events[0], 1, properties={"failure": 1}), 1)])
     batch = await stage.process([limits_record(ALL, 2), rewritten_record(what, ALL, 3, original=0)])
@@ -164,7 +164,7 @@ def by_hand(name: str, value: str, offset: int, *, retained_offset: int | None =
     return correction_record(what, offset)
 
 
-async def test_a_correction_of_an_entity_is_taken_back(stage: PartitionHarness) -> None:
+async def test_a_correction_of_an_entity_is_retracted(stage: PartitionHarness) -> None:
     await stage.process([by_hand("suggestions", "Use -r.", 0), by_hand("suggestions", "Use -i.", 1)])
     key = corrected_entity_key(TENANT, "tool_experience", entity_key("grep"), "")
     batch = await stage.process([by_hand("suggestions", "", 2, retained_offset=0)])

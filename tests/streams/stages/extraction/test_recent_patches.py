@@ -172,7 +172,7 @@ def test_remembered_patches_have_the_users_date() -> None:
     assert seen.since == {"friends": [date(2024, 5, 7)]}
 
 
-def test_no_older_session_takes_a_newer_fact() -> None:
+def test_an_older_session_does_not_replace_newer_facts() -> None:
     shown = [person(friends="Bob: foe").model_copy(update={"since": {"friends": [date(2024, 6, 1)]}})]
     older = patch("Bob: foe", "Bob: friend")
     assert laid(older, shown=shown) == ()

@@ -74,7 +74,7 @@ async def test_a_recall_after_an_erasure_creates_new_touches(stage: PartitionHar
     assert [each.id for each in Touches.from_json(output.value or b"").events] == ["e-ann"]
 
 
-async def test_a_replay_touches_nothing_of_the_user(stage: PartitionHarness, known: TenantDirectory) -> None:
+async def test_a_replay_touches_no_event_of_the_user(stage: PartitionHarness, known: TenantDirectory) -> None:
     """Nor do other users' recalls of what was theirs."""
     log = [recall(0, "ann"), recall(1, "bob"), erasure(2)]
     await stage.process(log)

@@ -136,7 +136,7 @@ async def test_only_that_tenants_user_is_erased(stage: PartitionHarness) -> None
     assert [(each.tenant, each.user) for each in found] == [("umbrella", "ann")]
 
 
-async def test_another_users_window_in_the_session_stays(stage: PartitionHarness) -> None:
+async def test_windows_of_other_users_in_the_session_are_kept(stage: PartitionHarness) -> None:
     found = await windows(stage, said(0, "ann"), said(1, "bob"), erase(2), flush(3))
     assert [(each.user, [message.text for message in each.messages]) for each in found] == [("bob", ["bob speaks"])]
 

@@ -255,7 +255,7 @@ async def test_an_operator_may_vouch_for_a_message(assign: Assign, reason: str, 
     assert dict(driven.headers)[ORIGIN] == f"varve.messages/{HOME}/3".encode(), "a forged place is left out"
 
 
-async def test_a_vouched_command_needs_a_seal_of_its_own(assign: Assign) -> None:
+async def test_an_approved_command_needs_its_own_seal(assign: Assign) -> None:
     letter = LETTER.model_copy(update={"reason": "forged_header"})
     stage = assign()
     await stage.process([record(message(), signed(message()))])
