@@ -30,7 +30,6 @@ def run_stage(
     *,
     generation: str | None = None,
     only: frozenset[str] | None = None,
-    second: str = "",
 ) -> None:
     """Runs a stage. On SIGTERM or SIGINT it finishes running work, commits, and leaves its group.
 
@@ -39,7 +38,6 @@ def run_stage(
         settings: The settings in force.
         generation: For ``extraction``: create this generation, in a separate consumer group next to the live workers.
         only: With a generation: create it for these tenants. None: for all tenants that have it.
-        second: For ``index``: fill a second store, under this name, in a separate consumer group next to the live workers.
 
     Raises:
         StreamError: The stage does not exist, or it failed.
@@ -50,7 +48,7 @@ def run_stage(
         _module(name)
     collect_seldom()
     with exporting_spans(settings.tracing, process=name):
-        run_until_signal(serve_stage(name, settings, generation=generation, only=only, second=second), loop_factory=uvloop.new_event_loop)
+        run_until_signal(serve_stage(name, settings, generation=generation, only=only), loop_factory=uvloop.new_event_loop)
 
 
 async def serve_stage(
@@ -71,7 +69,7 @@ async def serve_stage(
         stop: Ends the stage when it is set, as the first signal does.
         generation: As in :func:`run_stage`.
         only: As in :func:`run_stage`.
-        second: As in :func:`run_stage`.
+        second: For ``index``: fill a second store, under this name, in a separate consumer group next to the live workers.
         metering: For ``extraction`` with a generation: the limits of a re-extraction.
     """
     stage = stage_named(name)
