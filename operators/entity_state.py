@@ -175,6 +175,11 @@ def with_hole(sources: Sources, source: str, position: int) -> tuple[Sources, in
     return {**sources, source: [position, holes[-MAX_HOLES:]]}, max(0, len(holes) - MAX_HOLES)
 
 
+def last_positions(sources: Sources) -> dict[str, int]:
+    """By source, the last position that was applied."""
+    return {source: int(last) for source, (last, _) in sources.items()}
+
+
 def covers(sources: Sources, source: str, position: int) -> bool:
     """Whether the sources cover a position of a source."""
     last, holes = sources.get(source, _NOTHING)

@@ -6,6 +6,7 @@ from typing import Any
 
 import orjson
 
+from api.memory_fields import memory_fields
 from memory.records import Memory, WebhookDelivery
 
 
@@ -37,7 +38,7 @@ def body_of(delivery: WebhookDelivery, memory: Memory | None, *, with_content: b
     if memory is not None:
         data |= {"kind": memory.kind, "type": memory.type, "version": memory.version}
     if memory is not None and with_content:
-        body = _json(delivery.event, delivery.changed_at, {**data, "memory": _fields_of(memory)})
+        body = _json(delivery.event, delivery.changed_at, {**data, "memory": memory_fields(memory)})
         if len(body) <= max_bytes:
             return body
         data["content_too_large"] = True
@@ -47,12 +48,6 @@ def body_of(delivery: WebhookDelivery, memory: Memory | None, *, with_content: b
 def trial_body(now: datetime) -> bytes:
     """The JSON of a test delivery."""
     return _json("webhook.test", now, {})
-
-
-def _fields_of(memory: Memory) -> dict[str, Any]:
-    """The memory as in ``GET /v1/memories/{id}``."""
-    fields = memory.model_dump(mode="json", exclude_none=True, exclude={"schema_version", "tenant", "message_ids", "search_text"})
-    return {**fields, "evidence": memory.message_ids}
 
 
 def _json(kind: str, moment: datetime, data: dict[str, Any]) -> bytes:

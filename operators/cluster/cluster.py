@@ -15,12 +15,12 @@ from operators.cluster.communities import Community, Evidence, application_mark,
 from operators.cluster.prompt import community_prompt
 from operators.cluster.texts import RULE, Texts
 from operators.edge import Edge, Edges
+from operators.entity_state import last_positions
 from operators.llm_json import read_summary_answer
 from operators.llm_operator import LLMOperator, Moment, Outcome, Prompt, Question, Settled
 from operators.merge_by_rule import bounded
 from operators.operator import Configuration, Operand, State, Value
 from operators.publishing import Owner, PublishingOperator
-from operators.tree.texts import known_of
 
 BY_EXTRACT: Final = "extract"
 """Author of a summary that no model wrote: the community's edges."""
@@ -245,7 +245,7 @@ def _question(community: Community, graph: _Graph, present: set[str], moment: Mo
             "added": [each.line for each in edges[:_MAX_ADDED]],
             "limit": MAX_EXTRACT,
             "marks": list[JsonValue](marks),
-            "known": cast(JsonValue, known_of(moment.sources)),
+            "known": cast(JsonValue, last_positions(moment.sources)),
         },
         part=community.key,
     )

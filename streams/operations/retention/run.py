@@ -276,11 +276,7 @@ class _Run:
             _log.warning("retained_answers_not_forgotten", tenant=tenant, error=str(error))
 
     async def _send(self, records: Iterable[OutgoingRecord]) -> list[LogPosition]:
-        every = list(records)
-        positions: list[LogPosition] = []
-        for start in range(0, len(every), BATCH):
-            positions += await self._producer.send_many(every[start : start + BATCH])
-        return positions
+        return await self._producer.send_in_batches([*records])
 
     def _sealed(self, key: bytes, value: bytes) -> OutgoingRecord:
         partition = partition_of(key, self._settings.kafka.partitions)
