@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import uvloop
 
 from control.generations.reading import generation_name
-from control.tenants import TenantDirectory, follow_tenants
+from control.tenants import follow_tenants
 from runtime.garbage import collect_seldom, loading
 from runtime.interruption import run_until_signal
 from runtime.logs import configure_logging
@@ -76,7 +76,12 @@ async def serve_stage(
     metrics().first_tenants.most = settings.metrics_tenants
     async with AsyncExitStack() as resources:
         tenants = await resources.enter_async_context(follow_tenants(settings, metrics())) if stage.knows_tenants else None
-        new_driver = await _build(name, settings, resources, generation, only, tenants, metering)
+        options: dict[str, object] = {} if generation is None else {"generation": generation, "only": only}
+        if metering is not None:
+            options["metering"] = metering
+        if tenants is not None:
+            options["tenants"] = tenants
+        new_driver: DriverFactory = await _module(name).build(settings, metrics(), resources, **options)
         worker = Worker(
             stage=name,
             group=stage.group(settings.kafka.topic_prefix, suffix=second if generation is None else generation_name(generation)),
@@ -88,24 +93,6 @@ async def serve_stage(
             also_ready=lambda: {} if tenants is None else {"control_followed": tenants.is_current},
         )
         await worker.run(stop or asyncio.Event())
-
-
-async def _build(
-    name: str,
-    settings: Settings,
-    resources: AsyncExitStack,
-    generation: str | None,
-    only: frozenset[str] | None,
-    tenants: TenantDirectory | None,
-    metering: "Metering | None",
-) -> DriverFactory:
-    options: dict[str, object] = {} if generation is None else {"generation": generation, "only": only}
-    if metering is not None:
-        options["metering"] = metering
-    if tenants is not None:
-        options["tenants"] = tenants
-    new_driver: DriverFactory = await _module(name).build(settings, metrics(), resources, **options)
-    return new_driver
 
 
 def _module(name: str) -> ModuleType:
