@@ -623,9 +623,9 @@ MUTANTS: Final = (
         (TEST_WHOLE_STORE,),
     ),
     Mutant(
-        "store not marked",
+        "checkpoint not written",
         "streams/stages/index/handler.py",
-        "        await self._mark(batch)\n",
+        "        await self._set_checkpoint(batch)\n",
         "",
         (TEST_WHOLE_STORE,),
     ),
