@@ -52,7 +52,7 @@ def tombstone(offset: int, what: Memory) -> ConsumedRecord:
     return delivered("memories", offset, encode_key("acme", what.id), None)
 
 
-@pytest.checkpoint.parametrize("key", [None, b"", b"acme", b"acme/a/b", b"\xff", b"acme/%zz"])
+@pytest.mark.parametrize("key", [None, b"", b"acme", b"acme/a/b", b"\xff", b"acme/%zz"])
 def test_a_tombstone_needs_a_key_that_names_a_memory(key: bytes | None) -> None:
     with pytest.raises(RecordError):
         change_of(delivered("memories", 0, key, None))
@@ -93,7 +93,7 @@ async def stage(store: MemoryStore, tmp_path: Path) -> AsyncIterator[PartitionHa
     await embedder.close()
 
 
-@pytest.checkpoint.integration
+@pytest.mark.integration
 async def test_the_store_follows_the_feed_through_repetition_and_outage(
     stage: PartitionHarness, store: MemoryStore, edge: EdgeOwnerProcess
 ) -> None:
@@ -128,7 +128,7 @@ async def test_the_store_follows_the_feed_through_repetition_and_outage(
     assert len(await store.get(SCOPE, [memory(6, "").id])) == 1
 
 
-@pytest.checkpoint.integration
+@pytest.mark.integration
 async def test_a_wrong_key_waits_and_a_refused_text_fails(store: MemoryStore, tmp_path: Path) -> None:
     async with embedding_endpoint(dimension=384) as endpoint:
         embedding = EmbeddingSettings(kind="openai", base_url=endpoint.url, model="m", dimension=384)
@@ -150,7 +150,7 @@ async def test_a_wrong_key_waits_and_a_refused_text_fails(store: MemoryStore, tm
         await embedder.close()
 
 
-@pytest.checkpoint.integration
+@pytest.mark.integration
 async def test_another_embedding_model_makes_all_changes_wait(stage: PartitionHarness, store: MemoryStore, tmp_path: Path) -> None:
     await stage.process([upsert(0, memory(0, "Ada likes tea"))])
     async with embedding_endpoint(dimension=384) as endpoint:

@@ -139,7 +139,7 @@ async def _taken_over(settings: Settings, stack: AsyncExitStack, *, days_later: 
     return writer
 
 
-@pytest.checkpoint.integration
+@pytest.mark.integration
 async def test_a_restored_store_waits_for_a_replay(settings: Settings, edge: EdgeOwnerProcess, stack: AsyncExitStack) -> None:
     await _tell(settings, (0, "Ada likes tea"))
     await _index(settings)
@@ -165,7 +165,7 @@ async def test_a_restored_store_waits_for_a_replay(settings: Settings, edge: Edg
     assert await _contents(settings) == {"Ada likes tea", "Ada lives in Paris", "Ada plays chess"}
 
 
-@pytest.checkpoint.integration
+@pytest.mark.integration
 async def test_a_restored_store_stops_the_running_stage(settings: Settings, edge: EdgeOwnerProcess) -> None:
     await _tell(settings, (0, "Ada likes tea"))
     await _index(settings)
@@ -182,7 +182,7 @@ async def test_a_restored_store_stops_the_running_stage(settings: Settings, edge
     assert await _contents(settings) == {"Ada likes tea", "Ada lives in Paris"}
 
 
-@pytest.checkpoint.integration
+@pytest.mark.integration
 async def test_an_index_that_was_away_too_long_waits(settings: Settings, stack: AsyncExitStack) -> None:
     await _tell(settings, (0, "Ada likes tea"))
     await _index(settings)
