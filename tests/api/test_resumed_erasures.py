@@ -110,7 +110,7 @@ async def test_an_erasure_that_a_newer_varve_wrote_is_left(
     await under_way.note([ANN, BOB])
     for each in (ANN, BOB):
         now_begun(tenants, "acme", each.user)
-    state = tenants._knowledge.state
+    state = tenants._view.state
     state.take(state.erasures[ANN.subject].key, b"{", offset=state.position)
     process.clock.advance(timedelta(hours=2))
     await process.erasures.resume_unfinished()

@@ -162,7 +162,7 @@ async def test_a_process_that_cannot_follow_admits_no_request(settings: Settings
         holder = tenants.by_api_key(key)
         assert holder is not None
         assert holder.tenant.id == "acme"
-        follower = tenants._knowledge
+        follower = tenants._view
         assert isinstance(follower, ControlFollower)
         await follower.stop()
         await _until(lambda: not tenants.is_current)

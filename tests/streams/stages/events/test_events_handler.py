@@ -179,7 +179,7 @@ async def test_an_extraction_is_routed_as_it_was_made(settings: Settings, tenant
 
 
 async def test_an_extraction_of_an_unknown_revision_waits(settings: Settings, tenants: TenantDirectory) -> None:
-    knowledge = Outdated(tenants._knowledge.state, confirmed_at=0.0)
+    knowledge = Outdated(tenants._view.state, confirmed_at=0.0)
     stage = assigned(settings, TenantDirectory(knowledge, monotonic=lambda: 1.0))
     record = extraction_record(extraction(0, [("grep", 0)]).model_copy(update={"schema_name": SCHEMA, "schema_revision": 2}), 0)
     with pytest.raises(TransientError, match="not known yet"):
