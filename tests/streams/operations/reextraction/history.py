@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from control import ControlWriter, Draft, read_control
 from control.generations.reextractions import ReextractionRequest
-from control.reextraction import Estimate, Reextraction, RunBudget
+from control.reextraction import Reextraction, RunBudget
 from memory.keys import encode_key
 from memory.records import Extraction, Message, Window
 from memory.schema import parse_schema
@@ -72,10 +72,6 @@ async def begin(settings: Settings, *tenants: str, budget: RunBudget | None = No
             by=BY,
         )
     return written.result
-
-
-async def estimate_of(settings: Settings) -> Estimate:
-    return (await estimate_reextraction(settings, ReextractionRequest(tenants=[TENANT]))).total
 
 
 async def progress_of(settings: Settings, generation: str = NEW, *, now: datetime | None = None) -> Progress:
