@@ -59,7 +59,7 @@ async def caller_of(dependencies: Dependencies, credential: str | KeyHash) -> Ca
         credential: The key, the token, or a reference to a key.
 
     Raises:
-        ProblemError: 401 if nobody owns it; 503 if the identity provider cannot be asked.
+        ProblemError: 401 if it is unknown; 503 if the identity provider cannot be asked.
     """
     if dependencies.identity is not None and isinstance(credential, str) and is_token(credential):
         identity = await dependencies.identity.identify(credential)
@@ -84,7 +84,7 @@ async def require_known(dependencies: Dependencies, credential: str) -> None:
         credential: The key or the token; empty if the request has none.
 
     Raises:
-        ProblemError: 401 if nobody owns it; 503 if the identity provider cannot be asked.
+        ProblemError: 401 if it is unknown; 503 if the identity provider cannot be asked.
     """
     if not credential:
         raise unauthorized("send the tenant's API key as `Authorization: Bearer ...` or `X-API-Key`")

@@ -64,7 +64,7 @@ class Block:
         return value if isinstance(value, str) else ""
 
     def written(self, memory: Memory | None) -> WrittenText | None:
-        """The origin of its text; None if nobody has written it."""
+        """The origin of its text; None if it was never written."""
         return None if memory is None or memory.written is None else memory.written.get(self.field.name)
 
     def edit(self, memory: Memory | None, edit_id: str) -> TextEdit | None:

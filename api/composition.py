@@ -1,4 +1,4 @@
-"""Opens the clients and stores of the query service, and builds the models that recalls call."""
+"""Opens the clients and stores of the query service."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -14,6 +14,7 @@ from api.previews import Previews
 from api.quotas import MemoryCounts, Quotas
 from api.read_audit import ReadAudit
 from api.recall_log import RecallLog
+from api.recall_models import BackgroundUsage, build_query_rewriter
 from api.stage_overview import StageOverview
 from api.store_positions import StorePositions
 from api.webhooks.service import Webhooks
@@ -21,33 +22,18 @@ from control import ControlWriter
 from control.key_usage import KeyUsage
 from control.redaction import TenantRedaction
 from control.tenants import follow_tenants
-from memory.errors import VarveError
-from memory.keys import encode_key
-from memory.records import Usage
-from memory.redaction import RedactionPolicy
 from memory.topics import MEMORIES, USAGE
 from models.embedding.build import GuardedEmbedder, build_embedder
 from models.embedding.port import Embedder
-from models.llm.build import build_llm
-from models.llm.port import LLM
-from models.llm.usage import UsageSink
-from retrieval.expansion import PURPOSE as EXPANSION
-from retrieval.expansion import Expansion
 from retrieval.pipeline import RecallPipeline
 from retrieval.profiles import load_profiles
-from retrieval.retrievers.base import PreparedStore
-from retrieval.retrievers.topics import PURPOSE as TOPICS
-from retrieval.retrievers.topics import TopicRetriever
-from retrieval.rewriting import QueryRewriter
-from retrieval.session_ranking.llm_session_ranker import PURPOSE as SIFT
-from retrieval.session_ranking.llm_session_ranker import Sift
-from runtime.background import BackgroundBatches, BackgroundWorks
+from runtime.background import BackgroundWorks
 from runtime.clocks import Clock, SystemClock
 from runtime.entity_view import EntityView
 from runtime.errors import ExtraMissingError, KafkaUnavailableError
 from runtime.guard import Guard
 from runtime.idempotency_cache import IdempotencyCache
-from runtime.kafka import OutgoingRecord, Producer
+from runtime.kafka import Producer
 from runtime.logs import logger
 from runtime.metrics import metrics
 from runtime.periodic_job import PeriodicJob
@@ -56,10 +42,10 @@ from runtime.recall_history import RecallHistory
 from runtime.redis import GuardedRedis, open_redis
 from runtime.retrieval_counts import RetrievalCounts
 from runtime.session_tail import SessionTail
-from runtime.settings import BudgetSettings, LLMSettings, RecallModelSettings, Settings
+from runtime.settings import Settings
 from stores.build import GuardedStore, build_store
 from stores.errors import StoreUnavailableError
-from stores.port import Eraser, ServiceJob
+from streams.operations.service_work import Eraser, ServiceJob
 
 if TYPE_CHECKING:
     from api.console.sessions import ConsoleSessions
@@ -92,15 +78,7 @@ async def open_dependencies(
     metrics().first_tenants.most = settings.metrics_tenants
     async with AsyncExitStack() as stack:
         tenants = await stack.enter_async_context(follow_tenants(settings, metrics(), wait_s=settings.service.produce_timeout_s))
-        embedder = _closed_by(
-            stack,
-            GuardedEmbedder(
-                embedder=await asyncio.to_thread(build_embedder, settings.embedding, cache=settings.cache_path),
-                timeout_s=settings.service.embedding_timeout_s,
-                probe_timeout_s=settings.service.probe_timeout_s,
-                retry_s=settings.delivery.breaker_reset_s,
-            ),
-        )
+        embedder = _closed_by(stack, await _guarded_embedder(settings))
         store = _closed_by(stack, _guarded_store(settings, embedder))
         store_positions = _closed_by(
             stack, StorePositions(store=store, topic=settings.topic(MEMORIES.name), partitions=settings.kafka.partitions)
@@ -110,41 +88,15 @@ async def open_dependencies(
         if identity is not None:
             stack.push_async_callback(identity.close)
         key_uses = _closed_by(stack, KeyUsage(redis=redis))
-        producer = Producer(kafka=settings.kafka, timeout_s=settings.service.produce_timeout_s)
-        stack.push_async_callback(producer.stop)
-        try:
-            await producer.start()
-        except KafkaUnavailableError as error:
-            _log.warning("kafka_unavailable", error=str(error))
+        producer = await _started_producer(stack, settings)
         counts = RetrievalCounts(redis=redis)
-        recall_log = _closed_by(
-            stack,
-            RecallLog(
-                producer=producer,
-                recall_history=RecallHistory(redis=redis),
-                counts=counts,
-                topic_prefix=settings.kafka.topic_prefix,
-                max_bytes=settings.kafka.max_record_bytes,
-                max_pending=settings.service.max_pending_recalls,
-                metrics=metrics(),
-            ),
-        )
-        read_audit = _closed_by(
-            stack,
-            ReadAudit(
-                producer=producer,
-                topic_prefix=settings.kafka.topic_prefix,
-                rate=settings.read_audit.rate,
-                max_pending=settings.service.max_pending_recalls,
-                metrics=metrics(),
-                clock=clock,
-            ),
-        )
+        recall_log = _closed_by(stack, _recall_log(settings, producer, redis, counts))
+        read_audit = _closed_by(stack, _read_audit(settings, producer, clock))
         memory_counts = _closed_by(stack, MemoryCounts(store=store))
         usage = _closed_by(
             stack, BackgroundUsage(producer=producer, topic=settings.topic(USAGE.name), max_pending=settings.service.max_pending_recalls)
         )
-        build_model = partial(build_recall_model, settings, redis=redis, usage=usage, redaction_of=TenantRedaction(tenants).of)
+        redaction_of = TenantRedaction(tenants).of
         tail = SessionTail(redis=redis, ttl_s=settings.redis.tail_ttl_s)
         recall = RecallPipeline(
             store=store,
@@ -156,7 +108,9 @@ async def open_dependencies(
             positions=store_positions,
             tails=tail,
             history=EntitiesAsOf(store=store, tenants=tenants, clock=clock),
-            rewriter=_query_rewriter(stack, settings, store, embedder, build_model),
+            rewriter=build_query_rewriter(
+                stack, settings, store=store, embedder=embedder, redis=redis, usage=usage, redaction_of=redaction_of
+            ),
         )
         overview = _closed_by(stack, StageOverview(settings=settings, clock=clock))
         previews = _closed_by(stack, Previews(settings=settings, redis=redis, producer=producer, tenants=tenants, embedder=embedder))
@@ -192,12 +146,7 @@ async def open_dependencies(
             recall=recall,
             recall_log=recall_log,
             read_audit=read_audit,
-            quotas=Quotas(
-                settings=settings.quota,
-                limiter=RateLimiter(redis=redis, purpose="quota", metrics=metrics()),
-                memory_counts=memory_counts,
-                metrics=metrics(),
-            ),
+            quotas=_quotas(settings, redis, memory_counts),
             admission=Admission(settings=settings.service, metrics=metrics()),
             erasures=erasures,
             overview=overview,
@@ -219,27 +168,52 @@ def _closed_by(stack: AsyncExitStack, resource: _Resource) -> _Resource:
     return resource
 
 
-def _query_rewriter(
-    stack: AsyncExitStack, settings: Settings, store: GuardedStore, embedder: GuardedEmbedder, build_model: Callable[..., LLM | None]
-) -> QueryRewriter:
-    """The steps of a recall that call a model, with their models.
+async def _guarded_embedder(settings: Settings) -> GuardedEmbedder:
+    return GuardedEmbedder(
+        embedder=await asyncio.to_thread(build_embedder, settings.embedding, cache=settings.cache_path),
+        timeout_s=settings.service.embedding_timeout_s,
+        probe_timeout_s=settings.service.probe_timeout_s,
+        retry_s=settings.delivery.breaker_reset_s,
+    )
 
-    Args:
-        stack: Closes them.
-        settings: The settings in force.
-        store: The vector store.
-        embedder: The embedding model.
-        build_model: :func:`build_recall_model` for this service.
-    """
-    # Rankings are not cached: an invalid reply would be reused for the same query.
-    proxy_model = build_model(settings.sift, purpose=SIFT)
-    sift = _closed_by(stack, Sift(llm=proxy_model, settings=settings.sift))
-    kept_s = settings.expansion.cache_ttl_s
-    expanding_model = build_model(settings.expansion, purpose=EXPANSION, cache_ttl_s=kept_s)
-    expansion = _closed_by(stack, Expansion(llm=expanding_model, settings=settings.expansion))
-    selecting_model = build_model(settings.topics, purpose=TOPICS)
-    topics = _closed_by(stack, TopicRetriever(PreparedStore(store, embedder), embedder, llm=selecting_model, settings=settings.topics))
-    return QueryRewriter(expansion=expansion, sift=sift, topics=topics, metrics=metrics())
+
+async def _started_producer(stack: AsyncExitStack, settings: Settings) -> Producer:
+    """The producer, which the stack stops. It starts later if Kafka is unavailable now."""
+    producer = Producer(kafka=settings.kafka, timeout_s=settings.service.produce_timeout_s)
+    stack.push_async_callback(producer.stop)
+    try:
+        await producer.start()
+    except KafkaUnavailableError as error:
+        _log.warning("kafka_unavailable", error=str(error))
+    return producer
+
+
+def _recall_log(settings: Settings, producer: Producer, redis: GuardedRedis, counts: RetrievalCounts) -> RecallLog:
+    return RecallLog(
+        producer=producer,
+        recall_history=RecallHistory(redis=redis),
+        counts=counts,
+        topic_prefix=settings.kafka.topic_prefix,
+        max_bytes=settings.kafka.max_record_bytes,
+        max_pending=settings.service.max_pending_recalls,
+        metrics=metrics(),
+    )
+
+
+def _read_audit(settings: Settings, producer: Producer, clock: Clock) -> ReadAudit:
+    return ReadAudit(
+        producer=producer,
+        topic_prefix=settings.kafka.topic_prefix,
+        rate=settings.read_audit.rate,
+        max_pending=settings.service.max_pending_recalls,
+        metrics=metrics(),
+        clock=clock,
+    )
+
+
+def _quotas(settings: Settings, redis: GuardedRedis, memory_counts: MemoryCounts) -> Quotas:
+    limiter = RateLimiter(redis=redis, purpose="quota", metrics=metrics())
+    return Quotas(settings=settings.quota, limiter=limiter, memory_counts=memory_counts, metrics=metrics())
 
 
 def _identity_provider(settings: Settings) -> "IdentityProvider | None":
@@ -278,78 +252,3 @@ def _guarded_store(settings: Settings, embedder: Embedder) -> GuardedStore:
         retry_s=settings.delivery.breaker_reset_s,
     )
     return GuardedStore(store=store, guard=guard)
-
-
-class BackgroundUsage:
-    """Writes the usage of calls to the topic ``usage``, in the background."""
-
-    def __init__(self, *, producer: Producer, topic: str, max_pending: int) -> None:
-        self._producer = producer
-        self._topic = topic
-        self._records = BackgroundBatches(self._produce, max_pending=max_pending)
-
-    async def record(self, usage: Usage) -> None:
-        """Schedules one call's usage to be written.
-
-        Raises:
-            KafkaUnavailableError: If too many are pending.
-        """
-        if not self._records.add(OutgoingRecord(self._topic, encode_key(usage.tenant), usage.to_json())):
-            raise KafkaUnavailableError("too many records wait to be written")
-
-    async def close(self) -> None:
-        """Waits for the pending records. The producer's time-out bounds the wait."""
-        await self._records.close()
-
-    async def _produce(self, records: Sequence[OutgoingRecord]) -> None:
-        for outcome in await self._producer.send_each(records):
-            if isinstance(outcome, VarveError):
-                _log.warning("usage_not_produced", error=str(outcome))
-
-
-def build_recall_model(
-    settings: Settings,
-    asked: RecallModelSettings,
-    *,
-    redis: GuardedRedis,
-    usage: UsageSink,
-    purpose: str,
-    redaction_of: Callable[[str], RedactionPolicy] | None = None,
-    cache_ttl_s: float = 0,
-) -> LLM | None:
-    """The LLM of a group of settings. None if it has no endpoint.
-
-    Args:
-        settings: The settings in force.
-        asked: The group.
-        redis: Limits, budgets and cached replies, which all processes share.
-        usage: Receives usage records.
-        purpose: The purpose; each has a separate budget.
-        redaction_of: A tenant's policy for personal data in prompts. Default: nothing is redacted.
-        cache_ttl_s: Lifetime of a cached reply, in seconds. 0: no cache.
-
-    Raises:
-        ModelConfigurationError: If a price table lacks the model.
-    """
-    llm = LLMSettings(
-        base_url=asked.base_url,
-        api_key=asked.api_key,
-        model=asked.model,
-        response_format="none",
-        max_completion_tokens=asked.max_completion_tokens,
-        first_token_timeout_s=asked.deadline_s,
-        timeout_s=asked.deadline_s,
-        queue_timeout_s=asked.deadline_s,
-        concurrency=asked.concurrency,
-        cache_ttl_s=cache_ttl_s,
-        price_table=settings.llm.price_table,
-    )
-    budget = BudgetSettings(hard_tokens=asked.tokens_per_day)
-    return build_llm(
-        settings.model_copy(update={"llm": llm, "budget": budget}),
-        redis=redis,
-        usage=usage,
-        redaction_of=redaction_of,
-        budget_name=f"{purpose}-budget",
-        key_variable=f"VARVE_{purpose.upper()}__API_KEY",
-    )

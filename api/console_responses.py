@@ -37,7 +37,7 @@ class StageRates(ResponseModel):
 
 
 class Overview(ResponseModel):
-    """The stages in the order of the flow."""
+    """The stages in the order of the pipeline."""
 
     read_at: datetime
     over_s: float | None

@@ -30,7 +30,7 @@ Settle = Annotated[
 async def write(
     dependencies: Dependencies, operator: OperatorKey, change: Change[dict[str, Any]], *, action: str, settle: bool
 ) -> JsonResponse:
-    """The response of :func:`carried_out`.
+    """The response of :func:`apply_by_operator`.
 
     Args:
         dependencies: The writer of the log.
@@ -39,7 +39,7 @@ async def write(
         action: Name of the change in the audit.
         settle: Whether to wait until every process applies it, even one without a connection to Kafka.
     """
-    return JsonResponse(await carried_out(dependencies, operator, change, action=action, settle=settle))
+    return JsonResponse(await apply_by_operator(dependencies, operator, change, action=action, settle=settle))
 
 
 async def revoke(
@@ -62,7 +62,7 @@ async def revoke(
     return await write(dependencies, operator, changed, action=action, settle=settle is None or settle)
 
 
-async def carried_out(
+async def apply_by_operator(
     dependencies: Dependencies, operator: OperatorKey, change: Change[dict[str, Any]], *, action: str, settle: bool
 ) -> dict[str, Any]:
     """Makes a change, and returns when this process knows it, so that its next answer includes the change.
@@ -79,7 +79,7 @@ async def carried_out(
         ChangeRefusedError: If the change contradicts the current state.
         KafkaUnavailableError: If it could not be written, or the result of the write is unknown.
     """
-    return await changed_by(dependencies, operator_name(operator), change, action=action, settle=settle)
+    return await apply_by(dependencies, operator_name(operator), change, action=action, settle=settle)
 
 
 def operator_name(operator: OperatorKey) -> str:
@@ -87,8 +87,8 @@ def operator_name(operator: OperatorKey) -> str:
     return f"operator {operator.id} {operator.label}".strip()
 
 
-async def changed_by(dependencies: Dependencies, by: str, change: Change[dict[str, Any]], *, action: str, settle: bool) -> dict[str, Any]:
-    """Like :func:`carried_out`, for any actor; ``by`` names it in the audit log."""
+async def apply_by(dependencies: Dependencies, by: str, change: Change[dict[str, Any]], *, action: str, settle: bool) -> dict[str, Any]:
+    """Like :func:`apply_by_operator`, for any actor; ``by`` names it in the audit log."""
     try:
         written = await dependencies.control.write(change, action=action, by=by)
     except UnknownTenantError as error:

@@ -140,7 +140,7 @@ class MemoryCorrections:
         return await self._send(correction, headers)
 
     async def delete(self, request: CorrectionRequest, headers: Headers) -> LogPosition:
-        """Removes an event for good, and hides its messages from the session's newest messages.
+        """Removes an event permanently, and hides its messages from the session's newest messages.
 
         Raises:
             ProblemError: 422 where it is no event.

@@ -18,8 +18,8 @@ from memory.records.limits import Time
 from memory.schema.model import EntityType
 from memory.trust import at_least
 from operators.former_fields import with_former_fields
-from operators.history import Fold, KnownStep, Moment, beginning, in_order
-from operators.history_walk import CandidateOutcome, HistoryWalk, SeenChange, SeenStep
+from operators.history import HistoryReplay, KnownStep, Moment, beginning, in_order
+from operators.history_walk import ChangeOutcome, HistoryWalk, SeenChange, SeenStep
 from operators.render import render
 from retrieval.request import RecallRequest
 from retrieval.retrievers.entities import Entities
@@ -45,7 +45,7 @@ class HistoryChange(ResponseModel):
     evidence: list[str]
     """The ids of its source messages."""
     extractor: str | None
-    fate: CandidateOutcome | None
+    fate: ChangeOutcome | None
     """The outcome of the change; null for a retraction."""
     by: str | None
     """The step that replaced or retracted it."""
@@ -62,7 +62,7 @@ class HistoryChange(ResponseModel):
             source_id=change.source_id,
             evidence=change.message_ids,
             extractor=change.extractor or None,
-            fate=seen.fate if applied else None,
+            fate=seen.outcome if applied else None,
             by=seen.by if applied else None,
         )
 
@@ -156,13 +156,13 @@ class EntityHistory:
         start = beginning(steps, moment)
         if start is None:
             raise _not_kept(steps)
-        fold = Fold(start, moment, self._type_of)
+        replay = HistoryReplay(start, moment, self._type_of)
         for each in start.steps:
-            fold.take(each)
-        fold.finish(now)
-        if fold.state is None or fold.state.empty or fold.entity_type is None:
+            replay.take(each)
+        replay.finish(now)
+        if replay.state is None or replay.state.empty or replay.entity_type is None:
             return None
-        return render(fold.state, with_former_fields(fold.state, fold.entity_type, former), self._tenant, entity_key)
+        return render(replay.state, with_former_fields(replay.state, replay.entity_type, former), self._tenant, entity_key)
 
     async def steps(self) -> list[HistoryEntry]:
         """The stored steps, in no order.

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from control.erasure import Erasure
 from control.errors import ChangeRefusedError, ControlLogBehindError
 from control.tenants import TenantDirectory
-from control.unfinished_erasures import CANNOT_WRITE, ErasureRequest, UnfinishedErasures, Work
+from control.unfinished_erasures import CANNOT_WRITE, ErasureRequest, UnfinishedErasures, WorkState
 from memory.errors import VarveError
 from runtime.background import run_in_background
 from runtime.clocks import Clock
@@ -20,7 +20,8 @@ from runtime.errors import RedisUnavailableError
 from runtime.interruption import pause
 from runtime.logs import logger
 from runtime.redis import GuardedRedis
-from stores.port import Eraser, MemoryStore
+from stores.port import MemoryStore
+from streams.operations.service_work import Eraser
 
 _log = logger(__name__)
 
@@ -121,7 +122,7 @@ class Erasures:
         every = [each for each in await self._under_way.every() if not self.is_here(each.tenant, each.subject)]
         works = await self._under_way.look([each.subject for each in every])
         # A process that erases users of a tenant takes the tenant's other pending users next, together.
-        busy = {each.tenant for each in every if works[each.subject] is Work.AT_WORK}
+        busy = {each.tenant for each in every if works[each.subject] is WorkState.AT_WORK}
         stale = []
         for each in every:
             try:
@@ -130,7 +131,7 @@ class Erasures:
                 continue  # a newer version of Varve wrote its record, and continues it
             if each.is_stale(erasure, self._clock.now()):
                 stale.append(each)
-            elif each.tenant not in busy and works[each.subject] is Work.FREE and erasure is not None and erasure.finished_at is None:
+            elif each.tenant not in busy and works[each.subject] is WorkState.FREE and erasure is not None and erasure.finished_at is None:
                 _log.info("erasure_resumed", tenant=each.tenant, subject=each.subject)
                 self.start(each, asked=False)
         await self._under_way.forget({each.subject: each.asked_at for each in stale})
@@ -147,7 +148,7 @@ class Erasures:
             works = await self._under_way.look(left)
         except RedisUnavailableError:
             return here
-        return here | {subject for subject, work in works.items() if work is Work.AT_WORK}
+        return here | {subject for subject, work in works.items() if work is WorkState.AT_WORK}
 
     def problem_of(self, subject: str) -> str | None:
         """The error that stopped this process's last attempt; None if there was none."""

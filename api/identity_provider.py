@@ -76,15 +76,12 @@ class IdentityProvider:
 
     Args:
         settings: The issuer, and the claims that give the rights. It must name an issuer.
-        http: Reads the provider's keys. Closed with this object.
         monotonic: Clock for the age of the keys, in seconds.
     """
 
-    def __init__(
-        self, *, settings: OidcSettings, http: httpx.AsyncClient | None = None, monotonic: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, *, settings: OidcSettings, monotonic: Callable[[], float] = time.monotonic) -> None:
         self._settings = settings
-        self._http = http or httpx.AsyncClient(timeout=settings.timeout_s)
+        self._http = httpx.AsyncClient(timeout=settings.timeout_s)
         self._monotonic = monotonic
         self._keys: Sequence[jwt.PyJWK] = ()
         self._read_at = float("-inf")

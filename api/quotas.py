@@ -21,6 +21,7 @@ from stores.errors import StoreError
 from stores.port import MemoryStore, TenantScope
 
 RECOUNT_S: Final = 30.0
+"""Age of a count after which a read starts a new one, in seconds."""
 
 _log = logger(__name__)
 
@@ -29,15 +30,10 @@ _Counted: TypeAlias = tuple[str, str]
 
 
 class MemoryCounts:
-    """The number of each tenant's memories, as last counted. No request waits for a count, so a store that hangs blocks none.
+    """The number of each tenant's memories, as last counted. No request waits for a count, so a store that hangs blocks none."""
 
-    Args:
-        recount_s: Age in seconds after which a read starts a new count.
-    """
-
-    def __init__(self, *, store: MemoryStore, recount_s: float = RECOUNT_S) -> None:
+    def __init__(self, *, store: MemoryStore) -> None:
         self._store = store
-        self._recount_s = recount_s
         self._counts: dict[_Counted, int] = {}
         self._counted_at: dict[_Counted, float] = {}
         self._counting: dict[_Counted, asyncio.Task[None]] = {}
@@ -45,7 +41,7 @@ class MemoryCounts:
     def of(self, tenant: str, generation: str) -> int | None:
         """The last count of a tenant's memories of a generation; starts a new count if it is old. None: not counted yet."""
         counted = tenant, generation
-        is_old = asyncio.get_running_loop().time() - self._counted_at.get(counted, float("-inf")) >= self._recount_s
+        is_old = asyncio.get_running_loop().time() - self._counted_at.get(counted, float("-inf")) >= RECOUNT_S
         if is_old and counted not in self._counting:
             task = run_in_background("memory-counts", self._count(counted))
             self._counting[counted] = task
@@ -104,7 +100,7 @@ class Quotas:
         Raises:
             ProblemError: 429 if a rate is used up; 507 if the tenant's quota of memories is full.
         """
-        quota = self._settings.but(tenant.quota)
+        quota = self._settings.overridden_by(tenant.quota)
         if adds_memories and quota.memories is not None and (self._memory_counts.of(tenant.id, tenant.generation) or 0) >= quota.memories:
             self._refusals.labels(MEMORIES).inc()
             detail = (
@@ -129,7 +125,7 @@ class Quotas:
         Raises:
             ProblemError: 429 if the rate is used up, or too many recalls run at once.
         """
-        quota = self._settings.but(tenant.quota)
+        quota = self._settings.overridden_by(tenant.quota)
         demands = _demand("recalls", quota.recalls_per_second, 1, quota)
         if not demands and quota.concurrent_recalls is None:
             yield {}

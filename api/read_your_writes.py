@@ -95,13 +95,13 @@ async def wait_for(
             "invalid",
             f"after.position.topic: the topic of messages is {topic}; send the position from the response of `POST /v1/messages`",
         )
-    patience = PollBackoff(until)
+    backoff = PollBackoff(until)
     while True:
         async with dependencies.admission.turn(request, caller.tenant, until=until):
             seen = await _look(written, dependencies, scope, caller.tenant.generation, tail, until)
-        if seen.found_in is not None or patience.is_over:
+        if seen.found_in is not None or backoff.is_over:
             return seen
-        await patience.pause(request)
+        await backoff.pause(request)
 
 
 async def _look(written: Written, dependencies: Dependencies, scope: TenantScope, generation: str, tail: TailRequest, until: float) -> Seen:
@@ -154,14 +154,14 @@ async def wait_until_reached(
     if at is None:
         return None
     _check_feed(at, dependencies)
-    patience = PollBackoff(until)
+    backoff = PollBackoff(until)
     while True:
         async with dependencies.admission.turn(request, caller.tenant, until=until):
             held = await attempt(dependencies.store_positions.newest(), name="memories", until=until)
             reached = not isinstance(held, Unavailable) and _holds(held, at.positions)
-            if reached or patience.is_over:
+            if reached or backoff.is_over:
                 return Reached(reached=reached, written_since=await _written_since(dependencies, scope, at.positions, until))
-        await patience.pause(request)
+        await backoff.pause(request)
 
 
 def _check_feed(at: At, dependencies: Dependencies) -> None:

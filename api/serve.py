@@ -26,7 +26,7 @@ from runtime.probe import Check, ProbeServer
 from runtime.redis_server import RedisWatch
 from runtime.settings import ServiceSettings, Settings
 from runtime.tracing import exporting_spans
-from stores.port import Eraser, ServiceJob
+from streams.operations.service_work import Eraser, ServiceJob
 
 _log = logger(__name__)
 

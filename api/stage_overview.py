@@ -47,7 +47,7 @@ class Reading:
 
 
 class StageOverview:
-    """Reads the progress of the stages. Nothing is read while nobody asks.
+    """Reads the progress of the stages. Without requests nothing is read.
 
     Args:
         settings: Kafka's address, and the prefix of the topics.

@@ -57,8 +57,8 @@ class StorePositions:
             StoreUnavailableError: If it does not respond.
         """
         read_at = self._seconds()
-        marks = await asyncio.gather(*(self._store.mark_of(each) for each in self._partitions))
-        self._known = tuple(LogPosition(self._topic, each.partition, each.offset) for each in marks if each is not None)
+        checkpoints = await asyncio.gather(*(self._store.checkpoint_of(each) for each in self._partitions))
+        self._known = tuple(LogPosition(self._topic, each.partition, each.offset) for each in checkpoints if each is not None)
         self._read_at = read_at
         return self._known
 

@@ -36,7 +36,7 @@ def memories(*, seed: int, tenants: int, plain: bool) -> RandomData:
 
 
 def questions(count: int, *, tenants: int, plain: bool) -> list[RecallQuery]:
-    """The questions, all different: the user's memories, every second one about a person; plain: the tenant's, about nobody."""
+    """The questions, all different: the user's memories, every second one about a person; plain: the tenant's, about no person."""
     data = RandomData(seed=2, tenants=tenants)
     asked = [replace(each, text=f"{each.text} w{number}") for number, each in enumerate(map(data.query, range(count)))]
     return asked if plain else [_of_application(each, number) for number, each in enumerate(asked)]

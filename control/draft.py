@@ -189,7 +189,7 @@ class Draft:
         self._newest_schemas[schema.name] = written.ref
         return written.ref
 
-    def take_schema(self, document: SchemaDocument) -> None:
+    def import_schema(self, document: SchemaDocument) -> None:
         """Writes a revision of a schema with the number that it has in another log; does nothing if it exists already.
 
         Args:

@@ -91,13 +91,13 @@ class TenantDirectory:
     Methods raise an error if the copy is too old. A name counts as unknown only once the copy was confirmed after the first request for it.
 
     Args:
-        knowledge: The copy of the control log.
+        view: The copy of the control log.
         clock: Clock for the expiry of keys.
         monotonic: The clock of the copy's confirmations.
     """
 
-    def __init__(self, knowledge: ControlView, *, clock: Clock | None = None, monotonic: Callable[[], float] = time.monotonic) -> None:
-        self._knowledge = knowledge
+    def __init__(self, view: ControlView, *, clock: Clock | None = None, monotonic: Callable[[], float] = time.monotonic) -> None:
+        self._view = view
         self._clock = clock or SystemClock()
         self._monotonic = monotonic
         self._missed: dict[Hashable, _Missed] = {}
@@ -106,7 +106,7 @@ class TenantDirectory:
     @property
     def is_current(self) -> bool:
         """Whether the copy may be used, so that requests are accepted."""
-        return self._knowledge.is_current
+        return self._view.is_current
 
     def require_current(self) -> None:
         """Checks that the copy may be used.
@@ -114,21 +114,21 @@ class TenantDirectory:
         Raises:
             ControlLogBehindError: If the log could not be followed for too long; contains the reason.
         """
-        self._knowledge.require_current()
+        self._view.require_current()
 
     @property
     def position(self) -> int:
         """The offset up to which the log was read."""
-        return self._knowledge.state.position
+        return self._view.state.position
 
     @property
     def age_s(self) -> float:
         """Seconds since the copy was last known to be complete."""
-        return max(0.0, self._monotonic() - self._knowledge.confirmed_at)
+        return max(0.0, self._monotonic() - self._view.confirmed_at)
 
     async def wait_for(self, position: int, *, timeout_s: float) -> None:
         """See :meth:`control.ControlFollower.wait_for`."""
-        await self._knowledge.wait_for(position, timeout_s=timeout_s)
+        await self._view.wait_for(position, timeout_s=timeout_s)
 
     def draft(self) -> Draft:
         """A draft for reading the whole copy. Changes of the draft do not affect the copy.
@@ -255,7 +255,7 @@ class TenantDirectory:
 
     def erasures_revision(self, tenant: str) -> int:
         """Number of writes of the erasures of a tenant's users: it changes with each. 0: there are none, or the copy is too old."""
-        return self._knowledge.state.erasure_writes.get(tenant, 0) if self._knowledge.is_current else 0
+        return self._view.state.erasure_writes.get(tenant, 0) if self._view.is_current else 0
 
     def erasure_epoch(self, tenant: str, user: str) -> str:
         """Epoch of the user's newest erasure, which separates messages before and after it; empty: the user was never erased.
@@ -284,8 +284,8 @@ class TenantDirectory:
         return None if erasure is None else erasure.finished_at or UNFINISHED
 
     def _current(self) -> ControlState:
-        self._knowledge.require_current()
-        return self._knowledge.state
+        self._view.require_current()
+        return self._view.state
 
     def _is_certain(self, name: Hashable) -> bool:
         """Whether the log certainly lacks a name: the writer of the name may know a record that this process has not read yet."""
@@ -295,7 +295,7 @@ class TenantDirectory:
             if len(self._missed) >= _MOST_MISSED:
                 self._missed.clear()
             missed = self._missed[name] = _Missed(now)
-        if not missed.is_certain and self._knowledge.confirmed_at > missed.since:
+        if not missed.is_certain and self._view.confirmed_at > missed.since:
             # The result is kept for a while: a batch requests a name many times, and is retried if one answer is "not yet".
             missed.since, missed.is_certain = now, True
         return missed.is_certain
@@ -321,7 +321,7 @@ async def follow_tenants(settings: Settings, metrics: Metrics, *, wait_s: float 
             wait for the request time-out and fail after that.
 
     Raises:
-            ControlLogBehindError: If the log could not be read in time and ``wait_s`` is None.
+        ControlLogBehindError: If the log could not be read in time and ``wait_s`` is None.
     """
     follower = ControlFollower(settings=settings)
     metrics.control_age.set_function(lambda: follower.age_s)

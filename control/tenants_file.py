@@ -129,12 +129,6 @@ class FileTenant(_Part):
     former_schemas: tuple[FileFormerSchema, ...] = ()
     """Schemas that its generations had before, in addition to those in the log."""
 
-    @model_validator(mode="before")
-    @classmethod
-    def _with_hashes_alone(cls, fields: Any) -> Any:
-        # Format of the tenants' file before the control log existed.
-        return _hashes_as_keys(fields, "key_hashes", "keys")
-
 
 class TenantsFile(_Part):
     """The whole file."""
@@ -144,11 +138,6 @@ class TenantsFile(_Part):
     tenants: tuple[FileTenant, ...] = ()
     operators: tuple[FileOperatorKey, ...] | None = None
     """None: keep the log's operators."""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _with_hashes_alone(cls, fields: Any) -> Any:
-        return _hashes_as_keys(fields, "admin_key_hashes", "operators")
 
     @model_validator(mode="after")
     def _ids_are_unique(self) -> "TenantsFile":
@@ -186,10 +175,10 @@ def apply_file(draft: Draft, file: TenantsFile, *, folder: Path | None, now: dat
         prune: Whether to remove tenants that the file does not list.
 
     Raises:
-            ChangeRefusedError: If the file is inconsistent with the log.
+        ChangeRefusedError: If the file is inconsistent with the log.
     """
     for schema in sorted(file.schemas, key=lambda each: (each.name, each.revision)):
-        draft.take_schema(new(SchemaDocument, name=schema.name, number=schema.revision, owner=schema.owner, content=schema.content))
+        draft.import_schema(new(SchemaDocument, name=schema.name, number=schema.revision, owner=schema.owner, content=schema.content))
     wanted = {each.id for each in file.tenants}
     for tenant_id in draft.tenants():
         if prune and tenant_id not in wanted:
@@ -338,10 +327,3 @@ def _former(former: FileFormerSchema) -> FormerSchema:
 
 def _exported_key(key: ApiKey | OperatorKey) -> dict[str, Any]:
     return key.model_dump(mode="json", exclude={"created"}, exclude_none=True)
-
-
-def _hashes_as_keys(fields: Any, old: str, new_name: str) -> Any:
-    if not isinstance(fields, dict) or old not in fields or new_name in fields:
-        return fields
-    others = {name: value for name, value in fields.items() if name != old}
-    return {**others, new_name: [{"hash": each} for each in fields[old]]}

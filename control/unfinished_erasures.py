@@ -160,7 +160,7 @@ class ErasureRequest:
         return self.is_done(erasure) or now - self.asked_at > _COMING_FOR
 
 
-class Work(Enum):
+class WorkState(Enum):
     """State of an unfinished erasure."""
 
     FREE = "free"
@@ -207,14 +207,14 @@ class UnfinishedErasures:
 
         return await self._redis.run("reading erasures", read)
 
-    async def look(self, subjects: Sequence[str]) -> dict[str, Work]:
+    async def look(self, subjects: Sequence[str]) -> dict[str, WorkState]:
         """States of unfinished erasures, by the users' digests."""
         found = [
             word
             for some in _batches(subjects)
             for word in await self._script("reading the states of erasures", _LOOK, [self._key(each) for each in some])
         ]
-        return {subject: Work(word.decode()) for subject, word in zip(subjects, found, strict=True)}
+        return {subject: WorkState(word.decode()) for subject, word in zip(subjects, found, strict=True)}
 
     async def forget(self, done: Mapping[str, datetime]) -> None:
         """Deletes finished erasures, except those that were requested again."""

@@ -1,1 +1,1 @@
-"""Benchmarks of quality and cost, on published data sets that the caller brings."""
+"""Benchmarks of quality and cost, on published data sets that the caller provides."""

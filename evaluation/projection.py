@@ -114,7 +114,7 @@ def _examples(folder: Path) -> tuple[list[str], str]:
 
 def _examples_of(text: str) -> Iterator[str]:
     for line in text.splitlines():
-        # The licence stands in the first lines, indented.
+        # The licence is in the first lines, indented.
         if not line.startswith("  "):
             gloss = line.partition(" | ")[2]
             yield from (each for each in _EXAMPLE.findall(gloss) if len(each.split()) >= _FEWEST_WORDS)

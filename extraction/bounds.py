@@ -1,4 +1,4 @@
-"""How much an extraction may hold, whatever a window or an answer holds: it has to fit into one record."""
+"""Limits of an extraction: it has to fit into one record, however large the window or the answer is."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace

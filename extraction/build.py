@@ -12,21 +12,18 @@ from extraction.shared_windows import PerUserExtractor
 from extraction.viewed import ViewedExtractor
 from models.embedding.port import Embedder
 from models.llm.port import LLM
-from runtime.clocks import Clock, SystemClock
+from runtime.clocks import SystemClock
 from runtime.metrics import Metrics, metrics
 from runtime.settings import Settings
 
 
-def build_extractor(
-    settings: Settings, *, embedder: Embedder, llm: LLM | None, clock: Clock | None = None, own_metrics: Metrics | None = None
-) -> Extractor:
+def build_extractor(settings: Settings, *, embedder: Embedder, llm: LLM | None, own_metrics: Metrics | None = None) -> Extractor:
     """The one-pass extractor over an LLM, or the offline one where there is none.
 
     Args:
         settings: The model's context, the prompt's caps, and when two events are one.
         embedder: Shared with others; not closed with the extractor.
         llm: The endpoint; closed with the extractor.
-        clock: The system's, if none is given.
         own_metrics: The process's, if none are given.
 
     Raises:
@@ -43,7 +40,7 @@ def build_extractor(
         settings=settings.llm,
         limits=PromptLimits.of(extraction),
         thresholds=thresholds,
-        clock=clock or SystemClock(),
+        clock=SystemClock(),
         quotations=quotations,
         stated_events=stated_events,
         metrics=own_metrics or metrics(),

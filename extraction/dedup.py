@@ -215,7 +215,7 @@ def _is_said_apart(one: Candidate, other: Candidate) -> bool:
 
 
 def _are_one(later: Candidate, earlier: Candidate) -> bool:
-    """Whether nothing is lost if both become one. An event of an earlier window takes up nothing any more."""
+    """Whether nothing is lost if both become one. An event of an earlier window can absorb no other."""
     if may_be_two_occasions(earlier, later):
         return False
     if earlier.is_from_earlier_window:

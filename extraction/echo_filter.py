@@ -76,7 +76,7 @@ def _may_be_restated(text: str) -> bool:
 def without_echoes_in_result(message: Message, recalled_hashes: frozenset[str]) -> Message:
     """The message, its tool's result without what recalls returned: a recall is a tool to an agent, and its answer no news.
 
-    Looks into lists, objects and texts that are JSON themselves, as deep and as far as an answer to a recall goes; what lies beyond stays.
+    Looks into lists, objects and texts that are JSON themselves, as deep and as far as an answer to a recall goes; the rest is kept.
     """
     call = message.tool_call
     if call is None or not recalled_hashes:
@@ -149,7 +149,7 @@ def _is_empty(value: JsonValue) -> bool:
 
 
 def _says_nothing(value: JsonValue) -> bool:
-    """Whether a value has nothing to remember in addition to an echo: no more than ids, times, and what counts and ranks memories."""
+    """Whether a value has nothing to remember in addition to an echo: only ids, times, and counts and ranks of memories."""
     if isinstance(value, dict):
         return all(_BESIDE_A_MEMORY.fullmatch(name) is not None or _says_nothing(each) for name, each in value.items())
     if isinstance(value, list):

@@ -22,7 +22,7 @@ from models.embedding.port import Embedder
 MAX_SEGMENT: Final = 2_000
 """Most characters of a segment's text."""
 _IMPORTANCE: Final = 0.3
-"""Importance of archived text: nobody has judged it."""
+"""Importance of archived text, which no model has judged."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,7 +78,7 @@ def short_routines(events: Sequence[Event], assistant_messages: Collection[str])
         events: The events of a window.
         assistant_messages: Ids of the messages of assistants.
     """
-    said = [each for each in events if each.message_ids and set(each.message_ids) <= set(assistant_messages)]
+    said = [each for each in events if _is_based_only_on(each, assistant_messages)]
     return [noted for noted in map(_noted, said) if not may_be_routine(noted.content)]
 
 
@@ -98,7 +98,7 @@ def repeated_routines(
     Args:
         events: The events of a window.
         known: Events of the user's windows, in all sessions.
-        window_id: The window. It repeats nothing of its own earlier extraction.
+        window_id: The window. Its own earlier extraction does not count as a repetition.
         tool_messages: Ids of the messages of tools.
         assistant_messages: Ids of the messages of assistants.
     """
@@ -122,7 +122,7 @@ def _noted(event: Event) -> NotedEvent:
     return NotedEvent(event.type, without_day_said(indexed_text(event)), event.properties, event.event_time, event.date)
 
 
-def _is_of(event: Event, message_ids: Collection[str]) -> bool:
+def _is_based_only_on(event: Event, message_ids: Collection[str]) -> bool:
     return bool(event.message_ids) and set(event.message_ids) <= set(message_ids)
 
 

@@ -98,7 +98,7 @@ def _nearest(value: str, known: Sequence[str], vectors: Mapping[str, Vector], si
 
 
 def _marks_in(value: str) -> frozenset[str]:
-    """Parts that distinguish things of one kind: numbers, and letters that stand alone."""
+    """Parts that distinguish things of one kind: numbers, and single letters."""
     return numbers_in(value) | frozenset(_LETTER.findall(value.casefold())) - FUNCTION_WORDS
 
 
@@ -118,7 +118,7 @@ def _named_patch(patch: EntityPatch, schema: MemorySchema, names: Mapping[str, N
 
 
 def _parts_of(patch: EntityPatch, schema: MemorySchema) -> Iterator[tuple[str, str]]:
-    """The keys of a patch's entity with their values; nothing of an entity that the schema does not have, or a key that is none."""
+    """The keys of a patch's entity with their values; empty if the schema lacks the entity, or the key is invalid."""
     entity_type = schema.entity_type(patch.entity_type)
     if entity_type is None:
         return

@@ -201,7 +201,7 @@ def _is_surely(form: _Form, line: str) -> bool:
 
 
 def _filled(found: list[Kind | Literal[""]]) -> list[Kind | Literal[""]]:
-    """Rows with the single lines between them: a line of code without marks stands among lines that have them."""
+    """Rows with the single lines between them: a line of code without marks belongs to the lines around it that have them."""
     for index in range(1, len(found) - 1):
         if not found[index] and found[index - 1] == found[index + 1] == "pasted":
             found[index] = "pasted"

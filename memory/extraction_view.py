@@ -1,14 +1,14 @@
 """The messages of a window as extraction reads them. Pure.
 
-- Automated turns are left out, and what chat exports write in place of media and deleted messages.
+- Automated turns and placeholders of chat exports are left out.
 - A message with several tool calls becomes one message for each call, after the message's text.
 - Results that arrived in later messages of the window join their calls, by the calls' ids. A result whose call is in no message of the
-  window stands alone.
+  window is a message of its own.
 
 A message without any of these stays as it is.
 
-WhatsApp, Telegram, Slack, Signal and others write them: nobody said them. A text counts only if it is nothing else, and a bare word such as
-"photo" only in brackets, because it may be an answer.
+A placeholder is what WhatsApp, Telegram, Slack, Signal and others write for media and deleted messages. A text counts as one only if it is
+nothing else, and a bare word such as "photo" only in brackets, because it may be an answer.
 """
 
 import re

@@ -1,6 +1,6 @@
 """Reads the parts of OpenAI's and Anthropic's messages: texts, media, tool calls and results. Pure.
 
-Images, audio and files become placeholders, never data. A model's thoughts are left out, because nobody said them.
+Images, audio and files become placeholders, never data. A model's reasoning is left out, because it is not part of the conversation.
 """
 
 from collections.abc import Mapping

@@ -124,7 +124,7 @@ def is_speaker_line(line: str) -> bool:
 
 
 def author_of_head(line: str) -> str | None:
-    """The author whom a line names. Empty: the writer of the message. None: it names nobody.
+    """The author whom a line names. Empty: the writer of the message. None: it names no author.
 
     Args:
         line: A line of a quoted block.

@@ -146,7 +146,7 @@ def reaches_entities(extraction: Extraction, limits: Limits) -> Callable[[str, s
 
 
 def is_due(extraction: Extraction, limits: Limits, entity_types: Collection[str]) -> bool:
-    """Whether limits remove something of an extraction that was not removed before.
+    """Whether limits remove results of an extraction that earlier limits have not removed.
 
     Args:
         extraction: The extraction, as the log has it.

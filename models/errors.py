@@ -24,11 +24,11 @@ class TransientModelError(ModelError):
         self.retry_after = retry_after
 
 
-class NotTakenUpError(TransientModelError):
+class NotProcessedError(TransientModelError):
     """No endpoint has processed the call: it waits its turn, or its endpoint is not called for now. It says nothing about the request."""
 
 
-class OverloadedError(NotTakenUpError):
+class OverloadedError(NotProcessedError):
     """The endpoint is healthy, but wants fewer calls: 429."""
 
     @property

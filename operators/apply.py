@@ -13,8 +13,8 @@ from operators.entity_state import EntityState, Sources, source_without_copy, wi
 from operators.errors import RefusedChangeError
 from operators.operator import Operand, Operator, State
 from operators.patch_edit import Patch
-from operators.registry import BoundOperator, driver_of
-from operators.work import MAX_CONTRIBUTION_WORK, MAX_RETRACTION_WORK, Work
+from operators.registry import BoundOperator, bound_operator
+from operators.work import MAX_CONTRIBUTION_WORK, MAX_RETRACTION_WORK, WorkBudget
 
 MAX_MESSAGE_IDS: Final = 20
 """Most ids of contributing messages in an entity's state."""
@@ -133,8 +133,8 @@ def clock_of(state: EntityState, entity_type: EntityType) -> int | None:
 
 def ages(entity_type: EntityType) -> bool:
     """Whether entities of a type change as event time advances."""
-    drivers = (driver_of(each, entity_type) for each in entity_type.properties)
-    return any(driver is not None and isinstance(driver.operator, AgingOperator) for driver in drivers)
+    bound_operators = (bound_operator(each, entity_type) for each in entity_type.properties)
+    return any(bound is not None and isinstance(bound.operator, AgingOperator) for bound in bound_operators)
 
 
 def _tick(state: EntityState, entity_type: EntityType, now: int) -> Applied:
@@ -155,9 +155,9 @@ def _aging(state: EntityState, entity_type: EntityType) -> list[tuple[str, Aging
     found = []
     for name, (tag, inner) in sorted(state.properties.items()):
         each = entity_type.property(name)
-        driver = driver_of(each, entity_type) if each else None
-        if driver is not None and driver.tag == tag and isinstance(driver.operator, AgingOperator):
-            found.append((name, driver.operator, inner))
+        bound = bound_operator(each, entity_type) if each else None
+        if bound is not None and bound.tag == tag and isinstance(bound.operator, AgingOperator):
+            found.append((name, bound.operator, inner))
     return found
 
 
@@ -176,8 +176,8 @@ class _Update:
         self._refused: dict[tuple[str, str], int] = {}
         self._settled: set[tuple[str, str]] = set()
         self._messages: dict[str, int] = {}
-        self._work = Work(MAX_CONTRIBUTION_WORK)
-        self._retraction_work = Work(MAX_RETRACTION_WORK)
+        self._work = WorkBudget(MAX_CONTRIBUTION_WORK)
+        self._retraction_work = WorkBudget(MAX_RETRACTION_WORK)
         self._is_change = any(each.op in ("apply", "retract") for each in contribution.changes) or not contribution.changes
         changes = [(microseconds_of(each.event_time), each) for each in contribution.changes]
         # An update by another event is no news of this entity, so it does not advance its time.
@@ -232,15 +232,15 @@ class _Update:
 
     def _apply_or_refuse(self, change: Change, time: int) -> None:
         each = self._type.property(change.property)
-        driver = driver_of(each, self._type) if each else None
+        bound = bound_operator(each, self._type) if each else None
         try:
-            if driver is None:
+            if bound is None:
                 raise RefusedChangeError("unknown_property")
-            self._change(driver, change, time)
+            self._change(bound, change, time)
         except RefusedChangeError as error:
             if error.reason == "patch_settled":
                 self._settled.add((change.property, change.source_id))
-            refused = ("patch" if driver is not None and driver.tag == PATCH else "property", error.reason)
+            refused = ("patch" if bound is not None and bound.tag == PATCH else "property", error.reason)
             self._refused[refused] = self._refused.get(refused, 0) + 1
             return
         times = _times(change)
@@ -255,8 +255,8 @@ class _Update:
             for message_id in change.message_ids:
                 self._messages[message_id] = max(time, self._messages.get(message_id, time))
 
-    def _change(self, driver: BoundOperator, change: Change, time: int) -> None:
-        tag, operator = driver
+    def _change(self, bound: BoundOperator, change: Change, time: int) -> None:
+        tag, operator = bound
         known_tag, before = self._properties.get(change.property, (tag, None))
         if known_tag != tag:
             raise RefusedChangeError("operator_changed")
@@ -299,8 +299,8 @@ class _Update:
         remaining: dict[str, list[Any]] = {}
         for name, (tag, state) in self._properties.items():
             each = self._type.property(name)
-            driver = driver_of(each, self._type) if each else None
-            operator = driver.operator if driver is not None and driver.tag == tag else None
+            bound = bound_operator(each, self._type) if each else None
+            operator = bound.operator if bound is not None and bound.tag == tag else None
             young = state if operator is None else operator.prune(state, self._last_time, self._newest_local)
             if young is not None:
                 remaining[name] = [tag, young]

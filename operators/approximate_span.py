@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
-from operators.work import Work
+from operators.work import WorkBudget
 
 MAX_ENDS: Final = 16
 """Most equally near ends of one match that are examined. A text such as ``aaaa`` has thousands."""
@@ -33,7 +33,7 @@ class Span:
     """Levenshtein distance from the search text."""
 
 
-def best_approximate_span(text: str, search: str, *, max_distance: int, work: Work | None = None) -> Span | None:
+def best_approximate_span(text: str, search: str, *, max_distance: int, work: WorkBudget | None = None) -> Span | None:
     """The span of a text with the least Levenshtein distance from a search text.
 
     Of equally near spans, it selects from the leftmost ones the one that cuts the fewest words, then the one with the nearest length. At
@@ -54,7 +54,7 @@ def best_approximate_span(text: str, search: str, *, max_distance: int, work: Wo
     Raises:
         operators.work.WorkExceededError: If the search exceeds the budget.
     """
-    work = work or Work()
+    work = work or WorkBudget()
     exact = _best_exact_span(text, search, work)
     if exact is not None:
         return exact
@@ -73,7 +73,7 @@ def best_approximate_span(text: str, search: str, *, max_distance: int, work: Wo
     return None if best is None else best[1]
 
 
-def _best_exact_span(text: str, search: str, work: Work) -> Span | None:
+def _best_exact_span(text: str, search: str, work: WorkBudget) -> Span | None:
     """The exact match that cuts the fewest words; of several, the leftmost. None if the text does not contain the search."""
     work.spend(_find_cost(text))
     best: Span | None = None
@@ -113,7 +113,7 @@ def _cut_at(text: str, index: int) -> int:
     return int(0 < index < len(text) and text[index - 1].isalnum() and text[index].isalnum())
 
 
-def _spans_to(text: str, search: str, end: int, distance: int, work: Work) -> list[Span]:
+def _spans_to(text: str, search: str, end: int, distance: int, work: WorkBudget) -> list[Span]:
     """The spans with this end and this distance, which must be the least distance of this end."""
     earliest = max(0, end - len(search) - distance)
     work.spend(_cost(end - earliest, search))
@@ -121,7 +121,7 @@ def _spans_to(text: str, search: str, end: int, distance: int, work: Work) -> li
     return [Span(end - length, end, distance) for length, each in enumerate(backwards) if each == distance]
 
 
-def _nearest_by_end(text: str, search: str, max_distance: int, work: Work) -> list[int]:
+def _nearest_by_end(text: str, search: str, max_distance: int, work: WorkBudget) -> list[int]:
     """The distance of the nearest span by end. For ends that are not among the nearest, it may be any larger number.
 
     A span with at most k edits contains one of k + 1 pieces of the search unchanged, at its position plus or minus k (the pigeonhole
@@ -153,7 +153,7 @@ def _find_cost(text: str) -> int:
     return _MATCH_UNITS + len(text) // _FOUND_PER_UNIT
 
 
-def _regions(text: str, search: str, edits: int, work: Work) -> list[tuple[int, int]] | None:
+def _regions(text: str, search: str, edits: int, work: WorkBudget) -> list[tuple[int, int]] | None:
     """Disjoint, ascending regions that contain every span with at most ``edits`` edits; None if there may be too many.
 
     In a text such as ``aaaa`` each piece occurs at every character.

@@ -11,7 +11,7 @@ from typing import Final
 from memory.schema.model import ValueType
 from operators.errors import RefusedChangeError
 from operators.patch_edit import Edit, Nearness, Patch, edit, located, spellings
-from operators.work import Work, WorkExceededError
+from operators.work import WorkBudget, WorkExceededError
 
 _NOT_FOUND: Final = "no_similar_span"
 
@@ -40,7 +40,7 @@ class DatedText:
         """The time since which each line holds."""
         return [self.since[line] for line in self.text.splitlines()]
 
-    def patched(self, patch: Patch, value_type: ValueType, work: Work) -> "DatedText":
+    def patched(self, patch: Patch, value_type: ValueType, work: WorkBudget) -> "DatedText":
         """The text after a patch that is not older than the applied ones. The patch gets its own share of the work budget.
 
         Raises:
@@ -56,7 +56,7 @@ class DatedText:
             return self.overtaken(patch, value_type, work)
         return self._with(made, patch, overtakes=self.overtakes)
 
-    def overtaken(self, patch: Patch, value_type: ValueType, work: Work) -> "DatedText":
+    def overtaken(self, patch: Patch, value_type: ValueType, work: WorkBudget) -> "DatedText":
         """The text after a patch whose SEARCH is only in a former line. The edited former line replaces its successor.
 
         Raises:
@@ -79,7 +79,7 @@ class DatedText:
             former = {line: successor for line, successor in former.items() if line not in since} | dict.fromkeys(removed, added)
         return DatedText(text, since, former, overtakes, made.nearness)
 
-    def _with_former_line(self, patch: Patch, value_type: ValueType, work: Work) -> Edit:
+    def _with_former_line(self, patch: Patch, value_type: ValueType, work: WorkBudget) -> Edit:
         line = self._former_line(patch, value_type, work)
         new = edit(line, patch, value_type, work)
         if not new.text.strip():
@@ -96,7 +96,7 @@ class DatedText:
         whole = edit("", Patch(patch.time, patch.id, None, "\n".join(lines)), value_type, work)
         return Edit(whole.text, new.nearness)
 
-    def _former_line(self, patch: Patch, value_type: ValueType, work: Work) -> str:
+    def _former_line(self, patch: Patch, value_type: ValueType, work: WorkBudget) -> str:
         best: tuple[int, str] | None = None
         pairs = list(spellings(patch, value_type, work)) if self.former else []
         for line in self.former:

@@ -10,7 +10,7 @@ from operators.errors import RefusedChangeError
 from operators.operator import AdditiveOperator, Configuration, Operand, State
 
 _DECAYED_AWAY: Final = 40
-"""Half-lives after which a number counts no more: its weight is below 1e-12."""
+"""Half-lives after which a number no longer counts: its weight is below 1e-12."""
 
 
 class Ewma(AdditiveOperator):

@@ -24,7 +24,7 @@ def spelled_alike(parts: Sequence[str], entity_type: EntityType) -> tuple[str, .
 
 
 def _number_in(part: str, each: EntityProperty | None) -> object:
-    """The number that a part of a numeric key stands for; the part itself of any other."""
+    """The number in a part of a numeric key; any other part unchanged."""
     number = coerce_value(part, each.value_type) if each is not None and each.value_type in NUMERIC_TYPES else None
     return part if number is None else number
 

@@ -10,7 +10,7 @@ from memory.trust import LEVELS, lowest
 from operators.errors import EntityStateError
 
 _NOTHING: Final = (-1, ())
-"""The sources of an entity that has applied nothing of a source."""
+"""The sources of an entity that has applied no contribution."""
 MAX_HOLES: Final = 64
 """Most holes of a source in an entity's state."""
 
@@ -173,6 +173,11 @@ def with_hole(sources: Sources, source: str, position: int) -> tuple[Sources, in
         return None
     holes = [*holes, position]
     return {**sources, source: [position, holes[-MAX_HOLES:]]}, max(0, len(holes) - MAX_HOLES)
+
+
+def last_positions(sources: Sources) -> dict[str, int]:
+    """By source, the last position that was applied."""
+    return {source: int(last) for source, (last, _) in sources.items()}
 
 
 def covers(sources: Sources, source: str, position: int) -> bool:

@@ -6,11 +6,11 @@ from dataclasses import replace
 from memory.records import Contribution
 from memory.schema.model import EntityProperty, EntityType, MemorySchema
 from operators.entity_state import EntityState
-from operators.registry import driver_of
+from operators.registry import bound_operator
 
 
 def has_former_fields(state: EntityState, entity_type: EntityType) -> bool:
-    """Whether an entity has something of fields that its type has no more."""
+    """Whether an entity has values of fields that its type no longer has."""
     return any(entity_type.property(name) is None for name in state.properties)
 
 
@@ -23,15 +23,15 @@ def with_former_fields(
         state: The entity.
         entity_type: Its type.
         former: The type in other schemas of the entity, newest first.
-        names: The fields that are wanted; None: all that the entity has something of.
+        names: The wanted fields; None: all fields of which the entity has a value.
     """
     wanted = state.properties if names is None else [name for name in state.properties if name in names]
     missing = {name for name in wanted if entity_type.property(name) is None}
     found: list[EntityProperty] = []
     for each_type in former:
         for each in each_type.properties:
-            driver = driver_of(each, entity_type) if each.name in missing else None
-            if driver is not None and driver.tag == state.properties[each.name][0]:
+            bound = bound_operator(each, entity_type) if each.name in missing else None
+            if bound is not None and bound.tag == state.properties[each.name][0]:
                 found.append(each)
                 missing.discard(each.name)
         if not missing:

@@ -111,7 +111,7 @@ def beginning(steps: Sequence[KnownStep], moment: Moment, *, earliest: bool = Fa
     return Beginning(tuple(each for each in steps if not _contains(best, each)), best, made_under)
 
 
-class Fold:
+class HistoryReplay:
     """Applies steps one by one, each reduced to the changes within a moment.
 
     Args:
@@ -167,7 +167,7 @@ class Fold:
 
 
 def _aged(state: EntityState, entity_type: EntityType, time: datetime) -> EntityState:
-    """An entity as its timelines are once time has come so far, and what is over was let go."""
+    """An entity with its timelines at a time: expired events are dropped."""
     tick = Contribution(tenant="-", entity_type=entity_type.name, entity_key="-", kind="tick", source="-", position=0, time=time)
     ticked = apply_contribution(state, tick, entity_type)
     released = [Change(op="release", property=name, source_id=event.id, event_time=time) for name, event in ticked.aged]

@@ -14,7 +14,7 @@ from operators.llm_operator import Moment
 from operators.merged_text import MergedText
 from operators.merging import apply_outcome
 from operators.operator import Operand, State
-from operators.registry import driver_of
+from operators.registry import bound_operator
 
 
 class WalkedState:
@@ -84,6 +84,6 @@ def _shortened(state: EntityState, entity_type: EntityType) -> EntityState:
 
 def _merging(entity_type: EntityType) -> Iterator[tuple[str, str, MergedText]]:
     for each in entity_type.properties:
-        driver = driver_of(each, entity_type)
-        if driver is not None and isinstance(driver.operator, MergedText):
-            yield each.name, driver.tag, driver.operator
+        bound = bound_operator(each, entity_type)
+        if bound is not None and isinstance(bound.operator, MergedText):
+            yield each.name, bound.tag, bound.operator

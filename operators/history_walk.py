@@ -17,14 +17,14 @@ from operators.history import Beginning, KnownStep, Moment, TypeOf
 from operators.history_state import WalkedState
 from operators.render import known_values
 
-CandidateOutcome = Literal["stands", "superseded", "wrong", "extracted_again", "let_go", "merged"]
+ChangeOutcome = Literal["stands", "superseded", "wrong", "extracted_again", "let_go", "merged"]
 """The outcome of a change. ``stands``: it holds, or counts. ``superseded``: it was true, and a later change replaced it. ``wrong``: a
 correction retracted it. ``extracted_again``: its window was extracted again. ``let_go``: its time to live expired. ``merged``: it is part
 of a text in other words."""
 
 _TEXTS: Final = (PATCH, LLM_MERGE, AGENT)
 """Operators whose values are texts."""
-_FATES: Final[dict[str, CandidateOutcome]] = {"extraction": "extracted_again", "correction": "wrong", "expiry": "let_go"}
+_OUTCOME_BY_CAUSE: Final[dict[str, ChangeOutcome]] = {"extraction": "extracted_again", "correction": "wrong", "expiry": "let_go"}
 
 
 @dataclass(slots=True)
@@ -36,7 +36,7 @@ class SeenChange:
     cause: str
     op: str | None
     """The operator of its property."""
-    fate: CandidateOutcome = "stands"
+    outcome: ChangeOutcome = "stands"
     by: str | None = None
     """Id of the step that replaced or retracted it."""
     lines: tuple[str, ...] = field(init=False, default=())
@@ -76,7 +76,7 @@ class HistoryWalk:
         self._moment = moment
         self._type_of = type_of
         self._former = former
-        self._tells_values = start is not None
+        self._has_values = start is not None
         state = None if start is None else start.state
         self._walked = WalkedState(state)
         type_before = None if start is None or start.made_under is None else type_of(start.made_under)
@@ -92,7 +92,7 @@ class HistoryWalk:
         entity_type = self._type_of(contribution)
         seen = SeenStep(name_of(known.step), contribution, known.recorded_at)
         self._note(seen, contribution, entity_type)
-        if self._tells_values and entity_type is not None:
+        if self._has_values and entity_type is not None:
             self._walked.apply(contribution, entity_type)
             values = self._known_values(self._walked.state, entity_type)
             changed = sorted(name for name in {*values, *self._values} if values.get(name) != self._values.get(name))
@@ -109,18 +109,18 @@ class HistoryWalk:
             if each.op == LATEST:
                 latest[each.change.property].append(each)
         for changes in latest.values():
-            # As the operator puts them in order.
+            # The order of the operator LATEST.
             changes.sort(key=lambda each: (-each.change.event_time.timestamp(), -each.change.order, each.change.source_id))
             for newer, older in pairwise(changes):
-                older.fate, older.by = _superseded_by(newer.cause), newer.step
+                older.outcome, older.by = _superseded_by(newer.cause), newer.step
         return self.steps
 
     def _known_values(self, state: EntityState | None, entity_type: EntityType) -> dict[str, JsonValue]:
         return {} if state is None else known_values(state, with_former_fields(state, entity_type, self._former))
 
     def _note(self, seen: SeenStep, contribution: Contribution, entity_type: EntityType | None) -> None:
-        again = _said_again(contribution.changes)
-        # As the operators apply them: first what is taken back.
+        again = _repeated_unchanged(contribution.changes)
+        # The operators apply retractions first.
         for change in sorted(contribution.changes, key=lambda each: each.op != "retract"):
             name = change.property, change.source_id
             each = entity_type.property(change.property) if entity_type is not None else None
@@ -132,28 +132,28 @@ class HistoryWalk:
             else:
                 taken = self._standing.pop(name, None)
                 if taken is not None:
-                    taken.fate, taken.by = _FATES[contribution.cause], seen.id
+                    taken.outcome, taken.by = _OUTCOME_BY_CAUSE[contribution.cause], seen.id
             seen.changes.append(noted)
 
     def _supersede_texts(self, seen: SeenStep) -> None:
-        """Which statements a step has brought into the texts that it changed, or out of them."""
+        """Updates the outcomes of the statements that a step added to a text, or removed from it."""
         texts = {name: _text_of(self._values.get(name)) for name in {*seen.after, *(each.change.property for each in seen.changes)}}
         gained = {name: _gained(_text_of(seen.before[name]), texts[name]) for name in seen.after}
         for each in self._standing.values():
             if each.op not in _TEXTS or each.change.property not in texts:
                 continue
-            if each.fate != "stands" and not any(line in gained.get(each.change.property, "") for line in each.lines):
-                # Nothing of it has come back. Most of a long history is so, and the text is much longer than what a step brings.
+            if each.outcome != "stands" and not any(line in gained.get(each.change.property, "") for line in each.lines):
+                # No line of it came back. Most changes of a long history are so, and the text is much longer than the lines of one step.
                 continue
             if all(line in texts[each.change.property] for line in each.lines):
-                each.fate, each.by = "stands", None
-            elif each.fate == "stands":
-                belongs_to_user = each.step == seen.id
+                each.outcome, each.by = "stands", None
+            elif each.outcome == "stands":
+                is_own_step = each.step == seen.id
                 if each.op != PATCH:
-                    each.fate = "merged"
+                    each.outcome = "merged"
                 else:
-                    each.fate = "superseded" if belongs_to_user else _superseded_by(seen.contribution.cause)
-                each.by = None if belongs_to_user else seen.id
+                    each.outcome = "superseded" if is_own_step else _superseded_by(seen.contribution.cause)
+                each.by = None if is_own_step else seen.id
 
 
 def name_of(step: HistoryEntry) -> str:
@@ -168,11 +168,11 @@ def name_of(step: HistoryEntry) -> str:
     return "/".join(filter(None, ("merged", contribution.merged.property, contribution.merged.part))) + f"@{since}"
 
 
-def _superseded_by(cause: str) -> CandidateOutcome:
+def _superseded_by(cause: str) -> ChangeOutcome:
     return "wrong" if cause == "correction" else "superseded"
 
 
-def _said_again(changes: Iterable[Change]) -> set[tuple[str, str]]:
+def _repeated_unchanged(changes: Iterable[Change]) -> set[tuple[str, str]]:
     """Changes that a contribution retracts and applies again unchanged, as a repeated extraction of a window does."""
     said: defaultdict[tuple[str, str], dict[str, tuple[JsonValue, datetime]]] = defaultdict(dict)
     for each in changes:

@@ -26,14 +26,14 @@ from memory.terms import words_of
 from memory.times import time_of_microseconds
 from operators.entity_state import covers, joined
 from operators.errors import RefusedChangeError
-from operators.link_prompt import Decision, Noted, link_prompt, read_link_answer, read_reconcile_answer, reconcile_prompt
+from operators.link_prompt import Decision, PromptNote, link_prompt, read_link_answer, read_reconcile_answer, reconcile_prompt
 from operators.link_updates import Neighbour, neighbour_of, note_digest, note_text, updates_of_decision
 from operators.llm_operator import LLMOperator, Moment, Outcome, Prompt, Question, Settled, is_news
 from operators.operator import Operand, State, Value
 from operators.publishing import LinkedOperator, Note, Owner
 
 RULE: Final = "rule"
-"""Stands for the model where none has decided."""
+"""The author of a decision that no model has made."""
 MAX_UPDATES: Final = 64
 """Updates of one note by others, so also its links. Further ones are refused: a note that has so many neighbours is linked enough."""
 SAME: Final = 0.9
@@ -194,9 +194,9 @@ class LinkedNote(LLMOperator, LinkedOperator):
         """See :meth:`LLMOperator.prompt`."""
         content = cast(dict[str, Any], question.content)
         subject = f"{subject}: {self._configuration.description}" if self._configuration.description else subject
-        neighbours = [each.noted for each in self._neighbours(question)]
+        neighbours = [each.note for each in self._neighbours(question)]
         build = reconcile_prompt if self._reconciles else link_prompt
-        return build(subject=subject, new=Noted(text=content["note"]["text"], day=content["note"]["day"]), neighbours=neighbours)
+        return build(subject=subject, new=PromptNote(text=content["note"]["text"], day=content["note"]["day"]), neighbours=neighbours)
 
     def outcome(self, question: Question, answer: str, *, model: str) -> Outcome:
         """See :meth:`LLMOperator.outcome`."""
@@ -208,7 +208,7 @@ class LinkedNote(LLMOperator, LinkedOperator):
         neighbours = self._neighbours(question)
         if self._reconciles:
             words = words_of(cast(dict[str, Any], question.content)["note"]["text"])
-            same = (index for index, each in enumerate(neighbours) if each.score >= SAME and words_of(each.noted.text) == words)
+            same = (index for index, each in enumerate(neighbours) if each.score >= SAME and words_of(each.note.text) == words)
             found = next(same, None)
             decision = Decision() if found is None or not words else Decision(known_as=found)
         else:

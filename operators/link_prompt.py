@@ -79,7 +79,7 @@ _RECONCILE_SCHEMA: Final = _object(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Noted:
+class PromptNote:
     """A note as a model reads it."""
 
     text: str
@@ -106,17 +106,17 @@ class Decision:
     """The neighbours that do not hold any more."""
 
 
-def link_prompt(*, subject: str, new: Noted, neighbours: Sequence[Noted]) -> Prompt:
+def link_prompt(*, subject: str, new: PromptNote, neighbours: Sequence[PromptNote]) -> Prompt:
     """The prompt that links a new note."""
     return Prompt(system=_LINK, user=_question(subject, new, notes=neighbours), json_schema=_LINK_SCHEMA)
 
 
-def reconcile_prompt(*, subject: str, new: Noted, neighbours: Sequence[Noted]) -> Prompt:
+def reconcile_prompt(*, subject: str, new: PromptNote, neighbours: Sequence[PromptNote]) -> Prompt:
     """The prompt that compares a new fact with known ones."""
     return Prompt(system=_RECONCILE, user=_question(subject, new, known=neighbours), json_schema=_RECONCILE_SCHEMA)
 
 
-def _question(subject: str, new: Noted, **listed: Sequence[Noted]) -> str:
+def _question(subject: str, new: PromptNote, **listed: Sequence[PromptNote]) -> str:
     """The user's part of a prompt: the new note, and a list of numbered neighbours."""
     numbered: dict[str, JsonValue] = {
         name: [{"number": number, **_said(each)} for number, each in enumerate(neighbours, 1)] for name, neighbours in listed.items()
@@ -124,7 +124,7 @@ def _question(subject: str, new: Noted, **listed: Sequence[Noted]) -> str:
     return question_of({"field": subject, "new": _said(new), **numbered})
 
 
-def _said(noted: Noted) -> dict[str, JsonValue]:
+def _said(noted: PromptNote) -> dict[str, JsonValue]:
     return {"day": noted.day, "says": noted.text}
 
 

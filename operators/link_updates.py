@@ -9,7 +9,7 @@ from pydantic import JsonValue
 
 from memory.records import NoteRef, NoteUpdate
 from memory.text import shortened
-from operators.link_prompt import Decision, Noted
+from operators.link_prompt import Decision, PromptNote
 
 MAX_TEXT: Final = 4_000
 """Characters of a note's own words."""
@@ -31,7 +31,7 @@ class Neighbour:
     """A note that a lookup found."""
 
     ref: NoteRef
-    noted: Noted
+    note: PromptNote
     score: float
     """The cosine, 0 to 1."""
 
@@ -42,7 +42,7 @@ def neighbour_of(found: Mapping[str, Any]) -> Neighbour | None:
     if not isinstance(note, dict):
         return None
     ref = NoteRef(id=note["event"], window_id=note["window"], digest=note_digest(note["text"]))
-    return Neighbour(ref, Noted(text=note["text"], day=note["day"]), found["score"])
+    return Neighbour(ref, PromptNote(text=note["text"], day=note["day"]), found["score"])
 
 
 def updates_of_decision(decision: Decision, own: NoteRef, neighbours: Sequence[Neighbour]) -> list[NoteUpdate]:

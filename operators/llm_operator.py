@@ -60,7 +60,7 @@ class Moment:
     newest: int
     """The newest event time of the entity, in microseconds since 1970."""
     has_llm: bool
-    """Whether anybody answers questions."""
+    """Whether a model answers questions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class Settled:
     outcomes: tuple[Outcome, ...] = ()
     """Reached without a question, and part of the state already."""
     dropped: tuple[str, ...] = ()
-    """The parts whose outcomes the state needs no more, nor will a rebuild."""
+    """The parts whose outcomes neither the state nor a rebuild needs."""
 
 
 class LLMOperator(Operator):

@@ -41,7 +41,7 @@ class Statement(NamedTuple):
 
 class _Line(NamedTuple):
     day: str
-    """Empty where the text says none: such lines are a model's, and stand first."""
+    """Empty for a line without a date: a model wrote it, and it comes first."""
     text: str
 
     def __str__(self) -> str:
@@ -65,7 +65,7 @@ def merge_by_rule(text: str, added: Sequence[Statement], withdrawn: Iterable[str
         if words not in gone and (known is None or (known.day and known.day <= line.day)):
             lines[words] = line
     for each in added:
-        # What was taken back and said again holds.
+        # A statement that was withdrawn and repeated counts.
         words = _words(each.text)
         if words in gone and words not in lines:
             lines[words] = _Line(each.day, flat(each.text))

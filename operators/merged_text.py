@@ -33,7 +33,7 @@ MAX_WAITING: Final = 128
 MAX_WAITING_TEXT: Final = 48_000
 """Their characters in all."""
 RULE: Final = "rule"
-"""Stands for the model where none has written the text."""
+"""The author of a text that no model has written."""
 
 _APPLY: Final = 1
 _RETRACT: Final = -1
@@ -55,7 +55,7 @@ that are still to be merged. They do not count in ``count``."""
 
 
 @dataclass(slots=True)
-class Net:
+class NetChange:
     """The net effect of the changes after an outcome."""
 
     count: int
@@ -68,7 +68,7 @@ class Net:
     """Retracted statements that are part of the settled text."""
 
     @property
-    def is_nothing(self) -> bool:
+    def is_empty(self) -> bool:
         """Whether the changes cancel each other."""
         return not (self.added or self.lost or self.withdrawn)
 
@@ -130,7 +130,7 @@ class MergedText(LLMOperator):
             return Settled(state)
         if net.count <= 0:
             return self._settled(state, _moved_on(self._emptied(base), net, covered))
-        if net.is_nothing and not base["unasked"]:
+        if net.is_empty and not base["unasked"]:
             return self._settled(state, _moved_on(base, net, covered))
         question = self._question(base, net, covered)
         return Settled({**state, "asked": _digest(question)}, questions=(question,))
@@ -213,7 +213,7 @@ class MergedText(LLMOperator):
             return text
         return merge_by_rule(text, list(added.values()), [each.text for each in withdrawn], limit=self._limit)
 
-    def _question(self, base: dict[str, Any], net: Net, covered: Sources) -> Question:
+    def _question(self, base: dict[str, Any], net: NetChange, covered: Sources) -> Question:
         """The statements to merge, and the outcome's other fields after the merge; ``settled`` None means the answer's text."""
         if net.lost:
             # The text contains retracted statements: merge the remaining ones again into the settled text.
@@ -246,7 +246,7 @@ def _is_too_much(changes: list[Any], *, has_llm: bool) -> bool:
     return len(changes) > most or sum(len(each[5]) for each in changes) > most_text
 
 
-def _moved_on(base: dict[str, Any], net: Net, covered: Sources) -> Outcome:
+def _moved_on(base: dict[str, Any], net: NetChange, covered: Sources) -> Outcome:
     """The same outcome, further on in the log."""
     base = {name: each for name, each in base.items() if name != "waiting"}
     return Outcome({**base, "number": base["number"] + 1, "count": net.count, "sources": cast(JsonValue, covered)})
@@ -280,10 +280,10 @@ def waiting_changes(state: State) -> list[Any]:
     return [*base_of(state).get("waiting", ()), *state["changes"]]
 
 
-def net_of(state: State) -> Net:
+def net_of(state: State) -> NetChange:
     """The net effect of the changes after the newest outcome."""
     base = base_of(state)
-    net = Net(base["count"], {name: Statement(time, text, *more) for time, name, text, *more in base["recent"]}, {}, [], [])
+    net = NetChange(base["count"], {name: Statement(time, text, *more) for time, name, text, *more in base["recent"]}, {}, [], [])
     taken: dict[str, tuple[Statement, list[Statement]]] = {}
     for _, _, sign, time, name, text, *more in waiting_changes(state):
         statement = Statement(time, text, *more)

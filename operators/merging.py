@@ -10,7 +10,7 @@ from operators.apply import Applied, latest_known
 from operators.entity_state import EntityState, merged_sources
 from operators.llm_operator import LLMOperator, Moment, Outcome, Question, Settled
 from operators.operator import State
-from operators.registry import driver_of
+from operators.registry import bound_operator
 
 _Step = Callable[[LLMOperator, State, Moment], Settled]
 
@@ -171,9 +171,9 @@ def apply_outcome(
 def _asking(entity_type: EntityType) -> Iterator[tuple[str, str, LLMOperator]]:
     """The properties whose operators ask, each with its tag and operator."""
     for each in entity_type.properties:
-        driver = driver_of(each, entity_type)
-        if driver is not None and isinstance(driver.operator, LLMOperator):
-            yield each.name, driver.tag, driver.operator
+        bound = bound_operator(each, entity_type)
+        if bound is not None and isinstance(bound.operator, LLMOperator):
+            yield each.name, bound.tag, bound.operator
 
 
 def _not_adopted(state: EntityState, reason: str) -> Applied:

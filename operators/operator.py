@@ -11,7 +11,7 @@ from pydantic import JsonValue
 from memory.schema.model import ParameterValue, ValueType
 from memory.schema.operator_specs import OperatorSpec
 from memory.schema.time_window import TimeWindow
-from operators.work import Work
+from operators.work import WorkBudget
 
 State = Any
 """An operator's state, as JSON carries it. It is bounded, and never changed in place."""
@@ -49,7 +49,7 @@ class Operand:
     """Its offset there."""
     order: int = 0
     """Of events of one time, the greater is the newer."""
-    work: Work | None = field(default=None, compare=False)
+    work: WorkBudget | None = field(default=None, compare=False)
     """The work budget for operators with more than constant work; None: the operator uses its own budget."""
     offset: int = 0
     """The UTC offset of the event time, in microseconds."""

@@ -18,7 +18,7 @@ from operators.dated_text import DatedText
 from operators.errors import RefusedChangeError
 from operators.operator import Operand, Operator, UnknownValue, Value
 from operators.patch_edit import MAX_TEXT, UNKNOWN, Nearness, Patch, value_of
-from operators.work import MAX_RETRACTION_WORK, Work, WorkExceededError
+from operators.work import MAX_RETRACTION_WORK, WorkBudget, WorkExceededError
 
 MAX_RECENT: Final = 16
 """Patches that can be retracted."""
@@ -60,7 +60,7 @@ def patch_of(value: object, *, time: int, source_id: str, offset: int = 0) -> Pa
     return Patch(time, source_id, search, put, offset=offset)
 
 
-def apply(state: State | None, patch: Patch, value_type: ValueType, work: Work | None = None) -> State:
+def apply(state: State | None, patch: Patch, value_type: ValueType, work: WorkBudget | None = None) -> State:
     """Applies a patch at its own time.
 
     Args:
@@ -72,7 +72,7 @@ def apply(state: State | None, patch: Patch, value_type: ValueType, work: Work |
     Raises:
         RefusedChangeError: As :meth:`operators.dated_text.DatedText.patched`, or ``patch_known`` if the patch was applied already.
     """
-    work = work or Work()
+    work = work or WorkBudget()
     base, recent, settled = _unpack(state)
     if any(each.id == patch.id for each in recent):
         raise RefusedChangeError("patch_known")
@@ -87,7 +87,7 @@ def apply(state: State | None, patch: Patch, value_type: ValueType, work: Work |
     return _with_offsets(changed, state, patch)
 
 
-def retract(state: State | None, patch: Patch, value_type: ValueType, work: Work | None = None) -> State | None:
+def retract(state: State | None, patch: Patch, value_type: ValueType, work: WorkBudget | None = None) -> State | None:
     """Retracts a patch.
 
     Args:
@@ -109,7 +109,7 @@ def retract(state: State | None, patch: Patch, value_type: ValueType, work: Work
         raise RefusedChangeError("patch_settled" if settled is not None and patch.time <= settled else "patch_unknown")
     if not kept and not base.text and settled is None:
         return None
-    work = work or Work(MAX_RETRACTION_WORK)
+    work = work or WorkBudget(MAX_RETRACTION_WORK)
     return _with_offsets(_state(base, kept, settled, _replayed(base, kept, value_type, work, is_refusable=False)), state)
 
 
@@ -159,7 +159,7 @@ def _with_offsets(state: State, before: State | None, added: Patch | None = None
     return {**state, "offsets": offsets} if offsets else state
 
 
-def _appended(state: State, base: DatedText, patch: Patch, recent: Sequence[Patch], value_type: ValueType, work: Work) -> DatedText:
+def _appended(state: State, base: DatedText, patch: Patch, recent: Sequence[Patch], value_type: ValueType, work: WorkBudget) -> DatedText:
     """Applies the newest patch to the current text; replays the recent patches only if that is not enough."""
     text = replace(DatedText.of(state["text"], state["since"]), overtakes=state.get("overtakes", False))
     try:
@@ -175,7 +175,9 @@ def _appended(state: State, base: DatedText, patch: Patch, recent: Sequence[Patc
     return replayed.patched(patch, value_type, work)
 
 
-def _replayed(text: DatedText, patches: Sequence[Patch], value_type: ValueType, work: Work, *, is_refusable: bool = True) -> DatedText:
+def _replayed(
+    text: DatedText, patches: Sequence[Patch], value_type: ValueType, work: WorkBudget, *, is_refusable: bool = True
+) -> DatedText:
     """The text with patches applied, one after the other; one that is refused has no effect.
 
     Args:
@@ -196,7 +198,7 @@ def _replayed(text: DatedText, patches: Sequence[Patch], value_type: ValueType, 
     return text
 
 
-def _settled(base: DatedText, recent: list[Patch], settled: int | None, text: DatedText, value_type: ValueType, work: Work) -> State:
+def _settled(base: DatedText, recent: list[Patch], settled: int | None, text: DatedText, value_type: ValueType, work: WorkBudget) -> State:
     """The state, with its oldest patches settled while there are too many.
 
     The base has no earlier versions of its lines. So a patch settles together with those that edit the text that it had replaced.

@@ -18,7 +18,7 @@ from memory.scripts import SCRIPTS_WITHOUT_SPACES
 from operators.approximate_span import Span, best_approximate_span
 from operators.errors import RefusedChangeError
 from operators.json_artifacts import clean_replacement, variants
-from operators.work import Work
+from operators.work import WorkBudget
 
 MIN_SIMILARITY: Final = 0.75
 """The least ``1 - distance / len(search)`` at which a patch is applied."""
@@ -83,7 +83,7 @@ def edited(text: str, patch: Patch, value_type: ValueType = "string") -> str:
     return edit(text, patch, value_type).text
 
 
-def edit(text: str, patch: Patch, value_type: ValueType = "string", work: Work | None = None) -> Edit:
+def edit(text: str, patch: Patch, value_type: ValueType = "string", work: WorkBudget | None = None) -> Edit:
     """Applies one patch to a text (VikingMem 3.1, Algorithm 1, lines 3 to 7).
 
     Args:
@@ -96,7 +96,7 @@ def edit(text: str, patch: Patch, value_type: ValueType = "string", work: Work |
         RefusedChangeError: ``no_similar_span``, ``text_too_long``, ``not_int64`` or its like if the text would not be of the type, and
             ``patch_too_costly`` or ``contribution_too_costly`` if the search costs more than is left.
     """
-    work = work or Work()
+    work = work or WorkBudget()
     if patch.search:
         work.spend(_EDIT_UNITS * (len(text) + len(patch.search) + len(patch.replace)))
     replace, nearness = patch.replace, None
@@ -130,7 +130,7 @@ def _without_span(text: str, span: Span) -> str:
     return before.removesuffix("\n") if not after else before + after
 
 
-def spellings(patch: Patch, value_type: ValueType, work: Work) -> Iterator[tuple[str, str]]:
+def spellings(patch: Patch, value_type: ValueType, work: WorkBudget) -> Iterator[tuple[str, str]]:
     """The ways to read a patch's SEARCH and REPLACE: as given, then without marks of JSON.
 
     Args:
@@ -144,17 +144,17 @@ def spellings(patch: Patch, value_type: ValueType, work: Work) -> Iterator[tuple
     yield from all_spellings
 
 
-def located(text: str, pairs: Iterable[tuple[str, str]], first: Nearness | None, work: Work) -> tuple[Span, str]:
-    """Where a patch's SEARCH stands in a text, and its REPLACE, both in the spelling that is nearest.
+def located(text: str, pairs: Iterable[tuple[str, str]], first: Nearness | None, work: WorkBudget) -> tuple[Span, str]:
+    """The place of a patch's SEARCH in a text, and its REPLACE, both in the nearest spelling.
 
     Args:
         text: The text.
         pairs: The patch's :func:`spellings`.
-        first: How near the SEARCH stood when the patch was first applied; None: it was not applied yet.
+        first: The distance of the SEARCH when the patch was first applied; None: it was not applied yet.
         work: Pays for the search.
 
     Raises:
-        RefusedChangeError: ``no_similar_span``, or as :meth:`operators.work.Work.spend`.
+        RefusedChangeError: ``no_similar_span``, or as :meth:`operators.work.WorkBudget.spend`.
     """
     best: tuple[Span, str] | None = None
     for search, replace in pairs:
@@ -177,7 +177,7 @@ def _is_meant(text: str, span: Span, search: str, first: Nearness | None) -> boo
         text: The text.
         span: The part of it that is nearest.
         search: The searched text.
-        first: How near the patch's SEARCH stood when it was first applied.
+        first: The distance of the patch's SEARCH when it was first applied.
     """
     found = _nearness(text, span)
     if first is not None and (found.distance > first.distance or found.cuts > first.cuts):

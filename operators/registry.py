@@ -29,7 +29,7 @@ from operators.tree.tiers import MemoryTiers
 from operators.tree.tree import MemoryTree
 from operators.windowed import Windowed
 
-_SHIPPED: Final = (
+_BUILT_IN: Final = (
     Sum,
     Count,
     Avg,
@@ -54,27 +54,27 @@ _SHIPPED: Final = (
     MemoryTiers,
 )
 _MOST_PROPERTIES: Final = 4096
-"""Differently configured properties whose operators are remembered."""
+"""Differently configured properties whose operators are cached."""
 
 
 @cache
 def operators() -> Mapping[str, type[Operator]]:
-    """All operators by name: those that ship, and those that installed packages bring.
+    """All operators by name: the shipped ones, and those of installed packages.
 
     Raises:
-        memory.errors.SchemaError: If a package brings something that is no operator.
+        memory.errors.SchemaError: If an entry point of a package is no operator.
     """
-    found: dict[str, type[Operator]] = {each.spec.name: each for each in _SHIPPED}
-    for name, brought in plugin_operators().items():
-        if not (isinstance(brought, type) and issubclass(brought, Operator)):
+    found: dict[str, type[Operator]] = {each.spec.name: each for each in _BUILT_IN}
+    for name, plugin in plugin_operators().items():
+        if not (isinstance(plugin, type) and issubclass(plugin, Operator)):
             raise SchemaError(
                 "", f"the entry point {name!r} of {ENTRY_POINTS} is not an operator: it must name a subclass of {Operator.__name__}"
             )
-        if brought.spec.ages != issubclass(brought, AgingOperator):
-            raise SchemaError("", f"the operator {name!r}: its spec must say ages={not brought.spec.ages}, as its class does")
-        if brought.spec.window != "none" and not issubclass(brought, MergeableOperator):
+        if plugin.spec.ages != issubclass(plugin, AgingOperator):
+            raise SchemaError("", f"the operator {name!r}: its spec must say ages={not plugin.spec.ages}, as its class does")
+        if plugin.spec.window != "none" and not issubclass(plugin, MergeableOperator):
             raise SchemaError("", f"the operator {name!r} cannot be merged: its spec must say window='none'")
-        found[name] = brought
+        found[name] = plugin
     return MappingProxyType(found)
 
 
@@ -87,16 +87,16 @@ class BoundOperator(NamedTuple):
     """None if this version has no such operator."""
 
 
-def driver_of(each: EntityProperty, entity_type: EntityType) -> BoundOperator | None:
+def bound_operator(each: EntityProperty, entity_type: EntityType) -> BoundOperator | None:
     """The operator of an entity type's property; None for a part of the key."""
     if each.aggregate is not None:
-        return _driver(each.aggregate.op, each.aggregate.parameters, each.value_type, entity_type.window, each.description)
+        return _bind(each.aggregate.op, each.aggregate.parameters, each.value_type, entity_type.window, each.description)
     op = entity_type.op_of(each)
-    return None if op is None else _driver(op, (), each.value_type, entity_type.window, each.description)
+    return None if op is None else _bind(op, (), each.value_type, entity_type.window, each.description)
 
 
 @lru_cache(maxsize=_MOST_PROPERTIES)
-def _driver(
+def _bind(
     op: str, parameters: tuple[tuple[str, ParameterValue], ...], value_type: ValueType, window: TimeWindow | None, description: str
 ) -> BoundOperator:
     tag = f"{op}({', '.join(f'{name}={value}' for name, value in parameters)})" if parameters else op

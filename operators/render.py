@@ -18,7 +18,7 @@ from operators.llm_operator import LLMOperator
 from operators.operator import State, UnknownValue, Value
 from operators.patch import PatchedText
 from operators.publishing import LinkedOperator, Note, Owner, PublishingOperator
-from operators.registry import driver_of
+from operators.registry import bound_operator
 
 _LONG_FLOAT: Final = 1e15
 _KEY_TYPES: Final[frozenset[ValueType]] = frozenset({"int64", "float32", "bool"})
@@ -104,16 +104,16 @@ def published_changes(
     removed: set[str] = set()
     trust_before, trust = (None if state is None else state.lowest_trust for state in (before, after))
     for each in sorted(entity_type.properties, key=lambda each: each.name):
-        driver = driver_of(each, entity_type)
-        if driver is None or not isinstance(driver.operator, PublishingOperator):
+        bound = bound_operator(each, entity_type)
+        if bound is None or not isinstance(bound.operator, PublishingOperator):
             continue
-        old, new = (_inner(state, each.name, driver.tag) for state in (before, after))
+        old, new = (_inner(state, each.name, bound.tag) for state in (before, after))
         if old is not new or trust_before != trust:
             owner = Owner(each.name, entity_type, tenant, key, (after or before or EntityState()).generation)
-            wanted, gone = driver.operator.changes(old, new, owner)
+            wanted, gone = bound.operator.changes(old, new, owner)
             if trust_before != trust:
                 # All of them show the trust of their entity.
-                wanted |= driver.operator.changes(None, new, owner)[0]
+                wanted |= bound.operator.changes(None, new, owner)[0]
             changed |= wanted
             removed |= gone
     if trust is not None:
@@ -123,8 +123,8 @@ def published_changes(
 
 def publishes(entity_type: EntityType) -> bool:
     """Whether entities of a type publish memories in addition to their own."""
-    drivers = (driver_of(each, entity_type) for each in entity_type.properties)
-    return any(driver is not None and isinstance(driver.operator, PublishingOperator) for driver in drivers)
+    bound_operators = (bound_operator(each, entity_type) for each in entity_type.properties)
+    return any(bound is not None and isinstance(bound.operator, PublishingOperator) for bound in bound_operators)
 
 
 def _inner(state: EntityState | None, name: str, tag: str) -> State | None:
@@ -139,10 +139,10 @@ def _linked(state: EntityState, entity_type: EntityType, tenant: str, key: str) 
     note: Note | None = None
     for name, (tag, inner) in sorted(state.properties.items()):
         each = entity_type.property(name)
-        driver = driver_of(each, entity_type) if each else None
-        if driver is not None and driver.tag == tag and isinstance(driver.operator, LinkedOperator):
-            links.extend(driver.operator.links(inner, Owner(name, entity_type, tenant, key, state.generation)))
-            note = note or driver.operator.note(inner)
+        bound = bound_operator(each, entity_type) if each else None
+        if bound is not None and bound.tag == tag and isinstance(bound.operator, LinkedOperator):
+            links.extend(bound.operator.links(inner, Owner(name, entity_type, tenant, key, state.generation)))
+            note = note or bound.operator.note(inner)
     return sorted(links, key=lambda each: (-each.score, each.id)), note
 
 
@@ -162,13 +162,13 @@ def _known(values: Mapping[str, Value]) -> dict[str, JsonValue]:
 
 def _value_of(state: EntityState, entity_type: EntityType, each: EntityProperty) -> Value:
     """The value of one property; None if it has none, ``UNKNOWN`` if the entity must be rebuilt from the log first."""
-    driver = driver_of(each, entity_type)
-    if driver is None or driver.operator is None or each.name not in state.properties:
+    bound = bound_operator(each, entity_type)
+    if bound is None or bound.operator is None or each.name not in state.properties:
         return None
     tag, inner = state.properties[each.name]
-    if tag != driver.tag:
+    if tag != bound.tag:
         return UnknownValue.UNKNOWN
-    value = driver.operator.value(inner)
+    value = bound.operator.value(inner)
     if value is None or isinstance(value, UnknownValue):
         return value
     coerced = coerce_value(value, each.value_type)
@@ -179,10 +179,10 @@ def _written(state: EntityState, entity_type: EntityType, values: Mapping[str, V
     """The origin of each known merged text, and of each empty one that agents have edited."""
     texts = {}
     for name, value in values.items():
-        driver = driver_of(entity_type.by_name[name], entity_type)
+        bound = bound_operator(entity_type.by_name[name], entity_type)
         tag, inner = state.properties.get(name, (None, None))
-        if driver is not None and driver.tag == tag and isinstance(driver.operator, LLMOperator):
-            written = driver.operator.written(inner)
+        if bound is not None and bound.tag == tag and isinstance(bound.operator, LLMOperator):
+            written = bound.operator.written(inner)
             if written is not None and (isinstance(value, str) or written.edits):
                 texts[name] = written
     return texts
@@ -192,9 +192,9 @@ def _since(state: EntityState, entity_type: EntityType, known: Mapping[str, Json
     """The days, in their users' zones, since which the lines of known texts hold that patches edit."""
     found = {}
     for name in known:
-        driver = driver_of(entity_type.by_name[name], entity_type)
-        if driver is not None and isinstance(driver.operator, PatchedText):
-            times = driver.operator.since(state.properties[name][1])
+        bound = bound_operator(entity_type.by_name[name], entity_type)
+        if bound is not None and isinstance(bound.operator, PatchedText):
+            times = bound.operator.since(state.properties[name][1])
             found[name] = [time_of_microseconds(each).date() for each in times]
     return found
 

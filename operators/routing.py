@@ -127,7 +127,7 @@ def _retraction(change: Change) -> Change:
 
 def _route(extraction: Extraction, schema: MemorySchema, events: Sequence[Event] | None = None) -> _Routes:
     routes = _Routes()
-    # As extracted: whatever is corrected or invalidated, the others keep their places.
+    # The extracted order: corrected and invalidated events do not change the places of the others.
     places = {event.id: place for place, event in enumerate(extraction.events)}
     for event in extraction.events if events is None else events:
         order = order_of(event.said_at, sequence=extraction.sequence, place=places[event.id])

@@ -24,7 +24,7 @@ class WorkExceededError(RefusedChangeError):
         self.is_patch = is_patch
 
 
-class Work:
+class WorkBudget:
     """The work that is left.
 
     Args:

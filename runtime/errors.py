@@ -32,7 +32,7 @@ class TopicMissingError(InfrastructureError):
 
 
 class TopicConfigError(InfrastructureError):
-    """A topic's retention is shorter than the flow requires; names the configuration and the command that repairs it."""
+    """A topic's retention is shorter than the stages require; names the configuration and the command that repairs it."""
 
 
 class RedisUnavailableError(InfrastructureError):

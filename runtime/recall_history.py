@@ -16,6 +16,8 @@ from memory.keys import encode_key
 from runtime.redis import GuardedRedis
 from runtime.redis_keys import KeyFamily
 
+_TTL_MS: Final = 86_400_000
+"""Lifetime of a user's hashes after the newest one."""
 _SKEW_S: Final = 1.0
 """Upper bound for the difference between two hosts' clocks."""
 
@@ -39,15 +41,13 @@ class RecallHistory:
 
     Args:
         max_hashes: Limit per user; the newest hashes are kept.
-        ttl_s: Lifetime of a user's hashes after the newest one, in seconds.
     """
 
-    def __init__(self, *, redis: GuardedRedis, max_hashes: int = 512, ttl_s: float = 86400.0) -> None:
-        if max_hashes < 1 or ttl_s <= 0:
-            raise ValueError(f"max_hashes must be at least 1 and ttl_s above 0, got {max_hashes} and {ttl_s}")
+    def __init__(self, *, redis: GuardedRedis, max_hashes: int = 512) -> None:
+        if max_hashes < 1:
+            raise ValueError(f"max_hashes must be at least 1, got {max_hashes}")
         self._redis = redis
         self._max_hashes = max_hashes
-        self._ttl_ms = int(ttl_s * 1000)
 
     async def add(self, returned: Sequence[Returned]) -> int:
         """Stores results of recalls atomically.
@@ -69,7 +69,7 @@ class RecallHistory:
                     key = self._key(each.tenant, each.user)
                     pipe.zadd(key, dict.fromkeys(each.hashes, now), nx=True)
                     pipe.zremrangebyrank(key, 0, -self._max_hashes - 1)
-                    pipe.pexpire(key, self._ttl_ms)
+                    pipe.pexpire(key, _TTL_MS)
                 before, _, after, *_ = await pipe.execute()
             return max(0, int(after) - int(before))
 

@@ -89,10 +89,9 @@ class RedisWatch:
         tries_writes: Whether the watch makes the trial write. False: a readiness probe does, and the watch reads its result.
     """
 
-    def __init__(self, *, redis: GuardedRedis, metrics: Metrics, interval_s: float = INTERVAL_S, tries_writes: bool = True) -> None:
+    def __init__(self, *, redis: GuardedRedis, metrics: Metrics, tries_writes: bool = True) -> None:
         self._redis = redis
         self._metrics = metrics
-        self._interval_s = interval_s
         self._tries_writes = tries_writes
         self._evicted_at_start: int | None = None
         self._policy = ""
@@ -101,7 +100,7 @@ class RedisWatch:
         """Reads until it is cancelled."""
         while True:
             await self.read_once()
-            await asyncio.sleep(self._interval_s)
+            await asyncio.sleep(INTERVAL_S)
 
     async def read_once(self) -> None:
         """Reads the figures once; does nothing while Redis is unavailable, which other checks report."""

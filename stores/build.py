@@ -56,9 +56,9 @@ class GuardedStore:
         """See :meth:`MemoryStore.set_checkpoint`."""
         await self._guard.run(lambda: self._store.set_checkpoint(position))
 
-    async def mark_of(self, partition: int) -> FeedPosition | None:
-        """See :meth:`MemoryStore.mark_of`."""
-        return await self._guard.run(lambda: self._store.mark_of(partition))
+    async def checkpoint_of(self, partition: int) -> FeedPosition | None:
+        """See :meth:`MemoryStore.checkpoint_of`."""
+        return await self._guard.run(lambda: self._store.checkpoint_of(partition))
 
     async def get(self, scope: TenantScope, ids: Sequence[str], *, at: Sequence[FeedPosition] = ()) -> list[Memory]:
         """See :meth:`MemoryStore.get`."""

@@ -8,11 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple, Protocol
 
-from control.tenants import TenantDirectory
 from memory.records import HistoryEntry, Memory
 from models.embedding.port import Embedding
-from runtime.metrics import Metrics
-from runtime.redis import GuardedRedis
 from stores.filters import NON_ENTITY_KINDS, MemoryFilter, TenantScope
 from stores.position import FeedPosition
 
@@ -135,7 +132,7 @@ class MemoryStore(Protocol):
         """Records that the store holds one partition of the feed up to a position, unless a newer checkpoint exists."""
         ...
 
-    async def mark_of(self, partition: int) -> FeedPosition | None:
+    async def checkpoint_of(self, partition: int) -> FeedPosition | None:
         """The checkpoint of a partition: its newest recorded position. None if the store holds nothing of it."""
         ...
 
@@ -217,46 +214,3 @@ class MemoryStore(Protocol):
     async def close(self) -> None:
         """Closes the connections."""
         ...
-
-
-class Eraser(Protocol):
-    """Erases users. The flow implements it; the service gets it as an argument at its start."""
-
-    async def __call__(self, tenant: str, users: Sequence[str], *, by: str, store: MemoryStore, redis: GuardedRedis) -> None:
-        """Executes the erasures that the control log has begun, and returns when all are complete. A repeated call continues them.
-
-        Args:
-            tenant: The users' tenant.
-            users: The users to erase. Many take about as long as one.
-            by: The actor, for the audit log.
-            store: The vector store.
-            redis: Redis, whose keys of these users are deleted.
-        """
-        ...
-
-
-class JobWork(Protocol):
-    """One run of a periodic job."""
-
-    async def __call__(self, *, tenants: TenantDirectory, store: MemoryStore, redis: GuardedRedis, metrics: Metrics) -> None:
-        """Does the work.
-
-        Args:
-            tenants: The process's copy of the control log.
-            store: The vector store.
-            redis: Redis.
-            metrics: The metrics of the process.
-
-        Raises:
-            VarveError: It failed, and is repeated later.
-        """
-        ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServiceJob:
-    """Periodic work of the flow that one of the query services does. The service gets it as an argument at its start."""
-
-    name: str
-    interval_s: float
-    work: JobWork

@@ -20,12 +20,12 @@ from stores.collection import FEED_MS, FEED_OFFSET, FEED_PARTITION
 NEW_TOPIC_MS: Final = 60_000
 """A record that was produced this much later than one of a higher offset is from a recreated topic. The clocks of the producers' machines
 must not differ by more."""
-_MARKS: Final = uuid.UUID("9a0e2a52-6f0c-4a53-9d5c-2f6f0f5f7c11")
+_CHECKPOINTS: Final = uuid.UUID("9a0e2a52-6f0c-4a53-9d5c-2f6f0f5f7c11")
 
 
-def mark_id(partition: int) -> str:
+def checkpoint_id(partition: int) -> str:
     """The id of a partition's checkpoint: a point with a position, without tenant and vectors."""
-    return str(uuid.uuid5(_MARKS, str(partition)))
+    return str(uuid.uuid5(_CHECKPOINTS, str(partition)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +50,9 @@ class FeedPosition:
         return cls(payload[FEED_PARTITION], payload[FEED_OFFSET], payload.get(FEED_MS))
 
     @property
-    def mark_id(self) -> str:
-        """See :func:`mark_id`."""
-        return mark_id(self.partition)
+    def checkpoint_id(self) -> str:
+        """See :func:`checkpoint_id`."""
+        return checkpoint_id(self.partition)
 
     def is_older_than(self, stored: "FeedPosition | None") -> bool:
         """Whether a write of this position must not replace a point of the stored position. A point without a position is always older."""

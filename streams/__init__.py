@@ -1,1 +1,1 @@
-"""The flow: the delivery layer and the stages on it."""
+"""The pipeline: the delivery layer and the stages on it."""

@@ -1,7 +1,7 @@
-"""Errors of the flow, by the engine's reaction to them."""
+"""Errors of the stages, by the engine's reaction to them."""
 
 from memory.errors import VarveError
-from models.errors import NotTakenUpError, TransientModelError
+from models.errors import NotProcessedError, TransientModelError
 
 
 class StreamError(VarveError):
@@ -42,7 +42,7 @@ def transient(error: TransientModelError, *, dependency: str | None = None) -> T
         str(error),
         dependency=dependency or error.dependency,
         retry_after=error.retry_after,
-        concerns_record=not isinstance(error, NotTakenUpError),
+        concerns_record=not isinstance(error, NotProcessedError),
     )
 
 

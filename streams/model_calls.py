@@ -43,7 +43,7 @@ class TenantBudgets:
             BudgetExceededError: The hard budget is a cost, and there is no price table.
         """
         try:
-            budget = self._default.but(self._tenants.get(tenant).budget)
+            budget = self._default.overridden_by(self._tenants.get(tenant).budget)
         except (UnknownTenantError, ControlLogBehindError):
             return self._default
         if not budget.is_a_cost or self._has_prices:

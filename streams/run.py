@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import uvloop
 
 from control.generations.reading import generation_name
-from control.tenants import TenantDirectory, follow_tenants
+from control.tenants import follow_tenants
 from runtime.garbage import collect_seldom, loading
 from runtime.interruption import run_until_signal
 from runtime.logs import configure_logging
@@ -30,7 +30,6 @@ def run_stage(
     *,
     generation: str | None = None,
     only: frozenset[str] | None = None,
-    second: str = "",
 ) -> None:
     """Runs a stage. On SIGTERM or SIGINT it finishes running work, commits, and leaves its group.
 
@@ -39,7 +38,6 @@ def run_stage(
         settings: The settings in force.
         generation: For ``extraction``: create this generation, in a separate consumer group next to the live workers.
         only: With a generation: create it for these tenants. None: for all tenants that have it.
-        second: For ``index``: fill a second store, under this name, in a separate consumer group next to the live workers.
 
     Raises:
         StreamError: The stage does not exist, or it failed.
@@ -50,7 +48,7 @@ def run_stage(
         _module(name)
     collect_seldom()
     with exporting_spans(settings.tracing, process=name):
-        run_until_signal(serve_stage(name, settings, generation=generation, only=only, second=second), loop_factory=uvloop.new_event_loop)
+        run_until_signal(serve_stage(name, settings, generation=generation, only=only), loop_factory=uvloop.new_event_loop)
 
 
 async def serve_stage(
@@ -71,14 +69,19 @@ async def serve_stage(
         stop: Ends the stage when it is set, as the first signal does.
         generation: As in :func:`run_stage`.
         only: As in :func:`run_stage`.
-        second: As in :func:`run_stage`.
+        second: For ``index``: fill a second store, under this name, in a separate consumer group next to the live workers.
         metering: For ``extraction`` with a generation: the limits of a re-extraction.
     """
     stage = stage_named(name)
     metrics().first_tenants.most = settings.metrics_tenants
     async with AsyncExitStack() as resources:
         tenants = await resources.enter_async_context(follow_tenants(settings, metrics())) if stage.knows_tenants else None
-        new_driver = await _build(name, settings, resources, generation, only, tenants, metering)
+        options: dict[str, object] = {} if generation is None else {"generation": generation, "only": only}
+        if metering is not None:
+            options["metering"] = metering
+        if tenants is not None:
+            options["tenants"] = tenants
+        new_driver: DriverFactory = await _module(name).build(settings, metrics(), resources, **options)
         worker = Worker(
             stage=name,
             group=stage.group(settings.kafka.topic_prefix, suffix=second if generation is None else generation_name(generation)),
@@ -90,24 +93,6 @@ async def serve_stage(
             also_ready=lambda: {} if tenants is None else {"control_followed": tenants.is_current},
         )
         await worker.run(stop or asyncio.Event())
-
-
-async def _build(
-    name: str,
-    settings: Settings,
-    resources: AsyncExitStack,
-    generation: str | None,
-    only: frozenset[str] | None,
-    tenants: TenantDirectory | None,
-    metering: "Metering | None",
-) -> DriverFactory:
-    options: dict[str, object] = {} if generation is None else {"generation": generation, "only": only}
-    if metering is not None:
-        options["metering"] = metering
-    if tenants is not None:
-        options["tenants"] = tenants
-    new_driver: DriverFactory = await _module(name).build(settings, metrics(), resources, **options)
-    return new_driver
 
 
 def _module(name: str) -> ModuleType:

@@ -84,4 +84,4 @@ def add(tenant: str, schema: str | MemorySchema, **fields: Any) -> Callable[[Dra
 
 def now_known(tenants: TenantDirectory, change: Change[_R]) -> _R:
     """Makes a change of what is known without a broker."""
-    return apply_change(tenants._knowledge.state, change)
+    return apply_change(tenants._view.state, change)

@@ -40,7 +40,7 @@ def now_erased(
 def unreadably_erased(tenants: TenantDirectory, tenant: str) -> None:
     """Makes a record of an erasure for a tenant known that nobody can read."""
     now_erased(tenants, tenant, "somebody", {})
-    state = tenants._knowledge.state
+    state = tenants._view.state
     state.take(state.erasures[subject_of(tenant, "somebody")].key, b"{", offset=state.position)
 
 

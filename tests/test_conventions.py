@@ -161,7 +161,7 @@ def test_no_package_has_over_a_third_of_the_lines() -> None:
     assert max(shares.values()) <= LARGEST_SHARE, shares
 
 
-def test_docstrings_point_to_what_is_in_the_repository() -> None:
+def test_docstrings_refer_to_files_in_the_repository() -> None:
     astray = [str(path.relative_to(ROOT)) for package in (*CORE, *BESIDE, "tests") for path in files_of(package) if names_design(path)]
     assert astray == [], "name docs/internals/architecture.md and its invariants"
 

@@ -41,14 +41,14 @@ def test_every_header_has_its_row() -> None:
     assert sorted(name for name in made - told if not name.startswith(families)) == []
 
 
-def test_every_redis_key_is_told() -> None:
+def test_every_redis_key_is_documented() -> None:
     made = {each.partition(":")[0] for each in KeyFamily}
     told = {name for cell in first_column("**Redis keys**") for name in re.findall(r"`([a-z-]+):?`", cell)}
     assert {"open", "closed"} < made
     assert sorted(made - told) == []
 
 
-def test_every_stage_is_told() -> None:
+def test_every_stage_is_documented() -> None:
     glossary, readme = (DOCS / "reference" / "glossary.md").read_text(), (ROOT / "README.md").read_text()
     for text in (next(row for row in glossary.splitlines() if row.startswith("| stage |")), readme.split("varve worker", 1)[1][:200]):
         assert [name for name in STAGES if name not in text] == []

@@ -99,7 +99,7 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_the_commands_of_a_page_print_what_it_shows(page: str, stack: Stack, tmp_path: Path) -> None:
+def test_commands_of_a_page_print_the_shown_output(page: str, stack: Stack, tmp_path: Path) -> None:
     (tmp_path / ".varve").symlink_to(stack.data)
     steps = steps_of(ROOT / page)
     assert any(each.documents or each.lines for each in steps)
@@ -120,7 +120,7 @@ def prints(terminal: Terminal, stack: Stack, step: Step, outputs: list[str]) -> 
     return status == 0 and step.is_printed_by(output)
 
 
-def test_the_python_page_prints_what_is_remembered(stack: Stack, tmp_path: Path) -> None:
+def test_the_python_page_prints_memories(stack: Stack, tmp_path: Path) -> None:
     (tmp_path / ".varve").symlink_to(stack.data)
     (program,) = PYTHON.findall((ROOT / "docs" / "build" / "python-client.md").read_text())
     assert ADDRESS.search(program)
@@ -148,7 +148,7 @@ async def test_the_function_of_the_readme_answers_and_remembers(stack: Stack) ->
     assert await texts_of(stack, "readme") == ["I play chess.", "I am glad to hear it."]
 
 
-async def test_the_chatbot_uses_what_was_said_before(stack: Stack) -> None:
+async def test_the_chatbot_example_uses_earlier_statements(stack: Stack) -> None:
     async with LLMSimulator(answer=lambda _: "Noted.") as model:
         chat = partial(stack.run, sys.executable, EXAMPLES / "chatbot_openai.py", "kim", **environment_of(stack, model))
         assert await asyncio.to_thread(partial(chat, given="I moved to Lima last week, and my dog is called Rex.\n")) == "Noted.\n"
@@ -157,7 +157,7 @@ async def test_the_chatbot_uses_what_was_said_before(stack: Stack) -> None:
     assert "Lima" in model.requests[-1].prompt
 
 
-async def test_the_agent_learns_how_its_tools_behave(stack: Stack) -> None:
+async def test_the_agent_example_learns_the_behaviour_of_tools(stack: Stack) -> None:
     turns: Iterator[str | ToolUse] = iter(
         [
             ToolUse("distance_from_oslo", {"city": "Atlantis"}),

@@ -47,7 +47,7 @@ def test_paths_and_links_of_documents_exist(document: Path) -> None:
     assert missing == []
 
 
-def test_what_is_generated_is_up_to_date() -> None:
+def test_generated_files_are_up_to_date() -> None:
     assert sorted(map(str, stale())) == [], "write them again: python -m deploy.generate"
 
 
@@ -64,12 +64,12 @@ def test_every_stage_is_deployed() -> None:
     assert set(scraped) == {*STAGES, "service", "canary"}, "a stage is scraped by deploy/prometheus/prometheus.yml"
 
 
-def test_the_wire_format_tells_of_every_topic() -> None:
+def test_the_wire_format_documents_every_topic() -> None:
     of_others = {"control", "audit", "dead-letters"}
     assert RECORDS.keys() == {topic.name for topic in ALL} - of_others, "a topic's records are named in memory/wire_schema.py"
 
 
-def test_every_benchmark_is_told_of_by_its_name() -> None:
+def test_every_benchmark_is_documented_by_name() -> None:
     named = {name for document in DOCUMENTS for name in re.findall(r"-m evaluation ([a-z][a-z-]*)", document.read_text())}
     assert named <= BENCHMARKS.keys()
     told = set(re.findall(r"-m evaluation ([a-z][a-z-]*)", (ROOT / "docs" / "internals" / "evaluation.md").read_text()))

@@ -58,7 +58,7 @@ def test_blocks_are_paired_with_their_output(tmp_path: Path) -> None:
         ("", False),
     ],
 )
-def test_a_response_has_to_contain_what_is_shown(output: str, is_right: bool) -> None:
+def test_a_response_must_contain_the_shown_fields(output: str, is_right: bool) -> None:
     shown = {"results": [{"content": "Ann moved", "evidence": ["m1"]}], "confidence": 0.85, "offset": 0}
     assert Step("", documents=[shown]).is_printed_by(output) is is_right
 

@@ -123,7 +123,7 @@ async def records_of(settings: Settings, *, count: int) -> list[ConsumerRecord]:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-async def test_an_example_produces_what_varve_reads(language: str, settings: Settings, tmp_path: Path) -> None:
+async def test_an_example_produces_readable_messages(language: str, settings: Settings, tmp_path: Path) -> None:
     words = (settings.kafka.bootstrap, messages(settings), TENANT, SESSION)
     command = await asyncio.to_thread(build, language, tmp_path)
     await asyncio.to_thread(call, *command, *words, folder=tmp_path, TRACEPARENT=TRACE, **SIGNED)

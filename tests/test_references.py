@@ -85,7 +85,7 @@ def is_there(reference: str) -> bool:
 
 
 @pytest.mark.parametrize("package", PACKAGES)
-def test_docstrings_refer_to_what_there_is(package: str) -> None:
+def test_docstrings_refer_to_existing_names(package: str) -> None:
     lost = [
         f"{path.relative_to(ROOT)}: {reference}"
         for path in sorted((ROOT / package).rglob("*.py"))
@@ -113,7 +113,7 @@ def test_a_reference_that_leads_nowhere_is_noticed(reference: str, is_right: boo
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
-def test_what_documents_name_of_the_code_is_there(document: Path) -> None:
+def test_documents_name_only_existing_code(document: Path) -> None:
     text = document.read_text()
     lost = [f"{path}: {name}" for path, name in SYMBOL_IN_FILE.findall(text) if "/" in path and name not in names_in(ROOT / path)]
     files = {path.name for folder in (*PACKAGES, "tests", "docs", "examples") for path in (ROOT / folder).rglob("*.py")}

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 _SPOKEN: Final = {"user": "user", "assistant": "assistant"}
 _THOUGHTS: Final = frozenset({"thoughts", "reasoning_recap", "code", "execution_output", "model_editable_context", "user_editable_context"})
-"""ChatGPT's contents that nobody said: the model's thoughts, its code for tools, and settings."""
+"""ChatGPT's contents that are no messages: the model's reasoning, its code for tools, and settings."""
 
 
 def is_chatgpt_export(value: Any) -> bool:

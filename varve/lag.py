@@ -27,7 +27,7 @@ async def wait_for_zero_lag(
     """Waits until all stages have committed all records of their topics, and processed the parked ones.
 
     A stage's outputs are durable before it commits the record they come from. So once a stage has committed all of its topic, it adds
-    nothing more to the next stage's topics: one pass in the order of the flow suffices, except for records that a stage sends back (timers,
+    nothing more to the next stage's topics: one pass in pipeline order suffices, except for records that a stage sends back (timers,
     ticks). Passes are repeated until one finds nothing new.
 
     Args:

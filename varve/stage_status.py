@@ -66,7 +66,7 @@ class StageStatusReader:
         await self._offsets.stop()
 
     async def read(self) -> list[StageStatus]:
-        """The status of each stage, in the order of the flow.
+        """The status of each stage, in the order of the pipeline.
 
         Raises:
             KafkaUnavailableError: If no broker answers.

@@ -197,7 +197,7 @@ async def _principal_of(dependencies: Dependencies, credential: str | KeyHash) -
     """The owner of a key or token.
 
     Raises:
-        ProblemError: 401 if nobody owns it, 403 if the tenant is suspended, 503 if the identity provider cannot be asked.
+        ProblemError: 401 if it is unknown, 403 if the tenant is suspended, 503 if the identity provider cannot be asked.
     """
     operator = dependencies.tenants.by_operator_key_hash(credential.value) if isinstance(credential, KeyHash) else None
     if operator is not None:

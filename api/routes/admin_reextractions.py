@@ -10,7 +10,7 @@ from pydantic import AwareDatetime, Field
 from starlette.responses import Response
 
 from api.authentication import require_operator
-from api.control_changes import carried_out, operator_name, tenant_of
+from api.control_changes import apply_by_operator, operator_name, tenant_of
 from api.dependencies import AppDependencies, Dependencies
 from api.json_http import JsonResponse
 from api.openapi import RequestModel, refusals
@@ -20,7 +20,13 @@ from api.request_body import body_schema, json_body
 from api.route_admission import TURN
 from control.documents import GenerationName, OperatorKey
 from control.draft import Draft, changed
-from control.generations.reextractions import cancel_reextraction, pause_reextraction, reextraction_of, tenants_of_new
+from control.generations.reextractions import (
+    ReextractionRequest,
+    cancel_reextraction,
+    pause_reextraction,
+    reextraction_of,
+    tenants_of_new,
+)
 from control.reextraction import Estimate, Reextraction, RunBudget
 from control.writer import Written
 from memory.records.message import Name
@@ -87,7 +93,7 @@ async def estimate_reextraction(body: Annotated[EstimateBody, Depends(json_body(
     """
     known = dependencies.tenants.draft()
     tenants = [tenant_of(known, each).id for each in body.tenants] or list(known.tenants())
-    return JsonResponse(await _estimated(dependencies, body, tenants, generation=""))
+    return JsonResponse(await _estimated(dependencies, body, _request(body, tenants)))
 
 
 @router.get(_PATH, dependencies=[require_operator("viewer"), TURN], responses=REEXTRACTIONS)
@@ -121,7 +127,8 @@ async def create_reextraction(
         tenant_of(known, each)
     tenants = tenants_of_new(known, body.generation, body.tenants)
     budget = RunBudget(tokens=body.budget_tokens, cost=body.budget_cost, calls_per_minute=body.calls_per_minute)
-    estimated = await _estimated(dependencies, body, tenants, generation=body.generation)
+    asked = _request(body, tenants, generation=body.generation)
+    estimated = await _estimated(dependencies, body, asked)
     if not body.confirmed:
         raise ProblemError(
             409, "change-refused", "read the estimate, and repeat the request with confirmed=true", members={"estimate": estimated}
@@ -129,16 +136,12 @@ async def create_reextraction(
     size = {name: value for name, value in estimated.items() if name not in ("tenants", "model", "basis")}
     written = await start(
         dependencies.settings,
-        body.generation,
+        asked,
         writer=dependencies.control,
         redis=dependencies.redis,
-        tenants=tenants,
         estimate=Estimate.model_validate(size),
         budget=budget,
         by=operator_name(operator),
-        schema=body.schema_name,
-        method=body.method,
-        since=body.since,
     )
     return await _known(dependencies, written)
 
@@ -151,7 +154,7 @@ async def pause_running_reextraction(operator: _Admin, generation: _Generation, 
     def change(draft: Draft) -> dict[str, Any]:
         return _state(pause_reextraction(draft, generation, reason=reason))
 
-    return JsonResponse(await carried_out(dependencies, operator, change, action="reextraction pause", settle=False))
+    return JsonResponse(await apply_by_operator(dependencies, operator, change, action="reextraction pause", settle=False))
 
 
 @router.post(f"{_PATH}/{{generation}}/resume", openapi_extra=body_schema(BudgetBody), responses=REEXTRACTION_CHANGED | refusals(404, 409))
@@ -187,22 +190,17 @@ async def cancel_unfinished_reextraction(operator: _Admin, generation: _Generati
     def change(draft: Draft) -> dict[str, Any]:
         return _state(cancel_reextraction(draft, generation))
 
-    return JsonResponse(await carried_out(dependencies, operator, change, action="reextraction cancel", settle=False))
+    return JsonResponse(await apply_by_operator(dependencies, operator, change, action="reextraction cancel", settle=False))
 
 
-async def _estimated(dependencies: Dependencies, body: EstimateBody, tenants: list[str], *, generation: str) -> dict[str, Any]:
+def _request(body: EstimateBody, tenants: list[str], *, generation: str = "") -> ReextractionRequest:
+    return ReextractionRequest(tenants=tenants, generation=generation, schema=body.schema_name, method=body.method, since=body.since)
+
+
+async def _estimated(dependencies: Dependencies, body: EstimateBody, request: ReextractionRequest) -> dict[str, Any]:
     from streams.operations.reextraction.estimate import estimate_reextraction as estimate
 
-    report = await estimate(
-        dependencies.settings,
-        tenants,
-        generation=generation,
-        schema=body.schema_name,
-        method=body.method,
-        since=body.since,
-        calls_per_minute=body.calls_per_minute,
-    )
-    return report.as_json()
+    return (await estimate(dependencies.settings, request, calls_per_minute=body.calls_per_minute)).as_json()
 
 
 async def _known(dependencies: Dependencies, written: Written[Reextraction]) -> Response:

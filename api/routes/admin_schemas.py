@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from api.admin_responses import CHANGED
 from api.authentication import require_operator
-from api.control_changes import Settle, TenantQuery, carried_out, tenant_of, write
+from api.control_changes import Settle, TenantQuery, apply_by_operator, tenant_of, write
 from api.dependencies import AppDependencies
 from api.json_http import JsonResponse
 from api.openapi import RequestModel, refusals
@@ -179,7 +179,7 @@ async def switch_generation(
 
     if tenant_of(dependencies.tenants.draft(), body.tenant).generation != generation:
         await require_complete(settings, body.tenant, generation, incomplete=body.incomplete)
-    switched = await carried_out(dependencies, operator, change, action="generation switch", settle=settle is None or settle)
+    switched = await apply_by_operator(dependencies, operator, change, action="generation switch", settle=settle is None or settle)
     return JsonResponse({**switched, "windows_left": await windows_left(settings, generation)})
 
 
@@ -196,7 +196,7 @@ async def drop_generation(
     """
     settings, generation = dependencies.settings, generation_named(body.name)
     await require_no_workers(settings, generation, wait=False)
-    counted = await carried_out(
+    counted = await apply_by_operator(
         dependencies,
         operator,
         lambda draft: {"drops": count_drop(draft, body.tenant, generation)},

@@ -167,7 +167,7 @@ async def delete_memory(
     asked: _Asked,
     reason: Annotated[Reason, Query(description="The reason, for the log.")] = "",
 ) -> Response:
-    """Deletes an event for good: ``{id, memory_id, outcome, position, remaining}``.
+    """Deletes an event permanently: ``{id, memory_id, outcome, position, remaining}``.
 
     Like an invalidation, but the memory itself is removed from the store too, and a revert does not restore it. No later extraction of
     the same messages restores it. ``remaining`` lists what still has its content; it is missing if the store could not be asked. A

@@ -20,7 +20,7 @@ from memory.positions import LogPosition
 from memory.records.limits import Time
 from memory.records.message import Name
 from memory.topics import DEAD_LETTERS
-from runtime.dead_letters import DeadLetterBox, LetterSelection, LetterState
+from runtime.dead_letters import DeadLetterBox, DeadLetterSelection, DeadLetterState
 
 MAX_LIMIT: Final = 1000
 _MAX_STATES: Final = 16
@@ -43,23 +43,23 @@ class DeadLetterFilter(RequestModel):
     until: Time | None = None
     """Written before this time."""
     at: list[Annotated[str, Field(pattern=r"^[0-9]{1,9}/[0-9]{1,18}$")]] = Field(default_factory=list, max_length=MAX_LIMIT)
-    """Only the letters at these positions, ``partition/offset``."""
-    state: tuple[LetterState, ...] = Field(default=("open",), min_length=1, max_length=_MAX_STATES)
+    """Only the dead letters at these positions, ``partition/offset``."""
+    state: tuple[DeadLetterState, ...] = Field(default=("open",), min_length=1, max_length=_MAX_STATES)
 
     @property
     def narrows(self) -> bool:
         """Whether there is any condition except the state."""
         return bool(self.at) or any(each is not None for each in (self.stage, self.reason, self.since, self.until))
 
-    def selection(self, dependencies: Dependencies, *, tenant: str | None) -> LetterSelection:
+    def selection(self, dependencies: Dependencies, *, tenant: str | None) -> DeadLetterSelection:
         """The selection for :class:`runtime.dead_letters.DeadLetterBox`.
 
         Args:
             dependencies: For the topic of the dead letters.
-            tenant: The tenant of the letters. None: all tenants.
+            tenant: The tenant of the dead letters. None: all tenants.
         """
         topic = dependencies.settings.topic(DEAD_LETTERS.name)
-        return LetterSelection(
+        return DeadLetterSelection(
             tenant=tenant,
             stage=self.stage,
             reason=self.reason,
@@ -74,55 +74,55 @@ class DeadLetterCommand(DeadLetterFilter):
     """Selects the dead letters that a command changes."""
 
     all: bool = False
-    """Required to select all letters without any other condition."""
+    """Required to select all dead letters without any other condition."""
 
     def require_meant(self) -> None:
-        """Rejects a selection of all letters that was not explicit.
+        """Rejects a selection of all dead letters that was not explicit.
 
         Raises:
             ProblemError: If there is neither a condition nor ``all``.
         """
         if not (self.narrows or self.all):
-            raise ProblemError(422, "too-much", 'select letters by stage, reason, time or places, or send `"all": true`')
+            raise ProblemError(422, "too-much", 'select dead letters by stage, reason, time or places, or send `"all": true`')
 
 
-async def listed(dependencies: Dependencies, selection: LetterSelection, *, limit: int) -> Response:
+async def listed(dependencies: Dependencies, selection: DeadLetterSelection, *, limit: int) -> Response:
     """The selected dead letters without their content: ``{dead_letters, total}``.
 
     Args:
-        dependencies: For the topic of the letters.
+        dependencies: For the topic of the dead letters.
         selection: The conditions.
-        limit: Maximum number of listed letters; the total counts all.
+        limit: Maximum number of listed dead letters; the total counts all.
     """
     letters = await _box(dependencies).letters(selection)
     return JsonResponse({"dead_letters": [letter.as_json() for letter in letters[:limit]], "total": len(letters)})
 
 
 async def shown(dependencies: Dependencies, partition: int, offset: int, *, tenant: str | None) -> Response:
-    """One letter with its content.
+    """One dead letter with its content.
 
     Args:
-        dependencies: For the topic of the letters.
-        partition: The letter's partition.
-        offset: The letter's offset.
+        dependencies: For the topic of the dead letters.
+        partition: The dead letter's partition.
+        offset: The dead letter's offset.
         tenant: The tenant that may read it. None: any.
 
     Raises:
-        DeadLetterMissingError: If there is no letter at this position, or it was purged, or belongs to another tenant.
+        DeadLetterMissingError: If there is no dead letter at this position, or it was purged, or belongs to another tenant.
     """
     position = LogPosition(dependencies.settings.topic(DEAD_LETTERS.name), partition, offset)
     return JsonResponse((await _box(dependencies).open(position, tenant=tenant)).as_json())
 
 
-async def redriven(dependencies: Dependencies, selection: LetterSelection) -> Response:
-    """Sends letters to their stages again: ``{redriven, superseded, refused}``."""
+async def redriven(dependencies: Dependencies, selection: DeadLetterSelection) -> Response:
+    """Sends dead letters to their stages again: ``{redriven, superseded, refused}``."""
     result = await _box(dependencies).redrive(selection)
     content: dict[str, Any] = {"redriven": result.redriven, "superseded": result.superseded, "refused": result.refused}
     return JsonResponse(content)
 
 
-async def purged(dependencies: Dependencies, selection: LetterSelection) -> Response:
-    """Deletes letters permanently: ``{purged}``."""
+async def purged(dependencies: Dependencies, selection: DeadLetterSelection) -> Response:
+    """Deletes dead letters permanently: ``{purged}``."""
     return JsonResponse({"purged": await _box(dependencies).purge(selection)})
 
 
@@ -160,7 +160,7 @@ async def list_dead_letters(dependencies: AppDependencies, query: Annotated[_Que
     _PATH + "/{partition}/{offset}", dependencies=[require_operator("viewer"), TOPICS_TURN], responses=DEAD_LETTER_CONTENT | refusals(404)
 )
 async def get_dead_letter(partition: Partition, offset: Offset, dependencies: AppDependencies) -> Response:
-    """One letter with its content and headers; 404 for one that does not exist or was purged."""
+    """One dead letter with its content and headers; 404 for one that does not exist or was purged."""
     return await shown(dependencies, partition, offset, tenant=None)
 
 
@@ -168,7 +168,7 @@ async def get_dead_letter(partition: Partition, offset: Offset, dependencies: Ap
 async def redrive_dead_letters(
     request: Request, command: _Command, dependencies: AppDependencies, idempotency: OperatorsIdempotency
 ) -> Response:
-    """Sends letters to their stages again, idempotently: ``{redriven, superseded, refused}``."""
+    """Sends dead letters to their stages again, idempotently: ``{redriven, superseded, refused}``."""
     command.require_meant()
     selection = command.selection(dependencies, tenant=command.tenant)
     async with dependencies.admission.admin_admission(request, results=TOPIC_RESULTS):
@@ -179,7 +179,7 @@ async def redrive_dead_letters(
 async def purge_dead_letters(
     request: Request, command: _Command, dependencies: AppDependencies, idempotency: OperatorsIdempotency
 ) -> Response:
-    """Deletes letters permanently: ``{purged}``."""
+    """Deletes dead letters permanently: ``{purged}``."""
     command.require_meant()
     selection = command.selection(dependencies, tenant=command.tenant)
     async with dependencies.admission.admin_admission(request, results=TOPIC_RESULTS):

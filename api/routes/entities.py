@@ -12,11 +12,11 @@ from api.caller import Caller
 from api.dependencies import AppDependencies, Dependencies
 from api.entity_history import HISTORY, EntityHistory, History, page_of
 from api.json_http import JsonResponse
+from api.memory_fields import memory_fields
 from api.openapi import refusals
 from api.problems import ProblemError
 from api.recall_responses import ENTITY
 from api.request_body import REST
-from api.routes.memories import memory_fields
 from api.schema_types import missing_entity_type
 from memory.errors import KeyFormatError, SchemaError
 from memory.ids import entity_id

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Depends, Path, Query, Request
 from starlette.responses import Response
 
 from api.authentication import EraseCaller, require_operator
-from api.control_changes import changed_by, operator_name, tenant_of
+from api.control_changes import apply_by, operator_name, tenant_of
 from api.dependencies import AppDependencies, Dependencies
 from api.erasure_responses import ERASING, ERASURES, ErasureView
 from api.json_http import JsonResponse
@@ -69,7 +69,7 @@ async def request_erasure(dependencies: Dependencies, tenant: str, user: str, *,
         return {"subject": begin_erasure(draft, tenant, user, at=noted.asked_at, reason=reason).subject}
 
     resumable = await erasures.note(noted)
-    begun = await changed_by(dependencies, by, change, action="erasure begin", settle=False)
+    begun = await apply_by(dependencies, by, change, action="erasure begin", settle=False)
     erasures.start(noted)
     return {**begun, "resumable": resumable}
 

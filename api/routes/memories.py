@@ -10,6 +10,7 @@ from api.authentication import RecallCaller
 from api.caller import Caller
 from api.dependencies import AppDependencies, Dependencies
 from api.json_http import JsonResponse
+from api.memory_fields import memory_fields
 from api.openapi import refusals
 from api.problems import ProblemError
 from api.recall_responses import MEMORY, MEMORY_PAGE, SESSION
@@ -91,12 +92,6 @@ async def get_memory(memory_id: MemoryId, request: Request, caller: RecallCaller
         memory = await seen_memory(dependencies, caller, memory_id, f"there is no memory {memory_id}")
     dependencies.read_audit.note(caller, "memory", [memory])
     return JsonResponse(memory_fields(memory))
-
-
-def memory_fields(memory: Memory) -> dict[str, Any]:
-    """A memory as plain values. Its message ids are its ``evidence``, as in a recall. Its search text is never shown."""
-    fields = memory.model_dump(mode="json", exclude_none=True, exclude={"schema_version", "tenant", "message_ids", "search_text"})
-    return {**fields, "evidence": memory.message_ids}
 
 
 async def seen_memory(dependencies: Dependencies, caller: Caller, memory_id: str, not_found: str) -> Memory:

@@ -131,5 +131,5 @@ async def get_own_schema(
 async def list_own_keys(caller: _Caller, dependencies: AppDependencies) -> Response:
     """The tenant's API keys without the secrets, when each was last used, and the tenant's quota. An operator changes them."""
     tenant = caller.tenant
-    quota = dependencies.settings.quota.but(tenant.quota).model_dump(mode="json")
+    quota = dependencies.settings.quota.overridden_by(tenant.quota).model_dump(mode="json")
     return JsonResponse({**await key_fields(dependencies, tenant.keys, owner_of(tenant.id)), "quota": quota})

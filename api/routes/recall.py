@@ -11,6 +11,7 @@ from api.authentication import RecallCaller
 from api.dependencies import AppDependencies, RequestTrace
 from api.explain_missing import WhyNots
 from api.json_http import JsonResponse
+from api.memory_fields import memory_fields
 from api.openapi import RequestModel, refusals
 from api.problems import ProblemError
 from api.read_your_writes import wait_for, wait_until_reached
@@ -19,7 +20,7 @@ from api.recall_records import basis_of, record_recall, texts_of
 from api.recall_responses import CONTEXT, FEEDBACK_TAKEN, RECALLED
 from api.request_body import body_schema, json_body
 from api.route_admission import RecallQuota
-from api.routes.memories import memory_fields, session_fields
+from api.routes.memories import session_fields
 from memory.headers import FEEDBACK, KIND
 from memory.keys import encode_key
 from memory.recall_ids import is_recall_of

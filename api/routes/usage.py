@@ -130,7 +130,7 @@ async def _budgets(dependencies: Dependencies, tenants: Sequence[Tenant]) -> lis
         used = await read_totals(dependencies.redis, [each.id for each in tenants], dependencies.clock.now())
     except RedisUnavailableError as error:
         _log.warning("budgets_not_read", error=str(error))
-    limits = [dependencies.settings.budget.but(each.budget) for each in tenants]
+    limits = [dependencies.settings.budget.overridden_by(each.budget) for each in tenants]
     return [
         {
             "tenant": tenant.id,

@@ -6,6 +6,7 @@ from typing import Any
 
 import orjson
 
+from api.memory_fields import memory_fields
 from memory.records import Memory, WebhookDelivery
 
 
@@ -38,7 +39,7 @@ def body_of(delivery: WebhookDelivery, memory: Memory | None, *, with_content: b
         data |= {"kind": memory.kind, "type": memory.type, "version": memory.version}
         data |= memory.model_dump(mode="json", include={"expires_at"}, exclude_none=True)
     if memory is not None and with_content:
-        body = _json(delivery.event, delivery.changed_at, {**data, "memory": _fields_of(memory)})
+        body = _json(delivery.event, delivery.changed_at, {**data, "memory": memory_fields(memory)})
         if len(body) <= max_bytes:
             return body
         data["content_too_large"] = True
@@ -48,12 +49,6 @@ def body_of(delivery: WebhookDelivery, memory: Memory | None, *, with_content: b
 def trial_body(now: datetime) -> bytes:
     """The JSON of a test delivery."""
     return _json("webhook.test", now, {})
-
-
-def _fields_of(memory: Memory) -> dict[str, Any]:
-    """The memory as in ``GET /v1/memories/{id}``."""
-    fields = memory.model_dump(mode="json", exclude_none=True, exclude={"schema_version", "tenant", "message_ids", "search_text"})
-    return {**fields, "evidence": memory.message_ids}
 
 
 def _json(kind: str, moment: datetime, data: dict[str, Any]) -> bytes:

@@ -1,4 +1,4 @@
-"""The topic of deliveries: it holds those that wait and those that failed for good, and nothing else."""
+"""The topic of deliveries: it holds only those that wait and those that failed permanently."""
 
 from collections.abc import Sequence
 

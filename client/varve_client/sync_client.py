@@ -182,7 +182,7 @@ class VarveClient:
         return self._request(calls.memories_call(filters, after=after, limit=limit))
 
     def delete_memory(self, memory_id: str, *, reason: str = "") -> Correction:
-        """Deletes an event for good. ``remaining`` of the result lists what still has its content.
+        """Deletes an event permanently. ``remaining`` of the result lists what still has its content.
 
         Raises:
             ServiceProblemError: With status 404 if there is no such memory, and 422 if it is no event.

@@ -141,9 +141,9 @@ class Retractions:
         """Adds the generation's next extraction, with the key and partition of its record."""
         before = self._newest.get(extraction.window_id)
         # After an empty extraction under a changed schema, memories of removed types may still exist.
-        may_stand = before is not None and before.retraction is not None and before.drops == extraction.drops
+        may_have_memories = before is not None and before.retraction is not None and before.drops == extraction.drops
         retraction = None
-        if extraction.drops < self._drops and (has_content(extraction) or may_stand):
+        if extraction.drops < self._drops and (has_content(extraction) or may_have_memories):
             nothing = {"segments": [], "events": [], "patches": [], "dropped": [], "usage": [], "drops": self._drops}
             value = extraction.model_copy(update=nothing).to_json()
             again = None if key is None else remarked_key(key)

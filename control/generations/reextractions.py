@@ -1,6 +1,7 @@
 """Re-extractions in the control log. Pure: each function reads and writes a draft."""
 
 from collections.abc import Collection
+from dataclasses import dataclass
 from datetime import datetime
 
 from control.draft import Draft, changed, new
@@ -10,6 +11,21 @@ from control.reextraction import Estimate, Reextraction, RunBudget
 from control.tenant_changes import add_generation
 from memory.schema import MemorySchema
 from memory.schema.methods import MethodDocument
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReextractionRequest:
+    """The windows to extract again, and how."""
+
+    tenants: Collection[str]
+    generation: str = ""
+    """The generation to build. Empty: none yet, for an estimate."""
+    schema: str | MemorySchema | None = None
+    """The schema, see :func:`control.schemas.resolve_schema`. Default: that of each tenant's live generation."""
+    method: str | MethodDocument | None = None
+    """The memory method. Default: that of the schema."""
+    since: datetime | None = None
+    """Only windows that closed at this time or later. Default: all windows."""
 
 
 def reextraction_of(known: Draft, generation: str) -> Reextraction:
@@ -58,39 +74,25 @@ def tenants_of_new(known: Draft, generation: str, named: Collection[str] = ()) -
 
 
 def start_reextraction(
-    draft: Draft,
-    generation: str,
-    *,
-    tenants: Collection[str],
-    estimate: Estimate,
-    budget: RunBudget,
-    at: datetime,
-    by: str,
-    schema: str | MemorySchema | None = None,
-    method: str | MethodDocument | None = None,
-    since: datetime | None = None,
-    first_position: int = 0,
+    draft: Draft, request: ReextractionRequest, *, estimate: Estimate, budget: RunBudget, at: datetime, by: str, first_position: int = 0
 ) -> Reextraction:
     """Starts a re-extraction, and adds its generation to tenants that do not have it.
 
     Args:
         draft: The change.
-        generation: The generation to build.
-        tenants: The tenants.
+        request: The windows to extract again.
         estimate: The confirmed estimate.
         budget: Its limits.
         at: Time of the start.
         by: The actor.
-        schema: The schema, see :func:`control.schemas.resolve_schema`. Default: that of each tenant's live generation.
-        method: The memory method. Default: that of the schema.
-        since: Only windows that closed at this time or later. Default: all windows.
         first_position: See :attr:`Reextraction.first_position`.
 
     Raises:
         UnknownTenantError: If a tenant does not exist.
         ChangeRefusedError: As :func:`tenants_of_new`, or if a tenant has the generation already and a schema or method is given.
     """
-    chosen = tenants_of_new(draft, generation, tenants)
+    generation, schema, method = request.generation, request.schema, request.method
+    chosen = tenants_of_new(draft, generation, request.tenants)
     for each in chosen:
         if not draft.tenant(each).has_generation(generation):
             add_generation(draft, each, generation, schema=schema, method=method)
@@ -105,7 +107,7 @@ def start_reextraction(
         tenants=tuple(chosen),
         started_at=at,
         started_by=by,
-        since=since,
+        since=request.since,
         budget=budget,
         estimate=estimate,
         first_position=first_position,

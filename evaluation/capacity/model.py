@@ -120,7 +120,7 @@ def population_of(users: int, costs: Costs, *, messages_a_day: float, sessions_a
 
 
 def limits(costs: Costs, *, partitions: int) -> list[tuple[float, str]]:
-    """The limits that a growing rate meets: messages per second, and the resource that is exhausted there; lowest first.
+    """The limits that a growing rate reaches: messages per second, and the resource that is exhausted there; lowest first.
 
     Args:
         costs: Costs of a message.

@@ -39,22 +39,39 @@ def markdown(report: Mapping[str, Any]) -> str:
 def _tables(report: Mapping[str, Any], figures: Mapping[str, Any], *, is_estimated: bool) -> Iterator[str]:
     measures = _measures(figures)
     methods = sorted(figures.items(), key=lambda each: -_value(each[1]["overall"], measures[0][0]))
-    categories = sorted({name for _, each in methods for name in each["categories"]})
-    yield from _table(
-        ["method", *(shown for _, shown in measures), *(f"{measures[0][1]} {each}" for each in categories)],
-        [
-            [
-                name,
-                *(f"{_value(each['overall'], measure):.3f}" for measure, _ in measures),
-                *(f"{_value(each['categories'].get(one, {}), measures[0][0]):.3f}" for one in categories),
-            ]
-            for name, each in methods
-        ],
-    )
+    yield from _quality_table(methods, measures)
     yield ""
     if is_estimated:
         yield "Calls and tokens of a model are estimated from its prompts: rules decided."
         yield ""
+    yield from _cost_table(methods, budget=report["budget"])
+    yield ""
+    yield f"Evidence in {report['budget']} tokens: share, and the difference to the best method, question by question."
+    yield ""
+    yield from _equal_tokens(figures)
+    yield ""
+    yield "Tokens per message by the number of messages before:"
+    yield ""
+    yield from _history_table(methods)
+
+
+def _quality_table(methods: Sequence[tuple[str, Any]], measures: Sequence[tuple[str, str]]) -> Iterator[str]:
+    categories = sorted({name for _, each in methods for name in each["categories"]})
+    first, first_shown = measures[0]
+    yield from _table(
+        ["method", *(shown for _, shown in measures), *(f"{first_shown} {each}" for each in categories)],
+        [
+            [
+                name,
+                *(f"{_value(each['overall'], measure):.3f}" for measure, _ in measures),
+                *(f"{_value(each['categories'].get(one, {}), first):.3f}" for one in categories),
+            ]
+            for name, each in methods
+        ],
+    )
+
+
+def _cost_table(methods: Sequence[tuple[str, Any]], *, budget: int) -> Iterator[str]:
     yield from _table(
         [
             "method",
@@ -67,7 +84,7 @@ def _tables(report: Mapping[str, Any], figures: Mapping[str, Any], *, is_estimat
             "tokens per message",
             "tokens of 10 results",
             "tokens per question",
-            f"evidence in {report['budget']} tokens",
+            f"evidence in {budget} tokens",
             "recall, ms",
             "recall p95, ms",
         ],
@@ -90,13 +107,9 @@ def _tables(report: Mapping[str, Any], figures: Mapping[str, Any], *, is_estimat
             for name, each in methods
         ],
     )
-    yield ""
-    yield f"Evidence in {report['budget']} tokens: share, and the difference to the best method, question by question."
-    yield ""
-    yield from _equal_tokens(figures)
-    yield ""
-    yield "Tokens per message by the number of messages before:"
-    yield ""
+
+
+def _history_table(methods: Sequence[tuple[str, Any]]) -> Iterator[str]:
     parts = sorted({one["messages_before"] for _, each in methods for one in each["history"]})
     rows = []
     for name, each in methods:

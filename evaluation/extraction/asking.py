@@ -27,7 +27,7 @@ class Extracted:
 
     extractions: tuple[Extraction, ...]
     unusable: int
-    """Windows of which no answer could be used: dead letters, where the stage would lay them."""
+    """Windows without a usable answer: the stage would write them to the dead letters."""
 
 
 class WindowExtraction:
@@ -69,7 +69,7 @@ class WindowExtraction:
                 window, self._schema, place, edited=self._extractor.edited_entities(window, self._schema)
             ),
         )
-        extraction = await _usable(window, self._extractor, self._schema, context, attempts=self._attempts)
+        extraction = await usable_extraction(window, self._extractor, self._schema, context, attempts=self._attempts)
         if extraction is None:
             return None
         self._made.append(extraction)
@@ -101,9 +101,10 @@ async def extracted(windows: Sequence[Window], extractor: Extractor, schema: Mem
     return Extracted(tuple(settled), len(windows) - len(settled))
 
 
-async def _usable(
+async def usable_extraction(
     window: Window, extractor: Extractor, schema: MemorySchema, context: ExtractionContext, *, attempts: int
 ) -> Extraction | None:
+    """The first usable extraction of a window; None if no attempt gives one."""
     for attempt in range(attempts):
         try:
             return await extractor.extract(window, schema, replace(context, attempt=attempt))

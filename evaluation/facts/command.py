@@ -7,18 +7,17 @@ return. Without ``--model`` the extractor is the offline one; with it, a model's
 import argparse
 import asyncio
 import hashlib
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from evaluation.cached_llm import KeptLLM, KeptReplies, endpoint_settings
+from evaluation.extraction.asking import usable_extraction
 from evaluation.facts.items import Item, read_items
 from evaluation.facts.scoring import Count, Stored, StoredEvent, StoredFact, report_of, score
 from evaluation.recall.memories import UserMemories
 from extraction.build import build_extractor
-from extraction.errors import UnusableAnswerError
 from extraction.port import ExtractionContext, Extractor
-from memory.records import Extraction, Memory, Window
+from memory.records import Memory
 from memory.schema import MemorySchema
 from models.embedding.build import build_embedder
 from runtime.settings import Settings
@@ -74,30 +73,19 @@ async def stored_of(item: Item, extractor: Extractor, *, attempts: int = 1) -> S
     Args:
         item: The item.
         extractor: The extractor to measure.
-        attempts: How often a model is asked again after an unusable answer. After the last one nothing of the window is stored.
+        attempts: How often a model is asked again after an unusable answer. After the last attempt, no result of the window is stored.
     """
     schema = item.memory_schema
     user = UserMemories(schema)
     for window in item.windows():
         context = ExtractionContext(entities=tuple(user.entities()))
-        extraction = await _extraction(window, schema, context, extractor, attempts)
+        extraction = await usable_extraction(window, extractor, schema, context, attempts=attempts)
         if extraction is not None:
             user.add(extraction)
     return Stored(
         facts=tuple(fact for entity in user.entities() for fact in _facts_of(entity, schema)),
         events=tuple(StoredEvent(each.content, each.type, each.properties) for each in user.events),
     )
-
-
-async def _extraction(
-    window: Window, schema: MemorySchema, context: ExtractionContext, extractor: Extractor, attempts: int
-) -> Extraction | None:
-    for attempt in range(attempts):
-        try:
-            return await extractor.extract(window, schema, replace(context, attempt=attempt))
-        except UnusableAnswerError:
-            continue
-    return None
 
 
 def _facts_of(entity: Memory, schema: MemorySchema) -> list[StoredFact]:

@@ -9,7 +9,6 @@ import argparse
 import asyncio
 import hashlib
 import sys
-from collections.abc import Iterable
 from itertools import islice
 from typing import Any, Final, get_args
 
@@ -18,6 +17,7 @@ from evaluation.longmemeval.dataset import Question, read_longmemeval
 from evaluation.longmemeval.measures import CUTS, SessionOutcome, means, session_outcome
 from evaluation.recall.baselines import BASELINES, baseline_rankings
 from evaluation.recall.corpus import RAW_TENANT, MemoryWriter, empty_store, raw_turns
+from evaluation.recall.measures import ranked_sessions
 from evaluation.recall.memories import SCHEMA, memories_of
 from memory.records import Memory
 from models.embedding.port import Embedder
@@ -104,8 +104,3 @@ class _Memory:
             filter=MemoryFilter(scope=scope, kinds=NON_ENTITY_KINDS), query=self._question.text, limit=_RESULTS, profile=profile
         )
         return [hit.memory for hit in (await self._recall.recall(request)).hits]
-
-
-def ranked_sessions(memories: Iterable[Memory]) -> list[str]:
-    """The sessions of memories in their order, each once."""
-    return list(dict.fromkeys(each.session for each in memories if each.session is not None))

@@ -47,7 +47,7 @@ class Judged:
     answer: str | None
     """None: the model did not answer."""
     label: Label | None
-    """None: nobody judged it."""
+    """None: it was not judged."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -177,7 +177,7 @@ class Examination:
 def summary(judged: Sequence[Judged]) -> dict[str, Any]:
     """The figures, in all and by kind. ``overall`` is of the questions that have an answer, as the papers' tables are.
 
-    What was not answered counts as wrong, and is counted apart; what nobody judged counts in no accuracy.
+    A missing answer counts as wrong, and is also counted separately; an answer that was not judged counts in no accuracy.
     """
     kinds = sorted({each.asked.kind for each in judged})
     lost: Counter[str] = Counter()

@@ -1,6 +1,6 @@
 """Replays a user's sessions: asks each query over the memories of the earlier sessions, then adds the session's own."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -9,7 +9,7 @@ from evaluation.realmem.dataset import Query, User
 from evaluation.realmem.measures import Outcome, quality_of
 from evaluation.recall.baselines import baseline_rankings
 from evaluation.recall.corpus import RAW_TENANT, MemoryWriter, empty_store, raw_turns
-from evaluation.recall.measures import ranked_messages
+from evaluation.recall.measures import ranked_messages, ranked_sessions
 from evaluation.recall.memories import UserMemories
 from memory.records import Extraction, Memory
 from memory.schema import MemorySchema
@@ -105,8 +105,3 @@ class _Asking:
 def _outcome(query: Query, ranking: Sequence[Memory]) -> Outcome:
     messages = ranked_messages(each.message_ids for each in ranking)
     return Outcome(quality_of(messages, query.messages) if query.messages else None, quality_of(ranked_sessions(ranking), query.sessions))
-
-
-def ranked_sessions(memories: Iterable[Memory]) -> list[str]:
-    """The sessions of memories in their order, each once."""
-    return list(dict.fromkeys(each.session for each in memories if each.session is not None))

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.intervals import means_with_intervals
+from memory.records import Memory
 
 CUT: Final = 10
 _HIT_CUT: Final = 5
@@ -25,6 +26,11 @@ class Outcome:
     """1 if any of the evidence is among the first five."""
     reciprocal_rank: float
     """Reciprocal rank of the first evidence among the first ten; 0 if there is none."""
+
+
+def ranked_sessions(memories: Iterable[Memory]) -> list[str]:
+    """The sessions of memories in their order, each once."""
+    return list(dict.fromkeys(each.session for each in memories if each.session is not None))
 
 
 def ranked_messages(evidence: Iterable[Sequence[str]], cut: int = CUT) -> list[str]:

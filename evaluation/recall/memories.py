@@ -18,7 +18,7 @@ from operators.entity_state import EntityState
 from operators.link_updates import note_digest, note_text
 from operators.llm_operator import LLMOperator, Question
 from operators.merging import apply_outcome, merge_requests, plan_questions, updates_of
-from operators.registry import driver_of
+from operators.registry import bound_operator
 from operators.render import published_memories, render
 from operators.routing import EntityRef, contributions_of
 from streams.stages.events.corrections import PresentEvent
@@ -220,8 +220,8 @@ def operator_of(request: MergeRequest, schema: MemorySchema) -> LLMOperator | No
     """The operator that asked."""
     entity_type = schema.entity_type(request.entity_type)
     found = None if entity_type is None else entity_type.property(request.property)
-    driver = None if entity_type is None or found is None else driver_of(found, entity_type)
-    return driver.operator if driver is not None and isinstance(driver.operator, LLMOperator) else None
+    bound = None if entity_type is None or found is None else bound_operator(found, entity_type)
+    return bound.operator if bound is not None and isinstance(bound.operator, LLMOperator) else None
 
 
 def answer_by_rule(request: MergeRequest, schema: MemorySchema) -> Contribution:

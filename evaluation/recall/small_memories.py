@@ -24,7 +24,7 @@ from memory.records import Memory, Message
 from models.embedding.port import Embedder
 
 QuestionKind = Literal["answered", "left_out", "absent", "of_another_user"]
-"""``left_out``: the memory lacks the statement that answers it. ``absent``: nothing ever said answers it (LoCoMo's category 5)."""
+"""``left_out``: the memory lacks the statement that answers it. ``absent``: no message answers it (LoCoMo's category 5)."""
 
 INVENTED: Final = Path(__file__).with_name("small_memories.json")
 PIECES: Final = (2, 4, 8, 16, 32)
@@ -142,7 +142,7 @@ def _questions_about(person: _Person, kept: set[int], others: Sequence[_Person],
         yield asked(question, "absent")
     for other in others:
         for place in other.statements:
-            # A question that names nobody may be answered by anybody's memories.
+            # A question without a name may be answered by the memories of any person.
             if other.name in (question := other.said[place]["questions"][0]):
                 yield asked(question, "of_another_user")
 

@@ -67,6 +67,5 @@ _MR: Final = (
     r"|Zio|Father|Sister|Brother|Mother|Uncle|Auntie|Aunt|Saint|Baron|Duke|Sergeant|Madame))\s(?=[A-Z]))?"
 )
 FIRST_NAME: Final = rf"{_MR}{_MODAL}(?![A-Z]{{2,}}\b|\w*\d)(?!(?i:{any_of(NO_NAMES)}\b)){_CAPITAL}(?<!['’]s)(?:['’]s)?"
-LAST_NAME: Final = rf"(?:\s+{_PARTICLES}{_CAPITAL})?"
 SINCE: Final = rf"(?=.*\b(?:since|for|(?:my whole|my entire|all my|half my) life|forever|now|going on|{DURATION})\b)"
 """The present perfect states a present only with a duration."""

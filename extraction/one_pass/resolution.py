@@ -38,7 +38,7 @@ def resolution_flow(candidates: Sequence[Candidate], pairs: Sequence[EventPair],
         request: A request on the right account, whose messages, form, purpose and longest answer are replaced.
 
     Raises:
-        UnusableAnswerError: If the answer says nothing of the pairs: it was cut off, or is another one.
+        UnusableAnswerError: If the answer does not decide about the pairs: it was cut off, or answers something else.
     """
     pairs = pairs[:MAX_DOUBTFUL_PAIRS]
     lines = [f"[{number}] {_line(candidates[pair.earlier], candidates[pair.later])}" for number, pair in enumerate(pairs)]

@@ -24,7 +24,7 @@ _TEMPORARY: Final = frozenset({409, 429, 500, 502, 503, 504})
 class BackgroundSender:
     """Sends turns in order, and repeats each while the service is unreachable or refuses it temporarily.
 
-    A turn is lost only if the queue is full, if the service refuses it for good, or if it is not sent when ``close`` ends. Each loss is
+    A turn is lost only if the queue is full, if the service refuses it permanently, or if it is not sent when ``close`` ends. Each loss is
     logged as a warning and counted in ``lost``.
 
     Args:

@@ -102,7 +102,7 @@ class VarveToolset(FunctionToolset[Any]):  # type: ignore[misc]
         return "Remembered."
 
     async def _forget_memory(self, ctx: RunContext[Any], memory_id: str) -> str:
-        """Deletes a memory for good.
+        """Deletes a memory permanently.
 
         Args:
             ctx: The run.

@@ -20,7 +20,7 @@ ITEM_TYPE: Final = "store_item"
 _PIECE: Final = 1900
 """Characters of one text of a property: the service shortens texts of more than 2,000."""
 _MOST_PIECES: Final = 200
-"""Texts of a property that is a list: the service keeps no more."""
+"""Most texts of a property that is a list: the service's limit."""
 LONGEST_VALUE: Final = _PIECE * _MOST_PIECES
 LONGEST_TEXT: Final = _PIECE
 _BREAK: Final = "\t"

@@ -17,7 +17,7 @@ _DAY: Final = timedelta(days=1)
 _LOOKED_BACK: Final = 60
 """Characters before a date that are searched for "two weeks before the"."""
 _READ: Final = 1000
-"""Characters of a question that are read, from its beginning. The rest is pasted text, whose dates nobody asks for."""
+"""Characters of a question that are read, from its beginning. The rest is pasted text, whose dates are not part of the question."""
 _MOST_SPANS: Final = 8
 
 

@@ -5,15 +5,16 @@ from memory.records.base import Record, Value
 from memory.records.contribution import Change, Contribution, HistoryEntry
 from memory.records.correction import Correction, EntityCorrection, EventSeen
 from memory.records.correction_note import CorrectionNote, EventFields
+from memory.records.dead_letter import DeadLetterMetadata
 from memory.records.erasure import ErasedEntity, ErasedWindow, ErasureCommand
 from memory.records.evolution import Evolution, NoteRef, NoteUpdate
 from memory.records.extraction import Dropped, EntityPatch, Event, Extraction, GenerationDrop, NotedEvent, Segment, SourceSet, Usage
-from memory.records.flow import DeadLetter, Link, Memory, MemoryChange, RecalledEvent, RecallRecord
+from memory.records.memory import Link, Memory, MemoryChange
 from memory.records.merging import Lookup, Merged, MergeRequest, TextEdit, WrittenText
 from memory.records.message import Message, SessionCommand, ToolCall, ToolResult, Window
 from memory.records.message_change import MessageChange, MessageRetraction
 from memory.records.read import ReadRecord
-from memory.records.recall import FeedbackRecord, RankedCandidate, Ranking
+from memory.records.recall import FeedbackRecord, RankedCandidate, Ranking, RecalledEvent, RecallRecord
 from memory.records.retention import RetentionLimits
 from memory.records.trust import EntityTrust, TrustLevel, TrustReview, TrustRules
 from memory.records.webhook import WebhookDelivery
@@ -23,7 +24,7 @@ __all__ = [
     "Contribution",
     "Correction",
     "CorrectionNote",
-    "DeadLetter",
+    "DeadLetterMetadata",
     "Dropped",
     "EntityCorrection",
     "EntityPatch",

@@ -1,4 +1,4 @@
-"""The ranking of a recall's candidates, and feedback on its results. Together they are training data for ranking models."""
+"""A recall: the returned memories, the ranking of its candidates, and feedback. Ranking and feedback train ranking models."""
 
 from pydantic import Field
 
@@ -28,6 +28,32 @@ class Ranking(Value):
     """Names of the candidates' features."""
     candidates: list[RankedCandidate]
     """Candidates, best first."""
+
+
+class RecalledEvent(Value):
+    """A returned event that belongs to a timeline, and so would expire one day."""
+
+    id: str
+    user: Name
+    window_id: str
+
+
+class RecallRecord(Record):
+    """The memories that a recall returned."""
+
+    id: str
+    tenant: Name
+    user: Name | None = None
+    generation: str = ""
+    """The generation of the memories."""
+    memory_ids: list[str]
+    events: list[RecalledEvent] = Field(default_factory=list)
+    """The events of timelines among them: the recall extends their time to live."""
+    content_hashes: list[str] = Field(default_factory=list)
+    """SHA-256 of the returned contents: text of the conversation with such a hash is an echo and is not extracted."""
+    ranking: Ranking | None = None
+    """How the candidates were ranked. Only for the share of recalls that `VARVE_RECALL__TRAINING_SHARE` sets, if there were candidates."""
+    time: Time
 
 
 class FeedbackRecord(Record):

@@ -1,6 +1,6 @@
 """The texts of an event or memory: the text to show, and the text to search.
 
-``content`` of an event that a person stated is what they said, word for word, so "I" and "yesterday" stand in it. A question names the
+``content`` of an event that a person stated is what they said, word for word, so it contains "I" and "yesterday". A question names the
 person and the day. Therefore the index and the ranking use ``search_text``, in which names and days are resolved; nothing else does.
 """
 

@@ -35,7 +35,7 @@ class Coerced:
     properties: dict[str, JsonValue]
     """Properties in the order of the event type."""
     dropped: tuple[Dropped, ...]
-    """Dropped values by reason: ``unknown_property``, ``not_int64`` (and likewise for other types), ``bad_list_item``."""
+    """Dropped values by reason: ``unknown_property``, ``not_int64`` (and the same for other types), ``bad_list_item``."""
 
 
 def coerce_properties(event_type: EventType, properties: Mapping[str, object]) -> Coerced:

@@ -236,7 +236,7 @@ def _entity_type(node: Node, events: tuple[EventType, ...]) -> EntityType:
 
 
 def _keys_of(properties: tuple[EntityProperty, ...], events: tuple[EventType, ...]) -> tuple[str, ...]:
-    """The keys that the primary key properties stand for; the user where there is none."""
+    """The keys of the primary key properties; without any, the user."""
     primary = [each.name for each in properties if each.is_primary_key]
     of_events = {each.name for event in events for each in event.properties}
     return tuple(name if name in of_events or name in BUILT_IN_KEYS else KEY_ALIASES.get(name, name) for name in primary) or ("user",)

@@ -96,7 +96,7 @@ def with_method(schema: MemorySchema, document: MethodDocument) -> MemorySchema:
     content: dict[str, Any] = {**to_json(schema), "Name": f"{schema.name}{_JOINT}{method.name}", "Method": dict(document)}
     if not method.keeps_entity_types:
         content["EntityTypes"] = []
-    # Written and read once more: a document without its defaults equals the one with them.
+    # Written and read again, so that a document without defaults equals the one with them.
     return parse_schema(to_json(parse_schema(content)))
 
 

@@ -27,7 +27,7 @@ class MicroBatcher:
         embed_batch: Embeds at most ``batch_size`` texts, one embedding for each.
         batch_size: Texts in one batch, at least 1.
         concurrency: Batches that may run at the same time, at least 1.
-        on_embedding: Is given every embedding as it arrives, whatever becomes of the other texts of the same call.
+        on_embedding: Is given every embedding as it arrives, even if the other texts of the same call fail.
 
     Raises:
         ValueError: If ``batch_size`` or ``concurrency`` is below 1.

@@ -21,7 +21,7 @@ _LOG = logger(__name__)
 class EndpointBackend:
     """Embeds through an endpoint. It gives no token vectors, so ``late`` is None.
 
-    A refused text is dead-lettered for good. Therefore a refusal counts only if the endpoint accepts a probe text right after it: an
+    A refused text is dead-lettered permanently. Therefore a refusal counts only if the endpoint accepts a probe text right after it: an
     endpoint without credit, or with an unknown model, refuses everything.
 
     Args:

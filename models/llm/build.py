@@ -7,7 +7,7 @@ from memory.redaction import RedactionPolicy
 from models.errors import ModelConfigurationError
 from models.llm.budget import Budget
 from models.llm.cache import AnswerCache
-from models.llm.daily_budget import BudgetLedger
+from models.llm.daily_budget import DAILY, BudgetLedger
 from models.llm.limiter import Limiter
 from models.llm.limits import Limits
 from models.llm.port import LLM
@@ -31,7 +31,7 @@ def build_llm(
     clock: Clock | None = None,
     metrics: LLMMetrics | None = None,
     redaction_of: Callable[[str], RedactionPolicy] | None = None,
-    budget_name: str = "budget",
+    budget_name: str = DAILY,
     budget: Budget | None = None,
     key_variable: str = "VARVE_LLM__API_KEY",
 ) -> LLM | None:

@@ -15,6 +15,9 @@ from runtime.settings import BudgetSettings
 
 _LOG = logger(__name__)
 
+DAILY: Final = "budget"
+"""The name of the tenants' daily budget."""
+
 _TTL_S: Final = 3 * 86400
 _UNCHECKED_WAIT_S: Final = 10.0
 """Wait between two attempts to check a budget."""
@@ -31,7 +34,7 @@ class BudgetLedger:
         name: The purpose of the budget. Each name has its own count.
     """
 
-    def __init__(self, *, budget_of: Callable[[str], BudgetSettings], redis: GuardedRedis, name: str = "budget") -> None:
+    def __init__(self, *, budget_of: Callable[[str], BudgetSettings], redis: GuardedRedis, name: str = DAILY) -> None:
         self._budget_of = budget_of
         self._family = KeyFamily(f"llm:{name}")
         self._redis = redis
@@ -125,19 +128,18 @@ class BudgetLedger:
         self._warned = {each for each in self._warned if each[1] >= day}
 
 
-async def read_totals(redis: GuardedRedis, tenants: Sequence[str], now: datetime, *, name: str = "budget") -> list[Amount]:
+async def read_totals(redis: GuardedRedis, tenants: Sequence[str], now: datetime) -> list[Amount]:
     """The usage of each tenant today, in the order of the tenants, including reservations of running calls. Reads only.
 
     Args:
         redis: Holds the ledger.
         tenants: The tenants.
         now: The time.
-        name: See :class:`BudgetLedger`.
 
     Raises:
         RedisUnavailableError: If Redis is unavailable.
     """
-    family, day = KeyFamily(f"llm:{name}"), now.astimezone(UTC).date()
+    family, day = KeyFamily(f"llm:{DAILY}"), now.astimezone(UTC).date()
     found = await read_counts(redis, [_key_of(redis, family, tenant, day) for tenant in tenants])
     return [Amount() if each is None else each.amount for each in found]
 

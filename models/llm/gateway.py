@@ -143,9 +143,13 @@ class LLMGateway:
                 await call.close()
 
     async def _require_probe_accepted(self, request: LLMRequest, refusal: InputRefusedError) -> None:
-        """Asks the same of one word, past the cache; what was accepted before the refusal proves nothing about now.
+        """Sends the request with a one-word message, without the cache, to see whether the endpoint accepts requests now.
 
-        Its longest answer is the request's: endpoints count that into what they refuse as too long. It is hung up on at the first token.
+        The probe has the request's token limit, because endpoints count the limit when they refuse a request as too long. The call ends at
+        the first token.
+
+        Raises:
+            ModelConfigurationError: If the endpoint refuses the probe too: then the request was not the cause.
         """
         prefix = tuple(each for each in request.messages if each.role == "system")
         probe = replace(request, messages=(*prefix, ChatMessage("user", _PROBE)), deferrable=False)
@@ -277,6 +281,6 @@ async def _await_end(call: StreamingCall, tokens: AsyncGenerator[str], length: i
 
 
 async def _hang_up(call: StreamingCall) -> None:
-    """Ends a call at its first token: that it was taken up is all there is to know."""
+    """Ends a call at its first token, which shows that the endpoint processes calls."""
     call.truncate()
     await call.close()

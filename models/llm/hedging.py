@@ -4,7 +4,7 @@ import asyncio
 from collections import deque
 from collections.abc import Callable
 
-from models.errors import BudgetExceededError, ModelError, NotTakenUpError, TransientModelError
+from models.errors import BudgetExceededError, ModelError, NotProcessedError, TransientModelError
 from models.llm.guarded_endpoint import GuardedEndpoint, StreamingCall
 from runtime.logs import logger
 
@@ -30,7 +30,7 @@ async def hedged_call(make_call: CallFactory, untried: deque[GuardedEndpoint], *
 
     Raises:
         BudgetExceededError: If all failed, and the tenant's budget did not allow one of the calls.
-        NotTakenUpError: If all failed, and none of them has looked at the call.
+        NotProcessedError: If all failed, and none of them has looked at the call.
         TransientModelError: If all failed, and one of them may yet answer later.
         ModelConfigurationError: If all refused.
     """
@@ -85,7 +85,7 @@ class _HedgedCalls:
             target = self._untried.popleft()
             if not target.breaker.permits(now):
                 error = f"{target.endpoint.name} is held back by its circuit breaker"
-                self._errors.append(NotTakenUpError(error, retry_after=target.breaker.retry_after(now)))
+                self._errors.append(NotProcessedError(error, retry_after=target.breaker.retry_after(now)))
                 continue
             target.breaker.start_trial(now)
             call = self._make_call(target)
@@ -123,7 +123,7 @@ def _combined_error(errors: list[ModelError]) -> ModelError:
     message = "; ".join(map(str, errors))
     waits = [each.retry_after for each in transient if each.retry_after is not None]
     if not refusals:
-        kind = NotTakenUpError if all(isinstance(each, NotTakenUpError) for each in errors) else TransientModelError
+        kind = NotProcessedError if all(isinstance(each, NotProcessedError) for each in errors) else TransientModelError
         return kind(message, retry_after=min(waits, default=None))
     preferred = errors[0]
     return BudgetExceededError(

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager, suppress
 from typing import Any, Final
 
-from models.errors import NotTakenUpError
+from models.errors import NotProcessedError
 from models.llm.limits import SATURATED_WAIT_S, Lease, Limits, LocalLimits, SharedLimits
 from runtime.background import run_in_background, start_renewal
 from runtime.errors import RedisUnavailableError
@@ -46,7 +46,7 @@ class Limiter:
             tokens: The most tokens that the call may use; set ``used`` to what it did use before leaving.
 
         Raises:
-            NotTakenUpError: If no lease was granted in time.
+            NotProcessedError: If no lease was granted in time.
         """
         lease = await self._acquire(tokens)
         renewal = start_renewal("lease-renewal", lambda: self._keep_renewed(lease)) if lease.is_shared else None
@@ -86,7 +86,7 @@ class Limiter:
                             await self._released.wait()
                     poll_interval = min(2 * poll_interval, _MAXIMUM_POLL_INTERVAL_S)
         except TimeoutError as error:
-            raise NotTakenUpError(
+            raise NotProcessedError(
                 f"{self._endpoint} has no free lease within {self._queue_timeout_s:g} s (concurrency and rate limits)",
                 retry_after=wait or None,
             ) from error

@@ -83,7 +83,7 @@ end
 return 1
 """
 
-# A shorter pause never ends a longer one. The key outlives the pause by the window; its value decides.
+# A shorter pause never ends a longer one. The key expires one window after the pause; its value decides.
 _PAUSE: Final = (
     CLOCK
     + """

@@ -94,7 +94,7 @@ class LLM(Protocol):
         ...
 
     async def serves(self, tenant: str, *, stage: str) -> bool:
-        """Whether an endpoint takes up a call of one word now, whatever it answers.
+        """Whether an endpoint answers a call of one word now. The content of the answer does not matter.
 
         Args:
             tenant: The tenant whose budget pays for it.

@@ -81,7 +81,7 @@ async def close_stream(stream: ChunkStream) -> None:
     """Closes a stream that may not have been read to its end.
 
     The client's stream and its generators refer to each other. If its own ``close`` alone is called, they remain until a garbage
-    collection, which may find them half closed and reports an error that nobody can catch.
+    collection, which may find them half closed and reports an error that no caller can catch.
     """
     iterator = getattr(stream, "_iterator", None)
     if isinstance(iterator, AsyncGenerator):

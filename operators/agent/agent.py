@@ -26,7 +26,7 @@ from operators.entity_state import Sources, covers, joined
 from operators.errors import UnusableAnswerError
 from operators.llm_operator import Moment, Outcome, Prompt, Question, Settled
 from operators.merge_by_rule import Statement
-from operators.merged_text import RULE, MergedText, Net, base_of, net_of, waiting_changes
+from operators.merged_text import RULE, MergedText, NetChange, base_of, net_of, waiting_changes
 from operators.operator import Operand, State, Value
 
 
@@ -194,7 +194,7 @@ class AgentText(MergedText):
         """The settled text, with the edits after it."""
         return replayed(base["settled"], base.get("edits", ()), limit=self._limit)
 
-    def _question(self, base: dict[str, Any], net: Net, covered: Sources) -> Question:
+    def _question(self, base: dict[str, Any], net: NetChange, covered: Sources) -> Question:
         """As LLM_MERGE's, with the edits. If no model has seen the recent statements, it is asked about all of them."""
         question = super()._question(base, net, covered)
         content, edits = cast(dict[str, Any], question.content), base.get("edits", ())

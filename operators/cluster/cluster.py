@@ -11,16 +11,16 @@ from memory.keys import entity_key_parts
 from memory.records import Memory, WrittenText
 from memory.schema.operator_specs import OperatorSpec, built_in
 from memory.times import time_of_microseconds
-from operators.cluster.communities import Community, Evidence, changed_edges, communities_in, ids_of, mark_of, present_in
+from operators.cluster.communities import Community, Evidence, application_mark, changed_edges, communities_in, ids_of, present_in
 from operators.cluster.prompt import community_prompt
 from operators.cluster.texts import RULE, Texts
 from operators.edge import Edge, Edges
+from operators.entity_state import last_positions
 from operators.llm_json import read_summary_answer
 from operators.llm_operator import LLMOperator, Moment, Outcome, Prompt, Question, Settled
 from operators.merge_by_rule import bounded
 from operators.operator import Configuration, Operand, State, Value
 from operators.publishing import Owner, PublishingOperator
-from operators.tree.texts import known_of
 
 BY_EXTRACT: Final = "extract"
 """Author of a summary that no model wrote: the community's edges."""
@@ -81,7 +81,7 @@ class Communities(LLMOperator, PublishingOperator):
         event = Evidence(
             rank=round(fields["importance"] * 1000),
             window=fields["window_id"],
-            mark=mark_of(operand.source, operand.position, operand.source_id),
+            mark=application_mark(operand.source, operand.position, operand.source_id),
             messages=list(fields["message_ids"][:_MAX_MESSAGES]),
         )
         return _written(self._edges.add(graph.edges, operand, 1), {**graph.evidence, operand.source_id: event}, graph.texts)
@@ -245,7 +245,7 @@ def _question(community: Community, graph: _Graph, present: set[str], moment: Mo
             "added": [each.line for each in edges[:_MAX_ADDED]],
             "limit": MAX_EXTRACT,
             "marks": list[JsonValue](marks),
-            "known": cast(JsonValue, known_of(moment.sources)),
+            "known": cast(JsonValue, last_positions(moment.sources)),
         },
         part=community.key,
     )

@@ -50,7 +50,7 @@ class Community:
         return sorted(evidence[each].mark for each in self.events)
 
 
-def mark_of(source: str, position: int, event_id: str) -> str:
+def application_mark(source: str, position: int, event_id: str) -> str:
     """The mark of an event that was applied at a position of the log."""
     return hashlib.sha256(f"{source}@{position} {event_id}".encode()).hexdigest()[:_MARK_LENGTH]
 

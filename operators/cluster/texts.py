@@ -10,11 +10,12 @@ from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from operators.entity_state import last_positions
 from operators.llm_operator import Moment
-from operators.tree.texts import covers, known_of
+from operators.tree.texts import covers
 
 RULE: Final = "rule"
-"""Stands for the model if none could write a text."""
+"""The author of a text that no model could write."""
 
 Text = dict[str, Any]
 """``marks`` of the events; ``known``: by source, the last position that the entity had applied at the question; ``text`` and ``by``: the
@@ -56,7 +57,7 @@ class Texts:
         Returns:
             The new texts; the keys of the communities to ask about; the keys of the texts that are no longer needed.
         """
-        known = known_of(moment.sources)
+        known = last_positions(moment.sources)
         ahead = {key for key, text in self.written.items() if not covers(known, text)}
         kept = {key: text for key, text in self.written.items() if key in ahead or set(text["marks"]) <= present}
         written = {key: text for key, text in kept.items() if not _is_superseded(text, kept.values())}

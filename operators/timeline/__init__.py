@@ -1,1 +1,1 @@
-"""TIME_COMPRESS: topic timelines whose older events are summarised, and let go (VikingMem 3.2)."""
+"""TIME_COMPRESS: topic timelines whose older events are summarised and dropped (VikingMem 3.2)."""

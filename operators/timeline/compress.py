@@ -11,6 +11,7 @@ from memory.schema.operator_specs import OperatorSpec, built_in
 from memory.schema.time_window import TimeWindow
 from memory.text import shortened
 from operators.aging import AgedEvent, AgingOperator
+from operators.entity_state import last_positions
 from operators.errors import RefusedChangeError
 from operators.llm_json import read_summary_answer
 from operators.llm_operator import LLMOperator, Moment, Outcome, Prompt, Question, Settled
@@ -21,7 +22,7 @@ from operators.timeline.digest import Digest, count_of, present
 from operators.timeline.periods import Period
 from operators.timeline.summary import MAX_SUMMARY, summary
 from operators.timeline.summary_prompt import summary_prompt
-from operators.timeline.texts import RULE, Texts, digest_of, known_of
+from operators.timeline.texts import RULE, Texts, digest_of
 from operators.timeline.timeline import Aging, Timeline, TimelineEvent, released, touched
 
 MAX_TEXT: Final = 300
@@ -35,7 +36,7 @@ _NEVER: Final = -(2**63)
 
 
 class TimeCompress(AgingOperator, LLMOperator, PublishingOperator):
-    """Keeps recent events, summarises older ones, and removes summarised events that nobody recalls.
+    """Keeps recent events, summarises older ones, and removes summarised events that are not recalled.
 
     With ``Details``, the most important summarised events are not removed: an extract that no model wrote is found by fewer questions than
     its events, and takes as much space.
@@ -236,7 +237,7 @@ def _question(period: Period, digest: Digest, moment: Moment, clock: int) -> Que
             "others": count_of(digest) - len(named),
             "limit": max(_LEAST_SUMMARY, min(MAX_SUMMARY, length // 2)),
             "of": digest_of(period, digest),
-            "known": cast(JsonValue, known_of(moment.sources)),
+            "known": cast(JsonValue, last_positions(moment.sources)),
             "clock": clock,
         },
         part=period.name,

@@ -72,7 +72,7 @@ def year_of(time: int) -> Period:
 def period_of(time: int, *, through: int) -> Period | None:
     """The period whose summary has an event of that time; None: its week is not summarised yet.
 
-    The weeks of a month are joined once the next month is summarised and a week after it; the months of a year likewise.
+    The weeks of a month are joined once the next month is summarised and a week after it; the months of a year in the same way.
 
     Args:
         time: The event time.

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import orjson
 
-from operators.entity_state import Sources
+from operators.entity_state import last_positions
 from operators.llm_operator import Moment
 from operators.timeline.digest import Digest, present
 from operators.timeline.periods import Period
@@ -20,7 +20,7 @@ MIN_EVENTS: Final = 2
 """A period with a single event needs no summary."""
 
 RULE: Final = "rule"
-"""Stands for the model where none could write a summary."""
+"""The author of a summary that no model could write."""
 
 Text = dict[str, Any]
 """``of``: the digest of the events; ``known``: by source, the last offset that the entity had applied at the question; ``clock``: the
@@ -62,7 +62,7 @@ class Texts:
             The new texts; the periods to ask about; the names of the periods whose texts are no longer needed.
         """
         names = {period.name for period, _ in periods}
-        ahead = {name for name, text in self.written.items() if not _covers(known_of(moment.sources), clock, text)}
+        ahead = {name for name, text in self.written.items() if not _covers(last_positions(moment.sources), clock, text)}
         written = {name: text for name, text in self.written.items() if name in names or name in ahead}
         asked = {name: of for name, of in self.asked.items() if name in names}
         open_periods = [
@@ -93,11 +93,6 @@ def digest_of(period: Period, digest: Digest) -> str:
     """Hash of a period's name and events."""
     content = [period.name, [[key, text] for key, text, _, _ in present(digest)]]
     return hashlib.sha256(orjson.dumps(content)).hexdigest()[:32]
-
-
-def known_of(sources: Sources) -> dict[str, int]:
-    """By source, the last position that was applied."""
-    return {source: int(last) for source, (last, _) in sources.items()}
 
 
 def _covers(known: Mapping[str, int], clock: int, text: Text) -> bool:

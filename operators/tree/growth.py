@@ -89,11 +89,6 @@ def retracted(tree: Tree, event_id: str, vector: Whole, *, position: str) -> Tre
     return growing.tree
 
 
-def unnamed_in(tree: Tree) -> int:
-    """Number of all events whose ids are no longer kept."""
-    return tree.unnamed + sum(node["unnamed"] for node in tree.nodes.values())
-
-
 class _Growing:
     """A tree while it changes."""
 

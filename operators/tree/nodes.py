@@ -1,6 +1,6 @@
 """The nodes of a tree as JSON carries them, and their vectors.
 
-A leaf is one event, or one segment of several. An inner node stands for all events below it. Its vector is the sum of theirs, in whole
+A leaf is one event, or one segment of several. An inner node represents all events below it. Its vector is the sum of theirs, in whole
 numbers, so a retraction subtracts exactly what was added. The root is no node: the nodes at the top have :data:`ROOT` as their parent.
 
 Cosines are computed from whole numbers too. Floats represent them exactly up to 2**53, so each machine computes the same cosines, and a
@@ -11,12 +11,13 @@ import base64
 import binascii
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Final, TypedDict, cast
+from typing import Any, Final, TypedDict, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from operators.errors import RefusedChangeError
+from operators.operator import Operand
 
 ROOT: Final = ""
 """The parent of the nodes at the top."""
@@ -98,6 +99,15 @@ def written_vector(vector: Whole) -> str:
     most = float(np.abs(vector).max())
     letter, kind, _ = next((each for each in _FORMS if most <= each[2]), _FORMS[-1])
     return letter + base64.b64encode(vector.astype(kind).tobytes()).decode("ascii")
+
+
+def operand_vector(operand: Operand) -> Whole:
+    """The vector of an operand's event.
+
+    Raises:
+        RefusedChangeError: ``no_vector``.
+    """
+    return vector_of(cast(dict[str, Any], operand.value).get("vector"))
 
 
 @lru_cache(maxsize=_DECODED)

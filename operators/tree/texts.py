@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from operators.entity_state import Sources
+from operators.entity_state import last_positions
 from operators.llm_operator import Moment
 from operators.tree.nodes import Node, Nodes, above
 
 RULE: Final = "rule"
-"""Stands for the model if none could write a text."""
+"""The author of a text that no model could write."""
 
 Text = dict[str, Any]
 """``since``, ``count`` and ``place`` of the node at the question; ``known``: by source, the last position that the entity had applied then;
@@ -47,7 +47,7 @@ class Texts:
         Returns:
             The new texts; the keys of the nodes to ask about; the keys of the texts that are no longer needed.
         """
-        known = known_of(moment.sources)
+        known = last_positions(moment.sources)
         ahead = {key for key, text in self.written.items() if not covers(known, text)}
         written = {key: text for key, text in self.written.items() if key in ahead or self._is_valid(key, nodes)}
         asked = {key: state for key, state in self.asked.items() if key in nodes}
@@ -90,11 +90,6 @@ class Texts:
 def state_of(node: Mapping[str, Any]) -> str:
     """Names the state of a node that a question or a text is about."""
     return f"{node['since']} {node['count']} {node['place']}"
-
-
-def known_of(sources: Sources) -> dict[str, int]:
-    """By source, the last position that was applied."""
-    return {source: int(last) for source, (last, _) in sources.items()}
 
 
 def covers(known: Mapping[str, int], text: Mapping[str, Any]) -> bool:

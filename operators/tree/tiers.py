@@ -24,7 +24,7 @@ from operators.errors import RefusedChangeError
 from operators.heat import LONG_TERM, VisitedOperator, Warmth, pages_of
 from operators.operator import Configuration, Operand, State, Value
 from operators.publishing import Owner, PublishingOperator, changed_keys
-from operators.tree.nodes import Node, NodeEvent, Whole, cosines, read_vector, vector_of, written_vector
+from operators.tree.nodes import Node, NodeEvent, Whole, cosines, operand_vector, read_vector, written_vector
 from operators.tree.published import brief, extract
 from operators.tree.turns import MAX_SEGMENT, Turn, divided, segments, shortened_events, turn_of
 
@@ -79,7 +79,7 @@ class MemoryTiers(VisitedOperator, PublishingOperator):
             RefusedChangeError: ``no_vector``, ``other_dimension`` or ``already_applied``.
         """
         turns, found = _read(state)
-        event, vector = _event(operand), _vector(operand)
+        event, vector = _event(operand), operand_vector(operand)
         key = _segment_with(found, operand.source_id)
         if key is not None and operand.source_id in found[key]["retracted"]:
             return _written(turns, {**found, key: _with_event(found[key], event, vector)})
@@ -100,7 +100,7 @@ class MemoryTiers(VisitedOperator, PublishingOperator):
         segment = found[key]
         if operand.source_id in segment["retracted"]:
             return state
-        vector = written_vector(read_vector(segment["vector"]) - _vector(operand)) if segment["vector"] else ""
+        vector = written_vector(read_vector(segment["vector"]) - operand_vector(operand)) if segment["vector"] else ""
         retracted: Segment = {**segment, "vector": vector, "retracted": [*segment["retracted"], operand.source_id]}
         return _written(turns, {**found, key: retracted})
 
@@ -270,7 +270,3 @@ def _event(operand: Operand) -> NodeEvent:
         text=shortened(fields["text"], _MAX_TEXT),
         messages=list(fields["message_ids"][:_MESSAGES_OF_EVENT]),
     )
-
-
-def _vector(operand: Operand) -> Whole:
-    return vector_of(cast(dict[str, Any], operand.value).get("vector"))

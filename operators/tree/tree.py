@@ -8,6 +8,7 @@ from pydantic import JsonValue
 from memory.records import Memory
 from memory.schema.operator_specs import OperatorSpec, built_in
 from memory.text import shortened
+from operators.entity_state import last_positions
 from operators.errors import RefusedChangeError
 from operators.llm_json import read_summary_answer
 from operators.llm_operator import LLMOperator, Moment, Outcome, Prompt, Question, Settled
@@ -15,10 +16,10 @@ from operators.merge_by_rule import bounded
 from operators.operator import Configuration, Operand, State, Value
 from operators.publishing import Owner, PublishingOperator, changed_keys
 from operators.tree.growth import Shape, Tree, inserted, retracted
-from operators.tree.nodes import NodeEvent, Nodes, Whole, above, below, children_of, vector_of
+from operators.tree.nodes import NodeEvent, Nodes, above, below, children_of, operand_vector
 from operators.tree.prompt import node_prompt
 from operators.tree.published import MAX_EXTRACT, days_of, events_below, extract, node_id, node_memory
-from operators.tree.texts import RULE, Texts, known_of
+from operators.tree.texts import RULE, Texts
 from operators.tree.turns import Turn, divided, segments, turn_of
 
 MAX_TEXT: Final = 300
@@ -61,7 +62,7 @@ class MemoryTree(LLMOperator, PublishingOperator):
         tree, turns, texts = _read(state)
         if _has(tree.nodes, turns, operand.source_id):
             raise RefusedChangeError("already_applied")
-        event, vector, position = _event(operand), _vector(operand), _position(operand)
+        event, vector, position = _event(operand), operand_vector(operand), _position(operand)
         if not self._fifo:
             short: NodeEvent = {**event, "text": shortened(event["text"], MAX_TEXT)}
             return _written(inserted(tree, [short], vector, self._shape, position=position), turns, texts)
@@ -79,7 +80,7 @@ class MemoryTree(LLMOperator, PublishingOperator):
         tree, turns, texts = _read(state)
         remaining = [each for each in turns if each["event"]["id"] != operand.source_id]
         if len(remaining) == len(turns):
-            tree = retracted(tree, operand.source_id, _vector(operand), position=_position(operand))
+            tree = retracted(tree, operand.source_id, operand_vector(operand), position=_position(operand))
         return _written(tree, remaining, texts)
 
     def value(self, state: State) -> Value:
@@ -208,10 +209,6 @@ def _event(operand: Operand) -> NodeEvent:
     )
 
 
-def _vector(operand: Operand) -> Whole:
-    return vector_of(cast(dict[str, Any], operand.value).get("vector"))
-
-
 def _position(operand: Operand) -> str:
     return f"{operand.source}@{operand.position}"
 
@@ -231,7 +228,7 @@ def _question(nodes: Nodes, key: str, texts: Texts, children: dict[str, list[str
             "since": node["since"],
             "count": node["count"],
             "place": node["place"],
-            "known": cast(JsonValue, known_of(moment.sources)),
+            "known": cast(JsonValue, last_positions(moment.sources)),
         },
         part=key,
     )

@@ -61,22 +61,21 @@ class Training:
     """Difference of ``pairs`` between ``left_out`` and ``shipped``."""
 
 
-def train(judged: JudgedRecalls, *, ridge: float = RIDGE, least: int = LEAST_QUESTIONS) -> Training:
+def train(judged: JudgedRecalls, *, ridge: float = RIDGE) -> Training:
     """Fits a model. Weights that the recalls do not determine stay near the shipped ones.
 
     Args:
         judged: The recalls.
         ridge: Strength of the penalty that draws to the shipped weights.
-        least: Different questions that the fit needs.
 
     Raises:
         TrainingError: If there are fewer questions, the feedback does not depend on the features, or scikit-learn is not installed.
     """
     recalls = judged.recalls
-    if judged.questions < least:
+    if judged.questions < LEAST_QUESTIONS:
         raise TrainingError(
             f"too few recalls to fit a ranking: {len(recalls)} recalls that ask {judged.questions} different questions have a recorded "
-            f"ranking and feedback on both useful and useless memories; a fit needs {least} questions"
+            f"ranking and feedback on both useful and useless memories; a fit needs {LEAST_QUESTIONS} questions"
         )
     left_out: list[FeatureVector] = [np.zeros(0)] * len(recalls)
     for fold in folds(recalls):

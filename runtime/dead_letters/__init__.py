@@ -2,15 +2,15 @@
 
 from runtime.dead_letters.box import DeadLetterBox, RedriveResult
 from runtime.dead_letters.metadata import PREFIX, read_metadata, without_metadata
-from runtime.dead_letters.records import Letter, LetterSelection, LetterState, LetterWithContent
+from runtime.dead_letters.records import DeadLetter, DeadLetterSelection, DeadLetterState, DeadLetterWithContent
 
 __all__ = [
     "PREFIX",
+    "DeadLetter",
     "DeadLetterBox",
-    "Letter",
-    "LetterSelection",
-    "LetterState",
-    "LetterWithContent",
+    "DeadLetterSelection",
+    "DeadLetterState",
+    "DeadLetterWithContent",
     "RedriveResult",
     "read_metadata",
     "without_metadata",

@@ -19,13 +19,13 @@ from memory.errors import RecordTooLargeError, VarveError
 from memory.positions import LogPosition
 from memory.topics import DEAD_LETTERS, EXTRACTIONS, MEMORIES, MESSAGES, RECALLS, WINDOWS
 from runtime.clocks import Clock
-from runtime.dead_letters.log import FoundLetter, LetterLog
+from runtime.dead_letters.log import DeadLetterLog, FoundDeadLetter
 from runtime.dead_letters.metadata import (
     Outcome,
     redriven_record,
     resolution_headers,
 )
-from runtime.dead_letters.records import NOT_PURGED, Letter, LetterSelection, LetterWithContent, deletable_before
+from runtime.dead_letters.records import NOT_PURGED, DeadLetter, DeadLetterSelection, DeadLetterWithContent, deletable_before
 from runtime.errors import DeadLetterMissingError
 from runtime.kafka import OutgoingRecord, Producer, TopicPartition, read_topic
 from runtime.kafka.topics import delete_before
@@ -60,7 +60,7 @@ class MemoryRedrive:
             async for record in read_topic(self._topic, self._kafka):
                 self._note(record.key, record.partition, _Newest(record.offset, record.value))
 
-    async def redrive(self, record: OutgoingRecord, letter: Letter, producer: Producer) -> bool:
+    async def redrive(self, record: OutgoingRecord, letter: DeadLetter, producer: Producer) -> bool:
         """Redrives a change of a memory unless a newer one exists. A change that was written meanwhile is sent again after it.
 
         Returns:
@@ -115,11 +115,11 @@ class RedriveResult:
 
 @dataclass(slots=True)
 class _BatchOutcome:
-    sent: list[Letter] = field(default_factory=list)
-    stale: list[Letter] = field(default_factory=list)
+    sent: list[DeadLetter] = field(default_factory=list)
+    stale: list[DeadLetter] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
 
-    def refuse(self, letter: Letter, error: Exception) -> None:
+    def refuse(self, letter: DeadLetter, error: Exception) -> None:
         """Records that a letter stays open, with the reason."""
         self.refused.append(f"{letter.position.within_topic}: {error}")
 
@@ -136,18 +136,18 @@ class DeadLetterBox:
         self._producer = producer
         self._clock = clock
         self._topic = settings.topic(DEAD_LETTERS.name)
-        self._log = LetterLog(topic=self._topic, kafka=settings.kafka)
+        self._log = DeadLetterLog(topic=self._topic, kafka=settings.kafka)
         self._memories = settings.topic(MEMORIES.name)
         self._messages = settings.topic(MESSAGES.name)
         self._keyed_by_user = {settings.topic(each.name) for each in (WINDOWS, EXTRACTIONS, RECALLS)}
         self._keyring = Keyring.of(settings.signing)
 
-    async def letters(self, selection: LetterSelection) -> list[Letter]:
+    async def letters(self, selection: DeadLetterSelection) -> list[DeadLetter]:
         """The selected letters, ordered by the time of the last failure."""
         known, _ = await self._log.letters()
         return sorted(filter(selection.matches, known), key=lambda letter: (letter.metadata.last_time, letter.position))
 
-    async def open(self, position: LogPosition, *, tenant: str | None = None) -> LetterWithContent:
+    async def open(self, position: LogPosition, *, tenant: str | None = None) -> DeadLetterWithContent:
         """One letter with its content.
 
         Args:
@@ -157,13 +157,13 @@ class DeadLetterBox:
         Raises:
             DeadLetterMissingError: If there is none at the position, if it was purged, or if it belongs to another tenant.
         """
-        everything = LetterSelection(tenant=tenant, positions=frozenset({position}), states=NOT_PURGED)
+        everything = DeadLetterSelection(tenant=tenant, positions=frozenset({position}), states=NOT_PURGED)
         async for each in self._log.contents(await self.letters(everything)):
             content = each.content()
-            return LetterWithContent(each.letter, content.key, content.value, content.headers, each.answer)
+            return DeadLetterWithContent(each.letter, content.key, content.value, content.headers, each.answer)
         raise DeadLetterMissingError(f"no dead letter at {position.within_topic}, or it was purged; see `varve dlq list`")
 
-    async def redrive(self, selection: LetterSelection, *, is_vouched: bool = False) -> RedriveResult:
+    async def redrive(self, selection: DeadLetterSelection, *, is_vouched: bool = False) -> RedriveResult:
         """Sends letters to their stages again, each with its original key, value, headers and identity. Durable on return.
 
         A change of a memory is redriven only while it is the newest record of its key in the feed, because an older value must not
@@ -195,7 +195,7 @@ class DeadLetterBox:
             await for_giants.stop()
         return RedriveResult(redriven=redriven, superseded=superseded, refused=tuple(refused))
 
-    async def purge(self, selection: LetterSelection) -> int:
+    async def purge(self, selection: DeadLetterSelection) -> int:
         """Purges letters.
 
         Returns:
@@ -208,27 +208,27 @@ class DeadLetterBox:
         await delete_before(bounds, self._settings.kafka)
         return len(selected)
 
-    async def of_users(self, tenant: str, users: Collection[str]) -> dict[str, list[LetterWithContent]]:
+    async def of_users(self, tenant: str, users: Collection[str]) -> dict[str, list[DeadLetterWithContent]]:
         """Letters of the given users that are not purged. A letter in several parts is listed without its parts.
 
         Returns:
             The letters by user.
         """
-        kept = LetterSelection(states=NOT_PURGED)
+        kept = DeadLetterSelection(states=NOT_PURGED)
         letters = [each for each in await self.letters(kept) if each.metadata.tenant in (tenant, None)]
-        found: dict[str, list[LetterWithContent]] = {user: [] for user in users}
+        found: dict[str, list[DeadLetterWithContent]] = {user: [] for user in users}
         async for each in self._log.contents(letters):
-            letter = LetterWithContent(each.letter, each.record.key, each.record.value, tuple(each.record.headers), each.answer)
+            letter = DeadLetterWithContent(each.letter, each.record.key, each.record.value, tuple(each.record.headers), each.answer)
             for user in each.users_named(tenant, found, has_users_key=each.letter.metadata.topic in self._keyed_by_user):
                 found[user].append(letter)
         return found
 
     async def _redrive_batch(
-        self, batch: Sequence[FoundLetter], memories: MemoryRedrive, for_giants: Producer, *, is_vouched: bool
+        self, batch: Sequence[FoundDeadLetter], memories: MemoryRedrive, for_giants: Producer, *, is_vouched: bool
     ) -> "_BatchOutcome":
         """Sends a batch to the stages. A record in several parts was compressed, so the compressing producer sends it."""
         result = _BatchOutcome()
-        plain: list[tuple[Letter, OutgoingRecord]] = []
+        plain: list[tuple[DeadLetter, OutgoingRecord]] = []
         producer = for_giants if batch[0].letter.parts else self._producer
         for found in batch:
             try:
@@ -251,14 +251,14 @@ class DeadLetterBox:
                 result.sent.append(letter)
         return result
 
-    def _outgoing(self, found: FoundLetter, *, is_vouched: bool) -> OutgoingRecord:
+    def _outgoing(self, found: FoundDeadLetter, *, is_vouched: bool) -> OutgoingRecord:
         content, source = found.content(), found.letter.metadata
         if content.key is None and content.value is None:
             raise DeadLetterMissingError("the record has neither key nor value, which Kafka's client does not produce; purge it")
         keyring = self._keyring if source.topic == self._messages else None
         return redriven_record(content, source, keyring=keyring, now=self._clock.now(), is_vouched=is_vouched)
 
-    async def _resolve(self, outcome: Outcome, letters: Sequence[Letter]) -> None:
+    async def _resolve(self, outcome: Outcome, letters: Sequence[DeadLetter]) -> None:
         now = self._clock.now()
         records = [
             OutgoingRecord(
@@ -274,9 +274,9 @@ class DeadLetterBox:
         await self._producer.send_in_batches(records)
 
 
-async def _batches(records: AsyncIterator[FoundLetter]) -> AsyncIterator[list[FoundLetter]]:
+async def _batches(records: AsyncIterator[FoundDeadLetter]) -> AsyncIterator[list[FoundDeadLetter]]:
     """Batches in order. A letter in several parts is a batch of one, because it is sent separately."""
-    batch: list[FoundLetter] = []
+    batch: list[FoundDeadLetter] = []
     async for each in records:
         if each.letter.parts and batch:
             yield batch

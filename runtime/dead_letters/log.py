@@ -15,7 +15,7 @@ from runtime.dead_letters.metadata import (
     ANSWER,
     Content,
     Resolution,
-    letter_name,
+    dead_letter_name,
     part_count,
     part_of,
     read_metadata,
@@ -26,7 +26,7 @@ from runtime.dead_letters.metadata import (
     written_size,
     written_tenant,
 )
-from runtime.dead_letters.records import Letter, apply_resolutions
+from runtime.dead_letters.records import DeadLetter, apply_resolutions
 from runtime.errors import DeadLetterMissingError
 from runtime.kafka import read_topic
 from runtime.settings import KafkaSettings
@@ -87,10 +87,10 @@ def _written(value: bytes, name: str) -> Iterator[str]:
 
 
 @dataclass(slots=True)
-class FoundLetter:
+class FoundDeadLetter:
     """A letter with the parts that were read."""
 
-    letter: Letter
+    letter: DeadLetter
     record: _Record
     parts: list[bytes] = field(default_factory=list)
 
@@ -132,16 +132,16 @@ class FoundLetter:
         return unpack(self.parts)
 
 
-class LetterLog:
+class DeadLetterLog:
     """Reads the topic, each time from its beginning."""
 
     def __init__(self, *, topic: str, kafka: KafkaSettings) -> None:
         self._topic = topic
         self._kafka = kafka
 
-    async def letters(self) -> tuple[list[Letter], dict[int, int]]:
+    async def letters(self) -> tuple[list[DeadLetter], dict[int, int]]:
         """All letters with their outcomes, and the end offset of each partition that was read."""
-        letters: list[Letter] = []
+        letters: list[DeadLetter] = []
         resolutions: list[tuple[int, Resolution]] = []
         ends: dict[int, int] = {}
         async for record in read_topic(self._topic, self._kafka):
@@ -154,27 +154,27 @@ class LetterLog:
                 resolutions.append((record.partition, resolution))
         return apply_resolutions(letters, resolutions), ends
 
-    async def contents(self, letters: Sequence[Letter]) -> AsyncIterator[FoundLetter]:
+    async def contents(self, letters: Sequence[DeadLetter]) -> AsyncIterator[FoundDeadLetter]:
         """Letters with their contents, in the order in which they are completely read. Letters with missing parts come last."""
         if not letters:
             return
         by_position = {letter.position: letter for letter in letters}
-        pending: dict[str, FoundLetter] = {}
+        pending: dict[str, FoundDeadLetter] = {}
         async for record in read_topic(self._topic, self._kafka):
             letter = by_position.get(_position(record))
             if letter is not None and letter.parts:
-                pending[letter_name(letter.metadata)] = FoundLetter(letter, record)
+                pending[dead_letter_name(letter.metadata)] = FoundDeadLetter(letter, record)
             elif letter is not None:
-                yield FoundLetter(letter, record)
+                yield FoundDeadLetter(letter, record)
             elif pending and (found := pending.get(part_of(record.headers) or "")) is not None:
                 found.parts.append(record.value or b"")
                 if len(found.parts) == found.letter.parts:
-                    yield pending.pop(letter_name(found.letter.metadata))
+                    yield pending.pop(dead_letter_name(found.letter.metadata))
         for found in pending.values():
             yield found
 
 
-def _letter(record: _Record) -> Letter | None:
+def _letter(record: _Record) -> DeadLetter | None:
     metadata = read_metadata(record.headers)
     if metadata is None:
         return None
@@ -182,7 +182,7 @@ def _letter(record: _Record) -> Letter | None:
     with_tenant = metadata.model_copy(update={"tenant": tenant})
     parts = part_count(record.headers)
     size = written_size(record.headers) if parts else len(record.value or b"")
-    return Letter(_position(record), with_tenant, record.key, size, parts=parts)
+    return DeadLetter(_position(record), with_tenant, record.key, size, parts=parts)
 
 
 def _position(record: _Record) -> LogPosition:

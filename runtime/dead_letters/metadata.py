@@ -19,7 +19,7 @@ from memory.errors import RecordError
 from memory.headers import ORIGIN, PLACE, origin_of, place_of
 from memory.keys import decode_key
 from memory.positions import LogPosition
-from memory.records import DeadLetter
+from memory.records import DeadLetterMetadata
 from runtime.errors import DeadLetterMissingError
 from runtime.kafka import OutgoingRecord
 from runtime.seals import BAD_SIGNATURE, FORGED_HEADER, UNSIGNED, Basis, Keyring, without_reserved
@@ -42,7 +42,7 @@ SIZE: Final = f"{PREFIX}size"
 TENANT: Final = f"{PREFIX}tenant"
 """Header of a letter in parts: the record's tenant, if known."""
 PART_OF: Final = f"{PREFIX}part-of"
-"""Header of a part: the letter's name, as :func:`letter_name` gives it."""
+"""Header of a part: the letter's name, as :func:`dead_letter_name` gives it."""
 
 _GZIP: Final = 1
 
@@ -57,11 +57,11 @@ class Resolution:
     time: datetime
 
 
-def read_metadata(headers: Headers) -> DeadLetter | None:
+def read_metadata(headers: Headers) -> DeadLetterMetadata | None:
     """The metadata in the headers of a dead letter; None for any other record."""
     fields = {name.removeprefix(PREFIX): value.decode("utf-8", "replace") for name, value in headers if name.startswith(PREFIX)}
     try:
-        return DeadLetter(
+        return DeadLetterMetadata(
             topic=fields["topic"],
             partition=int(fields["partition"]),
             offset=int(fields["offset"]),
@@ -81,7 +81,7 @@ def without_metadata(headers: Headers) -> tuple[tuple[str, bytes], ...]:
     return tuple((name, value) for name, value in headers if not name.startswith(PREFIX))
 
 
-def headers_to_redrive(headers: Headers, metadata: DeadLetter) -> tuple[tuple[str, bytes], ...]:
+def headers_to_redrive(headers: Headers, metadata: DeadLetterMetadata) -> tuple[tuple[str, bytes], ...]:
     """The headers of the redriven record, with the record's original identity."""
     sent = without_metadata(headers)
     # The redriven record is a new one: it does not count under the place of a copied record.
@@ -136,7 +136,7 @@ class Content:
     headers: tuple[tuple[str, bytes], ...]
 
 
-def letter_name(metadata: DeadLetter) -> str:
+def dead_letter_name(metadata: DeadLetterMetadata) -> str:
     """Unique name of a letter, used in its parts."""
     return f"{metadata.topic}/{metadata.partition}/{metadata.offset} {metadata.stage} {metadata.last_time.isoformat()}"
 
@@ -192,7 +192,7 @@ _NOT_PROVEN: Final = frozenset({UNSIGNED, BAD_SIGNATURE, FORGED_HEADER})
 
 
 def redriven_record(
-    content: Content, source: DeadLetter, *, keyring: Keyring | None, now: datetime, is_vouched: bool = False
+    content: Content, source: DeadLetterMetadata, *, keyring: Keyring | None, now: datetime, is_vouched: bool = False
 ) -> OutgoingRecord:
     """The record to redrive a letter, with the record's original identity.
 

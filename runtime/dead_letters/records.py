@@ -7,28 +7,28 @@ from datetime import datetime
 from typing import Any, Final, Literal
 
 from memory.positions import LogPosition
-from memory.records import DeadLetter
+from memory.records import DeadLetterMetadata
 from runtime.dead_letters.metadata import Outcome, Resolution
 
-LetterState = Literal["open", "redriven", "superseded", "purged"]
+DeadLetterState = Literal["open", "redriven", "superseded", "purged"]
 """``superseded``: the feed has a newer value of the same memory, so the letter was not redriven."""
 
 
-NOT_PURGED: Final[frozenset[LetterState]] = frozenset({"open", "redriven", "superseded"})
+NOT_PURGED: Final[frozenset[DeadLetterState]] = frozenset({"open", "redriven", "superseded"})
 
 
 @dataclass(frozen=True, slots=True)
-class Letter:
+class DeadLetter:
     """A dead letter without its content."""
 
     position: LogPosition
     """Position in the dead-letter topic."""
-    metadata: DeadLetter
+    metadata: DeadLetterMetadata
     """Metadata, with the tenant if the record contains one."""
     key: bytes | None
     size: int
     """Size of its value, in bytes."""
-    state: LetterState = "open"
+    state: DeadLetterState = "open"
     settled_at: datetime | None = None
     parts: int = 0
     """Number of following records that hold the content; 0: the letter itself holds it."""
@@ -52,10 +52,10 @@ class Letter:
 
 
 @dataclass(frozen=True, slots=True)
-class LetterWithContent:
+class DeadLetterWithContent:
     """A dead letter with its content, untouched."""
 
-    letter: Letter
+    letter: DeadLetter
     key: bytes | None
     value: bytes | None
     headers: tuple[tuple[str, bytes], ...]
@@ -75,7 +75,7 @@ class LetterWithContent:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LetterSelection:
+class DeadLetterSelection:
     """Selects the dead letters that meet all given conditions."""
 
     tenant: str | None = None
@@ -87,7 +87,7 @@ class LetterSelection:
     """Failed before this time (aware)."""
     positions: frozenset[LogPosition] = frozenset()
     """Only these positions. Default: all."""
-    states: frozenset[LetterState] = frozenset({"open"})
+    states: frozenset[DeadLetterState] = frozenset({"open"})
 
     def __post_init__(self) -> None:
         for name in ("since", "until"):
@@ -100,7 +100,7 @@ class LetterSelection:
         """Whether there is any condition other than the state."""
         return bool(self.positions) or any(each is not None for each in (self.tenant, self.stage, self.reason, self.since, self.until))
 
-    def matches(self, letter: Letter) -> bool:
+    def matches(self, letter: DeadLetter) -> bool:
         """Whether a letter is selected."""
         metadata = letter.metadata
         return (
@@ -114,7 +114,7 @@ class LetterSelection:
         )
 
 
-def apply_resolutions(letters: Iterable[Letter], resolutions: Iterable[tuple[int, Resolution]]) -> list[Letter]:
+def apply_resolutions(letters: Iterable[DeadLetter], resolutions: Iterable[tuple[int, Resolution]]) -> list[DeadLetter]:
     """The letters with their states: the newest resolution counts, except that a purge is final.
 
     Args:
@@ -129,7 +129,7 @@ def apply_resolutions(letters: Iterable[Letter], resolutions: Iterable[tuple[int
     return list(known.values())
 
 
-def deletable_before(letters: Iterable[Letter], ends: dict[int, int]) -> dict[int, int]:
+def deletable_before(letters: Iterable[DeadLetter], ends: dict[int, int]) -> dict[int, int]:
     """Offsets before which records can be deleted, because all letters before them are purged.
 
     Returns:

@@ -12,15 +12,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from memory.topics import ALL
 from runtime.settings.access import ControlSettings, OidcSettings, QuotaSettings, SigningSettings
-from runtime.settings.flow import (
-    DeliverySettings,
-    HistorySettings,
-    KafkaSettings,
-    RedisSettings,
-    SessionSettings,
-    StoreSettings,
-    TimelineSettings,
-)
+from runtime.settings.infrastructure import KafkaSettings, RedisSettings, StoreSettings
 from runtime.settings.models import (
     BudgetSettings,
     EmbeddingSettings,
@@ -48,6 +40,7 @@ from runtime.settings.service import (
     VikingSettings,
     WebhookSettings,
 )
+from runtime.settings.stages import DeliverySettings, HistorySettings, SessionSettings, TimelineSettings
 from runtime.settings.telemetry import CanarySettings, LogSettings, TracingSettings
 
 __all__ = [

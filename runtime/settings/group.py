@@ -10,6 +10,6 @@ class Group(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    def but(self, own: Self) -> Self:
+    def overridden_by(self, own: Self) -> Self:
         """These settings, overridden by all values that ``own`` sets explicitly, including nulls."""
         return self if not own.model_fields_set else self.model_copy(update={name: getattr(own, name) for name in own.model_fields_set})

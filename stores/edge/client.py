@@ -88,11 +88,11 @@ class EdgeStore(StoreBase):
 
     async def set_checkpoint(self, position: FeedPosition) -> None:
         """See :meth:`MemoryStore.set_checkpoint`."""
-        await self._request({"op": "mark", "position": position.payload()})
+        await self._request({"op": "set_checkpoint", "position": position.payload()})
 
-    async def mark_of(self, partition: int) -> FeedPosition | None:
-        """See :meth:`MemoryStore.mark_of`."""
-        return FeedPosition.from_payload((await self._request({"op": "mark_of", "partition": partition}))["position"])
+    async def checkpoint_of(self, partition: int) -> FeedPosition | None:
+        """See :meth:`MemoryStore.checkpoint_of`."""
+        return FeedPosition.from_payload((await self._request({"op": "checkpoint_of", "partition": partition}))["position"])
 
     async def recall(self, query: RecallQuery) -> list[ScoredMemory]:
         """See :meth:`MemoryStore.recall`."""

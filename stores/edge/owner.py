@@ -112,8 +112,8 @@ class Owner:
             "put_steps": self._put_steps,
             "delete": self._delete,
             "purge": self._purge,
-            "mark": self._mark,
-            "mark_of": self._mark_of,
+            "set_checkpoint": self._set_checkpoint,
+            "checkpoint_of": self._checkpoint_of,
             "recall": self._recall,
             "scroll": self._scroll,
             "newest": self._newest,
@@ -233,17 +233,17 @@ class Owner:
         self._shard.purge(TombstoneFilter(datetime.fromisoformat(header["before"])))
         return {}
 
-    async def _mark(self, header: dict[str, Any], body: bytes) -> dict[str, Any]:
+    async def _set_checkpoint(self, header: dict[str, Any], body: bytes) -> dict[str, Any]:
         position = FeedPosition.from_payload(header["position"])
         if position is None:
-            raise ValueError("a mark needs a position")
+            raise ValueError("a checkpoint needs a position")
         self._dirty = True
         self._shard.set_checkpoint(position)
         return {}
 
-    async def _mark_of(self, header: dict[str, Any], body: bytes) -> dict[str, Any]:
-        mark = self._shard.mark_of(int(header["partition"]))
-        return {"position": None if mark is None else mark.payload()}
+    async def _checkpoint_of(self, header: dict[str, Any], body: bytes) -> dict[str, Any]:
+        checkpoint = self._shard.checkpoint_of(int(header["partition"]))
+        return {"position": None if checkpoint is None else checkpoint.payload()}
 
     async def _recall(self, header: dict[str, Any], body: bytes) -> dict[str, Any]:
         plan = _query_plan(header, BodyReader(body))

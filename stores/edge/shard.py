@@ -34,7 +34,7 @@ from stores.edge.term_statistics import Document, TermWeights
 from stores.errors import StoreRejectedError, StoreUnavailableError
 from stores.filters import MemoryFilter, TombstoneFilter
 from stores.lexical_analysis import Terms
-from stores.position import FeedPosition, mark_id
+from stores.position import FeedPosition, checkpoint_id
 from stores.query_plan import QueryPlan
 
 _NO_DOCUMENTS: Final[Mapping[UUID, Document]] = MappingProxyType({})
@@ -143,14 +143,14 @@ class Shard:
             StoreUnavailableError: If the shard was not prepared, or was dropped since.
         """
         self._require_engine()
-        if not position.is_older_than(self.mark_of(position.partition)):
-            self._live_engine.upsert([edge.Point(position.mark_id, {}, position.payload())])
+        if not position.is_older_than(self.checkpoint_of(position.partition)):
+            self._live_engine.upsert([edge.Point(position.checkpoint_id, {}, position.payload())])
 
-    def mark_of(self, partition: int) -> FeedPosition | None:
+    def checkpoint_of(self, partition: int) -> FeedPosition | None:
         """The checkpoint of a partition; None if there is none."""
         if self._engine is None:
             return None
-        return FeedPosition.from_payload(self._stored([mark_id(partition)]).get(mark_id(partition)))
+        return FeedPosition.from_payload(self._stored([checkpoint_id(partition)]).get(checkpoint_id(partition)))
 
     def recall(self, plan: QueryPlan, *, explain: bool) -> Iterator[list[ScoredRecord]]:
         """Yields the pieces of :func:`search`; nothing if there is no shard.

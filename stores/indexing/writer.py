@@ -48,7 +48,7 @@ class IndexWriter:
         self._handover = handover
         self._prepared = False
         self._next_purge_s = 0.0
-        self._marks: dict[int, FeedPosition] = {}
+        self._checkpoints: dict[int, FeedPosition] = {}
 
     async def write(self, changes: Sequence[FeedChange], *, before_writing: Callable[[], None] = lambda: None) -> None:
         """Applies changes. Of several changes of one memory, only the newest is written, and only if the store holds no newer one.
@@ -113,39 +113,39 @@ class IndexWriter:
         Raises:
             StoreUnavailableError: If the store does not respond.
         """
-        mark = await self._store.mark_of(partition)
-        if mark is None:
-            self._marks.pop(partition, None)
+        checkpoint = await self._store.checkpoint_of(partition)
+        if checkpoint is None:
+            self._checkpoints.pop(partition, None)
         else:
-            self._marks[partition] = mark
-        return mark
+            self._checkpoints[partition] = checkpoint
+        return checkpoint
 
     def holds(self, partition: int, offset: int) -> bool:
         """Whether the store is known to hold a partition of the feed up to an offset."""
-        mark = self._marks.get(partition)
-        return mark is not None and mark.offset >= offset
+        checkpoint = self._checkpoints.get(partition)
+        return checkpoint is not None and checkpoint.offset >= offset
 
     async def _prepare(self) -> None:
         if not self._prepared:
-            await self._require_marks()
+            await self._require_checkpoints()
             embedder = self._embedder
             await self._store.prepare(model=embedder.name, dimension=embedder.dimension, late_dimension=embedder.late_dimension)
             self._prepared = True
 
-    async def _require_marks(self) -> None:
+    async def _require_checkpoints(self) -> None:
         """Checks that the store still has the records before the checkpoints. After an outage it may be an empty or restored store."""
-        for partition, known in self._marks.items():
-            mark = await self._store.mark_of(partition)
-            if mark is None or mark.is_older_than(known):
-                held = "nothing" if mark is None else f"the records up to offset {mark.offset}"
+        for partition, known in self._checkpoints.items():
+            checkpoint = await self._store.checkpoint_of(partition)
+            if checkpoint is None or checkpoint.is_older_than(known):
+                held = "nothing" if checkpoint is None else f"the records up to offset {checkpoint.offset}"
                 raise StoreBehindError(
                     f"the store held partition {partition} of the feed up to offset {known.offset}, and now holds {held}: "
                     "it was emptied, or restored from a backup; restart the index workers"
                 )
 
     def _remember(self, position: FeedPosition) -> None:
-        if not position.is_older_than(self._marks.get(position.partition)):
-            self._marks[position.partition] = position
+        if not position.is_older_than(self._checkpoints.get(position.partition)):
+            self._checkpoints[position.partition] = position
 
     async def _purge(self) -> None:
         now_s = time.monotonic()

@@ -23,7 +23,7 @@ from stores.points import (
     tombstone_payload,
 )
 from stores.port import Point, RecallQuery, ScoredMemory, StepPoint, StoreSize, TenantScope
-from stores.position import FeedPosition, mark_id
+from stores.position import FeedPosition, checkpoint_id
 from stores.query_plan import QueryPlan, clamp_score, plan_query
 from stores.server.connection import check_version
 from stores.server.creation import (
@@ -135,18 +135,18 @@ class QdrantStore(StoreBase):
 
     async def set_checkpoint(self, position: FeedPosition) -> None:
         """See :meth:`MemoryStore.set_checkpoint`."""
-        mark = models.PointStruct(id=position.mark_id, vector={}, payload=dict(position.payload()))
-        await self._write([_Write(mark, position, None)])
+        checkpoint = models.PointStruct(id=position.checkpoint_id, vector={}, payload=dict(position.payload()))
+        await self._write([_Write(checkpoint, position, None)])
 
-    async def mark_of(self, partition: int) -> FeedPosition | None:
-        """See :meth:`MemoryStore.mark_of`."""
+    async def checkpoint_of(self, partition: int) -> FeedPosition | None:
+        """See :meth:`MemoryStore.checkpoint_of`."""
 
         async def request(client: AsyncQdrantClient) -> FeedPosition | None:
             shard_key = (await self._placement(client)).key_of(None)
-            marks = await client.retrieve(
-                self._collection, [mark_id(partition)], with_payload=[*POSITION_FIELDS], shard_key_selector=shard_key
+            checkpoints = await client.retrieve(
+                self._collection, [checkpoint_id(partition)], with_payload=[*POSITION_FIELDS], shard_key_selector=shard_key
             )
-            return FeedPosition.from_payload(marks[0].payload) if marks else None
+            return FeedPosition.from_payload(checkpoints[0].payload) if checkpoints else None
 
         with suppress(CollectionMissingError):
             return await self._ask(request)

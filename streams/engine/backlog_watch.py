@@ -1,7 +1,7 @@
 """Measures the age of the oldest unprocessed record of each partition, and warns before the log deletes it."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from memory.errors import VarveError
@@ -28,7 +28,6 @@ class BacklogWatch:
         offsets: Reads the log.
         metrics: Receives the ages.
         alarm_s: Warns when a partition's oldest record may be deleted in fewer seconds.
-        clock: Wall clock, in seconds since the epoch.
     """
 
     def __init__(
@@ -41,7 +40,6 @@ class BacklogWatch:
         offsets: KafkaOffsets,
         metrics: Metrics,
         alarm_s: float,
-        clock: Callable[[], float] = time.time,
     ) -> None:
         self._stage = stage
         self._group = group
@@ -50,7 +48,6 @@ class BacklogWatch:
         self._offsets = offsets
         self._metrics = metrics
         self._alarm_s = alarm_s
-        self._clock = clock
         self._backlogs: Mapping[int, Backlog] = {}
         self._near: Mapping[int, float] = {}
 
@@ -125,4 +122,4 @@ class BacklogWatch:
                 metrics.retention_left_seconds.labels(*labels).set(left_s)
 
     def _now_ms(self) -> int:
-        return round(self._clock() * 1000)
+        return round(time.time() * 1000)

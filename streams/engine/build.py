@@ -69,7 +69,7 @@ def keyed_driver_factory(
         load_payload: Reads an evicted payload again.
         ordering_key: The ordering key: records with the same key run one after the other.
         serves: Checks whether a dependency is available, to separate an outage from a faulty record. None: no check.
-        erased: Knows the erased users, whose records are not parked. None: nobody is erased.
+        erased: Knows the erased users, whose records are not parked. None: no user is erased.
     """
     delivery = settings.delivery
     # With more slots than calls, records would queue for a call in order of arrival, which bypasses fair queueing.

@@ -1,1 +1,1 @@
-"""Commands for the whole flow: rebuild, replay, erasure, accepted loss, snapshot."""
+"""Commands on all stages: rebuild, replay, erasure, accepted loss, snapshot."""

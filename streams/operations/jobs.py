@@ -1,4 +1,4 @@
-"""The periodic work of the flow that one of the query services does. Its modules are loaded at its first run: the service starts sooner."""
+"""Periodic work that one of the query services does. Its modules are loaded at its first run: the service starts sooner."""
 
 import secrets
 from functools import partial
@@ -9,7 +9,8 @@ from runtime.logs import logger
 from runtime.metrics import Metrics
 from runtime.redis import GuardedRedis
 from runtime.settings import Settings
-from stores.port import MemoryStore, ServiceJob
+from stores.port import MemoryStore
+from streams.operations.service_work import ServiceJob
 
 _log = logger(__name__)
 

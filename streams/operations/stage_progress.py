@@ -31,7 +31,7 @@ class StageProgress:
 
 
 async def read_progress(offsets: KafkaOffsets, settings: Settings) -> list[StageProgress]:
-    """The progress of all stages, in the order of the flow.
+    """The progress of all stages, in the order of the pipeline.
 
     Args:
         offsets: A started reader of offsets.

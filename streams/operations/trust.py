@@ -9,7 +9,7 @@ next one.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -134,7 +134,7 @@ class _Run:
             key = marked_key(encode_key(tenant.id), f"trust-{trust.version}")
             partitions = range(self.settings.kafka.partitions)
             records += [OutgoingRecord(self._topic, key, rules.to_json(), ((KIND, TRUST),), each) for each in partitions]
-        return await self._send(records)
+        return await self.producer.send_in_batches(records)
 
     async def affected_windows(self) -> dict[str, dict[tuple[str, str], _Place]]:
         """The windows that any version of the levels concerns, by tenant: their users and ids.
@@ -171,7 +171,7 @@ class _Run:
         for start in range(0, len(every), BATCH):
             self.state = await read_control(self.settings)
             part = [each for each in every[start : start + BATCH] if not self._is_erased(each[0], each[1], each[3])]
-            sent += await self._send(self._review(*each) for each in part)
+            sent += await self.producer.send_many([self._review(*each) for each in part])
         return sent
 
     def _review(self, tenant: str, user: str, window: str, place: _Place) -> OutgoingRecord:
@@ -183,13 +183,6 @@ class _Run:
         if erasure is None:
             return False
         return erasure.finished_at is None or erasure.covers(EXTRACTIONS.name, place.origin.partition, place.origin.offset)
-
-    async def _send(self, records: Iterable[OutgoingRecord]) -> list[LogPosition]:
-        every = list(records)
-        positions: list[LogPosition] = []
-        for start in range(0, len(every), BATCH):
-            positions += await self.producer.send_many(every[start : start + BATCH])
-        return positions
 
 
 def _owner(key: bytes | None) -> tuple[str, str]:

@@ -1,1 +1,1 @@
-"""The stages of the flow. Stages never import each other."""
+"""The stages. Stages never import each other."""

@@ -1,4 +1,4 @@
-"""Stages, in the order of the flow; the last one feeds an earlier one."""
+"""Stages, in the order of the pipeline; the last one feeds an earlier one."""
 
 from dataclasses import dataclass
 from typing import Final

@@ -126,7 +126,7 @@ each_operation = pytest.mark.parametrize(("method", "path", "operation"), [*oper
 @pytest.mark.integration
 @pytest.mark.timeout(1800)
 @each_operation
-def test_whatever_is_sent_the_document_says_the_answer(
+def test_every_answer_is_described_in_the_document(
     service: Service, document: BaseSchema, method: str, path: str, operation: dict[str, Any]
 ) -> None:
     described, key = document[path][method.upper()], service.key_for(path)
@@ -149,7 +149,7 @@ def test_whatever_is_sent_the_document_says_the_answer(
 
 
 @pytest.mark.integration
-def test_the_service_met_no_defect(service: Service) -> None:
+def test_the_service_raised_no_internal_error(service: Service) -> None:
     log = service.log.read_text()
     assert "Traceback" not in log, log[-3000:]
     assert "request_failed" not in log

@@ -74,7 +74,7 @@ async def test_entities_are_as_they_were_then(service: RunningService) -> None:
     assert (before["entities"], before["results"], before["degraded"]) == ([], [], [])
 
 
-async def test_what_is_not_kept_any_more_is_named(service: RunningService) -> None:
+async def test_expired_history_is_named_in_the_error(service: RunningService) -> None:
     key = entity_key("eve", "swimming")
     gone = HistoryEntry(
         id=stable_id("swim"),

@@ -100,7 +100,7 @@ async def test_asked_again_it_answers_the_same(service: RunningService, feed: Fe
     assert told(await answer_to(service, path, **fields)) != told(first)
 
 
-async def test_what_changed_since_is_left_out_and_counted(service: RunningService, feed: Feed) -> None:
+async def test_changes_after_the_positions_are_excluded_and_counted(service: RunningService, feed: Feed) -> None:
     kept, changed, gone = (memory("acme", "ann", f"Ann missed the train {number} times") for number in range(3))
     positions = await feed.write(kept, changed, gone)
     profile = PROFILE.model_copy(update={"content": "Profile of Ann: lives in Bergen", "version": 1})
@@ -126,7 +126,7 @@ async def test_a_partition_that_is_not_named_holds_nothing(service: RunningServi
 
 
 @pytest.mark.parametrize("path", ["/v1/recall", "/v1/context"])
-async def test_a_store_that_lies_behind_is_waited_for(service: RunningService, feed: Feed, path: str) -> None:
+async def test_a_recall_waits_for_a_lagging_store(service: RunningService, feed: Feed, path: str) -> None:
     ahead = feed.positions({**feed.ends, 0: feed.ends[0] + 1})
     awaited = memory("acme", "ann", f"Ann sat in a train to Trondheim {path}")
     asked = asyncio.create_task(answer_to(service, path, at={"memories": ahead}, query="When was Ann in Trondheim?"))
@@ -140,7 +140,7 @@ async def test_a_store_that_lies_behind_is_waited_for(service: RunningService, f
     assert awaited.id in {each["id"] for each in answer.get("results", ()) or answer["citations"]}
 
 
-async def test_positions_that_the_store_does_not_reach_are_said(service: RunningService, feed: Feed) -> None:
+async def test_positions_beyond_the_store_are_reported(service: RunningService, feed: Feed) -> None:
     held = await feed.write(memory("acme", "ann", "Ann likes trains"))
     ahead = feed.positions({**feed.ends, 1: feed.ends[1] + 1, 2: 0})
     answer = await answer_to(service, at={"memories": ahead}, deadline_ms=4000)

@@ -48,7 +48,7 @@ async def test_a_context_packs_states_events_and_tail(service: RunningService) -
     assert (await ask(service, BODY))["context"] == answer["context"]
 
 
-async def test_a_context_shows_what_was_said(service: RunningService) -> None:
+async def test_a_context_shows_the_original_words(service: RunningService) -> None:
     assert CAT.said is not None
     assert CAT.said not in (await ask(service, BODY))["context"]
     answer = await ask(service, {**BODY, "said": True})
@@ -65,7 +65,7 @@ async def test_a_context_is_known_as_an_echo(service: RunningService) -> None:
     await until_async(lambda: service.recall_history.of("acme", "ann", until=datetime.now(UTC)), wanted.issubset)
 
 
-async def test_a_context_holds_nothing_of_others(service: RunningService) -> None:
+async def test_a_context_contains_no_data_of_others(service: RunningService) -> None:
     await show_tail(service)
     answer = await ask(service, {**BODY, "query": "Who moved where?"}, "umbrella")
     assert [each["id"] for each in answer["citations"]] == [LIMA.id]

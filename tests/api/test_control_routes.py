@@ -168,7 +168,7 @@ async def test_tenants_are_listed_page_by_page(operating: Operating) -> None:
     assert found == ["page-1", "page-2", "page-3"]
 
 
-async def test_keys_are_made_turned_and_taken_away(operating: Operating) -> None:
+async def test_keys_are_created_rotated_and_revoked(operating: Operating) -> None:
     await operating.done("POST", "/tenants", {"id": "keyed"})
     made = await operating.done("POST", "/keys", {"tenant": "keyed", "label": "app", "scopes": ["operate", "recall", "recall"]})
     (key,) = [each for each in (await operating.done("GET", "/keys", tenant="keyed"))["keys"] if each["id"] == made["id"]]
@@ -187,7 +187,7 @@ async def test_keys_are_made_turned_and_taken_away(operating: Operating) -> None
     expect_problem(await operating.ask("POST", "/keys", {"tenant": "keyed", "expires": "2020-01-01T00:00:00Z"}), 409, "cannot expire")
 
 
-async def test_a_role_does_no_more_than_it_says(operating: Operating) -> None:
+async def test_a_role_allows_only_its_own_operations(operating: Operating) -> None:
     made = await operating.done("POST", "/operators", {"label": "eve", "role": "viewer"})
     assert {"id": made["id"], "label": "eve", "role": "viewer"}.items() <= (await operating.done("GET", "/operators"))["keys"][-1].items()
     reads = (
@@ -230,7 +230,7 @@ async def test_a_role_does_no_more_than_it_says(operating: Operating) -> None:
     assert made["id"] not in str((await operating.done("GET", "/operators"))["keys"])
 
 
-async def test_changes_that_come_at_once_are_all_made(operating: Operating) -> None:
+async def test_concurrent_changes_are_all_applied(operating: Operating) -> None:
     names = [f"at-once-{number}" for number in range(20)]
     made = await asyncio.gather(*(operating.done("POST", "/tenants", {"id": name}) for name in names))
     assert len({each["position"] for each in made}) == len(names)
@@ -359,7 +359,7 @@ async def produce(settings: Settings, *extractions: Extraction) -> None:
         await producer.send_many([OutgoingRecord(topic, encode_key(each.tenant, each.user), each.to_json()) for each in extractions])
 
 
-async def test_a_tenants_own_schema_is_nobody_elses(operating: Operating) -> None:
+async def test_a_tenants_own_schema_is_hidden_from_others(operating: Operating) -> None:
     keys = {name: (await operating.done("POST", "/tenants", {"id": name}))["key"] for name in ("owner", "other")}
     content = {**to_json(scenario("meetings")), "Name": "secret"}
     assert (await operating.done("POST", "/schemas", {"content": content, "tenant": "owner"}))["schema"] == "secret@1"
@@ -378,7 +378,7 @@ async def test_a_tenants_own_schema_is_nobody_elses(operating: Operating) -> Non
     assert "secret@1" not in seen["other"]
 
 
-async def test_a_change_is_told_with_its_place(operating: Operating) -> None:
+async def test_a_change_returns_its_position(operating: Operating) -> None:
     made = await operating.done("POST", "/tenants", {"id": "placed"})
     place = await operating.done("GET", "/control", position=made["position"])
     assert place["position"] >= made["position"]

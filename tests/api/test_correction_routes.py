@@ -56,7 +56,7 @@ async def indexed(service: RunningService) -> None:
     await index(service.settings, [MOVED, HOME, WEEK])
 
 
-async def test_a_correction_lies_behind_what_it_corrects(service: RunningService) -> None:
+async def test_a_correction_is_written_after_its_event(service: RunningService) -> None:
     body = {"content": "Ann moved to Oslo", "properties": {"place": "Oslo", "people": None}, "importance": 0.9, "reason": "she said so"}
     response = await send(service, MOVED.id, body)
     correction, record = await logged(service, response)
@@ -116,7 +116,7 @@ async def test_an_entitys_texts_can_be_set(service: RunningService) -> None:
     assert correction.entity.changes == []
 
 
-async def test_an_event_may_be_of_a_day_to_come(service: RunningService) -> None:
+async def test_an_event_may_have_a_future_date(service: RunningService) -> None:
     correction, _ = await logged(service, await send(service, MOVED.id, {"event_time": "2962-05-08T00:00:00Z"}))
     assert correction.fields.event_time is not None
 
@@ -145,7 +145,9 @@ async def test_an_event_may_be_of_a_day_to_come(service: RunningService) -> None
         (f"{HOME.id}/invalidate", None, 422, "invalidate the events that are wrong"),
     ],
 )
-async def test_a_wrong_correction_says_what_is_wrong(service: RunningService, path: str, body: Any, status: int, detail: str) -> None:
+async def test_an_invalid_correction_is_refused_with_the_reason(
+    service: RunningService, path: str, body: Any, status: int, detail: str
+) -> None:
     before = await end_offsets(service, "extractions")
     expect_problem(await send(service, path, body), status, detail)
     assert await end_offsets(service, "extractions") == before
@@ -162,6 +164,7 @@ async def test_only_keys_for_it_correct_their_own(service: RunningService) -> No
     assert (await service.http.post(path, headers=anns)).status_code == 200
 
 
+<<<<<<< HEAD
 async def test_a_memory_that_is_being_erased_is_not_corrected(service: RunningService) -> None:
     boat = memory("acme", "zoe", "Zoe has a boat", window_id=window_id("acme", "z", 0), session="z")
     await index(service.settings, [boat])
@@ -177,6 +180,9 @@ async def test_a_memory_that_is_being_erased_is_not_corrected(service: RunningSe
 
 
 async def test_a_correction_sent_again_is_one(service: RunningService) -> None:
+=======
+async def test_a_repeated_correction_counts_once(service: RunningService) -> None:
+>>>>>>> review
     name = {"Idempotency-Key": str(uuid.uuid4())}
     first = await send(service, f"{MOVED.id}/invalidate", **name)
     ends = await end_offsets(service, "extractions")

@@ -32,7 +32,7 @@ async def ask(service: RunningService, path: str = "/v1/recall", **body: Any) ->
 
 
 @pytest.mark.parametrize("asked", [{}, {"kinds": ["event", "entity"]}, {"user": "kay", "kinds": ["event", "entity"]}, {"user": "kay"}])
-async def test_what_an_entity_says_is_no_event_beside(service: RunningService, asked: dict[str, Any]) -> None:
+async def test_an_event_covered_by_an_entity_is_dropped(service: RunningService, asked: dict[str, Any]) -> None:
     said = memory("acme", "kay", "Kay plays the cello", message_ids=["k1"])
     entity = profile("kay", "Kay plays the cello", message_ids=("k1",))
     await index(service.settings, [said, entity])
@@ -45,6 +45,7 @@ async def test_what_an_entity_says_is_no_event_beside(service: RunningService, a
     assert [each["id"] for each in block["citations"] if each["id"] in {said.id, entity.id}] == [entity.id]
 
 
+<<<<<<< HEAD
 async def test_an_event_stays_where_no_entities_are_wanted(service: RunningService) -> None:
     said = memory("acme", "liv", "Liv plays the oboe", message_ids=["l1"])
     await index(service.settings, [said, profile("liv", "Liv plays the oboe", message_ids=("l1",))])
@@ -55,6 +56,9 @@ async def test_an_event_stays_where_no_entities_are_wanted(service: RunningServi
 
 
 async def test_as_many_results_come_as_are_asked_for(service: RunningService) -> None:
+=======
+async def test_exactly_as_many_results_as_requested(service: RunningService) -> None:
+>>>>>>> review
     said = [memory("acme", "lou", f"Lou was on an island in summer {number}", message_ids=["l1"]) for number in range(14)]
     told = [each.content for each in said[::3]]
     await index(service.settings, [*said, profile("lou", *told, message_ids=("l1",))])
@@ -68,7 +72,7 @@ async def test_as_many_results_come_as_are_asked_for(service: RunningService) ->
         assert [outcomes[each.id] for each in said[::3]] == ["repeated"] * len(told)
 
 
-async def test_an_entity_beside_is_returned_whatever_its_rank(service: RunningService) -> None:
+async def test_a_companion_entity_is_returned_at_any_rank(service: RunningService) -> None:
     said = memory("acme", "max", "Max has a boat in the harbour", message_ids=["x1"])
     entity = profile("max", "likes rowing", message_ids=("x2",))
     await index(service.settings, [said, entity])
@@ -78,7 +82,7 @@ async def test_an_entity_beside_is_returned_whatever_its_rank(service: RunningSe
     assert answer["why_not"][0]["outcome"] == "returned"
 
 
-async def test_what_supersedes_is_in_the_answer(service: RunningService) -> None:
+async def test_the_superseding_memory_is_returned(service: RunningService) -> None:
     old, new = (
         memory(
             "acme",

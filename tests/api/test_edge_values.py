@@ -141,7 +141,7 @@ def operations() -> Iterator[Any]:
 
 @pytest.mark.integration
 @pytest.mark.parametrize(("method", "path", "operation"), [*operations()])
-def test_an_edge_value_is_taken_or_named(service: Service, method: str, path: str, operation: dict[str, Any]) -> None:
+def test_an_edge_value_is_accepted_or_named(service: Service, method: str, path: str, operation: dict[str, Any]) -> None:
     for field in fields_of(operation):
         for value in edge_values(field):
             try:
@@ -210,13 +210,13 @@ def test_an_encoded_path_is_the_same_path(service: Service) -> None:
 
 
 @pytest.mark.integration
-def test_the_service_met_no_defect(service: Service) -> None:
+def test_the_service_raised_no_internal_error(service: Service) -> None:
     log = service.process.log.read_text()
     assert "Traceback" not in log, log[-3000:]
     assert "request_failed" not in log
 
 
-def test_every_kind_of_edge_is_met() -> None:
+def test_every_kind_of_edge_value_is_tested() -> None:
     fields = [field for methods in DOCUMENT.values() for operation in methods.values() for field in fields_of(operation)]
     kinds = {(field.where, field.schema.get("format") or field.schema.get("type")) for field in fields}
     assert kinds >= {(where, kind) for where in ("body", "query") for kind in ("date-time", "integer", "string", "array")}

@@ -27,7 +27,7 @@ async def answer_to(service: RunningService, path: str = "/v1/recall", **body: A
     return answer
 
 
-async def test_keys_narrow_the_results_and_the_entities_beside(service: RunningService) -> None:
+async def test_keys_limit_results_and_companion_entities(service: RunningService) -> None:
     await index(service.settings, [SLIPPED, STUCK, TOOL, MAY])
 
     async def ids(**body: Any) -> set[str]:
@@ -67,7 +67,7 @@ async def test_either_spelling_of_a_key_finds_its_entity(service: RunningService
         assert response.json()["id"] == place.id, response.text
 
 
-async def test_a_memory_that_keys_keep_out_says_so(service: RunningService) -> None:
+async def test_a_memory_excluded_by_keys_is_explained(service: RunningService) -> None:
     await index(service.settings, [SLIPPED, STUCK])
     asked = await answer_to(service, keys=[HAMMER], why_not=[SLIPPED.id, STUCK.id, BERLIN.id, PROFILE.id])
     assert [(each["outcome"], each["filter"]) for each in asked["why_not"]] == [("returned", None), *[("filter", "keys")] * 3]

@@ -50,7 +50,7 @@ async def ended(erasures: Erasures, tenant: str, *users: str) -> None:
     await until(lambda: not any(running(erasures, tenant, *users)))
 
 
-async def test_who_is_asked_for_meanwhile_goes_together(erasures: Erasures, eraser: HeldEraser) -> None:
+async def test_erasures_requested_during_a_run_are_batched(erasures: Erasures, eraser: HeldEraser) -> None:
     erasures.start(asked_for("acme", "ann", by="x"))
     await begun(eraser, 1)
     for user in ("bob", "eve"):
@@ -64,7 +64,7 @@ async def test_who_is_asked_for_meanwhile_goes_together(erasures: Erasures, eras
     assert eraser.told == [("acme", ["ann"], "x"), ("acme", ["bob", "eve"], "x")]
 
 
-async def test_what_one_operator_asks_for_is_no_others(erasures: Erasures, eraser: HeldEraser) -> None:
+async def test_erasures_of_different_operators_run_separately(erasures: Erasures, eraser: HeldEraser) -> None:
     for user, by in (("ann", "x"), ("bob", "y"), ("eve", "x")):
         erasures.start(asked_for("acme", user, by=by))
     eraser.may_go_on.release()
@@ -81,7 +81,7 @@ async def test_a_tenant_waits_for_no_other(erasures: Erasures, eraser: HeldErase
     await erasures.close()
 
 
-async def test_who_is_asked_for_once_more_is_erased_again(erasures: Erasures, eraser: HeldEraser) -> None:
+async def test_a_user_requested_again_is_erased_again(erasures: Erasures, eraser: HeldEraser) -> None:
     """Messages that the user sends meanwhile may be after the offsets of a run that has begun."""
     erasures.start(asked_for("acme", "ann", by="x"))
     await begun(eraser, 1)
@@ -94,7 +94,7 @@ async def test_who_is_asked_for_once_more_is_erased_again(erasures: Erasures, er
     assert eraser.told == [("acme", ["ann"], "x")] * 2
 
 
-async def test_a_user_comes_again_once_erased(erasures: Erasures, eraser: HeldEraser) -> None:
+async def test_an_erased_user_can_write_again(erasures: Erasures, eraser: HeldEraser) -> None:
     for _ in range(2):
         erasures.start(asked_for("acme", "ann", by="x"))
         eraser.may_go_on.release()
@@ -106,7 +106,7 @@ async def test_a_user_comes_again_once_erased(erasures: Erasures, eraser: HeldEr
     ("error", "told"),
     [(ErasureUnfinishedError("sessions has 3 records before it"), "sessions has 3"), (RuntimeError("bug"), "a defect in Varve")],
 )
-async def test_a_failed_batch_says_why(erasures: Erasures, eraser: HeldEraser, error: Exception, told: str) -> None:
+async def test_a_failed_batch_reports_the_reason(erasures: Erasures, eraser: HeldEraser, error: Exception, told: str) -> None:
     eraser.problem = error
     erasures.start(asked_for("acme", "ann", by="x"))
     await begun(eraser, 1)
@@ -123,7 +123,7 @@ async def test_a_failed_batch_says_why(erasures: Erasures, eraser: HeldEraser, e
     await erasures.close()
 
 
-async def test_what_is_running_is_broken_off_at_the_end(erasures: Erasures, eraser: HeldEraser) -> None:
+async def test_running_erasures_are_cancelled_on_close(erasures: Erasures, eraser: HeldEraser) -> None:
     erasures.start(asked_for("acme", "ann", by="x"))
     await begun(eraser, 1)
     erasures.start(asked_for("acme", "bob", by="x"))
@@ -145,7 +145,7 @@ async def test_a_swallowed_cancellation_holds_up_no_stop(erasures: Erasures, era
     assert eraser.swallows == 0
 
 
-async def test_what_another_has_done_meanwhile_is_left(erasures: Erasures, eraser: HeldEraser, tenants: TenantDirectory) -> None:
+async def test_an_erasure_completed_elsewhere_is_skipped(erasures: Erasures, eraser: HeldEraser, tenants: TenantDirectory) -> None:
     for user in ("ann", "bob"):
         erasures.start(asked_for("acme", user, by="x"))
     now_done(tenants, "acme", "ann")
@@ -157,7 +157,7 @@ async def test_what_another_has_done_meanwhile_is_left(erasures: Erasures, erase
     await erasures.close()
 
 
-async def test_without_redis_nobody_else_goes_on(erasures: Erasures) -> None:
+async def test_without_redis_no_other_process_resumes(erasures: Erasures) -> None:
     assert not await erasures.note(asked_for("acme", "ann", by="x"))
     with pytest.raises(RedisUnavailableError):
         await erasures.resume_unfinished()

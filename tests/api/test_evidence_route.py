@@ -71,7 +71,7 @@ async def test_recent_messages_are_shown(service: RunningService) -> None:
         expect_problem(hidden, 404, "no memory")
 
 
-async def test_older_messages_come_from_the_newest_window(service: RunningService) -> None:
+async def test_older_messages_are_read_from_the_newest_window(service: RunningService) -> None:
     edited = memory(
         "acme",
         "ann",

@@ -28,14 +28,14 @@ def built(**enabled: bool) -> tuple[set[str], set[str]]:
     return set(modules), set(paths)
 
 
-def test_what_is_off_is_not_imported() -> None:
+def test_a_disabled_facade_is_not_imported() -> None:
     modules, paths = built()
     assert not {*_MODULES.values(), "mcp", "jwt"} & modules
     assert not {*_PATHS.values()} & paths
 
 
 @pytest.mark.parametrize("name", _OFF)
-def test_each_facade_comes_alone(name: str) -> None:
+def test_each_facade_works_alone(name: str) -> None:
     modules, paths = built(**{name: True})
     assert {each for each, module in _MODULES.items() if module in modules} == {name}
     assert {each for each, path in _PATHS.items() if path in paths} == {name}

@@ -110,7 +110,7 @@ def test_bounds_hold_and_nothing_is_lost(taken: list[Step]) -> None:
 
 
 @given(st.lists(st.integers(1, 20), min_size=1, max_size=QUEUED_OF_TENANT))
-def test_a_flood_leaves_room_for_another_tenants_read(flood: list[int]) -> None:
+def test_a_flood_does_not_block_another_tenants_read(flood: list[int]) -> None:
     world = World()
     world.request("quiet")
     [first] = world.start()
@@ -148,7 +148,7 @@ def test_a_full_queue_is_its_own_tenants() -> None:
     assert world.request("third").state is TicketState.REFUSED
 
 
-def test_a_tenant_alone_may_take_everything() -> None:
+def test_a_single_tenant_may_use_the_whole_capacity() -> None:
     world = World()
     for _ in range(QUEUED_OF_TENANT):
         world.request("alone")
@@ -182,7 +182,7 @@ def test_silence_earns_no_claim() -> None:
     assert max(abs(order[:count].count("new") - order[:count].count("busy")) for count in range(1, 7)) <= 1
 
 
-def test_a_large_read_is_not_passed_over_for_ever() -> None:
+def test_a_large_read_is_eventually_admitted() -> None:
     world = World(core=admission(tenant_share=1.0))
     world.request("small")
     world.start()

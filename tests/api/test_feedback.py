@@ -13,7 +13,7 @@ from tests.api.running_service import CAT, OSLO, RunningService, expect_problem,
 pytestmark = [pytest.mark.integration, pytest.mark.asyncio(loop_scope="module")]
 
 
-async def test_feedback_lies_beside_its_recall(service: RunningService) -> None:
+async def test_feedback_is_written_to_the_recalls_partition(service: RunningService) -> None:
     body = {"query": "Where does Ann live now?", "user": "ann"}
     recalled = (await service.http.post("/v1/recall", json=body, headers=service.auth("acme"))).json()
     said = {"recall_id": recalled["recall_id"], "user": "ann", "useful": [OSLO.id], "useless": [CAT.id]}

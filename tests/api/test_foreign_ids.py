@@ -99,7 +99,7 @@ async def noted(service: RunningService) -> AsyncIterator[Noted]:
 
 @pytest.mark.parametrize("caller", CALLERS)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.method} {case.path} {case.names[0]}")
-async def test_anothers_is_as_what_never_was(service: RunningService, noted: Noted, case: Case, caller: str) -> None:
+async def test_another_tenants_id_looks_like_an_unknown_one(service: RunningService, noted: Noted, case: Case, caller: str) -> None:
     answers, works = [], []
     for name in case.names:
         noted.store.asked.clear()
@@ -110,7 +110,7 @@ async def test_anothers_is_as_what_never_was(service: RunningService, noted: Not
 
 
 @pytest.mark.parametrize("caller", CALLERS)
-async def test_waiting_tells_nothing_of_anothers_session(service: RunningService, noted: Noted, caller: str) -> None:
+async def test_waiting_reveals_nothing_about_another_tenants_session(service: RunningService, noted: Noted, caller: str) -> None:
     position = {"topic": service.settings.topic("messages"), "partition": 0, "offset": 1}
     body = {**ASKED, "session": "@", "deadline_ms": 2000, "after": {"id": "m1", "position": position}}
     case = Case("POST", "/v1/recall", body, (SESSION, NO_SESSION))
@@ -120,7 +120,7 @@ async def test_waiting_tells_nothing_of_anothers_session(service: RunningService
     assert owners.json()["after"] == {"id": "m1", "found_in": "tail", "reached": True}
 
 
-async def test_what_is_compared_is_there(service: RunningService, noted: Noted) -> None:
+async def test_both_compared_answers_exist(service: RunningService, noted: Noted) -> None:
     found = [(await ask(noted.http, case, case.names[0], service.auth("acme/ann"))) for case in CASES if case.method == "GET"]
     assert [each.status_code for each in found] == [200, 200, 200, 404, 404, 200, 200]
     assert {each.json()["type"] for each in found if each.status_code == 404} == {"urn:varve:problem:history-not-kept"}

@@ -49,7 +49,7 @@ async def lay_down(service: RunningService, *steps: HistoryEntry, offset: int) -
     await store.close()
 
 
-async def test_a_page_behind_a_replaced_answer_is_refused(service: RunningService) -> None:
+async def test_a_page_of_a_replaced_answer_is_refused(service: RunningService) -> None:
     read = [step("extractions/0", number, minute=number, place=str(number)) for number in range(6)]
     await lay_down(service, *read, answer(0, minute=1), offset=1)
     asked: dict[str, Any] = {"headers": service.auth("acme"), "params": {"limit": 3}}

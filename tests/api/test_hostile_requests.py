@@ -118,7 +118,7 @@ READS: Final[tuple[tuple[str, dict[str, Any]], ...]] = (
 
 
 @pytest.mark.parametrize(("path", "body"), READS)
-async def test_facades_take_valid_tokens_alone(attacked: Attacked, path: str, body: dict[str, Any]) -> None:
+async def test_facades_accept_only_valid_tokens(attacked: Attacked, path: str, body: dict[str, Any]) -> None:
     async def ask(token: str) -> httpx.Response:
         headers = {"Authorization": f"Bearer {token}" if path != "/mem0/v3/memories/" else f"Token {token}"}
         return await attacked.http.post(path, json=body, headers={"Accept": "application/json, text/event-stream", **headers})

@@ -50,13 +50,13 @@ async def test_of_requests_at_once_one_is_carried_out(service: RunningService) -
             assert int(each.headers["retry-after"]) > 0
 
 
-async def test_what_came_to_nothing_may_be_sent_again(service: RunningService) -> None:
+async def test_a_key_of_a_rejected_request_is_reusable(service: RunningService) -> None:
     key = str(uuid.uuid4())
     expect_problem(await post(service, {**MESSAGE, "role": "robot"}, key), 422, "role")
     assert (await post(service, MESSAGE, key)).status_code == 200
 
 
-async def test_a_batch_taken_in_part_is_carried_out_again(service: RunningService) -> None:
+async def test_a_partly_accepted_batch_is_executed_again(service: RunningService) -> None:
     key, batch = str(uuid.uuid4()), [MESSAGE, {"user": "ann"}]
     first, again = [await post(service, batch, key) for _ in range(2)]
     assert [each.status_code for each in (first, again)] == [207, 207]

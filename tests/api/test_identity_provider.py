@@ -217,7 +217,7 @@ async def test_a_configuration_of_another_issuer_is_not_used(issuer: LocalIssuer
         await each.close()
 
 
-def test_settings_refuse_what_is_unsafe() -> None:
+def test_unsafe_settings_are_refused() -> None:
     with pytest.raises(ValidationError, match="VARVE_OIDC__AUDIENCE"):
         OidcSettings(issuer="https://id.example")
     with pytest.raises(ValidationError, match="must be an https URL"):

@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.integration, pytest.mark.asyncio(loop_scope="module")]
 MESSAGE = {"user": "ann", "session": "talk", "text": "I moved."}
 
 
-async def test_a_key_opens_what_its_scopes_say(service: RunningService) -> None:
+async def test_a_key_allows_only_its_scopes(service: RunningService) -> None:
     reads = await when_known(service, await add_key(service.settings, "acme", scopes=("recall",)))
     writes = await when_known(service, await add_key(service.settings, "acme", scopes=("ingest",)))
     assert (await service.http.post("/v1/recall", json={"query": "Where is Ann?"}, headers=reads)).status_code == 200
@@ -35,7 +35,7 @@ async def test_a_key_opens_what_its_scopes_say(service: RunningService) -> None:
         )
 
 
-async def test_a_users_key_opens_that_user_alone(service: RunningService) -> None:
+async def test_a_user_key_reads_only_that_user(service: RunningService) -> None:
     bobs = await when_known(service, await add_key(service.settings, "acme", user="bob"))
     for asked in ({}, {"user": "bob"}):
         found = await service.http.post("/v1/recall", json={"query": "Where did they move?", **asked}, headers=bobs)
@@ -49,7 +49,7 @@ async def test_a_users_key_opens_that_user_alone(service: RunningService) -> Non
     expect_problem(await service.http.get("/v1/dead-letters", headers=bobs), 403, "not bound to a user")
 
 
-async def test_a_users_key_speaks_for_that_user_alone(service: RunningService) -> None:
+async def test_a_user_key_writes_only_for_that_user(service: RunningService) -> None:
     bobs = await when_known(service, await add_key(service.settings, "acme", user="bob"))
     own = {"session": "of-bob", "text": "Hello."}
     assert (await service.http.post("/v1/messages", json=[own, {**own, "user": "bob"}], headers=bobs)).status_code == 200
@@ -67,7 +67,7 @@ async def test_a_suspended_tenants_keys_open_nothing(service: RunningService) ->
     expect_problem(refused, 403, "suspended")
 
 
-async def test_a_keys_last_use_is_told(service: RunningService) -> None:
+async def test_the_last_use_of_a_key_is_reported(service: RunningService) -> None:
     viewer = bearer(await add_operator(service.settings, role="viewer"))
     used, unused = [await add_key(service.settings, "acme", label=label) for label in ("used", "unused")]
     began = datetime.now(UTC).replace(microsecond=0)
@@ -84,7 +84,7 @@ async def test_a_keys_last_use_is_told(service: RunningService) -> None:
     assert by_id[key_id_of(hash_key(unused))]["last_used"] is None
 
 
-async def test_an_operator_does_what_the_role_says(service: RunningService) -> None:
+async def test_an_operator_is_limited_to_the_role(service: RunningService) -> None:
     viewer = bearer(await add_operator(service.settings, role="viewer"))
     deadline = time.monotonic() + DEADLINE_S
     while (await service.http.get("/v1/admin/dead-letters", headers=viewer)).status_code == 401:

@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from api.routes.links import graph
-from memory.records import Memory
-from memory.records.flow import Link
+from memory.records import Link, Memory
 from memory.schema import scenario
 from memory.schema.methods import method_document, with_method
 from tests.api.running_service import RunningService, index, memory, when_known

@@ -92,7 +92,7 @@ async def test_only_keys_for_it_delete_their_own(service: RunningService) -> Non
     assert (await service.http.delete(path, headers=doras)).status_code == 200
 
 
-async def test_a_deletion_works_while_redis_is_away(service: RunningService) -> None:
+async def test_a_deletion_works_without_redis(service: RunningService) -> None:
     redis = service.settings.redis.model_copy(update={"url": "redis://127.0.0.1:1/0"})
     async with serving(service.settings.model_copy(update={"redis": redis})) as http:
         assert (await http.delete(f"/v1/memories/{RUMOUR.id}", headers=service.auth("acme"))).status_code == 200

@@ -59,7 +59,7 @@ async def test_filters_narrow_the_list(service: RunningService, query: dict[str,
     assert {each["content"] for each in await pages(service, **query)} == contents
 
 
-async def test_a_list_shows_only_what_the_key_may_see(service: RunningService) -> None:
+async def test_a_list_shows_only_memories_visible_to_the_key(service: RunningService) -> None:
     everyone = await pages(service)
     assert {each["user"] for each in everyone} == {"ann", "bob", "cleo"}
     assert all("tenant" not in each and "search_text" not in each and each["evidence"] for each in everyone)
@@ -106,7 +106,7 @@ async def test_lists_count_as_recalls(service: RunningService) -> None:
     assert answers[1].json()["quota"] == "recalls"
 
 
-async def test_the_status_says_what_a_key_opens(service: RunningService) -> None:
+async def test_the_status_shows_the_permissions_of_a_key(service: RunningService) -> None:
     of_tenant = (await service.http.get("/v1/status", headers=service.auth("acme"))).json()
     assert (of_tenant["tenant"], of_tenant["user"], of_tenant["schema"]) == ("acme", None, "companion@1")
     assert of_tenant["scopes"] == ["ingest", "recall", "correct", "operate"], "no key may erase unless that was asked for"

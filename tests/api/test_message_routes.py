@@ -89,7 +89,7 @@ async def test_only_the_message_with_an_oversized_integer_is_refused(service: Ru
         ('"text": "%s"' % ("y" * 33_600), 413, "over the limit of 33616"),
     ],
 )
-async def test_what_no_stage_could_process_is_refused(service: RunningService, field: str, status: int, detail: str) -> None:
+async def test_messages_that_no_stage_could_process_are_refused(service: RunningService, field: str, status: int, detail: str) -> None:
     content = f'{{"user": "ann", "session": "edge", {field}}}'.encode()
     expect_problem(await service.http.post("/v1/messages", content=content, headers=service.auth("acme")), status, detail)
 
@@ -118,7 +118,7 @@ async def test_every_route_refuses_a_missing_or_wrong_key(service: RunningServic
         assert response.headers["www-authenticate"] == "Bearer"
 
 
-async def test_the_key_may_come_in_x_api_key(service: RunningService) -> None:
+async def test_the_key_may_be_sent_in_x_api_key(service: RunningService) -> None:
     response = await service.http.get(f"/v1/memories/{OSLO.id}", headers={"X-API-Key": service.keys["acme"]})
     assert response.status_code == 200
 
@@ -137,7 +137,7 @@ async def test_a_flush_follows_the_messages_of_its_session(service: RunningServi
 
 
 @pytest.mark.parametrize("body", [b"", b"{}"])
-async def test_a_tenants_flush_reaches_every_partition(service: RunningService, body: bytes) -> None:
+async def test_a_tenant_flush_reaches_every_partition(service: RunningService, body: bytes) -> None:
     response = await service.http.post("/v1/flush", content=body, headers={**service.auth("acme"), "Content-Type": "application/json"})
     positions = response.json()["positions"]
     assert [position["partition"] for position in positions] == list(range(PARTITIONS))

@@ -45,7 +45,7 @@ async def usages_of(service: RunningService, purpose: str) -> set[tuple[str, str
     return {(each.tenant, each.stage) for each in usages if each.purpose == purpose}
 
 
-async def test_the_proxy_ranks_or_the_recall_says_so(service: RunningService) -> None:
+async def test_sift_mode_runs_or_is_reported_as_degraded(service: RunningService) -> None:
     await index(service.settings, [ROME, PARIS])
     plain = await ask(service.http, service, SIFTED, mode="fast")
     assert [each["id"] for each in plain["results"]] == [ROME.id, PARIS.id]
@@ -112,7 +112,7 @@ async def test_the_proxy_ranks_or_the_recall_says_so(service: RunningService) ->
     assert await usages_of(service, "sift") == {("acme", "service")}
 
 
-async def test_a_model_expands_or_the_recall_says_so(service: RunningService) -> None:
+async def test_expand_mode_runs_or_is_reported_as_degraded(service: RunningService) -> None:
     await index(service.settings, [GAMES, *OTHERS])
     plain = await ask(service.http, service, EXPANDED, mode="fast")
     assert GAMES.id not in {each["id"] for each in plain["results"]}

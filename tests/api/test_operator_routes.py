@@ -118,7 +118,7 @@ async def test_tenants_and_operators_keys_open_only_their_routes(operator: Opera
     assert (await operator.http.post("/v1/recall", json={"query": "tea?"})).status_code == 401
 
 
-async def test_a_tenant_sees_and_settles_its_own_letters(operator: OperatorClient) -> None:
+async def test_a_tenant_handles_only_its_own_dead_letters(operator: OperatorClient) -> None:
     http, places = operator.http, operator.places
     tenant = {"Authorization": f"Bearer {operator.tenant_key}"}
     listed = (await http.get(OWN_PATH, headers=tenant)).json()
@@ -156,7 +156,7 @@ async def crowded(operator: OperatorClient) -> AsyncIterator[None]:
         yield
 
 
-async def test_whoever_reads_the_control_log_takes_a_large_turn(operator: OperatorClient) -> None:
+async def test_reading_the_control_log_needs_a_large_turn(operator: OperatorClient) -> None:
     file = (await operator.http.get("/v1/admin/export")).json()
 
     async def statuses() -> dict[str, int]:
@@ -169,7 +169,7 @@ async def test_whoever_reads_the_control_log_takes_a_large_turn(operator: Operat
     assert set((admitted := await statuses()).values()) == {200}, admitted
 
 
-async def test_whoever_reads_all_letters_takes_a_large_turn(operator: OperatorClient) -> None:
+async def test_reading_all_dead_letters_needs_a_large_turn(operator: OperatorClient) -> None:
     tenant = {"Authorization": f"Bearer {operator.tenant_key}"}
     requests = [
         (method, f"{path}{rest}", headers)
@@ -189,14 +189,14 @@ async def test_whoever_reads_all_letters_takes_a_large_turn(operator: OperatorCl
     assert await statuses() == {200}
 
 
-async def test_a_service_without_the_flow_erases_nobody(operator: OperatorClient) -> None:
+async def test_a_service_without_an_eraser_refuses_erasures(operator: OperatorClient) -> None:
     refused = await operator.http.post("/v1/admin/erasures", json={"tenant": "acme", "user": "ann"})
     assert (refused.status_code, refused.json()["type"]) == (409, "urn:varve:problem:not-equipped")
     listed = await operator.http.get("/v1/admin/erasures", params={"tenant": "acme"})
     assert listed.json() == {"erasures": []}, "nothing was begun"
 
 
-async def test_a_tenants_key_erases_nobody(operator: OperatorClient) -> None:
+async def test_a_tenant_key_cannot_erase(operator: OperatorClient) -> None:
     headers = {"Authorization": f"Bearer {operator.tenant_key}"}
     refused = await operator.http.post("/v1/admin/erasures", json={"tenant": "acme", "user": "ann"}, headers=headers)
     assert refused.status_code in (401, 403)

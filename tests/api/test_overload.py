@@ -167,7 +167,7 @@ async def test_a_deadline_bounds_the_wait_for_a_turn(owner: EdgeOwnerProcess, in
             assert (await running).status_code == 200
 
 
-async def test_a_store_that_stands_still_costs_one_time_out(
+async def test_a_hanging_store_costs_one_time_out(
     owner: EdgeOwnerProcess, indexed: None, known: Known, redis_url: str, tmp_path: Path
 ) -> None:
     prefix = f"{uuid.uuid4()}:"
@@ -203,7 +203,7 @@ async def test_a_store_that_stands_still_costs_one_time_out(
             assert answer["degraded"] == []
 
 
-async def test_a_hanging_embedding_model_is_waited_for_by_nobody(known: Known, tmp_path: Path) -> None:
+async def test_recalls_do_not_wait_for_a_hanging_embedder(known: Known, tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as mute_endpoint:
         variables = {
             "VARVE_EMBEDDING__KIND": "openai",

@@ -87,7 +87,7 @@ async def test_a_message_in_the_index_is_had(service: RunningService) -> None:
     assert bergen.id in {each["id"] for each in answer["results"]}
 
 
-async def test_what_does_not_come_is_said(service: RunningService) -> None:
+async def test_a_missing_message_is_reported_after_the_deadline(service: RunningService) -> None:
     written = await sent(service, "never")
     elsewhere = memory("acme", "ann", "Ann moved to Lyon", session="elsewhere", message_ids=[written["id"]])
     await index(service.settings, [elsewhere])
@@ -126,7 +126,7 @@ async def test_a_wrong_position_is_refused(service: RunningService, change: dict
         expect_problem(await service.http.post(path, json=body, headers=service.auth("acme")), 422, detail)
 
 
-async def test_an_answer_says_what_it_rests_on(service: RunningService) -> None:
+async def test_an_answer_names_the_positions_it_includes(service: RunningService) -> None:
     store = build_store(service.settings)
     await store.set_checkpoint(FeedPosition(0, 41))
     await store.close()

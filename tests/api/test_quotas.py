@@ -52,7 +52,7 @@ async def test_messages_are_counted_over_all_processes(service: RunningService) 
         assert (await one.post("/v1/messages", json=MESSAGE, headers=service.auth("umbrella"))).status_code == 200
 
 
-async def test_a_repetition_costs_nothing_of_a_quota(service: RunningService) -> None:
+async def test_a_repetition_uses_no_quota(service: RunningService) -> None:
     settings = with_quota(service, messages_per_second=2 / 3600, burst_s=3600)
     once = {**service.auth("acme"), "Idempotency-Key": str(uuid.uuid4())}
     async with serving(settings) as http:
@@ -99,7 +99,7 @@ async def test_recalls_at_once_are_bounded_over_all_processes(service: RunningSe
             assert (await one.post("/v1/recall", json=body, headers=service.auth("acme"))).status_code == status
 
 
-async def test_each_process_keeps_quotas_while_redis_is_away(service: RunningService, mortal_redis: RedisServer) -> None:
+async def test_each_process_enforces_quotas_without_redis(service: RunningService, mortal_redis: RedisServer) -> None:
     mortal_redis.start()
     redis = RedisSettings(url=f"unix://{mortal_redis.socket}", prefix="q:", timeout_s=0.5)
     settings = with_quota(service, redis, recalls_per_second=2 / 3600, burst_s=3600)
@@ -111,7 +111,7 @@ async def test_each_process_keeps_quotas_while_redis_is_away(service: RunningSer
             assert statuses == [200, 200, 429], "the whole quota, each by itself"
 
 
-async def test_a_tenant_with_all_its_memories_writes_no_more(service: RunningService) -> None:
+async def test_a_tenant_at_its_memory_quota_cannot_write(service: RunningService) -> None:
     own = sum(memory.tenant == "acme" for memory in MEMORIES)
     settings = with_quota(service, memories=own)
     async with serving(settings) as http, asyncio.timeout(60):

@@ -146,6 +146,7 @@ async def test_a_query_is_kept_only_where_asked_for(service: RunningService) -> 
         assert told.profile == "learned"
 
 
+<<<<<<< HEAD
 async def test_the_profile_of_a_method_is_recorded_or_refused(service: RunningService) -> None:
     keys = {}
     for profile in ("memx", "lerned"):
@@ -171,6 +172,9 @@ async def test_the_profile_of_a_method_is_recorded_or_refused(service: RunningSe
 
 
 async def test_a_record_without_room_goes_without_its_ranking(service: RunningService) -> None:
+=======
+async def test_an_oversized_record_drops_its_ranking(service: RunningService) -> None:
+>>>>>>> review
     await index(service.settings, [*ASKED, *SAID])
     small = service.settings.kafka.model_copy(update={"max_record_bytes": 20_000})
     settings = with_recall(service.settings, training_share=1.0).model_copy(update={"kafka": small})
@@ -183,7 +187,7 @@ async def test_a_record_without_room_goes_without_its_ranking(service: RunningSe
     assert records[fits["recall_id"]].ranking is not None
 
 
-async def test_a_profile_after_memx_counts_what_it_returns(service: RunningService, tmp_path: Path) -> None:
+async def test_a_memx_profile_counts_returned_memories(service: RunningService, tmp_path: Path) -> None:
     profiles = tmp_path / "profiles.json"
     profiles.write_text('{"often": {"base": "memx", "time_weight": 0.1}}')
     async with serving(with_recall(service.settings, profiles=profiles)) as http:

@@ -50,7 +50,7 @@ async def test_each_dependency_is_judged_for_itself() -> None:
     }
 
 
-async def test_a_dependency_that_comes_back_is_seen() -> None:
+async def test_a_recovered_dependency_becomes_ready() -> None:
     is_back = False
     looks: asyncio.Queue[None] = asyncio.Queue()
 
@@ -85,7 +85,7 @@ async def test_rounds_that_stopped_make_it_not_ready() -> None:
     assert readiness.checks["fresh"] == Check(ok=False, problem="the last look at the dependencies was 16 s ago")
 
 
-async def test_who_asks_for_readiness_causes_no_look() -> None:
+async def test_readiness_requests_start_no_checks() -> None:
     looks = 0
 
     async def look() -> None:

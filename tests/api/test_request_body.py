@@ -48,7 +48,7 @@ async def refusal(http: httpx.AsyncClient, body: object, *, path: str = "/small"
     return detail
 
 
-async def test_a_body_has_a_bound_of_its_own(http: httpx.AsyncClient) -> None:
+async def test_each_body_has_its_own_size_limit(http: httpx.AsyncClient) -> None:
     body = orjson.dumps({"words": ["x" * 1000] * 1400})
     within, beyond = body.ljust(MAX_BYTES), body.ljust(MAX_BYTES + 1)
     assert (await http.post("/small", content=within)).json() == 1400
@@ -67,14 +67,14 @@ async def test_its_lists_and_objects_have_a_bound(http: httpx.AsyncClient) -> No
 
 
 @pytest.mark.parametrize("path", ["/small", "/large"])
-async def test_of_many_unknown_names_a_few_are_told(http: httpx.AsyncClient, path: str) -> None:
+async def test_only_a_few_unknown_names_are_listed(http: httpx.AsyncClient, path: str) -> None:
     assert "name0: " in await refusal(http, {"schema": "x", "name0": 0}, path=path)
     told = await refusal(http, {"schema": "x", **{f"name{each}": 0 for each in range(1000)}}, path=path)
     assert told == "name0, name1, name2, name3, name4 and 995 more: unknown fields"
     assert "unknown fields" in await refusal(http, {("y" * 10_000) + str(each): 0 for each in range(100)}, path=path)
 
 
-async def test_of_many_problems_the_first_are_told(http: httpx.AsyncClient) -> None:
+async def test_only_the_first_problems_are_listed(http: httpx.AsyncClient) -> None:
     told = await refusal(http, {"words": [0] * 100})
     assert told.startswith("words.0: Input should be a valid string; words.1: ")
     assert told.endswith("; and 80 more problems")

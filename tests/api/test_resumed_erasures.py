@@ -62,7 +62,7 @@ async def running(process: Process, tenants: TenantDirectory) -> set[str]:
     return await process.erasures.running(tenants.draft().erasures("acme"))
 
 
-async def test_another_process_takes_up_what_one_leaves(
+async def test_another_process_resumes_an_unfinished_erasure(
     processes: tuple[Process, Process], tenants: TenantDirectory, redis: GuardedRedis
 ) -> None:
     asked, other = processes
@@ -87,7 +87,9 @@ async def test_another_process_takes_up_what_one_leaves(
     assert len(await UnfinishedErasures(redis=redis).every()) == 2, "whoever writes the receipt forgets them"
 
 
-async def test_a_name_without_an_erasure_goes(processes: tuple[Process, Process], tenants: TenantDirectory, redis: GuardedRedis) -> None:
+async def test_a_name_without_an_erasure_is_removed(
+    processes: tuple[Process, Process], tenants: TenantDirectory, redis: GuardedRedis
+) -> None:
     process, _ = processes
     under_way = UnfinishedErasures(redis=redis)
     await under_way.note([ANN, BOB])
@@ -108,7 +110,7 @@ async def test_an_erasure_that_a_newer_varve_wrote_is_left(
     await under_way.note([ANN, BOB])
     for each in (ANN, BOB):
         now_begun(tenants, "acme", each.user)
-    state = tenants._knowledge.state
+    state = tenants._view.state
     state.take(state.erasures[ANN.subject].key, b"{", offset=state.position)
     process.clock.advance(timedelta(hours=2))
     await process.erasures.resume_unfinished()
@@ -117,7 +119,7 @@ async def test_an_erasure_that_a_newer_varve_wrote_is_left(
     assert len(await under_way.every()) == 2
 
 
-async def test_what_was_broken_off_waits_unless_asked_for(processes: tuple[Process, Process], tenants: TenantDirectory) -> None:
+async def test_an_interrupted_erasure_waits_unless_requested_again(processes: tuple[Process, Process], tenants: TenantDirectory) -> None:
     first, second = processes
     first.eraser.problem = ErasureUnfinishedError("sessions has 3 records before it")
     await first.erasures.note(ANN)
@@ -132,7 +134,7 @@ async def test_what_was_broken_off_waits_unless_asked_for(processes: tuple[Proce
     await second.is_at(1)
 
 
-async def test_who_may_not_write_leaves_it_to_others(processes: tuple[Process, Process], tenants: TenantDirectory) -> None:
+async def test_a_fenced_process_leaves_erasures_to_others(processes: tuple[Process, Process], tenants: TenantDirectory) -> None:
     stranger, other = processes
     stranger.eraser.problem = KafkaUnavailableError("not authorized")
     await stranger.erasures.note(ANN)
@@ -150,7 +152,7 @@ async def test_who_may_not_write_leaves_it_to_others(processes: tuple[Process, P
     await stranger.is_at(2)
 
 
-async def test_redis_that_lost_all_leaves_it_to_whoever_asks(
+async def test_after_redis_data_loss_only_requests_resume_erasures(
     processes: tuple[Process, Process], tenants: TenantDirectory, redis: GuardedRedis
 ) -> None:
     first, second = processes

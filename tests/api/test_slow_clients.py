@@ -119,7 +119,7 @@ def test_a_silent_connection_is_closed_in_its_time(service: ServiceProcess) -> N
         assert silent.recv(65536) == b""
 
 
-def test_nothing_is_read_of_who_has_no_key(service: ServiceProcess) -> None:
+def test_no_body_is_read_without_a_valid_key(service: ServiceProcess) -> None:
     paths = httpx.get(f"{service.url}/openapi.json").json()["paths"]
     posts = [path for path, operations in paths.items() if "post" in operations]
     assert "/v1/recall" in posts
@@ -132,7 +132,7 @@ def test_nothing_is_read_of_who_has_no_key(service: ServiceProcess) -> None:
                 assert connection.recv(65536).startswith(b"HTTP/1.1 401"), path
 
 
-def test_a_body_behind_a_refusal_is_cut_off_too(service: ServiceProcess) -> None:
+def test_a_slow_body_after_a_refusal_is_cut_off(service: ServiceProcess) -> None:
     before = closed_count(service, "body")
     with service.connect() as connection:
         connection.sendall(post(service, "/v1/recall", length=10**9))
@@ -140,7 +140,7 @@ def test_a_body_behind_a_refusal_is_cut_off_too(service: ServiceProcess) -> None
     assert closed_count(service, "body") == before + 1
 
 
-def test_half_open_connections_keep_nobody_out(service: ServiceProcess) -> None:
+def test_half_open_connections_block_no_client(service: ServiceProcess) -> None:
     with ExitStack() as stack:
         held = [stack.enter_context(service.connect()) for _ in range(CONNECTIONS * 3)]
         for connection in held:
@@ -152,7 +152,7 @@ def test_half_open_connections_keep_nobody_out(service: ServiceProcess) -> None:
     assert closed_count(service, "room") >= CONNECTIONS
 
 
-def test_an_answer_that_is_not_read_is_given_up(service: ServiceProcess) -> None:
+def test_a_connection_that_reads_no_answer_is_closed(service: ServiceProcess) -> None:
     before = closed_count(service, "answer")
     with socket.socket() as connection:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)

@@ -29,7 +29,7 @@ async def http(service: RunningService, issuer: LocalIssuer) -> AsyncIterator[ht
         yield running
 
 
-async def test_a_token_reads_its_user_alone(service: RunningService, http: httpx.AsyncClient, issuer: LocalIssuer) -> None:
+async def test_a_token_reads_only_its_user(service: RunningService, http: httpx.AsyncClient, issuer: LocalIssuer) -> None:
     anns = bearer(issuer.token())
     found = await http.post("/v1/recall", json={"query": "Where did Ann move?"}, headers=anns)
     assert {each["id"] for each in found.json()["results"]} >= {OSLO.id, CAT.id}

@@ -69,7 +69,7 @@ async def test_recall_works_without_kafka_and_redis(service: RunningService, clo
     }
 
 
-async def test_nobody_is_admitted_without_the_control_log(service: RunningService, closed_address: str) -> None:
+async def test_no_request_is_admitted_without_the_control_log(service: RunningService, closed_address: str) -> None:
     settings = service.settings.model_copy(
         update={
             "kafka": service.settings.kafka.model_copy(update={"bootstrap": closed_address, "request_timeout_s": 1.0}),

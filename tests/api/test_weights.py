@@ -54,11 +54,11 @@ async def test_a_context_weighs_as_a_recall_does(service: RunningService) -> Non
     ],
 )
 @pytest.mark.parametrize("path", PATHS)
-async def test_weights_leave_room(service: RunningService, path: str, weights: dict[str, Any], detail: str) -> None:
+async def test_weights_above_one_together_are_refused(service: RunningService, path: str, weights: dict[str, Any], detail: str) -> None:
     expect_problem(await service.http.post(path, json={**ASKED, **weights}, headers=service.auth("acme")), 422, detail)
 
 
-async def test_a_weight_that_is_set_counts_beside_the_requests(service: RunningService) -> None:
+async def test_one_given_weight_is_combined_with_the_default(service: RunningService) -> None:
     settings = service.settings.model_copy(update={"recall": RecallSettings(business_weight=0.5)})
     async with serving(settings) as http:
         for path in PATHS:

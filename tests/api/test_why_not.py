@@ -30,7 +30,7 @@ async def ask(service: RunningService, **body: Any) -> dict[str, dict[str, Any]]
     return {each["id"]: {name: value for name, value in each.items() if value not in (None, [])} for each in response.json()["why_not"]}
 
 
-async def test_a_memory_tells_where_it_stopped(service: RunningService) -> None:
+async def test_the_outcome_of_a_memory_is_explained(service: RunningService) -> None:
     again = memory("acme", "ann", "Ann has a cat called Miso!", message_ids=["ann-m9"], event_time=datetime(2020, 1, 1, tzinfo=UTC))
     gone = memory("acme", "ann", "Ann has a dog", expires_at=datetime(2020, 1, 1, tzinfo=UTC))
     await index(service.settings, [again, gone])
@@ -42,7 +42,7 @@ async def test_a_memory_tells_where_it_stopped(service: RunningService) -> None:
     assert found[LIMA.id] == {"id": LIMA.id, "outcome": "unknown"}
 
 
-async def test_explain_tells_what_became_of_each_candidate(service: RunningService) -> None:
+async def test_explain_lists_the_outcome_of_each_candidate(service: RunningService) -> None:
     again = memory("acme", "ann", "Ann has a cat called Miso!", message_ids=["ann-m9"], event_time=datetime(2020, 1, 1, tzinfo=UTC))
     await index(service.settings, [again])
     response = await service.http.post("/v1/recall", json={**BODY, "limit": 1, "explain": True}, headers=service.auth("acme"))
@@ -89,7 +89,7 @@ async def test_a_date_passes_every_filter_that_it_may(service: RunningService) -
     assert (await ask(service, since="2024-06-01T00:00:00Z", why_not=[may.id]))[may.id]["filter"] == "since"
 
 
-async def test_a_message_tells_where_it_stopped(service: RunningService) -> None:
+async def test_the_outcome_of_a_message_is_explained(service: RunningService) -> None:
     lyon = memory("acme", "ann", "Ann spent a week in Lyon", session="trip", message_ids=["t1"])
     await index(service.settings, [lyon])
     closed, opened = (
@@ -109,7 +109,7 @@ async def test_a_message_tells_where_it_stopped(service: RunningService) -> None
     assert (await ask(service, session="waiting", why_not=["w1"]))["w1"]["outcome"] == "not_extracted"
 
 
-async def test_a_message_tells_which_entity_field_uses_it(service: RunningService) -> None:
+async def test_a_message_names_the_entity_field_using_it(service: RunningService) -> None:
     moved = memory("acme", "eva", "I moved to Bergen last week", session="s", message_ids=["e1"])
     profile = memory(
         "acme",
@@ -131,7 +131,7 @@ async def test_a_message_tells_which_entity_field_uses_it(service: RunningServic
     assert found["e9"] == {"id": "e9", "outcome": "unknown"}
 
 
-async def test_a_bound_key_learns_nothing_of_others(service: RunningService) -> None:
+async def test_a_user_key_learns_nothing_about_other_users(service: RunningService) -> None:
     body = {"query": "Where?", "why_not": [BERLIN.id, "bob-m1", LIMA.id]}
     answer = (await service.http.post("/v1/recall", json=body, headers=service.auth("acme/ann"))).json()
     assert {each["outcome"] for each in answer["why_not"]} == {"unknown"}

@@ -41,7 +41,7 @@ def test_an_applications_queries_name_their_user() -> None:
     assert all(np.array_equal(each.embedding.dense, other.embedding.dense) for each, other in zip(asked, plain, strict=True))
 
 
-async def test_a_person_doubles_what_is_compared() -> None:
+async def test_a_distractor_person_doubles_the_compared_memories() -> None:
     asked = questions(4, tenants=1, plain=False)
     rows = [len(each.embedding.late) for each in await as_recalled(asked) if each.embedding.late is not None]
     assert rows == [QUERY_ROWS, 2 * QUERY_ROWS] * 2

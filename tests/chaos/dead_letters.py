@@ -16,7 +16,7 @@ _SOURCES = ("messages", "windows", "extractions", "contributions", "memories")
 
 
 @dataclass(frozen=True, slots=True)
-class Letter:
+class DeadLetter:
     """A dead letter with the metadata of its headers."""
 
     record: LogRecord
@@ -38,10 +38,10 @@ class Letter:
         return tuple((name, value) for name, value in self.record.headers if not name.startswith(_METADATA_PREFIX))
 
 
-async def read_letters(settings: Settings) -> list[Letter]:
+async def read_letters(settings: Settings) -> list[DeadLetter]:
     """All dead letters there are, without the notes of their outcomes."""
     return [
-        Letter(
+        DeadLetter(
             record,
             {name.removeprefix(_METADATA_PREFIX): value.decode() for name, value in record.headers if name.startswith(_METADATA_PREFIX)},
         )
@@ -125,7 +125,9 @@ async def _purged(settings: Settings) -> set[str]:
     }
 
 
-def _problem_of(letter: Letter, sources: Mapping[str, Sequence[LogRecord]], driven_again: Mapping[str, Sequence[LogRecord]]) -> str | None:
+def _problem_of(
+    letter: DeadLetter, sources: Mapping[str, Sequence[LogRecord]], driven_again: Mapping[str, Sequence[LogRecord]]
+) -> str | None:
     if letter.source not in sources:
         # Of two records of one window compaction keeps the later one: what was driven again stands for what was refused.
         kept = [each for each in driven_again.get(letter.source, ()) if (each.key, each.value) == (letter.record.key, letter.record.value)]

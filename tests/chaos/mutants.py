@@ -623,9 +623,9 @@ MUTANTS: Final = (
         (TEST_WHOLE_STORE,),
     ),
     Mutant(
-        "store not marked",
+        "checkpoint not written",
         "streams/stages/index/handler.py",
-        "        await self._mark(batch)\n",
+        "        await self._set_checkpoint(batch)\n",
         "",
         (TEST_WHOLE_STORE,),
     ),
@@ -662,7 +662,7 @@ MUTANTS: Final = (
         MERGED_TEXT,
         '    if covers(base_of(before)["sources"], operand.source, operand.position):\n',
         "    if False:\n",
-        (f"{TEST_MERGED_TEXT}::test_a_rebuild_passes_over_what_is_merged",),
+        (f"{TEST_MERGED_TEXT}::test_a_rebuild_skips_merged_statements",),
     ),
     # Timelines.
     Mutant(
@@ -759,12 +759,12 @@ MUTANTS: Final = (
         "if False:",
         (TEST_ERASED_SESSIONS,),
     ),
-    Mutant("open window of an erased user kept", SESSIONS, "                state.drop_user(command.user)\n", "", (TEST_ERASED_SESSIONS,)),
+    Mutant("open window of an erased user kept", SESSIONS, "            state.drop_user(command.user)\n", "", (TEST_ERASED_SESSIONS,)),
     Mutant(
         "open window of another given up",
         SESSIONS,
         "state.drop_user(command.user)",
-        "self._window_builder.give_up(state)",
+        "self._window_builder.discard_window(state)",
         (TEST_CHANGED_MESSAGES,),
     ),
     Mutant(

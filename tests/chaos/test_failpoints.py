@@ -54,7 +54,7 @@ def test_a_failpoint_counts_its_visits_and_is_used_up(tmp_path: Path) -> None:
     assert [failpoints.visit(failpoint) for failpoint in ("commit", "sent", "sent", "sent")] == [False, False, True, False]
 
 
-def test_a_cleared_failpoint_kills_nobody(tmp_path: Path) -> None:
+def test_a_cleared_failpoint_kills_no_process(tmp_path: Path) -> None:
     failpoints = FailpointFile(tmp_path / "worker.failpoint")
     failpoints.set("sent", visit=1)
     failpoints.clear()
@@ -62,7 +62,7 @@ def test_a_cleared_failpoint_kills_nobody(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("failpoint", [*TAKE_OVER_FAILPOINTS, *BATCH_FAILPOINTS])
-def test_a_process_dies_at_its_failpoint(failpoint: str, tmp_path: Path) -> None:
+def test_a_process_is_killed_at_its_failpoint(failpoint: str, tmp_path: Path) -> None:
     path = tmp_path / "worker.failpoint"
     in_takeover = failpoint in TAKE_OVER_FAILPOINTS
     FailpointFile(path).set(failpoint, visit=1 if in_takeover else 2)

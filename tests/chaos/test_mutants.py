@@ -44,7 +44,7 @@ def test_the_documents_list_every_mutant() -> None:
     assert wrong == []
 
 
-def test_mutants_have_names_of_their_own() -> None:
+def test_mutants_have_distinct_names() -> None:
     assert len({mutant.name for mutant in MUTANTS}) == len(MUTANTS)
 
 
@@ -57,7 +57,7 @@ def test_a_report_is_whole_after_each_mutant(tmp_path: Path) -> None:
     assert [(row["mutant"], row["noticed_by"]) for row in rows] == [("first", NOTICED.noticed_by), ("second", None)]
 
 
-def test_a_run_goes_on_behind_an_earlier_one(tmp_path: Path) -> None:
+def test_a_run_continues_an_earlier_report(tmp_path: Path) -> None:
     path = tmp_path / "mutants.json"
     earlier = MutantReport(path, keep=["noticed", "gone", "alive"])
     earlier.write("noticed", "code", NOTICED)

@@ -65,7 +65,7 @@ async def test_only_chosen_requests_are_held_back(broker: tuple[KafkaProxy, byte
         await until(lambda: bytes(received) == request(PRODUCE) + request(HEARTBEAT))
 
 
-async def test_a_held_request_arrives_though_given_up(broker: tuple[KafkaProxy, bytearray]) -> None:
+async def test_a_held_request_is_delivered_after_release(broker: tuple[KafkaProxy, bytearray]) -> None:
     proxy, received = broker
     with proxy.holding(GROUP_REQUESTS):
         async with connected(proxy) as (_, writer):

@@ -6,7 +6,7 @@ from loadtest.requests import ChatRequest
 from operators.agent.loop import Limits, Loop, Task, step_prompt
 from operators.agent.tools import read_calls
 from operators.cluster.prompt import community_prompt
-from operators.link_prompt import Noted, link_prompt, read_link_answer
+from operators.link_prompt import PromptNote, link_prompt, read_link_answer
 from operators.llm_operator import Prompt
 from operators.merge_by_rule import Statement
 from operators.tree.prompt import node_prompt
@@ -49,7 +49,7 @@ def answer_to(prompt: Prompt) -> str:
 
 
 def test_it_links_the_notes_of_link() -> None:
-    new, near = Noted(text="seeds float", day="2024-05-02"), Noted(text="plants eat soil", day="2024-05-01")
+    new, near = PromptNote(text="seeds float", day="2024-05-02"), PromptNote(text="plants eat soil", day="2024-05-01")
     decision = read_link_answer(answer_to(link_prompt(subject="notes", new=new, neighbours=[near])), neighbours=1)
     assert (decision.context, decision.links) == ("seeds float", {0: "the same learner"})
     assert decision.changes == {0: {"tags": ["study"], "context": "seen with seeds float"}}

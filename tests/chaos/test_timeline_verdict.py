@@ -103,7 +103,7 @@ def summary(
 LIVED = [tick(31), expiry(*EVENTS[:2])]
 
 
-def test_a_timeline_that_aged_as_it_must_passes() -> None:
+def test_a_correctly_aged_timeline_passes() -> None:
     verdict = judged(LIVED, [summary()])
     assert verdict.passed, verdict.problems
     assert (verdict.summaries, verdict.written, verdict.let_go) == (1, 1, 2)
@@ -135,7 +135,7 @@ def correct(action: str, event: str, name: str) -> tuple[bytes, bytes]:
     return CORRECTION, Correction.model_validate({"tenant": TENANT, "user": USER, **fields}).to_json()
 
 
-def test_what_was_invalidated_is_in_no_summary() -> None:
+def test_an_invalidated_event_is_in_no_summary() -> None:
     wrong = correct("invalidate", EVENTS[0], "c1")
     assert judged([wrong, tick(31), expiry(EVENTS[1])], [summary((1,))]).passed
     assert judged(
@@ -145,14 +145,14 @@ def test_what_was_invalidated_is_in_no_summary() -> None:
     assert judged([wrong, tick(31), expiry(EVENTS[1])], [summary()]).wrong_values > 0
 
 
-def test_a_correction_behind_an_expiry_gives_an_event_back() -> None:
+def test_a_correction_after_expiry_restores_an_event() -> None:
     back = [*LIVED, correct("correct", EVENTS[0], "c1")]
     assert judged([*back, tick(32), expiry(EVENTS[0], known=4)], [summary()]).passed
     assert judged([*back, tick(32)], [summary()]).lost == 1, "it had to be let go again"
     assert judged(back, [summary()]).let_go == 1
 
 
-def test_corrections_change_what_entities_are_expected_to_hold() -> None:
+def test_corrections_change_the_expected_entities() -> None:
     corrections = CorrectionOracle()
     for record in (correct("correct", EVENTS[0], "c1"), correct("invalidate", EVENTS[1], "c2"), correct("correct", EVENTS[0], "c1")):
         corrections.make(Correction.from_json(record[1]))

@@ -145,7 +145,7 @@ def test_acknowledged_messages_must_be_at_their_offset() -> None:
     ("kind", "versions", "went_back"),
     [("entity", [0, 0, 1, 2, 2], 0), ("entity", [0, 1, 0], 1), ("event", [2, 1, 1, 3], 2), ("summary", [6, 4], 0)],
 )
-def test_versions_never_go_back_in_the_feed(kind: Literal["entity", "event", "summary"], versions: list[int], went_back: int) -> None:
+def test_versions_in_the_feed_never_decrease(kind: Literal["entity", "event", "summary"], versions: list[int], went_back: int) -> None:
     def change(version: int) -> bytes:
         memory = Memory(id="m", tenant=TENANT, kind=kind, type="mastery", content="c", event_time=SENT_AT, version=version)
         return MemoryChange(op="upsert", memory_id="m", tenant=TENANT, memory=memory).to_json()

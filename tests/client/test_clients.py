@@ -315,7 +315,7 @@ def test_every_error_has_one_base() -> None:
 
 
 @pytest.mark.parametrize(("command", "printed"), [("recall", "Ann moved to Oslo"), ("context", "notes: Ann moved to Oslo")])
-async def test_the_command_line_prints_what_is_missing(command: str, printed: str, tmp_path: Path) -> None:
+async def test_the_command_line_names_the_missing_parts(command: str, printed: str, tmp_path: Path) -> None:
     bodies: list[object] = []
 
     async def answer(request: web.Request) -> web.Response:

@@ -56,7 +56,7 @@ def test_the_lock_names_no_registry() -> None:
     assert '"resolved"' not in (_ROOT / "console" / "package-lock.json").read_text()
 
 
-def test_built_files_are_those_of_the_source(tmp_path: Path) -> None:
+def test_built_files_equal_the_sources(tmp_path: Path) -> None:
     if ENVIRONMENT is None or shutil.which("npx") is None or not (_ROOT / "console" / "node_modules").is_dir():
         pytest.skip("the tools of the console are not installed: make test-console")
     done = subprocess.run(

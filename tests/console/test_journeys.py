@@ -469,7 +469,7 @@ def test_a_key_opens_only_its_pages(visitor: Visitor) -> None:
     expect(page.get_by_text("Operators’ keys do not read tenants’ memories")).to_be_visible()
 
 
-def test_using_the_keyboard_alone(visitor: Visitor) -> None:
+def test_every_action_works_with_the_keyboard(visitor: Visitor) -> None:
     from playwright.sync_api import expect
 
     page = visitor.sign_in(path="/memories?user=cora&kind=event")

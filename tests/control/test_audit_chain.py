@@ -76,7 +76,7 @@ def built(steps: list[object]) -> Log:
 
 
 @given(STEPS)
-def test_a_chain_that_is_whole_passes(steps: list[object]) -> None:
+def test_a_complete_chain_passes(steps: list[object]) -> None:
     log = built(steps)
     found = check(log.records, log.state.audit_head)
     assert found.problems == []
@@ -105,7 +105,7 @@ def test_a_chain_that_is_broken_is_noticed(steps: list[object], data: st.DataObj
     assert check(records, log.state.audit_head).problems
 
 
-def test_records_behind_the_last_change_are_not_attested() -> None:
+def test_records_after_the_last_change_are_not_attested() -> None:
     log = built([(1.0, 1, False), "loss"])
     assert check(log.records[:-1], log.state.audit_head).problems == []
     noted = check(log.records, log.state.audit_head).digest
@@ -119,5 +119,5 @@ def test_a_cut_end_is_noticed_by_the_control_log() -> None:
 
 
 @pytest.mark.parametrize("value", [b"", b"null", LOSS, b"\xff"])
-def test_what_is_no_change_has_none(value: bytes) -> None:
+def test_an_unchanged_document_has_no_difference(value: bytes) -> None:
     assert change_of(value) is None

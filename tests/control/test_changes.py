@@ -40,14 +40,14 @@ def test_a_document_survives_its_bytes(state: ControlState) -> None:
     assert Tenant.from_json(tenant.to_json()).budget.model_fields_set == {"hard_tokens", "policy"}
 
 
-def test_what_a_newer_minor_version_says_is_kept(state: ControlState) -> None:
+def test_unknown_fields_of_a_newer_version_are_kept(state: ControlState) -> None:
     newer = orjson.dumps(orjson.loads(state.tenants["acme"].to_json()) | {"schema_version": "1.7", "colour": "red"})
     state.take(state.tenants["acme"].key, newer, offset=9)
     apply_change(state, lambda draft: set_tenant(draft, "acme", weight=3.0))
     assert orjson.loads(state.tenants["acme"].to_json())["colour"] == "red"
 
 
-def test_a_tenants_own_schema_stays_its_own(state: ControlState) -> None:
+def test_a_schema_of_a_tenant_keeps_its_owner(state: ControlState) -> None:
     apply_change(state, lambda draft: add_tenant(draft, "umbrella", schema="companion"))
     own = apply_change(state, lambda draft: draft.put_schema(NOTES, owner="acme"))
     assert apply_change(state, lambda draft: draft.put_schema(LONGER_NOTES)) == SchemaRef(name="notes", revision=2)
@@ -101,7 +101,7 @@ def test_schemas_are_revisions_and_tenants_stay_at_theirs(state: ControlState) -
     ["nothing", "companion@2", "companion@0", "companion@x", "notes@1", "@1", f"{'x' * 257}@1", f"notes@{'9' * 5000}"],
     ids=lambda named: named[:12],
 )
-def test_a_schema_that_is_not_there_is_refused(state: ControlState, named: str) -> None:
+def test_an_unknown_schema_is_refused(state: ControlState, named: str) -> None:
     with pytest.raises(ChangeRefusedError, match="there is no schema"):
         apply_change(state, lambda draft: set_tenant(draft, "acme", schema=named))
 
@@ -131,13 +131,13 @@ def test_a_schema_that_is_not_there_is_refused(state: ControlState, named: str) 
         (lambda draft: add_key(draft, "acme", "0" * 64, now=NOW, scopes=()), "scopes: Tuple should have at least 1"),
     ],
 )
-def test_what_does_not_fit_is_refused_with_its_reason(state: ControlState, change: object, problem: str) -> None:
+def test_invalid_changes_are_refused_with_the_reason(state: ControlState, change: object, problem: str) -> None:
     assert callable(change)
     with pytest.raises(ChangeRefusedError, match=problem):
         apply_change(state, change)
 
 
-def test_nobody_unknown_can_be_changed(state: ControlState) -> None:
+def test_an_unknown_tenant_cannot_be_changed(state: ControlState) -> None:
     with pytest.raises(UnknownTenantError, match="varve tenants list"):
         apply_change(state, lambda draft: set_tenant(draft, "umbrella", weight=2.0))
 
@@ -163,7 +163,7 @@ def test_two_holders_of_one_key_are_refused(state: ControlState) -> None:
     assert holder[0].id == "umbrella"
 
 
-def test_a_rotated_key_goes_on_for_its_overlap(state: ControlState) -> None:
+def test_a_rotated_key_is_valid_during_the_overlap(state: ControlState) -> None:
     old = apply_change(state, lambda draft: add_key(draft, "acme", hash_key("old"), now=NOW, label="app", scopes=("recall",), user="ann"))
     new = apply_change(state, lambda draft: rotate_key(draft, "acme", old.id, hash_key("new"), now=NOW, overlap=timedelta(hours=1)))
     kept, added = state.tenants["acme"].keys
@@ -191,7 +191,7 @@ def test_a_removed_tenant_keeps_its_drops(state: ControlState) -> None:
     assert (again.generation, again.generations, again.keys, again.drops_of("")) == ("", (), (), 1)
 
 
-def test_a_record_that_cannot_be_read_admits_nobody(state: ControlState) -> None:
+def test_an_unreadable_record_admits_no_request(state: ControlState) -> None:
     apply_change(state, lambda draft: add_key(draft, "acme", hash_key("k"), now=NOW))
     good = state.tenants["acme"]
     for broken in (
@@ -210,7 +210,7 @@ def test_a_record_that_cannot_be_read_admits_nobody(state: ControlState) -> None
         assert not state.is_unreadable("acme")
 
 
-def test_foreign_keys_of_the_log_harm_nobody(state: ControlState) -> None:
+def test_foreign_keys_in_the_log_are_ignored(state: ControlState) -> None:
     good = state.tenants["acme"]
     for key in (None, b"", b"\xff", b"colour/red", b"schema/companion/one", b"tenant", b"tenant/a/b"):
         state.take(key, good.to_json(), offset=7)
@@ -267,7 +267,7 @@ def test_unlisted_tenants_stay_without_prune(tmp_path: Path, file: TenantsFile) 
     assert {tenant.id: tenant.state for tenant in state.tenants.values()} == dict.fromkeys(("unlisted", "acme", "umbrella"), "active")
 
 
-def test_a_new_log_takes_a_file_with_schemas(tmp_path: Path, file: TenantsFile) -> None:
+def test_a_new_log_imports_a_file_with_schemas(tmp_path: Path, file: TenantsFile) -> None:
     state = ControlState()
     apply_change(state, lambda draft: apply_file(draft, file, folder=tmp_path, now=NOW, prune=True))
     apply_change(state, lambda draft: set_tenant(draft, "acme", schema=LONGER_NOTES))
@@ -300,7 +300,7 @@ def test_a_schema_that_does_not_fit_is_refused(state: ControlState, schema: dict
         apply_file(Draft(state), file, folder=None, now=NOW, prune=True)
 
 
-def test_what_a_file_leaves_open_stays(tmp_path: Path, state: ControlState) -> None:
+def test_fields_missing_in_a_file_keep_their_values(tmp_path: Path, state: ControlState) -> None:
     apply_change(state, lambda draft: add_key(draft, "acme", hash_key("k"), now=NOW))
     apply_change(state, lambda draft: add_generation(draft, "acme", "v2"))
     apply_change(state, lambda draft: set_generation(draft, "acme", "v2"))
@@ -310,7 +310,7 @@ def test_what_a_file_leaves_open_stays(tmp_path: Path, state: ControlState) -> N
     assert list(difference_lines(draft.changes())) == ["tenant/acme weight: 1.0 -> 5.0"]
 
 
-def test_a_schema_is_set_where_extraction_goes_on(state: ControlState) -> None:
+def test_a_schema_is_set_from_the_extraction_position(state: ControlState) -> None:
     apply_change(state, lambda draft: add_generation(draft, "acme", "v1", schema="meetings"))
     apply_change(state, lambda draft: add_generation(draft, "acme", "v2", schema="education"))
     apply_change(state, lambda draft: set_generation(draft, "acme", "v2"))
@@ -325,7 +325,7 @@ def test_a_schema_is_set_where_extraction_goes_on(state: ControlState) -> None:
     assert [acme.schema_of(each).name for each in ("", "v1", "v2")] == ["search_recommendation", "meetings", "companion"]
 
 
-def test_a_file_changes_no_schema_behind_the_live(tmp_path: Path, state: ControlState) -> None:
+def test_a_file_cannot_change_the_live_schema(tmp_path: Path, state: ControlState) -> None:
     apply_change(state, lambda draft: add_generation(draft, "acme", "v2"))
     apply_change(state, lambda draft: set_generation(draft, "acme", "v2"))
     vague = TenantsFile.model_validate({"tenants": [{"id": "acme", "schema": "meetings"}]})
@@ -339,13 +339,13 @@ def test_a_file_changes_no_schema_behind_the_live(tmp_path: Path, state: Control
         assert draft.tenant("acme").schema_ref.name == "meetings"
 
 
-def test_a_file_of_an_earlier_varve_is_taken(tmp_path: Path) -> None:
-    old = {
+def test_a_json_file_fills_an_empty_log(tmp_path: Path) -> None:
+    content = {
         "tenants": [
             {
                 "id": "acme",
                 "schema": "companion",
-                "key_hashes": [hash_key("k")],
+                "keys": [{"hash": hash_key("k")}],
                 "weight": 1.5,
                 "budget": {"hard_tokens": 5},
                 "generation": "v2",
@@ -353,10 +353,10 @@ def test_a_file_of_an_earlier_varve_is_taken(tmp_path: Path) -> None:
                 "drops": [{"generation": "", "count": 3}],
             }
         ],
-        "admin_key_hashes": [hash_key("o")],
+        "operators": [{"hash": hash_key("o")}],
     }
     path = tmp_path / "tenants.json"
-    path.write_bytes(orjson.dumps(old))
+    path.write_bytes(orjson.dumps(content))
     state = ControlState()
     apply_change(state, lambda draft: apply_file(draft, read_tenants_file(path), folder=tmp_path, now=NOW, prune=True))
     acme = state.tenants["acme"]
@@ -395,7 +395,7 @@ def test_a_difference_shows_no_hash(state: ControlState) -> None:
     assert not any(hash_key("k") in line for line in lines)
 
 
-def test_a_difference_tells_a_schemas_revision(state: ControlState) -> None:
+def test_a_difference_names_the_revision_of_a_schema(state: ControlState) -> None:
     for schema in (NOTES, LONGER_NOTES):
         draft = Draft(state)
         set_tenant(draft, "acme", schema=schema)
@@ -404,7 +404,7 @@ def test_a_difference_tells_a_schemas_revision(state: ControlState) -> None:
     assert lines == ["tenant/acme schema_ref.revision: 1 -> 2"]
 
 
-def test_entities_grow_on_or_begin_anew(state: ControlState) -> None:
+def test_an_incompatible_field_needs_a_new_generation(state: ControlState) -> None:
     """A schema is compared with the one that the log has for the tenant."""
 
     def person(**job: object) -> MemorySchema:

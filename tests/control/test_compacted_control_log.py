@@ -29,7 +29,7 @@ EAGER = {
 NAMES = ("a", "b", "c")
 
 
-async def test_the_compacted_log_says_the_same(make_settings: Callable[..., Settings]) -> None:
+async def test_the_compacted_log_gives_the_same_state(make_settings: Callable[..., Settings]) -> None:
     settings = make_settings(kafka=one_broker(partitions=2))
     await create_topics(settings)
     where = control_partition(settings)

@@ -62,7 +62,7 @@ async def test_writers_that_race_lose_no_change(settings: Settings) -> None:
     assert {each.by for each in records} == {"a test", *(f"writer {number}" for number in range(writers))}
 
 
-async def test_changes_of_one_process_race_nobody(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_concurrent_changes_of_one_process_are_serialized(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     opened = []
     open_session = ControlSession.open
 
@@ -83,7 +83,7 @@ async def test_changes_of_one_process_race_nobody(settings: Settings, monkeypatc
     assert len(opened) == 2, "nothing is held while nobody writes"
 
 
-async def test_a_writer_sees_what_others_wrote_meanwhile(settings: Settings) -> None:
+async def test_a_writer_reads_changes_of_other_writers(settings: Settings) -> None:
     """Though it holds the id all the while, and what it is asked first changes nothing."""
     await write(settings, lambda draft: add_tenant(draft, "acme", schema="companion"))
     begun, others_are_done = threading.Event(), threading.Event()
@@ -133,7 +133,7 @@ async def test_a_follower_knows_in_milliseconds(settings: Settings) -> None:
             await follower.wait_for(written.position + 100, timeout_s=0.05)
 
 
-async def test_a_transaction_of_a_dead_writer_holds_nobody_up(settings: Settings) -> None:
+async def test_an_open_transaction_of_a_dead_writer_is_aborted(settings: Settings) -> None:
     """Killed between writing and committing: readers go on, and the next writer aborts what is open."""
     await write(settings, lambda draft: add_tenant(draft, "acme", schema="companion"))
     dead = TransactionalProducer(kafka=settings.kafka, transactional_id=settings.topic("control"), partitions=3)
@@ -155,14 +155,14 @@ async def test_a_transaction_of_a_dead_writer_holds_nobody_up(settings: Settings
     assert (await read_audit(settings))[0].problems == []
 
 
-async def test_who_cannot_follow_admits_nobody(settings: Settings) -> None:
+async def test_a_process_that_cannot_follow_admits_no_request(settings: Settings) -> None:
     key = "vk_key"
     await write(settings, lambda draft: _with_key(draft, key))
     async with follow_tenants(settings, Metrics()) as tenants:
         holder = tenants.by_api_key(key)
         assert holder is not None
         assert holder.tenant.id == "acme"
-        follower = tenants._knowledge
+        follower = tenants._view
         assert isinstance(follower, ControlFollower)
         await follower.stop()
         await _until(lambda: not tenants.is_current)
@@ -172,7 +172,7 @@ async def test_who_cannot_follow_admits_nobody(settings: Settings) -> None:
             tenants.get("acme")
 
 
-async def test_nobody_is_unknown_before_it_is_certain(settings: Settings) -> None:
+async def test_a_tenant_is_unknown_only_after_catching_up(settings: Settings) -> None:
     async with follow_tenants(settings, Metrics()) as tenants:
         with pytest.raises(ControlLogBehindError, match="not known yet"):
             tenants.get("late")
@@ -181,7 +181,7 @@ async def test_nobody_is_unknown_before_it_is_certain(settings: Settings) -> Non
         await _until(lambda: isinstance(_outcome(lambda: tenants.get("never")), UnknownTenantError))
 
 
-async def test_a_log_made_anew_is_read_anew(settings: Settings) -> None:
+async def test_a_recreated_log_is_read_from_its_start(settings: Settings) -> None:
     await write(settings, lambda draft: add_tenant(draft, "before", schema="companion"))
     async with following(settings) as follower:
         assert set(follower.state.tenants) == {"before"}
@@ -189,7 +189,7 @@ async def test_a_log_made_anew_is_read_anew(settings: Settings) -> None:
         await _until(lambda: follower.state.position < 1_000 and "before" in follower.state.tenants)
 
 
-async def test_what_others_write_harms_no_reader(settings: Settings) -> None:
+async def test_foreign_records_do_not_stop_a_reader(settings: Settings) -> None:
     await write(settings, lambda draft: add_tenant(draft, "acme", schema="companion"))
     where = control_partition(settings)
     async with Producer(kafka=settings.kafka) as producer, following(settings) as follower:

@@ -74,7 +74,7 @@ def test_an_erasure_is_begun_extended_and_finished() -> None:
     assert state.erasures == {ANN: receipt.model_copy(update={"revision": 3})}
 
 
-def test_a_second_request_keeps_reaches_and_begins_anew() -> None:
+def test_a_second_request_keeps_offsets_and_starts_again() -> None:
     state = new_state()
     begun(state, reason="asked by letter")
     extended(state, {"messages": {0: 4}})
@@ -85,7 +85,7 @@ def test_a_second_request_keeps_reaches_and_begins_anew() -> None:
     assert has_reached(state, 3)
 
 
-def test_what_was_asked_for_meanwhile_is_not_done() -> None:
+def test_a_newer_request_is_not_marked_done() -> None:
     state = new_state()
     begun(state)
     begun(state, at=LATER, reason="asked once more")
@@ -128,7 +128,7 @@ def test_the_audit_of_a_key_names_no_user() -> None:
 
 
 @pytest.mark.parametrize("user", ["", "x" * 257])
-def test_nobody_who_cannot_be_is_erased(user: str) -> None:
+def test_an_invalid_user_cannot_be_erased(user: str) -> None:
     state = new_state()
     with pytest.raises(ChangeRefusedError, match="invalid user name"):
         begun(state, user=user)
@@ -136,7 +136,7 @@ def test_nobody_who_cannot_be_is_erased(user: str) -> None:
 
 
 @given(st.lists(REACHES, max_size=6))
-def test_a_reach_never_goes_back(steps: list[Reaches]) -> None:
+def test_an_erasure_offset_never_decreases(steps: list[Reaches]) -> None:
     state = new_state()
     begun(state)
     furthest: dict[tuple[str, int], int] = {}
@@ -162,7 +162,7 @@ def test_a_reason_that_does_not_fit_is_refused() -> None:
         begun(new_state(), reason="a\x1bb")
 
 
-def test_what_was_not_begun_is_refused() -> None:
+def test_an_erasure_that_never_started_cannot_finish() -> None:
     state = new_state()
     begun(state)
     stranger = subject_of("acme", "bob")
@@ -184,7 +184,7 @@ def test_one_change_begins_and_extends() -> None:
     assert apply_change(state, change).reaches == {"windows": (1, 0, 5)}
 
 
-def test_an_erasure_names_nobody() -> None:
+def test_an_erasure_record_contains_no_name() -> None:
     state = new_state()
     begun(state, reason="asked by letter")
     extended(state, {"messages": {0: 4}})
@@ -194,7 +194,7 @@ def test_an_erasure_names_nobody() -> None:
     assert Erasure.from_json(erasure.to_json()) == erasure
 
 
-def test_users_of_one_name_are_apart() -> None:
+def test_users_with_equal_names_are_distinguished() -> None:
     assert subject_of("acme", "ann") != subject_of("umbrella", "ann")
     assert subject_of("acme", "ann/b") != subject_of("acme/ann", "b")
 
@@ -239,7 +239,7 @@ def test_an_unreadable_erasure_leaves_its_tenant_untold(value: bytes | None) -> 
 
 
 @pytest.mark.parametrize("is_known", [False, True])
-def test_what_cannot_be_read_is_not_begun_anew(is_known: bool) -> None:
+def test_an_unreadable_erasure_is_not_restarted(is_known: bool) -> None:
     """A newer Varve has written the reach: if this process began the erasure again, the reach would be smaller."""
     written, read = new_state(), new_state()
     begun(written)
@@ -251,14 +251,14 @@ def test_what_cannot_be_read_is_not_begun_anew(is_known: bool) -> None:
         begun(read)
 
 
-def test_a_tenant_whose_name_begins_alike_is_told() -> None:
+def test_tenants_with_a_common_prefix_are_distinguished() -> None:
     state = new_state()
     apply_change(state, lambda draft: add_tenant(draft, "acme-2", schema="companion"))
     state.take(encode_key("erasure", "acme-2", ANN), b"{", offset=9)
     assert (state.knows_erasures("acme"), state.knows_erasures("acme-2")) == (True, False)
 
 
-def test_what_lies_before_the_reach_is_passed_over() -> None:
+def test_records_before_the_erasure_offset_are_erased() -> None:
     state = new_state()
     begun(state)
     directory = TenantDirectory(FixedControlView(state))
@@ -270,7 +270,7 @@ def test_what_lies_before_the_reach_is_passed_over() -> None:
     assert not directory.is_erased("acme", USER, "windows", 1, 0), "another topic"
 
 
-def test_nobody_elses_records_are_passed_over() -> None:
+def test_records_of_other_users_are_not_erased() -> None:
     state = new_state()
     begun(state)
     extended(state, {"messages": {0: 7}})
@@ -280,7 +280,7 @@ def test_nobody_elses_records_are_passed_over() -> None:
     assert not directory.is_erased("acme", None, "messages", 0, 0), "it is no user's"
 
 
-def test_no_erasure_is_told_from_what_is_old() -> None:
+def test_outdated_knowledge_answers_no_erasure_question() -> None:
     with pytest.raises(ControlLogBehindError):
         TenantDirectory(NothingCurrent()).is_erased("acme", USER, "messages", 0, 0)
 

@@ -51,7 +51,7 @@ async def test_a_key_is_noted_once_a_minute(redis: GuardedRedis) -> None:
     assert await uses.of(owner_of("nobody")) == {}
 
 
-async def test_what_redis_missed_is_written_later(mortal_redis: RedisServer) -> None:
+async def test_uses_missed_by_redis_are_written_later(mortal_redis: RedisServer) -> None:
     now = Clocks()
     mortal_redis.start()
     async with open_redis(RedisSettings(url=f"unix://{mortal_redis.socket}", prefix="v:")) as redis:

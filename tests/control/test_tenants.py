@@ -56,7 +56,7 @@ def test_a_key_opens_its_tenant_until_it_expires() -> None:
     assert directory.by_operator_key("o") is None
 
 
-def test_nothing_is_told_from_what_is_too_old() -> None:
+def test_outdated_knowledge_answers_no_question() -> None:
     knowledge = FollowedTo()
     apply_change(knowledge.state, lambda draft: add_tenant(draft, "acme", schema="companion"))
     directory = TenantDirectory(knowledge)
@@ -92,7 +92,7 @@ def test_an_unknown_name_is_certain_only_later() -> None:
         directory.get("acme")
 
 
-def test_a_batch_hears_of_an_unknown_name_alike() -> None:
+def test_one_batch_gets_one_answer_for_an_unknown_name() -> None:
     """A batch with an answer "not yet" is handled again: otherwise two records of one unknown tenant would block it forever."""
     knowledge = FollowedTo()
     times = iter([10.0, 45.0, 45.0, 46.5, 54.0])
@@ -105,7 +105,7 @@ def test_a_batch_hears_of_an_unknown_name_alike() -> None:
             directory.get("nobody")
 
 
-def test_many_unknown_names_take_no_room() -> None:
+def test_many_unknown_names_use_bounded_memory() -> None:
     directory = TenantDirectory(FollowedTo(), monotonic=lambda: 1.0)
     for number in range(25_000):
         with pytest.raises(ControlLogBehindError):
@@ -113,7 +113,7 @@ def test_many_unknown_names_take_no_room() -> None:
     assert len(directory._missed) <= 10_000
 
 
-def test_a_generation_has_the_schema_of_its_own() -> None:
+def test_a_generation_has_its_own_schema() -> None:
     directory = known_tenants({"acme": "companion"})
     now_known(directory, lambda draft: add_generation(draft, "acme", "v2", schema="meetings"))
     assert directory.schema_of("acme").name == "companion"
@@ -132,7 +132,7 @@ def test_a_schema_is_parsed_once_a_revision() -> None:
     assert directory.schema(SchemaRef(name="companion", revision=1)) is first
 
 
-def test_a_removed_tenant_is_nobody() -> None:
+def test_a_removed_tenant_is_unknown() -> None:
     directory = known_tenants({"acme": "companion", "umbrella": "companion"})
     now_known(directory, lambda draft: remove_tenant(draft, "acme"))
     assert [tenant.id for tenant in directory.all()] == ["umbrella"]

@@ -8,7 +8,7 @@ import pytest
 from redis.asyncio import Redis
 
 from control.erasure import Erasure, subject_of
-from control.unfinished_erasures import KEYS, LEASE_S, LONGEST_PAUSE_S, ErasureRequest, UnfinishedErasures, Work
+from control.unfinished_erasures import KEYS, LEASE_S, LONGEST_PAUSE_S, ErasureRequest, UnfinishedErasures, WorkState
 from runtime.errors import RedisUnavailableError
 from runtime.redis import GuardedRedis
 from runtime.redis_keys import KeyFamily
@@ -49,7 +49,7 @@ def receipt(*, asked_at: datetime, done: bool) -> Erasure:
     return Erasure(tenant="acme", subject=ANN.subject, requested_at=asked_at, finished_at=finished)
 
 
-async def work_of(under_way: UnfinishedErasures, each: ErasureRequest = ANN) -> Work:
+async def work_of(under_way: UnfinishedErasures, each: ErasureRequest = ANN) -> WorkState:
     return (await under_way.look([each.subject]))[each.subject]
 
 
@@ -79,11 +79,11 @@ async def fail(under_way: UnfinishedErasures, *, asked: bool = False) -> None:
         (None, timedelta(hours=2), True),
     ],
 )
-def test_a_name_goes_with_the_receipt(erasure: Erasure | None, age: timedelta, stale: bool) -> None:
+def test_a_name_is_removed_with_the_receipt(erasure: Erasure | None, age: timedelta, stale: bool) -> None:
     assert ANN.is_stale(erasure, NOON + age) is stale
 
 
-async def test_without_redis_two_at_once_do_no_harm() -> None:
+async def test_without_redis_concurrent_work_is_harmless() -> None:
     under_way = UnfinishedErasures(redis=GuardedRedis(client=None, prefix="t:"))
     for _ in range(2):
         assert await taken(under_way, ANN, BOB, asked=True) == [ANN, BOB]
@@ -95,19 +95,19 @@ async def test_without_redis_two_at_once_do_no_harm() -> None:
 class TestOnRedis:
     """Against a real server."""
 
-    async def test_who_is_noted_is_read_again(self, under_way: UnfinishedErasures) -> None:
+    async def test_a_noted_user_is_read_back(self, under_way: UnfinishedErasures) -> None:
         odd = noted('zoë "\n日本/%#')
         assert await under_way.every() == []
         await under_way.note([ANN, odd])
         assert {each.user: each for each in await under_way.every()} == {"ann": ANN, odd.user: odd}
-        assert await work_of(under_way) is Work.FREE
+        assert await work_of(under_way) is WorkState.FREE
         await under_way.note([])
 
     async def test_one_is_at_work_at_a_time(self, under_way: UnfinishedErasures) -> None:
         await under_way.note([ANN, BOB])
         async with under_way.held([ANN], asked=False) as mine:
             assert mine == [ANN]
-            assert await work_of(under_way) is Work.AT_WORK
+            assert await work_of(under_way) is WorkState.AT_WORK
             assert await taken(under_way, ANN, BOB, asked=True) == [BOB]
         assert await taken(under_way, ANN) == [ANN]
 
@@ -117,33 +117,33 @@ class TestOnRedis:
             found = [await stack.enter_async_context(under_way.held([ANN], asked=False)) for _ in range(10)]
         assert found == [[ANN], *[[]] * 9]
 
-    async def test_who_is_killed_is_followed(self, under_way: UnfinishedErasures, time: Time) -> None:
+    async def test_a_killed_worker_is_replaced_after_its_lease(self, under_way: UnfinishedErasures, time: Time) -> None:
         await under_way.note([ANN])
         killed = under_way.held([ANN], asked=False)
         assert await killed.__aenter__() == [ANN]
         time.s += LEASE_S - 1
         assert await taken(under_way, ANN, asked=True) == []
         time.s += 1.001
-        assert await work_of(under_way) is Work.FREE
+        assert await work_of(under_way) is WorkState.FREE
         async with under_way.held([ANN], asked=False) as mine:
             assert mine == [ANN]
             await killed.__aexit__(None, None, None)
-            assert await work_of(under_way) is Work.AT_WORK, "one that was only slow leaves it to the other"
+            assert await work_of(under_way) is WorkState.AT_WORK, "one that was only slow leaves it to the other"
 
-    async def test_one_that_kills_them_all_comes_ever_more_seldom(self, under_way: UnfinishedErasures, time: Time) -> None:
+    async def test_an_erasure_that_kills_workers_is_retried_more_rarely(self, under_way: UnfinishedErasures, time: Time) -> None:
         await under_way.note([ANN])
         pauses: list[float] = []
         killed = [under_way.held([ANN], asked=False) for _ in range(10)]
         for each in killed:
             assert await each.__aenter__() == [ANN]
             killed_at = time.s
-            while await work_of(under_way) is not Work.FREE:
+            while await work_of(under_way) is not WorkState.FREE:
                 time.s += LEASE_S / 2
             pauses.append(time.s - killed_at)
         assert pauses[:4] == [LEASE_S, LEASE_S * 2, LEASE_S * 4, LEASE_S * 8]
         assert pauses[-1] == LONGEST_PAUSE_S
 
-    async def test_work_that_goes_on_is_told(
+    async def test_running_work_renews_its_lease(
         self, redis: GuardedRedis, under_way: UnfinishedErasures, time: Time, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr("control.unfinished_erasures._RENEW_S", 0.01)
@@ -151,10 +151,10 @@ class TestOnRedis:
         async with asyncio.timeout(60), under_way.held([ANN], asked=False):
             time.s += LEASE_S - 1
             later = UnfinishedErasures(redis=redis, now_ms=lambda: time() + 2000)
-            while await work_of(later) is not Work.AT_WORK:  # noqa: ASYNC110 - Redis is asked, as another process would
+            while await work_of(later) is not WorkState.AT_WORK:  # noqa: ASYNC110 - Redis is asked, as another process would
                 await asyncio.sleep(0)
 
-    async def test_who_stops_in_order_leaves_it_at_once(self, under_way: UnfinishedErasures) -> None:
+    async def test_an_orderly_stop_releases_the_lease_immediately(self, under_way: UnfinishedErasures) -> None:
         await under_way.note([ANN])
         has_begun = asyncio.Event()
 
@@ -170,13 +170,13 @@ class TestOnRedis:
         assert working.cancelled()
         assert await taken(under_way, ANN) == [ANN]
 
-    async def test_what_fails_is_tried_again_later(self, under_way: UnfinishedErasures, time: Time) -> None:
+    async def test_a_failed_erasure_is_retried_later(self, under_way: UnfinishedErasures, time: Time) -> None:
         await under_way.note([ANN])
         for tries in range(3):
             await fail(under_way)
             pause = LEASE_S * 2**tries
             time.s += pause - 1
-            assert await work_of(under_way) is Work.PUT_OFF
+            assert await work_of(under_way) is WorkState.PUT_OFF
             assert await taken(under_way, ANN) == []
             time.s += 1.001
         await fail(under_way)
@@ -184,7 +184,7 @@ class TestOnRedis:
         time.s += LEASE_S + 0.001
         assert await taken(under_way, ANN) == [ANN], "who asks begins to count anew"
 
-    async def test_what_is_done_is_forgotten(self, under_way: UnfinishedErasures, redis: GuardedRedis, client: Redis) -> None:
+    async def test_a_finished_erasure_is_forgotten(self, under_way: UnfinishedErasures, redis: GuardedRedis, client: Redis) -> None:
         await under_way.note([ANN, BOB])
         async with under_way.held([ANN, BOB], asked=False):
             await under_way.forget({ANN.subject: NOON, BOB.subject: NOON + SECOND, subject_of("acme", "nobody"): NOON})
@@ -192,16 +192,16 @@ class TestOnRedis:
         assert await under_way.every() == []
         assert [each async for each in client.scan_iter(match=redis.prefix + "*")] == []
 
-    async def test_what_is_asked_for_meanwhile_stays(self, under_way: UnfinishedErasures) -> None:
+    async def test_a_name_requested_during_the_work_is_kept(self, under_way: UnfinishedErasures) -> None:
         again = noted(at=NOON + SECOND)
         await under_way.note([ANN])
         async with under_way.held([ANN], asked=False):
             await under_way.note([again])
-            assert await work_of(under_way) is Work.AT_WORK
+            assert await work_of(under_way) is WorkState.AT_WORK
             await under_way.forget({ANN.subject: NOON})
         assert await taken(under_way, *await under_way.every()) == [again]
 
-    async def test_who_was_not_noted_is_when_asked_for(self, under_way: UnfinishedErasures) -> None:
+    async def test_a_missing_note_is_written_on_request(self, under_way: UnfinishedErasures) -> None:
         """Redis was unavailable a moment ago."""
         async with under_way.held([ANN], asked=True) as mine:
             assert mine == [ANN]
@@ -212,7 +212,7 @@ class TestOnRedis:
         await under_way.note(many)
         async with under_way.held(many, asked=False) as mine:
             assert mine == many
-            assert set((await under_way.look([each.subject for each in many])).values()) == {Work.AT_WORK}
+            assert set((await under_way.look([each.subject for each in many])).values()) == {WorkState.AT_WORK}
         await under_way.forget({each.subject: NOON for each in many})
         assert await under_way.every() == []
 
@@ -222,7 +222,7 @@ class TestOnRedis:
         assert await redis.drop_keys(but=KEYS) == 1
         assert await under_way.every() == [ANN]
 
-    async def test_what_cannot_be_read_is_left(self, under_way: UnfinishedErasures, redis: GuardedRedis, client: Redis) -> None:
+    async def test_an_unreadable_entry_is_kept(self, under_way: UnfinishedErasures, redis: GuardedRedis, client: Redis) -> None:
         await under_way.note([ANN, BOB])
         await client.hset(redis.key(KeyFamily.ERASING, BOB.subject), "erasure", '{"of": "a newer Varve"}')
         assert await under_way.every() == [ANN]

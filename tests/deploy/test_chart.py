@@ -12,17 +12,17 @@ CHART = Path(__file__).parents[2] / "helm" / "varve"
 KNOWN = {row.name: row.value for row in setting_rows(Settings.model_construct())}
 
 
-def test_every_value_is_told_of() -> None:
+def test_every_value_is_documented() -> None:
     assert undocumented((CHART / "values.yaml").read_text()) == []
 
 
-def test_a_comment_goes_with_its_key() -> None:
+def test_a_comment_is_attached_to_its_key() -> None:
     text = "# -- One\n# and more.\na: 1\nb:\n  # -- Two.\n  c: {d: 2}\n# No value.\ne: 3\n"
     assert values_of(text) == [("a", 1, "One and more."), ("b.c", {"d": 2}, "Two.")]
     assert undocumented(text) == ["e"]
 
 
-def test_the_templates_set_what_varve_knows() -> None:
+def test_the_templates_set_only_known_settings() -> None:
     named = {name for path in (CHART / "templates").iterdir() for name in re.findall(r"\bVARVE_[A-Z0-9_]+\b", path.read_text())}
     assert named - KNOWN.keys() == set()
     # Known to the image, or without a meaning in a cluster.
@@ -37,7 +37,7 @@ def test_every_setting_can_be_given() -> None:
     assert not free & OWN
 
 
-def test_no_secret_can_stand_in_plain_text() -> None:
+def test_no_secret_is_accepted_as_plain_text() -> None:
     secrets = {
         "VARVE_LLM__API_KEY",
         "VARVE_SIGNING__SECRET",

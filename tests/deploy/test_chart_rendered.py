@@ -118,7 +118,7 @@ def test_every_stage_has_workers_with_a_volume(case: str, rendered: Mapping[str,
 
 
 @pytest.mark.parametrize("case", ["minimal", "production", "everything-on"])
-def test_nobody_is_killed_while_it_drains(case: str, rendered: Mapping[str, list[Document]]) -> None:
+def test_no_worker_is_killed_while_it_drains(case: str, rendered: Mapping[str, list[Document]]) -> None:
     for owner, pod, container in containers(rendered[case]):
         if container["args"][0] not in ("worker", "serve"):
             continue
@@ -130,7 +130,7 @@ def test_nobody_is_killed_while_it_drains(case: str, rendered: Mapping[str, list
 
 
 @pytest.mark.parametrize("case", ["production", "everything-on"])
-def test_lag_is_that_of_the_stages_group(case: str, rendered: Mapping[str, list[Document]]) -> None:
+def test_lag_is_measured_for_the_stages_own_group(case: str, rendered: Mapping[str, list[Document]]) -> None:
     scaled = of_kind(rendered[case], "ScaledObject")
     partitions = CASES[case]["kafka"]["partitions"]
     triggers = {each["spec"]["triggers"][0]["metadata"]["consumerGroup"]: each["spec"] for each in scaled.values()}
@@ -143,7 +143,7 @@ def test_lag_is_that_of_the_stages_group(case: str, rendered: Mapping[str, list[
         assert "replicas" not in of_kind(rendered[case], "StatefulSet")[spec["scaleTargetRef"]["name"]]["spec"]
 
 
-async def test_probes_ask_what_a_process_answers(rendered: Mapping[str, list[Document]]) -> None:
+async def test_probes_use_endpoints_that_the_process_serves(rendered: Mapping[str, list[Document]]) -> None:
     asked = {
         container[probe]["httpGet"]["path"]
         for _, _, container in containers(rendered["minimal"])
@@ -201,12 +201,12 @@ def test_a_stages_secrets_are_its_own(rendered: Mapping[str, list[Document]]) ->
     assert holders == {"worker extraction"}
 
 
-def test_the_canary_is_told_no_other_secret(rendered: Mapping[str, list[Document]]) -> None:
+def test_the_canary_gets_only_its_own_secret(rendered: Mapping[str, list[Document]]) -> None:
     [container] = [each for _, _, each in containers(rendered["everything-on"]) if each["args"] == ["canary"]]
     assert [each["name"] for each in container["env"] if "valueFrom" in each] == ["VARVE_CLIENT__API_KEY"]
 
 
-def test_the_canary_reaches_the_service_alone(rendered: Mapping[str, list[Document]]) -> None:
+def test_the_canary_reaches_only_the_service(rendered: Mapping[str, list[Document]]) -> None:
     documents = rendered["everything-on"]
     [(owner, _, container)] = [each for each in containers(documents) if each[2]["args"] == ["canary"]]
     service = of_kind(documents, "Service")["release-memory-service"]
@@ -251,7 +251,7 @@ def selects(selector: Document, labels: Mapping[str, str]) -> bool:
     return matches and all(labels[each["key"]] in each["values"] for each in selector.get("matchExpressions", []))
 
 
-def test_a_hook_needs_nothing_of_the_release(rendered: Mapping[str, list[Document]]) -> None:
+def test_a_hook_uses_no_resources_of_the_release(rendered: Mapping[str, list[Document]]) -> None:
     jobs = of_kind(rendered["production"], "Job")
     assert jobs["release-varve-topics"]["metadata"]["annotations"]["helm.sh/hook"] == "pre-install,pre-upgrade"
     assert "serviceAccountName" not in jobs["release-varve-topics"]["spec"]["template"]["spec"]
@@ -264,7 +264,7 @@ def test_a_hook_needs_nothing_of_the_release(rendered: Mapping[str, list[Documen
     assert "annotations" not in of_kind(rendered["everything-on"], "Job")["release-memory-topics-3"]["metadata"]
 
 
-def test_rules_and_dashboards_are_those_of_the_repository(rendered: Mapping[str, list[Document]]) -> None:
+def test_rules_and_dashboards_equal_the_repository_files(rendered: Mapping[str, list[Document]]) -> None:
     rules = [each["spec"] for each in of_kind(rendered["production"], "PrometheusRule").values()]
     written = [yaml.safe_load(path.read_text()) for path in (ROOT / "deploy" / "prometheus" / "rules").glob("*.yaml")]
     assert sorted(json.dumps(each, sort_keys=True) for each in rules) == sorted(json.dumps(each, sort_keys=True) for each in written)
@@ -273,7 +273,7 @@ def test_rules_and_dashboards_are_those_of_the_repository(rendered: Mapping[str,
     assert {name: json.loads(text) for name, text in boards.items()} == files
 
 
-def test_nobody_misses_workers_that_do_not_run(checks: Path) -> None:
+def test_disabled_stages_raise_no_missing_worker_alert(checks: Path) -> None:
     alert = "VarveStageWithoutWorkers"
     some = {"stages": {"sessions": {"enabled": False}, "merging": {"enabled": False}}, "service": {"enabled": False}}
     none = {"stageDefaults": {"enabled": False}, "service": {"enabled": False}}

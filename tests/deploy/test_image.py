@@ -56,7 +56,7 @@ def test_the_image_has_the_locks_versions() -> None:
     assert IMAGE.items() <= pins(ROOT / "requirements.lock").items(), "write them again: make lock"
 
 
-def test_the_image_has_what_production_needs_alone() -> None:
+def test_the_image_contains_only_production_packages() -> None:
     needed = {Requirement(each).name for each in [*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["minilm"]]}
     assert needed - {"varve-client"} <= IMAGE.keys(), "the client is built from this repository"
     extras = PROJECT["optional-dependencies"]
@@ -78,14 +78,14 @@ def test_every_package_of_varve_is_installed() -> None:
     assert packages <= set(copied[1].split())
 
 
-def test_the_image_runs_as_nobody_special() -> None:
+def test_the_image_runs_as_an_unprivileged_user() -> None:
     lines = (ROOT / "deploy" / "Dockerfile").read_text().splitlines()
     users = [line for line in lines if line.startswith("USER ")]
     assert re.fullmatch(r"USER [1-9]\d{3,}:[1-9]\d{3,}", users[-1])
 
 
 @pytest.mark.parametrize("extra", ["minilm", "embedded"])
-def test_the_notice_names_what_is_copyleft(extra: str) -> None:
+def test_the_notice_names_copyleft_packages(extra: str) -> None:
     notice = (ROOT / "NOTICE").read_text()
     packages = set(closure(Requirement(f"varve-server[{extra}]"), set())) - {"varve-server", "varve-client"}
     copyleft = {each for each in packages if re.search(r"GPL|MPL|Mozilla|EPL|Eclipse|CDDL", licence_of(each))}
@@ -100,7 +100,7 @@ def test_every_process_of_ours_is_hardened() -> None:
         assert service["security_opt"] == ["no-new-privileges:true"], name
 
 
-def test_compose_sets_only_what_varve_knows() -> None:
+def test_compose_sets_only_known_settings() -> None:
     known = {row.name for row in setting_rows(Settings())}
     used = {name for service in OURS.values() for name in service["environment"]}
     used |= set(re.findall(r"\b(VARVE_[A-Z0-9_]+)=", (ROOT / "deploy" / "Dockerfile").read_text()))
@@ -127,14 +127,14 @@ def test_no_containers_log_grows_without_end() -> None:
         assert service["logging"]["options"].keys() == {"max-size", "max-file"}, name
 
 
-def test_workers_start_behind_what_they_need() -> None:
+def test_workers_start_after_their_dependencies() -> None:
     for name in (*STAGES, "service"):
         waits_for = {each: needed["condition"] for each, needed in SERVICES[name]["depends_on"].items()}
         assert waits_for == {"topics": "service_completed_successfully", "redis": "service_healthy", "qdrant": "service_healthy"}
     assert SERVICES["topics"]["depends_on"]["kafka"]["condition"] == "service_healthy"
 
 
-def test_every_server_says_whether_it_is_healthy() -> None:
+def test_every_server_has_a_health_check() -> None:
     image_says = "HEALTHCHECK" in (ROOT / "deploy" / "Dockerfile").read_text()
     assert [name for name, service in SERVICES.items() if "healthcheck" not in service and not (image_says and name in OURS)] == []
 

@@ -180,7 +180,7 @@ async def test_an_upgrade_of_all_roles_keeps_memories(containers: Containers, im
                 assert "varve_" in await response.text()
 
 
-async def test_the_image_runs_as_nobody_in_particular(containers: Containers, image: str) -> None:
+async def test_the_image_runs_as_any_user_id(containers: Containers, image: str) -> None:
     """The root file system is read-only, and the user owns /data alone."""
     script = "id -u; touch /x 2>/dev/null || echo refused; touch /data/x && echo written"
     output = await containers.call("run", "--rm", *containers.options(free_port()), "--entrypoint", "sh", image, "-c", script)

@@ -53,7 +53,7 @@ def test_docker_compose_reads_the_file(checks: Path) -> None:
     assert services["extraction"]["environment"]["VARVE_LLM__BASE_URL"] == "http://llm:8000/v1"
 
 
-def test_what_the_environment_says_reaches_every_process(checks: Path) -> None:
+def test_environment_settings_reach_every_process(checks: Path) -> None:
     given = {"VARVE_SIGNING__PREVIOUS_SECRETS": '["old"]', "VARVE_TRACING__HEADERS": "authorization=x"}
     read = json.loads(run(checks / "docker-compose", "-f", "deploy/compose.yaml", "config", "--format", "json", **given))
     for name in (*STAGES, "service", "topics"):
@@ -62,7 +62,7 @@ def test_what_the_environment_says_reaches_every_process(checks: Path) -> None:
         assert environment["VARVE_SIGNING__SINCE"] is None, "nobody said it"
 
 
-def test_the_bill_of_materials_is_what_is_there(image: Path) -> None:
+def test_the_bill_of_materials_lists_the_installed_packages(image: Path) -> None:
     bill = json.loads((image / "sbom.cdx.json").read_text())
     assert {each["name"].lower().replace("_", "-"): each["version"] for each in bill["components"]} == {**IMAGE, "varve-client": "0.1.0"}
     assert bill["metadata"]["component"]["name"] == "varve-server"
@@ -87,7 +87,7 @@ print(len(asyncio.run(embedder.embed_query("tea")).dense), len(list(settings().c
     assert "worker" in run(*stranger, image / "venv" / "bin" / "varve", "--help", **environment, PYTHONPATH="")
 
 
-def test_slimming_leaves_what_is_imported_late(image: Path) -> None:
+def test_slimming_keeps_lazily_imported_modules(image: Path) -> None:
     """Clients of models, checks of redaction and tracebacks import parts of their libraries when they are first used."""
     use = """
 from openai import AsyncOpenAI

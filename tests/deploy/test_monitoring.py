@@ -50,7 +50,7 @@ def test_alerts_and_pages_go_together() -> None:
         assert re.findall(r"^## .*", PAGES[name], re.MULTILINE) == ["## Look", "## Do"]
 
 
-def test_the_monitoring_page_names_what_is_measured() -> None:
+def test_the_monitoring_page_names_existing_metrics() -> None:
     page = (ROOT / "docs" / "operate" / "monitor.md").read_text()
     for name, labels in re.findall(r"`(varve_\w+)(?:\{([^}]*)\})?`", page):
         shown = name if name in SERIES else f"{name}_count"
@@ -64,13 +64,13 @@ def test_every_alert_is_tried() -> None:
     assert ALERTS.keys() <= tried
 
 
-def test_rules_and_panels_ask_for_what_is_measured() -> None:
+def test_rules_and_panels_query_only_existing_metrics() -> None:
     asked = {name for expr in [*QUERIES, *(rule["expr"] for rule in RULES)] for name in OURS.findall(expr)}
     assert asked - SERIES.keys() - RECORDED.keys() == set()
     assert len(asked & SERIES.keys()) > 20
 
 
-def test_selected_labels_are_those_of_the_series() -> None:
+def test_queried_labels_exist_on_their_metrics() -> None:
     of_the_target = {"job", "component", "instance"}
     for expr in [*QUERIES, *RECORDED.values(), *(rule["expr"] for rule in RULES)]:
         for name, selector in re.findall(r"\b(varve_\w+)\{([^}]*)\}", expr):
@@ -78,12 +78,12 @@ def test_selected_labels_are_those_of_the_series() -> None:
             assert labels <= SERIES[name] | of_the_target, expr
 
 
-def test_what_is_recorded_is_asked_for() -> None:
+def test_every_recorded_series_is_queried() -> None:
     asked = " ".join([*QUERIES, *(rule["expr"] for rule in ALERTS.values())])
     assert [name for name in RECORDED if name not in asked] == []
 
 
-def test_pages_name_what_is_there() -> None:
+def test_pages_name_only_existing_metrics() -> None:
     sources = [
         path
         for package in ("api", "streams", "stores", "control", "runtime", "memory", "models", "extraction", "retrieval", "varve")
@@ -99,7 +99,7 @@ def test_pages_name_what_is_there() -> None:
         assert settings <= set(re.findall(r"\bVARVE_[A-Z_]+", (ROOT / "docs" / "reference" / "settings.md").read_text())), name
 
 
-def test_dashboards_are_four_and_told_apart() -> None:
+def test_the_four_dashboards_have_distinct_ids() -> None:
     assert [board.name for board in DASHBOARDS] == ["overview", "stages", "llm", "recall"]
     for board in DASHBOARDS:
         titles = [panel.title for panel in board.panels]

@@ -58,7 +58,7 @@ def promtool(programs: Path, *arguments: str | Path, text: str = "") -> str:
     return done.stdout
 
 
-def test_each_alert_fires_in_its_case_alone(programs: Path) -> None:
+def test_each_alert_fires_only_in_its_case(programs: Path) -> None:
     promtool(programs, "test", "rules", PROMETHEUS / "tests" / "alerts.yaml")
 
 

@@ -24,7 +24,7 @@ EXAMPLES = [
 ] * 16
 
 
-def test_every_question_rests_on_messages_of_its_conversation() -> None:
+def test_every_question_has_evidence_in_its_conversation() -> None:
     samples, windows = read_samples(CONVERSATIONS), read_locomo(CONVERSATIONS)
 
     for sample, conversation in zip(samples, windows, strict=True):
@@ -62,7 +62,7 @@ class TestWithTorch:
     def torch(self) -> None:
         pytest.importorskip("torch", reason="torch is not installed")
 
-    def test_torch_computes_what_the_embedded_model_does(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_torch_equals_the_embedded_model(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         from evaluation.adapter.bert import embed, published_weights
 
         monkeypatch.setattr(weights, "_adapter", dict)

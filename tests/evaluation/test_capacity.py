@@ -37,7 +37,7 @@ def test_a_rate_takes_cores_workers_and_calls() -> None:
     assert rate.dollars_per_million == 200
 
 
-def test_users_lay_down_bytes() -> None:
+def test_users_determine_the_stored_bytes() -> None:
     year = population_of(1000, COSTS, messages_a_day=10, sessions_a_day=2)
     assert year.memories == pytest.approx(1000 * 10 * 365.25 * 0.5)
     assert year.store_bytes == pytest.approx(year.memories * 6000)
@@ -45,14 +45,14 @@ def test_users_lay_down_bytes() -> None:
     assert year.redis_bytes == 1000 * 2 * 7 * 1000
 
 
-def test_what_costs_most_gives_way_first() -> None:
+def test_the_largest_cost_is_reduced_first() -> None:
     found = limits(COSTS, partitions=2)
     assert [what.split()[0] for _, what in found] == ["the", "Edge", "the"]
     assert [rate for rate, _ in found] == pytest.approx([200, 300, 1200])
     assert limits(replace(COSTS, cpu_ms={}), partitions=2) == []
 
 
-def test_the_command_prints_what_was_asked(tmp_path: Path) -> None:
+def test_the_command_prints_the_requested_estimate(tmp_path: Path) -> None:
     measured = tmp_path / "ingest.json"
     measured.write_bytes(orjson.dumps({"messages": 100, "memories": 50, "cpu_ms_per_message": {"index": 6.0}}))
     files = ["--data", str(measured), "--report", str(tmp_path / "capacity.json")]
@@ -63,7 +63,7 @@ def test_the_command_prints_what_was_asked(tmp_path: Path) -> None:
     assert "cores: index" in printed
 
 
-def test_the_page_shows_what_the_model_says() -> None:
+def test_the_page_shows_the_figures_of_the_model() -> None:
     page = PAGE.read_text()
     inputs = orjson.loads(page.partition("```json\n")[2].partition("```")[0])
     assert tables(Costs(**inputs["costs"]), Prices(**inputs["prices"])) in page

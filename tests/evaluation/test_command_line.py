@@ -24,14 +24,14 @@ def test_a_report_has_a_place_by_default(measured: Path, monkeypatch: pytest.Mon
     assert orjson.loads(Path("build/reports/capacity.json").read_bytes())["costs"]["memories_per_message"] == 0.5
 
 
-def test_a_report_lies_where_it_was_asked_for(measured: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_report_is_written_to_the_given_path(measured: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "argv", ["evaluation", "capacity", "--data", str(measured), "--report", "elsewhere/here.json"])
     main()
     assert orjson.loads(Path("elsewhere/here.json").read_bytes())["costs"]["memories_per_message"] == 0.5
     assert not Path("build").exists()
 
 
-def test_what_cannot_be_written_is_printed(measured: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unwritable_report_is_printed(measured: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(sys, "argv", ["evaluation", "capacity", "--data", str(measured), "--report", str(measured / "here.json")])
     with pytest.raises(SystemExit) as end:
         main()

@@ -65,7 +65,7 @@ def test_methods_are_compared_and_kept(tmp_path: Path, capsys: pytest.CaptureFix
     assert again["methods"] == report["methods"]
 
 
-def test_a_changed_document_is_measured_anew(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_changed_document_is_measured_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     own = tmp_path / "own.json"
     for document in ({"Method": "own", "Archive": {"Turns": True}}, {"Method": "own", "Extract": {"Segments": True}}):
         own.write_bytes(orjson.dumps(document))
@@ -170,7 +170,7 @@ def test_figures_lack_no_answers_when_kept(tmp_path: Path, capsys: pytest.Captur
     assert all(each.messages[-1][1].endswith(("Answer:", "Simplified answer:")) for each in requests), "ingestion is not asked again"
 
 
-def test_the_first_sessions_are_measured_alone(tmp_path: Path) -> None:
+def test_only_the_first_sessions_are_measured(tmp_path: Path) -> None:
     folder = tmp_path / "realmem"
     folder.mkdir()
     written(folder, dialogues())

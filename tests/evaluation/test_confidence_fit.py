@@ -24,14 +24,14 @@ def judgement(number: int) -> Judgement:
 JUDGEMENTS = [judgement(number) for number in range(600)]
 
 
-def test_a_fit_finds_what_tells_an_answer() -> None:
+def test_a_fit_finds_the_predictive_feature() -> None:
     model = fit(JUDGEMENTS, ridge=3.0)
     sure = {each.is_answered: model.confidence(each.signals, each.candidates) for each in JUDGEMENTS[:3]}
     assert model.weights["dense"] > 10 * max(abs(weight) for name, weight in model.weights.items() if name != "dense")
     assert sure[False] < 0.5 < sure[True]
 
 
-def test_a_fit_finds_what_tells_in_large_memories_alone() -> None:
+def test_a_fit_finds_features_predictive_in_large_memories() -> None:
     blurred = [
         replace(each, signals={**each.signals, "dense": float(RANDOM.standard_normal())}) if each.candidates < 16 else each
         for each in JUDGEMENTS
@@ -47,7 +47,7 @@ def test_the_figures_are_of_conversations_left_out() -> None:
     assert figures["thresholds"][-1]["false_answers"] == {"unanswerable": 0.0, "of_another_user": 0.0}
 
 
-def test_nothing_is_fitted_to_what_is_held_out() -> None:
+def test_held_out_data_does_not_influence_the_fit() -> None:
     def invented(sign: float) -> list[Judgement]:
         return [
             replace(each, source="invented", group=HELD_OUT, signals={**each.signals, "dense": sign * each.signals["dense"]})
@@ -61,6 +61,6 @@ def test_nothing_is_fitted_to_what_is_held_out() -> None:
     assert wrong["small"]["invented"]["shipped"]["false_rejections"] == 1.0
 
 
-def test_what_does_not_tell_is_not_found() -> None:
+def test_an_unpredictive_feature_is_not_selected() -> None:
     blind = [replace(each, signals={**each.signals, "dense": 0.0}) for each in JUDGEMENTS]
     assert 0.4 < left_out(blind, ridge=3.0)["locomo"]["auroc"]["unanswerable"] < 0.6

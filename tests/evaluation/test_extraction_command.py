@@ -87,7 +87,7 @@ async def test_each_part_is_measured_once_paid_for(tmp_path: Path) -> None:
 
 
 @pytest.mark.integration
-async def test_an_unusable_window_costs_itself_alone(tmp_path: Path) -> None:
+async def test_an_unusable_window_affects_only_itself(tmp_path: Path) -> None:
     def garbled(request: ChatRequest) -> str:
         return (
             answering(request) if "9 May" in request.messages[-1][1] or "2023-05-09" in request.messages[-1][1] else "I would rather not."
@@ -113,7 +113,7 @@ def test_every_part_of_an_answer_is_counted() -> None:
     assert answer_tokens([json.dumps({"events": [CAT | {"keywords": []}]})])["keywords"] < answer_tokens([answer])["keywords"]
 
 
-def test_a_cut_answer_stays_cut_once_kept(tmp_path: Path) -> None:
+def test_a_cached_answer_keeps_its_cut_mark(tmp_path: Path) -> None:
     replies = tmp_path / "old.jsonl"
     replies.write_text('{"key": "k", "text": "a", "prompt_tokens": 1, "completion_tokens": 1, "cost": 0.0}\n')
     reply = KeptReplies(replies).get("k")

@@ -73,7 +73,7 @@ def test_a_small_kind_counts_more_than_its_number() -> None:
     assert models.questions.weights["nearby"] > 1.3 * alike.questions.weights["nearby"] > 0
 
 
-def test_turns_have_a_model_of_their_own() -> None:
+def test_turns_have_their_own_model() -> None:
     questions, turns = of_kind("locomo", "late", number=40), of_kind("realmem", "opening", number=40, is_turn=True)
     models = fit(questions + turns, ridge=1)
     assert models.questions.weights["opening"] == 0 < models.turns.weights["opening"]

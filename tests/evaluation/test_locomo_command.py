@@ -65,7 +65,7 @@ async def test_entities_are_neither_ranked_nor_fitted(tmp_path: Path) -> None:
     assert {each.kind for ranking in rankings.values() for each in ranking} == {"event"}
 
 
-def test_expanded_queries_are_measured_beside(tmp_path: Path) -> None:
+def test_expanded_queries_are_measured_separately(tmp_path: Path) -> None:
     vague = {"question": "What went wrong for somebody lately?", "category": 1, "evidence": ["D1:4"]}
     silent = {"question": "What is the name of Ann's cat?", "category": 4, "evidence": ["D1:1"]}
     conversations = [{**conversation(user), "qa": [vague, silent]} for user in ("one", "two")]

@@ -82,7 +82,7 @@ def test_a_verdict_is_read_only_where_it_is_one(text: str, label: str | None) ->
     assert label_of(text) == label
 
 
-def test_a_judge_is_told_what_its_kind_allows() -> None:
+def test_a_judge_gets_the_rules_of_its_question_kind() -> None:
     def rules(kind: str, *, is_answerable: bool = True) -> str:
         asked = Asked(id="q", user="u", text="How long ago?", answer="5 days", kind=kind, asked_at=None, is_answerable=is_answerable)
         return judge_prompt(asked, "6 days")[0].content
@@ -116,7 +116,7 @@ def test_a_file_of_something_else_is_refused(tmp_path: Path) -> None:
         KeptReplies(path)
 
 
-def test_what_failed_is_counted_apart() -> None:
+def test_failures_are_counted_separately() -> None:
     def judged(answer: str | None, label: Any, *, is_answerable: bool = True) -> Judged:
         return Judged(asked=Asked(**{**_fields(CAT), "is_answerable": is_answerable}), context_tokens=100, answer=answer, label=label)
 
@@ -155,7 +155,7 @@ def examined(data: Path, folder: Path, answer: Callable[[ChatRequest], str], **g
     return asyncio.run(examine())
 
 
-def test_questions_are_answered_from_what_is_remembered(tmp_path: Path) -> None:
+def test_questions_are_answered_from_memories(tmp_path: Path) -> None:
     data = written(
         tmp_path, {**entry("q1"), "answer": "Minka"}, {**entry("q2_abs"), "question": "What is the name of my dog?", "answer": "none"}
     )
@@ -188,14 +188,14 @@ def test_contexts_can_be_made_of_expanded_questions(tmp_path: Path) -> None:
     assert report["calls"] == 2, "of answers and of verdicts"
 
 
-def test_an_endpoint_that_fails_costs_its_questions_alone(tmp_path: Path) -> None:
+def test_a_failing_endpoint_loses_only_its_own_questions(tmp_path: Path) -> None:
     data = written(tmp_path, {**entry("q1"), "answer": "Minka"})
     report, _ = examined(data, tmp_path, lambda request: "maybe" if request.schema is not None else answering(request))
     assert (report["overall"]["questions"], report["unjudged"]) == (1, 1)
     assert "accuracy" not in report["overall"]
 
 
-def test_the_cost_is_said_before_anything_is_asked(
+def test_the_cost_is_printed_before_the_first_call(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     data = written(tmp_path, {**entry("q1"), "answer": "Minka"})

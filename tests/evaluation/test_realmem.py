@@ -68,7 +68,7 @@ def test_messages_keep_their_order_and_day(tmp_path: Path) -> None:
     assert [f"{each:%Y-%m-%d}" for each in times] == ["2025-12-15"] * 4 + ["2026-01-02"] * 4
 
 
-def test_a_date_that_goes_back_is_replaced(tmp_path: Path) -> None:
+def test_a_decreasing_date_is_replaced(tmp_path: Path) -> None:
     sessions = dialogues()
     sessions[1]["current_time"] = "2025-11-01 (Saturday)"
     user = read_user(written(tmp_path, sessions))

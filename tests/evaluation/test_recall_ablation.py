@@ -45,7 +45,7 @@ async def without(corpus: Corpus, part: str) -> list[ScoredMemory]:
 
 @pytest.mark.integration
 @pytest.mark.parametrize("part", ["bm25", "dense", "late"])
-async def test_a_search_goes_without_a_score(corpus: Corpus, part: str) -> None:
+async def test_a_search_runs_without_a_score(corpus: Corpus, part: str) -> None:
     whole = await corpus.store.recall(await question_to(corpus))
     found = await without(corpus, part)
     assert part in whole[0].parts
@@ -106,7 +106,7 @@ def hit(number: int, score: float, **parts: float) -> RecallHit:
     return RecallHit(found, score, parts, (f"m{number}",), (score,))
 
 
-def test_without_time_stands_what_other_scores_say() -> None:
+def test_without_time_the_other_scores_order_results() -> None:
     learned = [hit(1, 0.9, ranking_late=0.5, ranking_time=1.5), hit(2, 0.8, ranking_late=1.0, ranking_time=0.0)]
     weighted = [hit(1, 0.9, late=9.0, prior_time=0.2), hit(2, 0.8, late=8.0), hit(3, 0.1, late=1.0)]
     assert without_time(RecallResponse(hits=tuple(learned))) == ["m2", "m1"]

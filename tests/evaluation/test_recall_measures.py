@@ -23,7 +23,7 @@ def test_messages_are_ranked_once_and_cut() -> None:
     assert ranked_messages([[f"m{number}"] for number in range(20)]) == [f"m{number}" for number in range(10)]
 
 
-def test_messages_stand_by_their_best_score() -> None:
+def test_messages_are_ordered_by_their_best_score() -> None:
     results = [(("a", "b"), (0.9, 0.45)), (("c", "a"), (0.6, 0.3)), (("b",), (0.5,))]
     assert messages_by_score(results) == ["a", "c", "b"]
     assert messages_by_score(results, cut=2) == ["a", "c"]
@@ -61,7 +61,7 @@ def test_the_area_is_the_chance_of_the_right_order(positive: list[float], negati
     assert area_under_roc(positive, negative) == pytest.approx(sum(pairs) / len(pairs))
 
 
-def test_a_fit_finds_what_tells_evidence() -> None:
+def test_a_fit_finds_the_feature_that_predicts_evidence() -> None:
     random = np.random.default_rng(3)
     model = fit([example(random, telling="coverage") for _ in range(60)], ridge=1.0).questions
     assert max(model.weights, key=lambda name: abs(model.weights[name])) == "coverage"
@@ -69,7 +69,7 @@ def test_a_fit_finds_what_tells_evidence() -> None:
     assert model.slope > 0
 
 
-def test_an_ablation_tells_what_tells_evidence() -> None:
+def test_an_ablation_finds_the_feature_that_predicts_evidence() -> None:
     random = np.random.default_rng(3)
     examples = []
     for number in range(40):

@@ -24,7 +24,7 @@ def test_a_threshold_rejects_and_answers_falsely() -> None:
     assert found == {"least": 2.0, "false_rejections": 0.02, "false_answers": {"unanswerable": 0.75, "of_another_user": 0.0}}
 
 
-def test_thresholds_reject_what_they_say() -> None:
+def test_thresholds_reject_the_stated_share() -> None:
     found = rejection(ANSWERED, ABSENT)
     assert [each["false_rejections"] for each in found["thresholds"]] == [0.02, 0.05, 0.1, 0.2]
     assert [each["false_answers"]["unanswerable"] for each in found["thresholds"]] == [0.75, 0.5, 0.5, 0.5]

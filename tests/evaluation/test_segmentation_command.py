@@ -76,7 +76,7 @@ def test_the_baselines_find_a_plain_change_of_topic() -> None:
     assert even_cuts(utterances, 4) == [4]
 
 
-def test_the_report_has_the_offline_segmenter_beside_its_baselines(forms: dict[str, Path]) -> None:
+def test_the_report_compares_the_segmenter_with_baselines(forms: dict[str, Path]) -> None:
     report = run(argparse.Namespace(data=forms["lengths"]))
 
     assert 0 <= report["pk"] <= report["window_diff"] <= 1

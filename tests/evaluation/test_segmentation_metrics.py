@@ -28,7 +28,7 @@ def by_the_definition(reference: list[int], hypothesis: list[int]) -> tuple[floa
 
 
 @given(segmentations())
-def test_it_counts_what_the_definition_counts(pair: tuple[list[int], list[int]]) -> None:
+def test_the_metric_follows_its_definition(pair: tuple[list[int], list[int]]) -> None:
     found, expected = distance(*pair), by_the_definition(*pair)
 
     assert (found is None) == (expected is None)

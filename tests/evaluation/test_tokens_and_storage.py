@@ -159,7 +159,7 @@ def test_the_command_line_reports_storage(data: Path, tmp_path: Path, monkeypatc
 
 
 @pytest.mark.parametrize("name", ["tokens", "storage"])
-def test_every_command_has_arguments_of_its_own(name: str) -> None:
+def test_every_command_has_its_own_arguments(name: str) -> None:
     module = __import__(COMMANDS[name].module, fromlist=["add_arguments"])
     parser = ArgumentParser()
     module.add_arguments(parser)

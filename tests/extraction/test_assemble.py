@@ -10,7 +10,7 @@ from memory.schema import MemorySchema
 from tests.extraction.windows import window_of
 
 
-def test_an_event_bears_how_exactly_it_is_dated(schema: MemorySchema) -> None:
+def test_an_event_has_the_precision_of_its_date(schema: MemorySchema) -> None:
     window = window_of("I moved last month.")
     said_at = window.messages[0].event_time
     dates = [None, EventDate.parse("2023-04"), EventDate.parse("unknown")]

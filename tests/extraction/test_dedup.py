@@ -84,7 +84,7 @@ def test_a_repetition_does_not_differ_in_fact() -> None:
     assert not differ_in_fact(statement("Ann met Bob."), statement("On Sunday Ann met Bob."))
 
 
-def test_a_statement_says_all_only_in_equal_order() -> None:
+def test_a_statement_covers_another_only_in_equal_order() -> None:
     assert says_all_of(statement("Ann moved to Oslo with Bob."), statement("Ann moves to Oslo"))
     assert not says_all_of(statement("Ann moved to Oslo"), statement("Ann moved to Oslo with Bob."))
     assert not says_all_of(statement("Ann moved from Oslo to Bergen."), statement("Ann moved from Bergen to Oslo."))
@@ -162,7 +162,7 @@ def test_an_event_of_an_earlier_window_is_not_repeated() -> None:
 
 
 @pytest.mark.parametrize("fuller", [event("Ann ran by the lake."), event("Ann ran.", km=5)])
-def test_an_event_that_says_more_is_only_doubtful(fuller: EventDraft) -> None:
+def test_an_event_with_more_detail_is_only_doubtful(fuller: EventDraft) -> None:
     candidates = candidates_of([fuller], (NotedEvent("note", "Ann ran.", {}, DAY),))
 
     assert compare(candidates, [SAME, SAME], THRESHOLDS) == ([], [EventPair(0, 1)])

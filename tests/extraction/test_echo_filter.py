@@ -76,20 +76,20 @@ def test_a_result_of_nothing_but_memories_is_an_echo(result: Any) -> None:
         ({"calls": [{"answer": ANSWER}, {"answer": "sold out"}]}, {"calls": [{"answer": "sold out"}]}),
     ],
 )
-def test_what_a_result_says_beside_memories_stays(result: Any, rest: Any) -> None:
+def test_text_next_to_recalled_memories_is_kept(result: Any, rest: Any) -> None:
     assert rest_of(called(result)) == rest
     assert not is_echo(called(result), HASHES)
 
 
 @pytest.mark.parametrize("result", [None, "", "ok", [], {"ok": True, "weather": "rain"}, '{"a": [1, 2.50]}', "{no json", 7])
-def test_a_result_without_memories_stays_as_it_is(result: Any) -> None:
+def test_a_result_without_memories_is_unchanged(result: Any) -> None:
     message = called(result)
 
     assert without_echoes_in_result(message, HASHES) is message
     assert not is_echo(message, HASHES)
 
 
-def test_an_echo_beside_news_is_no_echo_whole() -> None:
+def test_an_echo_with_news_is_not_entirely_an_echo() -> None:
     assert not is_echo(called("It rains in Oslo.", text=OSLO), HASHES)
     assert not is_echo(called(ANSWER, text="Ann has moved again, to Rome."), HASHES)
     assert not is_echo(called(ANSWER, error="time-out"), HASHES)

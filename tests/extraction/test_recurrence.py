@@ -43,7 +43,7 @@ def compare_alike(events: list[EventDraft], *session_events: NotedEvent, cosine:
     return compare(candidates, [factor[contents.index(each.statement.content)] for each in candidates], THRESHOLDS)
 
 
-def test_a_state_that_came_back_is_no_repetition() -> None:
+def test_a_state_that_returned_is_no_repetition() -> None:
     events = [event(OPEN, 0), event(CLOSED, 2, after=SOON), event(OPEN, 4, after=2 * SOON)]
     same, doubtful = compare_alike(events, cosine=0.93)
 
@@ -52,12 +52,12 @@ def test_a_state_that_came_back_is_no_repetition() -> None:
     assert merge(events, same, DropCounter(), from_earlier_windows=0) == tuple(events)
 
 
-def test_the_messages_tell_the_order_not_the_answer() -> None:
+def test_the_order_is_that_of_messages_not_answers() -> None:
     assert compare_alike([event(OPEN, 0), event(OPEN, 4), event(CLOSED, 2)], cosine=0.93)[0] == []
     assert compare_alike([event(OPEN, 0), event(CLOSED, 4), event(OPEN, 2)], cosine=0.93)[0] == [EventPair(0, 2)]
 
 
-def test_a_state_back_after_an_earlier_window_stays() -> None:
+def test_a_state_that_returned_after_a_window_is_kept() -> None:
     was_open, was_closed = NotedEvent("note", OPEN, {}, MORNING), NotedEvent("note", CLOSED, {}, MORNING)
 
     assert compare_alike([event(OPEN)], was_open, was_closed, cosine=0.93) == ([], [EventPair(1, 2)])
@@ -65,7 +65,7 @@ def test_a_state_back_after_an_earlier_window_stays() -> None:
     assert compare_alike([event(OPEN)], was_closed, was_open, cosine=0.93)[0] == [EventPair(1, 2)]
 
 
-def test_a_value_that_came_back_stays() -> None:
+def test_a_value_that_returned_is_kept() -> None:
     worded = [event("The fee is 5 euros.", 0), event("The fee is 8 euros.", 2), event("The fee is 5 euros.", 4)]
     stated = [event("The door was checked.", message, state=state) for message, state in ((0, "open"), (2, "closed"), (4, "open"))]
 
@@ -87,7 +87,7 @@ def test_three_wordings_become_one_if_the_model_agrees() -> None:
     assert set(one.messages) == {0, 2, 4}
 
 
-async def test_real_embeddings_keep_states_that_came_back(embedder: Embedder) -> None:
+async def test_real_embeddings_keep_returned_states(embedder: Embedder) -> None:
     states = [
         (OPEN, CLOSED),
         ("Ann is in Oslo.", "Ann is in Bergen."),
@@ -209,11 +209,11 @@ def test_a_routine_of_another_session_is_joined() -> None:
         (said(HEARTBEAT + " x" * 600, days=1), noted(HEARTBEAT + " x" * 600)),
     ],
 )
-def test_what_may_be_news_is_not_joined(event: Event, earlier: NotedRoutine) -> None:
+def test_possible_news_is_not_merged(event: Event, earlier: NotedRoutine) -> None:
     assert not joined(event, earlier)
 
 
-def test_a_state_that_came_back_elsewhere_is_news() -> None:
+def test_a_state_that_returned_elsewhere_is_news() -> None:
     closed = noted(CHECK.replace("open", "closed"), days=1, window="w2")
     assert joined(said(CHECK, days=2), noted(CHECK))
     assert joined(said(CHECK, days=2), noted(CHECK), noted(HEARTBEAT, days=1))

@@ -23,7 +23,7 @@ def test_events_and_patches_state_values_in_their_order() -> None:
     assert stated_values(extraction_of([{"place": "Oslo"}]), TOPICS) == {}
 
 
-def test_names_replace_what_was_stated_and_nothing_else() -> None:
+def test_names_replace_only_the_stated_values() -> None:
     made = extraction_of(
         [{"topic": "the  shop", "place": "the shop"}, {"topic": "a studio"}, {"place": "Oslo"}],
         [("story", entity_key("ann", "the shop")), ("place", entity_key("the shop")), ("story", "%")],
@@ -59,7 +59,7 @@ async def test_new_words_for_a_thing_find_it(embedder: Embedder) -> None:
 @pytest.mark.parametrize(
     "values", [["release 2.4", "release 2.3", "release two"], ["the plan", "plan A", "plan B"], ["Q3 budget", "Q4 budget"]]
 )
-async def test_another_number_or_letter_is_another_thing(embedder: Embedder, values: list[str]) -> None:
+async def test_another_number_or_letter_is_another_name(embedder: Embedder, values: list[str]) -> None:
     assert await named(embedder, values, []) == {value: value for value in values}
 
 
@@ -70,7 +70,7 @@ async def test_an_article_and_a_numbers_form_change_nothing(embedder: Embedder) 
     }
 
 
-def test_a_letter_with_a_vowel_sign_stands_not_alone() -> None:
+def test_a_vowel_sign_is_part_of_its_letter() -> None:
     values, vector = ("नई साइकिल", "साइकिल"), np.array([1.0, 0.0], dtype=np.float32)
     assert names_of(values[:1], values[1:], vectors=dict.fromkeys(values, vector), similarity=0.9) == {"नई साइकिल": "साइकिल"}
 
@@ -97,7 +97,7 @@ def spaces(draw: st.DrawFn) -> dict[str, Vector]:
     present=st.lists(st.sampled_from(WORDS), unique=True),
     similarity=st.sampled_from([0.3, 0.6, 0.9, 1.0]),
 )
-def test_names_are_settled_for_good(vectors: dict[str, Vector], values: list[str], present: list[str], similarity: float) -> None:
+def test_chosen_names_are_final(vectors: dict[str, Vector], values: list[str], present: list[str], similarity: float) -> None:
     names = names_of(values, present, vectors=vectors, similarity=similarity)
     assert list(names) == values
     founded = [name for value, name in names.items() if value == name and value not in present]

@@ -105,7 +105,7 @@ async def test_calls_are_stored_and_recalls_are_not(service: VarveMemoryService,
     assert [(each["call_id"], each["content"]) for each in result["tool_results"]] == [("c-weather", {"result": "9 degrees"})]
 
 
-async def test_applications_and_users_are_apart(service: VarveMemoryService, user: str) -> None:
+async def test_applications_and_users_are_separated(service: VarveMemoryService, user: str) -> None:
     entry = MemoryEntry(content=Content(role="user", parts=[Part(text="I play the cello.")]), timestamp=SAID_AT.isoformat())
     await service.add_memory(app_name=APP, user_id=user, memories=[entry])
     await found(service, user, "Which instrument?", "I play the cello.")

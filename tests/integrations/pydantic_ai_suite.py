@@ -93,7 +93,7 @@ async def test_own_tools_of_an_agent_are_remembered(client: AsyncVarveClient, us
     assert done["text"] == "Done."
 
 
-async def test_an_agent_remembers_what_was_said(client: AsyncVarveClient, user: str) -> None:
+async def test_an_agent_remembers_the_conversation(client: AsyncVarveClient, user: str) -> None:
     session = uuid4().hex
     toolset = VarveToolset(client, user=user, session=session, tools=["remember"])
     await Agent(FunctionModel(calling("remember", text="I play the cello.")), toolsets=[toolset]).run("Remember that.")

@@ -310,7 +310,7 @@ def test_an_erasure_removes_the_items_of_a_user(client: VarveClient) -> None:
     assert VarveStore(client, user="shared", user_label=0).search((user,)) == []
 
 
-def test_a_key_of_one_user_reaches_only_its_items(client: VarveClient, root: str) -> None:
+def test_a_user_key_reaches_only_its_own_items(client: VarveClient, root: str) -> None:
     VarveStore(client, user="shared").put((root,), "k", {"n": 1})
     with VarveClient(URL, api_key=BOUND_KEY) as bound:
         store = VarveStore(bound, user="bound")
@@ -331,13 +331,13 @@ def test_a_key_of_one_user_reaches_only_its_items(client: VarveClient, root: str
         {"text": " " * 5000, "empty": [{}, [], "", None]},
     ],
 )
-def test_values_come_back_unchanged(client: VarveClient, store: VarveStore, root: str, value: dict[str, Any]) -> None:
+def test_values_are_read_unchanged(client: VarveClient, store: VarveStore, root: str, value: dict[str, Any]) -> None:
     store.put((root,), "k", value)
     # A search reads events, not messages.
     until(lambda: [each.value for each in VarveStore(client, user="shared").search((root,))] == [value])
 
 
-def test_what_does_not_fit_is_refused(store: VarveStore, root: str) -> None:
+def test_oversized_values_are_refused(store: VarveStore, root: str) -> None:
     with pytest.raises(ItemTooLargeError, match="value: "):
         store.put((root,), "k", {"text": "x" * 400_000})
     with pytest.raises(ItemTooLargeError, match="namespace and key: "):

@@ -96,7 +96,7 @@ async def test_recalls_before_and_remembers_after(service: Service, llm: LLMSimu
     assert memory.lost == 0
 
 
-async def test_the_asynchronous_client_works_alike(service: Service, llm: LLMSimulator) -> None:
+async def test_the_asynchronous_client_gives_equal_results(service: Service, llm: LLMSimulator) -> None:
     with memory_of(service) as memory:
         async with AsyncOpenAI(base_url=llm.base_url, api_key="x") as plain:
             client = memory.wrap(plain, user="ann", session="monday")
@@ -279,7 +279,7 @@ def test_only_messages_after_the_last_reply_are_new() -> None:
     assert new_messages(messages, "Rex.") == [*later, {"role": "assistant", "content": "Rex."}]
 
 
-def test_context_comes_before_the_parts_of_a_message() -> None:
+def test_context_precedes_the_parts_of_a_message() -> None:
     parts = [{"type": "image_url", "image_url": {"url": "x"}}, {"type": "text", "text": "Who is this?"}]
     messages = [{"role": "user", "content": parts}]
     assert question_of(messages) == "Who is this?"

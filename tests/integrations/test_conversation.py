@@ -56,5 +56,5 @@ def test_stored_calls_and_results_become_openais() -> None:
     ]
 
 
-def test_what_nobody_said_is_no_message() -> None:
+def test_a_turn_without_speech_is_no_message() -> None:
     assert messages_of_items([{"type": "reasoning", "summary": []}, {"type": "web_search_call", "id": "w"}]) == []

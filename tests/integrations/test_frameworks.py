@@ -19,7 +19,7 @@ async def stack(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Frame
         yield running
 
 
-async def test_the_openai_example_recalls_what_was_said(stack: FrameworkStack) -> None:
+async def test_the_openai_example_recalls_the_conversation(stack: FrameworkStack) -> None:
     told = "I have a cat called Pixel."
     assert await stack.run("examples/openai_chat.py", "olga", "monday", given=f"{told}\n") == f"You said: {told}\n"
     await stack.extracted("olga", told, session="monday")
@@ -58,7 +58,7 @@ async def test_langchain_history_and_documents(stack: FrameworkStack, rita: None
     assert len(metadata["evidence"]) == 1
 
 
-async def test_the_langchain_example_recalls_what_was_said(stack: FrameworkStack) -> None:
+async def test_the_langchain_example_recalls_the_conversation(stack: FrameworkStack) -> None:
     told = "I have a dog called Rex."
     output = await stack.run("examples/langchain_chat.py", "lars", "monday", given=f"{told}\nHe is two.\n")
     assert output == f"You said: {told}\nYou said: He is two.\n"
@@ -85,7 +85,7 @@ async def test_an_agents_session_keeps_its_items(stack: FrameworkStack) -> None:
     assert seen["cleared"] == seen["cleared for others"] == []
 
 
-async def test_the_agents_example_recalls_what_was_said(stack: FrameworkStack) -> None:
+async def test_the_agents_example_recalls_the_conversation(stack: FrameworkStack) -> None:
     told = "I have a parrot called Coco."
     output = await stack.run("examples/openai_agents_chat.py", "petra", "monday", given=f"{told}\nShe is two.\n")
     assert output == f"You said: {told}\nYou said: She is two.\n"
@@ -97,7 +97,7 @@ async def test_the_agents_example_recalls_what_was_said(stack: FrameworkStack) -
     assert told in found
 
 
-async def test_the_langgraph_example_recalls_what_was_said(stack: FrameworkStack) -> None:
+async def test_the_langgraph_example_recalls_the_conversation(stack: FrameworkStack) -> None:
     told = "I have a hamster called Nut."
     given = {"given": f"{told}\nHe is two.\n", "api_key": stack.store_key}
     assert await stack.run("examples/langgraph_chat.py", "lena", "monday", **given) == f"You said: {told}\nYou said: He is two.\n"
@@ -110,7 +110,7 @@ async def test_the_llama_index_block_remembers(stack: FrameworkStack) -> None:
     assert " passed" in await stack.run_suite("llama_index_suite.py")
 
 
-async def test_the_llama_index_example_recalls_what_was_said(stack: FrameworkStack) -> None:
+async def test_the_llama_index_example_recalls_the_conversation(stack: FrameworkStack) -> None:
     told = "I have a rabbit called Hops."
     output = await stack.run("examples/llama_index_chat.py", "lisa", "spring", given=f"{told}\nShe is two.\n")
     assert output == f"You said: {told}\nYou said: She is two.\n"
@@ -126,7 +126,7 @@ async def test_the_adk_service_remembers(stack: FrameworkStack) -> None:
     assert " passed" in await stack.run_suite("google_adk_suite.py")
 
 
-async def test_the_adk_example_recalls_what_was_said(stack: FrameworkStack) -> None:
+async def test_the_adk_example_recalls_the_conversation(stack: FrameworkStack) -> None:
     told = "I have a pony called Max."
     output = await stack.run("examples/google_adk_chat.py", "gina", "monday", given=f"{told}\nHe is two.\n")
     assert output == f"You said: {told}\nYou said: He is two.\n"
@@ -143,7 +143,7 @@ async def test_the_pydantic_ai_toolset_remembers(stack: FrameworkStack) -> None:
     assert " passed" in await stack.run_suite("pydantic_ai_suite.py")
 
 
-async def test_the_pydantic_ai_example_recalls_what_was_said(stack: FrameworkStack) -> None:
+async def test_the_pydantic_ai_example_recalls_the_conversation(stack: FrameworkStack) -> None:
     told = "I have a goldfish called Bubble."
     output = await stack.run("examples/pydantic_ai_chat.py", "paul", "autumn", given=f"{told}\nShe is two.\n")
     assert output == f"You said: {told}\nYou said: She is two.\n"

@@ -42,7 +42,7 @@ def test_an_own_write_replaces_earlier_versions() -> None:
     assert writes.versions([first], A) == [first.version, second.version]
 
 
-def test_a_deleted_item_does_not_come_back() -> None:
+def test_a_deleted_item_stays_deleted() -> None:
     writes, first = OwnWrites(), item(A, 1)
     writes.add(Write(A, new_version(NOON, [first.version]), None))
     assert writes.merged([first]) == []

@@ -24,7 +24,7 @@ def test_own_messages_are_seen_at_once_and_once() -> None:
     assert ids(recent, "3", "4") == ["3", "4"], "older ones are no longer shown"
 
 
-def test_a_window_that_closed_unseen_brings_nothing_back() -> None:
+def test_an_unread_closed_window_restores_nothing() -> None:
     recent = RecentMessages("ann")
     recent.sent([message("1"), message("2"), message("3")])
     assert ids(recent, "3") == ["3"]

@@ -125,13 +125,13 @@ def test_a_lifetime_ends() -> None:
         (item(index=("path" * 600,)), "index: "),
     ],
 )
-def test_what_does_not_fit_is_refused(stored: StoredItem, field: str) -> None:
+def test_oversized_values_are_refused(stored: StoredItem, field: str) -> None:
     with pytest.raises(ItemTooLargeError, match=field):
         stored.message("text")
 
 
 @pytest.mark.parametrize(("value", "error"), [({"n": float("nan")}, ValueError), ({"n": {1}}, TypeError)])
-def test_what_is_no_json_is_refused(value: dict[str, Any], error: type[Exception]) -> None:
+def test_values_that_are_not_json_are_refused(value: dict[str, Any], error: type[Exception]) -> None:
     with pytest.raises(error):
         item(value).message("text")
 

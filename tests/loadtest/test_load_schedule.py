@@ -14,7 +14,7 @@ def test_a_seed_gives_the_same_run() -> None:
     assert once != other
 
 
-def test_arrivals_come_at_the_profiles_rates() -> None:
+def test_arrivals_follow_the_rates_of_the_profile() -> None:
     run = list(arrivals(BUSY, seed=1))
     assert run == sorted(run, key=lambda each: each.at_s)
     assert run[-1].at_s < BUSY.seconds
@@ -72,6 +72,6 @@ def test_a_session_is_a_part_of_the_conversation() -> None:
     assert not {each.text for each in run if each.kind == "probe"} & {*said, "asked"}
 
 
-def test_without_questions_what_was_said_is_asked() -> None:
+def test_without_questions_the_messages_are_the_queries() -> None:
     run = arrivals(BUSY, seed=1, texts=Texts(["one", "two"]))
     assert {each.text for each in run if each.kind == "recall"} == {"one", "two"}

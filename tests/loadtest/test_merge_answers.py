@@ -22,12 +22,12 @@ def request(text: str, added: list[str], withdrawn: list[str]) -> ChatRequest:
     return ChatRequest.read({"model": "m", "messages": turns})
 
 
-def test_every_statement_stands_in_the_answer() -> None:
+def test_every_statement_is_in_the_answer() -> None:
     answer = extraction_answer(request("2024-05-01: a\nb", ["c", "b"], ["a", "unknown"]))
     assert read_merge_answer(answer) == ("b\nc\nb", [])
 
 
-def test_a_summary_tells_every_event_in_order() -> None:
+def test_a_summary_contains_every_event_in_order() -> None:
     content = {"period": "week", "limit": 300, "events": [[0, "ann ran far"], [1, "bob sang"]], "others": 0}
     prompt = summary_prompt(subject="life", question=content)
     answer = extraction_answer(ChatRequest.read({"model": "m", "messages": [{"role": "user", "content": prompt.user}]}))

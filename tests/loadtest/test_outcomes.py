@@ -11,20 +11,20 @@ def line(name: str, *, accepted: bool = True, error: str | None = None) -> str:
     return json.dumps({"kind": "http", "id": name, "seconds": 0.5, "error": error, "accepted": accepted})
 
 
-def test_a_run_that_came_to_its_end_is_complete() -> None:
+def test_a_finished_run_is_complete() -> None:
     outcomes, is_complete = read_outcomes("\n".join((line("a"), end_line(), "")))
     assert [each["id"] for each in outcomes] == ["a"]
     assert is_complete
 
 
 @pytest.mark.parametrize("rest", ["", "\n", '\n{"kind": "ht'])
-def test_a_run_that_was_cut_off_leaves_what_came(rest: str) -> None:
+def test_an_interrupted_run_keeps_its_results(rest: str) -> None:
     outcomes, is_complete = read_outcomes(line("a") + "\n" + line("b") + rest)
     assert [each["id"] for each in outcomes] == ["a", "b"]
     assert not is_complete
 
 
-def test_what_is_lost_or_doubled_is_counted() -> None:
+def test_lost_and_duplicated_records_are_counted() -> None:
     outcomes = [{"kind": "http", "id": f"m{number}", "seconds": 0.1, "error": None, "accepted": True} for number in range(4)]
     outcomes += [
         {"kind": "kafka", "id": "m4", "seconds": 0.1, "error": "refused", "accepted": False},

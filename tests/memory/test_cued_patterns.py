@@ -17,7 +17,7 @@ def _span(found: re.Match[str] | None) -> tuple[tuple[int, int], ...] | None:
 
 
 @given(PATTERNS, _TEXT, st.integers(0, 3))
-def test_results_are_those_of_re(pattern: str, text: str, start: int) -> None:
+def test_results_equal_those_of_re(pattern: str, text: str, start: int) -> None:
     cued, plain = compiled(pattern, re.IGNORECASE), re.compile(pattern, re.IGNORECASE)
     assert _span(cued.search(text, start)) == _span(plain.search(text, start))
     assert _span(cued.match(text, start)) == _span(plain.match(text, start))
@@ -28,7 +28,7 @@ def test_results_are_those_of_re(pattern: str, text: str, start: int) -> None:
 
 
 @given(st.lists(PATTERNS, min_size=1, max_size=4), _TEXT)
-def test_alternatives_find_what_one_pattern_finds(patterns: list[str], text: str) -> None:
+def test_alternatives_give_the_matches_of_one_pattern(patterns: list[str], text: str) -> None:
     joined = re.compile("|".join(patterns), re.IGNORECASE)
     assert _span(any_pattern(patterns, re.IGNORECASE).search(text)) == _span(joined.search(text))
 
@@ -54,5 +54,5 @@ def test_a_later_pattern_is_found_in_a_known_text() -> None:
     assert compiled("barrel").search(text) is not None
 
 
-def test_a_long_run_of_letters_may_have_every_cue() -> None:
+def test_a_long_run_of_letters_may_have_every_literal() -> None:
     assert Cued("tistden").search(_LONG_RUN) is not None

@@ -63,7 +63,7 @@ def test_a_placeholder_is_recognised(text: str) -> None:
         "What is this plant?\n[image]",
     ],
 )
-def test_what_people_say_is_no_placeholder(text: str) -> None:
+def test_ordinary_text_is_no_placeholder(text: str) -> None:
     assert not is_export_placeholder(text)
 
 

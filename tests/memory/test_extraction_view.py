@@ -36,7 +36,7 @@ def test_results_join_their_calls_by_id() -> None:
     ]
 
 
-def test_results_beside_text_in_one_user_turn() -> None:
+def test_results_and_text_in_one_user_turn() -> None:
     window = window_of(
         {"role": "assistant", "content": [{"type": "tool_use", "id": "t1", "name": "find", "input": {"q": "cafe"}}]},
         {
@@ -58,7 +58,7 @@ def test_calls_without_ids_are_answered_in_order() -> None:
     assert [(each[2], each[3], each[4]) for each in told(window)] == [({"city": "Oslo"}, "3", (0, 2)), ({"city": "Bergen"}, "7", (1, 3))]
 
 
-def test_a_result_without_its_call_stands_alone() -> None:
+def test_a_result_without_its_call_is_shown_alone() -> None:
     ((role, text, arguments, result, sources),) = told(
         window_of({"role": "tool", "tool_call_id": "c9", "name": "clock", "content": "12:00"})
     )

@@ -139,7 +139,7 @@ def test_no_text_holds_a_token_after_normalisation(text: str) -> None:
 
 @settings(max_examples=500)
 @given(TEXTS)
-def test_all_that_is_seen_stays(text: str) -> None:
+def test_visible_characters_are_kept(text: str) -> None:
     def seen(shown: str) -> str:
         return "".join(shown.translate(str.maketrans("‹＜﹤(［﹇\t\u2800", "<<<[[[  ")).split())
 

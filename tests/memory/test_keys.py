@@ -47,7 +47,7 @@ def test_any_bytes_are_read_or_refused(raw: bytes) -> None:
 
 
 @given(PARTS, PART, PART)
-def test_marks_tell_records_of_one_key_apart(parts: list[str], one: str, other: str) -> None:
+def test_marks_distinguish_records_of_one_key(parts: list[str], one: str, other: str) -> None:
     key = encode_key(*parts)
     marked = marked_key(key, one)
     assert unmarked_key(marked) == unmarked_key(key) == key
@@ -67,7 +67,7 @@ def test_a_mark_moves_no_record_to_another_partition(parts: list[str], mark: str
 
 
 @given(PARTS)
-def test_distinct_keys_differ_by_their_marks_alone(parts: list[str]) -> None:
+def test_distinct_keys_differ_only_by_their_marks(parts: list[str]) -> None:
     one, other = distinct_key(*parts), distinct_key(*parts)
     assert one != other
     assert unmarked_key(one) == unmarked_key(other) == encode_key(*parts)
@@ -136,7 +136,7 @@ def test_a_number_is_one_part_of_either_type(number: int) -> None:
 
 
 @pytest.mark.parametrize(("value", "part"), [(2.0**53, "9007199254740992.0"), (1e300, "1e+300"), (-0.0, "0"), (0.5, "0.5")])
-def test_a_number_that_is_no_whole_one_stays(value: float, part: str) -> None:
+def test_a_fractional_number_is_unchanged(value: float, part: str) -> None:
     assert key_part(value) == part
 
 

@@ -96,7 +96,7 @@ def test_long_garbage_is_read_without_backtracking(unit: str) -> None:
     read_json("{" + unit * 100_000)
 
 
-def test_of_many_repeated_values_the_last_stays() -> None:
+def test_the_last_repeated_value_is_kept() -> None:
     (value,) = read_json("{" + ", ".join(f'"a": {number}' for number in range(1000)) + "}")
 
     assert value["a"].values == (*range(MOST_REPEATED - 1), 999)

@@ -65,7 +65,7 @@ def test_an_unknown_zone_is_refused(zone: str) -> None:
         MessageSettings(time_zone=zone)
 
 
-def test_markup_is_removed_only_if_the_tenant_says_so() -> None:
+def test_markup_is_removed_only_on_the_tenants_request() -> None:
     text = "<p>I&#39;m allergic to <b>walnuts</b>.</p>"
     assert shown(text=text).text == text
     assert shown(MessageSettings(unescape=("html",)), text=text).text == "I'm allergic to walnuts."

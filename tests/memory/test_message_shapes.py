@@ -61,7 +61,7 @@ def test_content_becomes_text(field: str, content: Any, text: str) -> None:
     assert read(**{field: content}).text == text
 
 
-def test_a_developer_speaks_as_the_system() -> None:
+def test_the_developer_role_is_read_as_system() -> None:
     assert read(role="developer", content="Be brief.").role == "system"
 
 
@@ -127,7 +127,7 @@ def test_a_failed_result() -> None:
         ({}, "^text: a message needs text"),
     ],
 )
-def test_what_states_nothing_is_refused_by_name(fields: dict[str, Any], problem: str) -> None:
+def test_a_message_without_text_is_refused_by_name(fields: dict[str, Any], problem: str) -> None:
     with pytest.raises(MalformedRecordError, match=problem):
         read(**fields)
 

@@ -27,7 +27,7 @@ _MESSAGE = {"tenant": "acme", "user": "ida", "session": "s1", "text": "Hello."}
         ("0999-01-01T00:00:00Z", "the year must be between"),
     ],
 )
-def test_refused_times_say_what_to_write(time: object, advice: str) -> None:
+def test_a_refused_time_names_the_accepted_form(time: object, advice: str) -> None:
     with pytest.raises(MalformedRecordError, match=f"event_time: .*{re.escape(advice)}"):
         Message.from_fields({**_MESSAGE, "event_time": time})
 

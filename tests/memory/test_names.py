@@ -13,7 +13,7 @@ from memory.text import problem_of_id, problem_of_name
 
 
 @pytest.mark.parametrize("name", ["dev", "a b", "ü", "é", "#operators", "Dev", "日本語", "a/b", "नमस्ते", "کتاب", "👍", "-", "x" * 256])
-def test_a_name_that_shows_is_taken(name: str) -> None:
+def test_a_visible_name_is_accepted(name: str) -> None:
     assert problem_of_name(name) is None
 
 
@@ -42,7 +42,7 @@ def test_a_name_that_can_be_mistaken_is_refused(name: str, problem: str) -> None
 
 
 @given(st.text(max_size=20))
-def test_of_two_spellings_one_at_most_is_taken(name: str) -> None:
+def test_at_most_one_spelling_is_accepted(name: str) -> None:
     taken = {each for each in (name, *(unicodedata.normalize(form, name) for form in ("NFC", "NFD"))) if problem_of_name(each) is None}
     assert len(taken) <= 1
 

@@ -8,7 +8,7 @@ from memory.recall_ids import is_recall_of, new_recall_id
 
 
 @pytest.mark.parametrize("user", ["ann", None])
-def test_an_id_is_of_its_own_tenant_and_user(user: str | None) -> None:
+def test_an_id_belongs_to_its_tenant_and_user(user: str | None) -> None:
     recall = new_recall_id("acme", user)
     assert (uuid.UUID(recall).version, uuid.UUID(recall).variant) == (8, uuid.RFC_4122)
     assert is_recall_of(recall, "acme", user)

@@ -47,7 +47,7 @@ def test_a_message_is_read_as_it_was_written(message: Message) -> None:
 
 
 @given(st.lists(MESSAGES, min_size=1, max_size=3))
-def test_a_window_carries_its_messages_whole(messages: list[Message]) -> None:
+def test_a_window_contains_its_complete_messages(messages: list[Message]) -> None:
     window = Window(
         id="w",
         tenant="t",
@@ -97,7 +97,7 @@ def test_a_newer_major_version_is_refused(record: type[Message]) -> None:
         (orjson.dumps({**MESSAGE, "user": "x" * 257}), "user"),
     ],
 )
-def test_what_is_no_message_is_refused_naming_the_fault(raw: bytes, named: str) -> None:
+def test_an_invalid_message_is_refused_naming_the_fault(raw: bytes, named: str) -> None:
     with pytest.raises(MalformedRecordError, match=named) as caught:
         Message.from_json(raw)
     assert caught.value.reason == "malformed"
@@ -152,12 +152,12 @@ def test_lists_and_objects_nest_to_a_bound(depth: int, is_taken: bool, brackets:
         ("8999-12-31T23:59:59-14:00", False),
     ],
 )
-def test_messages_are_said_between_1971_and_9000(time: str | int, is_taken: bool) -> None:
+def test_message_times_are_between_1971_and_9000(time: str | int, is_taken: bool) -> None:
     with nullcontext() if is_taken else pytest.raises(MalformedRecordError, match=r"event_time: .*(between 1000|before 1971)"):
         assert Message.from_fields({**MESSAGE, "event_time": time}).event_time.astimezone(UTC)
 
 
-def test_of_many_problems_the_first_are_told() -> None:
+def test_only_the_first_problems_are_listed() -> None:
     with pytest.raises(MalformedRecordError) as refused:
         Extraction.from_fields({"segments": [{}] * 1000, "events": [0] * 500})
     detail = str(refused.value)
@@ -166,7 +166,7 @@ def test_of_many_problems_the_first_are_told() -> None:
 
 
 @given(JSON, st.integers(0, 40))
-def test_a_size_is_told_before_anything_is_read(parsed: Any, room: int) -> None:
+def test_a_size_is_read_before_anything_is_parsed(parsed: Any, room: int) -> None:
     """The check never refuses a text that fits. It always refuses ASCII text without escapes that does not fit."""
     size = len(orjson.dumps(parsed))
     with nullcontext() if size <= room else suppress(RecordTooLargeError):

@@ -52,13 +52,13 @@ def test_the_read_audit_has_a_limit_or_the_default() -> None:
     assert reads_limit({"chat": "1d"}, NOW) is None
 
 
-def test_a_named_type_goes_before_all_others() -> None:
+def test_the_period_of_a_named_type_has_precedence() -> None:
     limits = limits_at({"chat": "1d", "*": "2d"}, NOW)
     assert (limit_of(limits, "chat"), limit_of(limits, "trip")) == (NOW - timedelta(days=1), NOW - timedelta(days=2))
     assert limit_of({"chat": NOW}, "trip") is None
 
 
-def test_what_was_said_at_the_limit_stays() -> None:
+def test_a_message_exactly_at_the_limit_is_kept() -> None:
     assert not is_older(NOW, {"chat": NOW}, "chat")
     assert is_older(NOW - timedelta(microseconds=1), {"chat": NOW}, "chat")
 
@@ -79,7 +79,7 @@ def test_old_events_and_patches_are_left_out() -> None:
     assert without_old_results(before, {"tool_use": START}) is before
 
 
-def test_an_old_fact_that_was_just_said_stays() -> None:
+def test_an_old_fact_stated_recently_is_kept() -> None:
     before = _extraction()
     born = before.events[0].model_copy(update={"event_time": START - timedelta(days=20_000)})
     before = before.model_copy(update={"events": [born]})

@@ -36,7 +36,7 @@ def test_entities_are_grouped_by_more_than_the_user() -> None:
 
 
 @pytest.mark.parametrize("name", scenario_names())
-def test_every_type_and_property_says_what_it_is(name: str) -> None:
+def test_every_type_and_property_has_a_description(name: str) -> None:
     schema = scenario(name)
     assert schema.description
     descriptions = [each.description for each in schema.event_types] + [each.description for each in schema.entity_types]

@@ -42,7 +42,7 @@ BEFORE = schema(("job", "LATEST"), ("notes", "PATCH"), ("jobs", "COUNT"))
         parse_schema({"Name": "people", "EventTypes": [{"EventType": "job"}]}),
     ],
 )
-def test_fields_and_types_come_and_go(after: MemorySchema) -> None:
+def test_fields_and_types_may_be_added_and_removed(after: MemorySchema) -> None:
     assert problem_of_change(BEFORE, after) is None
 
 
@@ -54,7 +54,7 @@ def test_fields_and_types_come_and_go(after: MemorySchema) -> None:
         (schema(("job", "LATEST"), keys=("session",)), "is grouped by user, and would be by session"),
     ],
 )
-def test_an_operator_stays_what_it_is(after: MemorySchema, said: str) -> None:
+def test_the_operator_of_a_field_cannot_change(after: MemorySchema, said: str) -> None:
     problem = problem_of_change(BEFORE, after)
     assert problem is not None
     assert said in problem
@@ -69,7 +69,7 @@ def test_parameters_are_the_operators() -> None:
     assert "K=5" in problem
 
 
-def test_what_is_matched_by_meaning_may_change() -> None:
+def test_fields_matched_by_meaning_may_change() -> None:
     of_people = [matched(similarity) for similarity in (None, 0.75, 0.9)]
     assert [problem_of_change(one, other) for one in of_people for other in of_people] == [None] * 9
 
@@ -84,7 +84,7 @@ def matched(similarity: float | None) -> MemorySchema:
     return parse_schema({"Name": "people", "EventTypes": [event], "EntityTypes": [{"EntityType": "job", "Properties": [key, jobs]}]})
 
 
-def test_a_removed_field_comes_back_as_it_was() -> None:
+def test_a_removed_field_may_be_added_unchanged() -> None:
     without = schema(("notes", "PATCH"))
     assert problem_of_change(without, BEFORE, earlier=[BEFORE]) is None
     assert problem_of_change(without, schema(("job", "PATCH")), earlier=[BEFORE]) is not None

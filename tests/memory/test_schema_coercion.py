@@ -44,7 +44,7 @@ def is_of(value: Any, value_type: str) -> bool:
         (["1", 2], "list<int64>", [1, 2]),
     ],
 )
-def test_safe_values_are_brought_to_their_type(value: object, value_type: ValueType, expected: object) -> None:
+def test_safe_values_are_converted_to_their_type(value: object, value_type: ValueType, expected: object) -> None:
     assert coerce_value(value, value_type) == expected
 
 
@@ -95,14 +95,14 @@ EVENT = EventType(
 )
 
 
-def test_a_bad_property_is_dropped_alone() -> None:
+def test_only_the_bad_property_is_dropped() -> None:
     coerced = coerce_properties(EVENT, {"minutes": "half an hour", "laps": ["1", "x", 3, None], "kind": "run", "mood": "good", "pace": 5})
     assert coerced.properties == {"kind": "run", "laps": [1, 3]}
     assert {(each.reason, each.count) for each in coerced.dropped} == {("not_int64", 1), ("bad_list_item", 2), ("unknown_property", 2)}
     assert {each.what for each in coerced.dropped} == {"property"}
 
 
-def test_what_is_missing_or_null_is_no_fault() -> None:
+def test_missing_and_null_values_are_no_fault() -> None:
     assert coerce_properties(EVENT, {"minutes": None}).properties == {}
     assert coerce_properties(EVENT, {"minutes": None}).dropped == ()
 

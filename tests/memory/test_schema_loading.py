@@ -66,7 +66,7 @@ def test_the_papers_bare_list_is_read_as_it_is() -> None:
     )
 
 
-def test_keys_come_from_primary_keys_else_the_user() -> None:
+def test_keys_default_to_primary_keys_then_the_user() -> None:
     data = whole()
     data["EntityTypes"][0]["Properties"][0] = {"PropertyName": "user_id", "PropertyValueType": "string", "IsPrimaryKey": True}
     entity = parse_schema(data).entity_types[0]
@@ -85,7 +85,7 @@ def test_a_property_without_aggregate_is_set_by_patches() -> None:
     assert [each.name for each in entity.patched_properties()] == ["notes", "remarks"]
 
 
-def test_operators_to_come_are_accepted() -> None:
+def test_operators_of_newer_versions_are_accepted() -> None:
     data = whole()
     merged = {"Op": "LLM_MERGE", "EventType": "english_study", "EventPropertyName": "content"}
     data["EntityTypes"][0]["Properties"].append({"PropertyName": "summary", "PropertyValueType": "string", "AggregateExpression": merged})
@@ -100,7 +100,7 @@ def test_a_rate_needs_a_window() -> None:
         parse_schema(data)
 
 
-def test_what_ages_by_itself_takes_no_window() -> None:
+def test_an_aging_operator_allows_no_time_window() -> None:
     data = whole()
     data["EntityTypes"][0]["Properties"][1]["AggregateExpression"]["Op"] = "EWMA"
     assert parse_schema(data)
@@ -358,7 +358,7 @@ def test_an_operator_lists_each_parameter_once() -> None:
 
 
 @pytest.mark.parametrize("data", [None, 3, "schema", True])
-def test_what_is_no_schema_at_all_is_refused(data: object) -> None:
+def test_a_document_that_is_no_schema_is_refused(data: object) -> None:
     with pytest.raises(SchemaError, match="expected an object"):
         parse_schema(data)
 
@@ -436,13 +436,13 @@ def test_a_schema_with_anything_anywhere_is_read_or_refused(data: st.DataObject)
     assert parse_schema(to_json(schema)) == schema
 
 
-def test_a_schema_says_how_much_is_kept() -> None:
+def test_a_schema_selects_how_much_is_kept() -> None:
     full = parse_schema({**whole(), "Detail": "full"})
     assert full.detail == "full"
     assert parse_schema(to_json(full)) == full
 
 
-def test_a_schema_says_whether_words_are_kept() -> None:
+def test_a_schema_selects_whether_words_are_kept() -> None:
     without = parse_schema({**whole(), "Said": False})
     assert not without.said
     assert parse_schema(to_json(without)) == without

@@ -7,7 +7,7 @@ import pytest
 from memory.scripts import LETTERS, RUN_WITHOUT_SPACES, is_latin
 
 
-def test_runs_without_spaces_are_found_beside_latin() -> None:
+def test_runs_without_spaces_are_found_next_to_latin() -> None:
     assert RUN_WITHOUT_SPACES.findall("I like 北京烤鸭 and すし of 佐々木 𠮷野家") == ["北京烤鸭", "すし", "佐々木", "𠮷野家"]
 
 

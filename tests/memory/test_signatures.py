@@ -33,9 +33,7 @@ def test_purposes_that_join_to_one_text_differ() -> None:
     at=st.integers(0, 10**15 - 1),
     later=st.integers(0, 10**15 - 1),
 )
-def test_a_signature_is_right_for_its_own_value_alone(
-    value: bytes, other: bytes, key: bytes, other_key: bytes, at: int, later: int
-) -> None:
+def test_a_signature_is_valid_only_for_its_value(value: bytes, other: bytes, key: bytes, other_key: bytes, at: int, later: int) -> None:
     signature = Signature.parse(sign(value, key_id="k", key=key, now_ms=at)[1])
     assert signature is not None
     assert (signature.key_id, signature.signed_ms) == ("k", at)
@@ -62,5 +60,5 @@ def test_a_signature_is_right_for_its_own_value_alone(
         b"v1:" + b"k" * 65 + b":1:" + b"0" * 64,
     ],
 )
-def test_what_has_another_form_is_no_signature(header: bytes) -> None:
+def test_another_form_is_no_signature(header: bytes) -> None:
     assert Signature.parse(header) is None

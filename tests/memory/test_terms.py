@@ -61,12 +61,12 @@ def test_terms_of_a_text(text: str, terms: list[str]) -> None:
         ("study", "studies"),
     ],
 )
-def test_forms_of_one_word_meet(one: str, other: str) -> None:
+def test_forms_of_one_word_have_one_term(one: str, other: str) -> None:
     assert list(terms_of(one)) == list(terms_of(other))
 
 
 @pytest.mark.parametrize(("one", "other"), [("bus", "bu"), ("sing", "s"), ("2023", "2024"), ("news", "new york"), ("red", "r")])
-def test_other_words_stay_apart(one: str, other: str) -> None:
+def test_other_words_keep_different_terms(one: str, other: str) -> None:
     assert list(terms_of(one)) != list(terms_of(other))
 
 
@@ -91,7 +91,7 @@ def test_other_words_stay_apart(one: str, other: str) -> None:
         ("co\u00adoperate", "cooperate"),
     ],
 )
-def test_one_word_in_two_spellings_meets(one: str, other: str) -> None:
+def test_two_spellings_of_a_word_share_a_term(one: str, other: str) -> None:
     assert list(terms_of(one)) == list(terms_of(other))
 
 
@@ -147,7 +147,7 @@ def test_different_names_share_no_term(names: tuple[str, ...]) -> None:
     ("one", "other"),
     [("O'Brien's", "o’brien"), ("T-shirts", "tshirt shirt"), ("OBrien", "O'Brien"), ("the U.S.", "the US"), ("Node.JS", "node.js")],
 )
-def test_spellings_of_a_name_meet(one: str, other: str) -> None:
+def test_spellings_of_a_name_share_a_term(one: str, other: str) -> None:
     assert list(terms_of(one)) == list(terms_of(other))
 
 

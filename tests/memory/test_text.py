@@ -38,17 +38,17 @@ def test_it_is_near_the_real_tokenizer_on_prose() -> None:
         ("ትናንት ከእህቴ ጋር ወደ ሆስፒታል ሄድኩ።", 62),
     ],
 )
-def test_it_is_not_far_below_what_models_count(text: str, most: int) -> None:
+def test_the_estimate_is_not_far_below_real_tokenizers(text: str, most: int) -> None:
     """The most that the tokenizers of GPT-4o, Qwen 3, Llama 3 and Gemma 3 made of it, counted once."""
     assert 0.85 * most <= estimate_tokens(text) <= 2.5 * most
 
 
-def test_chinese_counts_by_the_letter() -> None:
+def test_chinese_is_counted_by_character() -> None:
     assert estimate_tokens("我喜欢猫") == 4
 
 
 @given(st.text(), st.text())
-def test_a_text_of_two_counts_what_both_count(left: str, right: str) -> None:
+def test_token_counts_of_parts_add_up(left: str, right: str) -> None:
     assert estimate_tokens(f"{left} {right}") == estimate_tokens(left) + estimate_tokens(right)
 
 
@@ -57,7 +57,7 @@ def test_it_counts_between_one_token_and_one_per_character(text: str) -> None:
     assert 1 <= estimate_tokens(text) <= len(text)
 
 
-def test_content_hash_ignores_white_space_alone() -> None:
+def test_content_hash_ignores_only_white_space() -> None:
     assert content_hash(" a\n b\t") == content_hash("a b")
     assert content_hash("a b") != content_hash("ab")
     assert content_hash("\ud800") != content_hash("\ud801"), "a lone surrogate is hashed, not refused"

@@ -43,7 +43,7 @@ CONTAINERS = st.lists(VALUES, max_size=4) | st.dictionaries(TEXTS, VALUES, max_s
         ANSWER,
     ],
 )
-def test_the_answer_begins_behind_the_last_thought(text: str) -> None:
+def test_the_answer_starts_after_the_last_reasoning(text: str) -> None:
     assert strip_reasoning(text).strip() == ANSWER
 
 
@@ -70,14 +70,14 @@ def test_plain_json_has_no_thoughts(value: Any, indent: int | None, escaped: boo
 
 @example(thought="\\", value=[], indent=None)
 @given(thought=TEXTS, value=CONTAINERS, indent=st.sampled_from([None, 2]))
-def test_json_behind_any_thought_is_read_exactly(thought: str, value: Any, indent: int | None) -> None:
+def test_json_after_any_reasoning_is_read_exactly(thought: str, value: Any, indent: int | None) -> None:
     answer = json.dumps(value, indent=indent)
     assert read_json(f"{thought}\n</think>\n{answer}") == [value]
     assert read_json(f"<think>{thought}</think>{answer}") == [value] or any(mark in thought for mark in MARKS)
 
 
 @given(TEXTS)
-def test_what_is_left_has_no_thoughts(text: str) -> None:
+def test_the_answer_contains_no_reasoning(text: str) -> None:
     left = strip_reasoning(text)
     assert left in text
     assert strip_reasoning(left) == left

@@ -16,7 +16,7 @@ def test_microseconds_lose_nothing(time: datetime) -> None:
 
 
 @given(st.datetimes(datetime(2, 1, 1), datetime(9998, 1, 1), timezones=ZONES))
-def test_milliseconds_leave_out_what_is_finer(time: datetime) -> None:
+def test_milliseconds_are_rounded_down(time: datetime) -> None:
     assert timedelta() <= time - time_of_milliseconds(milliseconds_of(time)) < timedelta(milliseconds=1)
 
 

@@ -11,16 +11,16 @@ def test_names_are_distinct_and_legal() -> None:
     assert all(re.fullmatch(r"[a-z0-9-]+", name) for name in names)
 
 
-def test_a_prefix_stands_before_the_name() -> None:
+def test_a_prefix_precedes_the_name() -> None:
     assert topics.topic_name(topics.MESSAGES, "varve.") == "varve.messages"
     assert topics.topic_name(topics.DEAD_LETTERS, "") == "dead-letters"
 
 
-def test_messages_are_kept_for_ever_uncompacted() -> None:
+def test_messages_are_kept_without_limit_and_uncompacted() -> None:
     assert (topics.MESSAGES.cleanup, topics.MESSAGES.retention_ms, topics.MESSAGES.mark) == ("delete", -1, "")
 
 
-def test_marked_topics_are_compacted_and_kept_for_ever() -> None:
+def test_marked_topics_are_compacted_and_kept_without_limit() -> None:
     marked = [spec for spec in topics.ALL if spec.mark]
     assert marked == [topics.WINDOWS, topics.EXTRACTIONS, topics.READS]
     assert {(spec.cleanup, spec.retention_ms) for spec in marked} == {("compact", -1)}
@@ -33,7 +33,7 @@ def test_only_marked_topics_are_compacted_with_every_record_kept() -> None:
     assert sorted(unmarked, key=lambda spec: spec.name) == newest_says_all
 
 
-def test_what_a_tombstone_names_is_compacted_in_time() -> None:
+def test_records_under_a_tombstone_are_compacted_in_time() -> None:
     """Kafka closes a segment by time alone where little is written, and compacts closed segments alone."""
     for spec in (topics.WINDOWS, topics.EXTRACTIONS, topics.READS, topics.MERGED, topics.MEMORIES):
         assert spec.config["max.compaction.lag.ms"] == str(topics.COMPACTION_LAG_MS)

@@ -62,7 +62,7 @@ def test_own_words_stay_normal_next_to_a_page() -> None:
     assert trust_in(window, "The user Ann lives in Oslo", 0, rules={"tool:browser": "untrusted"}) == {}
 
 
-def test_a_distrusted_message_counts_as_not_said() -> None:
+def test_a_distrusted_message_does_not_count() -> None:
     window = window_of({"text": "I live in Oslo"}, {"text": "Lives in Oslo", "metadata": {"app": "crm"}})
     rules: dict[str, TrustLevel] = {"app:crm": "distrusted", "role:user": "trusted"}
     assert trust_in(window, "lives in Oslo", 0, 1, rules=rules) == {"e1": "trusted", "p1": "trusted"}

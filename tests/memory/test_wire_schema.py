@@ -21,7 +21,7 @@ def valid(record: str, value: Any) -> bool:
 
 
 @pytest.mark.parametrize("scenario", ["companion", "agent_tools"])
-def test_a_message_is_what_the_schema_says(scenario: str) -> None:
+def test_messages_are_valid_under_the_wire_schema(scenario: str) -> None:
     for fields in sample_conversation(scenario):
         message = {"tenant": "acme", **fields}
         assert valid("Message", message)
@@ -29,12 +29,12 @@ def test_a_message_is_what_the_schema_says(scenario: str) -> None:
 
 
 @pytest.mark.parametrize("change", [{"user": None}, {"user": ""}, {"role": "narrator"}, {"event_time": 3}, {"metadata": []}, {"text": 1}])
-def test_what_varve_refuses_the_schema_refuses(change: dict[str, Any]) -> None:
+def test_messages_refused_by_varve_fail_the_wire_schema(change: dict[str, Any]) -> None:
     message = {"tenant": "acme", **next(iter(sample_conversation("companion")))}
     assert not valid("Message", {**message, **change})
 
 
-def test_what_is_new_is_borne() -> None:
+def test_unknown_fields_are_accepted() -> None:
     command = json.loads(SessionCommand(command="flush", tenant="acme").to_json())
     assert valid("SessionCommand", {**command, "schema_version": "1.7", "invented": True})
 
@@ -49,7 +49,7 @@ def test_topics_of_records_are_channels() -> None:
     assert messages["merged.Contribution"]["bindings"] != messages["contributions.Contribution"]["bindings"]
 
 
-def test_a_header_tells_the_records_of_a_topic_apart() -> None:
+def test_headers_distinguish_the_records_of_a_topic() -> None:
     usual = {topic: [record for record in records if (topic, record) not in KINDS] for topic, records in RECORDS.items()}
     assert {topic: records for topic, records in usual.items() if len(records) != 1} == {"messages": [Message, MessageChange]}
     assert set(KINDS.values()) == {value for value in vars(headers).values() if isinstance(value, bytes)}

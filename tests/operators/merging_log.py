@@ -15,7 +15,7 @@ from operators.apply import apply_contribution
 from operators.entity_state import EntityState, from_bytes, to_bytes
 from operators.llm_operator import LLMOperator, Question
 from operators.merging import apply_outcome, plan_questions
-from operators.registry import driver_of
+from operators.registry import bound_operator
 from operators.render import render
 
 START = datetime(2024, 5, 1, tzinfo=UTC)
@@ -96,7 +96,7 @@ class MergedEntity:
 
     @property
     def operator(self) -> LLMOperator:
-        driver = driver_of(self.kind.by_name[STORY], self.kind)
+        driver = bound_operator(self.kind.by_name[STORY], self.kind)
         assert driver is not None
         assert isinstance(driver.operator, LLMOperator)
         return driver.operator

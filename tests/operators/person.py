@@ -10,7 +10,7 @@ from memory.records import Change, Contribution, HistoryEntry, Memory
 from memory.schema import parse_schema
 from operators.apply import apply_contribution
 from operators.entity_state import EntityState, to_bytes
-from operators.history import Fold, KnownStep, Moment, beginning, in_order
+from operators.history import HistoryReplay, KnownStep, Moment, beginning, in_order
 from operators.history_walk import HistoryWalk, SeenStep
 from operators.render import render
 
@@ -126,11 +126,11 @@ class Person:
         """The entity at a moment, from its steps."""
         start = beginning(self.known(), moment)
         assert start is not None
-        fold = Fold(start, moment, lambda _: PERSON)
+        replay = HistoryReplay(start, moment, lambda _: PERSON)
         for each in start.steps:
-            fold.take(each)
-        fold.finish(READ)
-        return rendered(fold.state)
+            replay.take(each)
+        replay.finish(READ)
+        return rendered(replay.state)
 
     def walk(self, moment: Moment = Moment()) -> list[SeenStep]:  # noqa: B008 - it never changes
         """Its history."""
@@ -156,7 +156,7 @@ class Person:
         for step in self.walk():
             for each in step.changes:
                 if each.change.op == "apply":
-                    found[each.change.property, each.change.source_id] = each.fate
+                    found[each.change.property, each.change.source_id] = each.outcome
         return dict(found)
 
 

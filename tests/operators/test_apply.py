@@ -50,7 +50,7 @@ def test_a_contribution_is_applied_once() -> None:
     assert values(run([one, contribution(*workout("b", 5), position=3, source="extractions/1")])) == {"sessions": 2, "total_minutes": 35}
 
 
-def test_the_state_given_is_left_as_it_is() -> None:
+def test_the_given_state_is_not_modified() -> None:
     state = run([contribution(*workout("a", 30)), contribution(change("apply", "name", "p", {"replace": "x"}), position=1)], LOG)
     before = to_bytes(state)
     apply_contribution(state, contribution(*workout("b", 9), *workout("a", 30, op="retract"), position=2), LOG)
@@ -58,7 +58,7 @@ def test_the_state_given_is_left_as_it_is() -> None:
     assert to_bytes(state) == before
 
 
-def test_a_skipped_position_can_still_come() -> None:
+def test_a_skipped_position_can_still_arrive() -> None:
     first, second, third = (contribution(*workout(f"e{number}", 10), position=number) for number in range(3))
     state = run([first])
     skipped = skip(state, second)
@@ -89,14 +89,14 @@ def test_a_tick_changes_nothing_that_does_not_age() -> None:
     assert not apply_contribution(None, tick, LOG).changed
 
 
-def test_what_does_not_age_takes_no_touch() -> None:
+def test_an_operator_without_aging_receives_no_touch() -> None:
     state = run([contribution(*workout("a", 30))])
     touched = apply_contribution(state, contribution(change("touch", "total_minutes", "a", None), position=9), LOG)
     assert [each.reason for each in touched.refused] == ["not_aging"]
     assert values(touched.state) == values(state)
 
 
-def test_a_bad_change_is_refused_alone_and_counted() -> None:
+def test_only_the_bad_change_is_refused_and_counted() -> None:
     bad = [change("apply", "total_minutes", "a", "many"), change("apply", "total_minutes", "b", True), change("apply", "mood", "c", 3)]
     applied = apply_contribution(None, contribution(*bad, *workout("d", 10)), LOG)
     assert {(each.reason, each.count) for each in applied.refused} == {("not_a_number", 2), ("unknown_property", 1)}

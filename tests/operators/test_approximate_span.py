@@ -32,7 +32,7 @@ def cuts(text: str, span: Span) -> int:
 
 
 @given(LETTERS, st.text("ab c", min_size=1, max_size=8), st.integers(0, 9))
-def test_it_finds_what_an_exhaustive_search_finds(text: str, search: str, max_distance: int) -> None:
+def test_it_finds_the_result_of_an_exhaustive_search(text: str, search: str, max_distance: int) -> None:
     assert best_approximate_span(text, search, max_distance=max_distance) == exhaustive_best_span(text, search, max_distance)
 
 
@@ -121,7 +121,7 @@ def test_small_model_errors_are_tolerated() -> None:
     assert span.distance == 4
 
 
-def test_letters_beyond_ascii_and_long_searches_are_found() -> None:
+def test_letters_outside_ascii_and_long_searches_are_found() -> None:
     text = "Она живёт в Москве. " * 20 + "Она живёт в Париже с сестрой."
     span = best_approximate_span(text, "Она живет в Париже с сестрой.", max_distance=7)
     assert span is not None

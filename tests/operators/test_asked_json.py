@@ -55,12 +55,12 @@ def test_an_answer_without_a_whole_text_is_refused(answer: str) -> None:
 
 
 @given(st.text(min_size=1).filter(str.strip), st.booleans())
-def test_any_text_is_read_behind_thoughts(text: str, escaped: bool) -> None:
+def test_any_text_is_read_after_reasoning(text: str, escaped: bool) -> None:
     answer = json.dumps({"text": text, "superseded": []}, ensure_ascii=escaped)
     assert answer_with_text(f'Maybe {{"text": "a draft"}}?\n</think>\n{answer}')["text"] == text
 
 
-def test_no_token_of_a_statement_stays_live() -> None:
+def test_special_tokens_in_statements_are_disarmed() -> None:
     merge = merge_prompt(subject="s", text=HOSTILE, added=[Statement(0, HOSTILE)], withdrawn=[Statement(0, HOSTILE)], limit=200)
     summary = summary_prompt(subject="s", question={"period": "week", "limit": 200, "events": [[0, HOSTILE]], "others": 0})
     for prompt in (merge, summary):
@@ -68,7 +68,7 @@ def test_no_token_of_a_statement_stays_live() -> None:
     assert orjson.loads(merge.user)["text"] == HOSTILE, "the model reads what was said"
 
 
-def test_thoughts_have_room_in_an_answer() -> None:
+def test_an_answer_allows_tokens_for_reasoning() -> None:
     merge = merge_prompt(subject="s", text="", added=[], withdrawn=[], limit=200)
     summary = summary_prompt(subject="s", question={"period": "week", "limit": 200, "events": [], "others": 0})
     assert (merge.max_tokens, summary.max_tokens) == (None, None)

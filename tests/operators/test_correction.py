@@ -43,7 +43,7 @@ PROFILE = parse_schema(
 ).entity_types[0]
 
 
-def test_the_operators_say_what_can_be_set() -> None:
+def test_the_operators_declare_which_values_can_be_set() -> None:
     fields: dict[str, Any] = {"home": "Oslo", "pets": ["Miso", "Rex"], "age": "41", "title": "smith"}
     set_to = {each.property: each.value for each in changes_of(PROFILE, fields, source_id="c", newest=MARCH)}
     assert set_to == {
@@ -67,7 +67,7 @@ def test_the_operators_say_what_can_be_set() -> None:
         ({"title": "x" * 2001}, "2001 characters", False),
     ],
 )
-def test_what_cannot_be_set_is_said(fields: dict[str, Any], problem: str, is_of_events: bool) -> None:
+def test_a_value_that_cannot_be_set_is_reported(fields: dict[str, Any], problem: str, is_of_events: bool) -> None:
     with pytest.raises(UncorrectableFieldError, match=problem) as raised:
         changes_of(PROFILE, fields, source_id="c", newest=MARCH)
     assert raised.value.is_of_events is is_of_events
@@ -85,7 +85,7 @@ def test_a_text_set_by_hand_is_edited_further() -> None:
     assert _home(reverted) == "Lives in Bergen since May"
 
 
-def test_the_newest_value_is_set_until_a_newer_comes() -> None:
+def test_a_correction_holds_until_a_newer_value_arrives() -> None:
     title = Change(op="apply", property="title", source_id="z", value="smith", event_time=MARCH)
     by_hand = changes_of(PROFILE, {"title": "baker"}, source_id="a", newest=MARCH)
     state = _applied(_applied(None, [title], 0), by_hand, 1)

@@ -43,7 +43,7 @@ RUN = event("e", kind="run", km=12.5, minutes=60, tags=["hills", "rain"], done=T
         ("session", "in", ["s1", "s2"], True),
     ],
 )
-def test_an_event_meets_a_filter_or_not(name: str, op: Any, value: Any, expected: bool) -> None:
+def test_a_filter_accepts_or_rejects_an_event(name: str, op: Any, value: Any, expected: bool) -> None:
     assert matches(RUN, Filter(property=name, op=op, value=value)) is expected
 
 

@@ -38,7 +38,7 @@ def lines_of(state: EntityState) -> list[str]:
 
 @pytest.mark.parametrize("has_llm", [False, True])
 @pytest.mark.parametrize("is_answered", [False, True])
-def test_the_rule_merges_what_is_left(has_llm: bool, is_answered: bool) -> None:
+def test_the_rule_merges_the_remaining_statements(has_llm: bool, is_answered: bool) -> None:
     entity = talked("tea", "secret", "rain", has_llm=has_llm, is_answered=is_answered)
     assert b"secret" in entity.raw
     forgotten = erased(entity, "secret")
@@ -50,7 +50,7 @@ def test_the_rule_merges_what_is_left(has_llm: bool, is_answered: bool) -> None:
     assert (forgotten.questions, forgotten.dropped) == ((), ())
 
 
-def test_a_model_is_asked_about_what_is_left() -> None:
+def test_a_model_is_asked_about_the_remaining_statements() -> None:
     forgotten = erased(talked("tea", "secret", "rain"), "secret")
     ((_, question),) = plan_questions(forgotten.state, KIND, has_llm=True).questions
     assert "secret" not in plain_answer(question)
@@ -85,7 +85,7 @@ def settled(*, has_llm: bool = True) -> MergedEntity:
     return entity
 
 
-def test_a_model_is_told_what_to_take_out() -> None:
+def test_a_model_is_told_which_statements_to_remove() -> None:
     """Only the model can remove words that it has merged: until its answer the words stay, for the question."""
     entity = settled()
     forgotten = erased(entity, "s00")
@@ -104,7 +104,7 @@ def test_without_a_model_the_rule_takes_lines_out() -> None:
     assert "s01" in lines_of(forgotten.state)
 
 
-def test_what_has_nothing_of_the_user_stays() -> None:
+def test_statements_without_the_erased_user_are_kept() -> None:
     entity = talked("tea", "rain")
     assert entity.state is not None
     forgotten = forget(entity.state, KIND, has_llm=True)

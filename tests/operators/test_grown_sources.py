@@ -62,6 +62,6 @@ def test_copies_count_as_one_source_for_operators() -> None:
     assert merged_sources(sources) == {"extractions/3": [101, [7]], "extractions/4": [5, []]}
 
 
-def test_a_second_growth_keeps_what_is_covered() -> None:
+def test_a_second_growth_keeps_covered_positions() -> None:
     sources = grown_sources({"extractions/3|*": [30, [7]], "extractions/3": [101, []]})
     assert sources == {"extractions/3|*": [101, [7]]}

@@ -110,7 +110,7 @@ def test_a_recalled_segment_is_promoted() -> None:
     assert [each.id for each in promoted(operator, later)] == [found.id], "it stays although it has cooled"
 
 
-def test_length_alone_promotes_nothing() -> None:
+def test_length_alone_does_not_promote() -> None:
     operator = heat()
     assert promoted(operator, applied(operator, segment("a", 0, messages=30))) == []
 

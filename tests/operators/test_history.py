@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.records import Contribution, HistoryEntry, Merged
-from operators.history import Beginning, Fold, Moment, beginning, in_order
+from operators.history import Beginning, HistoryReplay, Moment, beginning, in_order
 from operators.history_walk import HistoryWalk, name_of
 from operators.render import render
 from tests.operators.merging_log import STORY, entity_type, said
@@ -19,7 +19,7 @@ MARCH, JUNE, APRIL = 60, 150, 100
 
 
 @pytest.mark.parametrize("late", [False, True])
-def test_two_jobs_are_told_apart_by_time(late: bool) -> None:
+def test_two_jobs_are_distinguished_by_time(late: bool) -> None:
     person = Person()
     first, second = job("A", "e-a", MARCH), job("B", "e-b", JUNE)
     for each in (second, first) if late else (first, second):
@@ -77,7 +77,7 @@ def test_a_texts_lines_are_superseded_one_by_one() -> None:
     assert before.properties["notes"] == "likes tea\nlives in Oslo"
 
 
-def test_what_is_extracted_again_alike_is_no_change() -> None:
+def test_an_equal_repeated_extraction_is_no_change() -> None:
     person = Person()
     person.read(*job("A", "e-a", MARCH))
     person.read(*job("A", "e-a", MARCH, "retract"), *job("A", "e-a", MARCH))
@@ -85,7 +85,7 @@ def test_what_is_extracted_again_alike_is_no_change() -> None:
     assert set(person.fates().values()) == {"stands"}
 
 
-def test_history_goes_by_moments_too() -> None:
+def test_history_can_be_read_by_event_time() -> None:
     person = Person()
     person.read(*job("A", "e-a", MARCH))
     person.read(*job("B", "e-b", JUNE))
@@ -139,7 +139,7 @@ def test_all_steps_give_the_live_entity(operations: list[tuple[str, int, int, in
 
 
 @given(operations=OPERATIONS, days=MOMENTS)
-def test_a_moment_has_nothing_of_what_came_later(operations: list[tuple[str, int, int, int]], days: tuple[int | None, int | None]) -> None:
+def test_a_past_moment_excludes_later_entries(operations: list[tuple[str, int, int, int]], days: tuple[int | None, int | None]) -> None:
     person, moment = grown(operations), moment_of(days)
     assert person.at(moment) == person.of_old(moment)
 
@@ -149,14 +149,16 @@ def test_a_moment_has_nothing_of_what_came_later(operations: list[tuple[str, int
     days=st.tuples(st.none() | st.integers(0, 41), st.none() | st.integers(0, 20)),
     kept=st.integers(1, 4),
 )
-def test_what_is_not_kept_is_not_told(operations: list[tuple[str, int, int, int]], days: tuple[int | None, int | None], kept: int) -> None:
+def test_dropped_history_is_not_reported(
+    operations: list[tuple[str, int, int, int]], days: tuple[int | None, int | None], kept: int
+) -> None:
     person, moment = grown(operations, kept=kept, whole_every=1), moment_of(days)
     assert len(person.steps) <= kept * 3
     if beginning(person.known(), moment) is not None:
         assert person.at(moment) == person.of_old(moment)
 
 
-def test_a_moment_before_what_is_kept_has_no_beginning() -> None:
+def test_a_moment_before_the_history_is_unknown() -> None:
     person = Person(kept=2, whole_every=1)
     for number in range(5):
         person.read(*job(f"J{number}", f"e{number}", number))
@@ -167,7 +169,7 @@ def test_a_moment_before_what_is_kept_has_no_beginning() -> None:
     assert told == [False, False, True, True, True]
 
 
-def test_a_beginning_has_all_that_is_gone() -> None:
+def test_the_beginning_includes_every_dropped_entry() -> None:
     """One partition has few steps, another many: the states in steps of the first lack steps of the other that are not kept."""
     person = Person(kept=2, whole_every=1)
     person.read(*job("A", "e-a", 9))
@@ -180,7 +182,7 @@ def test_a_beginning_has_all_that_is_gone() -> None:
 
 
 @given(operations=OPERATIONS, kept=st.integers(4, 12))
-def test_the_newest_is_told_whatever_was_dropped(operations: list[tuple[str, int, int, int]], kept: int) -> None:
+def test_the_newest_entry_is_found_despite_dropped_ones(operations: list[tuple[str, int, int, int]], kept: int) -> None:
     person = grown([(what, pick, on, 0) for what, pick, on, _ in operations], kept=kept, whole_every=kept // 4)
     assert person.at(Moment()) == person.now()
     steps = person.walk()
@@ -239,12 +241,12 @@ def test_a_models_answer_counts_from_when_it_was_known() -> None:
     def story(moment: Moment) -> str:
         start = beginning(steps, moment)
         assert start is not None
-        fold = Fold(start, moment, lambda _: merging)
+        replay = HistoryReplay(start, moment, lambda _: merging)
         for each in start.steps:
-            fold.take(each)
-        fold.finish(day(10))
-        assert fold.state is not None
-        return str(render(fold.state, merging, "acme", "ann").properties[STORY])
+            replay.take(each)
+        replay.finish(day(10))
+        assert replay.state is not None
+        return str(render(replay.state, merging, "acme", "ann").properties[STORY])
 
     assert story(Moment()) == "Ann moved from Oslo to Rome."
     assert "Rome" not in story(Moment(as_of=said("x", "y", day=3)[0].event_time))
@@ -253,7 +255,7 @@ def test_a_models_answer_counts_from_when_it_was_known() -> None:
     assert "Lives in Rome." in by_rule
 
 
-def test_an_answers_name_tells_which_it_is() -> None:
+def test_the_name_of_an_answer_identifies_it() -> None:
     def answer(minute: int, part: str = "") -> str:
         contribution = Contribution(
             tenant="acme",

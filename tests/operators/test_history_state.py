@@ -11,7 +11,7 @@ from operators.entity_state import EntityState
 from operators.history_state import WalkedState
 from operators.merged_text import MAX_RECENT, MergedText
 from operators.merging import apply_outcome
-from operators.registry import driver_of
+from operators.registry import bound_operator
 from operators.render import known_values
 from tests.operators.merging_log import START, STORY, entity_type, said
 
@@ -34,7 +34,7 @@ def told(position: int, op: str = "apply", *, of: int | None = None) -> Contribu
 
 def answer(covered: int) -> Contribution:
     """A model's answer about all statements up to a position."""
-    driver = driver_of(TYPE.properties[0], TYPE)
+    driver = bound_operator(TYPE.properties[0], TYPE)
     assert driver is not None
     assert isinstance(driver.operator, MergedText)
     outcome: dict[str, Any] = {
@@ -67,7 +67,7 @@ def test_waiting_statements_are_merged_on_the_way() -> None:
 
 
 @given(st.integers(1, 90), st.integers(0, 89), st.integers(0, 89), st.integers(0, 90))
-def test_an_answer_gives_what_it_would_have_given(total: int, covered: int, taken_back: int, before: int) -> None:
+def test_a_replayed_answer_gives_the_original_state(total: int, covered: int, taken_back: int, before: int) -> None:
     """Whatever the rule had merged before it came, from whatever state the walk began."""
     covered, before = min(covered, total - 1), min(before, total)
     steps = [told(position) for position in range(total)]

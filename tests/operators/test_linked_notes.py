@@ -19,7 +19,7 @@ from operators.link import MAX_UPDATES, LinkedNote
 from operators.link_updates import note_digest
 from operators.llm_operator import Question
 from operators.merging import apply_outcome, plan_questions, updates_of
-from operators.registry import driver_of
+from operators.registry import bound_operator
 from operators.render import render
 from tests.streams.linked_remarks import schema
 
@@ -32,7 +32,7 @@ def note_type(decide: str = "link") -> EntityType:
 
 
 def operator_of(entity_type: EntityType) -> LinkedNote:
-    driver = driver_of(entity_type.by_name["note"], entity_type)
+    driver = bound_operator(entity_type.by_name["note"], entity_type)
     assert driver is not None
     assert isinstance(driver.operator, LinkedNote)
     return driver.operator

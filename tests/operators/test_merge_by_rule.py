@@ -19,7 +19,7 @@ def merged(*texts: str, withdrawn: tuple[str, ...] = ()) -> list[str]:
 @pytest.mark.parametrize(
     "sentences", [("我昨天搬家了。", "新家很大！", "你呢"), ("मैं कल घर आया। ", "सब ठीक है। ", "और तुम"), ("انتقلت أمس؟ ", "نعم. ", "وأنت")]
 )
-def test_a_long_text_is_cut_behind_a_sentence(sentences: tuple[str, ...]) -> None:
+def test_a_long_text_is_cut_after_a_sentence(sentences: tuple[str, ...]) -> None:
     text = "".join(sentences)
     assert bounded(text, len(text) - 1) == "".join(sentences[:2]).rstrip()
 
@@ -52,11 +52,11 @@ def test_statements_that_differ_in_any_sign_are_kept(texts: tuple[str, ...]) -> 
         ("¡Ann likes tea!", "Ann likes tea"),
     ],
 )
-def test_a_statement_said_again_stands_once(one: str, other: str) -> None:
+def test_a_repeated_statement_is_kept_once(one: str, other: str) -> None:
     assert merged(one, other) == [f"1970-01-02: {' '.join(other.split())}"]
 
 
-def test_only_the_statement_that_is_withdrawn_goes() -> None:
+def test_only_the_withdrawn_statement_is_removed() -> None:
     text = merge_by_rule("2024-01-01: Ann likes C\n2024-02-01: Ann likes C++", [], ["Ann likes C"], limit=2000)
     assert text == "2024-02-01: Ann likes C++"
 

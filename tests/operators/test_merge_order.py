@@ -38,7 +38,7 @@ def lines(text: str | None) -> list[str]:
 
 
 @pytest.mark.parametrize("arrival", list(permutations(SAID)), ids=" ".join)
-def test_a_model_is_told_of_one_time_in_order(arrival: tuple[str, ...]) -> None:
+def test_statements_of_one_time_are_sent_in_order(arrival: tuple[str, ...]) -> None:
     entity = MergedEntity(KIND)
     entity.contribute(*(contribution(event(each), position=place) for place, each in enumerate(arrival)))
     (question,) = entity.questions
@@ -100,7 +100,7 @@ def test_a_question_in_flight_is_not_asked_again() -> None:
 
 
 @given(st.lists(st.sampled_from(SAID), unique=True, min_size=1))
-def test_the_same_said_again_with_an_order_asks_nothing(again: list[str]) -> None:
+def test_a_repeated_statement_with_an_order_asks_nothing(again: list[str]) -> None:
     entity = MergedEntity(KIND)
     entity.contribute(contribution(of_old([change for each in SAID for change in event(each)]), position=0))
     entity.answer_all()

@@ -39,7 +39,7 @@ def test_a_statement_shows_before_it_is_merged() -> None:
     assert (entity.written.by, entity.written.pending, entity.written.stale) == ("m", 0, False)
 
 
-def test_what_comes_during_a_merge_is_asked_about_together() -> None:
+def test_statements_arriving_during_a_merge_are_sent_together() -> None:
     entity = MergedEntity(KIND)
     for position in range(6):
         entity.contribute(told(f"s{position}", position=position))
@@ -66,7 +66,7 @@ def test_a_retraction_merges_the_others_again() -> None:
     assert not entity.written.stale
 
 
-def test_what_has_settled_is_taken_out_by_name() -> None:
+def test_merged_statements_are_removed_by_name() -> None:
     entity = MergedEntity(KIND)
     for position in range(MAX_RECENT + 8):
         entity.contribute(told(f"s{position:02d}", position=position))
@@ -109,7 +109,7 @@ def test_an_answer_counts_once() -> None:
     assert entity.raw == before
 
 
-def test_a_rebuild_passes_over_what_is_merged() -> None:
+def test_a_rebuild_skips_merged_statements() -> None:
     entity = MergedEntity(KIND)
     log = [told("a"), told("b", position=1), contribution(said("a", "a", op="retract"), position=2)]
     for each in log:
@@ -119,7 +119,7 @@ def test_a_rebuild_passes_over_what_is_merged() -> None:
     assert (again.asked, again.raw) == (0, entity.raw)
 
 
-def test_a_flood_behind_a_silent_model_stays_bounded() -> None:
+def test_pending_statements_are_bounded_while_a_model_hangs() -> None:
     entity = MergedEntity(entity_type(Characters=300))
     sizes = []
     for position in range(6 * MAX_WAITING):
@@ -136,7 +136,7 @@ def test_a_flood_behind_a_silent_model_stays_bounded() -> None:
     assert (entity.written.by, entity.written.pending, entity.asked) == ("m", 0, 2)
 
 
-def test_without_a_model_the_rule_merges_and_says_so() -> None:
+def test_without_a_model_the_rule_merges_and_reports_it() -> None:
     entity = MergedEntity(KIND, has_llm=False)
     entity.contribute(
         contribution([*said("b", "Likes tea", day=3), *said("a", "lives in Oslo", day=1)], position=0),
@@ -150,7 +150,7 @@ def test_without_a_model_the_rule_merges_and_says_so() -> None:
 
 
 @pytest.mark.parametrize("has_llm", [True, False])
-def test_a_text_keeps_its_bound(has_llm: bool) -> None:
+def test_a_text_stays_within_its_limit(has_llm: bool) -> None:
     entity = MergedEntity(entity_type(Characters=300), has_llm=has_llm)
     for position in range(3 * MAX_RECENT):
         entity.contribute(told(f"statement {position:03d} of some length", position=position))
@@ -172,7 +172,7 @@ def test_all_retracted_leaves_no_text() -> None:
     assert entity.text == "new"
 
 
-def test_a_model_says_what_was_superseded() -> None:
+def test_a_model_names_the_superseded_statements() -> None:
     answer: dict[str, Any] = {"thoughts": "June is later", "text": "Works at B (before: at A).", "superseded": ["at A, until June"]}
     entity = MergedEntity(KIND, answer=lambda _: f"Here you are:\n```json\n{orjson.dumps(answer).decode()}\n```")
     entity.contribute(contribution([*said("b", "works at B", day=31), *said("a", "works at A")], position=0))
@@ -249,7 +249,7 @@ def test_any_interleaving_is_rebuilt_without_a_call(extractions: list[tuple[int,
 
 
 @given(extractions=LOGS, data=st.data())
-def test_a_rebuild_amid_merges_ends_alike(extractions: list[tuple[int, list[tuple[int, int]]]], data: st.DataObject) -> None:
+def test_a_rebuild_during_merges_gives_the_same_result(extractions: list[tuple[int, list[tuple[int, int]]]], data: st.DataObject) -> None:
     contributions, holds = log_of(extractions)
     if not contributions:
         return
@@ -273,7 +273,7 @@ def test_a_rebuild_amid_merges_ends_alike(extractions: list[tuple[int, list[tupl
 
 
 @given(extractions=LOGS, data=st.data())
-def test_the_rule_alone_is_rebuilt_byte_for_byte(extractions: list[tuple[int, list[tuple[int, int]]]], data: st.DataObject) -> None:
+def test_a_rebuild_by_the_rule_is_byte_equal(extractions: list[tuple[int, list[tuple[int, int]]]], data: st.DataObject) -> None:
     contributions, holds = log_of(extractions)
     live = MergedEntity(KIND, has_llm=False)
     for batch in interleaved(contributions, data):

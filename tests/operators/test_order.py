@@ -91,17 +91,17 @@ def values(*contributions: Contribution) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("session", [f"s{number}" for number in range(8)])
-def test_what_stands_later_in_a_window_is_newer(session: str) -> None:
+def test_a_later_statement_of_a_window_is_newer(session: str) -> None:
     assert values(*contributed(told(session, 0, SAID))) == {"last": "third", "all": SAID}
 
 
 @pytest.mark.parametrize("session", [f"s{number}" for number in range(8)])
-def test_what_a_later_window_tells_is_newer(session: str) -> None:
+def test_a_statement_of_a_later_window_is_newer(session: str) -> None:
     later, earlier = contributed(told(session, 3, SAID[1:]), told(session, 2, SAID[:1]))
     assert values(later, earlier.model_copy(update={"source": "extractions/1"})) == {"last": "third", "all": SAID}
 
 
-def test_of_two_sessions_what_was_said_later_is_newer() -> None:
+def test_the_later_statement_of_two_sessions_is_newer() -> None:
     long, short = told("long", 90, SAID[:2]), told("short", 0, SAID[2:], said_at=MAY + timedelta(seconds=1))
     assert values(*contributed(short, long)) == {"last": "third", "all": SAID}
 
@@ -115,7 +115,7 @@ def test_an_events_place_outlives_the_others_invalidation() -> None:
     assert values(whole, part) == {"last": "third", "all": SAID[1:]}
 
 
-def test_a_correction_stands_though_what_it_corrects_comes_last() -> None:
+def test_a_correction_outranks_a_late_original() -> None:
     what = told("s", 0, ["Acme"])
     (wrong,) = contributed(what)
     right = what.events[0].model_copy(update={"properties": {"employer": "Borg"}})
@@ -157,6 +157,6 @@ def test_no_window_and_place_outweigh_a_second(second: int, sequence: int, place
     assert order_of(at, sequence=sequence, place=place) < order_of(at + timedelta(seconds=1), sequence=0, place=0)
 
 
-def test_what_was_said_before_1970_has_places_too() -> None:
+def test_statements_before_1970_are_ordered_too() -> None:
     old = datetime(1001, 1, 1, tzinfo=UTC)
     assert 0 == order_of(old, sequence=0, place=0) < order_of(old, sequence=0, place=1) < order_of(old, sequence=1, place=0)

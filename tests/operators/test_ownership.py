@@ -22,7 +22,7 @@ def test_a_key_names_its_user(user: str, kind: str, other: str) -> None:
 
 
 @given(PART, PART)
-def test_what_others_share_is_nobodys_own(user: str, other: str) -> None:
+def test_a_shared_entity_has_no_owner(user: str, other: str) -> None:
     """A topic may have a user's name."""
     assert not belongs_to_user(SHARED, entity_key(user, other), user)
     assert belongs_to_user(LOG, entity_key(other, user), user) == (user == other)
@@ -34,11 +34,11 @@ def test_a_key_is_compared_decoded() -> None:
 
 
 @pytest.mark.parametrize("key", ["", "ann//", "zoë/run", "%ff/run"])
-def test_a_key_that_cannot_be_read_is_nobodys(key: str) -> None:
+def test_an_unreadable_key_has_no_owner(key: str) -> None:
     assert not belongs_to_user(LOG, key, "ann")
 
 
-def test_nobody_owns_nothing() -> None:
+def test_no_key_is_owned_without_a_user() -> None:
     assert not belongs_to_user(LOG, entity_key("None", "run"), None)
 
 

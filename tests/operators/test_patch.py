@@ -33,7 +33,7 @@ def test_an_existing_line_is_not_appended_again() -> None:
     assert text_after(put(1, "", "likes tea"), put(2, "", "has a cat"), put(3, "", "likes tea")) == "likes tea\nhas a cat"
 
 
-def test_the_nearest_span_is_replaced_and_the_rest_stays() -> None:
+def test_only_the_nearest_span_is_replaced() -> None:
     assert text_after(put(1, "", "lives in Paris\nhas a cat"), put(2, "live in Pariss", "lives in Rome")) == "lives in Rome\nhas a cat"
 
 
@@ -95,7 +95,7 @@ def test_the_text_is_bounded() -> None:
         patch.apply(state, put(2, "", "b"), "string")
 
 
-def test_typed_text_stays_of_its_type() -> None:
+def test_a_typed_text_keeps_its_type() -> None:
     state = patch.apply(None, put(1, "", "12"), "int64")
     state = patch.apply(state, put(2, "", "13"), "int64")
     assert patch_edit.value_of(patch.text_of(state), "int64") == 13
@@ -117,7 +117,7 @@ def test_a_late_patch_is_applied_at_its_own_time() -> None:
     assert text_after(early, late, between) == text_after(early, between, late) == "lives near Rome"
 
 
-def test_a_patch_rests_while_its_base_is_retracted() -> None:
+def test_a_patch_is_inactive_while_its_base_is_retracted() -> None:
     first, second = put(1, "", "moved to Berlin in May"), put(2, "Berlin in May", "Bonn in June")
     state = patch.apply(patch.apply(None, first, "string"), second, "string")
     without = patch.retract(state, first, "string")
@@ -187,7 +187,7 @@ LIVES = [f"job: {each}" for each in ("baker", "pilot at KLM", "nurse", "teacher"
 
 
 @given(st.permutations(range(1, 6)), st.lists(st.integers(0, 5), min_size=5, max_size=5))
-def test_the_newest_fact_stays_whatever_comes_late(order: list[int], shown: list[int]) -> None:
+def test_the_newest_fact_wins_over_late_arrivals(order: list[int], shown: list[int]) -> None:
     """The author of each patch has seen the first fact, or a newer one that was in force before."""
     patches = {time: put(time, LIVES[min(shown[time - 1], time - 1)], LIVES[time]) for time in range(1, 6)}
     state: Any = patch.apply(None, put(0, "", f"likes tea\n{LIVES[0]}"), "string")
@@ -205,7 +205,7 @@ def test_the_newest_fact_stays_whatever_comes_late(order: list[int], shown: list
 
 
 @given(st.permutations(range(1, 6)), st.integers(1, 5))
-def test_what_came_late_is_retracted_without_a_trace(order: list[int], taken: int) -> None:
+def test_a_late_patch_is_retracted_without_a_trace(order: list[int], taken: int) -> None:
     def state_of(times: list[int]) -> Any:
         state: Any = patch.apply(None, put(0, "", LIVES[0]), "string")
         for time in times:
@@ -227,7 +227,7 @@ def test_settled_facts_are_safe_from_older_patches(time: int, search: str, repla
     assert all(since <= time for line, since in before.items() if line not in after)
 
 
-def test_no_older_patch_takes_a_settled_newer_fact() -> None:
+def test_an_older_patch_does_not_replace_a_newer_fact() -> None:
     state: Any = patch.apply(None, put(50, "", "lives in Rome"), "string")
     for each in range(MAX_RECENT + 1):
         state = patch.apply(state, put(100 + each, "", f"fact {each}"), "string")
@@ -242,7 +242,7 @@ def test_no_older_patch_takes_a_settled_newer_fact() -> None:
         patch.apply(number, put(20, "", "99", name="late"), "int64")
 
 
-def test_patches_that_overtake_settle_with_what_they_overtake() -> None:
+def test_patches_out_of_order_are_applied_in_order() -> None:
     state: Any = patch.apply(None, put(0, "", "lives in Paris"), "string")
     state = patch.apply(state, put(20, "Paris", "a house in Rome"), "string")
     state = patch.apply(state, put(10, "Paris", "Lyon", name="late"), "string")
@@ -255,7 +255,7 @@ def test_patches_that_overtake_settle_with_what_they_overtake() -> None:
         assert patch.retract(patch.apply(state, one, "string"), one, "string") is not None
 
 
-def test_a_correction_stands_against_patches_of_the_old() -> None:
+def test_a_correction_outranks_patches_of_the_old_value() -> None:
     state: Any = patch.apply(None, put(0, "", "lives in Paris"), "string")
     state = patch.apply(state, Patch(10, "corrected", None, "moved to Oslo"), "string")
     with pytest.raises(RefusedChangeError, match="no_similar_span"):

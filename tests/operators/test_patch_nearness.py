@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from operators import patch
 from operators.errors import RefusedChangeError
 from operators.patch_edit import Patch
-from operators.work import Work
+from operators.work import WorkBudget
 
 
 def put(time: int, search: str, replace: str) -> Patch:
@@ -37,7 +37,7 @@ def without(state: Any, time: int) -> Any:
         ("Dentist on 2026-05-12", "Dentist on 2026-06-12", "Dentist on 2026-06-12", "", None),
     ],
 )
-def test_a_fact_taken_back_leaves_similar_ones_alone(kept: str, taken: str, search: str, replace: str, edited: str | None) -> None:
+def test_retracting_a_fact_keeps_similar_facts(kept: str, taken: str, search: str, replace: str, edited: str | None) -> None:
     state = after(put(1, "", kept), put(2, "", taken), put(3, search, replace))
     assert patch.text_of(state).splitlines() == [kept, *([edited] if edited else [])]
     back = without(state, 2)
@@ -47,7 +47,7 @@ def test_a_fact_taken_back_leaves_similar_ones_alone(kept: str, taken: str, sear
     assert patch.text_of(again) == patch.text_of(state), "the patch edits its text once that is there again"
 
 
-def test_a_fact_taken_back_leaves_replaced_ones_alone() -> None:
+def test_retracting_a_fact_keeps_replaced_facts() -> None:
     state = after(
         put(1, "", "Dentist on Monday at nine"),
         put(2, "", "Dentist on Friday at nine"),
@@ -68,7 +68,7 @@ def test_a_fact_taken_back_leaves_replaced_ones_alone() -> None:
         ("Overlooked", ": looked"),
     ],
 )
-def test_a_span_that_says_another_thing_is_refused(text: str, search: str) -> None:
+def test_a_span_with_another_meaning_is_refused(text: str, search: str) -> None:
     state = after(put(1, "", text))
     with pytest.raises(RefusedChangeError, match="no_similar_span"):
         patch.apply(state, put(2, search, "x"), "string")
@@ -83,7 +83,7 @@ def test_a_span_that_says_another_thing_is_refused(text: str, search: str) -> No
         ("我喜欢在早上喝绿茶和咖啡", "喜欢在早上喝红茶", "我x和咖啡"),
     ],
 )
-def test_a_span_that_says_the_same_is_edited(text: str, search: str, left: str) -> None:
+def test_a_span_with_the_same_meaning_is_edited(text: str, search: str, left: str) -> None:
     assert patch.text_of(after(put(1, "", text), put(2, search, "x"))) == left
 
 
@@ -92,7 +92,7 @@ SPORTS = ("tennis", "squash", "boxing", "diving")
 
 
 @given(lengths=st.lists(st.integers(1, 4), min_size=3, max_size=3), data=st.data())
-def test_what_is_taken_back_touches_its_own_fact_alone(lengths: list[int], data: st.DataObject) -> None:
+def test_a_retraction_changes_only_its_own_fact(lengths: list[int], data: st.DataObject) -> None:
     """For each day there is a fact, and patches that change it; all are within a quarter of each other."""
     steps = [(day, step) for day, length in zip(DAYS, lengths, strict=True) for step in range(length)]
     order = data.draw(st.permutations(steps))
@@ -156,4 +156,4 @@ def _applied(state: Any, one: Patch) -> Any:
 
 def _replayed(state: Any) -> str:
     base, recent, _ = patch._unpack(state)
-    return patch._replayed(base, recent, "string", Work()).text
+    return patch._replayed(base, recent, "string", WorkBudget()).text

@@ -98,7 +98,7 @@ def test_a_key_that_is_none_is_refused() -> None:
         render(grown(), LOG, "acme", "trail run")
 
 
-def test_a_patched_text_says_since_when_its_lines_hold() -> None:
+def test_lines_of_a_patched_text_have_start_dates() -> None:
     profile = next(each for each in SCHEMA.entity_types if each.name == "profile")
     told = [
         change("apply", "name", "p1", {"replace": "likes hills"}),

@@ -63,7 +63,7 @@ def test_an_event_without_a_key_is_left_out() -> None:
 @pytest.mark.parametrize(
     ("date", "days"), [("2024-05-01", ["2024-05-01"]), ("2024-05", []), ("2024-04-30/2024-05-01", []), ("2024", []), ("unknown", [])]
 )
-def test_no_day_counts_what_some_day_may_have_been(date: str, days: list[str]) -> None:
+def test_an_inexact_date_is_counted_for_no_day(date: str, days: list[str]) -> None:
     given = extraction(event("a", kind="run", km=12.0).model_copy(update={"date": date}))
     assert [key for each, key in routed(given) if each == "long_runs"] == [entity_key("ann", day) for day in days]
     assert [(each.what, each.reason, each.count) for each in left_out(given, SCHEMA)] == ([] if days else [("event", "inexact_date", 1)])
@@ -75,7 +75,7 @@ def test_a_date_is_of_the_speakers_own_day() -> None:
     assert ("long_runs", entity_key("ann", START.date().isoformat())) in routed(given)
 
 
-def test_the_middle_of_a_date_stands_for_it() -> None:
+def test_a_date_range_is_represented_by_its_middle() -> None:
     first = event("a", kind="run", day=-28, said_on=0).model_copy(
         update={"event_time": START.replace(month=4, day=1, hour=0), "date": "2024-04"}
     )
@@ -96,7 +96,7 @@ def test_two_spellings_of_a_key_are_one_entity() -> None:
     assert ("log", entity_key(decomposed)) not in made
 
 
-def test_a_patch_reaches_an_entity_in_either_spelling() -> None:
+def test_a_patch_finds_an_entity_in_either_spelling() -> None:
     schema = parse_schema(
         {
             "Name": "topics",

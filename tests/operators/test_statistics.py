@@ -26,7 +26,7 @@ ORACLES: dict[str, Any] = {
 
 @pytest.mark.parametrize("op", sorted(ORACLES))
 @given(data=st.data())
-def test_the_value_is_the_one_of_what_is_left(op: str, data: st.DataObject) -> None:
+def test_the_value_is_that_of_the_remaining_events(op: str, data: st.DataObject) -> None:
     steps, left = data.draw(histories(op, longest=60))
     operator = configured(op)
     state = run(operator, steps)
@@ -113,7 +113,7 @@ def test_a_decayed_mean_weighs_by_age(events: list[tuple[int, float]], days: int
     assert ewma.value(state) == pytest.approx(expected, rel=1e-6, abs=1e-3)
 
 
-def test_what_has_decayed_away_leaves_the_state() -> None:
+def test_fully_decayed_events_leave_the_state() -> None:
     ewma = configured("EWMA", HalfLife=TimeWindow(1))
     state = run(ewma, [("old", 0, 1000.0, 1), ("new", 50, 1.0, 1)])
     assert ewma.value(state) == 1.0

@@ -15,7 +15,7 @@ from operators.apply import apply_contribution, due_of
 from operators.entity_state import EntityState, from_bytes, to_bytes
 from operators.merge_by_rule import Statement, merge_by_rule
 from operators.merged_text import MergedText
-from operators.registry import driver_of
+from operators.registry import bound_operator
 from operators.render import published_memories, render
 
 AUCKLAND, HONOLULU = "Pacific/Auckland", "Pacific/Honolulu"
@@ -148,7 +148,7 @@ def test_a_timeline_has_the_users_weeks() -> None:
     assert summary.properties["events"] == ["monday"]
 
 
-def test_a_week_is_over_when_it_is_over_there() -> None:
+def test_a_week_ends_in_the_users_time_zone() -> None:
     runner = person()
     sunday = local("2024-05-19T09:00", AUCKLAND)
     longest = timedelta(weeks=4)
@@ -195,7 +195,7 @@ def test_a_merged_text_names_the_users_day() -> None:
     state = applied(runner, change("e1", local("2024-05-12T20:00", AUCKLAND), "summary", "Ann ran"))
     assert shown(state, runner).properties["summary"] == "2024-05-13: Ann ran"
     each = runner.property("summary")
-    driver = None if each is None else driver_of(each, runner)
+    driver = None if each is None else bound_operator(each, runner)
     assert driver is not None
     assert isinstance(driver.operator, MergedText)
     assert merge_by_rule("", [Statement(0, "Ann ran", offset=-3_600_000_000)], limit=200) == "1969-12-31: Ann ran"

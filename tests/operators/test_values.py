@@ -151,7 +151,7 @@ def test_orders_decide_between_events_of_one_time(op: str, changes: list[tuple[O
 
 
 @pytest.mark.parametrize(("newer", "value"), [(16, "right"), (17, UnknownValue.UNKNOWN)])
-def test_a_corrected_event_is_kept_or_dropped_whole(newer: int, value: Any) -> None:
+def test_a_corrected_event_is_kept_or_dropped_completely(newer: int, value: Any) -> None:
     latest = configured("LATEST")
     later = [(f"n{number:02d}", 2, number, 1) for number in range(newer)]
     # The correction of "x" comes before what it corrects.

@@ -16,7 +16,7 @@ from operators.entity_state import EntityState
 from operators.errors import RefusedChangeError
 from operators.patch_edit import MAX_TEXT, Patch
 from operators.render import render
-from operators.work import MAX_CONTRIBUTION_WORK, MAX_PATCH_WORK, Work, WorkExceededError
+from operators.work import MAX_CONTRIBUTION_WORK, MAX_PATCH_WORK, WorkBudget, WorkExceededError
 from tests.operators.sport import SCHEMA, change, contribution
 
 PROFILE = SCHEMA.entity_types[3]
@@ -57,7 +57,7 @@ class CountedText(str):
 
 
 def spent(text: str, search: str) -> int:
-    work = Work(UNBOUNDED)
+    work = WorkBudget(UNBOUNDED)
     work._in_patch = UNBOUNDED
     best_approximate_span(text, search, max_distance=len(search) // 4, work=work)
     return UNBOUNDED - work.left
@@ -83,7 +83,7 @@ def test_one_search_fits_into_the_allowance_of_a_patch(text: str, search: str) -
 
 
 @pytest.mark.parametrize(("text", "search"), REPETITIVE)
-def test_what_is_computed_is_paid(text: str, search: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_computed_work_is_charged(text: str, search: str, monkeypatch: pytest.MonkeyPatch) -> None:
     passes, CountedText.finds = CountedPasses(monkeypatch), 0
     paid = spent(CountedText(text), search)
     assert passes.columns > 0
@@ -91,8 +91,8 @@ def test_what_is_computed_is_paid(text: str, search: str, monkeypatch: pytest.Mo
 
 
 @given(st.text("ab c", max_size=200), st.text("ab c", min_size=1, max_size=60), st.integers(0, 20_000))
-def test_a_search_spends_no_more_than_is_left(text: str, search: str, limit: int) -> None:
-    whole, work = Work(UNBOUNDED), Work(limit)
+def test_a_search_stays_within_its_budget(text: str, search: str, limit: int) -> None:
+    whole, work = WorkBudget(UNBOUNDED), WorkBudget(limit)
     expected = best_approximate_span(text, search, max_distance=len(search) // 4, work=whole)
     if UNBOUNDED - whole.left <= limit:
         assert best_approximate_span(text, search, max_distance=len(search) // 4, work=work) == expected
@@ -143,7 +143,7 @@ def test_a_retraction_is_never_refused_for_its_cost(monkeypatch: pytest.MonkeyPa
     patches = [put(1, "", "secret"), put(2, "", "likes tea a lot"), put(3, "likes tee a lot", "likes coffee a lot")]
     for each in patches:
         state = patch.apply(state, each, "string")
-    without = patch.retract(state, patches[0], "string", Work(0))
+    without = patch.retract(state, patches[0], "string", WorkBudget(0))
     assert without is not None
     assert "secret" not in patch.text_of(without)
     assert [row[1] for row in without["recent"]] == ["p2", "p3"], "the others are kept for the next change"
@@ -156,10 +156,10 @@ def test_a_late_patch_is_refused_rather_than_others_lost() -> None:
     for each in (put(1, "", "likes tea a lot"), put(3, "likes tee a lot", "likes coffee a lot")):
         state = patch.apply(state, each, "string")
     with pytest.raises(RefusedChangeError, match="contribution_too_costly"):
-        patch.apply(state, put(0, "", "has a cat"), "string", Work(400))
+        patch.apply(state, put(0, "", "has a cat"), "string", WorkBudget(400))
 
 
-def test_only_what_may_take_long_is_said_to() -> None:
+def test_only_possibly_long_work_is_declared_long() -> None:
     text = noted({"search": "", "replace": PROSE * 30})
     assert not takes_long(None, text, PROFILE)
     state = apply_contribution(None, text, PROFILE).state

@@ -78,7 +78,7 @@ async def test_an_abandoned_recall_makes_no_more_calls(store: EdgeStore, shard: 
     assert shard.calls == made
 
 
-async def test_a_recall_beside_an_abandoned_one_is_answered(store: EdgeStore, shard: CountingShard) -> None:
+async def test_a_recall_next_to_an_abandoned_one_is_answered(store: EdgeStore, shard: CountingShard) -> None:
     gone = asyncio.create_task(recall(store, ENDLESS))
     async with asyncio.timeout(60):
         await shard.goes_on.wait()

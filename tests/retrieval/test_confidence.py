@@ -73,7 +73,7 @@ def test_another_persons_words_make_unsure() -> None:
     assert confidence(wrong, CANDIDATES) < confidence(right, CANDIDATES)
 
 
-def test_nobody_named_is_nobody_else() -> None:
+def test_a_question_without_a_name_mismatches_no_person() -> None:
     found = signals("Which lake was painted at sunrise?", CANDIDATES)
     assert [found[name] for name in ("other_coverage", "other_best", "other_dense")] == [0, 0, 0]
 
@@ -97,7 +97,9 @@ def test_signals_are_of_the_best_candidates() -> None:
         ("Who painted a lake at sunrise?", 0, 0, 0, 0),
     ],
 )
-def test_names_tell_whom_the_best_is_about(question: str, unknown: int, unnamed: int, about_another: int, by_another: int) -> None:
+def test_names_show_whether_the_best_concerns_the_person(
+    question: str, unknown: int, unnamed: int, about_another: int, by_another: int
+) -> None:
     best = [candidate(0, "Melanie: I painted a lake at sunrise.", late=15.0), candidate(1, "Caroline: Good night.", late=0.1)]
     found = signals(question, best)
     assert [found[name] for name in ("unknown_name", "unnamed", "about_another", "by_another")] == [
@@ -120,7 +122,7 @@ def test_names_tell_whom_the_best_is_about(question: str, unknown: int, unnamed:
         ("Where are the rings?", "They are somewhere.", False),
     ],
 )
-def test_a_text_may_lack_what_a_question_asks_for(question: str, text: str, lacks: bool) -> None:
+def test_a_text_may_lack_the_requested_kind(question: str, text: str, lacks: bool) -> None:
     assert lacks_asked_kind(question, text) is lacks
     assert signals(question, [candidate(0, text)])["lacks_kind"] == lacks
 

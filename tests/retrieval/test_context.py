@@ -101,7 +101,7 @@ def test_a_context_never_exceeds_its_tokens(contents: list[str], said: list[str]
     assert len(context.citations) + context.left_out == len(hits) + 1 + len(tail)
 
 
-def test_states_stand_first_and_the_tail_last() -> None:
+def test_states_are_first_and_the_tail_is_last() -> None:
     context = packed(
         hit("Ann moved to Oslo", day=3),
         hit("Ann left Rome", day=1),
@@ -124,7 +124,7 @@ def test_states_stand_first_and_the_tail_last() -> None:
     ]
 
 
-def test_an_event_is_dated_no_more_exactly_than_known() -> None:
+def test_an_event_is_dated_with_its_known_precision() -> None:
     known = [hit("Ann moved")._replace(memory=memory("Ann moved", date=date)) for date in ("2024-05", "2024-05-01/2024-05-07", "unknown")]
     lines = [line.split("] ")[-1] for each in known for line in notes_of(packed(each))[1:]]
     assert lines == ["2024-05 Ann moved", "2024-05-01 to 2024-05-07 Ann moved", "some day (said 2024-05-06) Ann moved"]
@@ -136,7 +136,7 @@ def test_a_note_is_dated_among_the_events() -> None:
     assert [line.split("] ")[-1] for line in lines] == ["states:", "home: Oslo", "events:", "2024-04-27 Ann left", "2024-05 Ann moved"]
 
 
-def test_a_quoted_event_shows_who_said_it_and_when() -> None:
+def test_a_quoted_event_shows_its_speaker_and_time() -> None:
     said_at = NOON + timedelta(days=1)
     fields: dict[str, Any] = {"speaker": "Ann", "said_at": said_at, "search_text": "Ann (7 May 2024): Ann moved yesterday (6 May 2024)."}
     same_day = hit("I live here now.")._replace(memory=memory("I live here now.", speaker="Bo", said_at=NOON))
@@ -150,7 +150,7 @@ def test_a_quoted_event_shows_who_said_it_and_when() -> None:
     ]
 
 
-def test_another_query_leaves_the_front_as_it_was() -> None:
+def test_another_query_keeps_the_beginning_of_the_context() -> None:
     states = (state("home: Oslo"), state("mood: fine", type="recent_mood"))
     first = packed(hit("Ann moved to Oslo", day=3), states=states, tail=(message("It snows", id="t1"),))
     second = packed(hit("Ann has a cat", day=4), hit("Ann moved to Oslo", day=3), states=states[::-1])
@@ -171,7 +171,7 @@ def test_every_note_is_cited_with_its_evidence() -> None:
     ]
 
 
-def test_what_was_said_stands_beside_its_event() -> None:
+def test_the_original_words_follow_their_event() -> None:
     hits = (hit("Ann has a new home", said="Ann (6 May 2024): Ann moved to Oslo."), hit("Ann moved by train", day=1))
     told = notes_of(packed(*hits, with_said=True))
     assert [line.split("] ", 1)[1] for line in told[1:]] == [
@@ -181,7 +181,7 @@ def test_what_was_said_stands_beside_its_event() -> None:
     assert "said:" not in packed(*hits).text
 
 
-def test_the_best_events_take_the_room() -> None:
+def test_the_best_events_get_the_tokens() -> None:
     hits = [hit(f"{'word ' * 30}{number}", day=number) for number in (5, 1, 4, 2)]
     context = packed(*hits, tokens=MIN_TOKENS + 60)
     assert [each.id for each in context.citations] == [hits[0].memory.id]
@@ -200,7 +200,7 @@ def test_the_newest_messages_are_kept() -> None:
     assert 0 < len(kept) < 9
 
 
-def test_what_the_tail_says_is_repeated_last() -> None:
+def test_events_repeating_the_tail_are_added_last() -> None:
     said = hit("Ann said that it snows", message_ids=("t1",))
     other = hit(f"Ann moved to Oslo {'in spring ' * 40}", message_ids=("m1",))
     tail = (message("It snows", id="t1"),)
@@ -211,7 +211,7 @@ def test_what_the_tail_says_is_repeated_last() -> None:
     assert said.memory.id not in {each.id for each in tight.citations}
 
 
-def test_another_sessions_message_is_not_what_the_tail_says() -> None:
+def test_a_tail_replaces_only_messages_of_its_session() -> None:
     first = hit("Ann moved to Oslo", message_ids=("1",), session="before")
     second = hit("Ann likes the harbour of Oslo very much", message_ids=("2",), session="s")
     tail = (message("It snows", id="1"), message("I like the harbour", id="2"))
@@ -221,12 +221,12 @@ def test_another_sessions_message_is_not_what_the_tail_says() -> None:
     assert {each.id for each in whole.citations} - {each.id for each in tight.citations} == {second.memory.id}
 
 
-def test_what_a_recall_put_there_is_passed_over() -> None:
+def test_recalled_text_in_the_tail_is_skipped() -> None:
     tail = (message("Notes: Ann lives in Oslo", id="t1", from_recall=True), message("It snows", id="t2"))
     assert [each.id for each in packed(tail=tail).citations] == ["t2"]
 
 
-def test_a_state_among_the_hits_is_told_once() -> None:
+def test_a_state_among_the_hits_is_shown_once() -> None:
     profile = state("home: Oslo")
     found = RecallHit(memory=profile, score=0.9, parts={}, evidence=("m1",), evidence_scores=(0.9,))
     assert [each.id for each in packed(found, states=(profile,)).citations] == [profile.id]
@@ -236,7 +236,7 @@ def test_nothing_found_is_an_empty_text() -> None:
     assert packed() == Context("", 0, (), (), 0)
 
 
-def test_users_have_fences_of_their_own() -> None:
+def test_each_user_has_its_own_fence() -> None:
     prefaces = {
         PromptDelimiter(scope).preface for scope in (ANN, TenantScope("acme", "bob"), TenantScope("acme"), TenantScope("umbrella", "ann"))
     }
@@ -259,7 +259,7 @@ def test_many_states_of_a_type_crowd_out_no_other() -> None:
     assert moods[8].content not in lines
 
 
-def test_states_leave_the_events_most_of_the_room() -> None:
+def test_states_leave_most_tokens_to_events() -> None:
     states = tuple(memory(f"state of thing {number}: as it was", kind="entity", type=f"t{number}", entity_key="k") for number in range(60))
     context = packed(*(hit(f"a fact of some length, number {day}", day=day) for day in range(60)), states=states, tokens=1000)
     taken = sum(estimate_tokens(line) for line, citation in zip(context.notes, context.citations, strict=True) if citation.kind == "entity")

@@ -117,7 +117,7 @@ def test_a_wish_of_the_moment_is_no_state() -> None:
     assert first("Which tea do I drink now?", drinks) == drinks[1].content
 
 
-def test_what_is_liked_is_before_what_is_not() -> None:
+def test_liked_things_are_listed_before_disliked_ones() -> None:
     drinks = said("I don't like coffee.", "I like tea.")
     assert first("Which drink do I like?", drinks) == "I like tea."
     assert first("Which drink do I not like?", drinks, [1, 0]) == "I don't like coffee."
@@ -162,7 +162,7 @@ def test_own_words_are_before_quotations(question: str, quotation: str) -> None:
     assert first(question, memories) == first(question, memories, [1, 0]) == HOME
 
 
-def test_the_quoted_author_answers_for_themselves() -> None:
+def test_questions_about_quoted_authors_find_their_words() -> None:
     memories = said(HOME, REPLY, FORWARDED, MARKED)
     assert first("Where does Tom live?", memories) == REPLY
     assert first("Where does Eva live?", memories) == FORWARDED

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from api.composition import build_recall_model
+from api.recall_models import build_recall_model
 from loadtest.llm_simulator import LLMSimulator
 from loadtest.profiles import Plan
 from memory.records import Memory, MemoryChange, Usage
@@ -46,7 +46,7 @@ async def recalled(store: EdgeStore, *, settings: RecallSettings | None = None, 
 
 
 @pytest.mark.parametrize("profile", ["learned", "weighted", "memx"])
-async def test_an_expansion_finds_what_shares_no_word(edge_store: EdgeStore, profile: RankingProfile) -> None:
+async def test_an_expansion_finds_memories_without_shared_words(edge_store: EdgeStore, profile: RankingProfile) -> None:
     await store_all(edge_store, [*FILLER, GAMES])
     asked = await recalled(edge_store, profile=profile, limit=20)
     expansions = ("Ann loves chess", "Ann loves board games")
@@ -68,7 +68,7 @@ async def test_expansions_stay_within_the_request(edge_store: EdgeStore) -> None
     assert [hit.memory.id for hit in found.hits] == [GAMES.id]
 
 
-async def test_a_refused_expansion_costs_the_recall_nothing(edge_store: EdgeStore) -> None:
+async def test_a_refused_expansion_does_not_affect_the_recall(edge_store: EdgeStore) -> None:
     class Refusing(BagOfWordsEmbedder):
         async def embed_query(self, text: str) -> Embedding:
             if text == "refused":
@@ -86,14 +86,14 @@ async def test_a_refused_expansion_costs_the_recall_nothing(edge_store: EdgeStor
         await recall.recall(replace(request, query="refused"))
 
 
-async def test_what_no_search_accepts_is_rejected_once(edge_store: EdgeStore) -> None:
+async def test_a_query_refused_by_search_is_refused_once(edge_store: EdgeStore) -> None:
     await store_all(edge_store, [GAMES, memory("it rains", user="ann")])
     found = await recalled(edge_store, expansions=("Ann loves board games", "games"), min_origin_score=0.8, trace=True)
     assert ([hit.memory.id for hit in found.hits], found.rejected) == ([GAMES.id], 1)
     assert sorted(each.outcome for each in found.outcomes.values()) == ["below_threshold", "returned"]
 
 
-async def test_how_sure_a_recall_is_says_the_query(edge_store: EdgeStore) -> None:
+async def test_confidence_is_that_of_the_original_query(edge_store: EdgeStore) -> None:
     await store_all(edge_store, [*FILLER, GAMES])
     alone, expanded = await recalled(edge_store), await recalled(edge_store, expansions=("Ann loves board games",))
     assert expanded.confidence == alone.confidence
@@ -153,7 +153,7 @@ async def test_without_an_endpoint_it_is_off(redis_url: str) -> None:
     assert refused.value.failure == "off"
 
 
-async def test_an_endpoint_that_fails_is_away(redis_url: str) -> None:
+async def test_a_failing_endpoint_is_reported_as_unavailable(redis_url: str) -> None:
     async with LLMSimulator(planner=lambda *_: Plan(status=500)) as model, expanding(redis_url, endpoint=model) as expansion:
         with pytest.raises(TransientModelError):
             await expansion.of("acme", QUERY)

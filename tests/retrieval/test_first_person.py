@@ -16,7 +16,7 @@ from retrieval.first_person import MAX_LENGTH, asked_texts, in_first_person, nam
         ("Did Zoë go? Did Ann?", "Did I go? Did I?"),
     ],
 )
-def test_named_persons_speak_of_themselves(question: str, expected: str) -> None:
+def test_named_persons_are_the_subject_of_first_person(question: str, expected: str) -> None:
     assert in_first_person(question) == expected
 
 
@@ -31,11 +31,11 @@ def test_named_persons_speak_of_themselves(question: str, expected: str) -> None
         "What did Ann-Marie say?",
     ],
 )
-def test_what_names_nobody_stays(question: str) -> None:
+def test_texts_without_a_name_are_unchanged(question: str) -> None:
     assert asked_texts(question) == (question,)
 
 
-def test_what_somebody_possesses_is_nobody() -> None:
+def test_a_possession_is_no_person() -> None:
     assert in_first_person("Where does Ann's Honda stand?") == "Where does my Honda stand?"
 
 
@@ -53,7 +53,7 @@ def test_nothing_but_names_is_replaced(words: list[str]) -> None:
 
 
 @given(st.text(max_size=60))
-def test_any_text_is_compared_as_it_is(question: str) -> None:
+def test_any_text_is_compared_unchanged(question: str) -> None:
     assert asked_texts(question)[0] == question
 
 

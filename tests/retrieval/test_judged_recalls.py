@@ -11,7 +11,7 @@ from tests.retrieval.judged_recalls import feedback_about, recall_record
 
 
 @given(st.lists(st.sampled_from(["useful", "useless", "unnamed"]), min_size=1, max_size=12))
-def test_only_what_was_named_is_judged(said: list[str]) -> None:
+def test_only_named_memories_are_judged(said: list[str]) -> None:
     recall = recall_record(candidates=len(said))
     named = {what: [f"m{number}" for number, each in enumerate(said) if each == what] for what in ("useful", "useless")}
     found = judged(recall, feedback_about(recall, named["useful"], named["useless"]))
@@ -45,13 +45,13 @@ def test_the_last_feedback_counts() -> None:
         (recall_record(candidates=1), "one_sided"),
     ],
 )
-def test_what_teaches_nothing_is_counted(recall: RecallRecord, why: str) -> None:
+def test_unusable_recalls_are_counted(recall: RecallRecord, why: str) -> None:
     found = JudgedRecalls()
     found.add(recall, feedback_about(recall, ["m0"], ["m1"]))
     assert (found.recalls, dict(found.left_out)) == ([], {why: 1})
 
 
-def test_a_memory_that_was_not_ranked_is_passed_over() -> None:
+def test_memories_that_were_not_ranked_are_skipped() -> None:
     recall = recall_record(candidates=2)
     found = judged(recall, feedback_about(recall, ["m0", "m99"], ["m1"]))
     assert isinstance(found, JudgedRecall)
@@ -66,7 +66,7 @@ def test_a_candidate_without_its_features_is_not_trusted() -> None:
     assert judged(recall.model_copy(update={"ranking": ranking}), feedback_about(recall, ["m0"], ["m1"])) == "other_features"
 
 
-def test_a_recall_of_before_is_read_as_ever() -> None:
+def test_records_without_a_ranking_can_be_read() -> None:
     before = b'{"schema_version":"1.0","id":"r","tenant":"acme","memory_ids":["m"],"time":"2024-05-06T12:00:00Z"}'
     assert RecallRecord.from_json(before).ranking is None
     assert b"ranking" not in RecallRecord.from_json(before).to_json()

@@ -84,11 +84,11 @@ def test_the_last_places_are_the_keywords() -> None:
     assert contents(with_further(ranked("n1", "n2", "n3", "n4"), [(linked, 0)])) == ["n1", "n2", "n3", "n4"]
 
 
-def test_no_keyword_answers_what_the_search_does_not() -> None:
+def test_keywords_alone_answer_no_query() -> None:
     assert with_further(ranked(), [([hit(memory("far"))], 2)]).hits == []
 
 
-def test_what_is_found_twice_is_told_once() -> None:
+def test_a_memory_found_twice_is_returned_once() -> None:
     first, low, twin = (hit(memory(each), keyword="chess") for each in ("n1", "n6", "N2!"))
     far = hit(memory("far"), keyword="chess")
     found = with_further(ranked("n1", "n2", "n3", "n4", "n5", "n6"), [([first, twin, low, far], 2)])
@@ -96,7 +96,7 @@ def test_what_is_found_twice_is_told_once() -> None:
     assert len({each.memory.id for each in found.hits}) == len(found.hits) == 7
 
 
-def test_what_the_search_rejects_stays_rejected() -> None:
+def test_memories_rejected_by_the_search_stay_rejected() -> None:
     low = scored("too far", 0.1, "chess")
     found = with_further(ranked("n1", "n2", "n3", "n4", rejected=(low,)), [([hit(low.memory)], 2)])
     assert contents(found) == ["n1", "n2", "n3", "n4"]

@@ -29,7 +29,7 @@ async def marked(edge_store: EdgeStore) -> EdgeStore:
     return edge_store
 
 
-async def test_what_is_known_is_renewed_behind_a_reads_back(marked: EdgeStore) -> None:
+async def test_known_positions_are_refreshed_in_the_background(marked: EdgeStore) -> None:
     seconds = Seconds()
     positions = StorePositions(store=marked, topic="feed", partitions=3, seconds=seconds)
     assert await positions.read() == places(5, 7)
@@ -41,7 +41,7 @@ async def test_what_is_known_is_renewed_behind_a_reads_back(marked: EdgeStore) -
     assert await positions.read() == places(9, 7)
 
 
-async def test_what_was_known_long_ago_is_waited_for(marked: EdgeStore) -> None:
+async def test_outdated_positions_are_read_before_the_answer(marked: EdgeStore) -> None:
     seconds = Seconds()
     positions = StorePositions(store=marked, topic="feed", partitions=3, seconds=seconds)
     assert await positions.read() == places(5, 7)
@@ -52,7 +52,7 @@ async def test_what_was_known_long_ago_is_waited_for(marked: EdgeStore) -> None:
     assert await positions.newest() == await positions.read() == places(10, 7)
 
 
-async def test_a_recall_at_positions_rests_on_no_more(marked: EdgeStore) -> None:
+async def test_a_recall_at_positions_reads_no_further_positions(marked: EdgeStore) -> None:
     positions = StorePositions(store=marked, topic="feed", partitions=3)
     assert await positions.read([at(4), at(8, partition=1), at(1, partition=2)]) == places(4, 7)
     assert await positions.read([at(5)]) == places(5)

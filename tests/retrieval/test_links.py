@@ -92,7 +92,7 @@ async def test_circles_end(edge_store: EdgeStore) -> None:
     "foreign", [{"tenant": "other"}, {"user": "bob"}, {"user": None}, {"generation": "next"}, {"expires_at": NOON}], ids=str
 )
 @pytest.mark.parametrize("scope", [ANN, TenantScope("acme")], ids=["user", "tenant"])
-async def test_no_link_leads_out(edge_store: EdgeStore, foreign: dict[str, Any], scope: TenantScope) -> None:
+async def test_links_stay_within_tenant_and_user(edge_store: EdgeStore, foreign: dict[str, Any], scope: TenantScope) -> None:
     start = node("start", "foreign", "own", text="bicycle")
     # The foreign node links back to another one of the user: no way leads through it.
     across = node("foreign", "hidden", **foreign)

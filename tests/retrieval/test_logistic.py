@@ -28,7 +28,7 @@ def test_the_fit_minimises_the_stated_loss(ridge: float, is_soft: bool) -> None:
     assert gradient(targets, weights, ridge, fit.intercept, fit.coefficients) == pytest.approx(np.zeros(4), abs=1e-2)
 
 
-def test_without_scikit_learn_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_scikit_learn_the_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sklearn.linear_model", None)
     with pytest.raises(TrainingError, match="extra `fit`"):
         fit_logistic(FEATURES, LABELS, ridge=1.0)

@@ -21,7 +21,7 @@ def acme(generation: str) -> Tenant:
 
 
 @pytest.mark.filterwarnings("ignore:Payload indexes have no effect in the local Qdrant")
-async def test_a_generation_beside_takes_nothing_of_a_quota(store: MemoryStore) -> None:
+async def test_another_generation_uses_no_quota(store: MemoryStore) -> None:
     live, beside = [("a", ""), ("b", "")], [("a", "v2"), ("b", "v2"), ("c", "v2")]
     await store.upsert([point(memory(content, generation=generation)) for content, generation in (*live, *beside)])
     counts, metrics = MemoryCounts(store=store), Metrics()

@@ -59,7 +59,7 @@ def test_a_score_is_the_sum_of_four_factors() -> None:
     assert ranked([near], MEMX, retrievals={}, now=NOON, explain=False)[0].parts == {}
 
 
-def test_what_was_returned_lately_ranks_higher() -> None:
+def test_recently_returned_memories_rank_higher() -> None:
     same = [candidate(f"note {number}", dense=0.5, event_time=NOON - timedelta(days=90)) for number in range(2)]
     known = {same[1].memory.id: Retrievals(1, NOON)}
     first, second = ranked(same, MEMX, retrievals=known, now=NOON, explain=False)

@@ -42,7 +42,7 @@ def owner_of(shard: Shard, path: Path, monkeypatch: pytest.MonkeyPatch) -> Owner
     return owner
 
 
-async def test_what_a_failed_flush_left_is_flushed_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_changes_of_a_failed_flush_are_flushed_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shard, stopping = Shard(failures=2), asyncio.Event()
     serving = asyncio.create_task(owner_of(shard, tmp_path / "edge.sock", monkeypatch).serve(stopping))
     await until(lambda: shard.flushes == 3)

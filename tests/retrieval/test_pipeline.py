@@ -172,7 +172,7 @@ async def test_each_ranker_scores_each_accepted_candidate(edge_store: EdgeStore,
     assert max(found, key=lambda each: each.score).memory == RIDE
 
 
-async def test_a_context_packs_what_a_recall_returns(edge_store: EdgeStore) -> None:
+async def test_a_context_contains_the_results_of_a_recall(edge_store: EdgeStore) -> None:
     pipeline = pipeline_over(await stored(edge_store, RIDE, TEA, PERSON))
     found = await pipeline.recall(WITH_ENTITIES)
     packed = pipeline.pack(WITH_ENTITIES, found, tokens=500)

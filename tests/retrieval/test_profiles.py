@@ -42,7 +42,7 @@ def load(folder: Path, profiles: object, **settings: Any) -> Any:
     return load_profiles(RecallSettings(profiles=file_of(folder, profiles), **settings))
 
 
-def test_a_file_adds_to_what_is_built_in(tmp_path: Path) -> None:
+def test_a_file_adds_to_the_built_in_profiles(tmp_path: Path) -> None:
     found = load(tmp_path, {"house": {**MODEL, "time_weight": 0.2}, "recent": {"base": "weighted", "time_weight": 0.3}}, profile="house")
     assert set(found) == {"learned", "weighted", "memx", "house", "recent"}
     assert {name: found[name] for name in BUILT_IN} == dict(BUILT_IN)
@@ -52,7 +52,7 @@ def test_a_file_adds_to_what_is_built_in(tmp_path: Path) -> None:
     assert found["recent"].ranker is RANKERS["weighted"]
 
 
-def test_no_file_leaves_what_is_built_in() -> None:
+def test_without_a_file_the_built_in_profiles_apply() -> None:
     assert load_profiles(RecallSettings()) == BUILT_IN
     with pytest.raises(ValidationError, match="there are learned, weighted, memx"):
         RecallSettings(profile="house")
@@ -81,13 +81,13 @@ def test_no_file_leaves_what_is_built_in() -> None:
         ([MODEL], "record: Input should be a valid dictionary"),
     ],
 )
-def test_a_fault_is_told_with_its_place(tmp_path: Path, profiles: object, said: str) -> None:
+def test_a_fault_is_reported_with_its_location(tmp_path: Path, profiles: object, said: str) -> None:
     with pytest.raises(ProfilesError, match=said) as caught:
         load(tmp_path, profiles, business_weight=0.3)
     assert str(tmp_path / "profiles.json") in str(caught.value)
 
 
-def test_a_file_that_is_none_is_told(tmp_path: Path) -> None:
+def test_an_invalid_file_is_reported(tmp_path: Path) -> None:
     missing = tmp_path / "profiles.json"
     with pytest.raises(ProfilesError, match=r"profiles.json \(VARVE_RECALL__PROFILES\) cannot be read: No such file"):
         load_profiles(RecallSettings(profiles=missing))
@@ -104,7 +104,7 @@ def test_the_settings_own_profile_has_to_be_there(tmp_path: Path) -> None:
 
 
 @given(st.dictionaries(NAMES, MODELS | BARE, min_size=1, max_size=4))
-def test_what_is_written_is_read_again(tmp_path_factory: pytest.TempPathFactory, profiles: dict[str, ProfileEntry]) -> None:
+def test_written_profiles_can_be_read(tmp_path_factory: pytest.TempPathFactory, profiles: dict[str, ProfileEntry]) -> None:
     path = tmp_path_factory.mktemp("profiles") / "profiles.json"
     for name, entry in profiles.items():
         write_entry(path, name, entry)
@@ -112,13 +112,13 @@ def test_what_is_written_is_read_again(tmp_path_factory: pytest.TempPathFactory,
     assert [each.name for each in path.parent.iterdir()] == ["profiles.json"]
 
 
-def test_a_fit_replaces_its_own_profile_alone(tmp_path: Path) -> None:
+def test_a_fit_replaces_only_its_own_profile(tmp_path: Path) -> None:
     path = file_of(tmp_path, {"house": MODEL, "other": {"base": "memx"}})
     write_entry(path, "house", ProfileEntry(base="weighted"))
     assert read_entries(path) == {"house": ProfileEntry(base="weighted"), "other": ProfileEntry(base="memx")}
 
 
-def test_nothing_is_written_over_what_is_no_profiles(tmp_path: Path) -> None:
+def test_only_a_valid_profile_file_is_overwritten(tmp_path: Path) -> None:
     path = tmp_path / "profiles.json"
     path.write_text("my notes")
     with pytest.raises(ProfilesError, match="not JSON"):

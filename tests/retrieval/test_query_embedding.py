@@ -64,7 +64,7 @@ async def test_a_single_text_is_embedded_as_a_plain_query() -> None:
     assert (alone.dense == plain.dense).all()
 
 
-async def test_late_vectors_are_bounded_and_come_from_all_texts() -> None:
+async def test_late_vectors_of_all_texts_are_bounded() -> None:
     texts = [" ".join(f"word{text}-{index}" for index in range(100)) for text in range(40)]
     together = await embed_query_texts(BagOfWordsEmbedder(), texts)
     assert together.late is not None

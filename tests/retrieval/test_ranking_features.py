@@ -47,18 +47,18 @@ def feature(name: str, query: str = "What did Melanie's brush paint at sunrise i
     return [float(each) for each in features_of(query, CANDIDATES, NOW)[name]]
 
 
-def test_there_is_a_number_for_each_feature_and_candidate() -> None:
+def test_every_candidate_has_every_feature() -> None:
     found = features_of("What did Melanie paint?", CANDIDATES, NOW)
     assert set(found) == set(FEATURES) == set(LEARNED.weights)
     assert {len(column) for column in found.values()} == {len(CANDIDATES)}
 
 
-def test_whom_the_query_names_is_told_from_others() -> None:
+def test_persons_in_the_query_are_distinguished_from_others() -> None:
     assert feature("named") == [-1, 1, -1, 1]
     assert feature("named", "Who painted a lake?") == [0, 0, 0, 0]
 
 
-def test_a_possessive_and_a_name_within_name_whom() -> None:
+def test_possessives_and_names_within_a_sentence_are_names() -> None:
     said = [
         "Melanie's kids love camping.",
         "Melanie’s kids love camping.",
@@ -72,7 +72,7 @@ def test_a_possessive_and_a_name_within_name_whom() -> None:
     assert features_of("What does Tom love?", candidates, NOW)["named"].tolist() == [0] * 5
 
 
-def test_keywords_beside_the_text_count_as_its_words() -> None:
+def test_keywords_count_like_words_of_the_text() -> None:
     plain, other = candidate(0, "Ann bought a dog called Rex."), candidate(1, "Ann sold a boat.")
     tagged = ScoredMemory(plain.memory.model_copy(update={"keywords": ["pets", "dog"]}), plain.score, plain.parts)
     told = ScoredMemory(plain.memory.model_copy(update={"content": "Ann bought a dog called Rex. pets"}), plain.score, plain.parts)
@@ -82,7 +82,7 @@ def test_keywords_beside_the_text_count_as_its_words() -> None:
     assert beside["coverage"][0] > without["coverage"][0]
 
 
-def test_words_that_were_said_count_like_its_content() -> None:
+def test_original_words_count_like_the_content() -> None:
     plain, other = candidate(0, "Ann bought a dog."), candidate(1, "Ann sold a boat.")
     said = ScoredMemory(plain.memory.model_copy(update={"search_text": "Ann: Rex is my dog."}), plain.score, plain.parts)
     without, beside = (features_of("Who is Rex?", [each, other], NOW) for each in (plain, said))
@@ -127,13 +127,13 @@ def test_a_users_first_message_opens_a_session() -> None:
     assert features_of("Where?", said, NOW)["opening"].tolist() == [1, 0, 0.25, 0]
 
 
-def test_a_week_halves_what_is_recent() -> None:
+def test_the_recency_feature_halves_every_week() -> None:
     times = [NOW, NOW - timedelta(days=7), NOW - timedelta(days=14), NOW + timedelta(days=3)]
     candidates = [candidate(number, "I ran.", event_time=each) for number, each in enumerate(times)]
     assert features_of("Who ran?", candidates, NOW)["recent"].tolist() == [1, 0.5, 0.25, 1]
 
 
-def test_a_long_turn_has_a_model_of_its_own() -> None:
+def test_long_turns_have_their_own_model() -> None:
     question, turn = " ".join(["word"] * LONGEST_QUESTION), " ".join(["word"] * (LONGEST_QUESTION + 1))
     assert model_for(question, LEARNED, embedder=MODEL_NAME) is LEARNED
     assert model_for(turn, LEARNED, embedder=MODEL_NAME) is OF_TURNS
@@ -149,7 +149,7 @@ def test_rare_words_of_the_query_count() -> None:
     assert feature("session_coverage", "painted lake sunrise") == [1, 1, 1, 0]
 
 
-def test_a_question_is_one_behind_its_brackets() -> None:
+def test_text_in_brackets_does_not_hide_a_question() -> None:
     assert feature("question") == [1, 0, 0, 0]
 
 
@@ -165,7 +165,7 @@ def test_a_time_that_the_query_names_counts() -> None:
     assert feature("time", "What starts?") == [0, 0, 0, 0]
 
 
-def test_nothing_of_another_users_session_is_lent() -> None:
+def test_features_use_no_session_of_another_user() -> None:
     foreign = candidate(1, "Zoe: I painted a lake.", late=9.0, user="zoe")
     own = candidate(0, "Caroline: Hello.", late=1.0)
     found = features_of("painted lake", [own, foreign], NOW)
@@ -210,7 +210,7 @@ def test_better_memories_of_a_session_lower_a_score() -> None:
     assert found[0].score == pytest.approx(1 / (1 + np.exp(2.0)))
 
 
-def test_what_is_not_reranked_stays_behind() -> None:
+def test_memories_outside_the_reranked_ones_rank_last() -> None:
     many = [candidate(number, f"fact {number}", score=1 - number / 1000, late=float(number % 7)) for number in range(MAX_RERANKED + 20)]
     found = reranked(many, features_of("fact", many[:MAX_RERANKED], NOW), LEARNED, explain=False)
     assert len(found) == len(many)

@@ -53,7 +53,7 @@ async def test_the_best_hit_has_evidence_and_score_parts(edge_store: EdgeStore) 
     assert response.hits[-1].score < best.score
 
 
-async def test_an_event_is_found_by_what_was_said(edge_store: EdgeStore) -> None:
+async def test_an_event_is_found_by_its_original_words(edge_store: EdgeStore) -> None:
     said = memory("Ann has a new home", search_text="Ann moved to Oslo with her bicycle")
     await store_all(edge_store, memory("Ann has a new job"), memory("Ann has a new dog"), said)
     response = await recall_over(edge_store).recall(ask("Oslo bicycle", explain=True))
@@ -61,7 +61,7 @@ async def test_an_event_is_found_by_what_was_said(edge_store: EdgeStore) -> None
     assert [each.memory.content for each in response.hits if "bm25" in each.parts] == [said.content]
 
 
-async def test_a_keyword_leads_to_what_no_word_shares(edge_store: EdgeStore) -> None:
+async def test_a_keyword_finds_memories_without_shared_words(edge_store: EdgeStore) -> None:
     near = [memory(f"which nickname fits number {number}", keywords=["naming"]) for number in range(3)]
     far = memory("the crew calls her Bear", keywords=["Naming"], user="eve")
     await store_all(edge_store, *near, far, *(memory(f"it rains {number}", keywords=["weather"]) for number in range(80)))
@@ -180,7 +180,7 @@ async def test_a_recall_that_is_not_sure_is_empty(edge_store: EdgeStore, profile
     assert strict.outcomes[only.id].outcome == "below_threshold"
 
 
-async def test_as_of_finds_what_had_happened(edge_store: EdgeStore) -> None:
+async def test_as_of_finds_earlier_events(edge_store: EdgeStore) -> None:
     first, then, later = (memory(f"red bicycle {day}", event_time=NOON + timedelta(days=day)) for day in (-40, -20, -19))
     entity = memory("Ann: red bicycle", kind="entity", event_time=NOON - timedelta(days=60))
     await store_all(edge_store, first, then, later, entity)
@@ -199,7 +199,7 @@ async def test_as_of_finds_what_had_happened(edge_store: EdgeStore) -> None:
     assert fresh.hits[0].score == 1, "its age is taken at that moment"
 
 
-async def test_memx_ranks_by_what_was_returned(edge_store: EdgeStore, redis_url: str) -> None:
+async def test_memx_ranks_by_earlier_recalls(edge_store: EdgeStore, redis_url: str) -> None:
     notes = [memory(f"red bicycle {number}", event_time=NOON - timedelta(days=90)) for number in range(6)]
     await store_all(edge_store, *notes)
     asked = ask("red bicycle", profile="memx")
@@ -223,7 +223,7 @@ async def test_memx_returns_nothing_where_nothing_is_near(edge_store: EdgeStore)
     assert (found.hits, found.rejected, found.outcomes[only.id].outcome) == ((), 1, "below_threshold")
 
 
-async def test_memx_works_while_redis_is_away(edge_store: EdgeStore, tmp_path: Path) -> None:
+async def test_memx_works_without_redis(edge_store: EdgeStore, tmp_path: Path) -> None:
     await store_all(edge_store, memory("red bicycle"))
     async with open_redis(RedisSettings(url=f"unix://{tmp_path}/nobody")) as redis:
         counts = RetrievalCounts(redis=redis)
@@ -261,7 +261,7 @@ async def test_only_the_learned_profile_looks_how_sure_it_is(edge_store: EdgeSto
     assert strict.confidence == 0
 
 
-async def test_a_trace_tells_what_became_of_each(edge_store: EdgeStore) -> None:
+async def test_a_trace_shows_the_outcome_of_each_candidate(edge_store: EdgeStore) -> None:
     again = memory("the red bicycle", id=memory("again").id, event_time=NOON - timedelta(days=1))
     best, second, bad = memory("red bicycle"), memory("red car"), memory("something else entirely")
     await store_all(edge_store, again, best, second, bad)
@@ -281,7 +281,7 @@ async def test_expired_memories_are_not_recalled(edge_store: EdgeStore) -> None:
     assert [each.memory.content for each in response.hits] == ["tea now"]
 
 
-async def test_filters_reach_the_store(edge_store: EdgeStore) -> None:
+async def test_filters_are_passed_to_the_store(edge_store: EdgeStore) -> None:
     await store_all(
         edge_store, memory("tea", user="ann"), memory("tea as entity", kind="entity", type="person"), memory("blue tea", generation="b")
     )

@@ -32,7 +32,7 @@ async def ids(store: MemoryStore, *positions: FeedPosition, **fields: Any) -> se
 
 
 @pytest.mark.parametrize("more", [5, 2 * FEW])
-async def test_what_came_behind_changes_nothing(store: MemoryStore, more: int) -> None:
+async def test_later_memories_do_not_change_earlier_positions(store: MemoryStore, more: int) -> None:
     early = [memory(f"{QUESTION} on day {number}") for number in range(6)] + [memory(f"Ben saw kite {number}") for number in range(more)]
     await write(store, early, first=0)
     before = await found(store, limit=50)
@@ -60,7 +60,7 @@ async def test_each_partition_has_its_own_position(store: MemoryStore) -> None:
     assert await ids(store, at(2**62), at(2**62, partition=5)) == {first.id, second.id, third.id}
 
 
-async def test_what_changed_since_is_left_out(store: MemoryStore) -> None:
+async def test_later_changes_are_excluded(store: MemoryStore) -> None:
     kept, changed, gone = memory("red kept"), memory("red changed"), memory("red gone")
     await write(store, [kept, changed, gone], first=0)
     await write(store, [changed.model_copy(update={"content": "red as it is now"})], first=3)
@@ -69,7 +69,7 @@ async def test_what_changed_since_is_left_out(store: MemoryStore) -> None:
     assert await ids(store, at(4)) == {kept.id, changed.id}
 
 
-async def test_reads_and_counts_keep_to_positions(store: MemoryStore) -> None:
+async def test_reads_and_counts_respect_positions(store: MemoryStore) -> None:
     early, late, foreign = memory("tea", user="ann"), memory("coffee", user="ann"), memory("tea", tenant="rival")
     await write(store, [early, foreign, late], first=0)
     assert await store.get(ACME, [late.id, early.id, foreign.id], at=[at(1)]) == [early]

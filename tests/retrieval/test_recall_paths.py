@@ -20,7 +20,7 @@ async def raising(error: Exception) -> int:
     raise error
 
 
-async def test_what_comes_in_time_is_answered() -> None:
+async def test_an_answer_in_time_is_returned() -> None:
     async def answer() -> int:
         await asyncio.sleep(0)
         return 7
@@ -28,7 +28,7 @@ async def test_what_comes_in_time_is_answered() -> None:
     assert await attempt(answer(), name="memories", until=in_s(60)) == 7
 
 
-async def test_what_is_late_is_cancelled_and_named() -> None:
+async def test_a_late_part_is_cancelled_and_named() -> None:
     cancelled = asyncio.Event()
 
     async def never() -> int:
@@ -46,7 +46,7 @@ async def test_what_is_late_is_cancelled_and_named() -> None:
 
 
 @pytest.mark.parametrize("error", [StoreUnavailableError("x"), TransientModelError("x"), RedisUnavailableError("x")])
-async def test_what_is_away_is_left_out(error: Exception) -> None:
+async def test_an_unavailable_part_is_left_out(error: Exception) -> None:
     assert await attempt(raising(error), name="entities", until=in_s(60)) == Unavailable("away", error)  # type: ignore[arg-type]
 
 
@@ -58,7 +58,7 @@ async def test_a_refused_query_is_named_so() -> None:
 
 
 @pytest.mark.parametrize("error", [ModelConfigurationError("x"), ModelMismatchError("x"), MalformedRecordError("x")])
-async def test_what_no_caller_can_mend_has_failed(error: VarveError) -> None:
+async def test_an_internal_error_is_reported_as_failed(error: VarveError) -> None:
     found = await attempt(raising(error), name="memories", until=in_s(60))
     assert found == Unavailable("failed", error)
     told = found.as_the_answer()

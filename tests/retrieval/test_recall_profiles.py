@@ -62,7 +62,7 @@ async def test_confidence_is_the_same_under_each_model(edge_store: EdgeStore) ->
     assert (await recall.recall(ask(profile="short"))).confidence == found[0].confidence
 
 
-async def test_a_profiles_values_stand_between_request_and_settings(edge_store: EdgeStore) -> None:
+async def test_profile_values_override_settings_but_not_requests(edge_store: EdgeStore) -> None:
     old, new = memory("Ann bought a red bicycle"), memory("Ann lost a red bicycle", event_time=NOON.replace(year=2020))
     await store_all(edge_store, [old, new])
     profiles = {**BUILT_IN, "strict": Profile(ranker=WeightedRanker(), time_weight=1.0, business_weight=0.0, min_confidence=1.0)}
@@ -76,13 +76,13 @@ async def test_a_profiles_values_stand_between_request_and_settings(edge_store: 
     assert [hit.score for hit in hits] == [pytest.approx((hit.parts["origin"] + hit.parts["business"]) / 2) for hit in hits]
 
 
-async def test_a_profile_that_nobody_knows_is_refused(edge_store: EdgeStore) -> None:
+async def test_an_unknown_profile_is_refused(edge_store: EdgeStore) -> None:
     with pytest.raises(ValueError, match="'shrt' is not a ranking profile; known profiles: learned, memx, short, weighted"):
         await recall_over(edge_store, PROFILES).recall(ask(profile="shrt"))
 
 
 @pytest.mark.parametrize("profile", ["learned", "weighted", "memx", "short"])
-async def test_what_ranked_is_kept_and_changes_no_answer(edge_store: EdgeStore, profile: str) -> None:
+async def test_keeping_the_ranking_does_not_change_the_answer(edge_store: EdgeStore, profile: str) -> None:
     await store_all(edge_store, NOTES)
     recall = recall_over(edge_store, PROFILES)
     plain = await recall.recall(ask(profile=profile, limit=2))
@@ -96,7 +96,7 @@ async def test_what_ranked_is_kept_and_changes_no_answer(edge_store: EdgeStore, 
     assert {len(each.features) for each in kept.kept_ranking} == {len(FEATURES)}
 
 
-async def test_kept_features_are_what_the_model_has_seen(edge_store: EdgeStore) -> None:
+async def test_kept_features_equal_the_models_input(edge_store: EdgeStore) -> None:
     await store_all(edge_store, NOTES)
     found = await recall_over(edge_store, PROFILES).recall(ask(keeps_ranking=True, explain=True))
     for hit, each in zip(found.hits, found.kept_ranking, strict=True):

@@ -26,7 +26,7 @@ TOLD = hit("Ann likes green tea.")
     "properties",
     [{"preferences": "Ann hates rain\nAnn likes the green tea"}, {"facts": ["Ann hates rain", "ann likes green tea!"]}],
 )
-def test_an_event_that_an_entity_says_is_told_once(properties: dict[str, Any]) -> None:
+def test_an_event_covered_by_an_entity_appears_once(properties: dict[str, Any]) -> None:
     entity = profile(**properties)
     assert covered_by_entity([TOLD, hit("Ann has a cat")], [entity]) == {TOLD.memory.id: entity.id}
 
@@ -34,7 +34,7 @@ def test_an_event_that_an_entity_says_is_told_once(properties: dict[str, Any]) -
 @pytest.mark.parametrize(
     "preferences", ["Ann likes tea", "Ann likes green tea no more", "It is not so that Ann likes green tea", "likes green tea", ""]
 )
-def test_an_event_that_says_more_or_else_stays(preferences: str) -> None:
+def test_an_event_with_more_or_other_details_is_kept(preferences: str) -> None:
     assert covered_by_entity([TOLD], [profile(preferences=preferences, likes=True, number=7)]) == {}
 
 
@@ -46,7 +46,7 @@ def test_the_same_words_of_another_source_stay(other: RecallHit) -> None:
     assert covered_by_entity([other], [profile(preferences="Ann likes green tea")]) == {}
 
 
-def test_the_entity_of_the_same_source_tells() -> None:
+def test_the_entity_with_the_same_source_covers() -> None:
     other, own = (profile(of, message_ids=(of,), preferences="Ann likes green tea") for of in ("m9", "m1"))
     assert covered_by_entity([TOLD], [other, own]) == {TOLD.memory.id: own.id}
 

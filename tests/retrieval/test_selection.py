@@ -34,14 +34,14 @@ def contents(hits: list[RecallHit]) -> list[str]:
 NOTES = [hit(f"note {number}") for number in range(12)]
 
 
-def test_the_next_move_up_behind_what_is_told_beside() -> None:
+def test_lower_ranked_hits_replace_covered_ones() -> None:
     beside = [entity("profile", "Note 0", "note 7")]
     best, told = cut(NOTES, 10, entities=beside)
     assert contents(best) == [f"note {number}" for number in range(12) if number not in {0, 7}]
     assert told == {NOTES[number].memory.id: beside[0].id for number in (0, 7)}
 
 
-def test_an_entity_that_moves_up_tells_in_turn() -> None:
+def test_an_entity_that_moves_up_covers_events_too() -> None:
     profile = entity("profile", "note 1")
     ranked = [NOTES[0], NOTES[1], hit_of(profile), NOTES[2]]
     assert contents(cut(ranked, 2)[0]) == ["note 0", "note 1"], "behind the limit, it tells nothing"
@@ -50,7 +50,7 @@ def test_an_entity_that_moves_up_tells_in_turn() -> None:
     assert told[NOTES[1].memory.id] == profile.id
 
 
-def test_an_entity_that_tells_keeps_its_place() -> None:
+def test_a_covering_entity_keeps_its_rank() -> None:
     old, new = (
         hit(f"Ann likes tea: {likes}", properties={"subject": "tea", "likes": likes}, event_time=NOON + timedelta(days=day))
         for day, likes in enumerate((True, False))
@@ -60,7 +60,7 @@ def test_an_entity_that_tells_keeps_its_place() -> None:
 
 
 @given(st.permutations(range(8)), st.integers(1, 9), st.lists(st.sets(st.integers(0, 7)), max_size=3), st.booleans())
-def test_facts_come_once_and_no_place_is_lost(order: list[int], limit: int, says: list[set[int]], are_hits: bool) -> None:
+def test_facts_appear_once_and_the_limit_is_used(order: list[int], limit: int, says: list[set[int]], are_hits: bool) -> None:
     notes = [NOTES[number] for number in order]
     entities = [entity(f"profile {number}", *(f"note {each}" for each in said)) for number, said in enumerate(says)]
     ranked = [*(map(hit_of, entities) if are_hits else ()), *notes]
@@ -73,7 +73,7 @@ def test_facts_come_once_and_no_place_is_lost(order: list[int], limit: int, says
     assert len(best) == min(limit, len(ranked) - len(told))
 
 
-async def test_fates_and_parts_are_those_of_the_answer() -> None:
+async def test_outcomes_and_parts_match_the_answer() -> None:
     old, new = (
         hit(f"Ann likes tea: {likes}", properties={"subject": "tea", "likes": likes}, event_time=NOON + timedelta(days=day))
         for day, likes in enumerate((True, False))

@@ -11,7 +11,7 @@ from typing import Any, get_args
 import orjson
 import pytest
 
-from api.composition import build_recall_model
+from api.recall_models import build_recall_model
 from loadtest.llm_simulator import LLMSimulator
 from loadtest.profiles import Plan
 from loadtest.requests import ChatRequest, PrefixCache
@@ -112,7 +112,7 @@ async def failure_of(sift: Sifting) -> str:
     return refused.value.failure
 
 
-async def test_results_are_those_of_the_ranked_sessions(edge_store: EdgeStore, redis_url: str) -> None:
+async def test_results_belong_to_the_ranked_sessions(edge_store: EdgeStore, redis_url: str) -> None:
     usages = Usages()
     async with (
         LLMSimulator(answer=ranks(7, 3, 0, 1, 2, 4, 5, 6, 8, 9)) as proxy,
@@ -139,7 +139,7 @@ async def test_two_queries_send_the_same_history(edge_store: EdgeStore, redis_ur
     assert one == other
 
 
-async def test_what_a_model_ranks_is_kept_by_none(edge_store: EdgeStore, redis_url: str) -> None:
+async def test_a_ranking_by_a_model_is_not_recorded(edge_store: EdgeStore, redis_url: str) -> None:
     """A ranking can only be fitted to its own order."""
     async with LLMSimulator() as proxy, sifting(edge_store, redis_url, endpoint=proxy) as sift:
         history = await sift.read(replace(ASKED, keeps_ranking=True))
@@ -147,7 +147,7 @@ async def test_what_a_model_ranks_is_kept_by_none(edge_store: EdgeStore, redis_u
     assert (len(history.sessions), history.memories.kept_ranking) == (SESSIONS, ())
 
 
-async def test_what_exceeds_the_prompt_is_left_out(edge_store: EdgeStore, redis_url: str) -> None:
+async def test_sessions_beyond_the_prompt_are_left_out(edge_store: EdgeStore, redis_url: str) -> None:
     async with LLMSimulator() as proxy, sifting(edge_store, redis_url, endpoint=proxy, history_tokens=256) as sift:
         history = await read(sift)
     assert "s0" in {each.key.session for each in history.sessions}
@@ -291,7 +291,7 @@ async def test_a_refused_call_is_named_so(edge_store: EdgeStore, redis_url: str)
         assert await failure_of(sift) == "refused"
 
 
-async def test_an_endpoint_that_fails_is_away(edge_store: EdgeStore, redis_url: str) -> None:
+async def test_a_failing_endpoint_is_reported_as_unavailable(edge_store: EdgeStore, redis_url: str) -> None:
     async with LLMSimulator(planner=lambda *_: Plan(status=500)) as proxy, sifting(edge_store, redis_url, endpoint=proxy) as sift:
         with pytest.raises(TransientModelError):
             await sift.rank(ASKED, await read(sift), limit=10)
@@ -309,7 +309,7 @@ async def test_its_tokens_of_the_day_are_its_own(edge_store: EdgeStore, redis_ur
         assert (await sift.rank(other, history, limit=10)).shown == SESSIONS
 
 
-async def test_a_line_too_long_is_left_alone(edge_store: EdgeStore, redis_url: str) -> None:
+async def test_a_line_too_long_for_the_prompt_is_refused(edge_store: EdgeStore, redis_url: str) -> None:
     long = memory("word " * 900, user="ann", session="long")
     async with LLMSimulator() as proxy, sifting(edge_store, redis_url, endpoint=proxy, history_tokens=256) as sift:
         change = MemoryChange(op="upsert", memory_id=long.id, tenant=long.tenant, memory=long)

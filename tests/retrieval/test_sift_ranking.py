@@ -80,7 +80,7 @@ def test_any_other_text_is_refused(text: str, sessions: int) -> None:
         answer_of("1,0") * 2,
     ],
 )
-def test_what_only_resembles_a_ranking_is_refused(text: str) -> None:
+def test_text_resembling_a_ranking_is_refused(text: str) -> None:
     with pytest.raises(RecallModelError, match="cannot be used"):
         parse_ranking(text, sessions=2)
 
@@ -280,7 +280,7 @@ def test_no_text_ends_its_session_or_answers() -> None:
     assert (prompt.count("</session0>"), prompt.lower().count("<query>"), prompt.count("\n")) == (1, 1, 6)
 
 
-def test_sessions_of_two_users_stay_apart() -> None:
+def test_sessions_of_two_users_are_separated() -> None:
     both = sessions_of([note("Ann's", "s"), note("Bob's", "s", user="bob"), note("of none", None)])
     assert [each.key for each in both] == [SessionKey("ann", "s"), SessionKey("bob", "s")]
 
@@ -311,6 +311,6 @@ def test_results_follow_the_ranked_sessions() -> None:
     assert best[0].parts["session"] > best[3].parts["session"]
 
 
-def test_what_ranked_sessions_leave_free_others_get() -> None:
+def test_other_sessions_fill_the_remaining_places() -> None:
     hits = [hit("a0", "a"), hit("b0", "b"), hit("b1", "b"), hit("none", None)]
     assert [each.memory.content for each in best_of(hits, ["a"], limit=3)] == ["a0", "b0", "b1"]

@@ -41,17 +41,17 @@ def test_the_newest_takes_the_last_place_it_needs() -> None:
     assert best[1].superseded_by == NEW.memory.id
 
 
-def test_alone_in_its_place_the_older_makes_way() -> None:
+def test_with_one_place_the_newer_replaces_the_older() -> None:
     assert with_superseded([OLD, NEW], 1) == [NEW]
 
 
-def test_an_older_value_names_the_entity_that_tells() -> None:
+def test_an_older_value_names_the_entity_with_the_newer() -> None:
     others = [likes(f"drink {number}", True, day=3) for number in range(2)]
     best = with_superseded([OLD, others[0], NEW, others[1]], 2, covered={NEW.memory.id: "the entity"})
     assert best == [OLD._replace(superseded_by="the entity"), others[0]]
 
 
-def test_an_older_value_may_stay_away() -> None:
+def test_an_older_value_may_be_missing() -> None:
     assert with_superseded([NEW, OLD], 1) == [NEW]
 
 
@@ -68,7 +68,7 @@ def test_an_older_value_may_stay_away() -> None:
         likes("tea", False, day=2, properties={}),
     ],
 )
-def test_what_may_hold_beside_is_not_superseded(other: RecallHit) -> None:
+def test_values_that_can_coexist_are_not_superseded(other: RecallHit) -> None:
     assert with_superseded([OLD, other], 10) == [OLD, other]
 
 

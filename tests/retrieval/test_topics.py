@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.composition import build_recall_model
+from api.recall_models import build_recall_model
 from loadtest.llm_simulator import LLMSimulator
 from loadtest.profiles import Plan
 from memory.records import Memory
@@ -148,7 +148,7 @@ async def test_without_a_selection_meaning_decides(edge_store: EdgeStore, redis_
 
 
 @pytest.mark.integration
-async def test_no_topic_costs_no_call(edge_store: EdgeStore, redis_url: str) -> None:
+async def test_without_topics_no_model_is_called(edge_store: EdgeStore, redis_url: str) -> None:
     await stored(edge_store, memory("a bicycle", user="ann"))
     async with LLMSimulator() as model, selecting(edge_store, redis_url, endpoint=model) as pipeline:
         response = await pipeline.recall(asked())

@@ -42,7 +42,7 @@ def test_a_question_is_in_one_fold(questions: list[int]) -> None:
     assert sum(map(len, by_part)) == len(set(questions))
 
 
-def test_a_training_finds_what_the_caller_finds_useful() -> None:
+def test_training_ranks_useful_memories_higher() -> None:
     training = train(judged_by("question", recalls=80))
     assert training.model.weights["question"] > LEARNED.weights["question"] + 1
     assert training.model.slope > 0
@@ -53,7 +53,7 @@ def test_a_training_finds_what_the_caller_finds_useful() -> None:
     assert (training.recalls, training.questions, training.judged) == (80, 80, 800)
 
 
-def test_what_was_left_out_was_not_seen() -> None:
+def test_held_out_recalls_are_not_used_for_fitting() -> None:
     """Where usefulness is drawn, no model knows it of a recall that it has not seen."""
     judged = judged_by("late", recalls=60)
     random = np.random.default_rng(6)
@@ -65,7 +65,7 @@ def test_what_was_left_out_was_not_seen() -> None:
     assert training.left_out.pairs < 0.55
 
 
-def test_what_no_recall_tells_stays_as_it_ships() -> None:
+def test_features_without_information_keep_their_shipped_weight() -> None:
     judged = judged_by("late", recalls=60)
     for each in judged.recalls:
         each.features["month"] = np.zeros(len(each.is_evidence))
@@ -74,7 +74,7 @@ def test_what_no_recall_tells_stays_as_it_ships() -> None:
     assert strict == {name: pytest.approx(weight, abs=1e-3) for name, weight in LEARNED.weights.items()}
 
 
-def test_too_little_is_refused_with_what_it_takes() -> None:
+def test_too_few_recalls_are_refused_with_the_required_number() -> None:
     few = judged_by("late", recalls=LEAST_QUESTIONS - 1)
     with pytest.raises(TrainingError, match=r"49 recalls that ask 49 different questions .* a fit needs 50 questions"):
         train(few)
@@ -85,7 +85,7 @@ def test_too_little_is_refused_with_what_it_takes() -> None:
         train(JudgedRecalls())
 
 
-def test_a_recall_that_tells_nothing_fits_nothing() -> None:
+def test_uninformative_recalls_fit_nothing() -> None:
     same = [
         JudgedRecall(("ann", f"question {number}"), np.arange(1.0, 5), dict.fromkeys(FEATURES, np.ones(4)), np.array([1.0, 1, 0, 0]))
         for number in range(60)

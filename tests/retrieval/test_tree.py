@@ -72,7 +72,7 @@ class Watched:
         return await self._store.recall(query)
 
 
-async def test_beam_search_finds_what_flat_search_misses(edge_store: EdgeStore) -> None:
+async def test_beam_search_finds_memories_that_flat_search_misses(edge_store: EdgeStore) -> None:
     tree = grown(CHAIN, WHEEL, told="bicycle repair on a trip")
     assert [each.content for each in tree if each.kind == "summary"] == ["bicycle repair on a trip"]
     recalls = pipeline(await stored(edge_store, *tree, *facts()))
@@ -85,7 +85,7 @@ async def test_beam_search_finds_what_flat_search_misses(edge_store: EdgeStore) 
     assert found.degraded == ()
 
 
-async def test_no_level_reaches_another_user(edge_store: EdgeStore) -> None:
+async def test_no_level_contains_another_users_nodes(edge_store: EdgeStore) -> None:
     own = grown(CHAIN, WHEEL, told="bicycle repair on a trip")
     others = [
         *grown("bicycle repair of bob", "bicycle repair by bob", user="bob", told="bicycle repair"),

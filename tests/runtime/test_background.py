@@ -37,7 +37,7 @@ def works(failing: Failing, *, restarts: RestartPolicy = AT_ONCE, most_failures:
     return all_works
 
 
-async def test_what_fails_is_started_again_logged_counted_and_reported() -> None:
+async def test_failed_work_is_restarted_logged_counted_and_reported() -> None:
     metrics, failing = Metrics(), Failing(2)
     with structlog.testing.capture_logs() as logs:
         async with works(failing).running() as running:
@@ -79,7 +79,7 @@ async def test_failures_far_apart_are_not_in_a_row() -> None:
     task.cancel()
 
 
-async def test_what_keeps_failing_is_given_up() -> None:
+async def test_repeatedly_failing_work_is_abandoned() -> None:
     failing, given_up = Failing(100), asyncio.Event()
     all_works = works(failing)
     other = Failing(0)
@@ -108,21 +108,21 @@ async def test_work_added_later_ends_with_the_block() -> None:
     assert not {"watch", "second"} & {task.get_name() for task in asyncio.all_tasks()}
 
 
-async def test_work_without_a_bound_is_never_given_up() -> None:
+async def test_work_without_a_limit_is_never_abandoned() -> None:
     failing = Failing(50)
     task = asyncio.create_task(Background("lease", failing.run, restarts=AT_ONCE, most_failures=None).run())
     await until(lambda: failing.begun == 51)
     task.cancel()
 
 
-async def test_what_is_renewed_goes_on_after_a_failure() -> None:
+async def test_renewal_continues_after_a_failure() -> None:
     failing = Failing(1)
     task = start_renewal("lease", failing.run)
     await until(lambda: failing.begun == 2)
     task.cancel()
 
 
-async def test_what_ends_by_itself_is_logged_when_it_fails() -> None:
+async def test_unexpectedly_ended_work_is_logged() -> None:
     with structlog.testing.capture_logs() as logs:
         task = run_in_background("uses", Failing(1).run())
         with suppress(KeyError):

@@ -24,7 +24,7 @@ class Sink:
             raise OSError("thirteen")
 
 
-async def test_what_came_meanwhile_is_one_call() -> None:
+async def test_items_added_during_a_call_share_the_next() -> None:
     sink = Sink()
     batches = BackgroundBatches(sink.write, max_pending=10)
     assert batches.add(1)
@@ -48,7 +48,7 @@ async def test_too_many_are_refused_until_some_are_written() -> None:
     assert sink.calls == [[1, 2], [5]]
 
 
-async def test_a_failed_batch_keeps_none_behind_it() -> None:
+async def test_a_failed_batch_does_not_block_later_ones() -> None:
     sink = Sink()
     batches = BackgroundBatches(sink.write, max_pending=10)
     batches.add(13)
@@ -59,7 +59,7 @@ async def test_a_failed_batch_keeps_none_behind_it() -> None:
     assert sink.calls == [[13], [14]]
 
 
-async def test_what_comes_in_a_rest_shares_a_call() -> None:
+async def test_items_added_during_a_rest_share_a_call() -> None:
     sink = Sink()
     sink.open.set()
     batches = BackgroundBatches(sink.write, max_pending=10, rest_s=600)
@@ -74,7 +74,7 @@ async def test_what_comes_in_a_rest_shares_a_call() -> None:
     assert sink.calls == [[1], [2, 3]], "who closes does not wait for a rest"
 
 
-async def test_after_a_rest_it_writes_again() -> None:
+async def test_writing_continues_after_the_rest_time() -> None:
     sink = Sink()
     sink.open.set()
     batches = BackgroundBatches(sink.write, max_pending=10, rest_s=0.01)
@@ -85,6 +85,6 @@ async def test_after_a_rest_it_writes_again() -> None:
     await batches.close()
 
 
-def test_a_rest_is_not_negative() -> None:
+def test_the_rest_time_is_not_negative() -> None:
     with pytest.raises(ValueError, match="rest_s"):
         BackgroundBatches(Sink().write, max_pending=1, rest_s=-1)

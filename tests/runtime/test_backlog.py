@@ -27,7 +27,7 @@ NOW_MS = 1_700_000_000_000
 WEEK = {"retention.ms": str(7 * DAY_MS)}
 
 
-def test_age_and_what_is_left_of_retention() -> None:
+def test_age_and_remaining_retention() -> None:
     backlog = Backlog(oldest=OffsetAndTimestamp(3, NOW_MS - 6 * DAY_MS), kept_ms=7 * DAY_MS)
     assert backlog.age_s(NOW_MS) == 6 * 86_400
     assert backlog.left_s(NOW_MS) == 86_400
@@ -42,7 +42,7 @@ def kafka_settings(kafka: str, topic_prefix: str) -> KafkaSettings:
 
 
 @pytest.mark.integration
-async def test_the_first_unacknowledged_record_tells(kafka_settings: KafkaSettings) -> None:
+async def test_age_is_that_of_the_first_unacknowledged_record(kafka_settings: KafkaSettings) -> None:
     topic = f"{kafka_settings.topic_prefix}old"
     await create_topic(topic, config=WEEK, kafka=kafka_settings)
     written_ms = round(time.time() * 1000) - 6 * DAY_MS
@@ -76,7 +76,7 @@ async def test_marked_keys_lose_nothing_with_time(kafka_settings: KafkaSettings,
 
 
 @pytest.mark.integration
-async def test_markers_alone_are_no_backlog(kafka_settings: KafkaSettings) -> None:
+async def test_transaction_markers_alone_are_no_backlog(kafka_settings: KafkaSettings) -> None:
     topic = f"{kafka_settings.topic_prefix}marked"
     await create_topic(topic, config={"cleanup.policy": "compact", "delete.retention.ms": "5000"}, kafka=kafka_settings)
     producer = TransactionalProducer(kafka=kafka_settings, transactional_id=topic, partitions=2)

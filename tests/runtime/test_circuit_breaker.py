@@ -54,7 +54,7 @@ def test_failed_trial_opens_again() -> None:
     assert breaker.permits(12.0)
 
 
-def test_silent_trial_makes_room_after_reset_time() -> None:
+def test_silent_trial_allows_another_after_reset_time() -> None:
     breaker = opened()
     breaker.start_trial(6.0)
     breaker.start_trial(8.0)
@@ -62,7 +62,7 @@ def test_silent_trial_makes_room_after_reset_time() -> None:
     assert breaker.permits(11.0)
 
 
-def test_cancelled_trial_makes_room_at_once() -> None:
+def test_cancelled_trial_allows_another_immediately() -> None:
     breaker = opened()
     breaker.start_trial(6.0)
     breaker.cancel_trial()

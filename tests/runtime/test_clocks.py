@@ -5,7 +5,7 @@ import pytest
 from runtime.clocks import ManualClock, SteadyClock, SystemClock, boot_time
 
 
-def test_the_system_clock_tells_utc() -> None:
+def test_the_system_clock_returns_utc() -> None:
     before = datetime.now(UTC)
     now = SystemClock().now()
     assert now.utcoffset() == timedelta(0)
@@ -28,7 +28,7 @@ def test_a_steady_clock_begins_with_the_machines() -> None:
     assert 0 <= boot_time() - boot_time() + 1 <= 1
 
 
-def test_a_manual_clock_stands_until_it_is_moved() -> None:
+def test_a_manual_clock_changes_only_when_moved() -> None:
     clock = ManualClock(datetime(2024, 5, 1, 12, tzinfo=timezone(timedelta(hours=2))))
     assert clock.now() == datetime(2024, 5, 1, 10, tzinfo=UTC)
     assert clock.now().tzinfo is UTC

@@ -14,7 +14,7 @@ def test_all_files_below_a_folder_count(tmp_path: Path) -> None:
     assert 20 * BLOCK <= bytes_on_disk(tmp_path) < 40 * BLOCK
 
 
-def test_what_is_gone_or_empty_takes_nothing(tmp_path: Path) -> None:
+def test_missing_and_empty_folders_use_no_space(tmp_path: Path) -> None:
     (tmp_path / "gone").symlink_to(tmp_path / "removed")
     assert bytes_on_disk(tmp_path) == 0
     assert bytes_on_disk(tmp_path / "none") == 0

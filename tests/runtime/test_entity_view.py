@@ -30,14 +30,14 @@ async def test_an_entity_is_readable_at_once(view: EntityView) -> None:
     assert await view.read("umbrella", ID) is None
 
 
-async def test_a_late_write_yields_to_a_newer(view: EntityView) -> None:
+async def test_a_late_write_does_not_replace_a_newer_one(view: EntityView) -> None:
     await view.write([update(entity(2), 9), update(entity(1), 7)])
     assert await view.read("acme", ID) == entity(2)
     await view.write([update(entity(1), 3, partition=1)])
     assert await view.read("acme", ID) == entity(1), "in another partition only where the topic was made anew"
 
 
-async def test_an_entity_that_is_gone_is_known_so(view: EntityView) -> None:
+async def test_a_removed_entity_is_known_as_removed(view: EntityView) -> None:
     await view.write([update(entity(1), 7), update(EntityAsOf(2, None), 8)])
     assert await view.read("acme", ID) == EntityAsOf(2, None)
 
@@ -48,7 +48,7 @@ async def test_a_view_is_dropped_after_a_while(view: EntityView, redis: GuardedR
     assert 0 < await client.pttl(key) <= 60_000
 
 
-async def test_what_is_no_view_is_passed_over(view: EntityView, redis: GuardedRedis, client: Redis) -> None:
+async def test_an_invalid_view_is_ignored(view: EntityView, redis: GuardedRedis, client: Redis) -> None:
     await view.write([update(entity(1), 7)])
     (key,) = [key async for key in client.scan_iter(redis.prefix + "*")]
     for written in (b"", b"0/7/1/{", b"0/7/x/", b"0"):

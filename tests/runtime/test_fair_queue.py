@@ -63,7 +63,7 @@ def test_paused_flows_catch_up_without_credit() -> None:
     assert Counter(serve(queue) for _ in range(10)) == {"busy": 5, "paused": 5}
 
 
-def test_flows_that_may_not_start_are_passed_over() -> None:
+def test_flows_that_may_not_start_are_skipped() -> None:
     queue: Queue = FairQueue()
     queue.add("a", 1)
     queue.add("b", 2)

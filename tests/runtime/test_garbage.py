@@ -34,7 +34,7 @@ assert ends
 """
 
 
-def test_loading_collects_nothing_and_keeps_what_is_loaded() -> None:
+def test_loading_collects_no_garbage_and_freezes_loaded_objects() -> None:
     subprocess.run([sys.executable, "-c", _LOADING], check=True)
 
 

@@ -75,7 +75,7 @@ async def test_an_answer_and_a_refusal_pass_through() -> None:
     assert dependency.questions == 0
 
 
-async def test_a_hanging_dependency_costs_the_first_caller_alone() -> None:
+async def test_only_the_first_caller_waits_for_a_hanging_dependency() -> None:
     dependency = Dependency()
     dependency.answers.clear()
     async with guarded(dependency) as guard:
@@ -88,7 +88,7 @@ async def test_a_hanging_dependency_costs_the_first_caller_alone() -> None:
     assert dependency.calls == 1
 
 
-async def test_callers_that_wait_fail_when_it_is_found_away() -> None:
+async def test_waiting_callers_fail_when_an_outage_is_detected() -> None:
     dependency = Dependency()
     dependency.answers.clear()
     async with guarded(dependency, timeout_s=1000) as guard:
@@ -100,7 +100,7 @@ async def test_callers_that_wait_fail_when_it_is_found_away() -> None:
     assert {str(each) for each in outcomes} == {"it became unavailable while this call was pending"}
 
 
-async def test_one_bad_call_is_nobody_elses_outage() -> None:
+async def test_one_failing_call_is_no_outage_for_others() -> None:
     async def fail() -> None:
         raise RedisUnavailableError("of this call alone")
 
@@ -118,7 +118,7 @@ async def test_one_bad_call_is_nobody_elses_outage() -> None:
         assert not guard.is_open
 
 
-async def test_it_comes_back_without_a_callers_trial() -> None:
+async def test_recovery_is_detected_without_a_callers_trial() -> None:
     dependency = Dependency()
     dependency.is_away = True
     with capture_logs() as lines:
@@ -151,7 +151,7 @@ async def test_a_check_that_hangs_opens_it_without_callers() -> None:
             await guard.check()
 
 
-async def test_a_caller_that_leaves_takes_its_call_along() -> None:
+async def test_a_leaving_caller_cancels_its_call() -> None:
     dependency = Dependency()
     dependency.answers.clear()
     left = asyncio.Event()

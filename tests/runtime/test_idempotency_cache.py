@@ -61,7 +61,7 @@ async def test_an_owners_answers_are_forgotten_together(answers: IdempotencyCach
     assert await answers.begin("acme/anna", "k", b"POST") == b"to acme/anna"
 
 
-async def test_who_lost_the_key_changes_nothing(answers: IdempotencyCache, redis: GuardedRedis, client: Redis) -> None:
+async def test_a_process_that_lost_the_key_changes_nothing(answers: IdempotencyCache, redis: GuardedRedis, client: Redis) -> None:
     late = await begun(answers, "acme", "k")
     await client.delete(redis.key(KeyFamily.ANSWERS, "acme", late.name))
     await answers.keep(await begun(answers, "acme", "k"), b"newer")
@@ -95,7 +95,7 @@ async def test_all_that_is_kept_expires(redis: GuardedRedis, client: Redis) -> N
         assert 0 < await client.pttl(key) <= DAY_S * 1000
 
 
-async def test_an_expired_answer_makes_room_for_a_newer(redis: GuardedRedis, client: Redis) -> None:
+async def test_an_expired_answer_is_replaced_by_a_newer(redis: GuardedRedis, client: Redis) -> None:
     answers = IdempotencyCache(redis=redis, ttl_s=DAY_S, max_bytes=LARGEST_ANSWER)
     first = await begun(answers, "acme", "k")
     await answers.keep(first, b"first")

@@ -56,7 +56,7 @@ def test_aiokafka_errors_become_our_own(raised: Exception, expected: type[VarveE
     assert caught.value.__cause__ is raised
 
 
-def test_each_topic_is_configured_as_its_spec_says() -> None:
+def test_each_topic_is_configured_by_its_spec() -> None:
     kafka = KafkaSettings(min_insync_replicas=2, max_message_bytes=2_000_000)
     assert broker_config(CONTRIBUTIONS, kafka) == {
         "cleanup.policy": "delete",
@@ -76,7 +76,7 @@ def test_each_topic_is_configured_as_its_spec_says() -> None:
     assert broker_config(MEMORIES, kafka)["cleanup.policy"] == "compact"
 
 
-def test_dead_letter_topic_takes_largest_record_plus_headers() -> None:
+def test_dead_letter_topic_accepts_largest_record_plus_headers() -> None:
     kafka = KafkaSettings()
     largest = max(int(broker_config(spec, kafka)["max.message.bytes"]) for spec in ALL if spec != DEAD_LETTERS)
     assert int(broker_config(DEAD_LETTERS, kafka)["max.message.bytes"]) >= largest + 65_536

@@ -70,7 +70,7 @@ async def committed_offset(settings: KafkaSettings, topic: str) -> int | None:
         return (await offsets.committed_offsets(f"{topic}-{GROUP}", [topic])).get(TopicPartition(topic, 0))
 
 
-async def test_a_commit_tells_offsets_and_moves_the_group(producer: TransactionalProducer, settings: KafkaSettings, topic: str) -> None:
+async def test_a_commit_writes_offsets_and_moves_the_group(producer: TransactionalProducer, settings: KafkaSettings, topic: str) -> None:
     offsets = {TopicPartition(topic, 0): 7}
     written = await producer.commit(
         [record(topic, b"a"), record(topic, b"b", 1), record(topic, b"c")], offsets=offsets, group=f"{topic}-{GROUP}"
@@ -122,7 +122,7 @@ async def test_a_fenced_holder_leaves_no_warning_of_asyncio(settings: KafkaSetti
     assert warned == []
 
 
-async def test_a_successor_aborts_what_was_left_open(settings: KafkaSettings, topic: str) -> None:
+async def test_a_successor_aborts_the_open_transaction(settings: KafkaSettings, topic: str) -> None:
     dead = AIOKafkaProducer(**client_options(settings), transactional_id=f"{topic}-writer", transaction_timeout_ms=600_000)
     await dead.start()
     try:
@@ -139,7 +139,7 @@ async def test_a_successor_aborts_what_was_left_open(settings: KafkaSettings, to
         await dead.stop()
 
 
-async def test_stopping_aborts_what_is_open(settings: KafkaSettings, topic: str) -> None:
+async def test_stopping_aborts_the_open_transaction(settings: KafkaSettings, topic: str) -> None:
     producer = new_producer(settings.model_copy(update={"transaction_timeout_s": 120.0}), topic)
     await producer.start()
     client = producer._client
@@ -157,12 +157,14 @@ async def test_a_record_too_large_is_refused_unsent(producer: TransactionalProdu
     assert await producer.commit([record(topic, b"b")], offsets={}, group=GROUP) == [0]
 
 
-async def test_a_producer_that_is_not_started_says_so(settings: KafkaSettings, topic: str) -> None:
+async def test_a_producer_that_is_not_started_raises(settings: KafkaSettings, topic: str) -> None:
     with pytest.raises(KafkaUnavailableError, match="not started"):
         await new_producer(settings, topic).commit([record(topic, b"a")], offsets={}, group=GROUP)
 
 
-async def test_starting_again_fences_what_was_sent_before(producer: TransactionalProducer, settings: KafkaSettings, topic: str) -> None:
+async def test_restarting_a_producer_fences_its_earlier_transaction(
+    producer: TransactionalProducer, settings: KafkaSettings, topic: str
+) -> None:
     await producer.commit([record(topic, b"first")], offsets={}, group=GROUP)
     await producer.start()
     assert await producer.commit([record(topic, b"second")], offsets={}, group=GROUP) == [2], "a commit's marker takes up an offset"

@@ -24,7 +24,7 @@ async def test_values_are_kept_in_the_order_of_use(redis: GuardedRedis, client: 
     assert 0 < await client.ttl(key) <= 60
 
 
-async def test_nobody_is_given_anothers_values(redis: GuardedRedis) -> None:
+async def test_no_user_gets_values_of_another(redis: GuardedRedis) -> None:
     notes = KeyValueNotes(redis=redis)
     others = [
         replace(SCOPE, tenant="umbrella"),
@@ -38,7 +38,7 @@ async def test_nobody_is_given_anothers_values(redis: GuardedRedis) -> None:
     assert [await notes.latest(each) for each in others] == [()] * len(others)
 
 
-async def test_a_users_values_are_forgotten_alone(redis: GuardedRedis) -> None:
+async def test_only_the_given_users_values_are_forgotten(redis: GuardedRedis) -> None:
     notes = KeyValueNotes(redis=redis)
     of_bob = replace(SCOPE, user="bob")
     for each in (SCOPE, of_bob):

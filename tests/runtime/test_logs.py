@@ -26,7 +26,7 @@ def _lines(capsys: pytest.CaptureFixture[str]) -> list[dict[str, object]]:
     return [orjson.loads(line) for line in captured.err.splitlines()]
 
 
-def test_json_lines_bear_stage_tenant_and_trace(capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_lines_have_stage_tenant_and_trace(capsys: pytest.CaptureFixture[str]) -> None:
     configure_logging(LogSettings(format="json"), stage="sessions")
     with structlog.contextvars.bound_contextvars(tenant="acme", trace_id="abc"):
         logger("streams.stages.sessions").info("window closed", messages=20)
@@ -51,7 +51,7 @@ def test_library_logs_share_the_form_without_chatter(capsys: pytest.CaptureFixtu
     assert (line["event"], line["level"], line["stage"], line["path"]) == ("disk full", "warning", "service", "/data")
 
 
-def test_an_exception_is_told_with_its_traceback(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_exception_is_logged_with_its_traceback(capsys: pytest.CaptureFixture[str]) -> None:
     configure_logging(LogSettings(format="json"), stage="service")
     try:
         raise ValueError("odd")

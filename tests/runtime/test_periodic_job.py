@@ -62,7 +62,7 @@ async def test_jobs_have_separate_intervals(redis: GuardedRedis) -> None:
     assert ran == ["a", "other"]
 
 
-async def test_nobody_runs_without_redis(redis: GuardedRedis, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_no_job_runs_without_redis(redis: GuardedRedis, monkeypatch: pytest.MonkeyPatch) -> None:
     async def away(*_: object) -> None:
         raise RedisUnavailableError("Redis is away")
 

@@ -43,7 +43,7 @@ async def test_no_items_give_nothing() -> None:
     assert await map_in_pieces(str, ()) == []
 
 
-async def test_pieces_wait_for_what_they_are_told() -> None:
+async def test_pieces_pause_for_the_given_time() -> None:
     work, begun, may_go_on = Work(PIECE_S * 2), asyncio.Event(), asyncio.Event()
 
     async def wait() -> None:

@@ -29,7 +29,7 @@ async def test_it_serves_health_readiness_and_metrics_and_nothing_else() -> None
         assert (await http.get("/status")).status_code == 404
 
 
-async def test_a_status_is_served_where_there_is_one() -> None:
+async def test_a_status_is_served_if_one_is_given() -> None:
     status = {"partitions": {"0": {"held_by": None}}}
     async with (
         ProbeServer(host="127.0.0.1", port=0, ready=dict, metrics=Metrics(), status=lambda: status) as probe,
@@ -47,7 +47,7 @@ async def test_a_port_in_use_is_refused() -> None:
     await first.stop()
 
 
-async def test_what_is_not_needed_does_not_make_it_unready() -> None:
+async def test_an_optional_dependency_does_not_affect_readiness() -> None:
     checks = {"redis": Check(ok=False, needed=False, problem="away"), "kafka": Check(ok=True)}
     async with (
         ProbeServer(host="127.0.0.1", port=0, ready=lambda: checks, metrics=Metrics()) as probe,

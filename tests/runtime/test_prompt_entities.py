@@ -31,7 +31,7 @@ async def test_the_entities_of_the_first_prompt_stay(redis: GuardedRedis, client
     assert 0 < await client.ttl(key) <= 60
 
 
-async def test_what_a_forgotten_window_was_shown_is_unknown(redis: GuardedRedis) -> None:
+async def test_entities_of_a_forgotten_window_are_unknown(redis: GuardedRedis) -> None:
     prompts = PromptEntities(redis=redis, ttl_s=60)
     for name, generation in (("w", ""), ("w", "v2"), ("w2", "")):
         await prompts.remember("acme", name, generation, [entity("Ada walks.")])

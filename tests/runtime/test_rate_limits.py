@@ -40,7 +40,7 @@ def test_a_burst_passes_at_once_then_the_rate() -> None:
     assert ask(limits, 1, 2200).rates[0].remaining == 19
 
 
-def test_a_request_above_the_burst_counts_whole() -> None:
+def test_a_request_above_the_burst_counts_completely() -> None:
     limits = LocalRateLimits()
     assert ask(limits, 100, 0).is_admitted
     assert ask(limits, 1, 0).wait_s == pytest.approx(10 - 2 + 0.1)
@@ -48,7 +48,7 @@ def test_a_request_above_the_burst_counts_whole() -> None:
     assert ask(limits, 100, 10_000).is_admitted
 
 
-def test_what_is_refused_takes_nothing() -> None:
+def test_a_refused_request_uses_no_quota() -> None:
     limits = LocalRateLimits()
     few, many = Rate(name="bytes", per_second=1, burst_s=1), Rate(name="messages", per_second=100, burst_s=1)
     both = [Demand(rate=many, amount=1), Demand(rate=few, amount=1)]
@@ -67,7 +67,7 @@ def test_subjects_share_nothing() -> None:
     assert not limits.admit("acme", demand, 0).is_admitted
 
 
-def test_slots_are_taken_and_given_back() -> None:
+def test_slots_are_acquired_and_released() -> None:
     limits = LocalRateLimits()
     first, second = ask(limits, 1, 0, slots=2), ask(limits, 1, 0, slots=2)
     assert (first.free_slots, second.free_slots) == (1, 0)
@@ -98,7 +98,7 @@ def test_no_stretch_gets_more_than_rate_and_burst(rate: Rate, requests: list[tup
 
 
 @given(rate=RATES, requests=REQUESTS)
-def test_who_waits_as_told_is_admitted(rate: Rate, requests: list[tuple[float, float]]) -> None:
+def test_a_client_waiting_as_advised_is_admitted(rate: Rate, requests: list[tuple[float, float]]) -> None:
     limits, now_ms = LocalRateLimits(), 1e9
     for passed_ms, amount in requests:
         now_ms += passed_ms
@@ -119,7 +119,7 @@ def test_subjects_are_forgotten_when_their_time_has_passed() -> None:
 def test_a_tenants_own_quotas_override_and_lift() -> None:
     for_all = QuotaSettings(messages_per_second=5, memories=7)
     own = QuotaSettings.model_validate({"memories": None, "concurrent_recalls": 2})
-    assert for_all.but(own) == QuotaSettings(messages_per_second=5, concurrent_recalls=2)
+    assert for_all.overridden_by(own) == QuotaSettings(messages_per_second=5, concurrent_recalls=2)
 
 
 @dataclass(frozen=True)
@@ -179,7 +179,7 @@ async def test_redis_and_one_process_keep_one_rule(
 
 
 @pytest.mark.integration
-async def test_a_slot_that_nobody_gives_back_expires(redis: Redis) -> None:
+async def test_a_slot_that_is_not_returned_expires(redis: Redis) -> None:
     limits = SharedRateLimits(redis=GuardedRedis(client=redis, prefix=f"test-{uuid.uuid4().hex}:"), purpose="quota")
     assert (await limits.admit("acme", [], slots=1, now_ms=10**12)).is_admitted
     before = 10**12 + int(LEASE_S * 1000) - 1
@@ -187,7 +187,7 @@ async def test_a_slot_that_nobody_gives_back_expires(redis: Redis) -> None:
     assert (await limits.admit("acme", [], slots=1, now_ms=before + 1)).is_admitted
 
 
-async def test_a_process_keeps_the_limits_while_redis_is_away() -> None:
+async def test_a_process_enforces_limits_without_redis() -> None:
     limiter = RateLimiter(redis=GuardedRedis(client=None, prefix="t:"), purpose="quota", metrics=Metrics())
     demand = [Demand(rate=Rate(name="recalls", per_second=0.001, burst_s=3000), amount=1)]
     verdicts = []

@@ -31,7 +31,7 @@ async def test_a_second_recall_keeps_the_time_of_the_first(redis: GuardedRedis, 
     assert await client.zscore(key, "a") == first
 
 
-async def test_what_was_never_recalled_before_is_counted(redis: GuardedRedis) -> None:
+async def test_only_first_recalls_of_memories_are_counted(redis: GuardedRedis) -> None:
     history = RecallHistory(redis=redis)
     assert await history.add([Returned("acme", "ann", ["a", "b"]), Returned("acme", "ben", ["b", "c"])]) == 3
     assert await history.add([Returned("acme", "ann", ["a", "c"])]) == 0

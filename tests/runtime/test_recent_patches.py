@@ -27,7 +27,7 @@ def line(text: str) -> RecentPatch:
     )
 
 
-async def test_a_window_is_given_what_lies_before_it(redis: GuardedRedis, client: Redis) -> None:
+async def test_a_window_gets_the_patches_of_earlier_windows(redis: GuardedRedis, client: Redis) -> None:
     notes = RecentPatchStore(redis=redis, ttl_s=60)
     for offset in (12, 9, 10, 11):
         await notes.add(replace(PLACE, offset=offset), [line(f"{offset}"), line(f"{offset} too")])

@@ -107,7 +107,7 @@ async def test_an_outage_is_logged_once(hanging: GuardedRedis) -> None:
     assert "VARVE_REDIS__URL" not in logs[0]["error"]
 
 
-async def test_without_a_client_redis_is_away() -> None:
+async def test_without_a_client_redis_is_unavailable() -> None:
     redis = GuardedRedis(client=None, prefix="p:")
     for _ in range(2):
         with pytest.raises(RedisUnavailableError, match="no Redis is configured"):

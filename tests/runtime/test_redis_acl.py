@@ -41,7 +41,7 @@ async def varves(server: RedisServer, *, prefix: str = "varve:") -> AsyncIterato
         yield redis
 
 
-async def test_varve_needs_no_more_than_its_acl(guarded: RedisServer) -> None:
+async def test_varve_works_with_exactly_its_acl(guarded: RedisServer) -> None:
     async with varves(guarded) as redis:
         await redis.ping()
         history = RecallHistory(redis=redis)
@@ -67,7 +67,7 @@ async def test_varve_needs_no_more_than_its_acl(guarded: RedisServer) -> None:
         assert await redis.drop_keys() > 0
 
 
-async def test_varve_reaches_no_other_keys(guarded: RedisServer) -> None:
+async def test_varve_can_access_only_its_own_keys(guarded: RedisServer) -> None:
     async with varves(guarded, prefix="others:") as redis:
         with pytest.raises(RedisUnavailableError, match="permission"):
             await RecallHistory(redis=redis).add([Returned("acme", "ann", ["hash"])])
@@ -80,7 +80,7 @@ async def test_varve_may_not_administer(guarded: RedisServer, command: str) -> N
             await client.execute_command(*command.split())  # type: ignore[no-untyped-call]
 
 
-async def test_nobody_else_gets_in(guarded: RedisServer) -> None:
+async def test_other_users_cannot_connect(guarded: RedisServer) -> None:
     for user, password in ((None, None), ("varve", "guessed")):
         async with Redis(unix_socket_path=str(guarded.socket), username=user, password=password) as client:
             with pytest.raises((AuthenticationError, RedisConnectionError)):

@@ -67,7 +67,7 @@ async def test_a_server_without_files_writes_none(client: Redis, redis: GuardedR
     assert not [each for each in mortal_redis.socket.parent.rglob("*") if each.is_file()]
 
 
-async def test_a_rewrite_that_is_not_allowed_is_said(client: Redis, redis: GuardedRedis, mortal_redis: RedisServer) -> None:
+async def test_a_forbidden_rewrite_is_reported(client: Redis, redis: GuardedRedis, mortal_redis: RedisServer) -> None:
     await keep(client, appendonly="yes", save="3600 1")
     await client.acl_setuser("default", enabled=True, nopass=True, keys="*", commands=["+@all", "-bgrewriteaof", "-bgsave"])
     append_only, snapshot = await rewrite_files(redis)
@@ -77,7 +77,7 @@ async def test_a_rewrite_that_is_not_allowed_is_said(client: Redis, redis: Guard
 
 
 @pytest.mark.parametrize("forbidden", ["-info", "-config"])
-async def test_a_server_that_does_not_tell_may_keep_values(client: Redis, redis: GuardedRedis, forbidden: str) -> None:
+async def test_a_server_without_reports_may_keep_values(client: Redis, redis: GuardedRedis, forbidden: str) -> None:
     await client.acl_setuser("default", enabled=True, nopass=True, keys="*", commands=["+@all", forbidden])
     (kept,) = await rewrite_files(redis)
     assert "does not report" in kept

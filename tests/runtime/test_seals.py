@@ -43,7 +43,7 @@ def test_a_seal_moves_to_no_other_record(record: OutgoingRecord, other: Outgoing
     assert (read(moved, partition=record.partition or 0) is not None) == is_the_same
 
 
-def test_a_seal_for_a_partition_holds_there_alone() -> None:
+def test_a_seal_is_valid_only_for_its_partition() -> None:
     sealed = KEYRING.sealed(RECORD, now_ms=7)
     assert read(sealed, partition=3) is not None
     assert read(sealed, partition=2) is None
@@ -79,7 +79,7 @@ def test_keys_differ_by_tenant_and_by_id() -> None:
     assert {len(key) for key in keys} == {32}
 
 
-def test_only_what_applications_may_write_is_not_reserved() -> None:
+def test_only_headers_for_applications_are_not_reserved() -> None:
     names = [KIND, ORIGIN, SEAL, "varve-forwarded", "varve-dlq-stage", "varve-anything", SIGNATURE, PRODUCED_AT, TRACEPARENT, "mine"]
     kept = without_reserved(tuple((name, b"") for name in names))
     assert [name for name, _ in kept] == [SIGNATURE, PRODUCED_AT, TRACEPARENT, "mine"]

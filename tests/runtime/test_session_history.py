@@ -59,7 +59,7 @@ def extraction(sequence: int, *topics: str, says: str | None = None) -> Extracti
     )
 
 
-async def test_a_window_sees_only_what_earlier_windows_gave(redis: GuardedRedis) -> None:
+async def test_a_window_sees_only_results_of_earlier_windows(redis: GuardedRedis) -> None:
     history = SessionHistory(redis=redis, ttl_s=60)
     assert await history.before(window(0), "") == EarlierWindows()
     for number in range(3):
@@ -92,7 +92,7 @@ async def test_a_forgotten_session_has_no_earlier_windows(redis: GuardedRedis, c
     assert len([key async for key in client.scan_iter(match=redis.key(KeyFamily.SESSION_HISTORY, "*"))]) == 1
 
 
-async def test_users_of_a_session_have_histories_apart(redis: GuardedRedis) -> None:
+async def test_users_of_a_session_have_separate_histories(redis: GuardedRedis) -> None:
     history = SessionHistory(redis=redis, ttl_s=60)
     await history.add(extraction(0, "Ann's illness"))
     await history.add(extraction(1, "Bob's flat").model_copy(update={"user": "bob"}))
@@ -103,7 +103,7 @@ async def test_users_of_a_session_have_histories_apart(redis: GuardedRedis) -> N
     assert await history.before(window(2, user="bob"), "") == EarlierWindows()
 
 
-async def test_gaps_that_others_leave_keep_no_more(redis: GuardedRedis, client: Redis) -> None:
+async def test_gaps_of_other_sessions_do_not_extend_history(redis: GuardedRedis, client: Redis) -> None:
     history = SessionHistory(redis=redis, ttl_s=60)
     numbers = [number * number for number in range(40)]
     for number in numbers:

@@ -27,7 +27,7 @@ async def test_an_open_window_is_readable_at_once(tail: SessionTail) -> None:
     assert await tail.read("acme", "s") == view
 
 
-async def test_a_tail_tells_how_far_it_reaches(tail: SessionTail) -> None:
+async def test_a_tail_reports_its_newest_position(tail: SessionTail) -> None:
     assert (await tail.read("acme", "s")).place is None
     await tail.write([TailUpdate("acme", "s", SessionView(closed=window(0, "a")), 3, 7)])
     await tail.write([TailUpdate("acme", "s", SessionView(open=window(1, "b")), 3, 9)])
@@ -36,7 +36,7 @@ async def test_a_tail_tells_how_far_it_reaches(tail: SessionTail) -> None:
     assert view.messages == (*window(0, "a").messages, *window(1, "b").messages)
 
 
-def test_a_users_view_tells_nothing_of_others_windows() -> None:
+def test_a_users_view_hides_other_users_windows() -> None:
     anns, bobs = (TailWindow(number, (b'{"user":"%s"}' % user,)) for number, user in enumerate((b"ann", b"bob")))
     view = SessionView(closed=anns, open=bobs, place=TailPlace(3, 9))
     assert view.of(None) == view
@@ -52,7 +52,7 @@ async def test_a_repeated_write_changes_nothing(tail: SessionTail) -> None:
     assert await tail.read("acme", "s") == update.view
 
 
-async def test_a_closed_window_stays_readable_beside_the_next(tail: SessionTail) -> None:
+async def test_a_closed_window_stays_readable_next_to_its_successor(tail: SessionTail) -> None:
     await tail.write([TailUpdate("acme", "s", SessionView(open=window(0, "a", "b")), 0, 0)])
     await tail.write([TailUpdate("acme", "s", SessionView(closed=window(0, "a", "b")), 0, 0)])
     assert await tail.read("acme", "s") == SessionView(closed=window(0, "a", "b"))
@@ -66,7 +66,7 @@ async def test_a_late_write_does_not_reopen_a_window(tail: SessionTail) -> None:
     assert (await tail.read("acme", "s")).open is None
 
 
-async def test_sessions_and_tenants_keep_apart(tail: SessionTail) -> None:
+async def test_sessions_and_tenants_are_separated(tail: SessionTail) -> None:
     await tail.write([TailUpdate("acme", "s", SessionView(open=window(0, "a")), 0, 0)])
     assert await tail.read("acme", "s/1") == SessionView()
     assert await tail.read("other", "s") == SessionView()
@@ -120,7 +120,7 @@ def said_by(user: str, sequence: int, *texts: str) -> TailWindow:
     return TailWindow(sequence, tuple(b'{"user":"%s","text":"%s"}' % (user.encode(), text.encode()) for text in texts))
 
 
-async def test_an_erased_users_windows_are_gone(tail: SessionTail, redis: GuardedRedis, client: Redis) -> None:
+async def test_windows_of_an_erased_user_are_removed(tail: SessionTail, redis: GuardedRedis, client: Redis) -> None:
     view = SessionView(closed=said_by("ada", 0, "my PIN"), open=said_by("ada", 1, "is 4711"))
     for tenant, session in (("acme", "s"), ("acme", "s2"), ("umbrella", "s")):
         await tail.write([TailUpdate(tenant, session, view, 0, 5)])
@@ -132,7 +132,7 @@ async def test_an_erased_users_windows_are_gone(tail: SessionTail, redis: Guarde
     assert [b"4711" in (each or b"") for each in kept] == [False]
 
 
-async def test_a_write_from_before_an_erasure_yields_to_it(tail: SessionTail) -> None:
+async def test_a_write_before_an_erasure_is_discarded(tail: SessionTail) -> None:
     """Redis refused the write, and the worker tries it again after the erasure has forgotten the session."""
     stale = TailUpdate("acme", "s", SessionView(closed=said_by("ada", 0, "my PIN"), open=said_by("ada", 1, "is 4711")), 0, 9)
     await tail.forget("acme", "s", user="ada", erased_at=ERASED_AT)

@@ -10,7 +10,7 @@ from runtime.settings_table import MASK, setting_rows, settings_markdown
 DOCUMENT = Path(__file__).parents[2] / "docs" / "reference" / "settings.md"
 
 
-def test_the_document_is_what_the_settings_are() -> None:
+def test_the_document_lists_all_settings() -> None:
     assert DOCUMENT.read_text() == settings_markdown(), "write it again: python -m runtime.settings_table > docs/reference/settings.md"
 
 
@@ -18,7 +18,7 @@ def test_every_setting_is_described() -> None:
     assert [row.name for row in setting_rows(Settings()) if not row.description] == []
 
 
-def test_every_name_sets_what_it_names(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_name_sets_its_setting(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VARVE_KAFKA__PARTITIONS", "3")
     monkeypatch.setenv("VARVE_DATA", "/elsewhere")
     rows = {row.name: row.value for row in setting_rows(Settings())}
@@ -26,7 +26,7 @@ def test_every_name_sets_what_it_names(monkeypatch: pytest.MonkeyPatch) -> None:
     assert rows["VARVE_DATA"] == "/elsewhere"
 
 
-def test_the_document_shows_defaults_whatever_the_environment_says(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_document_shows_defaults_despite_environment_variables(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(os.environ, "VARVE_KAFKA__BOOTSTRAP", "elsewhere:1")
     assert "elsewhere" not in settings_markdown()
 

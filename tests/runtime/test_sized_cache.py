@@ -35,7 +35,7 @@ def test_the_same_text_gives_the_same_object() -> None:
     assert counted.calls == 1
 
 
-def test_the_least_recently_used_goes_first() -> None:
+def test_the_least_recently_used_is_evicted_first() -> None:
     counted = Counted()  # fits five entries of 95 characters each
     texts = [letter * 95 for letter in "abcde"]
     assert all(map(counted.called_for, texts))
@@ -59,7 +59,7 @@ def test_a_large_text_replaces_many_small_ones(text: str, more: tuple[str, ...])
     assert sum(map(counted.called_for, reversed(small))) >= 8
 
 
-def test_a_text_above_the_limit_is_kept_alone() -> None:
+def test_a_text_above_the_limit_is_kept_exclusively() -> None:
     counted = Counted()
     assert counted.called_for("x" * 10_000)
     assert not counted.called_for("x" * 10_000)

@@ -41,7 +41,7 @@ def test_shorter_or_smaller_retention_is_weaker() -> None:
 
 
 @pytest.mark.parametrize("spec", [WINDOWS, EXTRACTIONS], ids=lambda spec: spec.name)
-def test_a_marked_topic_of_before_stays_uncompacted(spec: TopicSpec) -> None:
+def test_an_existing_marked_topic_is_not_compacted(spec: TopicSpec) -> None:
     """Its keys have no marks: compaction would remove records that no erasure covers, so it must stay uncompacted."""
     wanted = broker_config(spec, KAFKA)
     of_before = {**UNLIMITED, **wanted, "cleanup.policy": "delete"}
@@ -50,14 +50,14 @@ def test_a_marked_topic_of_before_stays_uncompacted(spec: TopicSpec) -> None:
     assert weaker_settings(wanted, {**of_before, "retention.bytes": "1000000"}, is_marked=True) == {"retention.bytes": "-1"}
 
 
-def test_a_marked_topic_of_before_passes_as_created() -> None:
+def test_an_existing_marked_topic_is_accepted_as_created() -> None:
     """Kafka's own default of how long tombstones are kept concerns no topic that is not compacted."""
     wanted = broker_config(EXTRACTIONS, KAFKA)
     as_created = {**wanted, "cleanup.policy": "delete", "retention.ms": "-1", **UNLIMITED}
     assert weaker_settings(wanted, as_created, is_marked=True) == {}
 
 
-def test_a_policy_that_takes_what_nothing_erased_is_weaker() -> None:
+def test_a_policy_that_deletes_unerased_records_is_weaker() -> None:
     wanted = broker_config(WINDOWS, KAFKA)
     both = {**UNLIMITED, **wanted, "cleanup.policy": "compact,delete"}
     assert weaker_settings(wanted, both, is_marked=True) == {"cleanup.policy": "compact"}
@@ -115,7 +115,7 @@ async def test_worker_refuses_topics_that_forget(kafka: str, topic_prefix: str, 
 
 
 @pytest.mark.integration
-async def test_worker_refuses_one_replica_unless_told(kafka: str, topic_prefix: str, tmp_path: Path) -> None:
+async def test_worker_refuses_one_replica_unless_allowed(kafka: str, topic_prefix: str, tmp_path: Path) -> None:
     told = Settings(data=tmp_path, kafka=one_broker(bootstrap=kafka, topic_prefix=topic_prefix, partitions=2))
     untold = told.model_copy(update={"kafka": KafkaSettings(bootstrap=kafka, topic_prefix=topic_prefix, partitions=2)})
     with pytest.raises(KafkaUnavailableError, match="set VARVE_KAFKA__REPLICATION_FACTOR=1"):

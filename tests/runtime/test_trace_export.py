@@ -23,7 +23,7 @@ def _work(settings: TracingSettings, *names: str) -> None:
 
 
 @pytest.mark.integration
-async def test_spans_reach_a_collector_by_otlp() -> None:
+async def test_spans_are_exported_by_otlp() -> None:
     posts: list[tuple[str | None, ExportTraceServiceRequest]] = []
 
     async def collect(request: web.Request) -> web.Response:
@@ -56,14 +56,14 @@ async def test_no_trace_begun_here_is_recorded_at_ratio_zero() -> None:
     assert posts == []
 
 
-def test_the_log_tells_no_secret_of_the_address(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_log_hides_secrets_in_addresses(capsys: pytest.CaptureFixture[str]) -> None:
     _work(TracingSettings(endpoint="http://me:hush-1@127.0.0.1:9/v1/traces?code=hush-2&api_key=hush-3"))
     told = "".join(capsys.readouterr())
     assert "spans_exported" in told
     assert "hush" not in told
 
 
-def test_a_collector_that_is_away_holds_nobody_up() -> None:
+def test_an_unavailable_collector_blocks_no_work() -> None:
     began = time.monotonic()
     _work(TracingSettings(endpoint="http://127.0.0.1:9/v1/traces"), "lost")
     assert time.monotonic() - began < 30

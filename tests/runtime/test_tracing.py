@@ -11,14 +11,14 @@ from tests.recorded_spans import recorded_spans
 PARENT = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 
 
-def test_a_traceparent_is_read_and_written_alike() -> None:
+def test_a_traceparent_is_read_as_written() -> None:
     trace = read_traceparent(PARENT)
     assert trace is not None
     assert trace_id(trace) == "4bf92f3577b34da6a3ce929d0e0e4736"
     assert write_traceparent(trace) == PARENT
 
 
-def test_a_newer_version_is_read_with_what_it_adds() -> None:
+def test_a_traceparent_of_a_newer_version_is_read() -> None:
     trace = read_traceparent(PARENT.replace("00-", "01-", 1) + "-more")
     assert trace is not None
     assert write_traceparent(trace) == PARENT
@@ -36,7 +36,7 @@ def test_a_newer_version_is_read_with_what_it_adds() -> None:
         PARENT[:-1],
     ],
 )
-def test_what_is_no_traceparent_starts_no_trace(wrong: str) -> None:
+def test_an_invalid_traceparent_starts_no_trace(wrong: str) -> None:
     assert read_traceparent(wrong) is None
 
 
@@ -73,7 +73,7 @@ def test_a_root_span_stays_in_its_trace(is_recorded: bool) -> None:
     assert trace_id(begun) != trace_id(continued)
 
 
-def test_a_root_span_is_nobodys_child() -> None:
+def test_a_root_span_has_no_parent() -> None:
     with recorded_spans() as spans:
         with tracing.current(tracing.start_span("request")):
             tracing.start_root_span("record", kind=SpanKind.CONSUMER, parent=None).end()
@@ -83,7 +83,7 @@ def test_a_root_span_is_nobodys_child() -> None:
     assert call.parent == request.context
 
 
-def test_an_error_is_noted_by_its_kind_alone() -> None:
+def test_an_error_is_recorded_without_its_message() -> None:
     with recorded_spans() as spans:
         with pytest.raises(ValueError, match="private"), tracing.current(tracing.start_span("work")):
             raise ValueError("private words of a message")

@@ -40,7 +40,7 @@ async def test_a_flood_delays_another_tenant_by_one_call() -> None:
     assert recalls.order.count("flood") == 20 * 17
 
 
-async def test_what_a_call_raises_is_its_recalls_alone() -> None:
+async def test_an_exception_reaches_only_its_own_recall() -> None:
     turns = EngineScheduler()
     failing, fine = turns.recall("a", 64), turns.recall("a", 64)
     outcomes = await asyncio.gather(turns.run(failing, lambda: 1 / 0), turns.run(fine, lambda: "found"), return_exceptions=True)

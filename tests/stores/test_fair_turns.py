@@ -93,7 +93,7 @@ def test_a_large_recall_ends_among_small_ones() -> None:
     assert not engine.left[large]
 
 
-def test_who_was_silent_has_no_claim() -> None:
+def test_an_idle_tenant_saves_no_credit() -> None:
     engine = Engine()
     engine.recall("late", LARGE, calls=1)
     engine.call()
@@ -106,7 +106,7 @@ def test_who_was_silent_has_no_claim() -> None:
     assert 49 <= engine.order[-100:].count("late") <= 51
 
 
-def test_a_recall_that_goes_away_is_passed_over() -> None:
+def test_an_abandoned_recall_is_skipped() -> None:
     engine = Engine()
     gone, stays = engine.recall("a", 64, calls=2), engine.recall("a", 64, calls=1)
     engine.turns.withdraw(gone)
@@ -115,7 +115,7 @@ def test_a_recall_that_goes_away_is_passed_over() -> None:
 
 
 @given(st.lists(st.tuples(st.sampled_from("abcd"), st.sampled_from([64, SMALL_RECALL, LARGE]), st.integers(1, 6)), max_size=40))
-def test_every_call_is_made_once_and_nothing_stays_behind(asked: list[tuple[str, int, int]]) -> None:
+def test_every_call_is_made_once_and_no_state_remains(asked: list[tuple[str, int, int]]) -> None:
     engine = Engine()
     for tenant, candidates, calls in asked:
         engine.recall(tenant, candidates, calls=calls)

@@ -75,7 +75,7 @@ def test_no_two_tenants_or_users_own_the_same(one: tuple[str, str, bool], other:
     assert (owners[0] == owners[1]) == (one == other)
 
 
-def test_the_steps_of_one_user_alone_are_none() -> None:
+def test_steps_for_a_single_user_are_rejected() -> None:
     conditions = [*MemoryFilter(scope=TenantScope("acme", "ann"), steps_of="e", generation=None).conditions()]
     assert conditions == [
         MatchAny("step_tenant", ("acme",)),

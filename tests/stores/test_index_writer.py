@@ -124,7 +124,7 @@ async def test_an_inconsistent_change_is_refused(edge_store: EdgeStore) -> None:
     assert await edge_store.count(ACME) == 0
 
 
-async def test_of_one_batch_the_newest_change_stands(edge_store: EdgeStore) -> None:
+async def test_the_newest_change_of_a_batch_wins(edge_store: EdgeStore) -> None:
     writer = IndexWriter(store=edge_store, embedder=BagOfWordsEmbedder())
     old = memory("tea", version=1)
     new = old.model_copy(update={"content": "green tea", "version": 2})

@@ -344,7 +344,7 @@ def made_of(tenant: str, user: str | None, word: str, message: str, kind: str) -
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.timeout(3600)
-def test_nobody_learns_anything_of_another(kind: str, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_no_tenant_reads_data_of_another(kind: str, tmp_path_factory: pytest.TempPathFactory) -> None:
     with asyncio.Runner() as runner, ExitStack() as resources:
         owners = [resources.enter_context(EdgeOwnerProcess(tmp_path_factory.mktemp("edge"))) for _ in range(2 if kind == "edge" else 0)]
 

@@ -35,7 +35,7 @@ def recalled(shard: Shard) -> list[Memory]:
     return [memory_of(each.record) for each in best(shard.recall(plan, explain=False), 10)]
 
 
-def test_a_recall_brings_what_was_written_last(shard: Shard) -> None:
+def test_a_recall_returns_the_newest_record(shard: Shard) -> None:
     first = memory("a red bicycle", importance=0.25)
     put_in_shard(shard, first, 0)
     assert recalled(shard) == recalled(shard) == [first]
@@ -46,7 +46,7 @@ def test_a_recall_brings_what_was_written_last(shard: Shard) -> None:
     assert recalled(shard) == [newer]
 
 
-def test_what_is_deleted_is_brought_no_more(shard: Shard) -> None:
+def test_a_deleted_record_is_not_returned(shard: Shard) -> None:
     stored = memory("a red bicycle", importance=0.25)
     put_in_shard(shard, stored, 0)
     assert recalled(shard) == [stored]

@@ -111,7 +111,7 @@ def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callabl
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_scores_are_of_what_is_stored(written: Callable[[int], Written], seed: int) -> None:
+def test_scores_reflect_the_stored_memories(written: Callable[[int], Written], seed: int) -> None:
     shard = written(seed)
     for _ in range(50):
         shard.write()
@@ -122,7 +122,7 @@ def test_scores_are_of_what_is_stored(written: Callable[[int], Written], seed: i
         assert shard.found(tenant) == pytest.approx(shard.expected(tenant), rel=1e-5)
 
 
-def test_a_failed_write_is_counted_anew(tmp_path: Path) -> None:
+def test_statistics_are_recounted_after_a_failed_write(tmp_path: Path) -> None:
     engine = created_engine(tmp_path, DIMENSION, None)
     create_indexes(engine)
     weights = TermWeights()
@@ -164,7 +164,7 @@ class FollowedShard(Shard):
         super().read_on()
 
 
-async def test_an_owner_reads_on_behind_each_recall(tmp_path: Path) -> None:
+async def test_an_owner_continues_reading_after_each_recall(tmp_path: Path) -> None:
     shard, stopping = FollowedShard(tmp_path / "shard"), asyncio.Event()
     with tempfile.TemporaryDirectory(prefix="varve-edge-") as folder:  # pytest's own may be longer than a socket's path can be
         path = Path(folder) / "edge.sock"
@@ -254,7 +254,7 @@ def test_too_many_terms_make_others_go() -> None:
     assert tenants.pages_read == {"a": 1, "b": 1, "c": 1, "e": 1}  # each eighth in vain is read
 
 
-def test_what_has_gone_is_not_read_on() -> None:
+def test_removed_tenants_are_not_read_any_further() -> None:
     tenants, kept = Tenants({"a": [(n, n + 1, n + 2) for n in range(0, 15, 3)], "b": [(1,)]}), TermStatisticsCache(most_terms=8)
     assert (kept.of("a"), kept.of("b")) == (None, None)
     for _ in range(5):

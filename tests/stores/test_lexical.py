@@ -56,7 +56,7 @@ def test_further_words_of_its_message_count() -> None:
 
 
 @given(st.text(), st.lists(st.text()), st.text())
-def test_what_was_said_adds_its_terms_and_no_others(content: str, keywords: list[str], said: str) -> None:
+def test_original_words_add_only_their_own_terms(content: str, keywords: list[str], said: str) -> None:
     own = [*terms_of(searched_text(content, keywords))]
     assert {*terms_of(searched_text(content, keywords, said))} == {*own, *terms_of(said)}
     assert [*terms_of(searched_text(content, keywords, content))] == own

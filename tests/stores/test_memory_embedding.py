@@ -43,7 +43,7 @@ async def test_a_text_of_several_memories_is_embedded_once() -> None:
     assert await embed_memories(embedder, []) == []
 
 
-async def test_a_model_without_token_vectors_embeds_contents_alone() -> None:
+async def test_a_model_without_token_vectors_embeds_only_contents() -> None:
     embedder = WithoutLate()
     (vectors,) = await embed_memories(embedder, [memory("tea", search_text="a cup")])
     assert embedder.embedded == ["tea"]

@@ -28,12 +28,12 @@ def test_a_tenant_keeps_its_shared_shard(tenant: str, shared: int) -> None:
 
 
 @given(TENANTS, st.integers(1, 1000))
-def test_its_own_shard_goes_before_the_shared_one(tenant: str, shared: int) -> None:
+def test_a_tenants_own_shard_has_precedence(tenant: str, shared: int) -> None:
     placement = Placement(shared)
     assert placement.key_of(tenant) == models.ShardKeyWithFallback(target=tenant, fallback=placement.shared_key_of(tenant))
 
 
-def test_a_tenant_lies_in_the_same_shard_for_ever() -> None:
+def test_the_shard_of_a_tenant_never_changes() -> None:
     assert [Placement(8).shared_key_of(each) for each in ("acme", "globex", "initech")] == [80006, 80002, 80000]
 
 
@@ -50,5 +50,5 @@ def test_tenants_are_spread_over_the_shared_shards() -> None:
 
 
 @pytest.mark.parametrize(("metadata", "shared"), [(None, 0), ({}, 0), ({"tenant_shards": None}, 0), ({"tenant_shards": 4}, 4)])
-def test_a_collection_says_how_many_shards_are_shared(metadata: dict[str, int] | None, shared: int) -> None:
+def test_a_collection_reports_its_number_of_shared_shards(metadata: dict[str, int] | None, shared: int) -> None:
     assert Placement.recorded_in(metadata) == Placement(shared)

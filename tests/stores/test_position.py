@@ -25,7 +25,7 @@ POSITIONS = st.builds(FeedPosition, st.integers(0, 1), st.integers(0, 3), TIMES)
 
 
 @given(POSITIONS, POSITIONS)
-def test_of_two_positions_at_most_one_yields(one: FeedPosition, other: FeedPosition) -> None:
+def test_at_most_one_of_two_positions_is_older(one: FeedPosition, other: FeedPosition) -> None:
     assert not (one.is_older_than(other) and other.is_older_than(one))
     if one.partition == other.partition and None in (one.produced_ms, other.produced_ms):
         assert one.is_older_than(other) == (one.offset < other.offset)
@@ -58,7 +58,7 @@ def test_a_shard_without_positions_is_written_to(tmp_path: Path) -> None:
     shard.close()
 
 
-def test_a_shard_of_before_gets_the_tombstones_index(tmp_path: Path) -> None:
+def test_an_existing_shard_gets_the_tombstones_index(tmp_path: Path) -> None:
     shard = prepared_shard(tmp_path)
     engine = shard._engine
     assert engine is not None

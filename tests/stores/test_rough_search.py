@@ -124,7 +124,7 @@ def test_a_shard_of_several_tenants_is_searched_with_the_condition(shard: Shard,
     assert None not in conditions
 
 
-def test_what_nearly_all_are_entities_is_searched_again(shard: Shard, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_search_finding_mostly_entities_is_repeated(shard: Shard, monkeypatch: pytest.MonkeyPatch) -> None:
     fill(shard, entity_every=1, number=300)
     put_in_shard(shard, memory("a quiet morning", user=USER))
     monkeypatch.setattr(search, "MANY", 0)

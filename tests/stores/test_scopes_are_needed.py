@@ -77,7 +77,7 @@ def test_a_request_without_a_tenant_is_not_built(make: Any, fields: dict[str, An
 
 
 @pytest.mark.parametrize("scope", [None, "acme", ("acme", None)])
-def test_what_is_no_scope_reaches_no_store(scope: Any) -> None:
+def test_an_invalid_scope_reaches_no_store(scope: Any) -> None:
     with pytest.raises(TypeError, match="TenantScope"):
         MemoryFilter(scope=scope)
     with pytest.raises(TypeError, match="MemoryFilter"):

@@ -24,12 +24,12 @@ async def created_with(**options: Any) -> wire.CreateCollection:
     return created[0]
 
 
-async def test_replication_and_shards_are_those_of_the_settings() -> None:
+async def test_replication_and_shards_follow_the_settings() -> None:
     created = await created_with(replication_factor=3, write_consistency_factor=2, shard_number=6)
     assert (created.replication_factor, created.write_consistency_factor, created.shard_number) == (3, 2, 6)
 
 
-async def test_what_is_not_set_is_left_to_the_server() -> None:
+async def test_unset_options_are_left_to_the_server() -> None:
     created = await created_with()
     assert created.collection_name == "varve"
     assert not any(created.HasField(each) for each in ("replication_factor", "write_consistency_factor", "shard_number"))

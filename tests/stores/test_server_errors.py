@@ -25,7 +25,7 @@ _NO_INDEX = 'Bad request: Index required but not found for "tenant" of one of th
         (grpc.StatusCode.UNAVAILABLE, "connection refused", StoreUnavailableError),
     ],
 )
-def test_a_servers_error_says_whether_it_passes(code: grpc.StatusCode, details: str, expected: type[StoreError]) -> None:
+def test_server_errors_are_classified_as_transient_or_permanent(code: grpc.StatusCode, details: str, expected: type[StoreError]) -> None:
     with pytest.raises(StoreError) as raised, qdrant_errors("varve"):
         raise AioRpcError(code, Metadata(), Metadata(), details)
     assert type(raised.value) is expected

@@ -76,7 +76,7 @@ def told(folder: Path) -> list[str]:
 
 
 def shown(shard: Shard) -> tuple[dict[str, str], list[tuple[str, float]], list[str | None]]:
-    """All that can be asked of a shard: its records, scores, marks."""
+    """All that can be asked of a shard: its records, scores, checkpoints."""
     text = "who has a red bicycle or a note"
     plan = plan_query(
         RecallQuery(filter=MemoryFilter(scope=TenantScope("acme")), text=text, embedding=embedding(text), limit=100, prefetch=100)
@@ -84,10 +84,10 @@ def shown(shard: Shard) -> tuple[dict[str, str], list[tuple[str, float]], list[s
     found = [(memory_of(each.record).id, round(each.score, 5)) for each in best(shard.recall(plan, explain=False), 100)]
     steps = MemoryFilter(scope=TenantScope("acme"), steps_of=ANN, generation=None)
     records = shard.scroll(ACME, start=None, limit=1000) | shard.scroll(steps, start=None, limit=1000)
-    return records, sorted(found), [str(shard.mark_of(each)) for each in range(3)]
+    return records, sorted(found), [str(shard.checkpoint_of(each)) for each in range(3)]
 
 
-def test_no_file_tells_what_was_deleted(shard: Shard, tmp_path: Path) -> None:
+def test_no_file_contains_a_deleted_memory(shard: Shard, tmp_path: Path) -> None:
     for each in (*secrets(20), *(memory(f"note {number}") for number in range(100))):
         put_in_shard(shard, each)
     delete(shard, *(each.id for each in secrets(20)))
@@ -102,7 +102,7 @@ def test_no_file_tells_what_was_deleted(shard: Shard, tmp_path: Path) -> None:
     assert len(before[0]) == 100
 
 
-def test_no_file_tells_what_a_memory_said_before(shard: Shard, tmp_path: Path) -> None:
+def test_no_file_contains_a_former_text(shard: Shard, tmp_path: Path) -> None:
     [first] = secrets(1)
     put_in_shard(shard, first)
     put_in_shard(shard, first.model_copy(update={"content": "Ann has moved"}), offset=1)
@@ -207,7 +207,7 @@ def test_a_drop_in_the_middle_ends_it(shard: Shard, tmp_path: Path) -> None:
     assert shard.count(ACME) == 1
 
 
-def test_a_drop_behind_the_change_removes_nothing_new(shard: Shard, tmp_path: Path) -> None:
+def test_compaction_keeps_changes_made_during_it(shard: Shard, tmp_path: Path) -> None:
     put_in_shard(shard, memory("note"))
     steps = shard.compaction()
     while b"shard-2" not in (tmp_path / "data" / "engine.json").read_bytes():
@@ -227,7 +227,7 @@ def test_a_drop_behind_the_change_removes_nothing_new(shard: Shard, tmp_path: Pa
     loaded.close()
 
 
-def test_a_failure_leaves_the_shard_as_it_was(shard: Shard, tmp_path: Path) -> None:
+def test_a_failure_does_not_change_the_shard(shard: Shard, tmp_path: Path) -> None:
     for number in range(24):
         put_in_shard(shard, memory(f"note {number}"))
     steps = shard.compaction()
@@ -255,7 +255,7 @@ def test_a_full_disk_is_not_filled_further(shard: Shard, monkeypatch: pytest.Mon
     assert shard.count(ACME) == 1
 
 
-def test_only_what_is_replaced_is_waste(shard: Shard) -> None:
+def test_only_replaced_memories_are_waste(shard: Shard) -> None:
     put_in_shard(shard, memory("note"))
     for offset in range(3):
         shard.set_checkpoint(at(offset))
@@ -270,7 +270,7 @@ def test_only_what_is_replaced_is_waste(shard: Shard) -> None:
     assert shard.waste.is_there
 
 
-def test_what_is_replaced_meanwhile_is_waste(shard: Shard) -> None:
+def test_memories_replaced_during_a_compaction_are_waste(shard: Shard) -> None:
     put_in_shard(shard, memory("note"))
     for offset, _ in enumerate(shard.compaction(), start=1):
         put_in_shard(shard, memory("note"), offset=offset)

@@ -34,7 +34,7 @@ async def contents(store: MemoryStore, recall_query: RecallQuery) -> list[str]:
 pytestmark = pytest.mark.filterwarnings("ignore:Payload indexes have no effect in the local Qdrant")
 
 
-async def test_a_memory_comes_back_exactly_as_it_was_stored(store: MemoryStore) -> None:
+async def test_a_memory_is_returned_exactly_as_stored(store: MemoryStore) -> None:
     stored = memory(
         "Zoë said 你好 \u0000 🚲",
         user="ann",
@@ -50,7 +50,7 @@ async def test_a_memory_comes_back_exactly_as_it_was_stored(store: MemoryStore) 
     assert found.to_json() == stored.to_json()
 
 
-async def test_the_size_grows_with_what_is_stored(store: MemoryStore) -> None:
+async def test_the_size_grows_with_the_number_of_memories(store: MemoryStore) -> None:
     before = await store.size()
     await store.upsert([point(memory(f"note {index}")) for index in range(5)])
     after = await store.size()
@@ -66,7 +66,7 @@ async def test_get_keeps_the_order_of_the_ids(store: MemoryStore) -> None:
     assert await store.get(ACME, []) == []
 
 
-async def test_no_request_reaches_another_tenant(store: MemoryStore) -> None:
+async def test_no_request_reads_another_tenant(store: MemoryStore) -> None:
     own, foreign = memory("the red bicycle"), memory("the red bicycle", tenant="rival")
     await store.upsert([point(own), point(foreign)])
     rival = TenantScope("rival")
@@ -79,7 +79,7 @@ async def test_no_request_reaches_another_tenant(store: MemoryStore) -> None:
     assert (await store.count(ACME), await store.count(rival)) == (0, 1)
 
 
-async def test_no_request_reaches_another_user(store: MemoryStore) -> None:
+async def test_no_request_reads_another_user(store: MemoryStore) -> None:
     ann, bob, nobody = (memory("the red bicycle", user=user) for user in ("ann", "bob", None))
     await store.upsert([point(each) for each in (ann, bob, nobody)])
     scope = TenantScope("acme", "ann")
@@ -101,7 +101,7 @@ async def test_term_statistics_are_each_tenants_own(store: MemoryStore) -> None:
     assert lexical["tea once"] > lexical["coffee first"]
 
 
-async def test_the_most_similar_memory_comes_first(store: MemoryStore) -> None:
+async def test_the_most_similar_memory_is_first(store: MemoryStore) -> None:
     texts = ["Ann bought a red bicycle", "Bob sold a blue car", "the weather was fine", "a red apple"]
     await store.upsert([point(memory(text)) for text in texts])
     found = await store.recall(query("red bicycle", limit=2))
@@ -223,7 +223,7 @@ async def test_a_recall_is_narrowed_by_parents(store: MemoryStore) -> None:
     assert await found(TOP, top.id) == {"tea", "tea in May"}
 
 
-async def test_what_may_lie_in_a_time_is_found(store: MemoryStore) -> None:
+async def test_a_memory_with_an_inexact_date_is_found(store: MemoryStore) -> None:
     may = memory("tea some day in May", event_time=datetime(2024, 5, 1, tzinfo=UTC), date="2024-05")
     day = memory("tea that day", event_time=datetime(2024, 5, 6, tzinfo=UTC), date="2024-05-06")
     year = memory("tea that year", event_time=datetime(2024, 1, 1, tzinfo=UTC), date="2024")
@@ -247,7 +247,7 @@ async def test_a_recall_serves_one_generation(store: MemoryStore) -> None:
     assert await store.count(ACME) == 2
 
 
-async def test_what_may_not_be_found_takes_no_place(store: MemoryStore) -> None:
+async def test_memories_excluded_by_the_filter_take_no_place(store: MemoryStore) -> None:
     expired = [memory("tea", id=stable_id("expired", index), expires_at=NOON) for index in range(20)]
     rebuilt = [memory("tea", id=stable_id("rebuilt", index), generation="blue") for index in range(20)]
     await store.upsert([point(each) for each in (*expired, *rebuilt, memory("green tea"), memory("water"))])

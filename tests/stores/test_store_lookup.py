@@ -36,7 +36,7 @@ async def test_memories_are_found_by_their_messages(store: MemoryStore) -> None:
     assert len(await store.by_evidence(ACME, ["m2"], limit=2)) == 2
 
 
-async def test_a_recall_keeps_to_its_sessions(store: MemoryStore) -> None:
+async def test_a_recall_is_limited_to_its_sessions(store: MemoryStore) -> None:
     here, there, nowhere = memory("red tea", session="s"), memory("red car", session="t"), memory("red apple")
     await store.upsert([point(each) for each in (here, there, nowhere)])
 

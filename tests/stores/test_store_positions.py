@@ -43,14 +43,14 @@ async def test_an_older_upsert_does_not_resurrect(store: MemoryStore) -> None:
     assert await store.scroll(ACME) == [version(2)]
 
 
-async def test_a_delete_reaches_the_upsert_behind_it(store: MemoryStore) -> None:
+async def test_a_later_delete_outranks_a_late_upsert(store: MemoryStore) -> None:
     await store.delete(ACME, deletions(version(1).id, position=at(20)))
     await store.delete(ACME, deletions(version(1).id, position=at(30)))
     await store.upsert([point(version(1), position=at(25))])
     assert await store.scroll(ACME) == []
 
 
-async def test_equal_positions_may_come_again(store: MemoryStore) -> None:
+async def test_equal_positions_may_be_repeated(store: MemoryStore) -> None:
     for _ in range(2):
         await store.upsert([point(version(1), position=at(10))])
         assert await store.scroll(ACME) == [version(1)]
@@ -59,7 +59,7 @@ async def test_equal_positions_may_come_again(store: MemoryStore) -> None:
         assert await store.scroll(ACME) == []
 
 
-async def test_within_one_upsert_the_newest_stands(store: MemoryStore) -> None:
+async def test_the_newest_of_one_upsert_wins(store: MemoryStore) -> None:
     await store.upsert([point(version(number), position=at(number)) for number in (1, 3, 2)])
     assert await store.scroll(ACME) == [version(3)]
 
@@ -96,7 +96,7 @@ async def test_old_tombstones_are_purged(store: MemoryStore) -> None:
     assert await store.count(ACME) == 2
 
 
-async def test_a_topic_created_anew_is_not_held_up(store: MemoryStore) -> None:
+async def test_a_recreated_topic_is_not_blocked(store: MemoryStore) -> None:
     id = version(1).id
     await store.upsert([point(version(1), position=at(500, produced_ms=1_000_000))])
     late = at(3, produced_ms=1_000_000 + NEW_TOPIC_MS)

@@ -38,7 +38,7 @@ async def test_no_other_tenant_finds_them(store: MemoryStore) -> None:
     assert await numbers(store) == [1]
 
 
-async def test_steps_come_in_pages(store: MemoryStore) -> None:
+async def test_steps_are_paged(store: MemoryStore) -> None:
     await put(store, *(step(number) for number in range(1, 8)))
     found: list[HistoryEntry] = []
     while page := await store.steps(ACME, ANN, after=found[-1].id if found else None, limit=3):
@@ -47,7 +47,7 @@ async def test_steps_come_in_pages(store: MemoryStore) -> None:
     assert sorted(each.number for each in found) == [*range(1, 8)]
 
 
-async def test_all_steps_of_a_tenant_come_in_pages(store: MemoryStore) -> None:
+async def test_all_steps_of_a_tenant_are_paged(store: MemoryStore) -> None:
     """An erasure is checked by them: the entities that a user's words reached are unknown afterwards."""
     await store.upsert([point(memory("red tea"))])
     await put(store, *(step(number, entity=stable_id(f"e-{number % 3}")) for number in range(1, 8)), step(9, tenant="rival"))
@@ -79,7 +79,7 @@ async def test_a_later_step_takes_the_place(store: MemoryStore) -> None:
     assert await numbers(store) == [12]
 
 
-async def test_deleted_steps_are_gone_for_good(store: MemoryStore) -> None:
+async def test_deleted_steps_are_removed_permanently(store: MemoryStore) -> None:
     await put(store, step(1), step(2), offset=1)
     await store.delete(ACME, {step(1).id: at(2)})
     assert await numbers(store) == [2]

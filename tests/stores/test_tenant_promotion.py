@@ -75,7 +75,7 @@ async def points_at(client: AsyncQdrantClient, store: QdrantStore, shard_key: in
     return (await client.count(store.collection, of_tenant, exact=True, shard_key_selector=shard_key)).count
 
 
-async def test_a_promoted_tenant_finds_what_it_found(store: QdrantStore, client: AsyncQdrantClient) -> None:
+async def test_a_promoted_tenant_gets_the_same_results(store: QdrantStore, client: AsyncQdrantClient) -> None:
     ids = await filled(store, "acme", 40)
     await filled(store, NEIGHBOUR, 5)
     before, neighbours = await scores(store, ACME, "tea"), await scores(store, TenantScope(NEIGHBOUR), "tea")
@@ -86,7 +86,7 @@ async def test_a_promoted_tenant_finds_what_it_found(store: QdrantStore, client:
     assert await scores(store, TenantScope(NEIGHBOUR), "tea") == pytest.approx(neighbours)
 
 
-async def test_nothing_of_it_stays_in_the_shared_shard(store: QdrantStore, client: AsyncQdrantClient) -> None:
+async def test_a_promotion_empties_the_shared_shard(store: QdrantStore, client: AsyncQdrantClient) -> None:
     await filled(store, "acme", 40)
     await filled(store, NEIGHBOUR, 5)
     assert await points_at(client, store, SHARED, "tenant") == 40
@@ -96,7 +96,7 @@ async def test_nothing_of_it_stays_in_the_shared_shard(store: QdrantStore, clien
     assert await points_at(client, store, SHARED, "tenant", NEIGHBOUR) == 5
 
 
-async def test_what_was_deleted_before_stays_deleted(store: QdrantStore, client: AsyncQdrantClient) -> None:
+async def test_memories_deleted_before_a_promotion_stay_deleted(store: QdrantStore, client: AsyncQdrantClient) -> None:
     gone = memory("a note that goes")
     await store.upsert([point(gone), point(memory("a note that stays"))])
     await store.delete(ACME, deletions(gone.id, position=at(7)))
@@ -117,7 +117,7 @@ async def test_its_entities_keep_their_history(store: QdrantStore, client: Async
     assert await store.steps(ACME, entity) == [stored]
 
 
-async def test_what_is_written_meanwhile_is_there_behind(store: QdrantStore, client: AsyncQdrantClient) -> None:
+async def test_writes_during_a_promotion_are_kept(store: QdrantStore, client: AsyncQdrantClient) -> None:
     first = await filled(store, "acme", 400)
     moving = asyncio.create_task(promoted(client, store))
     written: list[str] = []
@@ -135,7 +135,7 @@ async def test_what_is_written_meanwhile_is_there_behind(store: QdrantStore, cli
     assert await points_at(client, store, SHARED, "tenant") == 0
 
 
-async def test_a_late_write_to_the_shared_shard_goes_along(store: QdrantStore, client: AsyncQdrantClient) -> None:
+async def test_a_late_write_to_the_shared_shard_is_moved(store: QdrantStore, client: AsyncQdrantClient) -> None:
     newer, older = memory("changes while it moves"), memory("stays while it moves")
     await store.upsert([point(newer, position=at(5)), point(older, position=at(5))])
     writing: list[asyncio.Task[None]] = []
@@ -155,7 +155,7 @@ async def test_a_late_write_to_the_shared_shard_goes_along(store: QdrantStore, c
 
 
 @pytest.mark.parametrize("where", ["copying", "copied", "removing"])
-async def test_broken_off_it_goes_on_when_run_again(where: str, store: QdrantStore, client: AsyncQdrantClient) -> None:
+async def test_an_interrupted_promotion_continues_when_run_again(where: str, store: QdrantStore, client: AsyncQdrantClient) -> None:
     await filled(store, "acme", 40)
 
     def broken_off(line: str) -> None:

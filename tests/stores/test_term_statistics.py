@@ -61,7 +61,7 @@ def test_a_loaded_shard_knows_its_tenants(shard: Shard, tmp_path: Path) -> None:
     loaded.close()
 
 
-def test_what_is_gone_counts_in_neither(shard: Shard) -> None:
+def test_deleted_memories_do_not_count_in_statistics(shard: Shard) -> None:
     before = scores(shard)
     kites = [memory(f"Ann has a red kite {number}") for number in range(40)]
     for each in kites:
@@ -75,7 +75,7 @@ def test_what_is_gone_counts_in_neither(shard: Shard) -> None:
     assert scores(shard) == alone
 
 
-def test_others_may_come_within_a_recall(shard: Shard) -> None:
+def test_changes_during_a_recall_do_not_affect_it(shard: Shard) -> None:
     become_many(shard)
     alone = scores(shard)
     calls = shard.recall(asked(), explain=True)

@@ -60,7 +60,7 @@ class Broken:
         monkeypatch.setattr(owner, name, once_broken)
 
 
-async def test_each_piece_of_work_goes_on_after_it_raised(flow: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_all_work_continues_after_an_exception(flow: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (backlog_watch, store_size):
         monkeypatch.setattr(module, "_INTERVAL_S", 0.2)
     broken = [

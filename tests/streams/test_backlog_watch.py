@@ -122,7 +122,7 @@ async def test_a_paused_tenant_is_named_in_time(settings: Settings) -> None:
     await running
 
 
-async def test_a_store_that_goes_away_holds_the_index(settings: Settings, tmp_path: Path) -> None:
+async def test_an_unavailable_store_blocks_the_index(settings: Settings, tmp_path: Path) -> None:
     with EdgeOwnerProcess(tmp_path / "edge") as owner:
         settings = settings.model_copy(update={"store": settings.store.model_copy(update={"socket": owner.socket})})
         async with serving(settings, ["index"]), httpx.AsyncClient(base_url=f"http://127.0.0.1:{settings.metrics_port}") as probe:

@@ -32,7 +32,7 @@ OTHERS = tuple(name for name in STAGES if name != "extraction")
 MOST_SESSIONS = 10
 
 
-async def test_types_and_fields_come_and_go_while_stages_run(flow: Settings) -> None:
+async def test_types_and_fields_change_while_stages_run(flow: Settings) -> None:
     store = build_store(flow)
     began = datetime.now(UTC) - timedelta(hours=1)
     headers = bearer(await add_key(flow, TENANT))

@@ -24,7 +24,7 @@ BEFORE_INDEX = ("extraction", "events", "entities")
 DERIVED = ("extraction", "events", "entities", "index")
 
 
-async def test_corrections_stand_and_are_reverted(flow: Settings) -> None:
+async def test_corrections_apply_and_are_reverted(flow: Settings) -> None:
     await send_sample(flow)
     await flush(flow)
     async with serving(flow):

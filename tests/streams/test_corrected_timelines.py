@@ -213,7 +213,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     details=st.sampled_from([0, 0, 1, 2]),
 )
 @hypothesis_settings(max_examples=60, derandomize=True)
-def test_what_stands_is_what_the_log_says(
+def test_timelines_equal_the_state_of_the_log(
     world: World, actions: list[Step], last: list[Step], forgets: bool, is_written: bool, details: int
 ) -> None:
     async def run() -> None:

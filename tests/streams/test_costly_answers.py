@@ -13,7 +13,7 @@ from loadtest.llm_simulator import LLMSimulator
 from loadtest.requests import ChatRequest
 from memory.records import Extraction
 from runtime.clocks import SystemClock
-from runtime.dead_letters import DeadLetterBox, LetterSelection
+from runtime.dead_letters import DeadLetterBox, DeadLetterSelection
 from runtime.kafka import Producer
 from runtime.settings import LLMSettings, Settings
 from tests.control_log import add_key, add_tenant
@@ -99,5 +99,5 @@ async def test_a_costly_answer_stops_no_other_tenant(flow: Settings, name: str) 
     assert all(each.events for each in of_others)
     assert len([each for each in extractions if each.tenant == ATTACKER]) == 3
     async with Producer(kafka=settings.kafka) as producer:
-        assert await DeadLetterBox(settings=settings, producer=producer, clock=SystemClock()).letters(LetterSelection()) == []
+        assert await DeadLetterBox(settings=settings, producer=producer, clock=SystemClock()).letters(DeadLetterSelection()) == []
     assert stop[0] < settings.kafka.session_timeout_s / 2

@@ -102,7 +102,7 @@ async def test_the_record_handled_last_is_known_again(merges: Log) -> None:
     assert await merges.gap() == gap, "whoever looks later finds the same"
 
 
-async def test_what_was_kept_is_not_named(merges: Log) -> None:
+async def test_records_kept_by_a_truncation_are_not_named(merges: Log) -> None:
     """The log keeps the records before the truncation: the range begins at the first record that was written since."""
     kept = (await merges.stamp(HANDLED - 1)).written_ms
     async with asyncio.timeout(60):
@@ -128,7 +128,7 @@ async def test_a_marker_in_its_place_is_another_log(merges: Log) -> None:
 
 
 @pytest.mark.parametrize("topic", ["memories", "windows", "extractions"])
-async def test_a_compacted_record_says_nothing(settings: Settings, stack: AsyncExitStack, topic: str) -> None:
+async def test_compacted_records_are_no_loss(settings: Settings, stack: AsyncExitStack, topic: str) -> None:
     """Where compaction may have taken the record away, its absence is no loss."""
     offsets = await stack.enter_async_context(KafkaOffsets(kafka=settings.kafka))
     log = Log(settings, topic, offsets, stack)

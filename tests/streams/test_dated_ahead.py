@@ -85,7 +85,7 @@ def moods(flow: Timelines) -> dict[str, object]:
     return {each.type: each.properties.get("mood") for each in flow.kinds("entity").values() if each.tenant == TENANT}
 
 
-async def test_a_correction_dated_ahead_ages_nobody(flow: Timelines) -> None:
+async def test_a_correction_with_a_future_time_ages_no_timeline(flow: Timelines) -> None:
     for number, entity_type in enumerate(("life", "recent")):
         await flow.deliver_again(set_ahead(entity_type, number))
     assert moods(flow) == {"life": "great", "recent": "great"}

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from runtime.clocks import SystemClock
-from runtime.dead_letters import DeadLetterBox, Letter, LetterSelection
+from runtime.dead_letters import DeadLetter, DeadLetterBox, DeadLetterSelection
 from runtime.kafka import OutgoingRecord, Producer, create_topics
 from runtime.kafka.groups import ConsumerGroups, stage_group
 from runtime.settings import Settings
@@ -54,7 +54,7 @@ async def test_a_deadly_record_is_put_aside(way: str, death: str, ended: int, se
     # The cause of the crash is fixed: the record is redriven like any other.
     async with Producer(kafka=settings.kafka) as producer:
         box = DeadLetterBox(settings=settings, producer=producer, clock=SystemClock())
-        assert (await box.redrive(LetterSelection(reason="crashed_worker"))).redriven == 1
+        assert (await box.redrive(DeadLetterSelection(reason="crashed_worker"))).redriven == 1
     await _run_worker(settings, way, deadly=b"", until=lambda: caught_up(settings, ["extraction"]))
     assert await _outputs(settings, way) == sorted([*neighbours, DEADLY])
 
@@ -142,9 +142,9 @@ def _environment(settings: Settings) -> dict[str, str]:
     }
 
 
-async def _letters(settings: Settings) -> list[Letter]:
+async def _letters(settings: Settings) -> list[DeadLetter]:
     async with Producer(kafka=settings.kafka) as producer:
-        return await DeadLetterBox(settings=settings, producer=producer, clock=SystemClock()).letters(LetterSelection())
+        return await DeadLetterBox(settings=settings, producer=producer, clock=SystemClock()).letters(DeadLetterSelection())
 
 
 async def _outputs(settings: Settings, way: str) -> list[bytes]:

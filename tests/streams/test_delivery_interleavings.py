@@ -288,7 +288,7 @@ def test_one_tenants_flood_leaves_slots_to_others() -> None:
     assert entry.tenant == "small"
 
 
-def test_record_behind_a_flood_starts_next() -> None:
+def test_a_record_after_a_flood_starts_next() -> None:
     loaded = set(range(2001))
     scheduler: Scheduler[int] = Scheduler(slots=8, tenant_share=0.5, max_in_flight=100, max_span=5000, evict=loaded.remove)
     scheduler.assign({PARTITION}, 1)

@@ -104,7 +104,7 @@ def environment() -> Iterator[Environment]:
 @example({"user": "u", "session": "s", "text": "y" * 19_700})
 @example({"user": "😀" * 256, "session": "\0" * 256, "id": "\0" * 256, "text": "y" * 17_000})
 @examples(max_examples=150, deadline=None)
-async def test_what_intake_takes_every_stage_processes(environment: Environment, body: dict[str, Any]) -> None:
+async def test_accepted_messages_are_processed_by_every_stage(environment: Environment, body: dict[str, Any]) -> None:
     settings, _ = environment
     try:
         message = parse_message(body, tenant=TENANT, now=APPENDED_AT, max_future=timedelta(minutes=5), new_id="new")
@@ -140,7 +140,7 @@ async def test_a_foreign_producers_message_is_processed_or_refused(environment: 
         (b'"event_time":"2024-05-01T00:00:00Z","text":"y","metadata":{"n":[%s]}' % b",".join([b"1E9"] * 4_000), "too_large"),
     ],
 )
-async def test_the_dead_letter_says_why(environment: Environment, fields: bytes, reason: str) -> None:
+async def test_a_dead_letter_states_the_reason(environment: Environment, fields: bytes, reason: str) -> None:
     value = b'{"tenant":"acme","user":"u","session":"s",%s}' % fields
     stage = sessions_stage(environment)
     batch = await stage.process([delivered("messages", 0, encode_key(TENANT, "s"), value)])
@@ -158,7 +158,7 @@ async def test_the_dead_letter_says_why(environment: Environment, fields: bytes,
         (b'"text":"Hi","time_zone":"Mars"', "time_zone: 'Mars' is not the IANA name of a time zone"),
     ],
 )
-async def test_a_dead_letter_names_the_field(environment: Environment, fields: bytes, detail: str) -> None:
+async def test_a_dead_letter_names_the_invalid_field(environment: Environment, fields: bytes, detail: str) -> None:
     value = b'{"tenant":"acme","user":"u","session":"s","event_time":"2024-05-01T00:00:00Z",%s}' % fields
     batch = await sessions_stage(environment).process([delivered("messages", 0, encode_key(TENANT, "s"), value)])
     ((reason, found),) = [(each.reason, each.detail) for each in batch.rejections]

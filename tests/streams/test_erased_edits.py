@@ -36,7 +36,7 @@ WORDS: Final = ("Reykjavik", "Hafnarfjordur", "Akureyri", "Selfoss", "Keflavik",
 """Texts of edits that are applied, replaced, refused, undone and repeated, a reason, the users and the author."""
 
 
-async def test_an_erased_users_edits_are_gone(leased: Settings, store: MemoryStore, redis: GuardedRedis) -> None:
+async def test_edits_of_an_erased_user_are_removed(leased: Settings, store: MemoryStore, redis: GuardedRedis) -> None:
     async with LLMSimulator(answer=editing_answer) as simulator:
         settings = leased.model_copy(update={"llm": LLMSettings(base_url=simulator.base_url, model="simulated")})
         await add_tenant(settings, TENANT, schema=schema(Characters=400))

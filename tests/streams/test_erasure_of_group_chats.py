@@ -175,7 +175,7 @@ async def erased(settings: Settings, users: list[str], *, store: MemoryStore, re
     return receipts
 
 
-async def test_no_word_of_one_user_stays_with_others(leased: Settings, store: MemoryStore, redis: GuardedRedis) -> None:
+async def test_words_of_an_erased_user_are_removed_from_groups(leased: Settings, store: MemoryStore, redis: GuardedRedis) -> None:
     key = await add_key(leased, TENANT)
     async with quoting_extractor(), service_of(leased) as http:
         chat = Chat(http, key)
@@ -218,7 +218,7 @@ async def test_no_word_of_one_user_stays_with_others(leased: Settings, store: Me
             assert words_in_tables(leased, b"A") == set()
 
 
-async def test_the_last_users_take_the_windows_along(leased: Settings, store: MemoryStore, redis: GuardedRedis) -> None:
+async def test_erasing_the_last_users_removes_the_windows(leased: Settings, store: MemoryStore, redis: GuardedRedis) -> None:
     """The users of one chat are erased one after the other, those of another at once."""
     key = await add_key(leased, TENANT)
     async with quoting_extractor(), service_of(leased) as http, serving(leased):

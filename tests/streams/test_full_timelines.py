@@ -25,7 +25,7 @@ def told(flow: Timelines) -> dict[str, int]:
     return {str(each.properties["period"]): int(str(each.properties["event_count"])) for each in flow.kinds("summary").values()}
 
 
-async def test_all_extracted_again_is_told_once(flow: Timelines) -> None:
+async def test_a_repeated_extraction_is_summarised_once(flow: Timelines) -> None:
     days = [*range(7), *range(8, 14), -40]
     windows = [await flow.extract(number, on, [f"Thing {number} happened."]) for number, on in enumerate(days)]
     extracted = list(flow.extractions)
@@ -41,7 +41,7 @@ async def test_all_extracted_again_is_told_once(flow: Timelines) -> None:
     assert (await flow.rebuilt()).memories == flow.memories
 
 
-async def test_what_left_a_full_timeline_can_be_invalidated(flow: Timelines) -> None:
+async def test_events_dropped_from_a_timeline_can_be_invalidated(flow: Timelines) -> None:
     windows = [await flow.extract(number, number / 2, [f"Thing {number} happened."]) for number in range(9)]
     await flow.pass_time(30)
     assert told(flow) == {"2026-W02": 9}

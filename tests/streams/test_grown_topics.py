@@ -120,7 +120,7 @@ async def _initialized(settings: Settings, name: str) -> None:
 
 
 @pytest.mark.timeout(900)
-async def test_flow_goes_on_as_if_it_never_grew(installations: tuple[Settings, Settings]) -> None:
+async def test_processing_after_growth_equals_that_without(installations: tuple[Settings, Settings]) -> None:
     for settings in installations:
         await _say(settings, range(11))
         async with serving(settings):

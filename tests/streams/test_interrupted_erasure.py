@@ -40,7 +40,7 @@ class Killed(BaseException):
     """The process that erases is gone: nothing of it handles this."""
 
 
-async def test_a_rebuild_between_reach_and_commands_restores_nothing(leased: Settings, store: MemoryStore, redis: GuardedRedis) -> None:
+async def test_a_rebuild_during_an_erasure_restores_nothing(leased: Settings, store: MemoryStore, redis: GuardedRedis) -> None:
     """The stages' states are made without the user then, and know nothing of what the feed still has."""
     await send_sample(leased, session="s-1", user=LEAVING)
     await send_sample(leased, session="s-2", user=STAYING)

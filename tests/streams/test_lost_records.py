@@ -226,7 +226,7 @@ async def test_a_new_stage_starts_after_retention(settings: Settings) -> None:
         assert lost_by(worker, settings) == 0
 
 
-async def test_a_stage_whose_offsets_expired_is_not_new(settings: Settings) -> None:
+async def test_a_stage_with_expired_offsets_is_not_new(settings: Settings) -> None:
     changelog = STAGES["merging"].changelog(settings.kafka.topic_prefix)
     async with working(settings, GatedHandler(settings)):
         pass  # creates the changelog

@@ -118,7 +118,7 @@ async def test_a_zombies_late_changelog_row_is_skipped(flow: Settings) -> None:
     await ledger.assert_exact()
 
 
-async def test_a_graceful_stop_commits_so_that_nothing_comes_again(flow: Settings) -> None:
+async def test_a_graceful_stop_commits_all_finished_records(flow: Settings) -> None:
     done = metrics().records.labels("sessions", "done")
     before = done._value.get()
     ledger = MessageLedger(flow)

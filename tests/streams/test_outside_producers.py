@@ -12,7 +12,7 @@ from memory.headers import COMMAND, KIND, ORIGIN
 from memory.keys import encode_key, partition_of
 from memory.signatures import sign
 from runtime.clocks import SystemClock
-from runtime.dead_letters import DeadLetterBox, LetterSelection
+from runtime.dead_letters import DeadLetterBox, DeadLetterSelection
 from runtime.kafka import OutgoingRecord, Producer
 from runtime.seals import Keyring
 from runtime.settings import SessionSettings, Settings, SigningSettings
@@ -58,13 +58,13 @@ def with_headers(record: OutgoingRecord, headers: Headers, **changes: object) ->
 async def letters(settings: Settings) -> list[str]:
     async with Producer(kafka=settings.kafka) as producer:
         box = DeadLetterBox(settings=settings, producer=producer, clock=SystemClock())
-        return sorted(letter.metadata.reason for letter in await box.letters(LetterSelection()))
+        return sorted(letter.metadata.reason for letter in await box.letters(DeadLetterSelection()))
 
 
 async def redrive(settings: Settings, *, is_vouched: bool = False) -> int:
     async with Producer(kafka=settings.kafka) as producer:
         box = DeadLetterBox(settings=settings, producer=producer, clock=SystemClock())
-        return (await box.redrive(LetterSelection(), is_vouched=is_vouched)).redriven
+        return (await box.redrive(DeadLetterSelection(), is_vouched=is_vouched)).redriven
 
 
 async def test_a_raw_producer_plants_and_flushes_nothing(flow: Settings, stage: MessageLedger) -> None:
@@ -126,7 +126,7 @@ async def test_signed_messages_survive_misplacing_and_repetition(flow: Settings,
     assert await letters(flow) == []
 
 
-async def test_a_letter_with_a_good_signature_is_driven_again(flow: Settings, stage: MessageLedger) -> None:
+async def test_a_dead_letter_with_a_valid_signature_is_redriven(flow: Settings, stage: MessageLedger) -> None:
     record = stage.message("later", "s1")
     await stage.send([with_headers(record, signed(record.value, "later"))])
     await stage_done(flow, "sessions")
@@ -142,7 +142,7 @@ async def test_a_letter_with_a_good_signature_is_driven_again(flow: Settings, st
     await stage.assert_exact()
 
 
-async def test_vouched_letters_come_in(flow: Settings, stage: MessageLedger) -> None:
+async def test_dead_letters_approved_by_an_operator_are_accepted(flow: Settings, stage: MessageLedger) -> None:
     await stage.send([stage.message(TENANT, "s1") for _ in range(3)])
     await stage_done(flow, "sessions")
     assert await letters(flow) == ["unsigned"] * 3

@@ -12,7 +12,7 @@ from aiokafka import AIOKafkaProducer
 from memory.keys import encode_key
 from memory.records import Message
 from runtime.clocks import SystemClock
-from runtime.dead_letters import DeadLetterBox, LetterSelection, RedriveResult
+from runtime.dead_letters import DeadLetterBox, DeadLetterSelection, RedriveResult
 from runtime.kafka import OutgoingRecord, Producer, client_options, create_topics
 from runtime.settings import Settings
 from runtime.tracing import Headers
@@ -60,7 +60,7 @@ async def settings(kafka: str, redis_url: str, topic_prefix: str, tmp_path: Path
     return settings
 
 
-async def test_giants_in_order_are_dead_lettered_whole(settings: Settings) -> None:
+async def test_oversized_ordered_records_are_dead_lettered_completely(settings: Settings) -> None:
     ledger = MessageLedger(settings)
     for giant in GIANTS:
         await ledger.send([ledger.message(TENANT, f"s{number}") for number in range(4)])
@@ -73,9 +73,9 @@ async def test_giants_in_order_are_dead_lettered_whole(settings: Settings) -> No
 
         # The reason of one has passed, another stays what it is.
         await add_tenant(settings, "late", schema="companion")
-        result = await _redrive(settings, LetterSelection(reason="unknown_tenant"))
+        result = await _redrive(settings, DeadLetterSelection(reason="unknown_tenant"))
         assert (result.redriven, result.refused) == (1, ())
-        refused = await _redrive(settings, LetterSelection(reason="too_large"))
+        refused = await _redrive(settings, DeadLetterSelection(reason="too_large"))
         assert refused.redriven == 0
         assert "limit" in refused.refused[0]
         await stage_done(settings, "sessions")
@@ -100,7 +100,7 @@ class RefusesGiants:
         return [OutgoingRecord(self.topic, record.key, b"answer")]
 
 
-async def test_giants_by_key_are_dead_lettered_whole(settings: Settings) -> None:
+async def test_oversized_keyed_records_are_dead_lettered_completely(settings: Settings) -> None:
     giants = [Giant("malformed", giant.key, giant.value, giant.headers) for giant in GIANTS]
     good = Giant("", KEY, b"good")
     for giant in giants:
@@ -121,7 +121,7 @@ async def _assert_dead_lettered(settings: Settings, giants: list[Giant]) -> None
     """One letter of each, which gives back the key, value and headers that came in."""
     async with Producer(kafka=settings.kafka) as producer:
         box = DeadLetterBox(settings=settings, producer=producer, clock=SystemClock())
-        letters = await box.letters(LetterSelection())
+        letters = await box.letters(DeadLetterSelection())
         assert sorted(letter.metadata.reason for letter in letters) == sorted(giant.reason for giant in giants)
         opened = [await box.open(letter.position) for letter in letters]
     found = {(each.letter.metadata.reason, each.key, each.value, each.headers) for each in opened}
@@ -129,7 +129,7 @@ async def _assert_dead_lettered(settings: Settings, giants: list[Giant]) -> None
     assert {letter.size for letter in letters} == {len(giant.value) for giant in giants}
 
 
-async def _redrive(settings: Settings, selection: LetterSelection) -> RedriveResult:
+async def _redrive(settings: Settings, selection: DeadLetterSelection) -> RedriveResult:
     async with Producer(kafka=settings.kafka) as producer:
         return await DeadLetterBox(settings=settings, producer=producer, clock=SystemClock()).redrive(selection)
 

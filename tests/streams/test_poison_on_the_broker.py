@@ -10,7 +10,7 @@ from aiokafka import AIOKafkaProducer
 from memory.keys import encode_key
 from memory.records import MemoryChange, Message
 from runtime.clocks import SystemClock
-from runtime.dead_letters import DeadLetterBox, LetterSelection, read_metadata, without_metadata
+from runtime.dead_letters import DeadLetterBox, DeadLetterSelection, read_metadata, without_metadata
 from runtime.kafka import OutgoingRecord, Producer, client_options, create_topics
 from runtime.settings import Settings
 from tests.control_log import add_tenant
@@ -105,8 +105,8 @@ async def test_every_kind_of_poison_is_dead_lettered(settings: Settings) -> None
         async with Producer(kafka=settings.kafka) as producer:
             box = DeadLetterBox(settings=settings, producer=producer, clock=SystemClock())
             for selection in (
-                LetterSelection(reason="unknown_tenant"),
-                LetterSelection(reason="unknown_tenant", states=frozenset({"redriven"})),
+                DeadLetterSelection(reason="unknown_tenant"),
+                DeadLetterSelection(reason="unknown_tenant", states=frozenset({"redriven"})),
             ):
                 assert (await box.redrive(selection)).redriven == 1
         await stage_done(settings, "sessions")

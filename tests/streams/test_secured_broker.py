@@ -58,7 +58,7 @@ async def prepare(broker: SecuredKafka) -> None:
     await create_topics(Settings(kafka=broker.as_user("varve-admin")))
 
 
-async def test_the_flow_needs_no_more_than_its_acls(secured: SecuredKafka, redis_url: str, topic_prefix: str, tmp_path: Path) -> None:
+async def test_the_stages_work_with_exactly_their_acls(secured: SecuredKafka, redis_url: str, topic_prefix: str, tmp_path: Path) -> None:
     with EdgeOwnerProcess(tmp_path / "edge") as edge:
         await message_becomes_memory(
             secured,
@@ -96,14 +96,14 @@ async def message_becomes_memory(secured: SecuredKafka, settings: Settings) -> N
         ("stranger", "varve.messages"),
     ],
 )
-async def test_nobody_writes_what_is_not_theirs(secured: SecuredKafka, user: str, topic: str) -> None:
+async def test_other_principals_cannot_write(secured: SecuredKafka, user: str, topic: str) -> None:
     with pytest.raises(KafkaUnavailableError, match="uthoriz"):
         async with Producer(kafka=secured.as_user(user), timeout_s=5) as producer:
             await producer.send(topic, key=KEY, value=b"{}")
 
 
 @pytest.mark.parametrize("user", ["app", "varve-service", "stranger"])
-async def test_nobody_reads_what_is_not_theirs(secured: SecuredKafka, user: str) -> None:
+async def test_other_principals_cannot_read(secured: SecuredKafka, user: str) -> None:
     # An empty topic is not read. This record is a deletion of nothing.
     async with Producer(kafka=secured.as_user("varve-flow"), timeout_s=30) as producer:
         await producer.send("varve.memories", key=KEY, value=None)
@@ -113,7 +113,7 @@ async def test_nobody_reads_what_is_not_theirs(secured: SecuredKafka, user: str)
         assert [each async for each in read_topic("varve.memories", kafka)]
 
 
-async def test_an_operators_service_needs_no_more_than_its_acls(secured: SecuredKafka) -> None:
+async def test_the_operators_service_works_with_exactly_its_acls(secured: SecuredKafka) -> None:
     settings = Settings(kafka=secured.as_user("varve-operating"))
     await add_tenant(settings, "operated", schema="companion")
     await write(settings, lambda draft: add_generation(draft, "operated", "v2"))
@@ -139,7 +139,7 @@ async def test_a_service_without_rights_leaves_erasures_to_others(secured: Secur
 @pytest.mark.parametrize(
     ("user", "transactional_id"), [("app", "varve.sessions.0"), ("varve-flow", "varve.control"), ("varve-operating", "varve.sessions.0")]
 )
-async def test_nobody_else_fences_a_writer_out(secured: SecuredKafka, user: str, transactional_id: str) -> None:
+async def test_other_principals_cannot_fence_a_writer(secured: SecuredKafka, user: str, transactional_id: str) -> None:
     producer = TransactionalProducer(kafka=secured.as_user(user), transactional_id=transactional_id, partitions=2)
     with pytest.raises((KafkaUnavailableError, ProducerFencedError), match="uthoriz"):
         async with asyncio.timeout(60):
@@ -148,7 +148,7 @@ async def test_nobody_else_fences_a_writer_out(secured: SecuredKafka, user: str,
 
 
 @pytest.mark.parametrize("wrong", [{"sasl_password": "guessed"}, {"security_protocol": "PLAINTEXT"}])
-async def test_who_has_no_name_has_no_connection(secured: SecuredKafka, wrong: dict[str, str]) -> None:
+async def test_an_unknown_principal_cannot_connect(secured: SecuredKafka, wrong: dict[str, str]) -> None:
     kafka = KafkaSettings.model_validate({**secured.as_user("app", request_timeout_s=3.0).model_dump(), **wrong})
     with pytest.raises(KafkaUnavailableError):
         async with KafkaOffsets(kafka=kafka) as offsets:

@@ -57,7 +57,7 @@ async def profile_lines(settings: Settings) -> list[str]:
     return str(profile.properties["relationships"]).splitlines()
 
 
-async def test_an_import_lays_nothing_down_twice(flow: Settings) -> None:
+async def test_a_parallel_import_creates_no_duplicate_patches(flow: Settings) -> None:
     async with Producer(kafka=flow.kafka) as producer:
         await producer.send_many([message(flow, session) for session in range(SESSIONS)])
     async with serving(flow, ["sessions"]):

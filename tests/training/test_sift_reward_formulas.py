@@ -19,7 +19,7 @@ from training.sift.scoring import option_of, score
 SCORES = st.lists(st.floats(min_value=0, max_value=1), min_size=len(TIERS), max_size=len(TIERS))
 
 
-def test_weights_are_those_of_equation_five() -> None:
+def test_weights_follow_equation_five() -> None:
     assert [round(each, 4) for each in tier_weights()] == [0.3691, 0.1309, 0.1131, 0.0714, 0.0264, 0.2891]
     assert sum(tier_weights()) == pytest.approx(1)
     assert tier_weights((0, 1, 3)) == pytest.approx([0.5, 0.5])

@@ -50,7 +50,7 @@ def test_a_converter_makes_the_gguf_file(tmp_path: Path) -> None:
         exported(tmp_path, model=tmp_path / "m", converter=script)
 
 
-def test_an_export_without_a_model_says_so(tmp_path: Path) -> None:
+def test_an_export_without_a_model_is_refused(tmp_path: Path) -> None:
     with pytest.raises(RunError, match="no merged model"):
         exported(tmp_path)
     adapter = tmp_path / "adapter"

@@ -68,7 +68,7 @@ async def test_rounds_are_answered_and_the_store_is_bounded() -> None:
     assert registry.get_sample_value("varve_canary_freshness_seconds_count") == 8
 
 
-async def test_one_figure_tells_of_freshness_and_recall() -> None:
+async def test_one_score_covers_freshness_and_recall() -> None:
     service, registry = ScriptedService(), CollectorRegistry()
     canary = canary_of(service, registry)
     for _ in range(3):
@@ -93,7 +93,7 @@ async def test_a_late_fact_holds_but_is_not_fresh() -> None:
     assert (await canary.run_round()).found == 1
 
 
-def test_only_the_canarys_own_events_are_taken_back() -> None:
+def test_only_events_of_the_canary_are_invalidated() -> None:
     facts = Facts(most=2, first=100)
     fact = facts.next()
     facts.hold(fact)
@@ -108,7 +108,7 @@ def test_only_the_canarys_own_events_are_taken_back() -> None:
     assert facts.stale([old, *kept]) == ["old"]
 
 
-def test_a_question_does_not_tell_its_answer() -> None:
+def test_a_question_does_not_contain_its_answer() -> None:
     facts = Facts(most=20, first=5)
     said = [facts.next() for _ in range(40)]
     assert len({each.text for each in said}) == 40
@@ -116,7 +116,7 @@ def test_a_question_does_not_tell_its_answer() -> None:
     assert all(each.text.split(" is ")[1].split()[0] not in each.question for each in said)
 
 
-def test_an_entity_that_says_it_stands_for_the_event() -> None:
+def test_an_entity_with_the_fact_replaces_the_event() -> None:
     fact = Facts(most=3, first=0).next()
     entity = {"kind": "entity", "id": "p", "user": USER, "evidence": [fact.message_id]}
     assert fact.is_in([{**entity, "content": f"notes: {fact.text}"}])

@@ -73,7 +73,7 @@ def test_an_unknown_command_names_those_that_fit(command: str, hint: str) -> Non
     assert f"No such command '{command.split()[-1]}'. {hint}" in result.stderr
 
 
-def test_the_version_is_that_of_the_package() -> None:
+def test_the_version_is_the_packages_version() -> None:
     project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
     assert varve("--version").stdout == f"varve {project['version']}\n"
 

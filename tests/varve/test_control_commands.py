@@ -170,10 +170,10 @@ def test_a_forged_audit_record_is_found(settings: Settings, run: Run) -> None:
     assert "digest" in run("audit", "verify", exit_code=1), "a copy of a change was put in between"
 
 
-def test_a_stack_takes_an_old_file_over_once(settings: Settings) -> None:
-    old = {"tenants": [{"id": "old", "schema": "companion", "key_hashes": [hash_key("k")]}], "admin_key_hashes": [hash_key("o")]}
+def test_a_stack_imports_a_tenants_file_once(settings: Settings) -> None:
+    file = {"tenants": [{"id": "old", "schema": "companion", "keys": [{"hash": hash_key("k")}]}], "operators": [{"hash": hash_key("o")}]}
     settings.tenants_path.parent.mkdir(parents=True, exist_ok=True)
-    settings.tenants_path.write_bytes(orjson.dumps(old))
+    settings.tenants_path.write_bytes(orjson.dumps(file))
     developer = DeveloperTenant("dev", "companion")
     asyncio.run(prepare_tenants(settings, developer))
     state = asyncio.run(read_control(settings))

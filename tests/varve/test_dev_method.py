@@ -31,7 +31,7 @@ def results(data: Path) -> list[dict[str, Any]]:
     return found
 
 
-def test_archived_turns_come_back_from_a_recall(tmp_path: Path) -> None:
+def test_archived_turns_are_returned_by_a_recall(tmp_path: Path) -> None:
     data = tmp_path / "data"
     with VarveProcess("dev", "--data", str(data), "--method", "memgpt", output=tmp_path / "output") as dev:
         dev.wait_for_output("all parts are ready")

@@ -76,7 +76,7 @@ def test_no_process_outlives_a_killed_supervisor(tmp_path: Path) -> None:
     wait_until(lambda: not living(family), seconds=30, failure=lambda: [process.cmdline() for process in living(family)])
 
 
-def test_an_interrupted_start_stops_what_has_started(tmp_path: Path) -> None:
+def test_an_interrupted_start_stops_all_started_processes(tmp_path: Path) -> None:
     with VarveProcess("dev", "--data", str(tmp_path / "data"), output=tmp_path / "output") as dev:
         dev.wait_for_output("redis: ready")
         family = dev.family()

@@ -42,7 +42,7 @@ def test_each_window_is_shown_with_its_events_and_patches(file: Path, tmp_path: 
     assert "0 calls (offline, without a model), cost 0.0000; nothing was stored" in result.stderr
 
 
-def test_as_json_it_is_what_the_record_would_hold(file: Path, tmp_path: Path) -> None:
+def test_json_output_equals_the_future_record(file: Path, tmp_path: Path) -> None:
     result = typed(str(file), "--dry-run", "--json", "--limit", "2", data=tmp_path)
     first, second = map(orjson.loads, result.stdout.splitlines())
     assert first["session"] == "evening-talk"
@@ -51,7 +51,7 @@ def test_as_json_it_is_what_the_record_would_hold(file: Path, tmp_path: Path) ->
     assert second["messages"] == second["extraction"]["message_ids"]
 
 
-def test_without_dry_run_it_says_what_to_use(file: Path, tmp_path: Path) -> None:
+def test_without_dry_run_the_error_names_the_command(file: Path, tmp_path: Path) -> None:
     result = typed(str(file), data=tmp_path)
     assert result.exit_code == 2
     assert "varve send" in result.output

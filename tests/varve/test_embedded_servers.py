@@ -81,7 +81,7 @@ async def test_records_survive_a_stop_and_a_kill(tmp_path: Path) -> None:
         await process.stop()
 
 
-def test_new_storage_is_what_kafka_itself_formats(tmp_path: Path) -> None:
+def test_new_storage_equals_the_format_of_kafka(tmp_path: Path) -> None:
     cache = Settings().cache_path
     jars.fetch(cache)
     for folder in ("ours", "kafkas"):

@@ -9,7 +9,7 @@ NOW = datetime(2025, 1, 1, 12, 30, 15, 999_999, tzinfo=UTC)
 SUBJECT = subject_of("acme", "ann")
 
 
-def test_a_finished_erasure_tells_what_there_was() -> None:
+def test_a_finished_erasure_reports_the_erased_records() -> None:
     receipt = Erasure(
         tenant="acme",
         subject=SUBJECT,
@@ -28,11 +28,11 @@ def test_a_finished_erasure_tells_what_there_was() -> None:
     ]
 
 
-def test_an_erasure_under_way_says_so() -> None:
+def test_a_running_erasure_is_reported() -> None:
     begun = Erasure(tenant="acme", subject=SUBJECT, requested_at=NOW)
     assert receipt_lines(begun) == [f"{SUBJECT[:12]}\tasked 2025-01-01T12:30:15+00:00\tunder way\t-"]
 
 
-def test_a_receipt_names_nobody() -> None:
+def test_a_receipt_contains_no_name() -> None:
     begun = Erasure(tenant="acme", subject=SUBJECT, requested_at=NOW)
     assert "ann" not in "\n".join(receipt_lines(begun))

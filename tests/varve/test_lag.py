@@ -31,7 +31,7 @@ async def settings(make_settings: Callable[..., Settings]) -> Settings:
     return settings
 
 
-async def test_all_stages_must_commit_also_what_came_meanwhile(settings: Settings) -> None:
+async def test_records_produced_meanwhile_must_be_committed_too(settings: Settings) -> None:
     await _produce(settings, MESSAGES.name, 3)
     waiting = asyncio.create_task(wait_for_zero_lag(settings))
     await _commit(settings, "sessions")
@@ -55,7 +55,7 @@ async def test_a_stalled_stage_is_named(settings: Settings) -> None:
     assert lags == [("sessions", 3)]
 
 
-async def test_what_is_parked_is_waited_for_and_shown(settings: Settings) -> None:
+async def test_parked_records_are_awaited_and_shown(settings: Settings) -> None:
     await _produce(settings, WINDOWS.name, 8)
     await _commit(settings, "extraction", note=ParkedNote.of({"acme": 2}).text)
     with pytest.raises(StalledError, match=r"the stage extraction has not moved for \d s with 4 records before it, 4 of them parked"):

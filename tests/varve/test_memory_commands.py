@@ -67,7 +67,7 @@ async def test_a_command_is_one_request(
     assert len({*service.keys}) == 1, "what is sent again is the same correction"
 
 
-async def test_a_wrong_property_is_said(tmp_path: Path) -> None:
+async def test_a_wrong_property_is_reported(tmp_path: Path) -> None:
     result = await memories("http://127.0.0.1:1", tmp_path, "correct", "m", "--set", "place")
     assert result.returncode == 2
     assert "is not NAME=VALUE" in result.stderr
@@ -101,6 +101,7 @@ async def test_patched_texts_on_the_same_messages_are_named(tmp_path: Path) -> N
     assert result.stdout.splitlines()[2:] == ["  profile ann/1 x, home: 'Oslo'; varve memories correct p --set home=..."]
 
 
+<<<<<<< HEAD
 @pytest.mark.parametrize(
     ("arguments", "path", "method"),
     [(("correct", "e", "--content", "x"), PATH, "PATCH"), (("invalidate", "e"), f"{PATH}/invalidate", "POST")],
@@ -128,6 +129,9 @@ async def test_a_revert_of_nothing_fails_with_the_reason(tmp_path: Path) -> None
 
 
 async def test_an_invalidation_lists_what_remains(tmp_path: Path) -> None:
+=======
+async def test_an_invalidation_lists_the_remaining_texts(tmp_path: Path) -> None:
+>>>>>>> review
     remaining = [{"what": "message", "id": "m1", "reason": "the log keeps it"}]
 
     async def answer(request: web.Request) -> web.Response:

@@ -46,7 +46,7 @@ def test_a_shown_document_can_be_a_file(tmp_path: Path) -> None:
         ("vikingmem", []),
     ],
 )
-def test_what_needs_a_model_is_shown(method: str, missing: list[str]) -> None:
+def test_operators_that_need_a_model_are_shown(method: str, missing: list[str]) -> None:
     lines = invoke("show", method).stderr.splitlines()
     assert [line.startswith(f"Without a model: {each}") for line, each in zip(lines, missing, strict=True)] == [True] * len(missing)
 

@@ -28,7 +28,7 @@ def test_no_character_acts_on_a_terminal(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["Miso, a cat\n\tof Ann's", "日本語 عربى नमस्ते", "👩\u200d🚀", "a\u00a0b\u3000c", "\\u001b"])
-def test_common_text_stays_as_it_is(text: str) -> None:
+def test_common_text_is_unchanged(text: str) -> None:
     assert visible(text) == text
 
 
@@ -49,7 +49,7 @@ def test_a_line_may_go_to_standard_error(capsys: pytest.CaptureFixture[str]) -> 
 @pytest.mark.parametrize(
     ("is_terminal", "printed"), [(True, "id    what\n日本  a\n1     \\u001b\n"), (False, "id\twhat\n日本\ta\n1\t\\u001b\n")]
 )
-def test_rows_stand_in_columns_on_a_terminal(is_terminal: bool, printed: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_are_aligned_in_columns_on_a_terminal(is_terminal: bool, printed: str, monkeypatch: pytest.MonkeyPatch) -> None:
     output = io.StringIO()
     monkeypatch.setattr(output, "isatty", lambda: is_terminal)
     monkeypatch.setattr("sys.stdout", output)

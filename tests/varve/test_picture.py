@@ -49,7 +49,7 @@ def test_the_pictures_load_nothing_from_elsewhere() -> None:
         assert "@import" not in picture
 
 
-def test_the_page_shows_what_the_demo_prints() -> None:
+def test_the_page_shows_the_output_of_the_demo() -> None:
     shown = words(PICTURE.read_text(encoding="utf-8"))
     for part in ("most important of", "mood week", "promises", "recalls", "source messages"):
         assert part in shown

@@ -71,7 +71,7 @@ def test_a_port_is_drawn_once_among_all_pools(few: range) -> None:
         assert set(drawn(other)) == set()
 
 
-def test_another_processes_blocks_are_passed_over(few: range) -> None:
+def test_blocks_of_other_processes_are_skipped(few: range) -> None:
     pool_of = f"from varve.embedded.ports import PortPool; pool = PortPool(range({few.start}, {few.stop}))"
     code = f"{pool_of}; print(pool.draw(), flush=True); input()"
     with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:

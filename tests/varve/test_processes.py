@@ -282,7 +282,7 @@ async def test_a_program_may_be_killed_while_it_starts(deaths: int, tmp_path: Pa
         await supervisor.stop()
 
 
-async def test_a_failed_start_stops_what_had_been_started(tmp_path: Path) -> None:
+async def test_a_failed_start_stops_all_started_processes(tmp_path: Path) -> None:
     good = Program(name="good", prepare=lambda: _spec(tmp_path, SLEEPER, name="good"))
     bad = Program(name="bad", prepare=lambda: _spec(tmp_path, "import sys; sys.exit('no')", name="bad", ready=_never))
     supervisor = Supervisor([[good], [bad]], notice=lambda _: None)

@@ -29,7 +29,7 @@ print("done")
 
 
 @pytest.mark.parametrize("is_terminal", [True, False])
-def test_a_bar_is_drawn_on_a_terminal_alone(is_terminal: bool) -> None:
+def test_a_bar_is_drawn_only_on_a_terminal(is_terminal: bool) -> None:
     with io.StringIO() as printed:
         with progress_bar("sending [red]all[/]", 4, console=Console(file=printed, force_terminal=is_terminal, width=80)) as progress:
             progress(1)
@@ -41,7 +41,7 @@ def test_a_bar_is_drawn_on_a_terminal_alone(is_terminal: bool) -> None:
 
 
 @pytest.mark.parametrize("is_terminal", [True, False])
-def test_each_stage_that_is_behind_has_a_bar(is_terminal: bool) -> None:
+def test_each_lagging_stage_has_a_bar(is_terminal: bool) -> None:
     with io.StringIO() as printed:
         with lag_bars(console=Console(file=printed, force_terminal=is_terminal, width=80)) as tell:
             for stage, lag in (("sessions", 0), ("events", 4), ("events", 6), ("events", 0), ("index", 9), ("index", 1)):
@@ -52,7 +52,7 @@ def test_each_stage_that_is_behind_has_a_bar(is_terminal: bool) -> None:
     assert "sessions" not in drawn, "it was never behind"
 
 
-def test_jars_are_counted_while_they_come(tmp_path: Path) -> None:
+def test_jars_are_counted_while_they_download(tmp_path: Path) -> None:
     begin, came, told = tmp_path / "begin", tmp_path / "came", list[int]()
 
     def progress(more: int) -> None:

@@ -15,7 +15,7 @@ def test_an_edge_shard_has_nothing_to_promote_to(tmp_path: Path) -> None:
     assert "set it to server" in str(result.exception)
 
 
-def test_a_server_that_is_away_is_named(tmp_path: Path) -> None:
+def test_an_unavailable_server_is_named(tmp_path: Path) -> None:
     away = {"VARVE_DATA": str(tmp_path), "VARVE_STORE__KIND": "server", "VARVE_STORE__GRPC_PORT": "1", "VARVE_STORE__TIMEOUT_S": "1"}
     result = CliRunner().invoke(app, ("tenants", "promote", "acme"), env=away)
     assert isinstance(result.exception, StoreUnavailableError)

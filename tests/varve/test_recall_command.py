@@ -58,7 +58,7 @@ async def recalled(data: Path, found: dict[str, Any], *options: str) -> tuple[st
         (None, "confidence: not calibrated for this embedding model, ranking profile or language"),
     ],
 )
-async def test_the_last_line_says_how_sure_it_is(confidence: float | None, line: str, tmp_path: Path) -> None:
+async def test_the_last_line_states_the_confidence(confidence: float | None, line: str, tmp_path: Path) -> None:
     printed, _ = await recalled(tmp_path, answer(confidence))
     assert printed.splitlines()[-1] == line
 
@@ -76,7 +76,7 @@ async def test_json_is_the_whole_answer(tmp_path: Path) -> None:
     assert orjson.loads(printed) == answer(0.1)
 
 
-async def test_nothing_found_is_said_with_its_confidence(tmp_path: Path) -> None:
+async def test_an_empty_result_is_printed_with_its_confidence(tmp_path: Path) -> None:
     printed, _ = await recalled(tmp_path, {"results": [], "entities": [], "confidence": 0.02, "degraded": []})
     assert printed == "nothing relevant is remembered\nconfidence 0.02: probably nothing relevant\n"
 

@@ -93,7 +93,7 @@ def test_mistakes_are_named(type_command: Type) -> None:
         type_command("signing-key", "acme", "no spaces")
 
 
-def test_a_stack_keeps_its_secret_to_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_secret_of_a_stack_is_private(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def environment() -> dict[str, str]:
         return EmbeddedStack(settings=Settings(data=tmp_path)).environment()
 

@@ -68,7 +68,7 @@ def test_a_stack_that_has_ended_is_not_found(stack: StackFile, tmp_path: Path) -
     assert StackFile.find(tmp_path) is None
 
 
-def test_settings_that_nobody_gave_are_the_stacks(stack: StackFile, give: Give) -> None:
+def test_settings_default_to_those_of_the_stack(stack: StackFile, give: Give) -> None:
     give(VARVE_KAFKA__PARTITIONS="3", VARVE_STORE__TIMEOUT_S="4", VARVE_CLIENT__TIMEOUT_S="5")
     settings = stack.apply_to(Settings())
     assert (settings.kafka.bootstrap, settings.kafka.partitions) == (stack.bootstrap, 3)
@@ -121,7 +121,7 @@ async def test_nothing_is_waited_for_where_no_stack_starts(tmp_path: Path, monke
 
 
 @pytest.mark.parametrize("bootstrap", [None, "127.0.0.1:9092"])
-def test_a_command_without_a_stack_says_what_it_lacks(
+def test_without_a_stack_the_error_names_missing_settings(
     bootstrap: str | None, give: Give, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("VARVE_KAFKA__BOOTSTRAP", raising=False)
@@ -142,7 +142,7 @@ def test_a_command_without_a_stack_says_what_it_lacks(
     )
 
 
-def test_a_command_on_a_stack_says_what_kafka_lacks(stack: StackFile, tmp_path: Path) -> None:
+def test_the_error_names_settings_missing_for_kafka(stack: StackFile, tmp_path: Path) -> None:
     stack.write(tmp_path)
     error = _error_of(attached_settings(tmp_path), KafkaConnectionError("no broker"))
     assert sentence_of(error) == str(error)

@@ -25,7 +25,7 @@ def _programs(stack: EmbeddedStack) -> list[list[str]]:
     return [[member.name for member in level if isinstance(member, Program)] for level in stack.levels()]
 
 
-def test_servers_come_first_then_topics_then_everything_else(tmp_path: Path) -> None:
+def test_servers_start_first_then_topics_then_the_rest(tmp_path: Path) -> None:
     stack = EmbeddedStack(settings=Settings(data=tmp_path))
     assert _programs(stack) == [SERVERS, [], WORKERS]
     assert [member.name for member in stack.levels()[1]] == ["topics"]
@@ -80,7 +80,7 @@ def test_a_too_long_socket_path_is_refused(tmp_path: Path) -> None:
         edge.prepare()
 
 
-def test_the_stack_serves_the_console_unless_told_otherwise(tmp_path: Path) -> None:
+def test_the_stack_serves_the_console_by_default(tmp_path: Path) -> None:
     def switch(**given: bool) -> str | None:
         settings = Settings(data=tmp_path, console=ConsoleSettings(**given))
         return EmbeddedStack(settings=settings)._service().environment.get("VARVE_CONSOLE__ENABLED")

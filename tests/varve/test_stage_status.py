@@ -22,7 +22,7 @@ def test_the_oldest_partition_is_described() -> None:
     assert describe_holder({"partitions": {"5": nobody}}) == "5/3: ?, waiting"
 
 
-def test_a_gap_comes_before_what_is_old() -> None:
+def test_a_data_loss_is_reported_before_old_records() -> None:
     old = _partition(oldest_s=90.0, held_by={"offset": 4, "tenant": "acme", "state": "retrying", "attempts": 6})
     gone = _partition(log_gap="offsets 0 to 4 of windows/2 are lost")
     assert describe_holder({"partitions": {"1": old, "2": gone}}) == "2: offsets 0 to 4 of windows/2 are lost"

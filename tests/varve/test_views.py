@@ -81,7 +81,7 @@ def test_columns_that_do_not_fit_become_cards() -> None:
             assert [line for line in lines if word in line], f"{word!r} is broken over lines"
 
 
-def test_columns_share_what_is_left_of_the_room() -> None:
+def test_columns_share_the_remaining_width() -> None:
     texts = [["a", "x"], ["what", "one two three four five six"], ["bar", "1 ████████"]]
     assert column_widths(texts, 80, whole=[False, False, True]) == [1, 27, 10]
     assert column_widths(texts, 37, whole=[False, False, True]) == [1, 16, 10]

@@ -25,7 +25,7 @@ def test_the_last_retry_names_the_cause(line: str, error: str) -> None:
 @pytest.mark.parametrize(
     "end", ["", "Traceback: it broke", '{"event":"worker_started"}', "retry_scheduled error=unquoted", "{} retry_scheduled"]
 )
-def test_a_log_that_ends_otherwise_tells_nothing(end: str) -> None:
+def test_other_final_lines_name_no_waiting_stage(end: str) -> None:
     assert waiting_stage(f"{CONSOLE}\n{end}" if end else "", name="index", path=Path("index.log")) is None
 
 

@@ -136,7 +136,7 @@ async def _dead_letter(settings: Settings, webhook: str) -> None:
         await producer.send_many([delivery_record(settings.topic("webhook-deliveries"), dead)])
 
 
-def test_what_cannot_work_is_refused(run: Run) -> None:
+def test_impossible_options_are_refused(run: Run) -> None:
     with pytest.raises(SecretMissingError, match="VARVE_SIGNING__SECRET"):
         run("add", "acme", "https://8.8.8.8/", VARVE_SIGNING__SECRET=None)
     for url in ("http://8.8.8.8/", "https://127.0.0.1/", "https://[::ffff:10.0.0.1]/"):

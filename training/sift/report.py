@@ -35,7 +35,7 @@ class Judged(BaseModel):
     answer_score: float | None = None
     """The answer's score by its words. None: without an answer, or the right one is unknown."""
     correct: bool | None = None
-    """The judge's label of the answer. None: nobody judged it."""
+    """The judge's label of the answer. None: it was not judged."""
 
 
 def file_of(name: str) -> str:

@@ -16,7 +16,6 @@ from varve.cli import (
     entities,
     erasures,
     extract,
-    flow,
     generations,
     growth,
     imports,
@@ -32,6 +31,7 @@ from varve.cli import (
     reindex,
     replay,
     retention,
+    send_and_recall,
     status,
     tenants,
     trust,
@@ -66,7 +66,23 @@ def root(
     """Handles the options before the command."""
 
 
-for group in (dev, demo, processes, mcp, flow, imports, status, replay, reindex, prove, loss, erasures, model, extract, control_log):
+for group in (
+    dev,
+    demo,
+    processes,
+    mcp,
+    send_and_recall,
+    imports,
+    status,
+    replay,
+    reindex,
+    prove,
+    loss,
+    erasures,
+    model,
+    extract,
+    control_log,
+):
     app.add_typer(group.app)
 for name, group_of in (
     ("topics", growth.app),

@@ -12,7 +12,7 @@ from varve.output import say, say_json
 
 if TYPE_CHECKING:
     from memory.positions import LogPosition
-    from runtime.dead_letters import DeadLetterBox, LetterSelection, LetterState
+    from runtime.dead_letters import DeadLetterBox, DeadLetterSelection, DeadLetterState
     from runtime.settings import Settings
 
 _Result = TypeVar("_Result")
@@ -43,9 +43,9 @@ def list_letters(
 ) -> None:
     """List dead letters, oldest first."""
     settings = attached_settings(data)
-    states: list[LetterState] = ["open", "redriven", "superseded"] if settled else ["open"]
+    states: list[DeadLetterState] = ["open", "redriven", "superseded"] if settled else ["open"]
     selection = _selection(settings, tenant, stage, reason, since, until, states=states)
-    letters = run(_of_box(settings, lambda box: box.letters(selection)))
+    letters = run(_with_box(settings, lambda box: box.letters(selection)))
     if as_json:
         for letter in letters:
             say_json(letter.as_json())
@@ -63,7 +63,7 @@ def show(position: Annotated[str, typer.Argument(help="partition/offset, as `var
     """Show one dead letter with its content and headers, as JSON."""
     settings = attached_settings(data)
     place = _position(settings, position)
-    letter = run(_of_box(settings, lambda box: box.open(place)))
+    letter = run(_with_box(settings, lambda box: box.open(place)))
     say_json(letter.as_json(), indent=True)
 
 
@@ -85,10 +85,10 @@ def redrive(
 ) -> None:
     """Send dead letters back to their stages under their original identity. Redriving one twice has no further effect."""
     settings = attached_settings(data)
-    states: list[LetterState] = ["open", "redriven"] if again else ["open"]
+    states: list[DeadLetterState] = ["open", "redriven"] if again else ["open"]
     selection = _selection(settings, tenant, stage, reason, since, until, at=at, states=states)
     _require_narrow(selection, everything)
-    result = run(_of_box(settings, lambda box: box.redrive(selection, is_vouched=vouch)))
+    result = run(_with_box(settings, lambda box: box.redrive(selection, is_vouched=vouch)))
     say(f"{result.redriven} redriven, {result.superseded} superseded by a newer value, {len(result.refused)} refused")
     for line in result.refused:
         say(line, err=True)
@@ -109,10 +109,10 @@ def purge(
 ) -> None:
     """Purge dead letters permanently: they are no longer listed or redriven."""
     settings = attached_settings(data)
-    states: list[LetterState] = ["open", "redriven", "superseded"] if settled else ["open"]
+    states: list[DeadLetterState] = ["open", "redriven", "superseded"] if settled else ["open"]
     selection = _selection(settings, tenant, stage, reason, since, until, at=at, states=states)
     _require_narrow(selection, everything)
-    purged = run(_of_box(settings, lambda box: box.purge(selection)))
+    purged = run(_with_box(settings, lambda box: box.purge(selection)))
     say(f"{purged} purged")
     _require_found(selection, purged)
 
@@ -125,12 +125,12 @@ def _selection(
     since: datetime | None,
     until: datetime | None,
     *,
-    states: "list[LetterState]",
+    states: "list[DeadLetterState]",
     at: list[str] | None = None,
-) -> "LetterSelection":
-    from runtime.dead_letters import LetterSelection
+) -> "DeadLetterSelection":
+    from runtime.dead_letters import DeadLetterSelection
 
-    return LetterSelection(
+    return DeadLetterSelection(
         tenant=tenant,
         stage=stage,
         reason=reason,
@@ -152,12 +152,12 @@ def _position(settings: "Settings", text: str, *, option: str | None = None) -> 
         raise typer.BadParameter(str(error), param_hint=option) from error
 
 
-def _require_narrow(selection: "LetterSelection", everything: bool) -> None:
+def _require_narrow(selection: "DeadLetterSelection", everything: bool) -> None:
     if not (selection.narrows or everything):
         raise typer.BadParameter("give a tenant, stage, reason, time or position, or --all")
 
 
-def _require_found(selection: "LetterSelection", found: int) -> None:
+def _require_found(selection: "DeadLetterSelection", found: int) -> None:
     """Exits with 1 if a given position has no such letter: it was mistyped, or the letter is settled."""
     missing = len(selection.positions) - found
     if missing > 0:
@@ -165,7 +165,7 @@ def _require_found(selection: "LetterSelection", found: int) -> None:
         raise typer.Exit(1)
 
 
-async def _of_box(settings: "Settings", use: "Callable[[DeadLetterBox], Awaitable[_Result]]") -> _Result:
+async def _with_box(settings: "Settings", use: "Callable[[DeadLetterBox], Awaitable[_Result]]") -> _Result:
     from runtime.clocks import SystemClock
     from runtime.dead_letters import DeadLetterBox
     from runtime.kafka import Producer

@@ -64,8 +64,8 @@ def list_all(tenant: TenantArgument, data: DataOption = None) -> None:
     others = [each for each in names if each != known.generation]
     left = run(windows_left_by(settings, others)) if others else {}
     for name in names:
-        stands = "live" if name == known.generation else f"{left[name]} windows before its worker" if name in left else ""
-        say(f"{name or '-'}\t{known.schema_of(name)}\t{stands}")
+        status = "live" if name == known.generation else f"{left[name]} windows before its worker" if name in left else ""
+        say(f"{name or '-'}\t{known.schema_of(name)}\t{status}")
 
 
 @app.command("switch")

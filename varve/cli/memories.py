@@ -93,13 +93,13 @@ def invalidate(memory_id: IdArgument, reason: ReasonOption = "", data: DataOptio
 def revert(memory_id: IdArgument, reason: ReasonOption = "", data: DataOption = None) -> None:
     """Undo the newest correction of a memory. Refused if none is in force."""
 
-    async def take_back() -> "Correction":
+    async def undo() -> "Correction":
         from varve.service_client import service_client
 
         async with service_client(attached_settings(data)) as service:
             return await service.revert(memory_id, reason=reason)
 
-    _say_sent(run(take_back()))
+    _say_sent(run(undo()))
 
 
 @messages.command("edit")
@@ -150,7 +150,8 @@ async def _correct(data: Path | None, memory_id: str, correct: "Callable[[AsyncV
     """Corrects a memory, and lists where its content remains, and the texts that patches made from its messages."""
     from varve_client import VarveClientError
 
-    from varve.service_client import patched_texts, service_client
+    from varve.patched_texts import patched_texts
+    from varve.service_client import service_client
 
     async with service_client(attached_settings(data)) as service:
         sent = await correct(service)
@@ -185,8 +186,6 @@ def _say_remaining(correction: "Correction") -> None:
 
 
 def _property(text: str) -> tuple[str, Any]:
-    import orjson
-
     name, found, value = text.partition("=")
     if not name or not found:
         raise typer.BadParameter(f"{text!r} is not NAME=VALUE", param_hint="--set")

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _R = TypeVar("_R")
 START_TIMEOUT_S: Final = 120.0
 """Seconds that a command waits for a starting stack."""
-_LOOK_S: Final = 0.2
+_POLL_S: Final = 0.2
 _SILENT: Final = logging.NullHandler()
 """Silences aiokafka in commands without a log: their own error message says the same."""
 _unattached: Path | None = None
@@ -228,14 +228,14 @@ async def settings_of_stack(data: Path | None = None) -> "Settings":
     from varve.supervisor.lock import is_locked
 
     settings = load_settings(data)
-    is_told = False
+    has_notified = False
     try:
         async with asyncio.timeout(START_TIMEOUT_S):
             while settings.client.api_key is None and StackFile.find(settings.data) is None and is_locked(settings.data):
-                if not is_told:
+                if not has_notified:
                     print_notice(f"the stack on {settings.data} is starting; waiting for it")
-                is_told = True
-                await asyncio.sleep(_LOOK_S)
+                has_notified = True
+                await asyncio.sleep(_POLL_S)
     except TimeoutError as error:
         raise SettingsError(
             f"the stack on {settings.data} is not ready after {START_TIMEOUT_S:g} s: see the output of `varve dev`, or its logs"

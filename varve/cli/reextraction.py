@@ -1,11 +1,9 @@
 """``varve generations estimate``, ``start``, ``work``, ``show``, ``runs``, ``pause``, ``resume``, ``cancel``: extraction of all history."""
 
-import subprocess
-import sys
 import time
 from contextlib import suppress
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import Annotated, Final
 
 import typer
 
@@ -16,22 +14,22 @@ from varve.cli.options import (
     MethodOption,
     actor,
     attached_settings,
-    method_argument,
     parse_time,
     print_notice,
-    schema_argument,
     write_control,
 )
 from varve.cli.reextraction_output import budget_line, print_progress, print_report
+from varve.cli.reextraction_work import (
+    estimated,
+    new_budget,
+    new_request,
+    progress_of,
+    remove_cancelled,
+    resumed_reextraction,
+    spawn_worker,
+    started_reextraction,
+)
 from varve.output import say, say_json, say_rows
-
-if TYPE_CHECKING:
-    from control.reextraction import Estimate, Reextraction, RunBudget
-    from memory.schema import MemorySchema
-    from memory.schema.methods import MethodDocument
-    from runtime.settings import Settings
-    from streams.operations.reextraction.progress import Progress
-    from streams.operations.reextraction.sizing import SizeReport
 
 app = typer.Typer()
 
@@ -50,9 +48,8 @@ NoWorkerOption = Annotated[
     bool, typer.Option("--no-worker", help="Start no worker on this machine: `varve generations work` runs elsewhere.")
 ]
 
-_LEAVE_S: Final = 30.0
-"""How long a cancellation waits for the worker to end the re-extraction."""
-_POLL_S: Final = 1.0
+_WATCH_S: Final = 5.0
+"""Interval at which `--watch` prints the progress."""
 
 
 @app.command("estimate")
@@ -70,8 +67,8 @@ def estimate(
     Run it with the settings of the worker: its model and its price table.
     """
     settings = attached_settings(data)
-    given = _schema_and_method(schema, method)
-    _, report = run(_estimate(settings, "", tenant or [], *given, since=from_time, calls_per_minute=calls_per_minute))
+    request = new_request("", tenant, schema, method, from_time)
+    _, report = run(estimated(settings, request, calls_per_minute=calls_per_minute))
     if as_json:
         say_json(report.as_json(), indent=True)
     else:
@@ -98,17 +95,17 @@ def start(
     Live traffic keeps priority. Set VARVE_LLM__* to another model to use it for the new generation only.
     """
     settings = attached_settings(data)
-    given = _schema_and_method(schema, method)
-    limits = _budget(budget_tokens, budget_cost, calls_per_minute)
-    chosen, report = run(_estimate(settings, name, tenant or [], *given, since=from_time, calls_per_minute=calls_per_minute))
+    limits = new_budget(budget_tokens, budget_cost, calls_per_minute)
+    asked = new_request(name, tenant, schema, method, from_time)
+    request, report = run(estimated(settings, asked, calls_per_minute=calls_per_minute))
     print_report(report)
     say(budget_line(limits, report.total))
     if not yes:
         typer.confirm(f"extract {report.total.windows:,} windows into generation {name!r}?", abort=True)
-    started = run(_start(settings, name, chosen, report.total, limits, *given, since=from_time, by=actor(by)))
+    started = run(started_reextraction(settings, request, report.total, limits, by=actor(by)))
     say(f"generation {name} is being built for {len(started.tenants)} tenants; watch it with `varve generations show {name}`")
     if not no_worker:
-        _spawn(settings, name)
+        spawn_worker(settings, name)
 
 
 @app.command("work")
@@ -142,14 +139,14 @@ def show(
     """Show the progress of a re-extraction: windows, calls, what is spent and left, and the time that it still takes."""
     settings = attached_settings(data)
     while True:
-        found = run(_progress(settings, name))
+        found = run(progress_of(settings, name))
         if as_json:
             say_json(found.as_json(), indent=not watch)
         else:
             print_progress(found)
         if not watch or found.run.state != "running" or found.is_caught_up:
             return
-        time.sleep(5 * _POLL_S)
+        time.sleep(_WATCH_S)
 
 
 @app.command("runs")
@@ -205,11 +202,12 @@ def resume(
     The budget counts from the start of the re-extraction, not from its resumption.
     """
     settings = attached_settings(data)
-    changes = {"tokens": budget_tokens, "cost": budget_cost, "calls_per_minute": calls_per_minute}
-    resumed, workers = run(_resume(settings, name, {key: value for key, value in changes.items() if value is not None}, by=actor(by)))
+    given = {"tokens": budget_tokens, "cost": budget_cost, "calls_per_minute": calls_per_minute}
+    changes = {key: value for key, value in given.items() if value is not None}
+    resumed, workers = run(resumed_reextraction(settings, name, changes, by=actor(by)))
     say(f"the re-extraction into {name} is {resumed.state}")
     if not no_worker and not workers:
-        _spawn(settings, name)
+        spawn_worker(settings, name)
 
 
 @app.command("cancel")
@@ -225,131 +223,5 @@ def cancel(
     settings = attached_settings(data)
     cancelled = write_control(settings, lambda draft: cancel_reextraction(draft, name), action="reextraction cancel", by=by)
     if cancelled.state == "cancelling":
-        run(_remove(settings, cancelled, by=actor(by), patience_s=patience))
+        run(remove_cancelled(settings, cancelled, by=actor(by), patience_s=patience))
     say(f"the re-extraction into {name} is cancelled")
-
-
-def _schema_and_method(schema: str | None, method: str | None) -> "tuple[str | MemorySchema | None, str | MethodDocument | None]":
-    return None if schema is None else schema_argument(schema), method_argument(method)
-
-
-def _budget(tokens: int | None, cost: float | None, calls_per_minute: int | None) -> "RunBudget":
-    from control.draft import new
-    from control.reextraction import RunBudget
-
-    return new(RunBudget, tokens=tokens, cost=cost, calls_per_minute=calls_per_minute)
-
-
-async def _estimate(
-    settings: "Settings",
-    name: str,
-    tenants: list[str],
-    schema: "str | MemorySchema | None",
-    method: "str | MethodDocument | None",
-    *,
-    since: datetime | None,
-    calls_per_minute: int | None,
-) -> "tuple[list[str], SizeReport]":
-    """The tenants, and the estimate."""
-    from control import Draft, read_control
-    from control.generations.reextractions import tenants_of_new
-    from streams.operations.reextraction.estimate import estimate_reextraction
-
-    known = Draft(await read_control(settings))
-    chosen = tenants_of_new(known, name, tenants) if name else tenants or list(known.tenants())
-    report = await estimate_reextraction(
-        settings, chosen, generation=name, schema=schema, method=method, since=since, calls_per_minute=calls_per_minute
-    )
-    return chosen, report
-
-
-async def _start(
-    settings: "Settings",
-    name: str,
-    tenants: list[str],
-    size: "Estimate",
-    budget: "RunBudget",
-    schema: "str | MemorySchema | None",
-    method: "str | MethodDocument | None",
-    *,
-    since: datetime | None,
-    by: str,
-) -> "Reextraction":
-    from control import ControlWriter
-    from runtime.redis import open_redis
-    from streams.operations.reextraction.start import start as start_run
-
-    async with open_redis(settings.redis) as redis:
-        written = await start_run(
-            settings,
-            name,
-            writer=ControlWriter(settings=settings),
-            redis=redis,
-            tenants=tenants,
-            estimate=size,
-            budget=budget,
-            by=by,
-            schema=schema,
-            method=method,
-            since=since,
-        )
-    return written.result
-
-
-async def _progress(settings: "Settings", name: str) -> "Progress":
-    from control import Draft, read_control
-    from runtime.redis import open_redis
-    from streams.operations.reextraction.progress import read_progress
-
-    async with open_redis(settings.redis) as redis:
-        return await read_progress(settings, Draft(await read_control(settings)), name, redis=redis)
-
-
-async def _resume(settings: "Settings", name: str, changes: dict[str, Any], *, by: str) -> "tuple[Reextraction, int]":
-    """The resumed re-extraction, and how many workers it has."""
-    from control import ControlWriter, Draft, read_control
-    from control.draft import changed
-    from control.generations.reading import workers_of
-    from control.generations.reextractions import reextraction_of
-    from runtime.kafka import ConsumerGroups
-    from streams.operations.reextraction.start import resume as resume_run
-
-    before = reextraction_of(Draft(await read_control(settings)), name)
-    budget = changed(before.budget, **changes) if changes else None
-    resumed = (await resume_run(settings, name, writer=ControlWriter(settings=settings), by=by, budget=budget)).result
-    group = workers_of(settings, name)
-    workers = (await ConsumerGroups(kafka=settings.kafka).members([group]))[group] if before.state == "running" else 0
-    return resumed, workers
-
-
-async def _remove(settings: "Settings", cancelled: "Reextraction", *, by: str, patience_s: float) -> None:
-    """Removes the results, unless a worker that still runs does so."""
-    import asyncio
-
-    from control import Draft, read_control
-    from control.generations.reading import workers_of
-    from control.generations.reextractions import reextraction_of
-    from runtime.kafka import ConsumerGroups
-    from runtime.redis import open_redis
-    from streams.operations.reextraction.cancelling import remove_results
-
-    group = workers_of(settings, cancelled.generation)
-    if (await ConsumerGroups(kafka=settings.kafka).members([group]))[group]:
-        deadline = time.monotonic() + _LEAVE_S
-        print_notice("waiting for the worker, which removes the results")
-        while time.monotonic() < deadline:
-            if reextraction_of(Draft(await read_control(settings)), cancelled.generation).state == "cancelled":
-                return
-            await asyncio.sleep(_POLL_S)
-    async with open_redis(settings.redis) as redis:
-        await remove_results(settings, cancelled, redis=redis, by=by, patience_s=patience_s, notice=print_notice)
-
-
-def _spawn(settings: "Settings", name: str) -> None:
-    """Starts a worker of its own session on this machine, which outlives this command."""
-    log = settings.data / "logs" / f"reextraction-{name}.log"
-    log.parent.mkdir(parents=True, exist_ok=True)
-    command = [sys.executable, "-m", "varve", "generations", "work", name, "--data", str(settings.data)]
-    with log.open("ab") as output:
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True)
-    say(f"its worker is process {process.pid}, with its log in {log}")

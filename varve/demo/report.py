@@ -12,7 +12,7 @@ from rich.terminal_theme import DIMMED_MONOKAI
 
 from memory.dates.event_date import shown_date
 from memory.headers import KIND
-from memory.records import DeadLetter, Memory, MemoryChange, Window
+from memory.records import DeadLetterMetadata, Memory, MemoryChange, Window
 from memory.records.wording import attributed_text
 from memory.schema import MemorySchema
 from memory.topics import DEAD_LETTERS, MEMORIES, MESSAGES, WINDOWS
@@ -33,7 +33,7 @@ class TopicContents:
     """Ordered by the time of their first message, each once."""
     memories: tuple[Memory, ...]
     """The last state of each, by event time."""
-    dead_letters: tuple[DeadLetter, ...]
+    dead_letters: tuple[DeadLetterMetadata, ...]
 
     def of_kind(self, kind: str) -> list[Memory]:
         """The memories of one kind."""
@@ -76,7 +76,7 @@ async def _read_memories(settings: Settings) -> tuple[Memory, ...]:
     return tuple(sorted((memory for memory in latest.values() if memory is not None), key=lambda memory: memory.event_time))
 
 
-async def _dead_letters(settings: Settings) -> tuple[DeadLetter, ...]:
+async def _dead_letters(settings: Settings) -> tuple[DeadLetterMetadata, ...]:
     letters = [read_metadata(tuple(record.headers)) async for record in read_topic(settings.topic(DEAD_LETTERS.name), settings.kafka)]
     return tuple(letter for letter in letters if letter is not None)
 
@@ -215,7 +215,7 @@ _FORMAT: Final = """\
 
 
 def picture_of(outcome: DemoOutcome) -> str:
-    """The part of the outcome that fits a page. The same outcome gives the same picture, whatever the terminal."""
+    """The part of the outcome that fits a page. The same outcome gives the same picture on every terminal."""
     console = Console(record=True, file=io.StringIO(), width=_WIDTH, force_terminal=True, color_system="truecolor", highlight=False)
     outcome.print_to(console, _EXTENT)
     return console.export_svg(title="varve demo", theme=DIMMED_MONOKAI, code_format=_FORMAT, unique_id="varve")

@@ -142,7 +142,7 @@ class EmbeddedKafka:
             "share.coordinator.state.topic.num.partitions": 1,
             "share.coordinator.state.topic.replication.factor": 1,
             "share.coordinator.state.topic.min.isr": 1,
-            # Above the largest message that Varve takes in: a too large one must still fit into the dead letters.
+            # Above the largest message that Varve accepts: a larger one must still fit into the dead letters.
             "message.max.bytes": 16 * 1024 * 1024,
             "log.segment.bytes": 256 * 1024 * 1024,
             "log.index.size.max.bytes": 1024 * 1024,

@@ -121,7 +121,7 @@ class EmbeddedStack:
         groups: dict[str, Group] = {}
         if self._kafka is not None:
             groups["kafka"] = settings.kafka.model_copy(update={"bootstrap": self._kafka.bootstrap, **ONE_PLAIN_NODE})
-            # No other process uses the stack's own Kafka, so nobody else needs the secret.
+            # No other process uses the stack's own Kafka, so no other process needs the secret.
             if settings.signing.secret is None:
                 groups["signing"] = settings.signing.model_copy(update={"secret": kept_secret(data)})
         if self._redis is not None:

@@ -1,4 +1,4 @@
-"""Starts a command that cannot outlive its parent, however the parent ends.
+"""Starts a command that ends with its parent, also when the parent is killed.
 
 Run as a script, ``python launch.py MODE PARENT PIPE -- COMMAND ...``, it becomes the command by ``exec`` and keeps its process id, so that
 a signal to the child is a signal to the command.

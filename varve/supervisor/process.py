@@ -58,7 +58,7 @@ class ProcessSpec:
 
 
 class ManagedProcess:
-    """A child process that cannot outlive this one.
+    """A child process that ends with this one.
 
     It runs in a separate session, so that a Ctrl-C in the terminal reaches only the supervisor, which stops its children in order.
 

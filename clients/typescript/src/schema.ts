@@ -457,7 +457,7 @@ export interface paths {
         post?: never;
         /**
          * Delete Memory
-         * @description Deletes an event for good: ``{id, memory_id, position, remaining}``.
+         * @description Deletes an event permanently: ``{id, memory_id, position, remaining}``.
          *
          *     Like an invalidation, but the memory itself is removed from the store too, and a revert does not restore it. No later extraction of
          *     the same messages restores it. ``remaining`` lists what still has its content; it is missing if the store could not be asked. A
@@ -1370,11 +1370,11 @@ export interface components {
          */
         DeadLetterCommand: {
             /**
-             * @description Required to select all letters without any other condition.
+             * @description Required to select all dead letters without any other condition.
              * @default false
              */
             all?: boolean;
-            /** @description Only the letters at these positions, ``partition/offset``. */
+            /** @description Only the dead letters at these positions, ``partition/offset``. */
             at?: string[];
             /** @default null */
             reason?: string | null;
@@ -2162,7 +2162,7 @@ export interface components {
         };
         /**
          * Overview
-         * @description The stages in the order of the flow.
+         * @description The stages in the order of the pipeline.
          */
         Overview: {
             /** @description The tenant's memories, counted at most 30 s ago. Null: not counted yet, or the key is an operator's. */
@@ -3810,7 +3810,7 @@ export interface operations {
     list_own_dead_letters: {
         parameters: {
             query?: {
-                /** @description Only the letters at these positions, ``partition/offset``. */
+                /** @description Only the dead letters at these positions, ``partition/offset``. */
                 at?: string[];
                 limit?: number;
                 reason?: string | null;

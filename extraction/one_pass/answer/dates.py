@@ -113,7 +113,7 @@ def _span(text: str) -> tuple[date, date] | None:
 
 
 def _in_words(text: str, said_on: date) -> EventDate | None:
-    """The one time that the words name. Of several, nobody knows which is meant."""
+    """The time that the words name; None if they name several."""
     if as_time(text, zone=None) is not None or unclear_dates(text, said_on):
         # A moment is more exact than its day.
         return None

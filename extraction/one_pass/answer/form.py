@@ -99,7 +99,7 @@ def encode_answer(lists: Mapping[str, Iterable[Any]]) -> str:
 
 
 def answer_schema(schema: MemorySchema) -> dict[str, Any]:
-    """The JSON schema of an answer under a memory schema: equal bytes for equal schemas, whatever the window.
+    """The JSON schema of an answer under a memory schema: equal bytes for equal schemas, for every window.
 
     It keeps to what strict endpoints accept: every property required and no further ones; what is absent is an empty text (a token less
     than null, and no union of types), an empty list or null. Lists of numbers and

@@ -46,7 +46,7 @@ class Prompt:
     body: str
     """Summary, entities and messages of one window."""
     truncated_messages: int = 0
-    """How many of the window's messages were too long to stand whole in the prompt."""
+    """How many of the window's messages were shortened to fit into the prompt."""
 
     def messages(self) -> tuple[ChatMessage, ...]:
         """The prompt as a chat."""
@@ -90,7 +90,7 @@ def _entity_lines(source: ExtractionInput, entities: Sequence[Memory], limits: P
 def _lines_of_entity(
     source: ExtractionInput, entity_type: EntityType, entity: Memory, limits: PromptLimits, near: frozenset[str]
 ) -> list[str]:
-    """The entity's patchable fields as patches edit them; nothing of an entity that a patch from this window cannot reach."""
+    """The entity's patchable fields as patches edit them; empty for an entity that patches of this window cannot change."""
     try:
         parts = dict(zip(entity_type.keys, entity_key_parts(entity.entity_key or ""), strict=True))
     except (KeyFormatError, ValueError):

@@ -1,4 +1,4 @@
-"""How long each part of a prompt may be: together they bound it, whatever the history (docs/internals/architecture.md, invariant 8)."""
+"""Limits of the parts of a prompt. Together they bound it, however long the history is (docs/internals/architecture.md, invariant 8)."""
 
 from dataclasses import dataclass
 from typing import Final, Self

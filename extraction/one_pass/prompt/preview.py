@@ -42,7 +42,6 @@ def preview_prompt(
     *,
     settings: Settings,
     window: Window | None = None,
-    context: ExtractionContext | None = None,
     count_tokens: Callable[[str], int] = estimate_tokens,
 ) -> PromptPreview:
     """The prompt that the one-pass extractor sends.
@@ -51,7 +50,6 @@ def preview_prompt(
         schema: Compiled to the prefix.
         settings: The caps of the parts, and the model's context.
         window: The window to extract from; None: the prefix alone.
-        context: The parts of the prompt besides the window.
         count_tokens: A tokenizer's count, where one is at hand.
 
     Raises:
@@ -61,7 +59,7 @@ def preview_prompt(
     limits = PromptLimits.of(settings.extraction).within(settings.llm, prefix_tokens=estimate_tokens(prefix))
     body = ""
     if window is not None:
-        context = context or ExtractionContext()
+        context = ExtractionContext()
         shown = window.model_copy(update={"messages": list(extraction_view(window).messages)})
         body = build_prompt(ExtractionInput(shown, schema, context.recalled_hashes), context, limits).body
     return PromptPreview(prefix=prefix, prefix_tokens=count_tokens(prefix), body=body, body_tokens=count_tokens(body))

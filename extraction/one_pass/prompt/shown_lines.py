@@ -55,7 +55,7 @@ def size_of(flat: str, *, since: Mapping[str, date] | None = None) -> int:
 
 
 def _tokens_of_dates(days: Sequence[date | None]) -> int:
-    """A date stands before each line that has another one than the line before it."""
+    """A date precedes each line whose date differs from that of the previous line."""
     known = [day for day in days if day is not None]
     return SINCE_TOKENS * sum(day != before for before, day in pairwise([None, *known]))
 

@@ -9,9 +9,9 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Final
 
-from memory.records import DeadLetter
+from memory.records import DeadLetterMetadata
 from runtime.dead_letters import PREFIX, without_metadata
-from runtime.dead_letters.metadata import ANSWER, PART_OF, PARTS, SIZE, TENANT, Content, letter_name, pack, tenant_of
+from runtime.dead_letters.metadata import ANSWER, PART_OF, PARTS, SIZE, TENANT, Content, dead_letter_name, pack, tenant_of
 from runtime.kafka import OutgoingRecord
 from runtime.kafka.topics import DEAD_LETTER_HEADROOM_BYTES
 from runtime.logs import logger
@@ -22,7 +22,7 @@ from streams.engine.tasks.batch import Rejection
 _log = logger(__name__)
 
 SMALLEST_LIMIT: Final = DEAD_LETTER_HEADROOM_BYTES
-"""Size that a letter in parts never exceeds, whatever the record."""
+"""Maximum size of a dead letter in parts, for any record."""
 
 _MAX_DETAIL_BYTES: Final = 4000
 _MAX_ANSWER_BYTES: Final = 56_000
@@ -114,7 +114,7 @@ def dead_letter(
     """
     if limit < SMALLEST_LIMIT:
         raise ValueError(f"limit must be at least {SMALLEST_LIMIT}, got {limit}")
-    metadata = DeadLetter(
+    metadata = DeadLetterMetadata(
         topic=record.topic,
         partition=record.partition,
         offset=record.offset,
@@ -125,29 +125,31 @@ def dead_letter(
         first_time=first_attempt_at,
         last_time=last_attempt_at,
     )
-    story = _headers(metadata, raw_answer)
+    metadata_headers = _headers(metadata, raw_answer)
     content = Content(record.key, record.value, without_metadata(record.headers))
-    whole = OutgoingRecord(topic, content.key, content.value, (*content.headers, *story))
-    return [whole] if whole.size <= limit else _in_parts(topic, content, metadata, story, limit)
+    whole = OutgoingRecord(topic, content.key, content.value, (*content.headers, *metadata_headers))
+    return [whole] if whole.size <= limit else _in_parts(topic, content, metadata, metadata_headers, limit)
 
 
 def _reason_of(letter: OutgoingRecord) -> str:
     return next((value.decode() for name, value in reversed(letter.headers) if name == f"{PREFIX}reason"), "")
 
 
-def _in_parts(topic: str, content: Content, metadata: DeadLetter, story: list[tuple[str, bytes]], limit: int) -> list[OutgoingRecord]:
+def _in_parts(
+    topic: str, content: Content, metadata: DeadLetterMetadata, metadata_headers: list[tuple[str, bytes]], limit: int
+) -> list[OutgoingRecord]:
     # The key chooses the partition: one key for the letter and its parts.
     key = content.key if len(content.key or b"") <= _MAX_KEY_BYTES else None
     parts = list(pack(content, part_bytes=min(limit - _PART_FRAME_BYTES, _MAX_PART_BYTES)))
-    headers = [*story, (PARTS, b"%d" % len(parts)), (SIZE, b"%d" % len(content.value or b""))]
+    headers = [*metadata_headers, (PARTS, b"%d" % len(parts)), (SIZE, b"%d" % len(content.value or b""))]
     tenant = (tenant_of(content.key, content.value) or "").encode("utf-8", "replace")
     if 0 < len(tenant) <= _MAX_WORD_BYTES:
         headers.append((TENANT, tenant))
-    name = letter_name(metadata).encode()
+    name = dead_letter_name(metadata).encode()
     return [OutgoingRecord(topic, key, None, tuple(headers)), *(OutgoingRecord(topic, key, part, ((PART_OF, name),)) for part in parts)]
 
 
-def _headers(metadata: DeadLetter, raw_answer: str | None) -> list[tuple[str, bytes]]:
+def _headers(metadata: DeadLetterMetadata, raw_answer: str | None) -> list[tuple[str, bytes]]:
     fields = {
         "topic": metadata.topic,
         "partition": str(metadata.partition),

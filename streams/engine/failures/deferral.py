@@ -1,4 +1,4 @@
-"""Moves the records of tenants that have to wait for long out of the way, and brings them back later."""
+"""Parks the records of tenants that have to wait for long, and processes them later."""
 
 import asyncio
 from collections import defaultdict
@@ -33,7 +33,7 @@ class Deferral:
         spawn: Runs a coroutine in the background.
         start_ready: Starts ready records while slots are free.
         ordering_key: The ordering key of a record.
-        erased: Knows the erased users, whose records are not parked. None: nobody is erased.
+        erased: Knows the erased users, whose records are not parked. None: no user is erased.
     """
 
     def __init__(
@@ -133,14 +133,14 @@ class Deferral:
         if begins or (self._throttle.parks(entry.tenant) and not entry.is_parked):
             self.park_waiting(entry.tenant)
 
-    def bring_back(self, partition: TopicPartition, tenant: str) -> None:
+    def unpark(self, partition: TopicPartition, tenant: str) -> None:
         """Schedules the next parked records of a tenant, if there are any and too few are scheduled."""
         task = self._tasks.get(partition.partition)
         if task is None or not task.deferred.holds(tenant):
             return
         for record in task.deferred.coming_back(tenant):
             key = self._ordering_key(record)
-            entry = self._scheduler.bring_back(partition, record.offset, key=key, tenant=tenant, record=InFlightRecord(record))
+            entry = self._scheduler.unpark(partition, record.offset, key=key, tenant=tenant, record=InFlightRecord(record))
             if entry is not None:
                 task.deferred.show(entry)
 
@@ -169,7 +169,7 @@ class Deferral:
                 await yielder.maybe_yield()
                 if self._tasks.get(partition.partition) is not task or not task.is_recovered or self._scheduler.is_closed:
                     return
-                self.bring_back(partition, tenant)
+                self.unpark(partition, tenant)
                 self._start_ready()
 
     def _admit(self, entry: PendingRecord[InFlightRecord]) -> None:

@@ -24,7 +24,7 @@ class ErasedRecords(Protocol):
     """Knows the erased users of the tenants."""
 
     def revision(self, tenant: str) -> int:
-        """Changes when :meth:`covers` may give another result for a record of a tenant. 0: nobody is erased, or it is not known now."""
+        """Changes when :meth:`covers` may give another result for a record of a tenant. 0: no user is erased, or it is not known now."""
         ...
 
     def covers(self, record: ConsumedRecord) -> bool:
@@ -119,7 +119,7 @@ class ErasedRecordRemover:
         entry = task.deferred.shown(record.tenant, record.offset)
         if entry is None and task.deferred.is_stored(record.tenant, record.offset):
             key, flying = self._ordering_key(record), InFlightRecord(record)
-            entry = self._scheduler.bring_back(task.source, record.offset, key=key, tenant=record.tenant, record=flying)
+            entry = self._scheduler.unpark(task.source, record.offset, key=key, tenant=record.tenant, record=flying)
             if entry is not None:
                 task.deferred.show(entry)
         return entry

@@ -130,7 +130,7 @@ class Transport(aiokafka.Transport):
 
 
 class FetchedQueue(ThrowableQueue[Any]):
-    """Records fetched and not yet taken in. Faust empties it at each rebalance, and before it seeks."""
+    """Fetched records that Faust has not read yet. Faust empties it at each rebalance, and before it seeks."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)

@@ -41,7 +41,7 @@ class KeyedDriver(Driver):
         load_payload: Reads a payload that the scheduler has evicted; None if it evicts none.
         ordering_key: The ordering key: records with the same key run one after the other. Default: the record's key.
         serves: Checks whether a dependency is available, to separate an outage from a faulty record. None: no check.
-        erased: Knows the erased users, whose records are not parked. None: nobody is erased.
+        erased: Knows the erased users, whose records are not parked. None: no user is erased.
     """
 
     _tasks: dict[int, KeyedTask]
@@ -261,7 +261,7 @@ class KeyedDriver(Driver):
             self._context.metrics.count_done(1)
             self._context.metrics.measure_age(entry.record.record)
         if was_parked or entry.is_parked:
-            self._deferral.bring_back(entry.partition, entry.tenant)
+            self._deferral.unpark(entry.partition, entry.tenant)
         self._resume_fetching(entry.partition)
         self._start_ready()
 

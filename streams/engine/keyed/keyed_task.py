@@ -1,4 +1,4 @@
-"""Task of a partition whose records are handled by key: commits together whatever is computed at the same time."""
+"""Task of a partition whose records are handled by key: commits the results that are ready at the same time together."""
 
 import asyncio
 from collections import deque

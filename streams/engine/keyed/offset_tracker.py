@@ -46,7 +46,7 @@ class OffsetTracker(Generic[R]):
         while self._carried_over and self._carried_over[0] <= offset:
             yield self._carried_over.popleft()
 
-    def take_done(self) -> Iterator[PendingRecord[R]]:
+    def pop_done(self) -> Iterator[PendingRecord[R]]:
         """Removes the finished records of the gapless prefix."""
         while self._uncommitted and self._uncommitted[0].status is Status.DONE:
             yield self._uncommitted.popleft()

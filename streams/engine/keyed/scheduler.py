@@ -152,7 +152,7 @@ class Scheduler(Generic[R]):
         self._admit(entry)
         return None
 
-    def bring_back(self, partition: TopicPartition, offset: int, *, key: Hashable, tenant: str, record: R) -> PendingRecord[R] | None:
+    def unpark(self, partition: TopicPartition, offset: int, *, key: Hashable, tenant: str, record: R) -> PendingRecord[R] | None:
         """Adds a parked record after the records of its key that are in flight; arguments as :meth:`deliver`.
 
         Returns:
@@ -251,7 +251,7 @@ class Scheduler(Generic[R]):
         if entry.is_parked or assignment is None or entry.generation != assignment.generation:
             self._drop(entry)
             return
-        for done in assignment.take_done():
+        for done in assignment.pop_done():
             self._entries.pop(done.place, None)
 
     def next_offset(self, partition: TopicPartition, written: Collection[PendingRecord[R]]) -> int | None:

@@ -50,7 +50,7 @@ class Batch:
     spans: RecordSpans = field(default_factory=RecordSpans)
     """Spans of its records."""
     awaited: TransientError | None = None
-    """Failure that a record must wait for: nothing of the batch counts, and a handler publishes nothing more of it."""
+    """Failure that a record must wait for: the batch is discarded, and a handler publishes no more of its results."""
     is_erasing: bool = False
     """Whether it removes the words of an erased user: then the files of the local table are compacted after the commit."""
 

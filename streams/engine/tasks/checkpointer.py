@@ -180,7 +180,7 @@ class Checkpointer:
             raise TransientError(f"{self._name} cannot be restored: {error}", dependency="kafka") from error
 
     async def find_gap(self) -> DataLoss | None:
-        """Records that the source has lost before or after the group's offset. Fences nobody.
+        """Records that the source has lost before or after the group's offset. Does not fence the owner.
 
         Raises:
             TransientError: Kafka does not respond.

@@ -6,9 +6,9 @@ from contextlib import suppress
 from memory.errors import RecordError
 from memory.headers import ERASURE, KIND
 from memory.records import Extraction
-from runtime.dead_letters import DeadLetterBox, LetterSelection, LetterWithContent
+from runtime.dead_letters import DeadLetterBox, DeadLetterSelection, DeadLetterWithContent
 from runtime.dead_letters.log import texts_in_field
-from runtime.dead_letters.records import NOT_PURGED, Letter
+from runtime.dead_letters.records import NOT_PURGED, DeadLetter
 from streams.operations.erasure.erased_user import ErasedUser
 from streams.operations.erasure.shared_results import SharedResults
 from streams.stages.catalog import STAGES
@@ -48,10 +48,10 @@ async def purge_letters(box: DeadLetterBox, tenant: str, users: Sequence[ErasedU
         each.letter.position for user in others for each in found[user] if of_others is not None and _is_superseded(each, of_others)
     }
     if positions:
-        await box.purge(LetterSelection(positions=positions, states=NOT_PURGED))
+        await box.purge(DeadLetterSelection(positions=positions, states=NOT_PURGED))
 
 
-def _advice(letter: Letter) -> str:
+def _advice(letter: DeadLetter) -> str:
     metadata = letter.metadata
     return (
         f"such as the dead letter {letter.position.within_topic} of {metadata.stage} ({metadata.reason}: {metadata.detail}): correct that, "
@@ -59,11 +59,11 @@ def _advice(letter: Letter) -> str:
     )
 
 
-def _is_open(letter: LetterWithContent) -> bool:
+def _is_open(letter: DeadLetterWithContent) -> bool:
     return letter.letter.state == "open"
 
 
-def _is_superseded(letter: LetterWithContent, results: SharedResults) -> bool:
+def _is_superseded(letter: DeadLetterWithContent, results: SharedResults) -> bool:
     """Whether it holds an extraction that was made from an erased user's messages."""
     if letter.letter.metadata.stage != STAGES["events"].name or KIND in (name for name, _ in letter.headers):
         return False
@@ -72,7 +72,7 @@ def _is_superseded(letter: LetterWithContent, results: SharedResults) -> bool:
     return False
 
 
-def _is_of_an_erasure(letter: LetterWithContent) -> bool:
+def _is_of_an_erasure(letter: DeadLetterWithContent) -> bool:
     """Whether it holds a command of an erasure, or the result of one."""
     value = letter.value or b""
     return (KIND, ERASURE) in letter.headers or "erasure" in texts_in_field(value, "cause") or "erase" in texts_in_field(value, "command")

@@ -31,11 +31,12 @@ from runtime.errors import RedisUnavailableError
 from runtime.kafka import Producer, check_topics
 from runtime.redis import GuardedRedis
 from runtime.settings import Settings
-from stores.port import Eraser, MemoryStore
+from stores.port import MemoryStore
 from streams.operations.erasure.erased_user import ErasedUser
 from streams.operations.erasure.log import UsersLog
 from streams.operations.erasure.run import ErasureRun
 from streams.operations.erasure.stage_barrier import StageBarrier
+from streams.operations.service_work import Eraser
 
 _PATIENCE_S: Final = 900.0
 _LOOK_AGAIN_S: Final = 2.0

@@ -120,13 +120,9 @@ class UsersLog:
         """Produces records; durable on return.
 
         Returns:
-            Where they lie, in their order.
+            Their positions, in their order.
         """
-        every = list(records)
-        positions: list[LogPosition] = []
-        for start in range(0, len(every), BATCH):
-            positions += await self._producer.send_many(every[start : start + BATCH])
-        return positions
+        return await self._producer.send_in_batches([*records])
 
 
 def ends_after(positions: Iterable[LogPosition]) -> dict[TopicPartition, int]:

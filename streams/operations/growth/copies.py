@@ -14,7 +14,7 @@ from runtime.kafka import OutgoingRecord
 from runtime.seals import Keyring, is_reserved
 from runtime.tracing import Headers
 from streams.engine.records import ConsumedRecord
-from streams.operations.growth.layout import Layout, fed_by, topic_in
+from streams.operations.growth.layout import Layout, target_partitions, topic_in
 
 _LETTER_TOPIC: Final = "varve-dlq-topic"
 _LETTER_PARTITION: Final = "varve-dlq-partition"
@@ -39,7 +39,7 @@ class Copies:
     def of(self, record: ConsumedRecord, spec: TopicSpec) -> Sequence[OutgoingRecord]:
         """The copies of a record: one, or one in each partition that continues its own, if it concerns all of them."""
         if self._is_for_all(record, spec):
-            homes = fed_by(record.partition, old=self.old.partitions, new=self.new.partitions)
+            homes = target_partitions(record.partition, old=self.old.partitions, new=self.new.partitions)
         else:
             homes = (partition_of(record.key or b"", self.new.partitions),)
         return [self._copy(record, spec, home) for home in homes]

@@ -66,7 +66,7 @@ async def further_readers(settings: Settings, offsets: KafkaOffsets) -> dict[str
 
 
 async def set_starts(after: Settings, starts: Mapping[str, list[int]], *, store: MemoryStore, reads: Mapping[str, TopicSpec]) -> None:
-    """Sets the offsets of the new groups, with a note, and the store's marks."""
+    """Sets the offsets of the new groups, with a note, and the store's checkpoints."""
     groups, prefix = ConsumerGroups(kafka=after.kafka), after.kafka.topic_prefix
     note = OffsetMetadata(unfinished=COMMAND).text
     for stage in STAGES.values():

@@ -70,13 +70,13 @@ def new_layout(present: Layout, partitions: int, prefix: str | None) -> Layout:
     return Layout(name, partitions)
 
 
-def fed_by(partition: int, *, old: int, new: int) -> tuple[int, ...]:
+def target_partitions(partition: int, *, old: int, new: int) -> tuple[int, ...]:
     """The new partitions that can receive keys of an old partition."""
     step = math.gcd(old, new)
     return tuple(range(partition % step, new, step))
 
 
-def feeding(partition: int, *, old: int, new: int) -> tuple[int, ...]:
+def source_partitions(partition: int, *, old: int, new: int) -> tuple[int, ...]:
     """The old partitions that can have keys of a new partition."""
     step = math.gcd(old, new)
     return tuple(range(partition % step, old, step))

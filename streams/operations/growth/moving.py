@@ -28,7 +28,7 @@ from streams.engine.state.recovery import recover
 from streams.engine.state.rocksdb_store import RocksDBStore
 from streams.errors import GrowthFaultyError
 from streams.operations.growth.copies import Copies
-from streams.operations.growth.layout import GROWN, KEPT_IN_PLACE, READ_BY_STAGES, Layout, fed_by, feeding, topic_in
+from streams.operations.growth.layout import GROWN, KEPT_IN_PLACE, READ_BY_STAGES, Layout, source_partitions, target_partitions, topic_in
 from streams.operations.growth.rows import TABLES, grown_row, home_of, joined_clock
 from streams.stages.catalog import STAGES
 from streams.stages.sessions.known_ids import CLOCK_KEY
@@ -38,7 +38,7 @@ PARKING: Final = {"windows": "extraction", "merges": "merging"}
 
 
 @dataclass(slots=True)
-class Filled:
+class FilledTopics:
     """Content of the new topics."""
 
     starts: dict[str, list[int]] = field(default_factory=dict)
@@ -74,7 +74,7 @@ class Digests:
         return self._digests[partition].hexdigest()
 
 
-class Mover:
+class TopicFiller:
     """Fills the topics of a new set.
 
     Args:
@@ -111,9 +111,9 @@ class Mover:
         self._folder = folder
         self._notice = notice
         self._written = Digests()
-        self.filled = Filled()
+        self.filled = FilledTopics()
 
-    async def fill(self, handled: Mapping[str, list[int]], ends: Mapping[str, list[int]]) -> Filled:
+    async def fill(self, handled: Mapping[str, list[int]], ends: Mapping[str, list[int]]) -> FilledTopics:
         """Copies everything.
 
         Args:
@@ -235,7 +235,7 @@ class Mover:
                         continue
                     home = home_of(stage, key, payload, find)
                     if home is None:
-                        targets = fed_by(number, old=self._old.partitions, new=self._new.partitions)
+                        targets = target_partitions(number, old=self._old.partitions, new=self._new.partitions)
                     else:
                         targets = (partition_of(home, self._new.partitions),)
                     for target in targets:
@@ -243,7 +243,7 @@ class Mover:
                         await self._add(writer, OutgoingRecord(changelog, key, value, partition=target), 0)
                     count += 1
         for target in range(self._new.partitions):
-            sources = [each for each in feeding(target, old=self._old.partitions, new=self._new.partitions) if each in clocks]
+            sources = [each for each in source_partitions(target, old=self._old.partitions, new=self._new.partitions) if each in clocks]
             clock = joined_clock(clocks[each][1] for each in sources)
             if clock is not None:
                 value = pack(max(clocks[each][0] for each in sources), clock)

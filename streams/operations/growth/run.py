@@ -40,9 +40,9 @@ from streams.operations.growth.group_offsets import (
 )
 from streams.operations.growth.journal import NAME, Growth, journal_topic, read_journal, write_journal
 from streams.operations.growth.layout import GROWN, Layout, new_layout, topic_in, topics_of
-from streams.operations.growth.moving import Mover, consumed
+from streams.operations.growth.moving import TopicFiller, consumed
 from streams.operations.growth.rows import TABLES
-from streams.resetting import resetting
+from streams.resetting import StageReset, resetting
 from streams.stages.catalog import STAGES
 
 LATE: Final = (MESSAGES, EXTRACTIONS, RECALLS, READS)
@@ -88,7 +88,7 @@ async def grow(
         old: The present set.
         new: The new set.
         growth: The growth that has begun.
-        store: The vector store, which gets the marks of the new partitions.
+        store: The vector store, which gets the checkpoints of the new partitions.
         notice: Called with a line of progress.
 
     Raises:
@@ -107,7 +107,7 @@ async def grow(
         count = await copy_late(settings, growth)
         notice(f"{new.prefix}: ready; {count} records that were appended to the old topics since are copied")
         return growth
-    before, after = old.settings(settings), new.settings(settings)
+    before = old.settings(settings)
     partitions = await check_topics(before)
     if partitions != old.partitions:
         raise GrowthRefusedError(
@@ -117,7 +117,7 @@ async def grow(
     guard = partial(require_applied, before)
     async with resetting(before, list(STAGES.values()), command=COMMAND, guard=guard, notice=notice) as reset:
         await require_no_erasure(before, "a growth of the topics")
-        await store.mark_of(0)
+        await store.checkpoint_of(0)
         await require_whole_generations(before, reset.offsets)
         growth = Growth(
             step="copying",
@@ -128,41 +128,49 @@ async def grow(
             groups=await group_states(before, reset.offsets, known={} if growth is None else growth.groups),
         )
         await write_journal(before, growth)
-        ends = {spec.name: by_number(await reset.offsets.end_offsets([topic_in(spec, old)])) for spec in GROWN}
-        handled = await handled_offsets(before, growth, ends)
-        for stage in STAGES.values():
-            await reset.begin(stage, places_at(topic_in(stage.source, old), handled[stage.source.name]))
-        await delete_topics(
-            [*(topic_in(spec, new) for spec in GROWN), *(each.changelog(new.prefix) for each in STAGES.values())], before.kafka
-        )
-        await _create(after)
-        folder = before.data / "growth"
-        shutil.rmtree(folder, ignore_errors=True)
-        copies = Copies(old=old, new=new, keyring=Keyring.of(settings.signing))
-        cut = await cut_logs(before, reset.offsets)
-        mover = Mover(
-            before,
-            old=old,
-            new=new,
-            copies=copies,
-            offsets=reset.offsets,
-            topics=await topic_partitions(before.kafka),
-            cut=cut,
-            folder=folder,
-            notice=notice,
-        )
-        filled = await mover.fill(handled, ends)
-        await mover.verify()
-        notice("the copies are equal to what was read")
-        shutil.rmtree(folder, ignore_errors=True)
-        await set_starts(after, filled.starts, store=store, reads=await further_readers(before, reset.offsets))
-        await delete_before({TopicPartition(after.topic(name), number): 1 for name in cut for number in range(new.partitions)}, after.kafka)
-        await set_topic_config(after.topic(MESSAGES.name), broker_config(MESSAGES, after.kafka), after.kafka)
-        growth = growth.model_copy(update={"step": "ready", "starts": filled.starts, "ends": ends})
-        await write_journal(settings, growth)
-        await release(after, filled.starts)
         # The workers of the old topics keep waiting.
-    return growth
+        return await _fill(settings, growth, reset, store=store, notice=notice)
+
+
+async def _fill(settings: Settings, growth: Growth, reset: StageReset, *, store: MemoryStore, notice: Notice) -> Growth:
+    """Creates and fills the new topics while the stages are stopped, and releases their workers.
+
+    Raises:
+        GrowthFaultyError: A copy differs; nothing was switched.
+    """
+    old, new = growth.old, growth.new
+    before, after = old.settings(settings), new.settings(settings)
+    ends = {spec.name: by_number(await reset.offsets.end_offsets([topic_in(spec, old)])) for spec in GROWN}
+    handled = await handled_offsets(before, growth, ends)
+    for stage in STAGES.values():
+        await reset.begin(stage, places_at(topic_in(stage.source, old), handled[stage.source.name]))
+    await delete_topics(topics_of(new), before.kafka)
+    await _create(after)
+    folder = before.data / "growth"
+    shutil.rmtree(folder, ignore_errors=True)
+    cut = await cut_logs(before, reset.offsets)
+    filler = TopicFiller(
+        before,
+        old=old,
+        new=new,
+        copies=Copies(old=old, new=new, keyring=Keyring.of(settings.signing)),
+        offsets=reset.offsets,
+        topics=await topic_partitions(before.kafka),
+        cut=cut,
+        folder=folder,
+        notice=notice,
+    )
+    filled = await filler.fill(handled, ends)
+    await filler.verify()
+    notice("the copies are equal to what was read")
+    shutil.rmtree(folder, ignore_errors=True)
+    await set_starts(after, filled.starts, store=store, reads=await further_readers(before, reset.offsets))
+    await delete_before({TopicPartition(after.topic(name), number): 1 for name in cut for number in range(new.partitions)}, after.kafka)
+    await set_topic_config(after.topic(MESSAGES.name), broker_config(MESSAGES, after.kafka), after.kafka)
+    filled_growth = growth.model_copy(update={"step": "ready", "starts": filled.starts, "ends": ends})
+    await write_journal(settings, filled_growth)
+    await release(after, filled.starts)
+    return filled_growth
 
 
 async def copy_late(settings: Settings, growth: Growth) -> int:

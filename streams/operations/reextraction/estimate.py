@@ -1,7 +1,6 @@
 """Reads the windows and the earlier model calls of tenants, to estimate a re-extraction. Nothing is written, and no model is called."""
 
 import asyncio
-from collections.abc import Collection
 from contextlib import suppress
 from datetime import UTC, datetime
 
@@ -9,6 +8,7 @@ from control import Draft, read_control
 from control.documents import SchemaRef
 from control.erasure import subject_of
 from control.generations.reading import windows_topic
+from control.generations.reextractions import ReextractionRequest
 from control.schemas import resolve_method_schema
 from control.state import ControlState
 from memory.errors import KeyFormatError, MalformedRecordError, RecordError, SchemaError
@@ -17,7 +17,6 @@ from memory.keys import decode_key
 from memory.records import Usage, Window
 from memory.retention import Limits, keeps_nothing, limits_at
 from memory.schema import MemorySchema, parse_schema
-from memory.schema.methods import MethodDocument
 from memory.topics import USAGE, WINDOWS
 from models.llm.usage import PriceTable
 from runtime.kafka import KafkaOffsets, read_topic
@@ -25,25 +24,12 @@ from runtime.settings import Settings
 from streams.operations.reextraction.sizing import SizeReport, Sizing
 
 
-async def estimate_reextraction(
-    settings: Settings,
-    tenants: Collection[str],
-    *,
-    generation: str = "",
-    schema: str | MemorySchema | None = None,
-    method: str | MethodDocument | None = None,
-    since: datetime | None = None,
-    calls_per_minute: int | None = None,
-) -> SizeReport:
+async def estimate_reextraction(settings: Settings, request: ReextractionRequest, *, calls_per_minute: int | None = None) -> SizeReport:
     """Estimates windows, messages, model calls, tokens, cost and time of a re-extraction.
 
     Args:
         settings: The settings of its worker: its model, its prices.
-        tenants: The tenants.
-        generation: The generation to build. A tenant that has it already keeps its schema.
-        schema: The schema, see :func:`control.schemas.resolve_schema`. Default: that of each tenant's live generation.
-        method: The memory method. Default: that of the schema.
-        since: Only windows that closed at this time or later. Default: all windows.
+        request: The windows to extract again. A tenant that has the generation already keeps its schema.
         calls_per_minute: The limit of calls. Default: no limit.
 
     Raises:
@@ -55,26 +41,24 @@ async def estimate_reextraction(
     """
     state = await read_control(settings)
     known = Draft(state)
-    refs = {each: _ref(known, each, generation, schema, method) for each in tenants}
+    refs = {each: _ref(known, each, request) for each in request.tenants}
     parsed = {ref: _parsed(known, ref) for ref in set(refs.values())}
     schemas = {tenant: parsed[ref] for tenant, ref in refs.items()}
     prices = PriceTable() if settings.llm.price_table is None else PriceTable.load(settings.llm.price_table)
-    daily = {each: settings.budget.but(known.tenant(each).budget).for_reextractions for each in tenants}
+    daily = {each: settings.budget.overridden_by(known.tenant(each).budget).for_reextractions for each in request.tenants}
     sizing = Sizing(settings=settings, prices=prices, schemas=schemas, daily=daily)
     if sizing.model is not None:
         prices.require(sizing.model)
         await _read_calls(settings, sizing)
-    await _read_windows(settings, state, sizing, since)
+    await _read_windows(settings, state, sizing, request.since)
     return sizing.report(calls_per_minute=calls_per_minute)
 
 
-def _ref(
-    known: Draft, tenant_id: str, generation: str, schema: str | MemorySchema | None, method: str | MethodDocument | None
-) -> SchemaRef:
+def _ref(known: Draft, tenant_id: str, request: ReextractionRequest) -> SchemaRef:
     tenant = known.tenant(tenant_id)
-    if generation and tenant.has_generation(generation):
-        return tenant.schema_of(generation)
-    return resolve_method_schema(known, str(tenant.live_schema) if schema is None else schema, method)
+    if request.generation and tenant.has_generation(request.generation):
+        return tenant.schema_of(request.generation)
+    return resolve_method_schema(known, str(tenant.live_schema) if request.schema is None else request.schema, request.method)
 
 
 def _parsed(known: Draft, ref: SchemaRef) -> MemorySchema:

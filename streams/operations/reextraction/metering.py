@@ -7,7 +7,7 @@ from typing import Final
 from control import ControlFollower
 from control.reextraction import Reextraction
 from control.tenants import TenantDirectory
-from models.errors import NotTakenUpError
+from models.errors import NotProcessedError
 from models.llm.budget import Limit, Spent
 from models.llm.limiter import Limiter
 from models.llm.limits import Limits
@@ -155,7 +155,7 @@ class RunMetering:
             try:
                 async with self._pace.lease(0):
                     return
-            except NotTakenUpError:
+            except NotProcessedError:
                 await set_within(self.stop_stage, _PACE_S)
 
 

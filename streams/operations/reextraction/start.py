@@ -1,15 +1,18 @@
 """Starts and resumes re-extractions: sets the position of the workers, then writes the control log."""
 
-from collections.abc import Collection
 from datetime import UTC, datetime
 
 from control import ControlWriter, Draft, read_control
 from control.generations.reading import windows_topic, workers_of
-from control.generations.reextractions import reextraction_of, resume_reextraction, start_reextraction, tenants_of_new
+from control.generations.reextractions import (
+    ReextractionRequest,
+    reextraction_of,
+    resume_reextraction,
+    start_reextraction,
+    tenants_of_new,
+)
 from control.reextraction import Estimate, Reextraction, RunBudget
 from control.writer import Written
-from memory.schema import MemorySchema
-from memory.schema.methods import MethodDocument
 from models.errors import ModelConfigurationError
 from models.llm.total_budget import forget_total
 from runtime.kafka import ConsumerGroups, KafkaOffsets
@@ -20,32 +23,24 @@ from streams.operations.reextraction.progress import position_in
 
 async def start(
     settings: Settings,
-    generation: str,
+    request: ReextractionRequest,
     *,
     writer: ControlWriter,
     redis: GuardedRedis,
-    tenants: Collection[str],
     estimate: Estimate,
     budget: RunBudget,
     by: str,
-    schema: str | MemorySchema | None = None,
-    method: str | MethodDocument | None = None,
-    since: datetime | None = None,
 ) -> Written[Reextraction]:
     """Starts a re-extraction. A worker (:mod:`streams.operations.reextraction.worker`) does it.
 
     Args:
         settings: The settings.
-        generation: The generation to build.
+        request: The windows to extract again.
         writer: Writes the control log.
         redis: Keeps what is spent.
-        tenants: The tenants.
         estimate: The confirmed estimate.
         budget: Its limits.
         by: The actor, for the audit log.
-        schema: The schema. Default: that of each tenant's live generation.
-        method: The memory method. Default: that of the schema.
-        since: Only windows that closed at this time or later. Default: all windows.
 
     Raises:
         ChangeRefusedError: As :func:`control.generations.reextractions.start_reextraction`.
@@ -55,29 +50,20 @@ async def start(
         RedisUnavailableError: If Redis is configured but unavailable.
     """
     require_prices(settings, budget)
-    tenants_of_new(Draft(await read_control(settings)), generation, tenants)
-    group, topic = workers_of(settings, generation), windows_topic(settings)
+    tenants_of_new(Draft(await read_control(settings)), request.generation, request.tenants)
+    group, topic = workers_of(settings, request.generation), windows_topic(settings)
     groups = ConsumerGroups(kafka=settings.kafka)
     await groups.require_empty([group])
     if redis.is_configured:
-        await forget_total(redis, generation)
+        await forget_total(redis, request.generation)
     async with KafkaOffsets(kafka=settings.kafka) as offsets:
+        since = request.since
         begins = await offsets.beginning_offsets([topic]) if since is None else await offsets.offsets_since([topic], since)
     await groups.commit(group, begins)
     now = datetime.now(UTC)
     return await writer.write(
         lambda draft: start_reextraction(
-            draft,
-            generation,
-            tenants=tenants,
-            estimate=estimate,
-            budget=budget,
-            at=now,
-            by=by,
-            schema=schema,
-            method=method,
-            since=since,
-            first_position=sum(begins.values()),
+            draft, request, estimate=estimate, budget=budget, at=now, by=by, first_position=sum(begins.values())
         ),
         action="reextraction start",
         by=by,

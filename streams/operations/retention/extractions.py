@@ -34,9 +34,9 @@ from memory.positions import LogPosition
 from memory.records import Contribution, Correction, Evolution, Expiry, Extraction, MessageRetraction, Touches, TrustReview
 from memory.retention import OTHERS, is_due, is_older, without_old_results
 from runtime.tracing import Headers
-from streams.operations.retention.tenants import EntityTypes, KeptTenant
+from streams.operations.retention.tenants import EntityTypes, TenantRetention
 
-_LEFT_ALONE: Final = frozenset({ERASURE, GENERATION_DROP, RETENTION, TRUST})
+_WITHOUT_RESULTS: Final = frozenset({ERASURE, GENERATION_DROP, RETENTION, TRUST})
 """Kinds of records that name no results."""
 
 
@@ -90,7 +90,7 @@ class _Newest:
 
 
 @dataclass(frozen=True, slots=True)
-class Rewritten:
+class RewrittenExtraction:
     """An extraction that takes the place of a record with the same key."""
 
     record: LogRecord
@@ -110,7 +110,7 @@ class Rewritten:
 
 
 @dataclass(frozen=True, slots=True)
-class TakenBack:
+class ClearedCorrection:
     """A correction without its content, which takes the place of a record with the same key, and makes entities lose it."""
 
     record: LogRecord
@@ -131,7 +131,7 @@ class TakenBack:
 class WindowIndex:
     """The newest extraction of each window of the tenants: the first reading of the log."""
 
-    tenants: Mapping[str, KeptTenant]
+    tenants: Mapping[str, TenantRetention]
     newest: dict[Place, _Newest] = field(default_factory=dict)
     _keys: dict[bytes, Place] = field(default_factory=dict)
     _offsets: dict[tuple[int, bytes], int] = field(default_factory=dict)
@@ -168,11 +168,11 @@ class WindowIndex:
         known = self.newest.get((record.partition, extraction.window_id, extraction.generation))
         return known is None or known.key == record.key
 
-    def living(self) -> set[str]:
+    def windows_with_results(self) -> set[str]:
         """The windows that have results in any generation."""
         return {window for (_, window, _), each in self.newest.items() if each.has_results}
 
-    def empty(self, rewritten: Rewritten) -> None:
+    def empty(self, rewritten: RewrittenExtraction) -> None:
         """Records a window that has lost its last result."""
         extraction = rewritten.extraction
         known = self.newest.get((rewritten.record.partition, extraction.window_id, extraction.generation))
@@ -187,7 +187,7 @@ class Extractions:
     index: WindowIndex
     entity_types: EntityTypes
 
-    def rewritten(self, record: LogRecord) -> Rewritten | None:
+    def rewritten(self, record: LogRecord) -> RewrittenExtraction | None:
         """The extraction that replaces a record; None if it stays, or is no extraction."""
         tenant = self._tenant_of(record)
         if tenant is None or record.value is None:
@@ -201,7 +201,7 @@ class Extractions:
             if is_due(extraction, tenant.limits, self.entity_types.of(extraction)) or (is_empty and is_old):
                 after = without_old_results(extraction, tenant.limits)
                 removed = len(extraction.events) + len(extraction.patches) - len(after.events) - len(after.patches)
-                return Rewritten(record, after.model_copy(update={"retained": dict(tenant.limits)}), removed)
+                return RewrittenExtraction(record, after.model_copy(update={"retained": dict(tenant.limits)}), removed)
         return None
 
     def is_superseded(self, record: LogRecord) -> bool:
@@ -216,7 +216,7 @@ class Extractions:
             return without_old_results(extraction, tenant.limits) is not extraction
         return False
 
-    def taken_back(self, record: LogRecord) -> TakenBack | None:
+    def cleared_correction(self, record: LogRecord) -> ClearedCorrection | None:
         """The record that replaces an old correction of an entity's fields; None if the record stays, or is no such correction."""
         tenant = self.index.tenants.get(tenant_of_key(record.key))
         if tenant is None or record.kind != CORRECTION or record.value is None or not self.index.is_last(record):
@@ -228,17 +228,17 @@ class Extractions:
                 return None
             if is_older(correction.time, tenant.limits, entity.entity_type):
                 without_words = {"entity": entity.model_copy(update={"changes": []}), "reason": "", "retained_offset": record.offset}
-                return TakenBack(record, correction.model_copy(update=without_words))
+                return ClearedCorrection(record, correction.model_copy(update=without_words))
         return None
 
-    def _tenant_of(self, record: LogRecord) -> KeptTenant | None:
+    def _tenant_of(self, record: LogRecord) -> TenantRetention | None:
         """The tenant of an extraction that the log still has."""
         tenant = self.index.tenants.get(tenant_of_key(record.key))
         is_extraction = record.kind is None and record.value is not None
         return tenant if tenant is not None and is_extraction and self.index.is_last(record) else None
 
 
-class Companions:
+class DependentRecords:
     """Decides about records that are no extractions, once all windows are rewritten.
 
     Args:
@@ -249,13 +249,13 @@ class Companions:
     def __init__(self, index: WindowIndex, emptied: Collection[str]) -> None:
         self._index = index
         self._emptied = frozenset(emptied)
-        self._living = index.living()
+        self._windows_with_results = index.windows_with_results()
 
-    def is_over(self, record: LogRecord) -> bool:
+    def is_obsolete(self, record: LogRecord) -> bool:
         """Whether a record names only removed results."""
         tenant = self._index.tenants.get(tenant_of_key(record.key))
         kind = record.kind
-        if tenant is None or kind is None or kind in _LEFT_ALONE or record.value is None:
+        if tenant is None or kind is None or kind in _WITHOUT_RESULTS or record.value is None:
             return False
         if not self._index.is_last(record) or _is_held(tenant, record):
             return False
@@ -268,7 +268,7 @@ class Companions:
                 return True
             windows = set(windows_named(kind, record.value))
             is_old = tenant.oldest is not None and record.appended_at < tenant.oldest
-            return bool(windows) and not windows & self._living and (is_old or windows <= self._emptied)
+            return bool(windows) and not windows & self._windows_with_results and (is_old or windows <= self._emptied)
         return False
 
 
@@ -293,14 +293,14 @@ def windows_named(kind: bytes, value: bytes) -> Iterator[str]:
         yield TrustReview.from_json(value).window_id
 
 
-def _is_old_correction(correction: Correction, tenant: KeptTenant) -> bool:
-    """Whether a correction was taken back, or is about an event beyond its limit, which was said before the correction was made."""
+def _is_old_correction(correction: Correction, tenant: TenantRetention) -> bool:
+    """Whether retention has cleared a correction, or it concerns an event beyond the limit of its type."""
     if correction.retained_offset is not None:
         return True
     return correction.event is not None and is_older(correction.time, tenant.limits, correction.event.type)
 
 
-def _is_held(tenant: KeptTenant, record: LogRecord) -> bool:
+def _is_held(tenant: TenantRetention, record: LogRecord) -> bool:
     user = (*_parts(record.key), "", "")[1]
     return bool(user) and tenant.is_held(user)
 

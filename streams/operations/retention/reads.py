@@ -8,11 +8,11 @@ from control.state import ControlState
 from memory.errors import KeyFormatError
 from memory.keys import decode_key
 from memory.times import time_of_milliseconds
-from streams.operations.retention.tenants import KeptTenant
+from streams.operations.retention.tenants import TenantRetention
 
 
 @dataclass(frozen=True, slots=True)
-class OldRead:
+class ExpiredRead:
     """A record that its tenant keeps no longer."""
 
     key: bytes
@@ -25,7 +25,7 @@ class OldRead:
 
 
 @dataclass(slots=True)
-class OldReads:
+class ExpiredReads:
     """Gathers the old records of one partition, record by record.
 
     The age is that of the record in the log, which is produced right after the read: no value has to be parsed.
@@ -34,8 +34,8 @@ class OldReads:
         tenants: The tenants with a policy.
     """
 
-    tenants: Mapping[str, KeptTenant]
-    _found: dict[bytes, OldRead] = field(default_factory=dict)
+    tenants: Mapping[str, TenantRetention]
+    _found: dict[bytes, ExpiredRead] = field(default_factory=dict)
 
     def add(self, key: bytes, value: bytes | None, timestamp_ms: int) -> None:
         """Adds the next record."""
@@ -50,9 +50,9 @@ class OldReads:
         if tenant is None or tenant.reads is None or tenant.is_held(user):
             return
         if time_of_milliseconds(timestamp_ms) < tenant.reads:
-            self._found[key] = OldRead(key, tenant_id, user)
+            self._found[key] = ExpiredRead(key, tenant_id, user)
 
     @property
-    def found(self) -> list[OldRead]:
+    def found(self) -> list[ExpiredRead]:
         """The old records, in the order of the log."""
         return [*self._found.values()]

@@ -3,11 +3,11 @@
 It follows the data flow and uses the means of an erasure (docs/internals/adr/0050): records of the log make the stages remove what they
 have published, and once a stage has handled them, tombstones let compaction remove the bytes.
 
-1. Raw messages: the sessions stage forgets the old windows; tombstones follow in ``windows``; ``messages`` is truncated up to them.
+1. Raw messages: the sessions stage forgets the expired windows; tombstones follow in ``windows``; ``messages`` is truncated up to them.
 2. The limits go to every partition of ``extractions``: what follows publishes nothing beyond them, so nothing returns.
-3. Extractions with old results are written again without these, under the same keys. The events stage retracts what they lack.
+3. Extractions with expired results are written again without these, under the same keys. The events stage retracts what they lack.
 4. Tombstones follow for extractions without results, for superseded ones, and for records that name only removed results.
-5. The read audit: tombstones for old records. The broker's own retention knows neither tenants nor holds.
+5. The read audit: tombstones for expired records. The broker's own retention knows neither tenants nor holds.
 
 Each step may be repeated; a run that was interrupted is completed by the next one.
 """
@@ -37,11 +37,19 @@ from runtime.seals import Keyring
 from runtime.settings import Settings
 from streams.operations.erasure.log import BATCH, ends_after
 from streams.operations.erasure.stage_barrier import StageBarrier
-from streams.operations.retention.extractions import Companions, Extractions, LogRecord, Rewritten, TakenBack, WindowIndex, tenant_of_key
+from streams.operations.retention.extractions import (
+    ClearedCorrection,
+    DependentRecords,
+    Extractions,
+    LogRecord,
+    RewrittenExtraction,
+    WindowIndex,
+    tenant_of_key,
+)
 from streams.operations.retention.protection import is_protected
-from streams.operations.retention.reads import OldReads
-from streams.operations.retention.tenants import EntityTypes, KeptTenant, kept_tenants
-from streams.operations.retention.windows import OldWindows
+from streams.operations.retention.reads import ExpiredReads
+from streams.operations.retention.tenants import EntityTypes, TenantRetention, tenants_with_retention
+from streams.operations.retention.windows import ExpiredWindows
 from streams.stages.catalog import STAGES
 
 _log = logger(__name__)
@@ -95,13 +103,13 @@ async def retain(
     await check_topics(settings)
     state = await read_control(settings)
     at = now or SystemClock().now()
-    kept = {each.id: each for each in kept_tenants(state, at, only=tenants)}
+    retentions = {each.id: each for each in tenants_with_retention(state, at, only=tenants)}
     report = RetentionReport()
-    if not kept:
+    if not retentions:
         return report
     async with Producer(kafka=settings.kafka) as producer:
         barrier = StageBarrier(settings=settings, patience_s=patience_s, notice=notice)
-        run = _Run(settings, state, kept, at=at, producer=producer, barrier=barrier, redis=redis, report=report, dry_run=dry_run)
+        run = _Run(settings, state, retentions, at=at, producer=producer, barrier=barrier, redis=redis, report=report, dry_run=dry_run)
         await run.remove_messages()
         await run.remove_results()
         await run.remove_reads()
@@ -115,7 +123,7 @@ class _Run:
         self,
         settings: Settings,
         state: ControlState,
-        kept: Mapping[str, KeptTenant],
+        retentions: Mapping[str, TenantRetention],
         *,
         at: datetime,
         producer: Producer,
@@ -126,7 +134,7 @@ class _Run:
     ) -> None:
         self._settings = settings
         self._state = state
-        self._kept = kept
+        self._tenants = retentions
         self._at = at
         self._producer = producer
         self._barrier = barrier
@@ -137,27 +145,27 @@ class _Run:
 
     async def remove_messages(self) -> None:
         """Removes the windows of raw messages that are kept no longer."""
-        if all(each.messages is None for each in self._kept.values()):
+        if all(each.messages is None for each in self._tenants.values()):
             return
         topic = self._settings.topic(WINDOWS.name)
-        old = OldWindows(self._kept, await self._extracted(topic))
+        expired = ExpiredWindows(self._tenants, await self._extracted(topic))
         async for record in read_topic(topic, self._settings.kafka):
-            old.add(record.partition, record.offset, record.key or b"", record.value)
-        for each in old.windows:
+            expired.add(record.partition, record.offset, record.key or b"", record.value)
+        for each in expired.windows:
             self._report.add(each.tenant, "windows")
-        if self._dry_run or not old.windows:
+        if self._dry_run or not expired.windows:
             return
-        sent = await self._send(self._sealed(key, command.to_json()) for key, command in old.commands())
+        sent = await self._send(self._sealed(key, command.to_json()) for key, command in expired.commands())
         await self._barrier.of(STAGES["sessions"], ends_after(sent))
-        await self._send(OutgoingRecord(topic, each.key, None, partition=each.partition) for each in old.windows)
+        await self._send(OutgoingRecord(topic, each.key, None, partition=each.partition) for each in expired.windows)
         messages = self._settings.topic(MESSAGES.name)
-        await delete_before({TopicPartition(messages, each): end for each, end in old.truncation().items()}, self._settings.kafka)
-        for tenant in self._kept:
-            await self._forget_answers(tenant, [each.id for each in old.windows if each.tenant == tenant])
+        await delete_before({TopicPartition(messages, each): end for each, end in expired.truncation().items()}, self._settings.kafka)
+        for tenant in self._tenants:
+            await self._forget_answers(tenant, [each.id for each in expired.windows if each.tenant == tenant])
 
     async def remove_results(self) -> None:
         """Removes the results that are kept no longer."""
-        limited = {name: each for name, each in self._kept.items() if each.limits}
+        limited = {name: each for name, each in self._tenants.items() if each.limits}
         if not limited:
             return
         topic = self._settings.topic(EXTRACTIONS.name)
@@ -171,7 +179,7 @@ class _Run:
         async for record in self._records():
             if (rewritten := chosen.rewritten(record)) is not None:
                 removal.waiting.append(rewritten)
-            elif (correction := chosen.taken_back(record)) is not None:
+            elif (correction := chosen.cleared_correction(record)) is not None:
                 removal.waiting.append(correction)
             elif chosen.is_superseded(record):
                 removal.over.append((record.partition, record.key))
@@ -180,9 +188,9 @@ class _Run:
         await self._replace(topic, removal, index)
         if removal.sent:
             await self._barrier.of(STAGES["events"], ends_after(removal.sent))
-        companions = Companions(index, set().union(*removal.emptied.values()))
+        dependents = DependentRecords(index, set().union(*removal.emptied.values()))
         async for record in self._records():
-            if companions.is_over(record):
+            if dependents.is_obsolete(record):
                 self._report.add(tenant_of_key(record.key), "records")
                 removal.over.append((record.partition, record.key))
         if not self._dry_run:
@@ -192,14 +200,14 @@ class _Run:
 
     async def remove_reads(self) -> None:
         """Removes the records of the read audit that are kept no longer, one partition after the other: their keys stay in memory."""
-        if all(each.reads is None for each in self._kept.values()):
+        if all(each.reads is None for each in self._tenants.values()):
             return
         topic = self._settings.topic(READS.name)
         for number in range(self._settings.kafka.partitions):
-            old = OldReads(self._kept)
+            expired = ExpiredReads(self._tenants)
             async for record in read_topic(topic, self._settings.kafka, start={TopicPartition(topic, number): 0}):
-                old.add(record.key or b"", record.value, record.timestamp)
-            found = old.found
+                expired.add(record.key or b"", record.value, record.timestamp)
+            found = expired.found
             for start in range(0, len(found), BATCH):
                 state = self._state if self._dry_run else await read_control(self._settings)
                 allowed = [each for each in found[start : start + BATCH] if not each.is_held(state)]
@@ -219,20 +227,20 @@ class _Run:
             self._count(each)
             if each.is_empty:
                 removal.over.append((each.record.partition, each.record.key))
-            if isinstance(each, Rewritten) and each.is_empty:
+            if isinstance(each, RewrittenExtraction) and each.is_empty:
                 index.empty(each)
                 removal.emptied.setdefault(each.extraction.tenant, set()).add(each.extraction.window_id)
 
-    def _count(self, replaced: Rewritten | TakenBack) -> None:
+    def _count(self, replaced: RewrittenExtraction | ClearedCorrection) -> None:
         tenant = replaced.source.tenant
-        if isinstance(replaced, TakenBack):
+        if isinstance(replaced, ClearedCorrection):
             self._report.add(tenant, "records")
             return
         self._report.add(tenant, "results", replaced.removed)
         if replaced.is_empty:
             self._report.add(tenant, "extractions")
 
-    def _limits(self, topic: str, limited: Iterable[KeptTenant]) -> Iterable[OutgoingRecord]:
+    def _limits(self, topic: str, limited: Iterable[TenantRetention]) -> Iterable[OutgoingRecord]:
         for tenant in limited:
             limits = RetentionLimits(tenant=tenant.id, limits=dict(tenant.limits), held=sorted(tenant.held) or None, time=self._at)
             # One key per tenant: compaction keeps the newest limits of each partition.
@@ -268,11 +276,7 @@ class _Run:
             _log.warning("retained_answers_not_forgotten", tenant=tenant, error=str(error))
 
     async def _send(self, records: Iterable[OutgoingRecord]) -> list[LogPosition]:
-        every = list(records)
-        positions: list[LogPosition] = []
-        for start in range(0, len(every), BATCH):
-            positions += await self._producer.send_many(every[start : start + BATCH])
-        return positions
+        return await self._producer.send_in_batches([*records])
 
     def _sealed(self, key: bytes, value: bytes) -> OutgoingRecord:
         partition = partition_of(key, self._settings.kafka.partitions)
@@ -284,7 +288,7 @@ class _Run:
 class _Removal:
     """The progress of a run in ``extractions``."""
 
-    waiting: list[Rewritten | TakenBack] = field(default_factory=list)
+    waiting: list[RewrittenExtraction | ClearedCorrection] = field(default_factory=list)
     """Records that are sent next."""
     sent: list[LogPosition] = field(default_factory=list)
     over: list[tuple[int, bytes]] = field(default_factory=list)
@@ -293,13 +297,13 @@ class _Removal:
     """By tenant: the windows that have lost their last result."""
 
 
-def _replacing_record(topic: str, replaced: Rewritten | TakenBack) -> OutgoingRecord:
+def _replacing_record(topic: str, replaced: RewrittenExtraction | ClearedCorrection) -> OutgoingRecord:
     """The record that replaces another one with the same key.
 
     An extraction names its original position, so that memories keep their versions.
     """
     record = replaced.record
-    if isinstance(replaced, TakenBack):
+    if isinstance(replaced, ClearedCorrection):
         return OutgoingRecord(topic, record.key, replaced.correction.to_json(), ((KIND, CORRECTION),), record.partition)
     place = str(record.origin).encode()
     return OutgoingRecord(topic, record.key, replaced.extraction.to_json(), ((ORIGIN, place),), record.partition)

@@ -15,7 +15,7 @@ from memory.retention import limits_at, messages_limit, reads_limit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KeptTenant:
+class TenantRetention:
     """A tenant's retention in one run."""
 
     id: str
@@ -29,7 +29,7 @@ class KeptTenant:
     """Digests of the users with a legal hold."""
 
     def is_held(self, user: str) -> bool:
-        """Whether nothing of a user may be removed."""
+        """Whether a user's data must not be removed."""
         return subject_of(self.id, user) in self.held
 
     @property
@@ -38,7 +38,7 @@ class KeptTenant:
         return min(self.limits.values(), default=None)
 
 
-def kept_tenants(state: ControlState, now: datetime, *, only: Collection[str] = ()) -> list[KeptTenant]:
+def tenants_with_retention(state: ControlState, now: datetime, *, only: Collection[str] = ()) -> list[TenantRetention]:
     """The tenants from which a run removes something. A hold on a whole tenant takes it out.
 
     Args:
@@ -48,7 +48,7 @@ def kept_tenants(state: ControlState, now: datetime, *, only: Collection[str] = 
     """
     found = (each for each in state.tenants.values() if each.state != "removed" and each.retention and (not only or each.id in only))
     return [
-        KeptTenant(
+        TenantRetention(
             id=each.id,
             limits=limits_at(each.retention, now),
             messages=messages_limit(each.retention, now),
@@ -76,7 +76,7 @@ class EntityTypes:
         self._known: dict[tuple[str, str, str, int], frozenset[str]] = {}
 
     def of(self, extraction: Extraction) -> Collection[str]:
-        """The names of the entity types; none if nobody knows the schema."""
+        """The names of the entity types; none if the schema is unknown."""
         key = extraction.tenant, extraction.generation, extraction.schema_name, extraction.schema_revision
         if key not in self._known:
             self._known[key] = frozenset(self._names(extraction))

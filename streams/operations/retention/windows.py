@@ -11,13 +11,13 @@ from memory.keys import encode_key
 from memory.records import SessionCommand, Window
 from memory.retention import newest_time
 from streams.operations.retention.extractions import tenant_of_key
-from streams.operations.retention.tenants import KeptTenant
+from streams.operations.retention.tenants import TenantRetention
 
 _WINDOWS_OF_A_COMMAND: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class OldWindow:
+class ExpiredWindow:
     """A closed window whose messages are beyond the limit."""
 
     key: bytes
@@ -34,7 +34,7 @@ class OldWindow:
 
 
 @dataclass(slots=True)
-class OldWindows:
+class ExpiredWindows:
     """Gathers the old windows, record by record.
 
     Args:
@@ -42,9 +42,9 @@ class OldWindows:
         extracted: By partition of ``windows``, the offset up to which the windows are extracted. Later ones stay: nothing said is lost.
     """
 
-    tenants: Mapping[str, KeptTenant]
+    tenants: Mapping[str, TenantRetention]
     extracted: Mapping[int, int]
-    _found: dict[bytes, OldWindow] = field(default_factory=dict)
+    _found: dict[bytes, ExpiredWindow] = field(default_factory=dict)
 
     def add(self, partition: int, offset: int, key: bytes, value: bytes | None) -> None:
         """Adds the next record."""
@@ -59,7 +59,7 @@ class OldWindows:
             is_held = any(tenant.is_held(each) for each in (window.users or [window.user]))
             time = newest_time(window)
             if not is_held and time is not None and time < tenant.messages:
-                self._found[key] = OldWindow(
+                self._found[key] = ExpiredWindow(
                     key=key,
                     partition=partition,
                     id=window.id,
@@ -71,7 +71,7 @@ class OldWindows:
                 )
 
     @property
-    def windows(self) -> list[OldWindow]:
+    def windows(self) -> list[ExpiredWindow]:
         """The old windows, in the order of the log."""
         return [*self._found.values()]
 

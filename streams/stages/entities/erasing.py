@@ -45,7 +45,7 @@ class EntityEraser:
                 batch.emit(tombstone_record(self._memories_topic, tenant, step), record)
 
     def drop_outcomes(self, batch: Batch, record: ConsumedRecord, contribution: Contribution, outcomes: Iterable[tuple[str, str]]) -> None:
-        """Deletes outcomes of an entity, each given as property and part, with the history entries that brought them."""
+        """Deletes outcomes of an entity, each given as property and part, with the history entries that recorded them."""
         for name, part in outcomes:
             step = adopted_step(contribution, name, part)
             batch.emit(OutgoingRecord(self._merged_topic, outcome_key(contribution, name, part), None), record)

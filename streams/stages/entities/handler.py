@@ -122,7 +122,7 @@ class EntitiesHandler(BatchHandler):
         self._timers.begin(batch)
         await batch.each(lambda record: self._contribution(batch, record, changed))
         for key, last in changed.items():
-            self._settle(batch, key, last)
+            self._plan_questions(batch, key, last)
             self._publish(batch, key, last)
             state: EntityState = batch.state.get(key) or EntityState()
             if publishes(last.entity_type):
@@ -172,7 +172,7 @@ class EntitiesHandler(BatchHandler):
             batch.state.put(key, applied.state, position=record.offset)
             self._steps.applied(batch, record, contribution, number=applied.step, before=before)
             if contribution.merged is not None and is_in_use(contribution.merged, applied.state, entity_type):
-                self._keep(batch, record, contribution)
+                self._keep_outcome(batch, record, contribution)
                 emit_evolution(batch, record, contribution, applied.state, entity_type, topic=self._extractions_topic)
         if applied.aged:
             self._timelines.expiries(batch, record, contribution, entity_type, applied)
@@ -219,12 +219,12 @@ class EntitiesHandler(BatchHandler):
         state = forget(state, entity_type, has_llm=self._has_llm).state
         state = replace(state, forgotten_steps=state.steps)
         batch.state.put(row_key(contribution), state, position=record.offset)
-        standing = outcomes_of(state, entity_type)
-        gone = set(kept) - {(each.property, each.part or "-") for each in standing}
-        self._eraser.drop_outcomes(batch, record, contribution, sorted(gone))
-        for merged in standing:
-            # Publish it once more: the log's version named what was removed, or was never adopted.
-            self._keep(batch, record, contribution.model_copy(update={"kind": "merged", "merged": merged}))
+        remaining = outcomes_of(state, entity_type)
+        dropped = set(kept) - {(each.property, each.part or "-") for each in remaining}
+        self._eraser.drop_outcomes(batch, record, contribution, sorted(dropped))
+        for merged in remaining:
+            # Publish it again: the log's version named what was removed, or was never adopted.
+            self._keep_outcome(batch, record, contribution.model_copy(update={"kind": "merged", "merged": merged}))
 
     async def _reduce(
         self, batch: Batch, record: ConsumedRecord, contribution: Contribution, entity_type: EntityType, before: EntityState
@@ -259,23 +259,23 @@ class EntitiesHandler(BatchHandler):
             )
         return entity_type
 
-    def _settle(self, batch: Batch, key: bytes, last: _LastContribution) -> None:
+    def _plan_questions(self, batch: Batch, key: bytes, last: _LastContribution) -> None:
         """Sends the questions of the entity's operators, and keeps the outcomes that need no question."""
         state: EntityState = batch.state.get(key) or EntityState()
-        settled = plan_questions(state, last.entity_type, has_llm=self._has_llm)
-        if settled.state is state:
+        planned = plan_questions(state, last.entity_type, has_llm=self._has_llm)
+        if planned.state is state:
             return
-        batch.state.put(key, settled.state, position=last.record.offset)
+        batch.state.put(key, planned.state, position=last.record.offset)
         cause = last.contribution
         target = encode_key(cause.tenant, cause.entity_type, cause.entity_key)
-        for request in merge_requests(settled, cause):
+        for request in merge_requests(planned, cause):
             batch.emit(OutgoingRecord(self._merges_topic, target, request.to_json()), last.record)
-        for merged in settled.merged:
-            self._keep(batch, last.record, cause.model_copy(update={"kind": "merged", "merged": merged, "changes": []}))
-        for name, part in settled.dropped:
+        for merged in planned.merged:
+            self._keep_outcome(batch, last.record, cause.model_copy(update={"kind": "merged", "merged": merged, "changes": []}))
+        for name, part in planned.dropped:
             batch.emit(OutgoingRecord(self._merged_topic, outcome_key(cause, name, part), None), last.record)
 
-    def _keep(self, batch: Batch, record: ConsumedRecord, contribution: Contribution) -> None:
+    def _keep_outcome(self, batch: Batch, record: ConsumedRecord, contribution: Contribution) -> None:
         """Keeps an outcome that the entity has adopted, for a rebuild, in place of the previous one."""
         merged = contribution.merged
         if merged is None:

@@ -1,4 +1,4 @@
-"""The extraction stage: one call per window, whatever the extractor."""
+"""The extraction stage: one call of an extractor per window."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -24,7 +24,7 @@ from models.embedding.handover import VectorHandover
 from models.errors import BudgetExceededError, InputRefusedError, ModelConfigurationError, ModelError, TransientModelError
 from models.redaction.windows import redacted_window
 from retrieval.pipeline import RecallPipeline
-from runtime.clocks import Clock, SystemClock
+from runtime.clocks import SystemClock
 from runtime.errors import RedisUnavailableError
 from runtime.kafka import OutgoingRecord
 from runtime.logs import logger
@@ -64,7 +64,6 @@ class ExtractionHandler:
         forget_answers: Forgets the cached answers of models about some users and windows of a tenant. None: there is no cache.
         generation: The generation to create, for the tenants that have it. None: each tenant's live one.
         only: Tenants whose windows it extracts; it skips other tenants' windows. None: all.
-        clock: The wall clock, for the tenants' retention. Default: the machine's.
     """
 
     def __init__(
@@ -83,9 +82,8 @@ class ExtractionHandler:
         forget_answers: Callable[[str, Sequence[str]], Awaitable[None]] | None = None,
         generation: str | None = None,
         only: frozenset[str] | None = None,
-        clock: Clock | None = None,
     ) -> None:
-        self._clock = clock or SystemClock()
+        self._clock = SystemClock()
         self._extractions_topic = settings.topic(EXTRACTIONS.name)
         self._attempts = settings.extraction.attempts
         self._tenants = tenants

@@ -16,7 +16,7 @@ from operators.dated_text import DatedText
 from operators.errors import RefusedChangeError
 from operators.patch import patch_of
 from operators.patch_edit import Patch, text_of_value, value_of
-from operators.work import Work
+from operators.work import WorkBudget
 from runtime.recent_patches import RecentPatch
 
 
@@ -28,7 +28,7 @@ def patches_of(extraction: Extraction, schema: MemorySchema, shown: Iterable[Mem
     entities = {(each.type, each.entity_key): each for each in shown}
     texts: dict[tuple[str, str, str], DatedText] = {}
     found = []
-    work = Work()
+    work = WorkBudget()
     for patch in extraction.patches:
         field = _property_of(schema, patch.entity_type, patch.field)
         if field is None:

@@ -34,30 +34,30 @@ class IndexHandler(BatchHandler):
         await batch.each(lambda record: changes.append((record, change_of(record))))
         started_ns = time.time_ns()
         try:
-            await self._write(batch, [_placed(record, change) for record, change in changes])
+            await self._write(batch, [_feed_change(record, change) for record, change in changes])
             for record, change in changes:
                 _note_written(batch, record, change, started_ns, count=len(changes))
         except (StoreRejectedError, InputRefusedError):
             for record, change in changes:
                 try:
                     started_ns = time.time_ns()
-                    await self._write(batch, [_placed(record, change)])
+                    await self._write(batch, [_feed_change(record, change)])
                     _note_written(batch, record, change, started_ns, count=1)
                 except StoreRejectedError as error:
                     batch.reject(record, PoisonRecordError("store_rejected", str(error)))
                 except InputRefusedError as error:
                     batch.reject(record, PoisonRecordError("input_refused", str(error)))
-        await self._mark(batch)
+        await self._set_checkpoint(batch)
 
     async def _write(self, batch: Batch, changes: list[FeedChange]) -> None:
         await self._store(batch, partial(self._writer.write, changes))
 
-    async def _mark(self, batch: Batch) -> None:
+    async def _set_checkpoint(self, batch: Batch) -> None:
         """Stores the partition's watermark before the group's offset is committed (:mod:`streams.stages.index.store_watermark`)."""
         try:
-            await self._store(batch, partial(self._writer.set_checkpoint, place_of(batch.records[-1])))
+            await self._store(batch, partial(self._writer.set_checkpoint, read_position(batch.records[-1])))
         except StoreRejectedError as error:
-            raise TransientError(f"the store refuses to be marked: {error}", dependency="store") from error
+            raise TransientError(f"the store refuses a checkpoint: {error}", dependency="store") from error
 
     async def _store(self, batch: Batch, write: Callable[..., Awaitable[None]]) -> None:
         def require_assignment() -> None:
@@ -78,16 +78,16 @@ class IndexHandler(BatchHandler):
             raise TransientError(str(error), dependency="embedding") from error
 
 
-def position_of(record: ConsumedRecord) -> FeedPosition:
+def original_position(record: ConsumedRecord) -> FeedPosition:
     """A record's position in the feed. A redriven or copied record has its original position, so that it replaces no later record."""
     origin = record.origin
     if origin == record.position or not is_topic(MEMORIES, origin.topic):
-        return place_of(record)
+        return read_position(record)
     # The record's time is the time of the redrive.
     return FeedPosition(origin.partition, origin.offset)
 
 
-def place_of(record: ConsumedRecord) -> FeedPosition:
+def read_position(record: ConsumedRecord) -> FeedPosition:
     """The position at which a record was read from the feed."""
     return FeedPosition(record.partition, record.offset, record.appended_ms)
 
@@ -97,8 +97,8 @@ def _note_written(batch: Batch, record: ConsumedRecord, change: MemoryChange, st
     batch.spans.add_step(record, f"{change.op} memory", started_ns=started_ns, attributes=attributes)
 
 
-def _placed(record: ConsumedRecord, change: MemoryChange) -> FeedChange:
-    return FeedChange(change, position_of(record))
+def _feed_change(record: ConsumedRecord, change: MemoryChange) -> FeedChange:
+    return FeedChange(change, original_position(record))
 
 
 def change_of(record: ConsumedRecord) -> MemoryChange:

@@ -3,8 +3,9 @@
 A store that was emptied, or restored from a backup, lacks records that the group will never read again. A store that was unavailable for
 longer than the feed keeps its tombstones has memories that were deleted, and nothing in the feed shows it.
 
-So the store has a mark for each partition of the feed: the position of the last record up to which it is complete. It is written before the
-group's offset is committed, and the commit's metadata names a record that the mark covers. A restore of the partition compares the two.
+So the store has a checkpoint for each partition of the feed: the position of the last record up to which it is complete. It is written
+before the group's offset is committed, and the commit's metadata names a record that the checkpoint covers. A restore of the partition
+compares the two.
 """
 
 import time
@@ -30,10 +31,10 @@ class StorePlace:
     """Positions of store, group and feed in one partition, during a restore."""
 
     partition: int
-    mark: FeedPosition | None
+    checkpoint: FeedPosition | None
     """The position up to which the store is complete; None: it has nothing of the partition."""
     handled: OffsetAndTimestamp | None
-    """The last record that the group has handled and the store's mark covers."""
+    """The last record that the group has handled and the store's checkpoint covers."""
     start: int
     """The offset of the first record that either may not have handled."""
     unread: OffsetAndTimestamp | None
@@ -45,34 +46,34 @@ class StorePlace:
         Args:
             tombstones_since_ms: The feed has all tombstones written since then, in milliseconds since the epoch.
         """
-        if self.handled is not None and (self.mark is None or self.mark.is_older_than(_position(self.partition, self.handled))):
+        if self.handled is not None and (self.checkpoint is None or self.checkpoint.is_older_than(_position(self.partition, self.handled))):
             return self._behind(tombstones_since_ms)
-        if self.mark is not None and self._may_lack_tombstones(self.mark, tombstones_since_ms):
+        if self.checkpoint is not None and self._may_lack_tombstones(self.checkpoint, tombstones_since_ms):
             return (
-                f"the store holds partition {self.partition} of the feed up to offset {self.mark.offset} only, and tombstones of memories "
-                "deleted since may no longer be in the feed: stop the workers and run `varve rebuild`"
+                f"the store holds partition {self.partition} of the feed up to offset {self.checkpoint.offset} only, and tombstones of "
+                "memories deleted since may no longer be in the feed: stop the workers and run `varve rebuild`"
             )
         return None
 
     def _behind(self, tombstones_since_ms: int) -> str:
-        if self.mark is None:
+        if self.checkpoint is None:
             return (
                 f"the store has nothing of partition {self.partition} of the feed, which the group has read: it was emptied; stop the "
                 f"index workers, run `varve replay index`, and start them {_EMBEDDED}"
             )
         replay = f"varve replay index --partition {self.partition}"
-        lacks = f"the store lacks records of partition {self.partition} of the feed after offset {self.mark.offset}: it was restored"
-        if (self.mark.produced_ms or 0) < tombstones_since_ms:
+        lacks = f"the store lacks records of partition {self.partition} of the feed after offset {self.checkpoint.offset}: it was restored"
+        if (self.checkpoint.produced_ms or 0) < tombstones_since_ms:
             return f"{lacks} from a backup that is older than the feed's tombstones; stop the workers and run `varve rebuild`"
         return (
-            f"{lacks} from a backup; stop the index workers, run `{replay} --from-offset {self.mark.offset + 1}`, and start them "
+            f"{lacks} from a backup; stop the index workers, run `{replay} --from-offset {self.checkpoint.offset + 1}`, and start them "
             f"{_EMBEDDED}. Other partitions report their own offsets; `varve replay index` rewrites all of them"
         )
 
-    def _may_lack_tombstones(self, mark: FeedPosition, tombstones_since_ms: int) -> bool:
-        if self.unread is None or (mark.produced_ms or 0) >= tombstones_since_ms:
+    def _may_lack_tombstones(self, checkpoint: FeedPosition, tombstones_since_ms: int) -> bool:
+        if self.unread is None or (checkpoint.produced_ms or 0) >= tombstones_since_ms:
             return False
-        # Missing offsets may have been compacted away: nothing shows when they were written, except that it was after the mark.
+        # Missing offsets may have been compacted away: nothing shows when they were written, except that it was after the checkpoint.
         return self.unread.written_ms < tombstones_since_ms or self.unread.offset > self.start
 
 
@@ -82,7 +83,7 @@ class StoreWatermarkGuard:
     Args:
         writer: Commits.
         source: The partition of the feed.
-        index: Reads the store's marks.
+        index: Reads the store's checkpoints.
         offsets: Reads the feed; started.
         clock: The wall clock, in seconds since the epoch.
     """
@@ -141,7 +142,7 @@ class StoreWatermarkGuard:
         last: OffsetAndTimestamp | None = None,
         note: str = "",
     ) -> int:
-        """See :meth:`Writer.commit`. The metadata names no record beyond the store's mark: a dead-lettered record, for example."""
+        """See :meth:`Writer.commit`. The metadata names no record beyond the store's checkpoint: a dead-lettered record, for example."""
         is_covered = last is not None and self._index.holds(self._source.partition, last.offset)
         return await self._writer.commit(outputs, rows, next_offset=next_offset, last=last if is_covered else None, note=note)
 
@@ -150,11 +151,11 @@ class StoreWatermarkGuard:
         await self._writer.stop()
 
     async def _problem(self, next_offset: int | None) -> str | None:
-        mark = await self._index.read_checkpoint(self._source.partition)
-        start = max(next_offset or 0, 0 if mark is None else mark.offset + 1)
+        checkpoint = await self._index.read_checkpoint(self._source.partition)
+        start = max(next_offset or 0, 0 if checkpoint is None else checkpoint.offset + 1)
         place = StorePlace(
             partition=self._source.partition,
-            mark=mark,
+            checkpoint=checkpoint,
             handled=self._writer.last_handled,
             start=start,
             unread=(await self._offsets.stamps({self._source: start})).get(self._source),

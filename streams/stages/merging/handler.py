@@ -19,7 +19,7 @@ from operators.agent.agent import AgentText
 from operators.entity_keys import belongs_to_user
 from operators.errors import UnusableAnswerError
 from operators.llm_operator import LLMOperator, Outcome, Prompt, Question
-from operators.registry import driver_of
+from operators.registry import bound_operator
 from runtime.kafka import OutgoingRecord
 from runtime.logs import logger
 from runtime.metrics import Metrics
@@ -127,14 +127,14 @@ class MergingHandler:
         schema = schema_of_record(self._tenants, request)
         entity_type = schema.entity_type(request.entity_type)
         each = None if entity_type is None else entity_type.property(request.property)
-        driver = None if entity_type is None or each is None else driver_of(each, entity_type)
-        if entity_type is None or driver is None or not isinstance(driver.operator, LLMOperator):
+        bound = None if entity_type is None or each is None else bound_operator(each, entity_type)
+        if entity_type is None or bound is None or not isinstance(bound.operator, LLMOperator):
             raise PoisonRecordError(
                 "unknown_property",
                 f"the schema {schema.name!r} of tenant {request.tenant!r} has no merged property "
                 f"{request.entity_type}.{request.property}; add it, then redrive the dead letter",
             )
-        return entity_type, driver.operator
+        return entity_type, bound.operator
 
     async def _outcome(self, request: MergeRequest, entity_type: EntityType, operator: LLMOperator, question: Question) -> Outcome:
         if self._llm is None:

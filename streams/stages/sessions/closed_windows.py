@@ -27,7 +27,7 @@ _ENTRY_BYTES: Final = _SEQUENCE_BYTES + DIGEST_BYTES
 _LEVEL: Final = 1
 
 DELETED: Final = b""
-"""Stands in the place of a deleted message, so that its id stays known."""
+"""Takes the place of a deleted message, so that its id stays known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,7 @@
 """The sessions stage: messages in, closed windows out."""
 
 import asyncio
-from collections.abc import Awaitable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Iterable
 from datetime import datetime
 from typing import Final
 
@@ -43,7 +43,7 @@ class SessionsHandler(BatchHandler):
 
     Args:
         tail: Makes open windows readable at once. None: they are not.
-        outcomes: Receives the outcomes of changes that a request waits for. Default: nobody waits.
+        outcomes: Receives the outcomes of changes that a request waits for. Default: no request waits.
     """
 
     def __init__(
@@ -175,7 +175,7 @@ class SessionsHandler(BatchHandler):
         else:
             self._metrics.count_message(message.tenant)
             closed = self._window_builder.add(state, entry)
-            self._outputs.windows_closed(batch, key, state, closed, record)
+            self._outputs.emit_closed(batch, key, state, closed, record)
             self._outputs.publish_tail(state, closed, batch=batch)
         self._outputs.put(batch, key, state, record.offset, wall_ms)
 
@@ -254,50 +254,65 @@ class SessionsHandler(BatchHandler):
 
     async def _command(self, batch: Batch, record: ConsumedRecord, wall_ms: int) -> None:
         command = SessionCommand.from_json(record.value or b"")
+        if command.command == "erase":
+            await self._erase(batch, record, command, wall_ms)
+        elif command.command == "expire":
+            self._expire(batch, record, command)
+        else:
+            await self._close(batch, record, command, wall_ms)
+
+    async def _close(self, batch: Batch, record: ConsumedRecord, command: SessionCommand, wall_ms: int) -> None:
+        """Closes the open window of a session for a flush or a timer, or the windows of all sessions for a tenant's flush."""
+        keys = sorted(self._windows.of(command.tenant))
         if command.tenant is not None and command.session is not None:
             keys = [encode_key(command.tenant, command.session)]
-            if command.command in ("flush", "expire") and self._outputs.forward(batch, record, keys[0]):
+            if command.command == "flush" and self._outputs.forward(batch, record, keys[0]):
                 return
-            if command.command == "expire":
-                self._expire(batch, record, keys[0], command.windows or ())
-                return
-        elif command.command == "erase" and command.tenant is None:
-            raise MalformedRecordError("an erasure must name the tenant of its user")
-        elif command.command == "expire":
-            raise MalformedRecordError("an expiry must name the tenant and the session of its windows")
-        else:
-            keys = sorted(self._windows.of(command.tenant))
         self._id_pages.advance(record)
-        dropped: list[str] = []
+        async for key, state in self._unhandled(batch, record, keys):
+            if state.is_open and self._is_current(command, state):
+                reason = "flush" if command.command == "flush" else self._window_builder.timer_reason(state)
+                closed = [self._window_builder.close(state, reason)]
+                self._outputs.emit_closed(batch, key, state, closed, record)
+                self._outputs.publish_tail(state, closed, batch=batch)
+            state.last_offset = record.offset
+            self._outputs.put(batch, key, state, record.offset, wall_ms)
+
+    async def _erase(self, batch: Batch, record: ConsumedRecord, command: SessionCommand, wall_ms: int) -> None:
+        """Removes a user's messages from open and closed windows. Messages in an open window are never extracted."""
+        if command.tenant is None:
+            raise MalformedRecordError("an erasure must name the tenant of its user")
+        keys = sorted(self._windows.of(command.tenant)) if command.session is None else [encode_key(command.tenant, command.session)]
+        self._id_pages.advance(record)
+        changed: list[str] = []
+        async for key, state in self._unhandled(batch, record, keys):
+            if command.user not in state.authors:
+                continue
+            state.drop_user(command.user)
+            if not state.is_open:
+                self._window_builder.discard_window(state)
+            self._outputs.publish_tail(state, [], batch=batch)
+            changed.append(state.session)
+            state.last_offset = record.offset
+            self._outputs.put(batch, key, state, record.offset, wall_ms)
+        if command.user is None:
+            return
+        batch.is_erasing = True
+        async for key, window in self._changer.erase(batch, record, command.tenant, command.user):
+            state_of_window = batch.state.get(key)
+            if isinstance(state_of_window, SessionState) and window.sequence == state_of_window.sequence - 1:
+                self._outputs.publish_tail(state_of_window, [window], batch=batch)
+        self._outputs.report_erased(batch, record, command.tenant, command.user, changed)
+
+    @staticmethod
+    async def _unhandled(batch: Batch, record: ConsumedRecord, keys: Iterable[bytes]) -> AsyncIterator[tuple[bytes, SessionState]]:
+        """The states of sessions that have not handled a record yet."""
         yielder = Yielder()
         for key in keys:
             await yielder.maybe_yield()
             state = batch.state.get(key)
-            if state is None or record.offset <= state.last_offset:
-                continue
-            if command.command == "erase":
-                if command.user not in state.authors:
-                    continue
-                # Messages before the command that are in no closed window yet are never extracted.
-                state.drop_user(command.user)
-                if not state.is_open:
-                    self._window_builder.give_up(state)
-                self._outputs.publish_tail(state, [], batch=batch)
-                dropped.append(state.session)
-            elif state.is_open and self._is_current(command, state):
-                reason = "flush" if command.command == "flush" else self._window_builder.timer_reason(state)
-                closed = [self._window_builder.close(state, reason)]
-                self._outputs.windows_closed(batch, key, state, closed, record)
-                self._outputs.publish_tail(state, closed, batch=batch)
-            state.last_offset = record.offset
-            self._outputs.put(batch, key, state, record.offset, wall_ms)
-        if command.command == "erase" and command.tenant is not None and command.user is not None:
-            batch.is_erasing = True
-            async for key, window in self._changer.erase(batch, record, command.tenant, command.user):
-                state = batch.state.get(key)
-                if isinstance(state, SessionState) and window.sequence == state.sequence - 1:
-                    self._outputs.publish_tail(state, [window], batch=batch)
-            self._outputs.report_erased(batch, record, command.tenant, command.user, dropped)
+            if isinstance(state, SessionState) and record.offset > state.last_offset:
+                yield key, state
 
     @staticmethod
     def _is_current(command: SessionCommand, state: SessionState) -> bool:
@@ -305,8 +320,13 @@ class SessionsHandler(BatchHandler):
             return True
         return command.window_sequence == state.sequence and command.last_offset == state.last_offset
 
-    def _expire(self, batch: Batch, record: ConsumedRecord, key: bytes, sequences: Iterable[int]) -> None:
+    def _expire(self, batch: Batch, record: ConsumedRecord, command: SessionCommand) -> None:
         """Forgets closed windows of a session. Their messages can no longer be edited, and no revision of them is published again."""
+        if command.tenant is None or command.session is None:
+            raise MalformedRecordError("an expiry must name the tenant and the session of its windows")
+        key = encode_key(command.tenant, command.session)
+        if self._outputs.forward(batch, record, key):
+            return
         self._id_pages.advance(record)
-        count = sum(self._closed_windows.expire(batch.state, key, each, offset=record.offset) for each in sequences)
+        count = sum(self._closed_windows.expire(batch.state, key, each, offset=record.offset) for each in command.windows or ())
         self._metrics.records.labels("sessions", "retention_removed").inc(count)

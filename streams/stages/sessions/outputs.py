@@ -74,7 +74,7 @@ class SessionOutputs:
         batch.emit(self._sealed(OutgoingRecord(self._messages_topic, key, record.value, headers, home)), record)
         return True
 
-    def windows_closed(self, batch: Batch, key: bytes, state: SessionState, closed: Sequence[ClosedWindow], cause: ConsumedRecord) -> None:
+    def emit_closed(self, batch: Batch, key: bytes, state: SessionState, closed: Sequence[ClosedWindow], cause: ConsumedRecord) -> None:
         """Emits closed windows, and remembers their messages."""
         for window in closed:
             # A window closed by another session's flush or by a timer continues the trace of its own newest message.

@@ -1,5 +1,19 @@
 """Rules that close windows (VikingMem 3.1). Pure: time is an argument.
 
+==================  ====================================================================  ===================================
+``closed_by``       When                                                                  Where
+==================  ====================================================================  ===================================
+``message_count``   A message fills the window to the message cap.                        :meth:`WindowBuilder.add`
+``token_count``     A message fills the window to the token cap, or would exceed it.      :meth:`WindowBuilder.add`
+``size``            The next message would make the window too large for a record.        :meth:`WindowBuilder.add`
+``user``            The next message has the id of a message of the window.               :meth:`WindowBuilder.add`
+``idle``            The session was silent for the idle time.                             ``add``, or a timer
+``pause``           The window has enough messages, and the session paused.               ``add``, or a timer
+``flush``           A flush command.                                                      :mod:`streams.stages.sessions.handler`
+==================  ====================================================================  ===================================
+
+A timer becomes a command in the log (:meth:`WindowBuilder.due_ms`, :meth:`WindowBuilder.timer_reason`).
+
 The contents of a window depend only on the session's own messages and commands in log order, not on their arrival. So a replay closes the
 same windows.
 """
@@ -156,23 +170,25 @@ class WindowBuilder:
             traces=tuple(state.traces),
         )
         state.sequence += 1
-        self.give_up(state)
+        self.discard_window(state)
         return closed
 
     @staticmethod
-    def give_up(state: SessionState) -> None:
+    def discard_window(state: SessionState) -> None:
         """Discards the open window; the session continues with the next window."""
         state.raw_messages, state.ids, state.authors, state.traces, state.hidden = [], [], [], [], set()
         state.tokens = state.size = 0
 
     def due_ms(self, state: SessionState) -> int:
         """The event time at which silence closes the open window, in milliseconds."""
-        gap = self._pause_ms if len(state.raw_messages) >= self._limits.message_count else self._idle_ms
-        return state.last_event_ms + gap
+        return state.last_event_ms + (self._pause_ms if self._closes_at_pause(state) else self._idle_ms)
 
     def timer_reason(self, state: SessionState) -> ClosedBy:
         """Why a timer closes the open window."""
-        return "pause" if len(state.raw_messages) >= self._limits.message_count else "idle"
+        return "pause" if self._closes_at_pause(state) else "idle"
+
+    def _closes_at_pause(self, state: SessionState) -> bool:
+        return len(state.raw_messages) >= self._limits.message_count
 
     def _closes_before(self, state: SessionState, message: SessionMessage) -> ClosedBy | None:
         gap = message.event_ms - state.last_event_ms
@@ -180,7 +196,7 @@ class WindowBuilder:
             return "user"
         if gap >= self._idle_ms:
             return "idle"
-        if gap >= self._pause_ms and len(state.raw_messages) >= self._limits.message_count:
+        if gap >= self._pause_ms and self._closes_at_pause(state):
             return "pause"
         if state.tokens + message.tokens > self._limits.token_count:
             return "token_count"

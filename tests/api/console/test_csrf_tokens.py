@@ -43,5 +43,5 @@ def test_reading_needs_no_token(method: str) -> None:
 @pytest.mark.parametrize(
     ("forwarded", "secure"), [("https", True), ("HTTPS, http", True), ("http", False), ("http, https", False), ("", False)]
 )
-def test_the_first_proxy_says_whether_it_is_tls(forwarded: str, secure: bool) -> None:
+def test_the_first_proxy_decides_whether_tls_is_used(forwarded: str, secure: bool) -> None:
     assert is_tls(request("GET", x_forwarded_proto=forwarded)) is secure

@@ -123,7 +123,7 @@ async def test_sign_out_ends_the_session(service: RunningService, http: httpx.As
     assert (await other.send("GET", "/v1/status")).status_code == 200
 
 
-async def test_a_session_sees_its_tenant_alone(service: RunningService, http: httpx.AsyncClient) -> None:
+async def test_a_session_sees_only_its_tenant(service: RunningService, http: httpx.AsyncClient) -> None:
     acme, umbrella = await signed_in(http, service.keys["acme"]), await signed_in(http, service.keys["umbrella"])
     bob = await signed_in(http, service.keys["acme/bob"])
     assert bob.body["principal"]["user"] == "bob"
@@ -146,7 +146,7 @@ async def test_a_header_takes_precedence_over_the_cookie(service: RunningService
     expect_problem(await browser.send("GET", "/v1/status", headers={"Authorization": "Basic YTpi"}), 401, "send the tenant's API key")
 
 
-async def test_a_session_opens_the_api_alone(service: RunningService, http: httpx.AsyncClient) -> None:
+async def test_a_session_opens_only_the_api(service: RunningService, http: httpx.AsyncClient) -> None:
     browser = await signed_in(http, service.keys["acme"])
     call = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
     mcp = await browser.send("POST", "/mcp", csrf=browser.csrf, json=call, headers={"Accept": "application/json, text/event-stream"})

@@ -10,7 +10,7 @@ NOW = 1_700_000_000.0
 
 
 @given(st.text(min_size=1), PARTS, st.floats(0, VALID_S - 1))
-def test_a_code_confirms_what_it_was_made_for(key: str, what: list[str], passed: float) -> None:
+def test_a_code_confirms_only_its_own_operation(key: str, what: list[str], passed: float) -> None:
     assert is_confirmed(confirmation_code(key, *what, now=NOW), key, *what, now=NOW + passed)
 
 

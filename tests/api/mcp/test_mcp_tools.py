@@ -87,7 +87,7 @@ async def test_wrong_arguments_are_named_and_unknown_ones_refused(service: Runni
         assert "event_time: it has no UTC offset" in timeless
 
 
-async def test_what_is_remembered_is_in_the_log(service: RunningService, url: str) -> None:
+async def test_remember_writes_to_the_log(service: RunningService, url: str) -> None:
     before = await end_offsets(service, "messages")
     async with mcp_client(url, service.keys["acme/ann"]) as client:
         sent = await call(client, "remember", text="I bought a tandem.", speaker="Ann", event_time=NOON.isoformat())
@@ -102,7 +102,7 @@ async def test_what_is_remembered_is_in_the_log(service: RunningService, url: st
     assert (message.id, message.event_time) == (sent["id"], NOON)
 
 
-async def test_a_tenants_key_flushes_what_is_remembered(service: RunningService, url: str) -> None:
+async def test_flush_with_a_tenant_key_extracts_new_memories(service: RunningService, url: str) -> None:
     async with mcp_client(url, service.keys["acme"]) as client:
         assert (await call(client, "remember", text="I sold it.", user="ann", flush=True))["flushed"] is True
 
@@ -163,7 +163,7 @@ async def test_a_correction_is_in_the_log(service: RunningService, url: str) -> 
     assert Correction.from_json(record.value).fields.content == "Ann has a dog called Max"
 
 
-async def test_no_tool_reaches_anothers_memories(service: RunningService, url: str) -> None:
+async def test_no_tool_reads_memories_of_another_tenant(service: RunningService, url: str) -> None:
     for key in ("umbrella", "acme/bob"):
         async with mcp_client(url, service.keys[key]) as client:
             assert OSLO.id not in {each["id"] for each in (await call(client, "list"))["memories"]}

@@ -36,7 +36,7 @@ def python(code: str, data: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, env={"VARVE_DATA": str(data)})
 
 
-def test_nothing_of_it_is_imported_when_off(tmp_path: Path) -> None:
+def test_disabled_parts_are_not_imported(tmp_path: Path) -> None:
     done = python(_OFF, tmp_path)
     assert done.stdout.strip() == "[]", done.stderr
 

@@ -47,7 +47,7 @@ ANN: dict[str, Any] = {
         ({"memory_ids": ["m1", "m2"]}, True),
     ],
 )
-def test_a_filter_accepts_what_the_grammar_says(fields: Any, expected: bool) -> None:
+def test_a_filter_accepts_the_documented_grammar(fields: Any, expected: bool) -> None:
     assert MemoryFilters(fields).accepts(ANN) is expected
 
 

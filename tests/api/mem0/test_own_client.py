@@ -66,6 +66,7 @@ def test_users_are_listed(seen: dict[str, Any]) -> None:
     assert found == {("user", "ann"), ("user", "bob"), ("user", "dora")}
 
 
+<<<<<<< HEAD
 def test_the_documented_export_has_every_memory(seen: dict[str, Any], tmp_path: Path) -> None:
     exported = {each["memory"] for each in seen["exported"]}
     assert exported == {"I have a cat called Pixie.", "ok", "What  time\nis it?"} | contents(seen["listed"]) - {
@@ -78,6 +79,9 @@ def test_the_documented_export_has_every_memory(seen: dict[str, Any], tmp_path: 
 
 
 def test_errors_are_those_of_the_client(seen: dict[str, Any]) -> None:
+=======
+def test_errors_equal_those_of_the_original_client(seen: dict[str, Any]) -> None:
+>>>>>>> review
     assert seen["unknown filter"].startswith("ValidationError: filters.colour")
     assert seen["unknown memory"].startswith("MemoryNotFoundError")
     assert all(each.startswith("ValidationError: memory_id: expected a UUID") for each in [*seen["no id"], seen["no id in a batch"]])
@@ -92,18 +96,18 @@ def test_the_project_is_the_tenant_and_has_no_instructions(seen: dict[str, Any])
     assert "Varve does not have PATCH /api/v1/orgs/organizations/dev/projects/dev/" in seen["update of the project"]
 
 
-def test_deletions_delete_what_they_name(seen: dict[str, Any]) -> None:
+def test_deletions_delete_only_the_named_memories(seen: dict[str, Any]) -> None:
     assert seen["got after delete"].startswith("MemoryNotFoundError")
     assert not {"I have a cat called Pixie.", "I have a cat called Pixel."} & contents(seen["after delete"])
     assert seen["ann afterwards"]["count"] == 0
     assert contents(seen["bob afterwards"]) == {"I play the viola on Sundays."}
 
 
-def test_the_asynchronous_client_works_alike(seen: dict[str, Any]) -> None:
+def test_the_asynchronous_client_gives_equal_results(seen: dict[str, Any]) -> None:
     assert contents(seen["asynchronous"]["searched"]) == contents(seen["asynchronous"]["listed"]) == {"I play the viola on Sundays."}
 
 
-def test_the_self_hosted_api_reads_what_it_added(seen: dict[str, Any]) -> None:
+def test_the_self_hosted_api_reads_its_own_additions(seen: dict[str, Any]) -> None:
     rest = seen["self-hosted"]
     [listed] = rest["listed"]["results"]
     assert (listed["memory"], listed["user_id"], listed["run_id"]) == ("I have a parrot called Polly.", "eli", "r1")

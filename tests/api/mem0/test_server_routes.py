@@ -247,7 +247,7 @@ async def test_changes_of_one_memory_are_corrections(server: Server) -> None:
         await server.refusal("PUT", path, 422, content=content)
 
 
-async def test_deleting_all_deletes_what_it_names(server: Server) -> None:
+async def test_delete_all_deletes_only_the_named_memories(server: Server) -> None:
     mine = [event("acme", "eve", f"Eve said {each}", f"mem0/eve///{each}") for each in ("r8", "r9")]
     others = event("umbrella", "eve", "Eve said r8", "mem0/eve///r8")
     await index(server.service.settings, [*mine, others])
@@ -346,7 +346,7 @@ async def test_a_reset_erases_the_users_of_the_tenant(server: Server) -> None:
         ("GET", "/memories/", "/openapi.json"),
     ],
 )
-async def test_other_calls_say_what_varve_has_instead(server: Server, method: str, path: str, instead: str) -> None:
+async def test_unsupported_calls_name_the_alternative_in_varve(server: Server, method: str, path: str, instead: str) -> None:
     detail = await server.refusal(method, path, 501)
     assert instead in detail
     assert f"{method} {path} of mem0's server" in detail

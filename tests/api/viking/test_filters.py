@@ -153,7 +153,7 @@ def test_the_end_of_a_time_is_included() -> None:
         ),
     ],
 )
-def test_types_choose_what_to_request(types: Any, kinds: tuple[str, ...], expected: list[Selection]) -> None:
+def test_types_select_the_requested_kinds(types: Any, kinds: tuple[str, ...], expected: list[Selection]) -> None:
     chosen = parse_filter({"user_id": "ann", "memory_type": types}, allowed=ALL_FIELDS)
     assert [*chosen.selections(kinds)] == expected
 

@@ -112,7 +112,7 @@ def test_errors_have_the_codes_of_the_client(seen: dict[str, Any], call: str, er
     assert reason in seen[call]["message"]
 
 
-def test_the_asynchronous_client_works_alike(seen: dict[str, Any]) -> None:
+def test_the_asynchronous_client_gives_equal_results(seen: dict[str, Any]) -> None:
     found = seen["asynchronous"]
     assert summaries(found["searched"]) == summaries(found["listed"]) == ["I have a parrot called Polly."]
     assert found["info"]["data"]["session_id"] == "talk_3"

@@ -132,7 +132,7 @@ async def test_a_collection_has_a_name_or_resource_id(viking: Viking) -> None:
         ("/unknown", "/openapi.json"),
     ],
 )
-async def test_other_paths_say_what_varve_has_instead(viking: Viking, path: str, instead: str) -> None:
+async def test_unsupported_paths_name_the_alternative_in_varve(viking: Viking, path: str, instead: str) -> None:
     refused = await viking.post(path, status=400)
     assert (refused["code"], instead in refused["message"]) == (1000003, True)
 

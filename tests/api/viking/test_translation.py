@@ -118,7 +118,7 @@ def test_a_conversation_without_user_belongs_to_its_assistant() -> None:
         ({"custom_weight": 0.25}, {"business_weight": 0.25}),
     ],
 )
-def test_weights_are_those_of_a_recall(body: dict[str, Any], weights: dict[str, float]) -> None:
+def test_weights_are_translated_to_recall_weights(body: dict[str, Any], weights: dict[str, float]) -> None:
     assert weights_of(body) == weights
 
 

@@ -170,7 +170,7 @@ async def test_a_killed_process_delivers_again_with_the_id(settings: Settings) -
     assert receiver.requests[0].json == receiver.requests[1].json
 
 
-async def test_nothing_of_an_erased_user_is_kept_or_sent(settings: Settings) -> None:
+async def test_data_of_an_erased_user_is_not_sent(settings: Settings) -> None:
     status = [500]
 
     async def answer(_: Received) -> web.Response:

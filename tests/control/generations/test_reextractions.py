@@ -9,6 +9,7 @@ from control.draft import new
 from control.erasure_changes import begin_erasure
 from control.errors import ChangeRefusedError, ErasureUnderWayError, UnknownReextractionError, UnknownTenantError
 from control.generations.reextractions import (
+    ReextractionRequest,
     cancel_reextraction,
     end_reextraction,
     pause_reextraction,
@@ -38,9 +39,10 @@ def state() -> ControlState:
     return state
 
 
-def started(state: ControlState, *tenants: str, **fields: object) -> Reextraction:
-    given = {"tenants": tenants or ("acme",), "estimate": SIZE, "budget": RunBudget(tokens=5_000), "at": NOW, "by": "a test", **fields}
-    return apply_change(state, lambda draft: start_reextraction(draft, NEW, **given))  # type: ignore[arg-type]
+def started(state: ControlState, *tenants: str, schema: str | None = None) -> Reextraction:
+    request = ReextractionRequest(tenants=tenants or ("acme",), generation=NEW, schema=schema)
+    budget = RunBudget(tokens=5_000)
+    return apply_change(state, lambda draft: start_reextraction(draft, request, estimate=SIZE, budget=budget, at=NOW, by="a test"))
 
 
 def test_a_start_adds_the_generation_to_its_tenants(state: ControlState) -> None:

@@ -21,11 +21,11 @@ def retracted(*log: Extraction, drops: int) -> list[int]:
     return [each.sequence for each in found]
 
 
-def test_a_window_is_taken_back_once() -> None:
+def test_a_window_is_retracted_once() -> None:
     assert retracted(extraction(0, [("grep", 0)]), extraction(1, []), extraction(0, [("curl", 0)]), drops=1) == [0]
 
 
-def test_what_was_found_before_nothing_may_stand() -> None:
+def test_results_before_a_drop_are_retracted() -> None:
     assert retracted(extraction(0, [("grep", 0)]), extraction(0, []), extraction(0, []), drops=1) == [0]
 
 
@@ -35,6 +35,6 @@ def test_a_drop_repeated_takes_nothing_back_twice() -> None:
     assert retracted(*before, extraction(0, [], drops=1), drops=2) == []
 
 
-def test_what_is_begun_behind_a_drop_stays() -> None:
+def test_records_written_after_a_drop_are_kept() -> None:
     assert retracted(extraction(0, [("grep", 0)]), extraction(0, [("grep", 0)], drops=1), drops=1) == []
     assert retracted(extraction(0, [("grep", 0)]), extraction(0, [("grep", 0)], drops=1), drops=2) == [0]

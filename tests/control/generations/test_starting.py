@@ -31,12 +31,12 @@ def test_a_live_generation_is_left_to_its_workers(known: Draft) -> None:
     assert tenants_to_write(known, "") == ["ahead", "along"], "the way back touches nobody who is there still"
 
 
-def test_a_tenant_that_is_named_is_written_alone(known: Draft) -> None:
+def test_only_the_named_tenants_are_written(known: Draft) -> None:
     assert tenants_to_write(known, "", named=["ahead"]) == ["ahead"]
     assert tenants_to_write(known, "v2", named=["ahead", "beside"]) == ["ahead", "beside"]
 
 
-def test_nobody_to_write_is_said(known: Draft) -> None:
+def test_a_start_without_tenants_is_refused(known: Draft) -> None:
     with pytest.raises(ChangeRefusedError, match=r"tenant 'without' has no generation 'v2'; .* `varve generations add without v2`"):
         tenants_to_write(known, "v2", named=["beside", "without"])
     with pytest.raises(ChangeRefusedError, match="no tenant has a generation 'v3'"):

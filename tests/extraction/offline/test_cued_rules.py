@@ -32,7 +32,7 @@ def _texts() -> list[str]:
 
 
 @pytest.mark.parametrize("path", [SHIPPED, CONVERSATIONS], ids=["sentences", "conversations"])
-def test_shipped_messages_are_read_alike(path: Path) -> None:
+def test_shipped_messages_give_equal_results(path: Path) -> None:
     windows = [window for item in read_items(path)[::_EVERY] for window in item.windows()]
     with all_tried():
         expected = _read(windows)
@@ -40,7 +40,7 @@ def test_shipped_messages_are_read_alike(path: Path) -> None:
 
 
 @given(st.lists(st.lists(st.sampled_from(_texts()), min_size=1, max_size=3).map(" ".join), min_size=1, max_size=3), st.data())
-def test_mixtures_are_read_alike(texts: list[str], data: st.DataObject) -> None:
+def test_mixed_texts_give_equal_results(texts: list[str], data: st.DataObject) -> None:
     cut = [each[data.draw(st.integers(0, len(each) // 2)) :] for each in texts]
     window = window_of(*(each or "Hi." for each in cut))
     with all_tried():

@@ -138,7 +138,7 @@ def test_the_last_relation_of_a_name_counts(text: str, relations: list[tuple[str
     assert found == relations
 
 
-def test_relations_are_read_from_a_sentence_alone() -> None:
+def test_relations_are_read_from_a_single_sentence() -> None:
     assert list(relations_of("My aunt Ida, sorry, my godmother Ida, paints.")) == [("godmother", "Ida")]
 
 
@@ -225,7 +225,7 @@ def test_a_pronoun_takes_the_topic_just_named(text: str, facts: list[tuple[str, 
         (["I'm a baker", "wait, did you see the news?"], [("occupation", "baker")]),
     ],
 )
-def test_a_later_message_may_take_back(messages: list[str], facts: list[tuple[str, str]]) -> None:
+def test_a_later_message_may_withdraw_a_statement(messages: list[str], facts: list[tuple[str, str]]) -> None:
     assert stated(*messages) == facts
 
 

@@ -143,7 +143,7 @@ async def test_only_tool_calls_become_tool_events(embedder: Embedder) -> None:
     assert len(extraction.events) == 1
 
 
-async def test_content_is_what_was_said(embedder: Embedder) -> None:
+async def test_content_is_the_original_wording(embedder: Embedder) -> None:
     extraction = await extract(embedder, messages_of("I went to a pottery workshop yesterday with my kids.", speaker="Melanie"))
 
     event = extraction.events[0]

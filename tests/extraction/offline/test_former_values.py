@@ -48,7 +48,7 @@ def test_a_doubtful_or_former_home_is_unset(text: str) -> None:
 @pytest.mark.parametrize(
     "text", ["I moved to Notion last week.", "I moved to Zapp with all my tasks.", "I don't live in Kiel any more.", "I left Kiel."]
 )
-def test_tools_and_other_places_leave_home_alone(text: str) -> None:
+def test_tools_and_other_places_do_not_change_home(text: str) -> None:
     assert patched(window_of(text), profile(home="Oslo")) == []
 
 
@@ -78,6 +78,7 @@ def test_what_others_call_the_user_fills_an_empty_name() -> None:
     assert patched(window_of("Everyone calls me Momo.", "My name is Mara.")) == [("name", "", "Momo"), ("name", "Momo", "Mara")]
 
 
+<<<<<<< HEAD
 @pytest.mark.parametrize(
     "text",
     [
@@ -102,6 +103,9 @@ def test_a_field_for_nicknames_takes_them(text: str) -> None:
 
 
 def test_the_name_of_everyday_life_beside_the_full_one() -> None:
+=======
+def test_a_nickname_is_kept_with_the_full_name() -> None:
+>>>>>>> review
     assert patched(window_of("My name is Mara, but everyone calls me Momo.")) == [("name", "", "Mara"), ("name", "Mara", "Momo")]
     assert patched(window_of("Please call me Momo."), profile(name="Mara")) == [("name", "Mara", "Momo")]
 

@@ -36,7 +36,7 @@ def own(*conversation: str, earlier: tuple[str, ...] = ()) -> list[str]:
         "Exercise 3: you are at the bakery",
     ],
 )
-def test_what_follows_an_opening_is_no_own_statement(opening: str) -> None:
+def test_text_after_an_opening_is_no_own_statement(opening: str) -> None:
     assert own(opening, "I live in Tromsø and I'm a glazier.")[1] == ""
 
 
@@ -99,7 +99,7 @@ def test_another_speaker_s_text_frames_only_their_messages() -> None:
     assert own_texts(said)[1:] == ["I live in Tromsø.", ""]
 
 
-def test_a_play_of_an_earlier_window_goes_on() -> None:
+def test_a_role_play_of_an_earlier_window_continues() -> None:
     opening = "Mara: let's role-play, you are the guard"
     assert own("I'm a thief.", earlier=(opening,)) == [""]
     assert own("I'm a thief.", earlier=(opening, "Mara: stop the game now")) == ["I'm a thief."]

@@ -122,7 +122,7 @@ def test_a_dead_pet_is_no_pet(text: str, expected: list[tuple[str, str]]) -> Non
         ("my friend said hi", []),
     ],
 )
-def test_names_in_small_letters(text: str, expected: list[tuple[str, str]]) -> None:
+def test_names_in_lower_case(text: str, expected: list[tuple[str, str]]) -> None:
     assert facts(text) == expected
 
 
@@ -161,7 +161,7 @@ def test_loosely_worded_statements(text: str, expected: list[tuple[str, str]]) -
         (("I love tea.", "It turned out to be a nice day."), [("like", "tea")]),
     ],
 )
-def test_a_correction_of_chats_changes_what_it_names(conversation: tuple[str, ...], expected: list[tuple[str, str]]) -> None:
+def test_a_chat_correction_changes_the_named_value(conversation: tuple[str, ...], expected: list[tuple[str, str]]) -> None:
     assert facts(*conversation) == expected
 
 
@@ -207,7 +207,7 @@ def test_a_first_contact_names_the_writer(text: str, name: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["You can just use Python for that.", "Bonjour, I'm Dutch.", "Hola! I'm tired."])
-def test_other_words_of_a_first_contact_name_nobody(text: str) -> None:
+def test_other_greeting_words_name_no_person(text: str) -> None:
     assert not [each for each in facts(text) if each[0] == "name"]
 
 

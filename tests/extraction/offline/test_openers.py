@@ -25,7 +25,7 @@ from tests.extraction.offline.test_statement_frames import stated
         ("Sure, I live in Buckingham Palace. Next question.", []),
     ],
 )
-def test_only_openers_without_meaning_are_passed_over(text: str, facts: list[str]) -> None:
+def test_only_meaningless_openers_are_skipped(text: str, facts: list[str]) -> None:
     assert stated(text) == facts
 
 
@@ -33,7 +33,7 @@ def test_greeting_keeps_the_name_after_it() -> None:
     assert without_openers("Hi I'm Dele, I'd like some advice") == "Hi I'm Dele, I'd like some advice"
 
 
-def test_correction_after_another_sentence_stays() -> None:
+def test_a_correction_after_another_sentence_is_kept() -> None:
     assert stated("I live in Sofia. Correction: I live in Plovdiv") == ["home Plovdiv"]
 
 
@@ -58,6 +58,6 @@ def test_values_keep_their_spelling() -> None:
     assert with_keywords_spelled("i lvie in Wokr") == "i live in Wokr"
 
 
-def test_short_word_with_wrong_letter_is_another_word() -> None:
+def test_a_short_misspelt_word_is_another_word() -> None:
     assert not is_misspelling("love", "live")
     assert is_misspelling("vegitarian", "vegetarian")

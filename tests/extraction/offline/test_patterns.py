@@ -28,7 +28,7 @@ def test_apostrophes_and_blanks_may_vary(text: str) -> None:
     assert re.fullmatch(any_of(listed("can't stand")), text)
 
 
-def test_the_longest_entry_is_taken() -> None:
+def test_the_longest_entry_matches() -> None:
     assert cue(listed("vegan, vegan food")).search("my vegan food") is not None
     assert re.match(any_of(listed("vegan, vegan food")), "vegan food")[0] == "vegan food"  # type: ignore[index]
 

@@ -191,7 +191,7 @@ def test_a_correction_replaces_or_removes(messages: list[str], facts: list[tuple
     assert stated(*messages) == facts
 
 
-def test_a_role_goes_on_in_later_messages() -> None:
+def test_a_role_continues_in_later_messages() -> None:
     assert stated("Let's play a game, I'm the innkeeper.", "I live in Waterdeep.") == []
     assert stated("Let's play a game, I'm the innkeeper.", "Game over.", "I live in Oslo.") == [("home", "Oslo")]
 

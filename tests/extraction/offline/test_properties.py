@@ -57,7 +57,7 @@ def properties(text: str, kind: EventType, *, topic: str = "load test, peak") ->
         ("no numbers", []),
     ],
 )
-def test_numbers_come_with_their_unit_and_scale(text: str, found: list[tuple[float, str, float | None]]) -> None:
+def test_numbers_keep_their_unit_and_scale(text: str, found: list[tuple[float, str, float | None]]) -> None:
     assert [(each.value, each.unit, each.out_of) for each in quantities_of(text) if each.unit or each.out_of] == found
 
 
@@ -132,7 +132,7 @@ def test_a_named_person_is_the_owner() -> None:
         ("It is a mushroom", None),
     ],
 )
-def test_liking_is_told_by_its_words(text: str, likes: bool | None) -> None:
+def test_liking_is_recognized_by_its_words(text: str, likes: bool | None) -> None:
     assert properties(text, event_type(likes="bool")).get("likes") is likes
 
 

@@ -102,7 +102,7 @@ async def test_a_routine_of_an_earlier_day_is_dropped() -> None:
     assert len((await extract(ROUTINE.replace("garden", "book"), noted=day_before)).events) == 1
 
 
-async def test_a_routine_about_another_day_stays() -> None:
+async def test_a_routine_about_another_day_is_kept() -> None:
     text = "Remind me in the morning of the meeting with the garden club that takes place tomorrow at the lake."
     first = await extract(text)
     day_before = tuple(

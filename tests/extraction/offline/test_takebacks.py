@@ -42,11 +42,11 @@ def test_the_message_before_a_takeback_is_not_kept(later: str) -> None:
     assert kept("I'm an astronaut", "a: Wow!", later)[0] == ""
 
 
-def test_a_takeback_may_say_what_is_right() -> None:
+def test_a_withdrawal_may_contain_the_right_value() -> None:
     assert kept("I'm a judge", "kidding, I'm a clerk") == ["", "I'm a clerk"]
 
 
-def test_several_messages_are_taken_back_at_once() -> None:
+def test_several_messages_are_withdrawn_together() -> None:
     assert kept("I'm a judge", "I live in Nassau", "just kidding, none of it is true")[:2] == ["", ""]
 
 

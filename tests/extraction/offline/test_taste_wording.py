@@ -81,7 +81,7 @@ def test_a_confirmed_question_states_a_fact(question: str, answer: str, facts: l
         (("I love cold porridge.", "yeah, not really, that was irony"), []),
     ],
 )
-def test_later_words_drop_what_they_name(messages: tuple[str, ...], facts: list[str]) -> None:
+def test_later_words_remove_the_named_taste(messages: tuple[str, ...], facts: list[str]) -> None:
     assert stated(*messages) == facts
 
 

@@ -87,7 +87,7 @@ def test_a_text_with_content_is_no_filler(text: str) -> None:
     assert not is_filler(text)
 
 
-def test_questions_alone_only_ask() -> None:
+def test_a_message_of_questions_states_nothing() -> None:
     assert only_ask(sentences_of("Great! How old is your cat?"))
     assert not only_ask(sentences_of("My cat is seven. How old is yours?"))
     assert not only_ask(sentences_of("My cat is seven."))
@@ -122,7 +122,7 @@ def test_a_sentence_without_an_end_is_cut(text: str) -> None:
     assert all(len(piece) <= 1000 and estimate_tokens(piece) <= 120 for piece in pieces)
 
 
-def test_data_is_cut_behind_its_marks() -> None:
+def test_pasted_data_is_cut_after_its_delimiter() -> None:
     pieces = pieces_of('{"on":"2023-05-08"},' * 200, tokens=120)
 
     assert all(not piece[-1].isalnum() for piece in pieces)
@@ -144,7 +144,7 @@ def test_keywords_are_rare_words_without_speakers_and_times() -> None:
 
 
 @given(st.lists(st.text(alphabet="abc ,.", max_size=30), max_size=5), st.integers(0, 6))
-def test_keywords_come_from_the_text_and_never_twice(texts: list[str], limit: int) -> None:
+def test_keywords_are_distinct_words_of_the_text(texts: list[str], limit: int) -> None:
     ranker = KeywordRanker(texts)
     for text in texts:
         keywords = ranker.keywords(text, limit=limit)

@@ -38,7 +38,7 @@ def dropped(draft: Draft) -> dict[tuple[str, str], int]:
     return {(each.what, each.reason): each.count for each in draft.tally.as_dropped()}
 
 
-def test_a_valid_answer_stays_whole(window: Window, schema: MemorySchema) -> None:
+def test_a_valid_answer_is_kept_completely(window: Window, schema: MemorySchema) -> None:
     draft = read(
         window, schema, segments=[SEGMENT], events=[{**EVENT, "date": "2023-05-07", "keywords": ["Oslo", "oslo", "move"]}], patches=[PATCH]
     )
@@ -65,7 +65,7 @@ def test_a_valid_answer_stays_whole(window: Window, schema: MemorySchema) -> Non
         ({"msgs": ["x"]}, ("event", "no_evidence")),
     ],
 )
-def test_a_bad_event_is_dropped_alone_with_its_reason(
+def test_only_the_bad_event_is_dropped_with_its_reason(
     window: Window, schema: MemorySchema, change: dict[str, Any], reason: tuple[str, str]
 ) -> None:
     draft = read(window, schema, segments=[SEGMENT], events=[{**EVENT, **change}, EVENT])
@@ -86,7 +86,7 @@ def test_a_bad_event_is_dropped_alone_with_its_reason(
         ({"type": "progress", "field": "gaps", "key": [""]}, "bad_key"),
     ],
 )
-def test_a_bad_patch_is_dropped_alone_with_its_reason(window: Window, schema: MemorySchema, change: dict[str, Any], reason: str) -> None:
+def test_only_the_bad_patch_is_dropped_with_its_reason(window: Window, schema: MemorySchema, change: dict[str, Any], reason: str) -> None:
     draft = read(window, schema, patches=[{**PATCH, **change}, PATCH])
 
     assert [patch.replace for patch in draft.patches] == ["Oslo"]
@@ -94,7 +94,7 @@ def test_a_bad_patch_is_dropped_alone_with_its_reason(window: Window, schema: Me
 
 
 @pytest.mark.parametrize("key", ["algebra", ["algebra"], ["alice", "algebra"], ["mallory", "algebra"]])
-def test_a_patch_reaches_only_the_windows_own_user(window: Window, schema: MemorySchema, key: Any) -> None:
+def test_a_patch_changes_only_the_windows_user(window: Window, schema: MemorySchema, key: Any) -> None:
     (patch,) = read(window, schema, patches=[{**PATCH, "type": "progress", "field": "gaps", "key": key}]).patches
 
     assert patch.entity_key == entity_key("alice", "algebra")
@@ -189,7 +189,7 @@ def test_weights_become_importances(window: Window, schema: MemorySchema, weight
 
 
 @given(st.integers(-(2**53), 2**53))
-def test_a_weight_is_read_alike_in_every_type(weight: int) -> None:
+def test_a_weight_is_parsed_from_every_json_type(weight: int) -> None:
     read = {as_weight(each, max_weight=10) for each in (weight, float(weight), str(weight), f" {weight}.0")}
 
     assert read == {max(0, min(weight, 10)) / 10}
@@ -205,7 +205,7 @@ def test_numbers_without_end_break_nothing(window: Window, schema: MemorySchema)
     assert dropped(draft)["event", "no_content"] == 1
 
 
-def test_indices_out_of_range_are_dropped_alone(window: Window, schema: MemorySchema) -> None:
+def test_only_out_of_range_indices_are_dropped(window: Window, schema: MemorySchema) -> None:
     draft = read(
         window, schema, segments=[{"topic": "All", "ranges": [[2, 40], [90, 91], "0-1"]}], events=[{**EVENT, "msgs": [1, 4, -1, 1e9]}]
     )
@@ -337,7 +337,7 @@ def test_dates_are_read(window: Window, schema: MemorySchema, date: Any, expecte
     "date",
     ["soon", "2023-13-45", "2023-02-30/2023-03-01", "2024/2023", "9999-01-01", "0001-01-01", 20231307, ["2023"], "last month or last year"],
 )
-def test_what_is_no_date_leaves_it_unknown(window: Window, schema: MemorySchema, date: Any) -> None:
+def test_an_invalid_date_leaves_the_date_unknown(window: Window, schema: MemorySchema, date: Any) -> None:
     draft = read(window, schema, events=[{**EVENT, "date": date}])
 
     assert draft.events[0].event_time == draft.events[0].said_at

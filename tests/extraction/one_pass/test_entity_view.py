@@ -83,7 +83,7 @@ def test_lists_and_long_texts_appear_line_for_line(listing: MemorySchema, limits
 
 
 @given(PLAIN_LINES, st.data())
-def test_a_piece_copied_from_a_list_is_replaced_alone(lines: list[str], data: st.DataObject) -> None:
+def test_only_the_list_item_that_was_copied_is_replaced(lines: list[str], data: st.DataObject) -> None:
     text = edited("", Patch(0, "p", "", "\n".join(["first", *lines])), "list<string>")
     value = value_of(text, "list<string>")
     assert text_of(field_lines("likes", flat_text(value)), "likes") == text
@@ -127,7 +127,7 @@ def test_no_value_line_passes_for_field_or_entity(listing: MemorySchema, limits:
 MAY, JUNE = date(2024, 5, 1), date(2024, 6, 2)
 
 
-def test_what_is_shown_says_since_when_it_holds(listing: MemorySchema, limits: PromptLimits) -> None:
+def test_shown_lines_have_their_start_date(listing: MemorySchema, limits: PromptLimits) -> None:
     likes: list[JsonValue] = ["green tea", "hiking", "chess", "rain"]
     since = {"likes": [MAY, MAY, JUNE, MAY], "home": [JUNE]}
     assert entity_lines(listing, limits, since=since, likes=likes, home="Oslo") == [

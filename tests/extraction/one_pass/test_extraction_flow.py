@@ -181,7 +181,7 @@ def test_an_answer_beyond_repair_carries_its_raw_text(task: Task, window: Window
     assert "Still not." in caught.value.raw
 
 
-def test_what_no_repair_can_change_is_no_problem(task_of: BuildTask) -> None:
+def test_an_unrepairable_problem_causes_no_repair(task_of: BuildTask) -> None:
     task = task_of(window_of({"text": "As I recall, you moved.", "from_recall": True}, "Hm.", "Well."))
     _, draft = play(task, [answer_text("Alice moved.")])
 

@@ -83,7 +83,7 @@ async def test_a_window_becomes_an_extraction_with_one_call(embedder: Embedder, 
     assert simulator.requests[0].schema is not None
 
 
-async def test_an_event_bears_what_its_message_says(embedder: Embedder, schema: MemorySchema) -> None:
+async def test_an_event_has_the_words_of_its_message(embedder: Embedder, schema: MemorySchema) -> None:
     recalled = "Alice is allergic to peanuts."
     window = window_of("I moved to Oslo yesterday.", "Hey!", f"{recalled}\nI bought oat milk.", speaker="Alice")
     context = ExtractionContext(recalled_hashes=frozenset({content_hash(recalled)}))
@@ -98,7 +98,7 @@ async def test_an_event_bears_what_its_message_says(embedder: Embedder, schema: 
     assert [event.speaker for event in extraction.events] == [None] * 3
 
 
-async def test_a_schema_may_leave_out_what_was_said(embedder: Embedder, schema: MemorySchema) -> None:
+async def test_a_schema_may_exclude_the_original_words(embedder: Embedder, schema: MemorySchema) -> None:
     window = window_of("I moved to Oslo.", speaker="Alice")
     async with extractor_over(events_of("Alice has a new home."), embedder) as (extractor, _):
         extraction = await extractor.extract(window, replace(schema, said=False), ExtractionContext())
@@ -106,7 +106,7 @@ async def test_a_schema_may_leave_out_what_was_said(embedder: Embedder, schema: 
     assert [(event.said, event.search_text) for event in extraction.events] == [(None, None)]
 
 
-async def test_a_merged_event_bears_its_first_message(embedder: Embedder, schema: MemorySchema) -> None:
+async def test_a_merged_event_has_its_first_message(embedder: Embedder, schema: MemorySchema) -> None:
     window = window_of("I moved to Oslo.", "As I said, I moved to Oslo!", speaker="Alice")
     async with extractor_over(events_of("Alice moved to Oslo.", "Alice moved to Oslo."), embedder) as (extractor, _):
         extraction = await extractor.extract(window, schema, ExtractionContext())
@@ -116,7 +116,7 @@ async def test_a_merged_event_bears_its_first_message(embedder: Embedder, schema
 
 
 @pytest.mark.parametrize("name", scenario_names())
-async def test_every_scenarios_conversation_is_extracted_whole(embedder: Embedder, name: str) -> None:
+async def test_every_scenario_conversation_is_extracted_completely(embedder: Embedder, name: str) -> None:
     window = sample_window(name)
     schema = scenario(name)
     async with extractor_over(extraction_answer, embedder) as (extractor, _):
@@ -159,7 +159,7 @@ async def test_only_doubtful_repetitions_are_put_to_the_model(embedder: Embedder
     assert [usage.purpose for usage in extraction.usage] == ["extraction", "deduplication"]
 
 
-async def test_a_doubtful_pair_that_nobody_resolves_stays(embedder: Embedder, schema: MemorySchema) -> None:
+async def test_an_unresolved_doubtful_pair_is_kept(embedder: Embedder, schema: MemorySchema) -> None:
     contents = ("Bob has adopted a dog called Rex.", "Bob adopted a dog named Rex.")
     # Enough for the extraction itself (its prompt and longest answer), but not for the question about the pair.
     async with extractor_over(events_of(*contents), embedder, longest_answer=150, hard_tokens=1780) as (extractor, simulator):

@@ -76,7 +76,7 @@ def build(schema: MemorySchema, limits: PromptLimits) -> BuildPrompt:
     return build
 
 
-def test_the_prefix_depends_on_the_schema_alone(build: BuildPrompt, schema: MemorySchema) -> None:
+def test_the_prefix_depends_only_on_the_schema(build: BuildPrompt, schema: MemorySchema) -> None:
     full = ExtractionContext(session_summary="They met.", entities=(entity(1),), recalled_hashes=frozenset({content_hash("x")}))
     prompts = [build("Hi"), build("Moved!", "Where?", user="bob"), build("x", context=full)]
 
@@ -84,7 +84,7 @@ def test_the_prefix_depends_on_the_schema_alone(build: BuildPrompt, schema: Memo
     assert all(prompt.messages()[0].content == prompt.prefix for prompt in prompts)
 
 
-def test_detail_is_asked_for_where_the_schema_says_so(schema: MemorySchema) -> None:
+def test_detail_is_requested_if_the_schema_demands_it(schema: MemorySchema) -> None:
     brief, full = compile_prefix(schema), compile_prefix(replace(schema, detail="full"))
     [added] = [line for line in full.splitlines() if line not in brief.splitlines()]
     assert added.startswith("Lose no detail that somebody may ask for later")
@@ -137,7 +137,7 @@ def test_a_schema_without_patched_types_asks_for_no_patches() -> None:
     assert list(answer_schema(schema)["properties"]) == ["segments", "events"]
 
 
-def test_a_schema_of_entities_alone_asks_for_no_events() -> None:
+def test_a_schema_of_entities_only_requests_no_events() -> None:
     schema = parse_schema([{"EntityType": "profile", "Properties": [{"PropertyName": "home", "PropertyValueType": "string"}]}])
 
     assert '"events"' not in compile_prefix(schema)
@@ -247,7 +247,7 @@ def test_one_line_is_one_line(text: str) -> None:
 
 
 @given(st.lists(st.text(alphabet="0123456789abcdef"), max_size=8))
-def test_the_fences_nonce_stands_in_no_text(texts: list[str]) -> None:
+def test_the_delimiters_nonce_is_in_no_text(texts: list[str]) -> None:
     nonce = delimiter_for(texts)
 
     assert nonce == delimiter_for(texts)

@@ -50,14 +50,14 @@ def test_one_call_resolves_all_doubtful_pairs(answer: str, expected: list[EventP
     ("answer", "finish_reason"),
     [("I do not know.", "stop"), ("", "length"), ('<think>Pair 0 is {"same": [0]}, but', "length"), ('{"same": [0', "length")],
 )
-def test_an_answer_that_names_no_pairs_is_told(answer: str, finish_reason: Any) -> None:
+def test_an_answer_without_pairs_is_reported(answer: str, finish_reason: Any) -> None:
     flow = resolution_flow([candidate("Ann ran."), candidate("Ann went running.")], [EventPair(0, 1)], REQUEST)
     next(flow)
     with pytest.raises(UnusableAnswerError, match=f"ended with {finish_reason}"):
         flow.send(LLMAnswer(text=answer, model="m", finish_reason=finish_reason))
 
 
-def test_thoughts_have_room_in_a_resolution() -> None:
+def test_a_resolution_allows_tokens_for_reasoning() -> None:
     flow = resolution_flow([candidate("Ann ran."), candidate("Ann went running.")], [EventPair(0, 1)], replace(REQUEST, max_tokens=7))
 
     assert next(flow).max_tokens is None

@@ -65,7 +65,7 @@ async def test_a_stated_event_keeps_its_properties(schema: MemorySchema) -> None
     assert moved.message_ids == ["m1"]
 
 
-async def test_a_model_is_not_asked_about_stated_events_alone(schema: MemorySchema) -> None:
+async def test_a_model_is_not_called_for_stated_events_only(schema: MemorySchema) -> None:
     llm = CountedLLM()
 
     events = await extracted(llm, schema, MOVED, MOVED)

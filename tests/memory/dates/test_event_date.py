@@ -50,14 +50,14 @@ def test_every_date_is_read_as_it_is_written(known: EventDate) -> None:
 @pytest.mark.parametrize(
     "text", ["", "May 2023", "2023-13", "2023-02-30", "23", "2023-5", "2023-05-08/", "2023/2022", "0999", "9000", "2020/2021/2022", "२०२३"]
 )
-def test_what_is_no_date_is_refused(text: str) -> None:
+def test_an_invalid_date_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"date|month|day|year"):
         EventDate.parse(text)
     with pytest.raises(ValidationError, match="date"):
         EventFields(date=text)
 
 
-def test_a_record_bears_the_shortest_text() -> None:
+def test_a_record_has_the_shortest_form_of_a_date() -> None:
     assert EventFields(date="2023-05-01/2023-05-31").date == "2023-05"
 
 
@@ -111,7 +111,7 @@ def test_a_year_or_more_names_no_month(text: str | None, months: set[int]) -> No
         ("unknown", "some day (said 2023-05-08)"),
     ],
 )
-def test_no_more_is_shown_than_is_known(text: str | None, shown: str) -> None:
+def test_a_date_is_shown_with_its_known_precision(text: str | None, shown: str) -> None:
     assert shown_date(MOMENT, text) == shown
 
 

@@ -72,7 +72,7 @@ def test_words_for_near_days_are_read(words: str) -> None:
     assert spans(f"What did we do {words}?")
 
 
-def test_what_is_no_date_may_be_counted_from() -> None:
+def test_an_offset_may_be_relative_to_an_event() -> None:
     offset = asked_offset("What did I buy two weeks before the trip to Rome?")
     assert offset == AskedOffset("the trip to Rome", "week", -2)
     assert offset.from_days(date(2023, 5, 24), date(2023, 5, 26)) == AskedSpan(date(2023, 5, 8), date(2023, 5, 14))

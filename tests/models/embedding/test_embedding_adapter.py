@@ -61,7 +61,7 @@ def test_the_product_of_the_two_matrices_is_added() -> None:
 
 
 @pytest.mark.parametrize("name", ["encoder.layer.5.output.dense.bias", "embeddings.word_embeddings.weight", "embeddings.LayerNorm.weight"])
-def test_what_has_no_adapter_is_as_published(name: str) -> None:
+def test_a_model_without_an_adapter_is_unchanged(name: str) -> None:
     published: Matrix = np.ones(3, dtype=np.float32)
 
     assert adapted(lambda _: published)(name) is published

@@ -97,7 +97,7 @@ async def test_a_cancelled_caller_does_not_stop_the_others() -> None:
     assert int((await patient)[0].dense[0]) == 4
 
 
-async def test_a_text_nobody_waits_for_is_not_embedded() -> None:
+async def test_a_text_without_a_waiting_caller_is_not_embedded() -> None:
     model = GatedModel()
     batcher = MicroBatcher(embed_batch=model.run, batch_size=1)
     running = asyncio.create_task(batcher.embed(["running"]))
@@ -116,7 +116,7 @@ async def test_a_text_nobody_waits_for_is_not_embedded() -> None:
     assert model.batches == [["running"], ["shared"], ["gone 1"]]
 
 
-async def test_a_batch_whose_callers_have_gone_is_skipped() -> None:
+async def test_a_batch_whose_callers_left_is_skipped() -> None:
     model = GatedModel()
     batcher = MicroBatcher(embed_batch=model.run, batch_size=1)
     callers = [asyncio.create_task(batcher.embed([text])) for text in ("a", "bb", "ccc", "dddd")]
@@ -143,7 +143,7 @@ async def test_closing_cancels_waiting_callers() -> None:
 
 
 @pytest.mark.parametrize("fault", [TransientModelError("busy"), ModelConfigurationError("wrong key")])
-async def test_texts_queued_behind_an_outage_fail_unsent(fault: ModelError) -> None:
+async def test_texts_queued_during_an_outage_fail_unsent(fault: ModelError) -> None:
     model = GatedModel()
     model.failure = fault
     batcher = MicroBatcher(embed_batch=model.run, batch_size=2)

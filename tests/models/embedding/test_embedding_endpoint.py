@@ -38,7 +38,7 @@ async def embedder(endpoint: EmbeddingEndpoint, tmp_path: Any) -> AsyncIterator[
     await embedder.close()
 
 
-async def test_vectors_come_in_text_order_with_unit_length(embedder: Embedder, endpoint: EmbeddingEndpoint) -> None:
+async def test_vectors_have_text_order_and_unit_length(embedder: Embedder, endpoint: EmbeddingEndpoint) -> None:
     embeddings = await embedder.embed_documents(["aaa", "b", ""])
 
     np.testing.assert_allclose(

@@ -67,7 +67,7 @@ async def embedder(cache: Path) -> AsyncIterator[Embedder]:
     await embedder.close()
 
 
-async def test_numpy_multiplies_in_one_thread_beside_an_embedder(cache: Path) -> None:
+async def test_numpy_uses_one_thread_next_to_an_embedder(cache: Path) -> None:
     threadpool_limits(limits=2, user_api="blas")
 
     embedder = build_embedder(EmbeddingSettings(), cache=cache)
@@ -105,14 +105,14 @@ def test_each_token_but_punctuation_has_one_unit_late_vector(encoder: MiniLMEnco
     ("text", "vectors"),
     [("Ann, Bob and (later) Tom.", 5), ("5 % of 20 $", 4), ("wait... #7 — really?!", 3), ("?!", 2), ("...", 3), ("日本。", 2)],
 )
-def test_punctuation_has_vectors_only_where_nothing_else_stands(encoder: MiniLMEncoder, text: str, vectors: int) -> None:
+def test_punctuation_has_vectors_only_in_texts_without_words(encoder: MiniLMEncoder, text: str, vectors: int) -> None:
     ((dense, late),) = encoder.encode([text])
 
     assert late.shape == (vectors, 384)
     np.testing.assert_allclose(np.linalg.norm(dense), 1, atol=1e-5)
 
 
-def test_a_word_keeps_its_vector_beside_punctuation(encoder: MiniLMEncoder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_punctuation_does_not_change_a_words_vector(encoder: MiniLMEncoder, monkeypatch: pytest.MonkeyPatch) -> None:
     text = "Well, he (Tom) left."
     ((_, kept),) = encoder.encode([text])
     monkeypatch.setattr(encoder, "_punctuation", frozenset())
@@ -172,7 +172,7 @@ async def test_concurrent_callers_get_their_own_texts_in_order(embedder: Embedde
             np.testing.assert_array_equal(embedding.dense, expected[text])
 
 
-async def test_a_repeated_text_comes_from_the_cache(embedder: Embedder) -> None:
+async def test_a_repeated_text_is_served_from_the_cache(embedder: Embedder) -> None:
     first = (await embedder.embed_documents(["once"]))[0]
 
     assert (await embedder.embed_documents(["other", "once"]))[1] is first

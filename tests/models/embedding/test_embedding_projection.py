@@ -4,7 +4,7 @@ from memory.vectors import unit_rows
 from models.embedding.weights import DIMENSION, LATE_DIMENSION, PROJECTION_FILE, project_tokens
 
 
-def test_the_projection_keeps_directions_apart() -> None:
+def test_the_projection_keeps_directions_distinct() -> None:
     projection = np.load(PROJECTION_FILE, allow_pickle=False).astype(np.float32)
 
     assert projection.shape == (DIMENSION, LATE_DIMENSION)
@@ -22,5 +22,5 @@ def test_projected_rows_have_unit_length() -> None:
     np.testing.assert_allclose(np.linalg.norm(projected, axis=1), 1, atol=1e-5)
 
 
-def test_a_row_of_zeros_stays_one() -> None:
+def test_a_row_of_zeros_is_unchanged() -> None:
     assert not project_tokens(np.zeros((1, DIMENSION), dtype=np.float32)).any()

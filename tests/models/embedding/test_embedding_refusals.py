@@ -148,7 +148,7 @@ async def test_a_text_too_long_after_four_halvings_is_refused() -> None:
         lambda: answered([{"index": 0, "embedding": [None, 1.0]}]),
     ],
 )
-async def test_a_text_without_a_finite_vector_is_refused_alone(refusal: Callable[[], web.Response]) -> None:
+async def test_only_the_text_without_a_finite_vector_is_refused(refusal: Callable[[], web.Response]) -> None:
     def reply(payload: dict[str, Any]) -> web.Response:
         texts = payload["input"]
         if "tower" not in texts:
@@ -230,7 +230,7 @@ async def test_a_refusal_is_transient_while_the_probe_fails() -> None:
             await embedder.embed_documents(["bad"])
 
 
-async def test_a_lone_surrogate_spoils_no_other_text() -> None:
+async def test_a_lone_surrogate_affects_no_other_text() -> None:
     async with embedder_of(embedded) as (embedder, requests):
         await embedder.embed_documents(["good", "bad \ud800"])
 

@@ -35,7 +35,7 @@ def handover_of(redis: GuardedRedis, embedder: CountingEmbedder | BatchedEmbedde
     return VectorHandover(redis=redis, embedder=embedder, **({"ttl_s": 60.0} | options))  # type: ignore[arg-type]
 
 
-async def test_vectors_are_taken_once(redis: GuardedRedis) -> None:
+async def test_vectors_are_handed_over_once(redis: GuardedRedis) -> None:
     embedder = CountingEmbedder()
     first, second = await embedder.embed_documents(TEXTS)
     assert await handover_of(redis, embedder).offer(ANN, TEXTS) == 2
@@ -59,7 +59,7 @@ async def test_only_recently_computed_vectors_are_offered(redis: GuardedRedis) -
 
 
 @pytest.mark.parametrize("owner", [("acme", "bob"), ("rival", "ann"), ("acme", None)])
-async def test_nobody_gets_another_users_vectors(redis: GuardedRedis, owner: tuple[str, str | None]) -> None:
+async def test_no_user_gets_vectors_of_another(redis: GuardedRedis, owner: tuple[str, str | None]) -> None:
     embedder = CountingEmbedder()
     await embedder.embed_documents(TEXTS)
     await handover_of(redis, embedder).offer(ANN, TEXTS)

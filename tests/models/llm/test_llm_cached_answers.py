@@ -19,7 +19,7 @@ def cache(redis: Redis, prefix: str) -> AnswerCache:
     return AnswerCache(redis=GuardedRedis(client=redis, prefix=prefix), ttl_s=60)
 
 
-async def test_a_cached_answer_comes_back_unchanged(cache: AnswerCache) -> None:
+async def test_a_cached_answer_is_returned_unchanged(cache: AnswerCache) -> None:
     answer = LLMAnswer(
         text="yes 😀", model="m", finish_reason="length", usage=LLMUsage(prompt_tokens=3, cached_tokens=1), cost=0.5, latency_ms=2.5
     )
@@ -38,7 +38,7 @@ async def test_lone_surrogates_are_replaced(cache: AnswerCache) -> None:
     assert found.text == "a😀\ufffd"
 
 
-async def test_forgotten_answers_are_gone(cache: AnswerCache, redis: Redis, prefix: str) -> None:
+async def test_forgotten_answers_are_removed(cache: AnswerCache, redis: Redis, prefix: str) -> None:
     of_ann, of_bob, of_nobody = Place("acme", "1", "ann"), Place("acme", "2", "bob"), Place("acme", "3")
     elsewhere = Place("umbrella", "1", "ann")
     for place in (of_ann, of_bob, of_nobody, elsewhere):

@@ -36,7 +36,7 @@ async def test_an_answer_has_text_usage_and_finish_reason(llm_of: BuildLLM, ask:
     assert not answer.from_cache
 
 
-async def test_an_answer_at_the_token_limit_says_length(llm_of: BuildLLM, ask: BuildRequest) -> None:
+async def test_an_answer_at_the_token_limit_reports_length(llm_of: BuildLLM, ask: BuildRequest) -> None:
     async with answering("word " * 500) as simulator:
         answer = await llm_of(simulator).complete(ask(max_tokens=7))
     assert answer.finish_reason == "length"
@@ -149,5 +149,5 @@ def test_a_wrong_address_or_missing_model_is_refused(llm: dict[str, str], usages
         build_llm(Settings(llm=LLMSettings(**llm)), redis=None, usage=usages)
 
 
-def test_without_an_endpoint_there_is_no_llm(usages: UsageList) -> None:
+def test_without_an_endpoint_no_llm_is_built(usages: UsageList) -> None:
     assert build_llm(Settings(llm=LLMSettings()), redis=None, usage=usages) is None

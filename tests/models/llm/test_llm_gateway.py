@@ -9,7 +9,7 @@ from prometheus_client import CollectorRegistry
 from loadtest.llm_simulator import LLMSimulator
 from loadtest.profiles import Plan, Profile
 from models.credentials import credential_watch
-from models.errors import ModelConfigurationError, NotTakenUpError, TransientModelError
+from models.errors import ModelConfigurationError, NotProcessedError, TransientModelError
 from models.llm.gateway import LLMGateway
 from models.llm.port import LLMRequest
 from runtime.probe import Check
@@ -39,7 +39,7 @@ class TestFallback:
         assert (answer.text, answer.model) == ("from the second", "fallback")
         assert [each.model for each in usages.records] == ["fallback"]
 
-    async def test_a_healthy_first_endpoint_is_called_alone(self, serve: Serve, llm_of: BuildLLM, ask: BuildRequest) -> None:
+    async def test_only_a_healthy_first_endpoint_is_called(self, serve: Serve, llm_of: BuildLLM, ask: BuildRequest) -> None:
         first, second = await serve(), await serve()
         assert (await llm_of(first, second).complete(ask())).model == "simulated"
         assert second.requests == []
@@ -58,13 +58,13 @@ class TestFallback:
         assert caught.value.retry_after == 7
 
     @pytest.mark.parametrize(("statuses", "nobody_looked"), [((429, 429), True), ((429, 503), False), ((401, 429), False)])
-    async def test_only_if_nobody_looked_the_error_says_so(
+    async def test_calls_never_attempted_raise_a_distinct_error(
         self, serve: Serve, llm_of: BuildLLM, ask: BuildRequest, statuses: tuple[int, int], nobody_looked: bool
     ) -> None:
         endpoints = [await serve(Plan(status=each)) for each in statuses]
         with pytest.raises(TransientModelError) as caught:
             await llm_of(*endpoints).complete(ask())
-        assert isinstance(caught.value, NotTakenUpError) is nobody_looked
+        assert isinstance(caught.value, NotProcessedError) is nobody_looked
 
     async def test_a_refusal_by_all_endpoints_is_permanent(self, serve: Serve, llm_of: BuildLLM, ask: BuildRequest) -> None:
         endpoints = await serve(Plan(status=401)), await serve(Plan(status=404))
@@ -78,7 +78,7 @@ class TestFallback:
         with pytest.raises(TransientModelError):
             assert [piece async for piece in llm.stream(ask("two"))]
 
-    async def test_a_fallbacks_settings_apply_to_it_alone(self, serve: Serve, llm_of: BuildLLM, ask: BuildRequest) -> None:
+    async def test_settings_of_a_fallback_apply_only_to_it(self, serve: Serve, llm_of: BuildLLM, ask: BuildRequest) -> None:
         first, second = await serve(FAILS), await serve()
         own = EndpointSettings(
             base_url=second.base_url, model="fallback", max_completion_tokens=50, temperature=0.7, response_format="none"
@@ -99,7 +99,7 @@ class TestHedge:
         await until(lambda: first.outcomes["hung_up"] == 1, "the silent call is hung up on")
         assert {each.model: each.estimated for each in usages.records} == {"simulated": True, "fallback": False}
 
-    async def test_only_who_was_silent_counts_as_outrun(
+    async def test_only_a_silent_endpoint_counts_as_outrun(
         self, serve: Serve, llm_of: BuildLLM, ask: BuildRequest, registry: CollectorRegistry
     ) -> None:
         first, second = await serve(HANGS, Plan(first_token_s=0.5)), await serve(WELL, HANGS)
@@ -146,12 +146,12 @@ class TestBreaker:
         assert len(first.requests) == 2
         assert len(second.requests) == 5
 
-    async def test_a_breaker_closes_after_a_good_trial(self, serve: Serve, llm_of: BuildLLM, ask: BuildRequest) -> None:
+    async def test_a_breaker_closes_after_a_successful_trial(self, serve: Serve, llm_of: BuildLLM, ask: BuildRequest) -> None:
         first = await serve(FAILS, WELL)
         llm = llm_of(first, delivery=DeliverySettings(breaker_failures=1, breaker_reset_s=0.2))
         with pytest.raises(TransientModelError, match="500"):
             await llm.complete(ask())
-        with pytest.raises(NotTakenUpError, match="circuit breaker") as clamp_event_time:
+        with pytest.raises(NotProcessedError, match="circuit breaker") as clamp_event_time:
             await llm.complete(ask())
         assert 0 < (clamp_event_time.value.retry_after or 0) <= 0.2
 
@@ -173,7 +173,7 @@ class TestServes:
         assert (await llm.complete(ask())).text == "yes"
 
     @pytest.mark.parametrize("status", [400, 401, 429, 500])
-    async def test_who_answers_no_word_serves_nobody(self, serve: Serve, llm_of: BuildLLM, status: int) -> None:
+    async def test_an_endpoint_that_answers_nothing_serves_no_tenant(self, serve: Serve, llm_of: BuildLLM, status: int) -> None:
         first, second = await serve(Plan(status=status)), await serve(Plan(status=status), WELL)
         llm = llm_of(first, second)
         assert [await llm.serves("acme", stage="merging") for _ in range(2)] == [False, True]
@@ -203,7 +203,7 @@ class TestCredentials:
         endpoint = await serve(*[Plan(status=401)] * 20)
         llm = llm_of(endpoint, delivery=DeliverySettings(breaker_failures=4))
         for number in range(20):
-            with pytest.raises((ModelConfigurationError, NotTakenUpError)):
+            with pytest.raises((ModelConfigurationError, NotProcessedError)):
                 await llm.complete(ask(str(number)))
         assert len(endpoint.requests) == 4
 
@@ -225,7 +225,7 @@ class TestLimits:
         endpoint = await serve()
         llm = llm_of(endpoint, requests_per_minute=1, queue_timeout_s=0.5)
         await llm.complete(ask("one"))
-        with pytest.raises(NotTakenUpError, match="no free lease") as caught:
+        with pytest.raises(NotProcessedError, match="no free lease") as caught:
             await llm.complete(ask("two"))
         assert 55 < (caught.value.retry_after or 0) <= 61
 

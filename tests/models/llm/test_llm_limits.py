@@ -63,7 +63,7 @@ def test_settling_returns_unused_tokens() -> None:
     clocked.granted(500, 6.0)
 
 
-def test_a_call_above_the_limit_runs_alone() -> None:
+def test_a_call_above_the_limit_runs_exclusively() -> None:
     clocked = Clocked(Limits(concurrency=100, tokens_per_minute=1000))
     clocked.granted(5000, 5.0)
     assert clocked.wait(1, 6.0) > 0

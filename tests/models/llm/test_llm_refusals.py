@@ -175,7 +175,7 @@ async def test_a_refused_input_is_probed_with_one_word(llm_of: BuildLLM, ask: Bu
     assert [(each.tenant, each.purpose, each.completion_tokens <= 5) for each in usages.records] == [("acme", "merge", True)] * 2
 
 
-async def test_who_refuses_all_refuses_no_input(llm_of: BuildLLM, ask: BuildRequest, usages: UsageList) -> None:
+async def test_an_endpoint_refusing_everything_refuses_no_input(llm_of: BuildLLM, ask: BuildRequest, usages: UsageList) -> None:
     async with replying_endpoint(lambda _: refusal(400, {"error": {"message": "your credit is used up"}})) as (url, _):
         with pytest.raises(ModelConfigurationError, match="credit") as refused:
             await llm_of(url).complete(ask(probes_refusals=True))
@@ -202,7 +202,7 @@ async def test_any_endpoint_that_takes_the_probe_proves_it(llm_of: BuildLLM, ask
     assert len(requests) == 3
 
 
-async def test_nobody_is_probed_unasked(llm_of: BuildLLM, ask: BuildRequest) -> None:
+async def test_no_endpoint_is_probed_without_a_request(llm_of: BuildLLM, ask: BuildRequest) -> None:
     async with replying_endpoint(refusing(is_knife, 400, FILTERED)) as (url, requests):
         with pytest.raises(InputRefusedError):
             await llm_of(url, response_format="none").complete(ask("the knife"))

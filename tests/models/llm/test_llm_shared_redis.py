@@ -104,7 +104,7 @@ class TestLimits:
         with pytest.raises(TransientModelError):
             await take(one, 1)
 
-    async def test_a_call_above_the_limit_runs_alone(self, limiter_of: BuildLimiter) -> None:
+    async def test_a_call_above_the_limit_runs_exclusively(self, limiter_of: BuildLimiter) -> None:
         await take(limiter_of(tokens_per_minute=1000), 5000)
 
     async def test_a_killed_workers_lease_expires(self, limiter_of: BuildLimiter, redis_url: str, prefix: str) -> None:
@@ -175,7 +175,7 @@ class TestAnswerCacheAndBudget:
         assert any(isinstance(each, BudgetExceededError) for each in outcomes)
         assert 0 < sum(each.prompt_tokens + each.completion_tokens for each in usages.records) <= 1500
 
-    async def test_the_ledger_holds_what_was_used(
+    async def test_the_ledger_holds_the_actual_usage(
         self, serve: Serve, llm_of: BuildLLM, ask: BuildRequest, redis: Redis, prefix: str, usages: UsageList, clock: ManualClock
     ) -> None:
         endpoint = await serve(Plan(), Plan(status=500), Plan(), answer="word " * 10)

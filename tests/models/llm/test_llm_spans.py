@@ -32,7 +32,7 @@ async def test_a_call_has_a_span_by_the_conventions(serve: Serve, llm_of: BuildL
     assert all(message.content not in call.to_json() for message in ask().messages)
 
 
-async def test_a_failed_call_says_how_it_ended(serve: Serve, llm_of: BuildLLM, ask: BuildRequest) -> None:
+async def test_the_span_of_a_failed_call_has_its_outcome(serve: Serve, llm_of: BuildLLM, ask: BuildRequest) -> None:
     server = await serve(Plan(status=500))
     with recorded_spans() as exporter:
         with pytest.raises(TransientModelError):

@@ -67,7 +67,7 @@ async def test_thoughts_are_no_answer(
     ],
     ids=["reasoning_content", "reasoning", "parts", "flat parts"],
 )
-async def test_thoughts_that_nobody_counted_are_booked(
+async def test_uncounted_reasoning_is_booked_as_usage(
     llm_of: BuildLLM, ask: BuildRequest, usages: UsageList, piece: dict[str, Any], broken: bool
 ) -> None:
     end = b"" if broken else stream_of(chunk("yes"), chunk(finish="stop"))

@@ -60,7 +60,7 @@ async def test_a_call_that_does_not_fit_ends_the_budget(shared: GuardedRedis) ->
     assert await worker.call(500)
 
 
-async def test_a_call_waits_for_reservations_before_it_gives_up(shared: GuardedRedis) -> None:
+async def test_a_call_waits_for_reservations_before_it_fails(shared: GuardedRedis) -> None:
     worker = Worker(shared, Limit(tokens=1_000))
     running = [await worker.call(500), await worker.call(500)]
     waiting = [asyncio.create_task(worker.call(500)) for _ in range(3)]

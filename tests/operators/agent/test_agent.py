@@ -19,7 +19,7 @@ from operators.errors import UnusableAnswerError
 from operators.llm_operator import Question
 from operators.merged_text import MAX_RECENT
 from operators.merging import apply_outcome, forget, plan_questions
-from operators.registry import driver_of
+from operators.registry import bound_operator
 from operators.render import render
 from tests.streams.agent_remarks import BLOCK, calls, schema
 
@@ -48,7 +48,7 @@ class Block:
 
     @property
     def operator(self) -> AgentText:
-        driver = driver_of(self.kind.by_name[BLOCK], self.kind)
+        driver = bound_operator(self.kind.by_name[BLOCK], self.kind)
         assert driver is not None
         assert isinstance(driver.operator, AgentText)
         return driver.operator
@@ -244,7 +244,7 @@ def test_the_newest_outcome_gives_the_state() -> None:
     assert again.state.properties == block.state.properties
 
 
-def test_a_block_needs_the_user_alone_as_key() -> None:
+def test_a_block_needs_exactly_the_key_user() -> None:
     document: dict[str, Any] = to_json(schema())
     document["EntityTypes"][0]["Keys"] = ["session"]
     with pytest.raises(SchemaError, match="Keys"):

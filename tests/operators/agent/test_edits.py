@@ -105,7 +105,7 @@ def test_a_block_that_is_full_takes_nothing() -> None:
     assert "its limit is 200" in block.result(full).detail
 
 
-def test_undo_restores_what_an_edit_changed() -> None:
+def test_undo_restores_the_edited_text() -> None:
     block = EditedBlock()
     names = [block.edit("append", text="a\nb"), block.edit("replace", old="a", text=""), block.edit("insert", line=1, text="c")]
     assert block.text == "c\nb"
@@ -127,7 +127,7 @@ def test_undo_after_the_model_wrote_takes_only_the_edit() -> None:
     assert block.text == "Lives in Oslo."
 
 
-def test_undo_says_that_the_text_has_changed_since() -> None:
+def test_undo_is_refused_after_a_later_change() -> None:
     block = EditedBlock(has_llm=True)
     edit = block.edit("append", text="Prefers tea.")
     block.say("I prefer coffee.")

@@ -188,7 +188,7 @@ def test_a_text_is_shown_and_later_continued() -> None:
     ]
 
 
-def test_a_retraction_hides_a_text_for_good() -> None:
+def test_a_retraction_hides_a_text_permanently() -> None:
     operator = cluster()
     tea = statement(5, "ann", "likes", "music", several=True)
     state = answered(operator, applied(operator, *ANN, tea), 5, "Ann likes music.")

@@ -22,12 +22,12 @@ def test_a_new_node_joins_most_of_its_neighbours() -> None:
     assert joined == [{"ann", "bergen", "acme"}, {"paul", "lyon", "chess", "eva"}]
 
 
-def test_a_tie_goes_to_the_older_community() -> None:
+def test_a_tie_is_resolved_for_the_older_community() -> None:
     pairs: list[list[Pair]] = [[("paul", "lyon")], [("ann", "bergen")], [("eva", "ann"), ("eva", "paul")]]
     assert groups(*pairs) == [{"lyon", "paul", "eva"}, {"ann", "bergen"}]
 
 
-def test_a_known_node_stays_until_the_next_run() -> None:
+def test_a_known_node_is_kept_until_the_next_run() -> None:
     apart: list[list[Pair]] = [[("ann", "bergen")], [("paul", "lyon")]]
     assert groups(*apart, [("ann", "paul"), ("ann", "lyon")]) == [{"ann", "bergen"}, {"paul", "lyon"}]
 

@@ -4,7 +4,7 @@ from memory.records import Merged
 from memory.schema.model import EntityType
 from operators.entity_state import EntityState, to_bytes
 from operators.merging import SettledEntity, apply_outcome, forget, outcomes_of, plan_questions
-from operators.registry import driver_of
+from operators.registry import bound_operator
 from operators.render import published_memories
 from operators.timeline.compress import TimeCompress
 from tests.operators.timeline.diaries import ANN, LIFE, applied, contribution, day, story, tick
@@ -16,7 +16,7 @@ WEEK, NEXT = "2026-W02", "2026-W03"
 
 def written(state: EntityState) -> EntityState:
     """The entity after answers to all its questions: each text contains the names of its events."""
-    driver = driver_of(LIFE.by_name["story"], LIFE)
+    driver = bound_operator(LIFE.by_name["story"], LIFE)
     assert driver is not None
     assert isinstance(driver.operator, TimeCompress)
     asked = plan_questions(state, LIFE, has_llm=True)
@@ -58,13 +58,13 @@ def test_a_text_of_other_events_is_dropped_and_named() -> None:
     }
 
 
-def test_what_is_left_is_asked_about_anew() -> None:
+def test_the_remaining_events_are_summarised_again() -> None:
     state = written(erased(two_weeks(), "secret").state)
     assert b"Written: a and b." in to_bytes(state)
     assert kept(state, LIFE) == [("story", WEEK), ("story", NEXT)]
 
 
-def test_a_timeline_of_nobody_else_leaves_no_text() -> None:
+def test_a_timeline_of_an_erased_user_keeps_no_text() -> None:
     forgotten = erased(two_weeks(), "a", "secret", "b", "c", "d")
     assert forgotten.dropped == (("story", WEEK), ("story", NEXT))
     assert kept(forgotten.state, LIFE) == []
@@ -78,9 +78,9 @@ def test_texts_of_their_events_stay_as_they_are() -> None:
     assert forgotten.dropped == ()
 
 
-def test_a_text_that_comes_late_is_dropped_next() -> None:
+def test_a_late_text_is_dropped_next() -> None:
     """It was asked for before the erasure; the second command of an erasure finds it."""
-    driver = driver_of(LIFE.by_name["story"], LIFE)
+    driver = bound_operator(LIFE.by_name["story"], LIFE)
     assert driver is not None
     assert isinstance(driver.operator, TimeCompress)
     asked = plan_questions(applied(None, FIRST, tick(day(30))), LIFE, has_llm=True)

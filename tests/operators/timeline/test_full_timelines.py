@@ -60,7 +60,7 @@ def test_the_oldest_event_leaves_a_full_timeline() -> None:
 
 
 @pytest.mark.usefixtures("little_room")
-def test_an_event_too_old_for_its_timeline_is_told() -> None:
+def test_an_event_too_old_for_its_timeline_is_reported() -> None:
     state = applied(None, contribution(*(story("apply", name, 10) for name in "abc")))
     state = applied(state, contribution(story("apply", "late", 1), position=1))
     assert (whole(state), counts(state), recent(state)) == ({"a", "b", "c"}, {"2026-W02": 1}, {"a", "b", "c"})
@@ -112,7 +112,7 @@ class Diary:
 @pytest.mark.usefixtures("little_room")
 @settings(max_examples=200)
 @given(steps=STEPS)
-def test_each_event_counts_once_however_little_room(steps: list[tuple[str, int, int]]) -> None:
+def test_each_event_counts_once_in_a_full_timeline(steps: list[tuple[str, int, int]]) -> None:
     diary = Diary()
     for step in steps:
         diary.do(*step)
@@ -127,7 +127,7 @@ def test_each_event_counts_once_however_little_room(steps: list[tuple[str, int, 
 
 @settings(max_examples=100)
 @given(steps=STEPS)
-def test_little_room_tells_the_same_in_the_end(steps: list[tuple[str, int, int]]) -> None:
+def test_a_smaller_limit_gives_the_same_final_summaries(steps: list[tuple[str, int, int]]) -> None:
     def shown(room: int) -> list[Any]:
         with pytest.MonkeyPatch.context() as patched:
             patched.setattr(timeline_module, "MAX_WHOLE", room)
@@ -142,7 +142,7 @@ def test_little_room_tells_the_same_in_the_end(steps: list[tuple[str, int, int]]
 
 @pytest.mark.usefixtures("little_room")
 @given(st.permutations(range(9)))
-def test_whatever_came_first_the_newest_are_whole(order: list[int]) -> None:
+def test_the_newest_events_are_kept_in_any_order(order: list[int]) -> None:
     """Within a few days, so that no time passes in between."""
     events = [story("apply", f"e{number}", number / 2) for number in range(9)]
     state = applied(None, *(contribution(events[each], position=place) for place, each in enumerate(order)))

@@ -36,7 +36,7 @@ def test_longer_periods_are_made_of_whole_shorter_ones(time: int) -> None:
 
 
 @given(time=TIMES, weeks=st.integers(1, 200))
-def test_a_period_grows_exactly_when_it_is_said_to(time: int, weeks: int) -> None:
+def test_a_period_grows_exactly_at_the_stated_time(time: int, weeks: int) -> None:
     period = period_of(time, through=start_of_week(time) + weeks * WEEK)
     assert period is not None
     then = merged_through(period)

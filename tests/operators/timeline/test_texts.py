@@ -6,7 +6,7 @@ from memory.records import Merged
 from operators.entity_state import EntityState
 from operators.llm_operator import Question
 from operators.merging import SettledEntity, apply_outcome, plan_questions
-from operators.registry import driver_of
+from operators.registry import bound_operator
 from operators.render import published_memories
 from operators.timeline.compress import TimeCompress
 from tests.operators.timeline.diaries import ANN, LIFE, applied, contribution, day, story, tick
@@ -16,7 +16,7 @@ LATE = contribution(story("apply", "late", 2), position=1)
 
 
 def operator() -> TimeCompress:
-    driver = driver_of(LIFE.by_name["story"], LIFE)
+    driver = bound_operator(LIFE.by_name["story"], LIFE)
     assert driver is not None
     assert isinstance(driver.operator, TimeCompress)
     return driver.operator
@@ -39,7 +39,7 @@ def content(state: EntityState) -> tuple[str, object]:
     return found.content.partition("): ")[2], found.written is not None
 
 
-def test_an_answer_tells_the_events_it_was_asked() -> None:
+def test_an_answer_covers_the_events_of_its_question() -> None:
     settled = asked(applied(None, FIRST, tick(day(20))))
     ((_, question),) = settled.questions
     assert content(settled.state) == ("a happened; b happened", True)
@@ -54,7 +54,7 @@ def test_an_answer_tells_the_events_it_was_asked() -> None:
     assert asked(told).state is told
 
 
-def test_an_answer_that_comes_again_changes_nothing() -> None:
+def test_a_repeated_answer_changes_nothing() -> None:
     settled = asked(applied(None, FIRST, tick(day(20))))
     ((_, question),) = settled.questions
     told = apply_outcome(settled.state, outcome(question, "A and b."), LIFE, "")
@@ -62,7 +62,7 @@ def test_an_answer_that_comes_again_changes_nothing() -> None:
     assert not apply_outcome(told.state, outcome(question, "Others."), LIFE, "").changed
 
 
-def test_a_rebuild_waits_for_what_was_written_later() -> None:
+def test_a_rebuild_waits_for_texts_written_later() -> None:
     live = applied(None, FIRST, tick(day(20)), LATE)
     ((_, question),) = asked(live).questions
     written = outcome(question, "All three.")
@@ -95,7 +95,7 @@ def test_without_a_model_nothing_is_asked() -> None:
     assert plan_questions(state, LIFE, has_llm=False).state is state
 
 
-def test_what_is_taken_back_takes_its_text_along() -> None:
+def test_retracting_an_event_removes_its_text() -> None:
     settled = asked(applied(None, FIRST, tick(day(20))))
     ((_, question),) = settled.questions
     told = apply_outcome(settled.state, outcome(question, "A and b."), LIFE, "").state

@@ -51,7 +51,7 @@ def test_an_active_timeline_waits_until_it_has_waited_longest() -> None:
     assert (day(35) - day(6.6)) > timedelta(microseconds=LONGEST)
 
 
-def test_a_release_brings_time_as_far_as_it_was() -> None:
+def test_a_release_advances_the_clock_as_before() -> None:
     behind = applied(None, contribution(story("apply", "a", 0), story("apply", "b", 6)))
     released = applied(behind, contribution(_release("a", 45), position=1))
     assert told(released) == {"2026-W02": ["a", "b"]}, "it is let go, so it was summarised"
@@ -61,7 +61,7 @@ def test_a_release_brings_time_as_far_as_it_was() -> None:
     assert told(released) == told(ticked_first)
 
 
-def test_summarised_events_are_let_go_in_time() -> None:
+def test_summarised_events_are_dropped_in_time() -> None:
     state = applied(None, contribution(story("apply", "a", 0), story("apply", "b", 6)))
     state, fired = ticked(state, day(60))
     week_end = day(7).replace(hour=0)
@@ -72,13 +72,13 @@ def test_summarised_events_are_let_go_in_time() -> None:
     assert not released.empty
 
 
-def test_an_event_is_named_as_gone_once() -> None:
+def test_a_dropped_event_is_named_once() -> None:
     state = applied(None, contribution(story("apply", "a", 0)))
     _, fired = ticked(state, day(400))
     assert [names for _, names in fired if names] == [["a"]]
 
 
-def test_what_is_recalled_lives_on() -> None:
+def test_a_recalled_event_is_kept_longer() -> None:
     state = applied(None, contribution(story("apply", "a", 0), story("apply", "b", 1)), contribution(_touch("a", 30), position=1))
     state, fired = ticked(state, day(61))
     assert [(time, names) for time, names in fired if names] == [
@@ -123,7 +123,7 @@ def test_a_retracted_event_leaves_its_summary() -> None:
     assert "story" not in state.properties
 
 
-def test_a_summary_says_what_was_corrected_whatever_came_last() -> None:
+def test_a_summary_contains_late_corrections() -> None:
     key: list[Any] = [-500, 1, "a"]
     digest: Any = None
     for text, times in (("It was red.", -1), ("It was blue.", 1), ("It was red.", 1)):
@@ -134,7 +134,7 @@ def test_a_summary_says_what_was_corrected_whatever_came_last() -> None:
     assert present(whole) == [[key, "It was blue.", ["m"], 1]]
 
 
-def test_a_corrected_event_is_dropped_whole() -> None:
+def test_a_corrected_event_is_dropped_completely() -> None:
     digest: Any = None
     for text, times in (("It was red.", -1), ("It was blue.", 1)):
         digest = with_event(digest, [-1, 1, "a"], text, ["m"], times)
@@ -157,7 +157,7 @@ def test_a_summary_names_the_most_important_events() -> None:
     assert summary.properties["event_count"] == number
 
 
-def test_what_is_taken_back_makes_room_for_another() -> None:
+def test_a_retracted_event_makes_room_for_another() -> None:
     events = _important(number=CAPACITY + 10)
     state, _ = ticked(applied(None, contribution(*events)), day(20))
     back = [each.model_copy(update={"op": "retract"}) for each in events[-(CAPACITY - NAMED) :]]
@@ -198,7 +198,7 @@ def test_a_replayed_year_gives_the_same_timelines(steps: list[Contribution], dat
 
 @settings(max_examples=60)
 @given(steps=years())
-def test_every_timer_that_is_due_brings_time_on(steps: list[Contribution]) -> None:
+def test_every_due_timer_advances_the_time(steps: list[Contribution]) -> None:
     state, fired = ticked(applied(None, *steps), day(5000))
     named = [name for _, names in fired for name in names]
     assert len(named) == len(set(named))

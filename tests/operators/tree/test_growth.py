@@ -182,7 +182,7 @@ def test_vectors_survive_their_text(numbers: list[int]) -> None:
     assert read_vector(written_vector(np.array(numbers, dtype=np.float64))).tolist() == numbers
 
 
-def test_cosines_are_those_of_floats() -> None:
+def test_cosines_equal_those_of_floats() -> None:
     random = np.random.default_rng(7)
     raw = [unit(random.normal(size=256).astype(np.float32)) for _ in range(5)]
     whole = [vector_of(encode_vector(each)) for each in raw]

@@ -199,7 +199,7 @@ def test_a_prompt_names_the_days_of_earlier_nodes() -> None:
     assert added["e+"] == [["2026-01-06", "b was said"], ["2026-01-07", "e was said"]]
 
 
-def test_a_question_has_what_the_summary_below_lacks() -> None:
+def test_a_question_includes_unsummarised_child_nodes() -> None:
     state = answered(applied(None, TALK, *FOUR[:2], turn("apply", "e", (0.9, 0.3, 0), minute=5)), "East.")
     more = [turn("apply", name, (0.9, 0.3, 0.01 * minute), minute=minute) for minute, name in enumerate(("f", "g", "h"), 6)]
     questions = {question.part: question.content for _, question in asked(applied(state, TALK, *more, first=10)).questions}
@@ -207,7 +207,7 @@ def test_a_question_has_what_the_summary_below_lacks() -> None:
     assert texts == ["East.", "f was said; g was said; h was said"]
 
 
-def test_changes_are_those_of_all_memories() -> None:
+def test_changes_equal_those_between_full_publications() -> None:
     chance = random.Random(3)
     small = tree_type(Nodes=24)
     state: EntityState | None = None

@@ -10,7 +10,7 @@ from memory.schema.model import EntityType
 from operators.apply import apply_contribution
 from operators.entity_state import EntityState, from_bytes, to_bytes
 from operators.publishing import Owner
-from operators.registry import driver_of
+from operators.registry import bound_operator
 from operators.tree.tiers import MAX_EVENTS, MemoryTiers
 from tests.operators.tree.trees import START, contribution, turn
 
@@ -36,7 +36,7 @@ class Tiers:
 
     def __init__(self, **parameters: Any) -> None:
         self.type = tiers_type(**parameters)
-        driver = driver_of(self.type.by_name["topics"], self.type)
+        driver = bound_operator(self.type.by_name["topics"], self.type)
         assert driver is not None
         assert isinstance(driver.operator, MemoryTiers)
         self.operator = driver.operator
@@ -173,7 +173,7 @@ def test_a_retraction_leaves_no_trace(topics: bool) -> None:
     assert tiers.refused == []
 
 
-def test_an_event_is_taken_once_and_with_a_vector() -> None:
+def test_an_event_is_added_once_with_its_vector() -> None:
     tiers = Tiers(Fifo=2)
     tiers.say("a", "b", "c", "a", "c")
     assert tiers.refused == ["already_applied", "already_applied"]

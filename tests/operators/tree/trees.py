@@ -12,7 +12,7 @@ from memory.schema.model import EntityType
 from memory.vectors import encode_vector, unit
 from operators.apply import apply_contribution
 from operators.entity_state import EntityState, from_bytes, to_bytes
-from operators.registry import driver_of
+from operators.registry import bound_operator
 from operators.tree.tree import MemoryTree
 
 START = datetime(2026, 1, 5, 9, tzinfo=UTC)
@@ -46,7 +46,7 @@ def tree_type(**parameters: Any) -> EntityType:
 
 def operator(entity_type: EntityType) -> MemoryTree:
     """The operator of a type's tree."""
-    driver = driver_of(entity_type.by_name["topics"], entity_type)
+    driver = bound_operator(entity_type.by_name["topics"], entity_type)
     assert driver is not None
     assert isinstance(driver.operator, MemoryTree)
     return driver.operator

@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 from memory.headers import ORIGIN
 from memory.keys import encode_key
 from memory.positions import LogPosition
-from memory.records import DeadLetter
-from runtime.dead_letters import Letter, LetterSelection, LetterWithContent, read_metadata, without_metadata
+from memory.records import DeadLetterMetadata
+from runtime.dead_letters import DeadLetter, DeadLetterSelection, DeadLetterWithContent, read_metadata, without_metadata
 from runtime.dead_letters.metadata import Outcome, Resolution, headers_to_redrive, read_resolution, resolution_headers, tenant_of
-from runtime.dead_letters.records import LetterState, apply_resolutions, deletable_before
+from runtime.dead_letters.records import DeadLetterState, apply_resolutions, deletable_before
 
 NOON = datetime(2024, 5, 6, 12, tzinfo=UTC)
-METADATA = DeadLetter(
+METADATA = DeadLetterMetadata(
     topic="varve.messages",
     partition=3,
     offset=17,
@@ -36,34 +36,34 @@ def at(partition: int, offset: int) -> LogPosition:
 FIRST = at(0, 0)
 
 
-def letter(position: LogPosition = FIRST, *, state: LetterState = "open", **metadata: object) -> Letter:
-    return Letter(position, METADATA.model_copy(update=metadata), b"acme/s", 10, state)
+def letter(position: LogPosition = FIRST, *, state: DeadLetterState = "open", **metadata: object) -> DeadLetter:
+    return DeadLetter(position, METADATA.model_copy(update=metadata), b"acme/s", 10, state)
 
 
 @pytest.mark.parametrize(
     ("selection", "matches"),
     [
-        (LetterSelection(), True),
-        (LetterSelection(tenant="acme", stage="sessions", reason="malformed"), True),
-        (LetterSelection(tenant="other"), False),
-        (LetterSelection(stage="index"), False),
-        (LetterSelection(reason="too_large"), False),
-        (LetterSelection(since=NOON), True),
-        (LetterSelection(since=NOON + timedelta(seconds=1)), False),
-        (LetterSelection(until=NOON), False),
-        (LetterSelection(until=NOON + timedelta(seconds=1)), True),
-        (LetterSelection(positions=frozenset({at(0, 0), at(1, 1)})), True),
-        (LetterSelection(positions=frozenset({at(1, 0)})), False),
-        (LetterSelection(states=frozenset({"redriven"})), False),
+        (DeadLetterSelection(), True),
+        (DeadLetterSelection(tenant="acme", stage="sessions", reason="malformed"), True),
+        (DeadLetterSelection(tenant="other"), False),
+        (DeadLetterSelection(stage="index"), False),
+        (DeadLetterSelection(reason="too_large"), False),
+        (DeadLetterSelection(since=NOON), True),
+        (DeadLetterSelection(since=NOON + timedelta(seconds=1)), False),
+        (DeadLetterSelection(until=NOON), False),
+        (DeadLetterSelection(until=NOON + timedelta(seconds=1)), True),
+        (DeadLetterSelection(positions=frozenset({at(0, 0), at(1, 1)})), True),
+        (DeadLetterSelection(positions=frozenset({at(1, 0)})), False),
+        (DeadLetterSelection(states=frozenset({"redriven"})), False),
     ],
 )
-def test_a_selection_matches_letters_that_meet_all_of_it(selection: LetterSelection, matches: bool) -> None:
+def test_a_selection_requires_all_its_conditions(selection: DeadLetterSelection, matches: bool) -> None:
     assert selection.matches(letter()) is matches
 
 
-def test_a_letter_of_an_unknown_tenant_is_nobodys() -> None:
-    assert not LetterSelection(tenant="acme").matches(letter(tenant=None))
-    assert LetterSelection().matches(letter(tenant=None))
+def test_a_dead_letter_of_an_unknown_tenant_is_hidden() -> None:
+    assert not DeadLetterSelection(tenant="acme").matches(letter(tenant=None))
+    assert DeadLetterSelection().matches(letter(tenant=None))
 
 
 @pytest.mark.parametrize(
@@ -84,11 +84,11 @@ def test_the_value_names_the_tenant_before_the_key(key: bytes | None, value: byt
 
 def test_a_selection_refuses_times_without_a_zone() -> None:
     with pytest.raises(ValueError, match="needs a time zone"):
-        LetterSelection(since=NOON.replace(tzinfo=None))
+        DeadLetterSelection(since=NOON.replace(tzinfo=None))
 
 
 @given(st.integers(min_value=0), st.sampled_from(get_args(Outcome)), st.datetimes(timezones=st.just(UTC)))
-def test_a_resolution_is_read_as_written_and_no_letter(offset: int, outcome: Outcome, time: datetime) -> None:
+def test_a_resolution_is_read_back_and_is_no_letter(offset: int, outcome: Outcome, time: datetime) -> None:
     resolution = Resolution(offset, outcome, time)
     headers = resolution_headers(resolution)
     assert read_resolution(headers) == resolution
@@ -96,7 +96,7 @@ def test_a_resolution_is_read_as_written_and_no_letter(offset: int, outcome: Out
     assert read_resolution([(name, value) for name, value in headers if name != "varve-settled"]) is None
 
 
-def test_a_redriven_record_bears_its_own_headers_and_origin() -> None:
+def test_a_redriven_record_has_its_headers_and_origin() -> None:
     own = (("traceparent", b"00-1"), ("app", b"x"), ("app", b"y"))
     metadata = [("varve-dlq-reason", b"malformed"), ("varve-dlq-answer", b"{")]
     first = headers_to_redrive([*own, *metadata], METADATA)
@@ -114,7 +114,7 @@ def test_the_newest_resolution_counts_unless_purged_before() -> None:
     assert purged.state == "purged"
 
 
-def test_only_records_before_every_unpurged_letter_are_deletable() -> None:
+def test_only_records_before_unpurged_dead_letters_are_deletable() -> None:
     letters = [
         letter(at(0, 0), state="purged"),
         letter(at(0, 1), state="redriven"),
@@ -128,8 +128,8 @@ def test_only_records_before_every_unpurged_letter_are_deletable() -> None:
 
 
 def test_binary_content_is_shown_as_base64() -> None:
-    assert LetterWithContent(letter(), b"k", b"\xff\x00", (("h", b"\xff"),), None).as_json()["value_base64"] == "/wA="
-    shown = LetterWithContent(letter(), b"k", "né".encode(), (("h", b"\xff"),), "raw").as_json()
+    assert DeadLetterWithContent(letter(), b"k", b"\xff\x00", (("h", b"\xff"),), None).as_json()["value_base64"] == "/wA="
+    shown = DeadLetterWithContent(letter(), b"k", "né".encode(), (("h", b"\xff"),), "raw").as_json()
     assert shown["value"] == "né"
     assert shown["headers"] == [["h", "\\xff"]]
     assert (shown["place"], shown["tenant"], shown["answer"]) == ("0/0", "acme", "raw")

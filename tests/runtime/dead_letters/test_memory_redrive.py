@@ -10,7 +10,7 @@ import pytest
 from memory.positions import LogPosition
 from runtime.dead_letters import box
 from runtime.dead_letters.box import MemoryRedrive
-from runtime.dead_letters.records import Letter
+from runtime.dead_letters.records import DeadLetter
 from runtime.kafka import OutgoingRecord, Producer, TopicPartition
 from runtime.settings import KafkaSettings
 
@@ -64,7 +64,7 @@ def feed(monkeypatch: pytest.MonkeyPatch) -> Feed:
 
 
 async def _redriven(feed: Feed, redrive: MemoryRedrive, key: bytes, offset: int, value: bytes = b"1", partition: int = 0) -> bool:
-    letter = cast(Letter, SimpleNamespace(key=key, metadata=SimpleNamespace(offset=offset)))
+    letter = cast(DeadLetter, SimpleNamespace(key=key, metadata=SimpleNamespace(offset=offset)))
     return await redrive.redrive(OutgoingRecord("memories", key, value, partition=partition), letter, cast(Producer, cast(Any, feed)))
 
 
@@ -74,7 +74,7 @@ async def _looked_up(feed: Feed, *keys: bytes) -> MemoryRedrive:
     return redrive
 
 
-async def test_the_feed_is_read_once_for_all_letters(feed: Feed) -> None:
+async def test_the_feed_is_read_once_for_all_dead_letters(feed: Feed) -> None:
     keys = [b"%d" % number for number in range(50)]
     for key in keys:
         feed.append(key, b"1", partition=1)
@@ -91,7 +91,7 @@ async def test_the_feed_is_read_once_for_all_letters(feed: Feed) -> None:
     assert feed.read == 1100 + 2 * 50, "what was written since, and what was sent"
 
 
-async def test_changes_that_come_between_are_sent_behind(feed: Feed) -> None:
+async def test_concurrent_changes_are_sent_again_after_the_redrive(feed: Feed) -> None:
     feed.append(b"k", b"1")
     redrive = await _looked_up(feed, b"k")
     newer = [b"2", b"3"]
@@ -107,7 +107,7 @@ async def test_changes_that_come_between_are_sent_behind(feed: Feed) -> None:
     assert not await _redriven(feed, redrive, b"k", 0), "what was sent last is newer"
 
 
-async def test_a_newer_value_met_on_the_way_stands(feed: Feed) -> None:
+async def test_a_newer_value_found_during_lookup_is_kept(feed: Feed) -> None:
     for key in (b"a", b"b"):
         feed.append(key, b"1")
     redrive = await _looked_up(feed, b"a", b"b")
@@ -117,7 +117,7 @@ async def test_a_newer_value_met_on_the_way_stands(feed: Feed) -> None:
     assert feed.values(b"b") == [b"1", b"2"]
 
 
-async def test_a_key_of_another_letter_is_looked_up(feed: Feed) -> None:
+async def test_a_key_of_another_dead_letter_is_looked_up(feed: Feed) -> None:
     feed.append(b"cut", b"1")
     redrive = await _looked_up(feed, b"other")
     assert await _redriven(feed, redrive, b"cut", 0)

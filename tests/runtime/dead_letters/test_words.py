@@ -31,12 +31,12 @@ def test_fields_are_found_at_any_depth() -> None:
 
 
 @given(PLAIN)
-def test_whole_json_says_what_its_fields_hold(parsed: object) -> None:
+def test_words_are_found_in_the_fields_of_json(parsed: object) -> None:
     assert texts_in_field(orjson.dumps(parsed), "user") == held(parsed, "user")
 
 
 @given(st.lists(TEXT, max_size=3), st.booleans(), st.sampled_from(["", " ", "\n"]))
-def test_broken_json_says_what_was_written_of_it(users: list[str], escapes: bool, space: str) -> None:
+def test_words_are_found_in_broken_json(users: list[str], escapes: bool, space: str) -> None:
     written = ", ".join(f'"user"{space}:{space}{json.dumps(each, ensure_ascii=escapes)}' for each in users)
     assert texts_in_field(f'{{{written}, "text": "half a mes'.encode(), "user") == set(users)
 
@@ -65,11 +65,11 @@ def test_json_may_be_nested_deeper_than_calls() -> None:
         ("ann", set()),
     ],
 )
-def test_a_record_is_of_whom_it_names_first(value: object, owners: set[str]) -> None:
+def test_a_record_belongs_to_the_first_user_it_names(value: object, owners: set[str]) -> None:
     assert owners_in(orjson.dumps(value)) == owners
 
 
-def test_a_broken_record_is_of_all_whom_it_names() -> None:
+def test_broken_json_belongs_to_every_user_it_names() -> None:
     assert owners_in(b'{"user": "ann", "metadata": {"user": "bob"') == {"ann", "bob"}
 
 

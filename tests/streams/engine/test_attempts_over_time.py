@@ -103,7 +103,7 @@ def failing_for(*offsets: int, error: ModelError) -> Call:
 
 @pytest.mark.parametrize("interval_s", [1.0, 8.0, 30.0, 600.0])
 @pytest.mark.parametrize("broken", [1, 3])
-def test_who_fails_while_others_succeed_is_given_up(monkeypatch: pytest.MonkeyPatch, interval_s: float, broken: int) -> None:
+def test_a_record_failing_alone_is_given_up(monkeypatch: pytest.MonkeyPatch, interval_s: float, broken: int) -> None:
     async def scenario() -> None:
         async with deployed(failing_for(*range(broken), error=TransientModelError("500"))) as harness:
             for offset in range(broken):
@@ -138,7 +138,7 @@ def test_a_lone_record_ends_while_pings_are_served(monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize("records", [1, 3, 40])
-def test_an_outage_of_hours_gives_up_nothing(monkeypatch: pytest.MonkeyPatch, records: int) -> None:
+def test_an_outage_of_hours_gives_up_no_record(monkeypatch: pytest.MonkeyPatch, records: int) -> None:
     async def scenario() -> None:
         ends_at = time.monotonic() + 3 * HOUR_S
 
@@ -158,7 +158,7 @@ def test_an_outage_of_hours_gives_up_nothing(monkeypatch: pytest.MonkeyPatch, re
     run_in_virtual_time(scenario(), monkeypatch)
 
 
-def test_who_fails_as_all_others_do_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_record_failing_like_all_others_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     async def scenario() -> None:
         ends_at = time.monotonic() + HOUR_S
 
@@ -180,7 +180,7 @@ def test_who_fails_as_all_others_do_is_kept(monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.mark.parametrize("interval_s", [20.0, 300.0])
 @pytest.mark.parametrize("up_s", [30.0, 120.0])
-def test_outages_one_after_another_give_up_nothing(monkeypatch: pytest.MonkeyPatch, interval_s: float, up_s: float) -> None:
+def test_consecutive_outages_give_up_no_record(monkeypatch: pytest.MonkeyPatch, interval_s: float, up_s: float) -> None:
     async def scenario() -> None:
         def is_away() -> bool:
             return time.monotonic() % 600 > up_s
@@ -207,7 +207,7 @@ def limited(**limits: int) -> Limiter:
 
 
 @pytest.mark.parametrize("limits", [{"tokens_per_minute": 10_000}, {"tokens_per_minute": 30_000}, {"requests_per_minute": 2}])
-def test_who_waits_for_a_rate_limit_is_kept(monkeypatch: pytest.MonkeyPatch, limits: dict[str, int]) -> None:
+def test_a_record_waiting_for_a_rate_limit_is_kept(monkeypatch: pytest.MonkeyPatch, limits: dict[str, int]) -> None:
     async def scenario() -> None:
         limiter = limited(**limits)
 
@@ -225,7 +225,7 @@ def test_who_waits_for_a_rate_limit_is_kept(monkeypatch: pytest.MonkeyPatch, lim
 
 
 @pytest.mark.parametrize("retry_after", [None, 5.0, 20.0])
-def test_who_is_answered_429_is_kept(monkeypatch: pytest.MonkeyPatch, retry_after: float | None) -> None:
+def test_a_record_answered_with_429_is_kept(monkeypatch: pytest.MonkeyPatch, retry_after: float | None) -> None:
     async def scenario() -> None:
         taken: list[float] = []
 

@@ -94,7 +94,7 @@ async def test_a_batch_is_committed_with_its_offset(new_writer: NewWriter, setti
     assert await what_counts(settings) == ([b"4", b"5"], [pack(4, b"4"), pack(5, b"5")], 9)
 
 
-async def test_a_successor_has_all_that_was_committed(new_writer: NewWriter, settings: KafkaSettings) -> None:
+async def test_a_successor_has_all_committed_state(new_writer: NewWriter, settings: KafkaSettings) -> None:
     before, successor = new_writer("a"), new_writer("b")
     await before.initialize()
     await commit(before, settings, 4)
@@ -150,7 +150,7 @@ async def test_the_last_commit_before_the_fence_counts(
     ("owner", "step"),
     [(TransactionalProducer, "_produce"), (AIOKafkaProducer, "send_offsets_to_transaction"), (AIOKafkaProducer, "commit_transaction")],
 )
-async def test_a_batch_broken_off_leaves_nothing(
+async def test_an_interrupted_batch_leaves_no_outputs(
     owner: type, step: str, new_writer: NewWriter, settings: KafkaSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Outputs, rows and offset share one transaction: whichever of them fails, none of them counts."""

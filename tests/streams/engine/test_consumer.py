@@ -59,7 +59,7 @@ async def test_records_fetched_while_flow_was_stopped_are_delivered(settings: Se
     assert delivered == list(range(RECORDS))
 
 
-async def test_trailing_markers_are_told_by_position(settings: Settings) -> None:
+async def test_trailing_transaction_markers_are_detected_by_position(settings: Settings) -> None:
     source = TP(settings.topic("messages"), 0)
     async with _reading(settings) as (app, delivered):
         consumer = cast(Consumer, app.consumer)
@@ -88,7 +88,7 @@ async def test_aborted_records_are_not_delivered(settings: Settings) -> None:
         await until(lambda: cast(Consumer, app.consumer).position_after(TP(settings.topic("messages"), 0), None) is None)
 
 
-async def test_answered_heartbeats_are_told(settings: Settings) -> None:
+async def test_answered_heartbeats_are_reported(settings: Settings) -> None:
     async with _reading(settings) as (app, _):
         answered: list[float] = []
         cast(Consumer, app.consumer).on_heartbeat(answered.append)
@@ -96,7 +96,7 @@ async def test_answered_heartbeats_are_told(settings: Settings) -> None:
         assert answered[0] <= boot_time()
 
 
-async def test_no_more_is_fetched_than_may_lie_here(settings: Settings) -> None:
+async def test_fetched_records_are_bounded_by_the_budget(settings: Settings) -> None:
     settings = settings.model_copy(update={"delivery": settings.delivery.model_copy(update={"max_fetched_bytes": LARGE})})
     takes_in = asyncio.Event()
     async with _reading(settings, takes_in=takes_in) as (app, delivered):
@@ -112,7 +112,7 @@ async def test_no_more_is_fetched_than_may_lie_here(settings: Settings) -> None:
         assert app.fetched_bytes == 0
 
 
-async def test_what_faust_drops_is_no_more_counted(settings: Settings) -> None:
+async def test_records_dropped_by_faust_are_not_counted(settings: Settings) -> None:
     async with _reading(settings, takes_in=asyncio.Event()) as (app, _):
         await _send(settings, large=True)
         await until(lambda: app.fetched_bytes > 0)

@@ -88,7 +88,7 @@ class Partitions:
     maximum_crashes=st.integers(1, 4),
     seed=st.integers(),
 )
-def test_the_guilty_alone_are_put_aside(deadly: set[tuple[int, int]], maximum_crashes: int, seed: int) -> None:
+def test_only_records_that_kill_workers_are_rejected(deadly: set[tuple[int, int]], maximum_crashes: int, seed: int) -> None:
     partitions = Partitions(deadly, maximum_crashes)
     most = len(deadly) * max(2, maximum_crashes)
     for process in range(most + 1):
@@ -137,7 +137,7 @@ def test_clearing_leaves_exactly_the_others(first: int, more: int, cleared_first
     assert all((entry.crashes, entry.was_alone) == (2, True) for entry in left if entry.partition == 0)
 
 
-def test_a_process_without_entries_died_of_no_record() -> None:
+def test_without_entries_no_record_is_a_suspect() -> None:
     suspects = [JournalEntry(0, 5, 5, 2, was_alone=True), JournalEntry(1, 1, 3, 1)]
     assert after_end(suspects) == suspects
 
@@ -146,11 +146,11 @@ def test_a_process_without_entries_died_of_no_record() -> None:
     ("held", "was_alone"),
     [([JournalEntry(0, 5, 5)], True), ([JournalEntry(0, 5, 6)], False), ([JournalEntry(0, 5, 5), JournalEntry(1, 1, 1)], False)],
 )
-def test_only_one_record_alone_can_be_guilty(held: Sequence[JournalEntry], was_alone: bool) -> None:
+def test_only_a_record_that_ran_alone_is_guilty(held: Sequence[JournalEntry], was_alone: bool) -> None:
     assert {suspect.was_alone for suspect in after_end(held)} == {was_alone}
 
 
-async def test_a_suspect_waits_until_it_is_alone() -> None:
+async def test_a_suspect_waits_to_run_alone() -> None:
     entries, store = journal_after([JournalEntry(0, 7, 7, crashes=1), JournalEntry(0, 7, 7)])
     running: list[int] = []
     gates = {offset: asyncio.Event() for offset in (6, 7, 8)}
@@ -222,7 +222,7 @@ async def test_a_lost_worker_begins_nothing_more() -> None:
     assert after_end(list(store.slots.values())) == [JournalEntry(0, 7, 7, 3, was_alone=True)]
 
 
-async def test_what_fails_without_dying_stays_suspect() -> None:
+async def test_a_record_that_fails_without_crashing_stays_suspect() -> None:
     entries, store = journal_after([JournalEntry(0, 7, 7, crashes=1), JournalEntry(0, 7, 7)])
     with pytest.raises(ZeroDivisionError):
         async with entries.held(0, 7, 7):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from memory.headers import ORIGIN
 from runtime.dead_letters import read_metadata, without_metadata
-from runtime.dead_letters.metadata import Content, headers_to_redrive, letter_name, pack, part_count, part_of, unpack
+from runtime.dead_letters.metadata import Content, dead_letter_name, headers_to_redrive, pack, part_count, part_of, unpack
 from runtime.errors import DeadLetterMissingError
 from streams.engine.failures.dead_letters import SMALLEST_LIMIT as LIMIT
 from streams.engine.failures.dead_letters import dead_letter
@@ -87,7 +87,7 @@ GIANTS = st.builds(
 
 @settings(max_examples=60, deadline=None)
 @given(record=GIANTS, limit=st.integers(LIMIT, 400_000), reason=TEXTS, detail=TEXTS, answer=st.none() | TEXTS)
-def test_letter_and_its_parts_always_fit(record: ConsumedRecord, limit: int, reason: str, detail: str, answer: str | None) -> None:
+def test_a_dead_letter_and_its_parts_always_fit(record: ConsumedRecord, limit: int, reason: str, detail: str, answer: str | None) -> None:
     letter, *parts = dead_letter(
         "varve.dead-letters",
         record,
@@ -106,12 +106,12 @@ def test_letter_and_its_parts_always_fit(record: ConsumedRecord, limit: int, rea
     assert metadata is not None
     assert (metadata.partition, metadata.offset, metadata.tries) == (record.partition, record.offset, 2**31)
     assert part_count(letter.headers) == len(parts)
-    assert [part_of(each.headers) for each in parts] == [letter_name(metadata)] * len(parts)
+    assert [part_of(each.headers) for each in parts] == [dead_letter_name(metadata)] * len(parts)
     held = unpack([each.value or b"" for each in parts]) if parts else Content(letter.key, letter.value, without_metadata(letter.headers))
     assert held == Content(record.key, record.value, record.headers)
 
 
-def test_damaged_parts_are_told() -> None:
+def test_damaged_parts_are_reported() -> None:
     record = ConsumedRecord("varve.messages", 0, 0, b"k", random.Random(1).randbytes(200_000), (), 0.0)
     (first, *others) = pack(Content(record.key, record.value, ()), part_bytes=60_000)
     for damaged in ([first], [first[:-1] + b"?", *others], others):

@@ -82,7 +82,7 @@ def test_parked_records_read_back_in_log_order(
         assert read_record(rows, SOURCE, tenant, 2**41) is None
 
 
-def test_successor_knows_who_has_how_many() -> None:
+def test_a_successor_knows_the_parked_records_by_tenant() -> None:
     harness = LotHarness()
     harness.park(*(parking(offset) for offset in range(7)), parking(9, tenant="globex"))
     assert counts(harness.rows) == {"acme": 7, "globex": 1}
@@ -105,7 +105,7 @@ def test_tenant_leaves_with_its_last_record() -> None:
     assert harness.rows.rows == {}
 
 
-def test_few_come_back_until_some_get_done() -> None:
+def test_few_records_return_until_some_succeed() -> None:
     harness = LotHarness()
     harness.park(*(parking(offset) for offset in range(1000)))
     first = harness.come_back()
@@ -120,7 +120,7 @@ def test_few_come_back_until_some_get_done() -> None:
     assert [entry.offset for entry in seen] == list(range(1000))
 
 
-def test_refusal_makes_few_come_back_again() -> None:
+def test_a_refusal_lets_fewer_records_return() -> None:
     harness = LotHarness()
     harness.park(*(parking(offset) for offset in range(100)))
     entries = harness.come_back()
@@ -136,7 +136,7 @@ def test_refusal_makes_few_come_back_again() -> None:
     assert len(harness.come_back()) == 1
 
 
-def test_what_is_on_its_way_in_comes_back_first() -> None:
+def test_earlier_records_being_parked_return_first() -> None:
     harness = LotHarness()
     harness.park(parking(5), parking(6))
     late = parking(3)
@@ -198,6 +198,6 @@ def test_note_names_the_tenants_with_most() -> None:
     assert ParkedNote.sum([note, note, ParkedNote()]) == ParkedNote(90, {f"tenant {each}": 2 * each for each in (9, 8, 7, 6, 5)})
 
 
-def test_note_fits_beside_the_offset() -> None:
+def test_a_note_fits_into_the_offset_metadata() -> None:
     note = ParkedNote.of({f"{'long ' * 200}{number}": 1 for number in range(5)})
     assert ParkedNote.read(note.text) == ParkedNote(5)

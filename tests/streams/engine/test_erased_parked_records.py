@@ -93,7 +93,7 @@ async def test_parked_records_of_an_erased_user_are_removed() -> None:
         assert sorted(set(harness.done)) == [number for number in range(3 * COUNT) if number % 3 != 1]
 
 
-async def test_records_that_come_after_the_erasure_are_not_parked() -> None:
+async def test_records_after_the_erasure_are_not_parked() -> None:
     async with erasing_harness() as harness:
         harness.without_budget.add(POOR)
         await harness.send(*users(3))
@@ -114,7 +114,7 @@ async def test_evicted_records_of_an_erased_user_are_not_parked() -> None:
         await until(lambda: harness.has_erased(200))
 
 
-async def test_a_successor_removes_what_its_predecessor_left() -> None:
+async def test_a_successor_removes_records_of_its_predecessor() -> None:
     async with erasing_harness() as harness:
         harness.without_budget.add(POOR)
         await harness.send(*users(30))

@@ -52,20 +52,20 @@ def test_only_failures_between_outages_add_up(outages: list[bool]) -> None:
     assert max(counted) <= longest
 
 
-def test_failures_alone_before_an_open_breaker_await_a_success() -> None:
+def test_failures_before_an_open_breaker_await_a_success() -> None:
     budget = FailureBudget()
     assert [fail(budget, now=now, is_open=now > 4) for now in range(1, 100)][3:] == [4, *[0] * 95]
     assert fail(budget, now=101, last_success_at=100.5) == 2, "all of them were one, and this is another"
 
 
-def test_an_outage_found_later_forgets_failures_alone() -> None:
+def test_an_outage_detected_later_forgives_only_earlier_failures() -> None:
     budget = FailureBudget()
     assert [fail(budget, now=now, is_open=True) for now in (1, 2)] == [0, 0]
     assert fail(budget, now=3, is_away=True) == 0
     assert fail(budget, now=5, last_success_at=4.5) == 1
 
 
-def test_failures_alone_count_while_another_call_is_served() -> None:
+def test_failures_count_while_another_call_succeeds() -> None:
     budget = FailureBudget()
     served = [fail(budget, now=now, is_open=True, is_served=now % 2 == 0) for now in range(1, 9)]
     assert served == [0, 1, 1, 2, 2, 3, 3, 4]

@@ -27,7 +27,7 @@ def test_a_worker_leaves_a_removed_folder(tmp_path: Path, monkeypatch: pytest.Mo
             pass
 
 
-def test_a_worker_that_starts_meanwhile_takes_a_new_folder(tmp_path: Path) -> None:
+def test_a_concurrently_started_worker_uses_a_new_folder(tmp_path: Path) -> None:
     with own_folder(tmp_path, "group"):
         pass
     with held_folders(tmp_path) as held, own_folder(tmp_path, "group") as own:

@@ -27,7 +27,7 @@ async def test_a_batch_has_an_entry_while_it_is_handled() -> None:
         assert harness.entries.slots == {}
 
 
-async def test_there_is_no_entry_during_a_back_off() -> None:
+async def test_no_entry_exists_during_a_back_off() -> None:
     async with ordered_harness() as harness:
         harness.behaviour.transient_failures = 1_000_000
         harness.put(harness.record(0))
@@ -45,7 +45,7 @@ async def test_a_batch_of_suspects_is_handled_one_by_one() -> None:
         assert harness.counts() == {b"k": 7}
 
 
-async def test_after_one_crash_a_batch_is_tried_whole() -> None:
+async def test_after_one_crash_the_whole_batch_is_retried() -> None:
     """Most processes die of nothing that a record did."""
     async with ordered_harness(left=suspected(0, 2, crashes=1)) as harness:
         harness.put(*(harness.record(offset) for offset in range(3)))
@@ -69,7 +69,7 @@ async def test_a_guilty_record_is_put_aside_unhandled() -> None:
         assert harness.counts() == {b"k": 2}
 
 
-async def test_what_is_committed_is_no_suspect() -> None:
+async def test_a_committed_record_is_no_suspect() -> None:
     async with ordered_harness(left=suspected(0, 5, crashes=2)) as harness:
         harness.log.next_offset = 5
         harness.processor.start()
@@ -77,7 +77,7 @@ async def test_what_is_committed_is_no_suspect() -> None:
         assert list(harness.entries.slots.values()) == [JournalEntry(0, 5, 5, 2)]
 
 
-async def test_a_suspect_by_key_runs_alone() -> None:
+async def test_a_suspect_ordered_by_key_runs_alone() -> None:
     async with driver_harness(left=suspected(1, 1, crashes=2)) as harness:
         harness.gates[1] = asyncio.Event()
         await harness.put_all([0, 1, 2, 3])

@@ -8,7 +8,7 @@ from tests.streams.engine.keyed_harness import SLOTS, SPAN, driver_harness, fail
 from tests.streams.harness import until
 
 
-async def test_record_failing_alone_is_given_up_after_maximum_attempts() -> None:
+async def test_a_record_failing_alone_is_given_up_after_limit() -> None:
     async with driver_harness() as harness:
         harness.answers[0] = failing(TransientError("always", dependency="llm"))
         await harness.put(0)
@@ -21,7 +21,7 @@ async def test_record_failing_alone_is_given_up_after_maximum_attempts() -> None
         assert harness.log.last.offset == 1, "the last that is done without a gap"
 
 
-async def test_refused_letter_by_key_is_made_smaller() -> None:
+async def test_a_refused_keyed_dead_letter_is_shortened() -> None:
     async with driver_harness() as harness:
         harness.log.largest_letter = 100_000
         harness.answers[0] = failing(PoisonRecordError("bad", "a giant"))
@@ -33,7 +33,7 @@ async def test_refused_letter_by_key_is_made_smaller() -> None:
         assert harness.log.next_offset == 2
 
 
-async def test_letter_by_key_always_refused_is_waited_for() -> None:
+async def test_a_keyed_dead_letter_always_refused_blocks() -> None:
     async with driver_harness() as harness:
         harness.log.largest_letter = 1
         harness.answers[0] = failing(PoisonRecordError("bad", "a poison record"))
@@ -47,7 +47,7 @@ async def test_letter_by_key_always_refused_is_waited_for() -> None:
         assert harness.context.task.metrics.metrics.dead_letters.labels("test", "too_large")._value.get() == 1
 
 
-async def test_outage_gives_up_no_record() -> None:
+async def test_an_outage_gives_up_no_record() -> None:
     async with driver_harness() as harness:
         away = TransientError("away", dependency="llm")
         for offset in range(3):
@@ -146,7 +146,7 @@ async def test_lost_answer_to_a_commit_writes_once() -> None:
         assert sorted(int(output.value or b"") for output in harness.sent) == list(range(20))
 
 
-async def test_results_behind_a_slow_head_are_committed() -> None:
+async def test_results_after_a_slow_record_are_committed() -> None:
     async with driver_harness() as harness:
         harness.gates[0] = asyncio.Event()
         await harness.put_all(range(4))
@@ -178,7 +178,7 @@ async def test_fenced_committer_breaks_the_driver() -> None:
         assert harness.sent == []
 
 
-async def test_who_has_lost_the_partition_commits_and_fences_nothing() -> None:
+async def test_a_worker_without_the_partition_commits_and_fences_nothing() -> None:
     async with driver_harness() as harness:
         epoch = harness.log.epoch
         harness.generation += 1
@@ -198,7 +198,7 @@ async def test_keyed_partition_commits_trailing_markers_when_idle() -> None:
         assert harness.driver.next_offsets == {0: 7}
 
 
-async def test_output_that_kafka_refuses_is_dead_lettered_alone() -> None:
+async def test_only_the_output_refused_by_kafka_is_dead_lettered() -> None:
     async with driver_harness() as harness:
         harness.log.too_large = b"1"
         harness.log.gate = asyncio.Event()

@@ -28,7 +28,7 @@ async def test_lanes_run_side_by_side_each_in_order() -> None:
         await harness.drained()
 
 
-async def test_dead_letter_ends_a_records_turn() -> None:
+async def test_a_dead_letter_starts_the_keys_next_record() -> None:
     async with driver_harness(ordering_key=user_of) as harness:
         harness.answers = {0: failing(PoisonRecordError("bad_answer", "no JSON")), 1: failing(TransientError("no", dependency="llm"))}
         for offset in range(3):

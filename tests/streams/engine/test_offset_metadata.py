@@ -37,11 +37,11 @@ def test_a_note_is_read_as_it_was_written(note: OffsetMetadata, text: str) -> No
         '{"unfinished":1}',
     ],
 )
-def test_what_others_wrote_says_nothing(text: str | None) -> None:
+def test_metadata_of_other_programs_is_ignored(text: str | None) -> None:
     assert OffsetMetadata.parse(text) == OffsetMetadata()
 
 
-def test_what_is_parked_is_told_beside() -> None:
+def test_parked_records_are_reported_next_to_the_offset() -> None:
     parked = ParkedNote.of({"acme": 3})
     note = OffsetMetadata(last=OffsetAndTimestamp(41, 7), stage_metadata=OffsetMetadata.parse(parked.text).stage_metadata)
     assert ParkedNote.read(note.text) == parked

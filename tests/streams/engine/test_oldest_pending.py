@@ -57,6 +57,6 @@ def test_a_batch_in_order_is_named_by_its_first() -> None:
     assert OldestPending.of_record(record, attempts=2) == OldestPending(offset=4, tenant="acme", state="retrying", attempts=2)
 
 
-def test_a_key_that_names_nobody() -> None:
+def test_a_key_without_a_tenant() -> None:
     assert delivered("messages", 4, None, b"v").tenant == ""
     assert delivered("messages", 4, b"\xff%%", b"v").tenant == ""

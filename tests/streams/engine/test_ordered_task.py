@@ -49,7 +49,7 @@ async def test_a_commit_whose_answer_is_lost_counts_once() -> None:
         assert harness.behaviour.handled == [[0, 1, 2], [3]]
 
 
-async def test_a_takeover_begins_where_the_log_has_come_to() -> None:
+async def test_a_takeover_starts_at_the_committed_offset() -> None:
     log = ScriptedLog()
     async with ordered_harness(log) as before:
         before.put(*(before.record(offset) for offset in range(3)))
@@ -112,7 +112,7 @@ async def test_a_transient_failure_leaves_no_trace() -> None:
         assert len(harness.log.commits) == harness.log.epoch == 1
 
 
-async def test_poison_goes_untouched_to_the_dead_letters() -> None:
+async def test_poison_is_dead_lettered_unchanged() -> None:
     async with ordered_harness() as harness:
         harness.put(harness.record(0), harness.record(1, b"poison"), harness.record(2))
         harness.processor.start()
@@ -149,7 +149,7 @@ async def test_an_output_that_kafka_refuses_isolates_its_record() -> None:
         assert harness.counts() == {b"k": 1, b"other": 1}
 
 
-async def test_a_refused_letter_is_made_smaller() -> None:
+async def test_a_refused_dead_letter_is_shortened() -> None:
     async with ordered_harness() as harness:
         harness.log.largest_letter = 100_000
         harness.put(harness.record(0), harness.record(1, b"poison" + bytes(200_000)), harness.record(2))
@@ -161,7 +161,7 @@ async def test_a_refused_letter_is_made_smaller() -> None:
         assert harness.counts() == {b"k": 2}
 
 
-async def test_a_letter_always_refused_is_waited_for() -> None:
+async def test_a_dead_letter_always_refused_blocks() -> None:
     async with ordered_harness() as harness:
         harness.log.largest_letter = 1
         harness.put(harness.record(0, b"poison"), harness.record(1))
@@ -284,7 +284,7 @@ async def test_a_stopped_partition_is_not_left_paused() -> None:
         assert not harness.paused
 
 
-async def test_due_commands_are_sent_while_no_record_comes() -> None:
+async def test_due_commands_are_sent_without_new_records() -> None:
     async with ordered_harness() as harness:
         harness.behaviour.commands = [OutgoingRecord("varve.messages", b"k", b"timer", (), 0)]
         harness.processor.start()
@@ -314,7 +314,7 @@ async def test_no_position_is_committed_over_queued_records() -> None:
         assert harness.counts() == {b"k": 3}
 
 
-async def test_who_has_lost_the_partition_sends_no_commands() -> None:
+async def test_a_worker_without_the_partition_sends_no_commands() -> None:
     async with ordered_harness() as harness:
         harness.processor.start()
         await until(lambda: harness.processor.is_recovered)
@@ -340,7 +340,7 @@ async def test_event_time_is_shown_while_the_partition_is_ours() -> None:
         assert shown() is None
 
 
-async def test_a_handler_is_told_one_clocks_time() -> None:
+async def test_a_handler_gets_the_time_of_one_clock() -> None:
     async with ordered_harness() as harness:
         harness.processor.start()
         harness.put(harness.record(0))

@@ -86,7 +86,7 @@ async def test_successor_repeats_nothing_that_was_acknowledged() -> None:
         harness.assert_order_in_keys()
 
 
-async def test_many_tenants_come_back_beside_other_work(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_parked_tenants_return_during_other_work(monkeypatch: pytest.MonkeyPatch) -> None:
     async with parking_harness() as harness:
         came_back_at = await _restarted_with_many(harness, monkeypatch)
         await until(lambda: len(came_back_at) == len(TENANTS))
@@ -110,7 +110,7 @@ async def test_coming_back_ends_with_the(end: str, monkeypatch: pytest.MonkeyPat
         assert len(set(harness.done)) == 2 * len(TENANTS)
 
 
-async def test_later_records_come_behind_parked_ones() -> None:
+async def test_later_records_follow_parked_ones() -> None:
     async with parking_harness() as harness:
         harness.without_budget.add(POOR)
         await harness.send(*(f"{POOR}/0" for _ in range(10)))
@@ -176,7 +176,7 @@ async def test_long_wait_is_parked_at_its_first_word() -> None:
         assert harness.parked == {POOR: 1}
 
 
-async def test_evicted_payloads_are_parked_whole() -> None:
+async def test_evicted_payloads_are_parked_completely() -> None:
     async with parking_harness(max_in_flight=2) as harness:
         harness.without_budget.add(POOR)
         harness.gates = {0: asyncio.Event()}
@@ -207,7 +207,7 @@ async def test_slow_head_is_parked_before_its_followers() -> None:
         harness.assert_order_in_keys()
 
 
-async def test_letter_of_a_parked_record_names_its_first_place() -> None:
+async def test_a_dead_letter_after_parking_names_the_first_position() -> None:
     async with parking_harness() as harness:
         harness.without_budget.add(POOR)
         harness.poison = {3}
@@ -237,7 +237,7 @@ async def test_parked_record_stays_suspected() -> None:
         assert harness.entries.slots == {}
 
 
-async def test_what_is_done_is_suspected_no_more() -> None:
+async def test_a_finished_record_is_not_suspected() -> None:
     async with parking_harness() as harness:
         await harness.send(f"{RICH}/0", f"{RICH}/1")
         await harness.acknowledged()
@@ -245,7 +245,7 @@ async def test_what_is_done_is_suspected_no_more() -> None:
         await until(lambda: harness.entries.slots == {})
 
 
-async def test_record_too_large_to_park_is_dead_lettered_alone() -> None:
+async def test_only_a_record_too_large_to_park_is_refused() -> None:
     async with parking_harness() as harness:
         harness.without_budget.add(POOR)
         harness.log.largest_row = 200
@@ -258,7 +258,7 @@ async def test_record_too_large_to_park_is_dead_lettered_alone() -> None:
         assert [dict(letter.headers)["varve-dlq-reason"] for letter in harness.log.letters] == [b"too_large"]
 
 
-async def test_what_is_parked_is_told_after_an_offset_reset() -> None:
+async def test_parked_records_are_counted_after_an_offset_reset() -> None:
     async with parking_harness() as harness:
         harness.without_budget.add(POOR)
         await harness.send(*(f"{POOR}/0" for _ in range(5)))
@@ -269,7 +269,7 @@ async def test_what_is_parked_is_told_after_an_offset_reset() -> None:
         assert harness.note.count == 5
 
 
-async def test_gauges_show_what_is_parked() -> None:
+async def test_gauges_show_parked_records() -> None:
     async with parking_harness() as harness:
         harness.append(*(f"{RICH}/0" for _ in range(50)))
         harness.without_budget.add(POOR)

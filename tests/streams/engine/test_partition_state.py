@@ -25,7 +25,7 @@ CHANGES = st.lists(st.tuples(st.sampled_from(KEYS), st.none() | st.integers(0, 9
 
 
 @given(steps=st.lists(st.tuples(CHANGES, st.booleans()), max_size=15))
-def test_a_step_is_taken_whole_or_not_at_all(steps: list[tuple[list[tuple[bytes, int | None]], bool]]) -> None:
+def test_a_step_is_applied_completely_or_not(steps: list[tuple[list[tuple[bytes, int | None]], bool]]) -> None:
     rows = InMemoryRows()
     state = state_on(rows)
     model: dict[bytes, list[int]] = {}

@@ -11,7 +11,7 @@ def entry(offset: int) -> PendingRecord[str]:
     return PendingRecord(PARTITION, offset, f"k{offset}", "acme", f"r{offset}", 1)
 
 
-def test_what_runs_beyond_the_room_leaves_when_it_waits() -> None:
+def test_payloads_over_budget_are_evicted_when_they_wait() -> None:
     evicted: list[str] = []
     room = PayloadBudget[str](1, evicted.append)
     first, second = entry(0), entry(1)
@@ -26,7 +26,7 @@ def test_what_runs_beyond_the_room_leaves_when_it_waits() -> None:
     assert (room.loaded, evicted) == (1, ["r1", "r1"]), "the first one fits"
 
 
-def test_what_is_done_makes_room() -> None:
+def test_finished_records_free_the_budget() -> None:
     evicted: list[str] = []
     room = PayloadBudget[str](1, evicted.append)
     first, second, third = entry(0), entry(1), entry(2)

@@ -62,7 +62,7 @@ def test_a_step_is_a_child_in_the_records_trace() -> None:
     assert (step.name, step.start_time, step.parent) == ("upsert memory", 5, third.context)
 
 
-def test_what_comes_of_many_continues_the_newest_trace() -> None:
+def test_outputs_of_many_records_continue_the_newest_trace() -> None:
     records = _records()
     with recorded_spans() as exporter:
         spans = RecordSpans.start("sessions", records)

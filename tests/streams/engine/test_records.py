@@ -13,7 +13,7 @@ def _record(*headers: tuple[str, bytes]) -> ConsumedRecord:
     return ConsumedRecord("varve.messages", 0, 7, b"k", b"v", headers, 1_700_000_000.5)
 
 
-def test_outputs_bear_trace_and_production_time_of_their_cause() -> None:
+def test_outputs_have_the_trace_and_time_of_their_cause() -> None:
     record = _record((TRACEPARENT, TRACE), (PRODUCED_AT, b"1699999999000"), ("other", b"stays behind"))
     output = propagate_context(OutgoingRecord("varve.windows", b"k", b"w"), record.context)
     assert output.headers == ((TRACEPARENT, TRACE), (PRODUCED_AT, b"1699999999000"))

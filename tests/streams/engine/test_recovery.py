@@ -70,7 +70,7 @@ async def test_rows_and_tombstones_are_applied(
     assert await recover(table, changelog, kafka=settings, offsets=offsets) == 0, "a marker at the end is no record to wait for"
 
 
-async def test_a_recovery_broken_off_goes_on(
+async def test_an_interrupted_recovery_continues(
     settings: KafkaSettings, changelog: TopicPartition, table: RocksDBStore, offsets: KafkaOffsets
 ) -> None:
     """It may end between two rows of one transaction, where no marker follows."""
@@ -104,7 +104,7 @@ async def test_aborted_rows_never_reach_the_table(
     assert table.read(b"a") == b"committed"
 
 
-async def test_what_lies_behind_an_open_transaction_is_recovered(
+async def test_rows_after_an_open_transaction_are_recovered(
     settings: KafkaSettings, changelog: TopicPartition, table: RocksDBStore, offsets: KafkaOffsets
 ) -> None:
     """Another writer's open transaction holds the last stable offset back: the end is nevertheless the high watermark."""
@@ -126,7 +126,7 @@ async def test_a_changelog_that_lost_its_end_is_refused(
         await recover(table, changelog, kafka=settings, offsets=offsets)
 
 
-async def test_a_table_behind_the_beginning_starts_anew(
+async def test_a_table_before_the_logs_start_is_rebuilt(
     settings: KafkaSettings, changelog: TopicPartition, table: RocksDBStore, offsets: KafkaOffsets
 ) -> None:
     await write(settings, changelog, {b"old": b"1"})
@@ -139,6 +139,6 @@ async def test_a_table_behind_the_beginning_starts_anew(
     assert dict(table.scan()) == {b"newer": b"3"}
 
 
-def test_a_table_that_is_closed_says_so(tmp_path: Path) -> None:
+def test_a_closed_table_raises(tmp_path: Path) -> None:
     with pytest.raises(LocalTableError, match="is not open"):
         RocksDBStore(tmp_path / "0").read(b"a")

@@ -17,7 +17,7 @@ from streams.errors import LocalTableError
 from tests.streams.harness import until
 
 
-def test_what_rocksdb_tells_of_itself_is_bounded(tmp_path: Path) -> None:
+def test_logs_of_rocksdb_are_bounded(tmp_path: Path) -> None:
     """A worker's folder lives as long as its volume, and is opened with each rebalance."""
     table = RocksDBStore(tmp_path / "0")
     for offset in range(10):
@@ -49,7 +49,7 @@ def files_with(folder: Path, word: bytes) -> list[str]:
 
 @pytest.mark.parametrize("restarts", [0, 1])
 @pytest.mark.parametrize("replacement", [None, b"other"])
-async def test_a_compaction_leaves_nothing_of_former_values(tmp_path: Path, replacement: bytes | None, restarts: int) -> None:
+async def test_a_compaction_removes_former_values(tmp_path: Path, replacement: bytes | None, restarts: int) -> None:
     table = RocksDBStore(tmp_path / "0")
     table.open()
     table.write([StateChange(b"key", b"my " + WORD), StateChange(b"other", b"stays")], 1)
@@ -137,7 +137,7 @@ def _filled(path: Path) -> RocksDBStore:
 
 
 @pytest.mark.parametrize("name", ["CURRENT", "MANIFEST-*"])
-def test_a_damaged_table_begins_anew(name: str, tmp_path: Path) -> None:
+def test_a_damaged_table_is_rebuilt(name: str, tmp_path: Path) -> None:
     table = _filled(tmp_path / "0")
     for path in (tmp_path / "0").glob(name):
         path.write_bytes(b"\xff" * 64)

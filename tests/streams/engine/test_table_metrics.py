@@ -12,7 +12,7 @@ def shown(metrics: Metrics, name: str) -> float | None:
     return metrics.registry.get_sample_value(f"varve_{name}", {"stage": "entities", "partition": "3"})
 
 
-def test_a_restore_tells_its_share_and_its_end() -> None:
+def test_a_restore_reports_progress_and_completion() -> None:
     assert RestoreProgress.of(begin=100, position=100, end=500, seconds=0.0) == RestoreProgress(left_rows=400, done_ratio=0.0, left_s=None)
     assert RestoreProgress.of(begin=100, position=200, end=500, seconds=2.0) == RestoreProgress(left_rows=300, done_ratio=0.25, left_s=6.0)
     assert RestoreProgress.of(begin=100, position=500, end=500, seconds=8.0) == RestoreProgress(left_rows=0, done_ratio=1.0, left_s=0.0)

@@ -47,7 +47,7 @@ async def test_a_failure_that_counts_ends_the_batch() -> None:
     assert asked == [0, 1]
 
 
-async def test_nothing_of_a_waiting_batch_counts() -> None:
+async def test_a_waiting_batch_has_no_effect() -> None:
     async with ordered_harness() as harness:
         harness.behaviour.waits = {1: 3}
         harness.put(harness.record(0), harness.record(1), harness.record(2, b"poison"))

@@ -6,7 +6,7 @@ import pytest
 
 from memory.records import Window
 from runtime.clocks import SystemClock
-from runtime.dead_letters import DeadLetterBox, LetterSelection, RedriveResult
+from runtime.dead_letters import DeadLetterBox, DeadLetterSelection, RedriveResult
 from runtime.errors import GroupInUseError
 from runtime.kafka import ConsumerGroups, KafkaOffsets, Producer, TopicPartition, read_topic
 from runtime.settings import Settings
@@ -32,7 +32,7 @@ async def test_every_stage_runs_again_into_the_same_ids(flow: Settings) -> None:
             await replay(flow, "index", ReplayStart())
         # What a tenant sent before it was known counts once however often it is redriven.
         await add_tenant(flow, "late", schema="companion")
-        refused = LetterSelection(tenant="late", stage="sessions", reason="unknown_tenant")
+        refused = DeadLetterSelection(tenant="late", stage="sessions", reason="unknown_tenant")
         async with Producer(kafka=flow.kafka) as producer:
             box = DeadLetterBox(settings=flow, producer=producer, clock=SystemClock())
             letters = len(await box.letters(refused))
@@ -40,7 +40,7 @@ async def test_every_stage_runs_again_into_the_same_ids(flow: Settings) -> None:
             await caught_up(flow)
             late = await _state(flow, "late")
             windows = await _windows(flow)
-            again = LetterSelection(tenant="late", states=frozenset({"open", "redriven"}))
+            again = DeadLetterSelection(tenant="late", states=frozenset({"open", "redriven"}))
             assert await box.redrive(again) == RedriveResult(redriven=letters)
             await caught_up(flow)
     assert late

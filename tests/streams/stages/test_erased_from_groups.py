@@ -57,7 +57,7 @@ def rows(flow: Flow) -> bytes:
     return b"".join(repr(row.entry()).encode() for _, row in flow.events.state.scan())
 
 
-async def test_the_last_user_takes_a_shared_window_along(message_flow: Flow) -> None:
+async def test_erasing_the_last_user_removes_a_shared_window(message_flow: Flow) -> None:
     """Its key names the session, so the erasure of a user finds no record to remove: the sessions stage removes it."""
     await shared_window(message_flow)
     key = message_flow.keys[0]
@@ -77,7 +77,7 @@ def _erase(flow: Flow, user: str) -> ConsumedRecord:
     return delivered("messages", flow.offset, distinct_key(TENANT, user), value, headers=((KIND, COMMAND),))
 
 
-async def test_others_are_told_that_messages_were_erased(message_flow: Flow) -> None:
+async def test_other_stages_learn_which_messages_were_erased(message_flow: Flow) -> None:
     await shared_window(message_flow)
     await message_flow.erase("bo")
     retraction = MessageRetraction.from_json(retraction_of(message_flow).value or b"")
@@ -123,7 +123,7 @@ async def test_the_ledger_forgets_the_wording_of_earlier_revisions(message_flow:
     assert message_flow.published() == [("ann", "I moved away.")]
 
 
-async def test_a_correction_stays_with_its_statement(message_flow: Flow) -> None:
+async def test_a_correction_stays_in_the_group_of_its_statement(message_flow: Flow) -> None:
     await shared_window(message_flow)
     (made,) = [each for each in message_flow.extractions if b'"ann"' in (each.value or b"")]
     event = Extraction.from_json(made.value or b"").events[0]

@@ -46,7 +46,7 @@ def test_a_circle_of_parents_ends() -> None:
     assert [each["id"] for each in read("chatgpt", circle)[0]] == ["m1", "m4"]
 
 
-def test_claude_keeps_what_was_said() -> None:
+def test_claude_exports_keep_all_spoken_text() -> None:
     messages, skipped = read("claude", CLAUDE)
     assert [(each["id"], each["role"], each["text"]) for each in messages] == [
         ("a", "user", "I have a cat."),

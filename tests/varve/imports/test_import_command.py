@@ -123,7 +123,7 @@ async def test_messages_are_sent_once_in_order(tmp_path: Path) -> None:
     ]
 
 
-async def test_an_interrupted_import_goes_on(tmp_path: Path) -> None:
+async def test_an_interrupted_import_continues(tmp_path: Path) -> None:
     count = 2 * BATCH + 50
     service, file = Service(breaks_after=BATCH), a_file(tmp_path, {"count": count, "results": facts(count)})
     async with serving_posts("/v1/messages", service.take) as url:

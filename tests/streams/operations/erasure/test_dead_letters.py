@@ -5,7 +5,7 @@ import pytest
 from memory.headers import ERASURE, KIND, RETRACTION
 from memory.keys import distinct_key, encode_key
 from memory.records import ErasureCommand, Extraction
-from runtime.dead_letters import LetterSelection
+from runtime.dead_letters import DeadLetterSelection
 from streams.operations.erasure.dead_letters import note_what_entities_lack, purge_letters
 from streams.operations.erasure.erased_user import ErasedUser
 from streams.operations.erasure.shared_results import SharedResults
@@ -36,7 +36,7 @@ async def message_refused(letters: LetterFlow, user: str) -> None:
     await letters.refused("messages", "sessions", key, value, await letters.record("messages", key, value))
 
 
-async def test_what_entities_lack_cannot_be_taken_back(letters: LetterFlow, ann: ErasedUser, bob: ErasedUser) -> None:
+async def test_contributions_missing_in_entities_prevent_a_receipt(letters: LetterFlow, ann: ErasedUser, bob: ErasedUser) -> None:
     await contribution_refused(letters, "ann")
     await message_refused(letters, "bob")
     await note_what_entities_lack(letters.box, "acme", [ann, bob])
@@ -44,13 +44,13 @@ async def test_what_entities_lack_cannot_be_taken_back(letters: LetterFlow, ann:
     assert ann.problem.startswith(f"entities lack 1 contributions of user {ann.subject[:12]}, such as the dead letter ")
     assert "`varve dlq redrive`" in ann.problem
     assert bob.problem is None
-    await letters.box.redrive(LetterSelection(stage="entities"))
+    await letters.box.redrive(DeadLetterSelection(stage="entities"))
     ann.problem = None
     await note_what_entities_lack(letters.box, "acme", [ann])
     assert ann.problem is None, "it has come by then"
 
 
-async def test_letters_of_those_who_can_be_erased_go(letters: LetterFlow, ann: ErasedUser, bob: ErasedUser) -> None:
+async def test_dead_letters_of_erasable_users_are_removed(letters: LetterFlow, ann: ErasedUser, bob: ErasedUser) -> None:
     key, command = distinct_key("acme", "ann"), ErasureCommand(tenant="acme", user="ann").to_json()
     at = await letters.record("extractions", key, command)
     await letters.refused("extractions", "events", key, command, at, headers=((KIND, ERASURE),))
@@ -60,7 +60,7 @@ async def test_letters_of_those_who_can_be_erased_go(letters: LetterFlow, ann: E
     assert ann.problem is not None
     assert ann.problem.startswith(f"1 commands of the erasure of user {ann.subject[:12]} were refused")
     assert (ann.dead_letters, bob.problem, bob.dead_letters) == (0, None, 2)
-    left = [await letters.box.open(each.position) for each in await letters.box.letters(LetterSelection())]
+    left = [await letters.box.open(each.position) for each in await letters.box.letters(DeadLetterSelection())]
     assert sorted(b'"bob"' in (each.value or b"") for each in left) == [False, False, False]
 
 
@@ -73,7 +73,7 @@ async def test_superseded_results_of_others_go(letters: LetterFlow, ann: ErasedU
         at = await letters.record("extractions", key, each.to_json())
         await letters.refused("extractions", "events", key, each.to_json(), at)
     await purge_letters(letters.box, TENANT, [ann], of_others=results)
-    left = [await letters.box.open(each.position) for each in await letters.box.letters(LetterSelection())]
+    left = [await letters.box.open(each.position) for each in await letters.box.letters(DeadLetterSelection())]
     kept = sorted((each.window_id, each.revision) for each in (Extraction.from_json(letter.value or b"") for letter in left))
     assert kept == sorted([(PART, 1), ("w", 0)])
     assert ann.dead_letters == 0

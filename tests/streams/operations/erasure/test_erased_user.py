@@ -38,7 +38,7 @@ def test_nothing_found_is_a_receipt_of_nothing(user: ErasedUser) -> None:
     assert user.remains == ()
 
 
-def test_a_receipt_counts_what_there_was(user: ErasedUser) -> None:
+def test_a_receipt_counts_the_erased_records(user: ErasedUser) -> None:
     what = with_outcome(extraction(0, [("grep", 0), ("curl", 1)]), procedure="first read")
     user.trace.add(what.to_json(), headers_of(what))
     for window in ("w1", "w2", "w2"):
@@ -51,7 +51,7 @@ def test_a_receipt_counts_what_there_was(user: ErasedUser) -> None:
     assert user.found == {"windows": 2, "sessions": 2, "events": 3, "entities": 1, "shared_entities": shared, "dead_letters": 4}
 
 
-def test_the_receipt_describes_what_remains(user: ErasedUser) -> None:
+def test_the_receipt_describes_the_remaining_data(user: ErasedUser) -> None:
     what = patched(extraction(0, [("grep", 0)]), "tool_experience", "grep", "suggestions")
     user.trace.add(what.to_json(), headers_of(what))
     user.trace.add(b"{", ())
@@ -70,7 +70,7 @@ def test_dead_letters_are_kept_longest(user: ErasedUser) -> None:
     assert timedelta(milliseconds=user.kept_ms) == timedelta(days=30)
 
 
-def test_records_without_marks_are_counted_apart() -> None:
+def test_records_without_marks_are_counted_separately() -> None:
     written = WrittenRecords()
     marked = [distinct_key("acme", "ann") for _ in range(3)]
     for key in [*marked, marked[0], encode_key("acme", "ann"), encode_key("acme", "ann")]:

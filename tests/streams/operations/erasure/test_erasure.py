@@ -20,7 +20,7 @@ from memory.keys import encode_key
 from memory.records import Message
 from memory.topics import ALL, DEAD_LETTERS
 from runtime.clocks import SystemClock
-from runtime.dead_letters import DeadLetterBox, LetterSelection
+from runtime.dead_letters import DeadLetterBox, DeadLetterSelection
 from runtime.kafka import OutgoingRecord, Producer
 from runtime.kafka.client import admin_client
 from runtime.redis import GuardedRedis, open_redis
@@ -99,7 +99,7 @@ async def test_an_erased_user_is_named_nowhere(leased: Settings, store: MemorySt
     await _check_disks(leased, store)
 
 
-async def test_an_erasure_broken_off_goes_on(leased: Settings, store: MemoryStore, redis: GuardedRedis) -> None:
+async def test_an_interrupted_erasure_continues(leased: Settings, store: MemoryStore, redis: GuardedRedis) -> None:
     await send_sample(leased, session="s-1", user=LEAVING)
     async with serving(leased, BEFORE_ENTITIES):
         await flush(leased)
@@ -200,7 +200,7 @@ async def _values_in_redis(client: Any, key: bytes) -> list[bytes]:
 async def _letters(settings: Settings) -> int:
     async with Producer(kafka=settings.kafka) as producer:
         box = DeadLetterBox(settings=settings, producer=producer, clock=SystemClock())
-        return len(await box.letters(LetterSelection(tenant=TENANT)))
+        return len(await box.letters(DeadLetterSelection(tenant=TENANT)))
 
 
 def _check_receipt(receipt: Erasure) -> None:

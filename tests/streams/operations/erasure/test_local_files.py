@@ -36,5 +36,5 @@ def test_files_of_the_embedded_store_are_searched(tmp_path: Path) -> None:
     assert naming_files(tmp_path, "acme", "ada") == {"edge/shard/wal": 1}
 
 
-def test_a_folder_without_files_names_nobody(tmp_path: Path) -> None:
+def test_a_folder_without_files_has_no_users(tmp_path: Path) -> None:
     assert naming_files(tmp_path, "acme", "ada") == {}

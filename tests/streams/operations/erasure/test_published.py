@@ -52,12 +52,12 @@ def noted(user: ErasedUser, *records: tuple[int, Memory | None, str]) -> dict[st
     return {name: ids for name, ids in (windows | entities).items() if ids}
 
 
-def test_what_no_extraction_names_is_named(user: ErasedUser) -> None:
+def test_memories_without_an_extraction_are_named(user: ErasedUser) -> None:
     assert noted(user, (3, event("e-1"), "e-1"), (4, event("e-2"), "e-2")) == {"w-lost": ["e-1", "e-2"]}
     assert user.found["events"] == 3, "one of the extractions, two of the feed alone"
 
 
-def test_what_is_taken_back_is_not_named(user: ErasedUser) -> None:
+def test_retracted_results_are_not_named(user: ErasedUser) -> None:
     assert noted(user, (3, event("e-1"), "e-1"), (4, None, "e-1")) == {}
 
 
@@ -67,7 +67,7 @@ def test_the_new_life_is_not_named(user: ErasedUser) -> None:
     assert noted(user, (BEGAN, event("e-new", window="w-new"), "e-new"), (BEGAN, late, "e-late")) == {window: ["e-late"]}
 
 
-def test_what_others_said_is_not_named(user: ErasedUser) -> None:
+def test_events_of_other_users_are_not_named(user: ErasedUser) -> None:
     other, elsewhere = event("e-1", user="another"), event("e-2", tenant="umbrella")
     assert noted(user, (3, other, "e-1"), (4, elsewhere, "e-2"), (5, tool("make"), tool("make").id)) == {}
 
@@ -76,7 +76,7 @@ def test_a_shared_entity_is_named_by_its_sources(user: ErasedUser) -> None:
     assert noted(user, (BEGAN, tool(), tool().id)) == {KEY: [tool().id]}
 
 
-def test_what_the_store_alone_has_is_named(user: ErasedUser) -> None:
+def test_memories_only_in_the_store_are_named(user: ErasedUser) -> None:
     published = PublishedMemories(TENANT, [user], began={FEED: BEGAN})
     published.add_stored(TENANT, event("e-1"))
     published.add_stored(TENANT, event("e-new", window="w-new"))
@@ -86,7 +86,7 @@ def test_what_the_store_alone_has_is_named(user: ErasedUser) -> None:
     assert [each.memory_ids for each in user.trace.windows if each.memory_ids] == [["e-1"]]
 
 
-def test_more_than_one_command_names_goes_in_several(user: ErasedUser) -> None:
+def test_many_entities_are_named_by_several_commands(user: ErasedUser) -> None:
     for number in range(2500):
         user.trace.note_entity_memory("tool_experience", KEY, "", f"m-{number}")
     named = [entity for command in user.trace.commands() for entity in command.entities if entity.entity_type == "tool_experience"]

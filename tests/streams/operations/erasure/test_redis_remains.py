@@ -80,7 +80,7 @@ class RefusedTails:
         return patch.object(SessionTail, "write", refused)
 
 
-async def test_no_word_stays_in_redis_and_local_tables(leased: Settings, store: MemoryStore, redis: GuardedRedis) -> None:
+async def test_an_erasure_clears_redis_and_local_tables(leased: Settings, store: MemoryStore, redis: GuardedRedis) -> None:
     """A window is in a model's call, and Redis refuses the write that empties an open window before the sessions worker is restarted."""
     extractor, tails, notices = HeldExtractor(), RefusedTails(), list[str]()
     tail = SessionTail(redis=redis)

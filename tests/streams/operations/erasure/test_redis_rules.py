@@ -45,7 +45,7 @@ GROUP_WINDOW: Final = window_id(TENANT, "group", 0)
 NOT_REMOVED: Final = frozenset({Holds.NOTHING, Holds.NAME})
 
 
-def test_every_family_says_what_it_holds() -> None:
+def test_every_key_family_has_a_description() -> None:
     assert HOLDS.keys() == set(KeyFamily)
 
 
@@ -192,7 +192,7 @@ async def keys_of(client: Redis, redis: GuardedRedis, families: frozenset[KeyFam
 
 @pytest.mark.integration
 @pytest.mark.parametrize("write", WRITTEN, ids=lambda write: write.__name__)
-async def test_an_erasure_removes_what_was_written(
+async def test_an_erasure_removes_all_written_keys(
     redis: GuardedRedis, client: Redis, write: Callable[[GuardedRedis, str], Awaitable[None]]
 ) -> None:
     families = WRITTEN[write]

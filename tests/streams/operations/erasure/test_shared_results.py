@@ -63,7 +63,7 @@ def test_earlier_revisions_than_the_erasure_are_superseded() -> None:
     assert results.may_quote == 0
 
 
-def test_edits_alone_supersede_nothing() -> None:
+def test_edits_supersede_no_results() -> None:
     results = gathered(k0=shared(0, {"used grep": ["m1"]}), r=retraction(1, "m1", is_erasure=False), k1=shared(1, {}))
     assert superseded(results) == []
 

@@ -158,7 +158,7 @@ def test_entities_that_know_the_same_are_not_reached(user: ErasedUser) -> None:
     assert user.trace.entities == []
 
 
-def test_patches_based_on_erased_messages_are_told(user: ErasedUser) -> None:
+def test_patches_based_on_erased_messages_are_reported(user: ErasedUser) -> None:
     """Where a patch has settled among others, nothing takes it out."""
     before = patched(of_other("grep", revision=0, messages=["m-1"]), "tool_experience", "grep", "suggestions")
     after = of_other("grep", revision=1, messages=["m-1"])
@@ -168,7 +168,7 @@ def test_patches_based_on_erased_messages_are_told(user: ErasedUser) -> None:
     assert ["suggestions of the tool_experience" in each for each in user.remains] == [True]
 
 
-def test_results_that_a_model_worded_are_told(user: ErasedUser) -> None:
+def test_results_worded_by_a_model_are_reported(user: ErasedUser) -> None:
     user.may_be_quoted = 2
     (remains,) = user.remains
     assert remains.startswith("2 results of other users that a model worded from shared windows")

@@ -78,7 +78,7 @@ async def test_nothing_left_is_no_problem(user: ErasedUser) -> None:
 
 
 @pytest.mark.parametrize("topic", ["messages", "windows", "extractions", "memories", "merged"])
-async def test_what_lay_there_before_stops_the_receipt(user: ErasedUser, topic: str) -> None:
+async def test_records_before_the_erasure_prevent_a_receipt(user: ErasedUser, topic: str) -> None:
     await checked(user, (TOPICS[topic], BEGAN - 1, encode_key(TENANT, "m-1")))
     assert user.problem is not None
     assert f"has left 1 records in varve.{topic}, so there is no receipt: run the command again" in user.problem
@@ -110,7 +110,7 @@ async def test_late_results_of_an_erased_window_stop_the_receipt(user: ErasedUse
     assert "1 records in varve.events-changelog, 1 records in varve.memories" in user.problem
 
 
-async def test_what_the_store_alone_has_stops_the_receipt(user: ErasedUser) -> None:
+async def test_memories_only_in_the_store_prevent_a_receipt(user: ErasedUser) -> None:
     await checked(user, stored=[event("e-1")])
     assert user.problem is not None
     assert "1 records in vector store" in user.problem

@@ -25,7 +25,7 @@ def _record(topic: str, key: bytes | None, *, value: bytes | None = b"{}", heade
     return ConsumedRecord(f"varve.{topic}", partition, 41, key, value, headers, 1_700_000_000.5)
 
 
-def test_a_copy_names_its_first_place_for_ever() -> None:
+def test_a_copy_always_names_its_first_position() -> None:
     record = _record("extractions", marked_key(encode_key("acme", "ann"), "x"))
     (copy,) = COPIES.of(record, EXTRACTIONS)
     assert copy.topic == "varve24.extractions"
@@ -83,7 +83,7 @@ def test_late_records_get_new_positions_except_messages() -> None:
     assert place_of(message.headers) == LogPosition("varve.messages", 2, 41)
 
 
-def test_a_letter_leads_to_the_new_topics() -> None:
+def test_a_copied_dead_letter_names_the_new_topics() -> None:
     key = encode_key("acme", "score", "ann")
     headers = ((f"varve-dlq-{name}", value) for name, value in (("topic", b"varve.contributions"), ("partition", b"2"), ("offset", b"9")))
     letter = COPIES.of_letter(_record(DEAD_LETTERS.name, key, headers=tuple(headers)), {})

@@ -8,15 +8,15 @@ from memory.keys import partition_of
 from memory.topics import ALL
 from runtime.settings import Settings
 from streams.errors import GrowthRefusedError
-from streams.operations.growth.layout import GROWN, Layout, default_prefix, fed_by, feeding, new_layout
+from streams.operations.growth.layout import GROWN, Layout, default_prefix, new_layout, source_partitions, target_partitions
 
 
 @given(st.binary(min_size=1, max_size=20), st.integers(1, 30), st.integers(1, 60))
-def test_every_key_moves_along_an_edge(key: bytes, old: int, more: int) -> None:
+def test_every_transition_of_a_key_is_covered(key: bytes, old: int, more: int) -> None:
     new = old + more
     before, after = partition_of(key, old), partition_of(key, new)
-    assert after in fed_by(before, old=old, new=new)
-    assert before in feeding(after, old=old, new=new)
+    assert after in target_partitions(before, old=old, new=new)
+    assert before in source_partitions(after, old=old, new=new)
 
 
 @pytest.mark.parametrize(("prefix", "expected"), [("varve.", "varve24."), ("varve6.", "varve24."), ("v-1.x", "v-1.x24.")])

@@ -62,7 +62,7 @@ def test_rows_of_a_session_follow_it() -> None:
     assert home_of("sessions", CLOCK_KEY, codec.encode(LogTime(3)), _nothing) is None
 
 
-def test_a_clock_never_goes_back_for_a_session() -> None:
+def test_the_clock_of_a_session_never_decreases() -> None:
     codec = SessionCodec()
     clocks = [codec.encode(each) for each in (LogTime(5, 100), LogTime(9), LogTime(2, 300))]
     joined = joined_clock(clocks)

@@ -37,7 +37,9 @@ def published(team: Team, user: str) -> dict[str, Memory]:
 
 @given(windows=WINDOWS, has_llm=st.booleans(), is_retained=st.booleans())
 @examples(max_examples=20, deadline=None)
-async def test_a_shadow_equals_what_was_published(windows: list[tuple[str, list[Remark], int]], has_llm: bool, is_retained: bool) -> None:
+async def test_a_shadow_equals_the_published_memories(
+    windows: list[tuple[str, list[Remark], int]], has_llm: bool, is_retained: bool
+) -> None:
     team = Team(has_llm=has_llm)
     for number, (user, remarks, day) in enumerate(windows):
         await said(team, user, number, day, *remarks)

@@ -10,7 +10,8 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from control import ControlWriter, Draft, read_control
-from control.reextraction import Estimate, Reextraction, RunBudget
+from control.generations.reextractions import ReextractionRequest
+from control.reextraction import Reextraction, RunBudget
 from memory.keys import encode_key
 from memory.records import Extraction, Message, Window
 from memory.schema import parse_schema
@@ -58,25 +59,19 @@ async def send_windows(settings: Settings, numbers: range, *, tenant: str = TENA
 
 async def begin(settings: Settings, *tenants: str, budget: RunBudget | None = None, generation: str = NEW, **fields: Any) -> Reextraction:
     """Estimates and starts a re-extraction."""
-    chosen = tenants or (TENANT,)
-    size = (await estimate_reextraction(settings, chosen, generation=generation)).total
+    request = ReextractionRequest(tenants=tenants or (TENANT,), generation=generation, **fields)
+    size = (await estimate_reextraction(settings, request)).total
     async with open_redis(settings.redis) as redis:
         written = await start(
             settings,
-            generation,
+            request,
             writer=ControlWriter(settings=settings),
             redis=redis,
-            tenants=chosen,
             estimate=size,
             budget=budget or RunBudget(),
             by=BY,
-            **fields,
         )
     return written.result
-
-
-async def estimate_of(settings: Settings) -> Estimate:
-    return (await estimate_reextraction(settings, [TENANT])).total
 
 
 async def progress_of(settings: Settings, generation: str = NEW, *, now: datetime | None = None) -> Progress:

@@ -73,7 +73,7 @@ async def test_a_day_ends_at_its_share(shared: GuardedRedis) -> None:
     assert await read_waits(shared, "v2", TENANTS, NOON) == {}
 
 
-async def test_live_calls_keep_the_rest_and_count(shared: GuardedRedis) -> None:
+async def test_live_calls_use_the_rest_of_the_budget(shared: GuardedRedis) -> None:
     worker = Worker(shared, BudgetSettings(hard_tokens=2_000, reextraction_share=0.25))
     await worker.call(500)
     with pytest.raises(BudgetExceededError):

@@ -76,7 +76,7 @@ async def test_a_cancelled_one_leaves_nothing(leased: Settings, store: MemorySto
         assert await _records(leased, "extractions")
 
 
-async def test_an_erasure_in_the_middle_reaches_the_new_generation(leased: Settings, store: MemoryStore, redis: GuardedRedis) -> None:
+async def test_an_erasure_during_a_run_reaches_the_generation(leased: Settings, store: MemoryStore, redis: GuardedRedis) -> None:
     async with _history(leased):
         await begin(leased, budget=SLOW)
         working = asyncio.create_task(work(leased, NEW))

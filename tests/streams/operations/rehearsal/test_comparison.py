@@ -88,7 +88,7 @@ def test_no_recalls_lose_nothing() -> None:
 
 
 @given(served=RESULTS, candidate=RESULTS)
-def test_lost_evidence_is_what_no_result_has(served: Results, candidate: Results) -> None:
+def test_lost_evidence_is_in_no_result(served: Results, candidate: Results) -> None:
     report = rehearsed(compared(served, candidate), compared(served, served))
     (first, same) = report.recalls
     assert first.lost.isdisjoint(frozenset().union(*candidate))

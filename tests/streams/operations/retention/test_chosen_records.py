@@ -13,10 +13,10 @@ from memory.keys import encode_key, marked_key
 from memory.records import Contribution, EventRef, Expiry, Extraction, Message, Record, Window
 from memory.retention import without_old_results
 from runtime.tracing import Headers
-from streams.operations.retention.extractions import Companions, Extractions, LogRecord, WindowIndex
+from streams.operations.retention.extractions import DependentRecords, Extractions, LogRecord, WindowIndex
 from streams.operations.retention.protection import is_protected
-from streams.operations.retention.tenants import EntityTypes, KeptTenant, kept_tenants
-from streams.operations.retention.windows import OldWindows
+from streams.operations.retention.tenants import EntityTypes, TenantRetention, tenants_with_retention
+from streams.operations.retention.windows import ExpiredWindows
 from tests.control_log import add, apply_change
 from tests.streams.agent_extractions import SCHEMA, START, TENANT, extraction
 from tests.streams.stages.events.corrections import correction
@@ -33,9 +33,9 @@ def state(policy: dict[str, str] | None = None) -> ControlState:
     return found
 
 
-def kept(held: Sequence[str] = ()) -> dict[str, KeptTenant]:
+def kept(held: Sequence[str] = ()) -> dict[str, TenantRetention]:
     digests = frozenset(subject_of(TENANT, each) for each in held)
-    return {TENANT: KeptTenant(id=TENANT, limits=LIMITS, messages=LIMITS["*"], reads=None, held=digests)}
+    return {TENANT: TenantRetention(id=TENANT, limits=LIMITS, messages=LIMITS["*"], reads=None, held=digests)}
 
 
 def logged(offset: int, value: Record | None, *, key: str = "", headers: Headers = (), at: datetime = NOW) -> LogRecord:
@@ -62,7 +62,7 @@ def test_an_old_extraction_is_rewritten_without_results() -> None:
     assert (found.is_empty, found.removed, found.extraction.retained) == (True, 2, LIMITS)
 
 
-def test_a_young_extraction_stays() -> None:
+def test_a_recent_extraction_is_kept() -> None:
     record = logged(0, of_day(extraction(0, [("grep", 0)]), 90))
     assert chosen([record]).rewritten(record) is None
 
@@ -93,7 +93,7 @@ def test_a_rewritten_record_is_not_newer_than_it_was() -> None:
     assert decided.is_superseded(again) is False
 
 
-def test_a_later_revision_goes_before_a_later_offset() -> None:
+def test_a_later_revision_outranks_a_later_offset() -> None:
     edited = logged(0, extraction(0, [("grep", 0)]).model_copy(update={"revision": 1}))
     redriven = logged(3, extraction(0, [("curl", 0)]))
     decided = chosen([edited, redriven])
@@ -106,7 +106,7 @@ def test_a_held_user_loses_nothing() -> None:
     record, fixed = logged(0, what), logged(1, correction(what.events[0], 1), headers=((KIND, CORRECTION),))
     decided = chosen([record, fixed], held=["agent"])
     assert decided.rewritten(record) is None
-    assert not Companions(decided.index, [what.window_id]).is_over(fixed)
+    assert not DependentRecords(decided.index, [what.window_id]).is_obsolete(fixed)
 
 
 def test_another_tenants_records_stay() -> None:
@@ -122,25 +122,25 @@ def test_records_go_with_the_windows_they_name() -> None:
         for number, names in enumerate([(gone.window_id,), (gone.window_id, left.window_id), ("unknown",)], start=2)
     ]
     decided = chosen([logged(1, left), *expiries])
-    companions = Companions(decided.index, [gone.window_id])
-    assert [companions.is_over(each) for each in expiries] == [True, False, False]
+    dependents = DependentRecords(decided.index, [gone.window_id])
+    assert [dependents.is_obsolete(each) for each in expiries] == [True, False, False]
     late = logged(9, _expiry("unknown"), headers=((KIND, EXPIRY),), at=START)
     decided = chosen([late])
-    assert Companions(decided.index, []).is_over(late), "an earlier run was interrupted"
+    assert DependentRecords(decided.index, []).is_obsolete(late), "an earlier run was interrupted"
 
 
 def test_ticks_go_only_if_no_type_is_kept() -> None:
     tick = Contribution(tenant=TENANT, entity_type="t", entity_key="k", kind="tick", source="contributions/0", position=0, time=START)
     record = logged(0, tick, headers=((KIND, TICK),))
     decided = chosen([record])
-    assert Companions(decided.index, []).is_over(record)
-    index = WindowIndex({TENANT: KeptTenant(id=TENANT, limits={"tool_use": LIMITS["*"]}, messages=None, reads=None, held=frozenset())})
+    assert DependentRecords(decided.index, []).is_obsolete(record)
+    index = WindowIndex({TENANT: TenantRetention(id=TENANT, limits={"tool_use": LIMITS["*"]}, messages=None, reads=None, held=frozenset())})
     index.add(record)
-    assert not Companions(index, []).is_over(record)
+    assert not DependentRecords(index, []).is_obsolete(record)
 
 
 def test_only_extracted_old_windows_are_removed() -> None:
-    old = OldWindows(kept(["bob"]), extracted={0: 10})
+    old = ExpiredWindows(kept(["bob"]), extracted={0: 10})
     windows = [("a", "ann", START, 0), ("b", "ann", NOW, 1), ("c", "bob", START, 2), ("d", "ann", START, 10)]
     for number, (session, user, at, offset) in enumerate(windows):
         window = _window(session, user, at, last_offset=number)
@@ -154,7 +154,7 @@ def test_only_extracted_old_windows_are_removed() -> None:
 
 
 def test_an_edited_window_counts_as_its_newest_revision() -> None:
-    old = OldWindows(kept(), extracted={0: 10})
+    old = ExpiredWindows(kept(), extracted={0: 10})
     key = encode_key(TENANT, "ann") + b"#w"
     old.add(0, 0, key, _window("a", "ann", START).to_json())
     old.add(0, 1, key, None)
@@ -164,13 +164,13 @@ def test_an_edited_window_counts_as_its_newest_revision() -> None:
 def test_tenants_without_policy_or_under_hold_are_excluded() -> None:
     known = state()
     apply_change(known, add("umbrella", SCHEMA))
-    assert [each.id for each in kept_tenants(known, NOW)] == [TENANT]
-    assert kept_tenants(known, NOW)[0].limits == {"*": NOW - timedelta(days=50)}
-    assert kept_tenants(known, NOW, only=["umbrella"]) == []
+    assert [each.id for each in tenants_with_retention(known, NOW)] == [TENANT]
+    assert tenants_with_retention(known, NOW)[0].limits == {"*": NOW - timedelta(days=50)}
+    assert tenants_with_retention(known, NOW, only=["umbrella"]) == []
     apply_change(known, lambda draft: place_hold(draft, TENANT, "ann", at=NOW, by="x", reason="y"))
-    assert kept_tenants(known, NOW)[0].is_held("ann")
+    assert tenants_with_retention(known, NOW)[0].is_held("ann")
     apply_change(known, lambda draft: place_hold(draft, TENANT, None, at=NOW, by="x", reason="y"))
-    assert kept_tenants(known, NOW) == []
+    assert tenants_with_retention(known, NOW) == []
 
 
 def test_erased_and_held_users_are_excluded() -> None:

@@ -5,16 +5,16 @@ from datetime import UTC, datetime, timedelta
 from control.erasure import subject_of
 from memory.keys import distinct_key, encode_key, marked_key
 from memory.times import milliseconds_of
-from streams.operations.retention.reads import OldReads
-from streams.operations.retention.tenants import KeptTenant
+from streams.operations.retention.reads import ExpiredReads
+from streams.operations.retention.tenants import TenantRetention
 
 LIMIT = datetime(2026, 1, 1, tzinfo=UTC)
 OLD, YOUNG = (milliseconds_of(LIMIT + timedelta(seconds=each)) for each in (-1, 0))
 
 
-def reads_of(limit: datetime | None) -> OldReads:
+def reads_of(limit: datetime | None) -> ExpiredReads:
     held = frozenset({subject_of("acme", "held")})
-    return OldReads({"acme": KeptTenant(id="acme", limits={}, messages=None, reads=limit, held=held)})
+    return ExpiredReads({"acme": TenantRetention(id="acme", limits={}, messages=None, reads=limit, held=held)})
 
 
 def test_older_records_of_users_without_hold_are_chosen() -> None:

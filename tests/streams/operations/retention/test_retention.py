@@ -69,7 +69,7 @@ async def test_old_results_and_messages_are_removed(leased: Settings, store: Mem
         assert await _places_naming(leased, store, PARROT) == set()
 
 
-async def test_a_new_generation_brings_nothing_back(leased: Settings, store: MemoryStore, redis: GuardedRedis) -> None:
+async def test_a_new_generation_restores_no_expired_memories(leased: Settings, store: MemoryStore, redis: GuardedRedis) -> None:
     await _say(leased, OLD, f"My {PARROT} is called Rio, and I live in Lisbon.", session="s-1")
     await _say(leased, YOUNG, f"I bought a {BOAT} in Porto.", session="s-1")
     async with serving(leased):

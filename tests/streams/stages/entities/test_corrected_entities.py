@@ -95,7 +95,7 @@ ACTIONS = st.lists(
 
 @examples(max_examples=100, deadline=None)
 @given(windows=WINDOWS, actions=ACTIONS, repeated=st.integers(0, 40))
-async def test_entities_count_what_stands(
+async def test_entities_count_valid_events(
     environment: tuple[Settings, TenantDirectory],
     windows: list[list[Call]],
     actions: list[tuple[str, int, int, str, object]],

@@ -199,7 +199,7 @@ async def test_a_redrive_after_a_dead_letter_counts_once(stages: EventsAndEntiti
         assert feed.tools() == {"grep": (2, 1)}
 
 
-async def test_an_unreadable_record_is_refused_alone(stages: EventsAndEntities) -> None:
+async def test_only_the_unreadable_record_is_refused(stages: EventsAndEntities) -> None:
     good = await stages.contribute(0, [("grep", 0)], 0)
     foreign = delivered("contributions", 91, b"k", (good[0].value or b"").replace(b'"acme"', b'"nobody"'))
     broken = [delivered("contributions", 90, encode_key("a"), b"{"), foreign, delivered("contributions", 92, b"k", None)]

@@ -116,7 +116,7 @@ async def test_none_are_kept_where_none_are_wanted() -> None:
     assert await feed_of(agents.entities(), [await agents.contributions()]) == {}
 
 
-async def test_a_step_too_large_is_left_out_alone() -> None:
+async def test_only_the_step_too_large_is_dropped() -> None:
     agents = Agents(kafka=KafkaSettings(max_record_bytes=1024))
     agents.extract(0, [("grep", 0)] * 40)
     stage = agents.entities()

@@ -44,7 +44,7 @@ def state_of(team: Team, key: bytes) -> EntityState:
 
 
 @pytest.mark.parametrize("has_llm", [False, True])
-async def test_an_own_entity_is_given_up_whole(has_llm: bool) -> None:
+async def test_an_entity_of_the_user_is_removed_completely(has_llm: bool) -> None:
     team = await talked(has_llm=has_llm)
     await team.pass_time(20)
     of_ann = {key for key, value in team.kept["merged"].items() if value is not None and key.startswith(OF_ANN)}
@@ -88,7 +88,7 @@ def _by_id(memories: Iterable[Memory]) -> dict[str, Memory]:
 
 
 @pytest.mark.parametrize("topic", ["ann", "tea"])
-async def test_what_a_rebuild_has_left_published_is_taken_back(topic: str) -> None:
+async def test_memories_published_before_a_rebuild_are_removed(topic: str) -> None:
     """The state was made again without the user, and the feed has what it had: the erasure names that."""
     team = await talked(has_llm=True)
     await team.pass_time(20)
@@ -116,7 +116,7 @@ async def test_what_a_rebuild_has_left_published_is_taken_back(topic: str) -> No
     assert [each for each in batch.outputs if each.value is not None] == []
 
 
-async def test_an_erasure_keeps_what_the_state_publishes() -> None:
+async def test_an_erasure_keeps_the_published_state() -> None:
     """A named memory that the state has is published as the state has it: here a summary with another user's words, too."""
     team = await talked()
     await team.pass_time(20)
@@ -145,7 +145,7 @@ async def test_an_erasure_keeps_what_the_state_publishes() -> None:
     assert team.subject("tea") is not None
 
 
-async def test_an_own_entitys_timer_fires_no_more() -> None:
+async def test_timers_of_a_removed_entity_do_not_fire() -> None:
     team = await talked()
     await team.erase("ann")
     before = len(team.log["extractions"])
@@ -153,7 +153,7 @@ async def test_an_own_entitys_timer_fires_no_more() -> None:
     assert [each for each in team.log["extractions"][before:] if b'"person","entity_key":"ann"' in (each.value or b"")] == []
 
 
-async def test_a_shared_entity_loses_what_the_user_gave() -> None:
+async def test_a_shared_entity_loses_the_users_contributions() -> None:
     team = await talked()
     tea = team.subject("tea")
     assert tea is not None
@@ -188,7 +188,7 @@ async def test_steps_of_a_shared_entity_are_tombstones() -> None:
     assert [each.number > 2 for each in team.steps(TEA) if each.number] == [True], "its history goes on behind the erasure"
 
 
-async def test_steps_are_taken_away_once() -> None:
+async def test_history_steps_are_removed_once() -> None:
     """Several commands name a user with many windows, and the user may return and be erased again."""
     team, windows = Team(), 40
     for window in range(windows):
@@ -203,7 +203,7 @@ async def test_steps_are_taken_away_once() -> None:
     assert state_of(team, OF_TEA).forgotten_steps["extractions/0"] > windows
 
 
-async def test_a_shared_timer_goes_on_without_the_user() -> None:
+async def test_a_shared_timer_continues_without_the_user() -> None:
     team = await talked()
     await team.say("ann", 1, OOLONG)
     await team.settle()
@@ -237,7 +237,7 @@ async def test_an_erasure_carried_out_again_finds_the_same() -> None:
     assert {each.key: each.value for each in batch.outputs} == {each.key: kept.get(each.key or b"") for each in batch.outputs}
 
 
-async def test_an_entity_that_is_gone_leaves_a_tombstone() -> None:
+async def test_a_removed_entity_leaves_a_tombstone() -> None:
     team = await talked()
     rows = InMemoryRows()
     of_command = ConsumedRecord("varve.contributions", 0, 0, b"k", erasing("person", "ann").to_json(), (), 0.0)
@@ -254,7 +254,7 @@ def erasing(entity_type: str, key: str, *, user: str = "ann") -> Contribution:
     )
 
 
-async def test_another_users_own_entity_stays() -> None:
+async def test_entities_of_other_users_are_kept() -> None:
     team = await talked()
     before = state_of(team, encode_key(TENANT, "person", "bob", "-"))
     await team.erase("ann")
@@ -274,7 +274,7 @@ async def test_a_late_contribution_of_an_erased_user_changes_nothing() -> None:
     assert team.entities.rows.rows == rows
 
 
-async def test_what_comes_behind_the_reach_begins_a_new_life() -> None:
+async def test_messages_after_the_erasure_offset_create_new_entities() -> None:
     team = await talked()
     await team.erase("ann")
     await team.say("ann", 7, ("tea", "assam at ten", 9))
@@ -294,7 +294,7 @@ async def answers(team: Team) -> list[ConsumedRecord]:
     return team.log["contributions"][start:]
 
 
-async def test_a_late_answer_brings_no_own_entity_back() -> None:
+async def test_a_late_answer_restores_no_erased_entity() -> None:
     team = Team(has_llm=True)
     await team.say("ann", 0, LONELY)
     await team.step("contributions")
@@ -349,7 +349,7 @@ async def test_an_unreadable_erasure_holds_the_stage_up() -> None:
         await team.entities.process_uncommitted(team.log["contributions"][:1])
 
 
-async def test_a_user_without_a_reach_is_not_passed_over() -> None:
+async def test_without_an_erasure_offset_records_are_processed() -> None:
     team = Team()
     now_erased(team.tenants, TENANT, "ann", {"messages": {0: 99}, "windows": {0: 99}})
     await team.say("ann", 0, OOLONG)
@@ -398,13 +398,13 @@ async def whispered() -> Team:
     return team
 
 
-async def test_values_stand_once_the_user_is_gone() -> None:
+async def test_values_of_other_users_remain_after_an_erasure() -> None:
     tea = (await whispered()).subject("tea")
     assert tea is not None
     assert (tea.properties["story"], tea.properties.get("whispers")) == ("2024-05-06: sencha at noon", None)
 
 
-async def test_a_rebuild_behind_an_erasure_finds_the_same() -> None:
+async def test_a_rebuild_after_an_erasure_is_equal() -> None:
     team = await whispered()
     live, rebuilt = team.subject("tea"), (await team.rebuilt()).subject("tea")
     assert live is not None
@@ -413,7 +413,7 @@ async def test_a_rebuild_behind_an_erasure_finds_the_same() -> None:
 
 
 @pytest.mark.parametrize("has_llm", [False, True])
-async def test_nothing_of_a_shared_entity_names_the_erased(has_llm: bool) -> None:
+async def test_a_shared_entity_does_not_name_the_erased_user(has_llm: bool) -> None:
     team = await talked(has_llm=has_llm)
     await team.pass_time(20)
     await team.erase("ann")

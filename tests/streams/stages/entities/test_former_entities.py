@@ -113,7 +113,7 @@ def made_under(number: int, window: int, calls: list[Call], *, drops: int = 0) -
 
 @examples(max_examples=150, deadline=None)
 @given(extracted=EXTRACTED, repeated=st.integers(0, 8))
-async def test_what_a_schema_lacks_stays_as_it_was(
+async def test_fields_missing_in_the_schema_keep_their_state(
     environment: tuple[Settings, TenantDirectory], extracted: list[tuple[int, int, list[Call]]], repeated: int
 ) -> None:
     oracle, stages = Oracle(), chain(environment)

@@ -87,7 +87,7 @@ async def test_an_entity_that_loses_nothing_keeps_its_history() -> None:
     assert team.steps(rain) == before
 
 
-async def test_an_entity_comes_back_with_new_remarks_only() -> None:
+async def test_an_entity_returns_with_new_remarks_only() -> None:
     team = Team()
     await said(team, "ann", 0, 0, OOLONG)
     await retained(team)
@@ -100,7 +100,7 @@ async def test_an_entity_comes_back_with_new_remarks_only() -> None:
 
 @given(windows=WINDOWS)
 @examples(max_examples=15, deadline=None)
-async def test_a_rebuild_gives_what_retention_has_left(windows: list[tuple[str, list[Remark], int]]) -> None:
+async def test_a_rebuild_equals_the_state_after_retention(windows: list[tuple[str, list[Remark], int]]) -> None:
     team, young = Team(), Team()
     for number, (user, remarks, day) in enumerate(windows):
         await said(team, user, number, day, *remarks)

@@ -84,7 +84,7 @@ async def test_an_untrusted_source_changes_no_entity() -> None:
     assert (memory.trust, memory.expires_at, memory.entity_keys) == ("untrusted", None, None), "recalls find it"
 
 
-async def test_a_distrusted_source_takes_its_share_along() -> None:
+async def test_contributions_of_a_distrusted_source_are_removed() -> None:
     team, without = Team(), Team()
     for one in (team, without):
         await said(one, "ann", 0, "app:crm", OOLONG)
@@ -136,7 +136,7 @@ async def test_a_correction_of_an_untrusted_event_changes_no_entity() -> None:
     assert events(team)["oolong at dawn"].trust == "untrusted"
 
 
-async def test_an_erased_user_leaves_nothing_of_a_review() -> None:
+async def test_an_erasure_removes_trust_reviews() -> None:
     team = Team()
     await said(team, "ann", 0, "app:crm", OOLONG)
     await said(team, "bob", 0, "app:crm", SENCHA)

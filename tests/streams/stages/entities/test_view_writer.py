@@ -65,7 +65,7 @@ async def test_the_newest_state_of_each_is_written(views: Views, writer: ViewWri
     assert views.writes == 1
 
 
-async def test_what_redis_misses_is_written_later(views: Views, writer: ViewWriter) -> None:
+async def test_views_missed_by_redis_are_written_later(views: Views, writer: ViewWriter) -> None:
     views.failures = 1
     async with running(writer):
         writer.changed(update("a", 1))
@@ -74,7 +74,7 @@ async def test_what_redis_misses_is_written_later(views: Views, writer: ViewWrit
         await until(lambda: views.by_id == {"a": 2})
 
 
-async def test_what_cannot_be_written_holds_up_nothing_for_good(views: Views, writer: ViewWriter) -> None:
+async def test_an_unwritable_view_does_not_block_permanently(views: Views, writer: ViewWriter) -> None:
     views.broken = {"a"}
     async with running(writer):
         for number in range(BATCH_SIZE):
@@ -84,7 +84,7 @@ async def test_what_cannot_be_written_holds_up_nothing_for_good(views: Views, wr
         await until(lambda: views.by_id == {"b": 1})
 
 
-async def test_what_waits_is_bounded(views: Views, writer: ViewWriter) -> None:
+async def test_pending_views_are_bounded(views: Views, writer: ViewWriter) -> None:
     for number in range(MAX_PENDING + 3):
         writer.changed(update(str(number), 1))
     async with running(writer):

@@ -16,7 +16,7 @@ def _copied(record: ConsumedRecord, offset: int, *, place: int, partition: int =
     return replace(record, offset=offset, headers=headers)
 
 
-async def test_a_copy_gives_what_its_original_gave(stage: PartitionHarness) -> None:
+async def test_a_copied_record_gives_the_original_output(stage: PartitionHarness) -> None:
     record = _copied(extraction_record(extraction(0, [("grep", 0), ("curl", 1)]), 5), 0, place=41)
     batch = await stage.process([record])
     upserts = [MemoryChange.from_json(each.value or b"") for each in batch.outputs if each.topic == "varve.memories"]

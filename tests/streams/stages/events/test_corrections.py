@@ -22,7 +22,7 @@ def memories(batch: Batch) -> dict[str, Memory | None]:
     return {memory_id: MemoryChange.from_json(value).memory if value else None for memory_id, value in changes}
 
 
-async def test_a_correction_moves_what_its_event_contributed(stage: PartitionHarness) -> None:
+async def test_a_correction_moves_the_contributions_of_its_event(stage: PartitionHarness) -> None:
     what = extraction(0, [("grep", 0), ("make", 0)])
     await stage.process([extraction_record(what, 3)])
     wrong = what.events[0]
@@ -39,7 +39,7 @@ async def test_a_correction_moves_what_its_event_contributed(stage: PartitionHar
     assert (note.before.content, note.before.properties) == ("used grep", {"tool_name": "grep"})
 
 
-async def test_a_corrected_event_bears_its_new_keys(stage: PartitionHarness) -> None:
+async def test_a_corrected_event_has_its_new_keys(stage: PartitionHarness) -> None:
     what = extraction(0, [("grep", 0), ("make", 0)])
     wrong = what.events[0]
     extracted = memories(await stage.process([extraction_record(what, 3)]))[wrong.id]
@@ -83,7 +83,7 @@ async def test_a_corrected_event_is_not_found_by_its_message(stage: PartitionHar
     assert [each and each.said for each in (right, again, back)] == [None, None, event.said]
 
 
-async def test_a_corrected_text_is_nobodys_words(stage: PartitionHarness) -> None:
+async def test_a_corrected_text_has_no_speaker(stage: PartitionHarness) -> None:
     what = extraction(0, [("grep", 0)])
     quoted = {"content": "I used grep.", "speaker": "Ann", "search_text": "Ann (1 May 2024): Ann used grep."}
     what = what.model_copy(update={"events": [what.events[0].model_copy(update=quoted)]})
@@ -154,6 +154,7 @@ async def test_reverts_take_corrections_back_one_by_one(stage: PartitionHarness)
     assert steps[-1].outputs == [], "there is nothing left to revert"
 
 
+<<<<<<< HEAD
 async def test_a_correction_made_already_is_not_another(stage: PartitionHarness) -> None:
     what = extraction(0, [("grep", 0)])
     event = what.events[0]
@@ -192,6 +193,9 @@ async def test_a_correction_after_an_invalidation_makes_valid(stage: PartitionHa
 
 
 async def test_of_a_moment_and_a_date_the_later_stands(stage: PartitionHarness) -> None:
+=======
+async def test_the_later_correction_of_a_date_applies(stage: PartitionHarness) -> None:
+>>>>>>> review
     what = extraction(0, [("grep", 0)])
     event = what.events[0].model_copy(update={"date": "2023-05"})
     await stage.process([extraction_record(what.model_copy(update={"events": [event]}), 0)])
@@ -335,7 +339,7 @@ async def test_an_entitys_field_is_set_and_reverted(stage: PartitionHarness) -> 
     assert (await stage.process([correction_record(entity_correction(5, "", "revert"), 4)])).outputs == []
 
 
-async def test_what_a_person_sets_outranks_what_was_told(stage: PartitionHarness) -> None:
+async def test_a_correction_outranks_extracted_values(stage: PartitionHarness) -> None:
     extracted = contributions(await stage.process([extraction_record(extraction(0, [("grep", 0)]), 0)]))
     first = contributions(await stage.process([correction_record(entity_correction(1, "quote the pattern"), 1)]))
     second = contributions(await stage.process([correction_record(entity_correction(2, "use -F"), 2)]))

@@ -67,7 +67,7 @@ def entity_correction(name: str, number: int, *, entity_type: str, key: str) -> 
     return correction_record(what, number)
 
 
-async def test_what_a_window_published_is_taken_back(stage: PartitionHarness) -> None:
+async def test_results_of_an_erased_window_are_retracted(stage: PartitionHarness) -> None:
     first, second = extraction(0, [("grep", 0), ("curl", 1)]), extraction(1, [("grep", 0)])
     await stage.process([extraction_record(first, 0), extraction_record(second, 1)])
     batch = await stage.process([command_record("extractions", command([first, second]), 2)])
@@ -79,7 +79,7 @@ async def test_what_a_window_published_is_taken_back(stage: PartitionHarness) ->
     assert stage.rows.rows == {}
 
 
-async def test_entities_learn_which_messages_to_forget(stage: PartitionHarness) -> None:
+async def test_entities_get_the_messages_to_forget(stage: PartitionHarness) -> None:
     what = extraction(0, [("grep", 0)])
     await stage.process([extraction_record(what, 0)])
     entities = [tool(name).model_copy(update={"message_ids": [f"m-{name}"]}) for name in ("grep", "curl")]
@@ -87,7 +87,7 @@ async def test_entities_learn_which_messages_to_forget(stage: PartitionHarness) 
     assert {each.entity_key: each.forgotten_messages for each in contributions(batch)} == {"grep": ["m-grep"], "curl": ["m-curl"]}
 
 
-async def test_published_memories_that_the_ledger_lacks_are_taken_back(stage: PartitionHarness) -> None:
+async def test_published_memories_missing_in_the_ledger_are_retracted(stage: PartitionHarness) -> None:
     """A rebuild has made a ledger without the user, and the change feed kept what it had of them."""
     window = ErasedWindow(window_id="w-0", memory_ids=["m-1", "m-2"])
     entity = tool("grep").model_copy(update={"memory_ids": ["m-3"], "outcomes": [("story", "-")]})
@@ -106,7 +106,7 @@ async def test_named_memories_of_another_users_window_stay(stage: PartitionHarne
     assert (await stage.process([command_record("extractions", erasure, 1)])).outputs == []
 
 
-async def test_a_correction_stands_no_more_behind_an_erasure(stage: PartitionHarness) -> None:
+async def test_a_correction_ends_with_an_erasure(stage: PartitionHarness) -> None:
     what = extraction(0, [("grep", 0), ("make", 0)])
     right = correction(what.events[0], 1, properties={"tool_name": "rg"})
     await stage.process([extraction_record(what, 0), correction_record(right, 1)])
@@ -129,7 +129,7 @@ def assigned_again(stage: PartitionHarness) -> PartitionHarness:
     return PartitionHarness(stage.handler, stage.state._codec, stage.rows)
 
 
-async def test_an_entity_without_anything_in_force_is_told(stage: PartitionHarness) -> None:
+async def test_an_entity_without_current_contributions_is_named(stage: PartitionHarness) -> None:
     what = extraction(0, [("grep", 0)])
     await stage.process([extraction_record(what, 0)])
     entities = [tool("grep"), tool("make"), tool("grep", entity_type="slow_calls")]
@@ -140,7 +140,7 @@ async def test_an_entity_without_anything_in_force_is_told(stage: PartitionHarne
     assert {(each.cause, each.position) for each in contributions(batch)} == {("erasure", 1)}
 
 
-async def test_an_entity_fed_for_a_while_is_told(stage: PartitionHarness) -> None:
+async def test_an_entity_with_former_contributions_is_named(stage: PartitionHarness) -> None:
     """A correction fed it, and a revert took that back: its history has the words still."""
     what = extraction(0, [("grep", 0)])
     await stage.process([extraction_record(what, 0)])
@@ -176,7 +176,7 @@ async def test_another_users_window_is_not_taken_back(stage: PartitionHarness) -
     assert (await stage.process([command_record("extractions", command([theirs]), 1)])).outputs == []
 
 
-async def test_another_users_window_stays_in_the_ledger(stage: PartitionHarness) -> None:
+async def test_windows_of_other_users_stay_in_the_ledger(stage: PartitionHarness) -> None:
     theirs = of_user(extraction(0, [("grep", 0)]), OTHER)
     await stage.process([extraction_record(theirs, 0)])
     await stage.process([command_record("extractions", command([theirs]), 1)])
@@ -207,7 +207,7 @@ async def test_corrections_of_what_others_share_stay(stage: PartitionHarness) ->
     assert stage.rows.rows.keys() == {shared_key}
 
 
-async def test_what_lies_before_the_reach_is_passed_over(stage: PartitionHarness, tenants: TenantDirectory) -> None:
+async def test_records_before_the_erasure_offset_are_skipped(stage: PartitionHarness, tenants: TenantDirectory) -> None:
     now_erased(tenants, TENANT, AGENT, {"extractions": {0: 5}})
     old, new, theirs = extraction(0, [("grep", 0)]), extraction(1, [("curl", 0)]), of_user(extraction(2, [("make", 0)]), OTHER)
     batch = await stage.process([extraction_record(old, 4), extraction_record(theirs, 4), extraction_record(new, 5)])
@@ -217,7 +217,7 @@ async def test_what_lies_before_the_reach_is_passed_over(stage: PartitionHarness
     assert batch.rejections == []
 
 
-async def test_corrections_and_ticks_are_passed_over_alike(stage: PartitionHarness, tenants: TenantDirectory) -> None:
+async def test_corrections_and_ticks_are_skipped_too(stage: PartitionHarness, tenants: TenantDirectory) -> None:
     what = extraction(0, [("grep", 0)])
     await stage.process([extraction_record(what, 0)])
     now_erased(tenants, TENANT, AGENT, {"extractions": {0: 3}})
@@ -233,7 +233,7 @@ async def test_corrections_and_ticks_are_passed_over_alike(stage: PartitionHarne
     assert (batch.outputs, batch.rejections) == ([], [])
 
 
-async def test_a_tombstone_is_passed_over(stage: PartitionHarness) -> None:
+async def test_a_tombstone_is_skipped(stage: PartitionHarness) -> None:
     what = extraction(0, [("grep", 0)])
     await stage.process([extraction_record(what, 0)])
     rows = dict(stage.rows.rows)
@@ -250,7 +250,7 @@ async def test_an_unreadable_erasure_holds_the_stage_up(stage: PartitionHarness,
         await stage.process_uncommitted([extraction_record(extraction(0, [("grep", 0)]), 0)])
 
 
-async def test_a_command_that_cannot_be_read_is_refused_alone(stage: PartitionHarness) -> None:
+async def test_only_the_unreadable_command_is_refused(stage: PartitionHarness) -> None:
     what = extraction(0, [("grep", 0)])
     unreadable = delivered("extractions", 1, encode_key(TENANT, AGENT), b"{", headers=((KIND, ERASURE),))
     batch = await stage.process([extraction_record(what, 0), unreadable, command_record("extractions", command([what]), 2)])
@@ -259,7 +259,7 @@ async def test_a_command_that_cannot_be_read_is_refused_alone(stage: PartitionHa
 
 
 @pytest.mark.parametrize("key", [None, b"", b"\xff", b"a b"])
-async def test_a_good_record_needs_no_good_key(stage: PartitionHarness, key: bytes | None) -> None:
+async def test_a_valid_record_needs_no_valid_key(stage: PartitionHarness, key: bytes | None) -> None:
     what = extraction(0, [("grep", 0)])
     batch = await stage.process([delivered("extractions", 0, key, what.to_json())])
     assert batch.rejections == []
@@ -272,7 +272,7 @@ LOG = st.lists(st.tuples(st.integers(0, 3), st.booleans(), CALLS), max_size=10)
 
 @examples(max_examples=60, deadline=None)
 @given(log=LOG)
-async def test_the_ledger_knows_only_those_who_stay(log: list[tuple[int, bool, list[Call]]]) -> None:
+async def test_the_ledger_contains_only_remaining_users(log: list[tuple[int, bool, list[Call]]]) -> None:
     """An erasure leaves the ledger as if the user had never been; a window is of one user alone."""
     settings, tenants = plain_settings_of_nowhere(), known_tenants({TENANT: SCHEMA})
     stage, without = assigned(settings, tenants), assigned(settings, tenants)

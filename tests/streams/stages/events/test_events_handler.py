@@ -38,7 +38,7 @@ async def test_a_window_becomes_memories_and_contributions(stage: PartitionHarne
     assert {(each.source, each.position) for each in contributions(batch)} == {("extractions/0", 5)}
 
 
-async def test_an_event_bears_the_keys_of_what_it_fed(stage: PartitionHarness) -> None:
+async def test_an_event_has_the_keys_of_its_entities(stage: PartitionHarness) -> None:
     what = extraction(0, [("grep", 0), ("curl -s", 1), ("", 0)])
     batch = await stage.process([extraction_record(what, 5)])
     keys = [change.memory.entity_keys for each in memories(batch) if (change := MemoryChange.from_json(each.value or b"")).memory]
@@ -121,7 +121,7 @@ async def test_a_crash_before_state_repeats_the_same_bytes(stage: PartitionHarne
     assert (await after.process(log[1:])).outputs == lost.outputs
 
 
-async def test_an_extraction_behind_its_successor_is_skipped(stage: PartitionHarness) -> None:
+async def test_an_extraction_before_its_successor_is_skipped(stage: PartitionHarness) -> None:
     old, new = extraction(0, [("grep", 0)]), extraction(0, [("curl", 0)])
     await stage.process([extraction_record(old, 0), extraction_record(new, 1)])
     assert (await stage.process([extraction_record(old, 0)])).outputs == [], "a replay from the beginning"
@@ -141,7 +141,7 @@ async def test_a_redriven_extraction_is_published_once(stage: PartitionHarness) 
     assert changes(replaced) == {"grep": ("retract",), "curl": ("apply",)}
 
 
-async def test_an_unusable_extraction_is_refused_alone(stage: PartitionHarness) -> None:
+async def test_only_the_unusable_extraction_is_refused(stage: PartitionHarness) -> None:
     bad = [
         delivered("extractions", 1, b"k", b""),
         delivered("extractions", 2, b"k", b"\xff"),
@@ -179,7 +179,7 @@ async def test_an_extraction_is_routed_as_it_was_made(settings: Settings, tenant
 
 
 async def test_an_extraction_of_an_unknown_revision_waits(settings: Settings, tenants: TenantDirectory) -> None:
-    knowledge = Outdated(tenants._knowledge.state, confirmed_at=0.0)
+    knowledge = Outdated(tenants._view.state, confirmed_at=0.0)
     stage = assigned(settings, TenantDirectory(knowledge, monotonic=lambda: 1.0))
     record = extraction_record(extraction(0, [("grep", 0)]).model_copy(update={"schema_name": SCHEMA, "schema_revision": 2}), 0)
     with pytest.raises(TransientError, match="not known yet"):

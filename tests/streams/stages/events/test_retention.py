@@ -47,7 +47,7 @@ def of_day(what: Extraction, day: int, *, first: int = 0) -> Extraction:
     return what.model_copy(update={"events": [*what.events[:first], *moved], "window_end": max(what.window_end, time)})
 
 
-async def test_a_window_of_old_results_leaves_nothing(stage: PartitionHarness) -> None:
+async def test_a_window_with_only_old_results_is_removed(stage: PartitionHarness) -> None:
     what = extraction(0, [("grep", 0), ("curl", 1)])
     await stage.process([extraction_record(what, 0), correction_record(correction(what.events[0], 1, properties={"failure": 1}), 1)])
     batch = await stage.process([limits_record(ALL, 2), rewritten_record(what, ALL, 3, original=0)])
@@ -79,7 +79,7 @@ async def test_a_repeated_rewriting_changes_nothing(stage: PartitionHarness) -> 
     assert stage.rows.rows == rows
 
 
-async def test_a_late_extraction_brings_nothing_old_back(stage: PartitionHarness) -> None:
+async def test_a_late_extraction_restores_no_expired_events(stage: PartitionHarness) -> None:
     await stage.process([limits_record(ALL, 0)])
     old, young = extraction(0, [("grep", 0)]), of_day(extraction(1, [("curl", 0)]), 90)
     batch = await stage.process([extraction_record(old, 1), extraction_record(young, 2)])
@@ -87,7 +87,7 @@ async def test_a_late_extraction_brings_nothing_old_back(stage: PartitionHarness
     assert changes(batch) == {"curl": ("apply",)}
 
 
-async def test_a_longer_period_brings_nothing_back(stage: PartitionHarness) -> None:
+async def test_a_longer_period_restores_no_events(stage: PartitionHarness) -> None:
     await stage.process([limits_record({"tool_use": LATER}, 0), limits_record({"tool_use": START - timedelta(days=1)}, 1)])
     assert upserts(await stage.process([extraction_record(extraction(0, [("grep", 0)]), 2)])) == []
 
@@ -164,7 +164,7 @@ def by_hand(name: str, value: str, offset: int, *, retained_offset: int | None =
     return correction_record(what, offset)
 
 
-async def test_a_correction_of_an_entity_is_taken_back(stage: PartitionHarness) -> None:
+async def test_a_correction_of_an_entity_is_retracted(stage: PartitionHarness) -> None:
     await stage.process([by_hand("suggestions", "Use -r.", 0), by_hand("suggestions", "Use -i.", 1)])
     key = corrected_entity_key(TENANT, "tool_experience", entity_key("grep"), "")
     batch = await stage.process([by_hand("suggestions", "", 2, retained_offset=0)])

@@ -114,7 +114,7 @@ def with_own_budget(**budget: object) -> TenantDirectory:
     return known_tenants({TENANT: SCHEMA}, budget=budget)
 
 
-async def test_a_tenants_budget_applies_to_its_windows_alone(settings: Settings) -> None:
+async def test_a_budget_applies_only_to_its_tenants_windows(settings: Settings) -> None:
     tenants = with_own_budget(hard_tokens=0, policy="offline")
     budgets = TenantBudgets(tenants=tenants, settings=settings)
     async with llm_extractor(settings, extraction_answer, budget_of=budgets.of) as (extractor, simulator):
@@ -124,7 +124,7 @@ async def test_a_tenants_budget_applies_to_its_windows_alone(settings: Settings)
     assert budgets.of("nobody") == settings.budget
 
 
-async def test_a_cost_without_prices_is_as_good_as_spent(settings: Settings) -> None:
+async def test_a_cost_without_prices_counts_as_spent(settings: Settings) -> None:
     with_llm = settings.model_copy(update={"llm": LLMSettings(base_url="http://localhost/v1", model="m")})
     tenants = known_tenants({TENANT: SCHEMA, "another": SCHEMA})
     now_known(tenants, lambda draft: set_tenant(draft, TENANT, budget={"hard_cost": 1.0}))

@@ -70,7 +70,7 @@ async def test_an_unreadable_erasure_holds_a_window_up(settings: Settings, tenan
         await new_handler(settings, tenants, ScriptedExtractor()).handle(window_at(0))
 
 
-async def test_each_extraction_has_a_key_of_its_own(settings: Settings, tenants: TenantDirectory) -> None:
+async def test_each_extraction_has_its_own_key(settings: Settings, tenants: TenantDirectory) -> None:
     """One that is made again does not take the place of the one before: compaction keeps both."""
     handler = new_handler(settings, tenants, ScriptedExtractor())
     (one,), (other,) = await handler.handle(window_at(0)), await handler.handle(window_at(0))

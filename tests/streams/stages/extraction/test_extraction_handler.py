@@ -79,7 +79,7 @@ async def test_dropped_parts_are_counted_by_reason(settings: Settings, tenants: 
         (BudgetExceededError("used up", retry_after=3600.0), "budget", 3600.0),
     ],
 )
-async def test_a_transient_failure_waits_as_the_dependency_says(
+async def test_a_transient_failure_waits_for_the_stated_time(
     settings: Settings, tenants: TenantDirectory, error: Exception, dependency: str, retry_after: float | None
 ) -> None:
     with pytest.raises(TransientError) as failure:
@@ -176,7 +176,7 @@ async def test_an_unknown_tenants_window_costs_no_call(settings: Settings, tenan
     assert extractor.seen == []
 
 
-async def test_windows_of_others_are_passed_over(settings: Settings, tenants: TenantDirectory) -> None:
+async def test_windows_of_other_workers_are_skipped(settings: Settings, tenants: TenantDirectory) -> None:
     extractor = ScriptedExtractor()
     stage = new_handler(settings, tenants, extractor, generation="", only=frozenset({TENANT}))
     assert len(await stage.handle(window_record())) == 1
@@ -185,7 +185,7 @@ async def test_windows_of_others_are_passed_over(settings: Settings, tenants: Te
     assert len(extractor.seen) == 1
 
 
-async def test_an_extraction_bears_its_generations_drops(settings: Settings, tenants: TenantDirectory) -> None:
+async def test_an_extraction_has_the_drops_of_its_generation(settings: Settings, tenants: TenantDirectory) -> None:
     stage = new_handler(settings, tenants, ScriptedExtractor())
     before = await stage.handle(window_record())
     now_known(tenants, lambda draft: set_tenant(draft, TENANT, drops=(Drops(generation="", count=2),)))

@@ -48,7 +48,7 @@ def test_elsewhere_a_session_is_a_lane() -> None:
     assert len({lane("noting", "ann", "s1"), lane("noting", "ann", "s2"), lane("noting", "bob", "s1")}) == 3
 
 
-def test_what_cannot_be_read_goes_by_its_key() -> None:
+def test_unreadable_records_are_ordered_by_their_key() -> None:
     for record in (
         replace(window_record("nobody"), key=encode_key("nobody", "ann")),
         replace(window_record("noting"), key=encode_key("noting", "ann"), value=b"no window"),

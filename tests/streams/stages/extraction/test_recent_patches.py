@@ -115,19 +115,19 @@ def laid(*patches: EntityPatch, shown: list[Memory] | None = None) -> tuple[Rece
     return patches_of(extraction(*patches), SCHEMA, shown or [])
 
 
-def test_the_next_window_sees_what_no_entity_has() -> None:
+def test_the_next_window_sees_pending_patches() -> None:
     shown = [person(friends="Bob: friend\nKim: sister")]
     patches = laid(patch("", "Rex: dog"), patch("Bob: friend", "Bob: former friend", number=1), shown=shown)
     (seen,) = overlaid(shown, patches)
     assert seen.properties == {"user": "ann", "friends": "Bob: former friend\nKim: sister\nRex: dog"}
 
 
-def test_a_patch_without_effect_lays_nothing_down() -> None:
+def test_a_patch_without_effect_is_not_remembered() -> None:
     shown = [person(friends="Bob: friend")]
     assert laid(patch("nobody of that name", "x"), patch("", "Bob: friend"), patch("x", "y", field="unknown"), shown=shown) == ()
 
 
-def test_an_entity_that_names_the_window_is_left_alone() -> None:
+def test_an_entity_that_includes_the_window_is_unchanged() -> None:
     patches = laid(patch("", "Bob: friend", number=1), patch("", "Kim: sister", number=2), patch("", "Rex: dog", number=3))
     corrected = person(message_ids=["m2"], friends="Robert: friend")
     (seen,) = overlaid([corrected], patches)
@@ -143,7 +143,7 @@ def test_values_keep_their_types() -> None:
     assert "likes" not in overlaid(shown, emptied)[0].properties
 
 
-def test_entities_that_nobody_has_yet_are_shown() -> None:
+def test_entities_that_do_not_exist_yet_are_shown() -> None:
     patches = laid(
         patch("", "by the sea", field="notes", entity=("place", "ann/Oslo")),
         patch("", "warm", field="notes", entity=("place", "ann/Rome")),
@@ -156,7 +156,7 @@ def test_entities_that_nobody_has_yet_are_shown() -> None:
     assert overlaid([], laid(patch("", "a"), patch("a", "", number=1))) == (), "nothing is left of it"
 
 
-def test_what_was_laid_down_says_since_when_it_holds() -> None:
+def test_remembered_patches_have_their_start_date() -> None:
     shown = [person(friends="Bob: friend\nKim: sister").model_copy(update={"since": {"friends": [date(2024, 5, 1), date(2024, 5, 2)]}})]
     patches = laid(patch("Bob: friend", "Bob: foe"), patch("", "Rex: dog", number=1440), shown=shown)
     (seen,) = overlaid(shown, patches)
@@ -166,13 +166,13 @@ def test_what_was_laid_down_says_since_when_it_holds() -> None:
     assert undated.since is None, "of one line it is not known"
 
 
-def test_what_was_laid_down_names_the_users_day() -> None:
+def test_remembered_patches_have_the_users_date() -> None:
     evening = NOON.replace(hour=20).astimezone(timezone(timedelta(hours=12)))
     (seen,) = overlaid([], laid(patch("", "Rex: dog").model_copy(update={"event_time": evening})))
     assert seen.since == {"friends": [date(2024, 5, 7)]}
 
 
-def test_no_older_session_takes_a_newer_fact() -> None:
+def test_an_older_session_does_not_replace_newer_facts() -> None:
     shown = [person(friends="Bob: foe").model_copy(update={"since": {"friends": [date(2024, 6, 1)]}})]
     older = patch("Bob: foe", "Bob: friend")
     assert laid(older, shown=shown) == ()

@@ -87,7 +87,7 @@ async def test_short_automated_texts_are_joined_and_personal_ones_stay(settings:
 
 
 @pytest.mark.integration
-async def test_a_deleted_routine_stands_for_nothing(settings: Settings, redis: GuardedRedis) -> None:
+async def test_a_deleted_routine_covers_no_event(settings: Settings, redis: GuardedRedis) -> None:
     stage = stage_over(settings, redis)
     assert await said(stage, 0, HEARTBEAT) == [HEARTBEAT]
     assert await said(stage, 0, revision=1) == []

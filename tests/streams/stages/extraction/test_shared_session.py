@@ -43,7 +43,7 @@ def said(user: str, sequence: int, text: str) -> ConsumedRecord:
 
 
 @pytest.mark.integration
-async def test_what_one_user_said_is_another_users_too(settings: Settings, redis_url: str, topic_prefix: str) -> None:
+async def test_two_users_of_a_session_may_state_the_same(settings: Settings, redis_url: str, topic_prefix: str) -> None:
     prompts: list[str] = []
 
     def answer(request: ChatRequest) -> str:

@@ -104,7 +104,7 @@ async def test_shared_things_are_the_whole_tenants(settings: Settings, store: Ed
     assert topics_of(await keys.settled(told("dance studio"), SHARED, place(tenant="umbrella"))) == ["dance studio"]
 
 
-async def test_what_the_store_has_not_yet_is_known(settings: Settings, store: EdgeStore, embedder: Embedder, redis: GuardedRedis) -> None:
+async def test_names_not_yet_in_the_store_are_known(settings: Settings, store: EdgeStore, embedder: Embedder, redis: GuardedRedis) -> None:
     notes = KeyValueNotes(redis=redis)
     keys = SimilarKeys(recall=recall(settings, store, embedder), embedder=embedder, notes=notes)
     await keys.settled(told("clothing store", "dance studio"), OWN, place())
@@ -122,7 +122,7 @@ class Telling(ScriptedExtractor):
         return told("fashion store").model_copy(update=place)
 
 
-async def test_what_is_said_again_is_known_by_its_words(
+async def test_a_repeated_statement_is_recognized_by_its_words(
     settings: Settings, store: EdgeStore, embedder: Embedder, redis: GuardedRedis
 ) -> None:
     await write(store, embedder, {("acme", "agent"): ["clothing store"]})
@@ -138,7 +138,7 @@ async def test_what_is_said_again_is_known_by_its_words(
 
 
 @pytest.mark.parametrize("away", ["store", "embedding"])
-async def test_an_extraction_waits_for_what_is_away(settings: Settings, embedder: Embedder, tmp_path: Path, away: str) -> None:
+async def test_an_extraction_waits_for_an_unavailable_store(settings: Settings, embedder: Embedder, tmp_path: Path, away: str) -> None:
     store = EdgeStore(path=tmp_path / "nobody.sock")
     asked = embedder if away == "store" else RefusingEmbedder(OverloadedError("429", retry_after=7.0))
     keys = SimilarKeys(recall=recall(settings, store, asked), embedder=asked, notes=None)

@@ -22,7 +22,7 @@ from stores.position import FeedPosition
 from streams.engine.records import ConsumedRecord
 from streams.engine.state.partition_state import NullStore
 from streams.errors import TransientError
-from streams.stages.index.handler import IndexHandler, change_of, position_of
+from streams.stages.index.handler import IndexHandler, change_of, original_position
 from tests.embedding_endpoint import embedding_endpoint
 from tests.stores.edge_owner_process import EdgeOwnerProcess
 from tests.streams.harness import PartitionHarness, delivered, plain_settings
@@ -69,8 +69,8 @@ def redriven(offset: int, record: ConsumedRecord) -> ConsumedRecord:
 
 def test_a_redriven_record_keeps_its_position() -> None:
     first = upsert(3, memory(0, "x"))
-    assert position_of(first) == FeedPosition(0, 3, int(first.timestamp * 1000))
-    assert position_of(redriven(500, first)) == FeedPosition(0, 3)
+    assert original_position(first) == FeedPosition(0, 3, int(first.timestamp * 1000))
+    assert original_position(redriven(500, first)) == FeedPosition(0, 3)
 
 
 @pytest.fixture
@@ -129,7 +129,7 @@ async def test_the_store_follows_the_feed_through_repetition_and_outage(
 
 
 @pytest.mark.integration
-async def test_a_wrong_key_waits_and_a_refused_text_goes(store: MemoryStore, tmp_path: Path) -> None:
+async def test_a_wrong_key_waits_and_a_refused_text_fails(store: MemoryStore, tmp_path: Path) -> None:
     async with embedding_endpoint(dimension=384) as endpoint:
         embedding = EmbeddingSettings(kind="openai", base_url=endpoint.url, model="m", dimension=384)
         embedder = build_embedder(embedding, cache=tmp_path / "models")

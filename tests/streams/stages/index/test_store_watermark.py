@@ -38,10 +38,12 @@ RECENT = NOW_MS - DAY_MS
 OLD = HORIZON_MS - DAY_MS
 
 
-def _problem(*, mark: tuple[int, int] | None, handled: int | None = None, start: int = 11, unread: tuple[int, int] | None = None) -> str:
+def _problem(
+    *, checkpoint: tuple[int, int] | None, handled: int | None = None, start: int = 11, unread: tuple[int, int] | None = None
+) -> str:
     place = StorePlace(
         partition=3,
-        mark=None if mark is None else FeedPosition(3, *mark),
+        checkpoint=None if checkpoint is None else FeedPosition(3, *checkpoint),
         handled=None if handled is None else OffsetAndTimestamp(handled, RECENT),
         start=start,
         unread=None if unread is None else OffsetAndTimestamp(*unread),
@@ -49,31 +51,31 @@ def _problem(*, mark: tuple[int, int] | None, handled: int | None = None, start:
     return place.problem(tombstones_since_ms=HORIZON_MS) or ""
 
 
-def test_a_store_that_holds_what_was_handled_goes_on() -> None:
-    assert _problem(mark=None) == ""
-    assert _problem(mark=None, unread=(0, OLD)) == "", "what is empty holds nothing that was taken back"
-    assert _problem(mark=(10, RECENT), handled=10) == ""
-    assert _problem(mark=(10, RECENT), handled=8, unread=(15, RECENT)) == "", "written, and then not committed"
-    assert _problem(mark=(10, RECENT)) == "", "a replay has no note"
+def test_a_store_with_all_indexed_records_is_accepted() -> None:
+    assert _problem(checkpoint=None) == ""
+    assert _problem(checkpoint=None, unread=(0, OLD)) == "", "what is empty holds nothing that was taken back"
+    assert _problem(checkpoint=(10, RECENT), handled=10) == ""
+    assert _problem(checkpoint=(10, RECENT), handled=8, unread=(15, RECENT)) == "", "written, and then not committed"
+    assert _problem(checkpoint=(10, RECENT)) == "", "a replay has no note"
 
 
 def test_a_store_from_a_backup_names_its_remedy() -> None:
-    restored = _problem(mark=(10, RECENT), handled=12)
+    restored = _problem(checkpoint=(10, RECENT), handled=12)
     assert (
         "run `varve replay index --partition 3 --from-offset 11`, and start them (of `varve dev`: stop it, and add --embedded)" in restored
     )
     assert restored.endswith("`varve replay index` rewrites all of them")
-    assert _problem(mark=(10, OLD), handled=12).endswith("stop the workers and run `varve rebuild`")
-    emptied = _problem(mark=None, handled=12)
+    assert _problem(checkpoint=(10, OLD), handled=12).endswith("stop the workers and run `varve rebuild`")
+    emptied = _problem(checkpoint=None, handled=12)
     assert "stop the index workers, run `varve replay index`," in emptied, "all of it: no partition of an emptied store has anything"
     assert "--embedded" in emptied
 
 
 def test_an_index_away_longer_than_tombstones_is_rebuilt() -> None:
-    assert "`varve rebuild`" in _problem(mark=(10, OLD), handled=10, unread=(11, OLD + 1))
-    assert "`varve rebuild`" in _problem(mark=(10, OLD), handled=10, unread=(15, RECENT)), "what is missing there may have been older"
-    assert _problem(mark=(10, OLD), handled=10, unread=(11, RECENT)) == "", "nothing is missing there"
-    assert _problem(mark=(10, OLD), handled=10) == "", "nothing was written since"
+    assert "`varve rebuild`" in _problem(checkpoint=(10, OLD), handled=10, unread=(11, OLD + 1))
+    assert "`varve rebuild`" in _problem(checkpoint=(10, OLD), handled=10, unread=(15, RECENT)), "what is missing there may have been older"
+    assert _problem(checkpoint=(10, OLD), handled=10, unread=(11, RECENT)) == "", "nothing is missing there"
+    assert _problem(checkpoint=(10, OLD), handled=10) == "", "nothing was written since"
 
 
 @pytest.fixture

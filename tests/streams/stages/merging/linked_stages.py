@@ -19,7 +19,7 @@ from streams.stages.entities.codec import EntityCodec
 from streams.stages.entities.handler import EntitiesHandler
 from streams.stages.events.handler import EventsHandler
 from streams.stages.events.ledger import LedgerCodec
-from streams.stages.index.handler import change_of, place_of
+from streams.stages.index.handler import change_of, read_position
 from streams.stages.merging.handler import MergingHandler
 from tests.control_log import known_tenants
 from tests.stores.factories import BagOfWordsEmbedder
@@ -101,7 +101,7 @@ class LinkedStages:
             for record in self.unread(name):
                 self.append((await stage.process([record])).outputs)
                 moved = True
-        changes = [FeedChange(change_of(each), place_of(each)) for each in self.unread("memories")]
+        changes = [FeedChange(change_of(each), read_position(each)) for each in self.unread("memories")]
         if changes:
             await self._writer.write(changes)
         for record in self.unread("merges"):

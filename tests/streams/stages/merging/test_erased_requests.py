@@ -25,7 +25,7 @@ async def answers(team: Team, request: ConsumedRecord) -> list[str]:
     return [Contribution.from_json(each.value or b"").entity_type for each in await team.merging.handle(request)]
 
 
-async def test_a_request_of_an_own_entity_is_passed_over() -> None:
+async def test_a_request_of_an_erased_entity_is_skipped() -> None:
     team, requests = await asked()
     own = requests["person"]
     now_erased(team.tenants, TENANT, "ann", {"merges": {0: own.offset + 1}})
@@ -41,7 +41,7 @@ async def test_a_request_of_a_shared_entity_is_answered() -> None:
     assert await answers(team, requests["subject"]) == ["subject"]
 
 
-async def test_a_request_behind_the_reach_is_answered() -> None:
+async def test_a_request_after_the_erasure_offset_is_answered() -> None:
     team, requests = await asked()
     now_erased(team.tenants, TENANT, "ann", {"merges": {0: requests["person"].offset}, "extractions": {0: 90}})
     assert await answers(team, requests["person"]) == ["person"]

@@ -34,7 +34,7 @@ def links(stages: LinkedStages) -> set[tuple[str, str]]:
     return {(name, link.id) for name, note in stages.notes().items() for link in note.links or ()}
 
 
-async def test_what_a_note_changed_goes_with_it(settings: Settings, store: MemoryStore) -> None:
+async def test_links_of_a_removed_note_are_removed(settings: Settings, store: MemoryStore) -> None:
     stages = LinkedStages(settings, schema(decide="link"), store, LinkingLLM())
     await stages.say(CAT)
     alone = unversioned(stages.notes())

@@ -125,7 +125,7 @@ async def running(
             await llm.close()
 
 
-async def test_an_answer_goes_through_the_log_to_the_entity(settings: Settings) -> None:
+async def test_an_answer_is_written_to_the_log(settings: Settings) -> None:
     async with running(settings) as (stages, simulator, usage):
         await stages.extract(0, {0: "likes tea"})
         await stages.extract(1, {0: "lives in Oslo"})
@@ -238,7 +238,7 @@ async def test_without_an_endpoint_nothing_is_asked(settings: Settings) -> None:
     assert (stages.profile.memory.written or {})["story"].by == "rule"
 
 
-async def test_what_was_asked_before_is_merged_by_rule(settings: Settings) -> None:
+async def test_statements_sent_before_a_rebuild_are_merged_by_rule(settings: Settings) -> None:
     async with running(settings) as (stages, simulator, _):
         await stages.extract(0, {0: "likes tea"})
         stages.merging = Stages(settings, None).merging

@@ -66,7 +66,7 @@ async def test_an_erasure_repeated_forgets_nothing_more(stage: PartitionHarness)
     assert (batch.outputs, stage.rows.rows) == ([], rows)
 
 
-async def test_a_recall_behind_an_erasure_touches_anew(stage: PartitionHarness) -> None:
+async def test_a_recall_after_an_erasure_creates_new_touches(stage: PartitionHarness) -> None:
     await stage.process([recall(0, "ann")])
     await stage.process([erasure(1)])
     (output,) = (await stage.process([recall(2, "ann")])).outputs
@@ -74,7 +74,7 @@ async def test_a_recall_behind_an_erasure_touches_anew(stage: PartitionHarness) 
     assert [each.id for each in Touches.from_json(output.value or b"").events] == ["e-ann"]
 
 
-async def test_a_replay_touches_nothing_of_the_user(stage: PartitionHarness, known: TenantDirectory) -> None:
+async def test_a_replay_touches_no_event_of_the_user(stage: PartitionHarness, known: TenantDirectory) -> None:
     """Nor do other users' recalls of what was theirs."""
     log = [recall(0, "ann"), recall(1, "bob"), erasure(2)]
     await stage.process(log)
@@ -86,7 +86,7 @@ async def test_a_replay_touches_nothing_of_the_user(stage: PartitionHarness, kno
     assert unmarked_key(output.key or b"") == encode_key("acme", "ann"), "what comes behind the reach is a new life's"
 
 
-async def test_an_erasure_that_cannot_be_read_is_refused_alone(stage: PartitionHarness) -> None:
+async def test_only_the_unreadable_erasure_is_refused(stage: PartitionHarness) -> None:
     unreadable = delivered("recalls", 1, encode_key("acme", "ann"), b"{", headers=((KIND, ERASURE),))
     batch = await stage.process([recall(0, "ann"), unreadable, recall(2, "bob")])
     assert [(each.record.offset, each.reason) for each in batch.rejections] == [(1, "malformed")]

@@ -81,7 +81,7 @@ async def test_a_retried_flush_of_all_sessions_closes_them(tmp_path: Path) -> No
     assert [Window.from_json(output.value or b"").closed_by for output in again.outputs] == ["flush"]
 
 
-async def test_the_first_record_of_a_failed_batch_works_alone(tmp_path: Path) -> None:
+async def test_the_first_record_of_a_failed_batch_runs_alone(tmp_path: Path) -> None:
     steps = _steps(tmp_path)
     await steps.process([_message(0)])
     first, second = _flush_of_tenant(1), _flush_of_tenant(2)
@@ -113,7 +113,7 @@ async def test_many_unknown_tenants_wait_together(tmp_path: Path) -> None:
     assert [refusal.reason for refusal in batch.rejections] == ["unknown_tenant"] * 40
 
 
-async def test_behind_a_message_that_waits_no_tail_is_shown(tmp_path: Path) -> None:
+async def test_no_tail_is_published_after_a_waiting_message(tmp_path: Path) -> None:
     followed, shown = _Followed(), _ShownTails()
     apply_change(followed.state, add("acme", "companion"))
     steps = _steps(tmp_path, TenantDirectory(followed, monotonic=lambda: followed.now), shown)

@@ -131,7 +131,7 @@ async def test_a_hidden_message_leaves_the_tail_only(message_flow: Flow) -> None
     assert (len(message_flow.windows), message_flow.refused) == (1, [])
 
 
-async def test_a_message_with_another_command_stays_a_message(message_flow: Flow) -> None:
+async def test_an_unknown_command_field_is_part_of_a_message(message_flow: Flow) -> None:
     fields = {"tenant": TENANT, "user": "ann", "session": "s1", "id": "m1", "text": "ls", "event_time": START.isoformat(), "command": "ls"}
     await message_flow.put(Message.model_validate(fields).to_json())
     await message_flow.close()

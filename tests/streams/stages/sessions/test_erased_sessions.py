@@ -89,7 +89,7 @@ async def windows(stage: PartitionHarness, *records: ConsumedRecord) -> list[Win
     return [Window.from_json(each.value or b"") for each in batch.outputs if each.topic == "varve.windows"]
 
 
-async def test_an_open_window_is_given_up(assigned: Callable[..., PartitionHarness]) -> None:
+async def test_the_open_window_of_an_erased_user_is_dropped(assigned: Callable[..., PartitionHarness]) -> None:
     stage = assigned()
     await stage.process([said(0, "ann"), said(1, "ann"), erase(2)])
     again = assigned(rows=stage.rows)
@@ -113,7 +113,7 @@ async def test_sessions_whose_open_windows_are_dropped_are_reported(stage: Parti
     assert (again.outputs, again.is_erasing) == ([], True), "nothing is open, but files may have what was said"
 
 
-async def test_a_window_that_was_given_up_is_not_due(assigned: Callable[..., PartitionHarness]) -> None:
+async def test_a_dropped_window_is_not_due(assigned: Callable[..., PartitionHarness]) -> None:
     stage, later = assigned(), datetime.now(UTC) + timedelta(days=1)
     await stage.process([said(0, "ann")])
     assert len(stage.handler.due(later)) == 1
@@ -124,7 +124,7 @@ async def test_a_window_that_was_given_up_is_not_due(assigned: Callable[..., Par
     assert again.handler.due(later) == []
 
 
-async def test_only_that_users_window_is_given_up(stage: PartitionHarness) -> None:
+async def test_only_the_erased_users_window_is_dropped(stage: PartitionHarness) -> None:
     other = session_at_home("acme", "t")
     found = await windows(stage, said(0, "ann"), said(1, "bob", session=other), erase(2), flush(3))
     assert [(each.session, each.user) for each in found] == [(other, "bob")]
@@ -136,12 +136,12 @@ async def test_only_that_tenants_user_is_erased(stage: PartitionHarness) -> None
     assert [(each.tenant, each.user) for each in found] == [("umbrella", "ann")]
 
 
-async def test_another_users_window_in_the_session_stays(stage: PartitionHarness) -> None:
+async def test_windows_of_other_users_in_the_session_are_kept(stage: PartitionHarness) -> None:
     found = await windows(stage, said(0, "ann"), said(1, "bob"), erase(2), flush(3))
     assert [(each.user, [message.text for message in each.messages]) for each in found] == [("bob", ["bob speaks"])]
 
 
-async def test_the_sequence_goes_on_behind_an_erasure(stage: PartitionHarness) -> None:
+async def test_sequence_numbers_continue_after_an_erasure(stage: PartitionHarness) -> None:
     first = await windows(stage, said(0, "ann"), flush(1))
     behind = await windows(stage, said(2, "ann"), erase(3), said(4, "ann"), flush(5))
     assert [each.sequence for each in (*first, *behind)] == [0, 1]
@@ -149,7 +149,7 @@ async def test_the_sequence_goes_on_behind_an_erasure(stage: PartitionHarness) -
     assert behind[0].first_offset == 4
 
 
-async def test_a_command_that_comes_again_gives_up_nothing(stage: PartitionHarness) -> None:
+async def test_a_repeated_command_drops_no_window(stage: PartitionHarness) -> None:
     await stage.process([said(0, "ann"), erase(1), said(2, "ann")])
     assert await windows(stage, erase(1)) == []
     (window,) = await windows(stage, flush(3))
@@ -162,14 +162,14 @@ async def test_a_crash_before_state_repeats_an_erasure(assigned: Callable[..., P
     assert await windows(assigned(rows=stage.rows), erase(1), flush(2)) == []
 
 
-async def test_a_message_before_the_reach_enters_no_window(stage: PartitionHarness, tenants: TenantDirectory) -> None:
+async def test_a_message_before_the_erasure_offset_enters_no_window(stage: PartitionHarness, tenants: TenantDirectory) -> None:
     now_erased(tenants, "acme", "ann", {"messages": {HOME: 2}})
     other = session_at_home("acme", "t")
     found = await windows(stage, said(0, "ann"), said(1, "bob", session=other), said(2, "ann"), flush(3))
     assert sorted((each.user, [message.id for message in each.messages]) for each in found) == [("ann", ["m2"]), ("bob", ["m1"])]
 
 
-async def test_what_is_sent_again_behind_an_erasure_is_new(stage: PartitionHarness, tenants: TenantDirectory) -> None:
+async def test_a_message_repeated_after_an_erasure_is_new(stage: PartitionHarness, tenants: TenantDirectory) -> None:
     """An import that went wrong is erased, and made again with the same ids."""
     other = session_at_home("acme", "t")
     assert len(await windows(stage, said(0, "ann", name="a"), said(1, "bob", session=other, name="b"), flush(2))) == 2
@@ -206,7 +206,7 @@ async def test_an_erasure_without_a_tenant_is_refused(stage: PartitionHarness, u
     assert len(await windows(stage, flush(2))) == 1
 
 
-async def test_an_erasure_without_a_user_gives_up_nothing(stage: PartitionHarness) -> None:
+async def test_an_erasure_without_a_user_drops_no_window(stage: PartitionHarness) -> None:
     assert len(await windows(stage, said(0, "ann"), erase(1, None), flush(2))) == 1
 
 

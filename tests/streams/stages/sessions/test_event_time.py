@@ -12,7 +12,7 @@ def clock() -> PartitionClock:
     return PartitionClock(out_of_orderness_ms=30 * SECOND, idle_ms=10 * SECOND)
 
 
-def test_there_is_no_time_before_the_first_message() -> None:
+def test_no_time_is_known_before_the_first_message() -> None:
     assert clock().now_ms(5) is None
 
 
@@ -66,7 +66,7 @@ def test_a_timer_fires_once_until_set_again() -> None:
     assert timers.due(1, 10_009 * SECOND, silence_ms=10 * SECOND) == [b"a"]
 
 
-def test_a_tick_is_bounded_and_the_next_goes_on() -> None:
+def test_due_sessions_are_bounded_and_continue_next_time() -> None:
     timers = Timers()
     keys = [b"%d" % number for number in range(2 * MOST_DUE + 1)]
     for number, key in enumerate(keys):
@@ -81,7 +81,7 @@ MOVES = st.tuples(st.sampled_from([b"a", b"b", b"c"]), st.none() | st.integers(0
 
 
 @given(st.lists(st.tuples(st.lists(MOVES, max_size=4), st.integers(0, 60)), max_size=25))
-def test_exactly_the_sessions_whose_time_has_come_are_named(rounds: list[tuple[list[tuple[bytes, int | None]], int]]) -> None:
+def test_exactly_the_due_sessions_are_named(rounds: list[tuple[list[tuple[bytes, int | None]], int]]) -> None:
     timers = Timers()
     due_at: dict[bytes, int] = {}
     for moves, now in rounds:

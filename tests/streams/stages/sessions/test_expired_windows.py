@@ -45,7 +45,7 @@ async def test_an_expired_message_can_not_be_edited(message_flow: Flow) -> None:
     assert message_flow.refused == ["unknown_message"]
 
 
-async def test_the_session_goes_on_with_the_next_window(message_flow: Flow) -> None:
+async def test_the_session_continues_with_the_next_window(message_flow: Flow) -> None:
     await message_flow.say("m1", "The dinner is at seven.")
     await message_flow.close()
     await expired(message_flow, 0)

@@ -98,7 +98,7 @@ async def test_repetitions_of_a_day_change_nothing(
     assert taken(batches) == Counter({(session, f"m{number}"): 1 for session, number, _ in sends})
 
 
-async def test_what_a_day_has_passed_is_deleted(assigned: NewStage) -> None:
+async def test_pages_are_deleted_after_a_day(assigned: NewStage) -> None:
     stage = assigned()
     await stage.process([message(0, "m1"), flush(1)])
     page = known_ids.page_key(encode_key("acme", "s1"), 0)

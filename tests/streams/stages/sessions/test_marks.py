@@ -137,7 +137,7 @@ def logged(steps: list[tuple[str, str, int, int]]) -> list[ConsumedRecord]:
 
 @examples(max_examples=80)
 @given(steps=st.lists(SENDS | SENDS | SENDS | COMMANDS, max_size=40), batch=st.integers(1, 5), failures=FAILURES)
-async def test_a_take_over_knows_what_the_worker_knew(
+async def test_a_successor_recovers_the_workers_state(
     assigned: NewStage, steps: list[tuple[str, str, int, int]], batch: int, failures: list[str]
 ) -> None:
     log, stage = logged(steps), assigned()
@@ -155,7 +155,7 @@ async def test_a_take_over_knows_what_the_worker_knew(
 
 @examples(max_examples=80)
 @given(steps=st.lists(SENDS | SENDS | SENDS | COMMANDS, min_size=1, max_size=40), batch=st.integers(1, 5))
-async def test_a_successor_tells_the_partitions_newest_time(assigned: NewStage, steps: list[tuple[str, str, int, int]], batch: int) -> None:
+async def test_a_successor_knows_the_partitions_newest_time(assigned: NewStage, steps: list[tuple[str, str, int, int]], batch: int) -> None:
     log, stage = logged(steps), assigned()
     for start in range(0, len(log), batch):
         await stage.process(log[start : start + batch])

@@ -11,7 +11,7 @@ from pydantic import SecretStr
 from control.message_signing import SigningKey, SigningPolicy
 from memory.headers import COMMAND, KIND, ORIGIN
 from memory.keys import encode_key, partition_of
-from memory.records import DeadLetter, Message, SessionCommand, Window
+from memory.records import DeadLetterMetadata, Message, SessionCommand, Window
 from memory.signatures import SIGNATURE, sign
 from runtime.dead_letters.metadata import Content, redriven_record
 from runtime.kafka import OutgoingRecord
@@ -156,7 +156,7 @@ async def test_only_a_sealed_flush_closes_a_window(assign: Assign) -> None:
     assert [Window.from_json(output.value or b"").closed_by for output in batch.outputs] == ["flush"]
 
 
-async def test_what_is_forwarded_is_believed_at_home_alone(assign: Assign) -> None:
+async def test_a_forwarded_record_is_trusted_only_at_home(assign: Assign) -> None:
     elsewhere = (HOME + 1) % PARTITIONS
     away = assign(partition=elsewhere)
     batch = await away.process([record(message(), signed(message()), partition=elsewhere)])
@@ -196,7 +196,7 @@ async def test_a_refused_timer_is_sent_again(assign: Assign) -> None:
     assert len(stage.handler.due(MUCH_LATER)) == 1
 
 
-LETTER = DeadLetter(
+LETTER = DeadLetterMetadata(
     topic="varve.messages",
     partition=HOME,
     offset=3,
@@ -255,7 +255,7 @@ async def test_an_operator_may_vouch_for_a_message(assign: Assign, reason: str, 
     assert dict(driven.headers)[ORIGIN] == f"varve.messages/{HOME}/3".encode(), "a forged place is left out"
 
 
-async def test_a_vouched_command_needs_a_seal_of_its_own(assign: Assign) -> None:
+async def test_an_approved_command_needs_its_own_seal(assign: Assign) -> None:
     letter = LETTER.model_copy(update={"reason": "forged_header"})
     stage = assign()
     await stage.process([record(message(), signed(message()))])
@@ -266,7 +266,7 @@ async def test_a_vouched_command_needs_a_seal_of_its_own(assign: Assign) -> None
         assert reasons(batch) == refused
 
 
-async def test_without_a_secret_a_demand_cannot_be_met(assign: Assign) -> None:
+async def test_without_a_secret_required_signatures_cannot_be_verified(assign: Assign) -> None:
     stage = assign(secret=None)
     batch = await stage.process([record(message(), signed(message())), record(message("m2"), offset=1)])
     assert reasons(batch) == ["bad_signature", "unsigned"]

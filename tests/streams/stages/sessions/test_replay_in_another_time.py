@@ -130,7 +130,7 @@ async def run_live(
 
 @examples(max_examples=300)
 @given(steps=st.lists(STEPS, max_size=50), batch=st.integers(1, 9), later_s=st.integers(-1_000_000, 100_000_000), restarted=st.booleans())
-async def test_a_replay_gives_the_windows_and_letters_of_before(
+async def test_a_replay_gives_equal_windows_and_dead_letters(
     environment: tuple[Settings, TenantDirectory],
     steps: list[tuple[int, SendMessage | RedriveLetter | JumpClock]],
     batch: int,
@@ -148,7 +148,7 @@ async def test_a_replay_gives_the_windows_and_letters_of_before(
     assert again.letters == live.letters
 
 
-async def test_a_redriven_letter_is_judged_by_its_time(environment: tuple[Settings, TenantDirectory]) -> None:
+async def test_a_redriven_record_is_judged_by_its_time(environment: tuple[Settings, TenantDirectory]) -> None:
     stage, outcome = assigned(environment), Outcome()
     key = encode_key("acme", "s1")
     value = Message(tenant="acme", user="ada", session="s1", id="m1", text="hello", event_time=START + timedelta(hours=1)).to_json()

@@ -101,7 +101,7 @@ DEEP = b'{"tenant":"acme","user":"u","session":"s1","event_time":"2024-05-01T00:
     ],
     ids=lambda value: value if isinstance(value, str) else repr(value)[:40],
 )
-async def test_an_unreadable_record_is_refused_alone(assigned: Callable[..., PartitionHarness], value: bytes | None, reason: str) -> None:
+async def test_only_the_unreadable_record_is_refused(assigned: Callable[..., PartitionHarness], value: bytes | None, reason: str) -> None:
     stage = assigned()
     bad = record(1, value, headers=(("mine", b"\x00\xff"),))
     batch = await stage.process([record(0, message("m1")), bad, record(2, message("m2"))])
@@ -172,7 +172,7 @@ async def test_a_window_stays_in_its_messages_trace(assigned: Callable[..., Part
     assert trace in output.headers, "a timer has no trace of its own, and the state outlives a worker"
 
 
-async def test_event_time_is_behind_by_the_messages(assigned: Callable[..., PartitionHarness]) -> None:
+async def test_event_time_lags_by_the_age_of_messages(assigned: Callable[..., PartitionHarness]) -> None:
     stage, now = assigned(), datetime.now(UTC)
     assert stage.handler.watermark(now) is None
     await stage.process([record(0, message("m1"))])
@@ -213,7 +213,7 @@ async def test_an_overtaken_timer_is_void_and_set_again(assigned: Callable[..., 
     assert windows_of((await stage.process([as_delivered(again, 3)])).outputs)[0].closed_by == "idle"
 
 
-async def test_a_stage_that_is_behind_sends_one_command(assigned: Callable[..., PartitionHarness]) -> None:
+async def test_a_lagging_stage_sends_one_timer_command(assigned: Callable[..., PartitionHarness]) -> None:
     stage = assigned()
     await stage.process([record(0, message("m1"))])
     later = datetime.now(UTC) + timedelta(seconds=400)

@@ -99,7 +99,7 @@ async def test_tails_are_written_once_redis_is_back(writer: TailWriter, sink: Fa
     assert (sink.open["s"], sink.closed["s"]) == (window(1, b"1"), window(0, b"0"))
 
 
-async def test_a_tail_bears_its_newest_messages_place(writer: TailWriter, sink: FakeTailSink) -> None:
+async def test_a_tail_has_its_newest_messages_position(writer: TailWriter, sink: FakeTailSink) -> None:
     state, other = session("s", b"1"), session("other")
     state.last_offset = other.last_offset = 7
     writer.window_changed(state, partition=3)

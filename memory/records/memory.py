@@ -1,4 +1,4 @@
-"""Records after the entities stage: changes of memories, recalls, dead letters."""
+"""A memory, and its change in the public change feed."""
 
 import datetime
 from typing import Literal
@@ -12,7 +12,6 @@ from memory.records.correction_note import CorrectionNote
 from memory.records.limits import Time
 from memory.records.merging import WrittenText
 from memory.records.message import Name
-from memory.records.recall import Ranking
 from memory.records.trust import TrustLevel
 
 
@@ -99,45 +98,3 @@ class MemoryChange(Record):
     tenant: Name
     memory: Memory | None = None
     step: HistoryEntry | None = None
-
-
-class RecalledEvent(Value):
-    """A returned event that belongs to a timeline, and so would expire one day."""
-
-    id: str
-    user: Name
-    window_id: str
-
-
-class RecallRecord(Record):
-    """The memories that a recall returned."""
-
-    id: str
-    tenant: Name
-    user: Name | None = None
-    generation: str = ""
-    """The generation of the memories."""
-    memory_ids: list[str]
-    events: list[RecalledEvent] = Field(default_factory=list)
-    """The events of timelines among them: the recall prolongs their lives."""
-    content_hashes: list[str] = Field(default_factory=list)
-    """SHA-256 of the returned contents: text of the conversation with such a hash is an echo and is not extracted."""
-    ranking: Ranking | None = None
-    """How the candidates were ranked. Only for the share of recalls that `VARVE_RECALL__TRAINING_SHARE` sets, if there were candidates."""
-    time: Time
-
-
-class DeadLetter(Record):
-    """A dead letter as operators see it. On the wire, value, key and headers of the source are unchanged; these fields are headers."""
-
-    topic: str
-    partition: int
-    offset: int
-    stage: str
-    reason: str
-    """A stable word: the ``reason`` of the error."""
-    detail: str
-    tries: int
-    tenant: str | None = None
-    first_time: Time
-    last_time: Time
