@@ -164,7 +164,6 @@ async def test_only_keys_for_it_correct_their_own(service: RunningService) -> No
     assert (await service.http.post(path, headers=anns)).status_code == 200
 
 
-<<<<<<< HEAD
 async def test_a_memory_that_is_being_erased_is_not_corrected(service: RunningService) -> None:
     boat = memory("acme", "zoe", "Zoe has a boat", window_id=window_id("acme", "z", 0), session="z")
     await index(service.settings, [boat])
@@ -179,10 +178,7 @@ async def test_a_memory_that_is_being_erased_is_not_corrected(service: RunningSe
     assert await end_offsets(service, "extractions") == ends
 
 
-async def test_a_correction_sent_again_is_one(service: RunningService) -> None:
-=======
 async def test_a_repeated_correction_counts_once(service: RunningService) -> None:
->>>>>>> review
     name = {"Idempotency-Key": str(uuid.uuid4())}
     first = await send(service, f"{MOVED.id}/invalidate", **name)
     ends = await end_offsets(service, "extractions")

@@ -45,7 +45,6 @@ async def test_an_event_covered_by_an_entity_is_dropped(service: RunningService,
     assert [each["id"] for each in block["citations"] if each["id"] in {said.id, entity.id}] == [entity.id]
 
 
-<<<<<<< HEAD
 async def test_an_event_stays_where_no_entities_are_wanted(service: RunningService) -> None:
     said = memory("acme", "liv", "Liv plays the oboe", message_ids=["l1"])
     await index(service.settings, [said, profile("liv", "Liv plays the oboe", message_ids=("l1",))])
@@ -55,10 +54,7 @@ async def test_an_event_stays_where_no_entities_are_wanted(service: RunningServi
     assert [each["id"] for each in block["citations"]] == [said.id]
 
 
-async def test_as_many_results_come_as_are_asked_for(service: RunningService) -> None:
-=======
 async def test_exactly_as_many_results_as_requested(service: RunningService) -> None:
->>>>>>> review
     said = [memory("acme", "lou", f"Lou was on an island in summer {number}", message_ids=["l1"]) for number in range(14)]
     told = [each.content for each in said[::3]]
     await index(service.settings, [*said, profile("lou", *told, message_ids=("l1",))])

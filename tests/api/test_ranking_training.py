@@ -146,7 +146,6 @@ async def test_a_query_is_kept_only_where_asked_for(service: RunningService) -> 
         assert told.profile == "learned"
 
 
-<<<<<<< HEAD
 async def test_the_profile_of_a_method_is_recorded_or_refused(service: RunningService) -> None:
     keys = {}
     for profile in ("memx", "lerned"):
@@ -171,10 +170,7 @@ async def test_the_profile_of_a_method_is_recorded_or_refused(service: RunningSe
         assert await RetrievalCounts(redis=redis).of("by-memx", [recalled["results"][0]["id"]])
 
 
-async def test_a_record_without_room_goes_without_its_ranking(service: RunningService) -> None:
-=======
 async def test_an_oversized_record_drops_its_ranking(service: RunningService) -> None:
->>>>>>> review
     await index(service.settings, [*ASKED, *SAID])
     small = service.settings.kafka.model_copy(update={"max_record_bytes": 20_000})
     settings = with_recall(service.settings, training_share=1.0).model_copy(update={"kafka": small})

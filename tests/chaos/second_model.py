@@ -141,8 +141,8 @@ async def _is_filled(settings: Settings) -> bool:
 async def _behind(first: Settings, second: Settings) -> set[int]:
     """The partitions of the feed of which the second store has more."""
     async with open_store(first) as first_store, open_store(second) as second_store:
-        marks = {each: (await first_store.mark_of(each), await second_store.mark_of(each)) for each in range(first.kafka.partitions)}
-    return {each for each, (old, new) in marks.items() if new is not None and (old is None or old.offset < new.offset)}
+        checkpoints = {each: (await first_store.checkpoint_of(each), await second_store.checkpoint_of(each)) for each in range(first.kafka.partitions)}
+    return {each for each, (old, new) in checkpoints.items() if new is not None and (old is None or old.offset < new.offset)}
 
 
 async def _names(cluster: Cluster, partitions: set[int]) -> bool:

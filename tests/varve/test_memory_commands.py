@@ -101,7 +101,6 @@ async def test_patched_texts_on_the_same_messages_are_named(tmp_path: Path) -> N
     assert result.stdout.splitlines()[2:] == ["  profile ann/1 x, home: 'Oslo'; varve memories correct p --set home=..."]
 
 
-<<<<<<< HEAD
 @pytest.mark.parametrize(
     ("arguments", "path", "method"),
     [(("correct", "e", "--content", "x"), PATH, "PATCH"), (("invalidate", "e"), f"{PATH}/invalidate", "POST")],
@@ -128,10 +127,7 @@ async def test_a_revert_of_nothing_fails_with_the_reason(tmp_path: Path) -> None
     assert problem["detail"] in result.stderr
 
 
-async def test_an_invalidation_lists_what_remains(tmp_path: Path) -> None:
-=======
 async def test_an_invalidation_lists_the_remaining_texts(tmp_path: Path) -> None:
->>>>>>> review
     remaining = [{"what": "message", "id": "m1", "reason": "the log keeps it"}]
 
     async def answer(request: web.Request) -> web.Response:

@@ -66,7 +66,6 @@ def test_users_are_listed(seen: dict[str, Any]) -> None:
     assert found == {("user", "ann"), ("user", "bob"), ("user", "dora")}
 
 
-<<<<<<< HEAD
 def test_the_documented_export_has_every_memory(seen: dict[str, Any], tmp_path: Path) -> None:
     exported = {each["memory"] for each in seen["exported"]}
     assert exported == {"I have a cat called Pixie.", "ok", "What  time\nis it?"} | contents(seen["listed"]) - {
@@ -78,10 +77,7 @@ def test_the_documented_export_has_every_memory(seen: dict[str, Any], tmp_path: 
     assert {(each["user"], each["text"]) for each in messages} == {(each["user_id"], each["memory"]) for each in seen["exported"]}
 
 
-def test_errors_are_those_of_the_client(seen: dict[str, Any]) -> None:
-=======
 def test_errors_equal_those_of_the_original_client(seen: dict[str, Any]) -> None:
->>>>>>> review
     assert seen["unknown filter"].startswith("ValidationError: filters.colour")
     assert seen["unknown memory"].startswith("MemoryNotFoundError")
     assert all(each.startswith("ValidationError: memory_id: expected a UUID") for each in [*seen["no id"], seen["no id in a batch"]])

@@ -78,7 +78,6 @@ def test_what_others_call_the_user_fills_an_empty_name() -> None:
     assert patched(window_of("Everyone calls me Momo.", "My name is Mara.")) == [("name", "", "Momo"), ("name", "Momo", "Mara")]
 
 
-<<<<<<< HEAD
 @pytest.mark.parametrize(
     "text",
     [
@@ -102,10 +101,7 @@ def test_a_field_for_nicknames_takes_them(text: str) -> None:
     assert [each.replace for each in edits_of(field, [], facts, [])] == ["Turbo"]
 
 
-def test_the_name_of_everyday_life_beside_the_full_one() -> None:
-=======
 def test_a_nickname_is_kept_with_the_full_name() -> None:
->>>>>>> review
     assert patched(window_of("My name is Mara, but everyone calls me Momo.")) == [("name", "", "Mara"), ("name", "Mara", "Momo")]
     assert patched(window_of("Please call me Momo."), profile(name="Mara")) == [("name", "Mara", "Momo")]
 

@@ -31,7 +31,6 @@ def test_windows_close_by_the_service_rules() -> None:
     assert calls(*(message(0, session=f"s{number}") for number in range(1500))) == 1500
 
 
-<<<<<<< HEAD
 def test_stated_events_cost_no_calls() -> None:
     stated = {"tool_call": {"name": STATEMENT}}
     assert calls(*(message(number, **stated) for number in range(41))) == 0
@@ -47,10 +46,7 @@ def test_stated_events_cost_no_calls() -> None:
     }
 
 
-def test_the_cost_is_that_of_prompts_and_answers() -> None:
-=======
 def test_the_cost_includes_prompts_and_answers() -> None:
->>>>>>> review
     windows = WindowCount(Settings())
     for number in range(10):
         windows.add(message(number))

@@ -168,15 +168,9 @@ def test_corrections_and_ticks_name_the_user_of_their_entity() -> None:
 
 
 @pytest.mark.parametrize("key", [b"", b"\xff", b"a b", b"acme/ann/", b"%ff"])
-<<<<<<< HEAD
-def test_a_key_that_cannot_be_read_names_nobody(key: bytes) -> None:
+def test_an_unreadable_key_names_no_user(key: bytes) -> None:
     assert ANN.in_record(EXTRACTIONS, key, b"") == set()
     assert ANN.in_record(EXTRACTIONS, key, value(tenant="acme", user="ann")) == {"ann"}, "its value is read all the same"
-=======
-def test_an_unreadable_key_names_no_user(key: bytes) -> None:
-    assert not ANN.is_in(key, b"")
-    assert ANN.is_in(key, value(tenant="acme", user="ann")), "its value is read all the same"
->>>>>>> review
 
 
 @example(",", "0", "0")

@@ -240,13 +240,8 @@ def test_later_records_of_known_windows_are_about_them(trace: UserTrace) -> None
     assert is_about(trace, entity_correction("agent_record", USER)), "no stage has applied it"
 
 
-<<<<<<< HEAD
-def test_some_records_are_missed_by_nobody(trace: UserTrace) -> None:
-    assert [trace.is_about(b"{", ((KIND, kind),)) for kind in (TICK, ERASURE, CORRECTION)] == [True] * 3
-=======
 def test_records_without_words_are_recognized_by_kind(trace: UserTrace) -> None:
-    assert [trace.is_about(b"{", ((KIND, kind),)) for kind in (TICK, ERASURE)] == [True, True]
->>>>>>> review
+    assert [trace.is_about(b"{", ((KIND, kind),)) for kind in (TICK, ERASURE, CORRECTION)] == [True] * 3
 
 
 def test_unreadable_records_concern_no_known_user(trace: UserTrace) -> None:

@@ -154,7 +154,6 @@ async def test_reverts_take_corrections_back_one_by_one(stage: PartitionHarness)
     assert steps[-1].outputs == [], "there is nothing left to revert"
 
 
-<<<<<<< HEAD
 async def test_a_correction_made_already_is_not_another(stage: PartitionHarness) -> None:
     what = extraction(0, [("grep", 0)])
     event = what.events[0]
@@ -192,10 +191,7 @@ async def test_a_correction_after_an_invalidation_makes_valid(stage: PartitionHa
     assert (memory.content, memory.expires_at) == ("used rg", None)
 
 
-async def test_of_a_moment_and_a_date_the_later_stands(stage: PartitionHarness) -> None:
-=======
 async def test_the_later_correction_of_a_date_applies(stage: PartitionHarness) -> None:
->>>>>>> review
     what = extraction(0, [("grep", 0)])
     event = what.events[0].model_copy(update={"date": "2023-05"})
     await stage.process([extraction_record(what.model_copy(update={"events": [event]}), 0)])
