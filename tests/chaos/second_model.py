@@ -141,7 +141,9 @@ async def _is_filled(settings: Settings) -> bool:
 async def _behind(first: Settings, second: Settings) -> set[int]:
     """The partitions of the feed of which the second store has more."""
     async with open_store(first) as first_store, open_store(second) as second_store:
-        checkpoints = {each: (await first_store.checkpoint_of(each), await second_store.checkpoint_of(each)) for each in range(first.kafka.partitions)}
+        checkpoints = {
+            each: (await first_store.checkpoint_of(each), await second_store.checkpoint_of(each)) for each in range(first.kafka.partitions)
+        }
     return {each for each, (old, new) in checkpoints.items() if new is not None and (old is None or old.offset < new.offset)}
 
 
