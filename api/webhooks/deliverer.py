@@ -190,7 +190,7 @@ class Deliverer(ConsumerRebalanceListener):  # type: ignore[misc]
     async def _open(self, partition: TopicPartition) -> None:
         """Takes over the deliveries of a partition that is read to its end.
 
-        There may be millions of dead letters, so the process goes on with its other work in between.
+        There may be millions of dead letters, so the process does other work in between.
         """
         restoring = self._restoring[partition]
         for number, delivery in enumerate(sorted(restoring.values(), key=lambda each: each.offset), start=1):

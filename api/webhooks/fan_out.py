@@ -95,21 +95,22 @@ class FanOut(ConsumerRebalanceListener):  # type: ignore[misc]
             return
         for partition in tuple(self._unplaced):
             await self._place(consumer, partition)
-        began = time.monotonic()
+        assignment, began = self._unplaced, time.monotonic()
         batches = await consumer.getmany(timeout_ms=_POLL_MS, max_records=_MOST_RECORDS)
-        if time.monotonic() - began > self._kafka.session_timeout_s / 2:
-            raise KafkaUnavailableError(
-                "this process stood still, and other processes may have read the change feed for webhooks meanwhile"
-            )
         if not batches or self._unplaced != set():
             return  # after an assignment, the records are read again
         records = [record for batch in batches.values() for record in batch]
         await self._know_webhooks(max(record.timestamp for record in records))
-        await self._producer.send_in_batches(await self._outputs(records))
+        deliveries = await self._outputs(records)
+        if time.monotonic() - began > self._kafka.session_timeout_s / 2:
+            raise KafkaUnavailableError("this process stood still, and other processes may have made its deliveries to webhooks")
+        await self._producer.send_in_batches(deliveries)
         try:
             await consumer.commit({partition: batch[-1].offset + 1 for partition, batch in batches.items()})
         except (CommitFailedError, IllegalStateError):
-            return  # another process has the partitions and makes the deliveries again
+            # Another process makes the deliveries again. This one reads nothing more before Kafka has assigned the partitions again.
+            if self._unplaced is assignment:
+                self._unplaced = None
 
     async def _place(self, consumer: AIOKafkaConsumer, partition: TopicPartition) -> None:
         """Gives a partition its position: the committed one, otherwise that of the first change after the oldest webhook was added."""

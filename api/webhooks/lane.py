@@ -2,7 +2,7 @@
 
 Deliveries run concurrently. Those of one memory run one after the other, in the order of its changes, and a newer change replaces an older
 one that still waits or is a dead letter: a receiver wants the memory's current state. Too many waiting deliveries become dead letters
-without an attempt, and wait again once there is room: a receiver that is slower than an import gets everything, and one that is down is
+without an attempt, and wait again when fewer others wait: a receiver that is slower than an import gets everything, and one that is down is
 asked only so often.
 """
 

@@ -48,4 +48,4 @@ class HostLookups(AbstractResolver):
     def _on_done(self, key: _Host, lookup: "asyncio.Future[list[Any]]") -> None:
         del self._running[key]
         if not lookup.cancelled():
-            lookup.exception()  # whoever waited may have given up
+            lookup.exception()  # all callers may have given up

@@ -1,4 +1,4 @@
-"""What one process does with deliveries, on a control log that the test changes, without a broker."""
+"""Deliveries of one process, on a control log that the test changes, without a broker."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence

@@ -87,7 +87,7 @@ def test_the_package_has_its_builds_and_no_dependency(tmp_path: Path) -> None:
 
 
 def output_of_page(url: str, key: str) -> str:
-    """What the program of the documentation prints; it is checked as in a strict application."""
+    """Runs the program of the documentation, compiled as in a strict application, and returns its output."""
     [program] = re.findall(r"^```ts\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
     assert "http://127.0.0.1:8080" in program
     folder = CLIENT / "build"  # inside the package, so that it finds the package by its name
