@@ -64,7 +64,7 @@ const sessions = createRoute({
 const letters = createRoute({
   getParentRoute: () => root,
   path: "/dead-letters",
-  validateSearch: texts("stage", "reason", "state", "letter"),
+  validateSearch: texts("stage", "reason", "state", "since", "letter"),
   component: lazyRouteComponent(() => import("./pages/letters/LettersPage"), "LettersPage"),
 });
 
@@ -84,6 +84,13 @@ const schemas = createRoute({
   component: lazyRouteComponent(() => import("./pages/schemas/SchemasPage"), "SchemasPage"),
 });
 
+const reextractions = createRoute({
+  getParentRoute: () => root,
+  path: "/reextractions",
+  validateSearch: texts("generation"),
+  component: lazyRouteComponent(() => import("./pages/reextractions/ReextractionsPage"), "ReextractionsPage"),
+});
+
 const keys = createRoute({ getParentRoute: () => root, path: "/keys", component: lazyRouteComponent(() => import("./pages/keys/KeysPage"), "KeysPage") });
 
 const links = createRoute({
@@ -94,7 +101,7 @@ const links = createRoute({
 });
 
 export const router = createRouter({
-  routeTree: root.addChildren([overview, memories, entities, recall, sessions, letters, cost, erasures, schemas, keys, links]),
+  routeTree: root.addChildren([overview, memories, entities, recall, sessions, letters, cost, erasures, schemas, reextractions, keys, links]),
   basepath: "/console",
   defaultPreload: "intent",
   // Texts stay readable in the address: no JSON quotes around them.

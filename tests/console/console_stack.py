@@ -111,7 +111,7 @@ class ConsoleStack:
         self.call("POST", "/v1/messages", body, key=key)
 
     def seed(self) -> None:
-        """Sends the conversations, and waits until they are memories; and makes dead letters and an open window."""
+        """Sends the conversations, and waits until they are memories; leaves a window open, and starts a re-extraction."""
         for user, session, messages in TALKS:
             self._send(user, session, messages)
             self.call("POST", "/v1/flush", {"session": session})
@@ -122,6 +122,9 @@ class ConsoleStack:
         for user in ("nora", "cora", "ivan", "gone"):
             self.wait_for_events(user, sum(len(messages) for name, _, messages in TALKS if name == user) - 1)
         self.flush("ann", "links", events=len(notes), key=self.graph_key)
+        # Without a worker.
+        body = {"generation": "again", "tenants": [self.graph_tenant], "budget_tokens": 5_000, "confirmed": True}
+        self.call("POST", "/v1/admin/reextractions", body, key=self.operator_key)
 
 
 @contextmanager

@@ -105,11 +105,29 @@ def test_invalidating_and_deleting_events(visitor: Visitor) -> None:
     from playwright.sync_api import expect
 
     stack = visitor.stack
+
+    def boats() -> list[Any]:
+        return [each for each in stack.call("GET", "/v1/memories?user=ivan&kind=event")["memories"] if "boat" in each["content"]]
+
     page = visitor.sign_in(path="/memories?user=ivan&kind=event")
     page.get_by_role("button", name=re.compile("blue boat")).click()
     page.get_by_role("button", name="Invalidate").click()
     page.get_by_role("dialog", name="Invalidate this event").get_by_role("button", name="Invalidate", exact=True).click()
     expect(page.get_by_role("status").get_by_text("The event is invalid")).to_be_visible()
+    remains = page.get_by_role("dialog", name="The event is invalid")
+    expect(remains.get_by_role("list", name="What remains")).to_contain_text("the log keeps the message")
+    remains.get_by_role("button", name="Close", exact=True).last.click()
+
+    # Only its own page still shows it, and takes the change back.
+    memory = page.get_by_role("dialog", name="Memory")
+    expect(memory.get_by_text("marked as never true")).to_be_visible(timeout=_MINUTE_MS)
+    visitor.picture("invalidated")
+    wait_until(lambda: not boats(), seconds=60, failure=boats)
+    memory.get_by_role("button", name="Revert the invalidation").click()
+    page.get_by_role("dialog", name="Revert the newest correction").get_by_role("button", name="Revert", exact=True).click()
+    wait_until(lambda: bool(boats()), seconds=60, failure=boats)
+    expect(memory.get_by_role("button", name="Invalidate")).to_be_visible(timeout=_MINUTE_MS)
+    memory.get_by_role("button", name="Close").click()
 
     page.get_by_role("button", name=re.compile("strong coffee")).click()
     page.get_by_role("button", name="Delete").click()
@@ -118,13 +136,16 @@ def test_invalidating_and_deleting_events(visitor: Visitor) -> None:
     dialog.get_by_label(re.compile("to confirm")).fill("delete")
     dialog.get_by_role("button", name="Delete", exact=True).click()
     expect(page.get_by_role("status").get_by_text("The event is deleted")).to_be_visible()
+    page.get_by_role("dialog", name="The event is deleted").get_by_role("button", name="Close", exact=True).last.click()
+    expect(page.get_by_role("dialog")).to_have_count(0)
 
     def left() -> list[Any]:
         return list(stack.call("GET", "/v1/memories?user=ivan&kind=event")["memories"])
 
-    wait_until(lambda: not left(), seconds=60, failure=left)
+    wait_until(lambda: len(left()) == 1, seconds=60, failure=left)
     page.reload()
-    expect(page.get_by_text("No memory matches")).to_be_visible()
+    expect(page.get_by_role("button", name=re.compile("blue boat"))).to_be_visible()
+    expect(page.get_by_role("button", name=re.compile("strong coffee"))).to_have_count(0)
 
 
 def test_moving_through_the_time_of_an_entity(visitor: Visitor) -> None:
@@ -212,9 +233,12 @@ def test_redriving_a_dead_letter(visitor: Visitor) -> None:
     page.get_by_role("button", name=re.compile("changed message")).click()
     dialog = page.get_by_role("dialog", name=re.compile("^Dead letter"))
     expect(dialog.get_by_role("region", name="The record")).to_contain_text("I play go on Sundays.")
+    expect(dialog.get_by_text("To change a message, send an edit")).to_be_visible()
     visitor.picture("dead-letter")
     dialog.get_by_role("button", name="Close").click()
 
+    page.get_by_label("Reason").select_option(label="changed message (1)")
+    page.get_by_label("Failed").select_option("In the last hour")
     page.get_by_role("checkbox").check()
     page.get_by_role("button", name="Redrive 1 chosen").click()
     page.get_by_role("dialog", name="Redrive 1 letter").get_by_role("button", name="Redrive", exact=True).click()
@@ -316,7 +340,7 @@ def test_announcing_and_dropping_a_generation(visitor: Visitor) -> None:
     form.get_by_label("Name").fill("trial")
     form.get_by_label("Method").select_option("mem0")
     form.get_by_role("button", name="Announce").click()
-    expect(form.get_by_text("varve replay extraction --generation trial")).to_be_visible()
+    expect(form.get_by_text(f"varve generations start trial --tenant {stack.graph_tenant}")).to_be_visible()
     form.get_by_role("button", name="Close", exact=True).last.click()
     row = table.get_by_role("row", name=re.compile("^trial"))
     expect(row).to_contain_text("not live")
@@ -337,6 +361,30 @@ def test_announcing_and_dropping_a_generation(visitor: Visitor) -> None:
     listed = stack.call("GET", f"/v1/admin/generations?tenant={stack.graph_tenant}", key=stack.operator_key)["generations"]
     assert [each["live"] for each in listed if each["name"] == ""] == [True]
     assert stack.call("GET", "/v1/links", key=stack.graph_key) == links, "the live generation is unchanged"
+
+
+def test_pausing_and_limiting_a_reextraction(visitor: Visitor) -> None:
+    from playwright.sync_api import expect
+
+    page = visitor.sign_in(visitor.stack.operator_key, path="/reextractions")
+    row = page.get_by_role("row", name=re.compile("^again"))
+    expect(row).to_contain_text("no worker runs")
+    expect(row).to_contain_text(visitor.stack.graph_tenant)
+    row.get_by_role("button").click()
+    sheet = page.get_by_role("dialog", name="Re-extraction into again")
+    expect(sheet.get_by_text("varve generations work again")).to_be_visible()
+    visitor.picture("reextraction")
+    sheet.get_by_role("button", name="Pause").click()
+    page.get_by_role("dialog", name="Pause again").get_by_role("button", name="Pause", exact=True).click()
+    expect(sheet.get_by_text(re.compile("paused by operator .* on-call"))).to_be_visible()
+    sheet.get_by_role("button", name="Resume").click()
+    form = page.get_by_role("dialog", name="Resume again")
+    form.get_by_label("Tokens in total").fill("9000")
+    form.get_by_role("button", name="Resume", exact=True).click()
+    expect(sheet.get_by_text("0 of 9,000")).to_be_visible()
+    sheet.get_by_role("button", name="Close").click()
+    page.get_by_label("Tenant", exact=True).select_option(visitor.stack.tenant)
+    expect(page.get_by_text("There is no re-extraction")).to_be_visible()
 
 
 def test_making_and_revoking_a_key(visitor: Visitor) -> None:
@@ -408,6 +456,8 @@ def test_a_key_opens_only_its_pages(visitor: Visitor) -> None:
     page = visitor.sign_in(visitor.stack.reader_key, path="/dead-letters")
     expect(page.get_by_text("It needs the scope “operate”")).to_be_visible()
     expect(page.get_by_role("navigation").get_by_role("link", name="Dead letters")).to_have_count(0)
+    page.goto(f"{visitor.stack.console}/reextractions")
+    expect(page.get_by_text("This page is for operators")).to_be_visible()
     memory = visitor.stack.memory("nora", "Oslo")
     page.goto(f"{visitor.stack.console}/memories?memory={memory['id']}")
     expect(page.get_by_text("it lacks the scope “correct”")).to_be_visible()

@@ -48,6 +48,8 @@ OPERATOR_PAGES: Final = (
     "/schemas?schema=new",
     "/schemas?tenant=TENANT",
     "/keys",
+    "/reextractions",
+    "/reextractions?generation=again",
     "/keys?tenant=TENANT",
     "/memories",
 )

@@ -34,15 +34,20 @@ export interface LetterFilter {
   stage?: string;
   reason?: string;
   state?: string;
+  /** Only letters of the last hours. */
+  since?: string;
   tenant?: string;
 }
 
 const LIMIT = 500;
 
+const hoursAgo = (hours: number): string => new Date(Date.now() - hours * 3_600_000).toISOString();
+
 export function lettersQuery(principal: Principal, filter: LetterFilter) {
   const query = new URLSearchParams({ limit: String(LIMIT), state: filter.state ?? "open" });
   if (filter.stage) query.set("stage", filter.stage);
   if (filter.reason) query.set("reason", filter.reason);
+  if (filter.since) query.set("since", hoursAgo(Number(filter.since)));
   if (filter.tenant && principal.kind === "operator") query.set("tenant", filter.tenant);
   return queryOptions({
     queryKey: ["letters", principal.kind, "list", filter],

@@ -80,6 +80,8 @@ function Page({ principal }: { principal: Principal }) {
       <Panel>
         {principal.kind === "operator" ? (
           <NotForYou title="Operators’ keys do not read tenants’ memories">Sign in with a key of the tenant to open this page.</NotForYou>
+        ) : place.scope === null ? (
+          <NotForYou title="This page is for operators">Sign in with an operator’s key to open it.</NotForYou>
         ) : (
           <NotForYou title="Your key does not open this page">It needs the scope “{place.scope}”.</NotForYou>
         )}

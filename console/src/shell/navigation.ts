@@ -1,4 +1,4 @@
-import { Activity, BookOpen, Coins, Eraser, FileWarning, KeyRound, Layers, type LucideIcon, MessagesSquare, Network, Search, Waypoints } from "lucide-react";
+import { Activity, BookOpen, Coins, Eraser, FileWarning, KeyRound, Layers, type LucideIcon, MessagesSquare, Network, RefreshCw, Search, Waypoints } from "lucide-react";
 
 import { hasScope, type Principal, type Scope } from "@/api/session";
 
@@ -7,8 +7,8 @@ export interface Place {
   title: string;
   icon: LucideIcon;
   group: "Memory" | "Pipeline" | "Settings";
-  /** The scope that a tenant's key needs. */
-  scope: Scope;
+  /** The scope that a tenant's key needs. Null: it is only for operators. */
+  scope: Scope | null;
   /** Whether operators' keys open it. They do not read tenants' memories. */
   forOperators: boolean;
 }
@@ -19,6 +19,7 @@ export const PLACES: Place[] = [
   { to: "/sessions", title: "Sessions", icon: MessagesSquare, group: "Pipeline", scope: "recall", forOperators: false },
   { to: "/dead-letters", title: "Dead letters", icon: FileWarning, group: "Pipeline", scope: "operate", forOperators: true },
   { to: "/cost", title: "Cost", icon: Coins, group: "Pipeline", scope: "operate", forOperators: true },
+  { to: "/reextractions", title: "Re-extractions", icon: RefreshCw, group: "Pipeline", scope: null, forOperators: true },
   { to: "/memories", title: "Memories", icon: Layers, group: "Memory", scope: "recall", forOperators: false },
   { to: "/entities", title: "Entities", icon: BookOpen, group: "Memory", scope: "recall", forOperators: false },
   { to: "/recall", title: "Recall debugger", icon: Search, group: "Memory", scope: "recall", forOperators: false },
@@ -32,5 +33,5 @@ export const GROUPS = ["Pipeline", "Memory", "Settings"] as const;
 
 /** Whether a principal's key opens a page. */
 export function isOpenTo(place: Place, principal: Principal): boolean {
-  return principal.kind === "operator" ? place.forOperators : hasScope(principal, place.scope);
+  return principal.kind === "operator" ? place.forOperators : place.scope !== null && hasScope(principal, place.scope);
 }

@@ -33,3 +33,12 @@ const PLURALS: Record<string, string> = { patch: "patches", memory: "memories" }
 
 /** A number with its noun: "1 message", "2 patches". */
 export const counted = (count: number, noun: string): string => `${formatCount(count)} ${count === 1 ? noun : (PLURALS[noun] ?? `${noun}s`)}`;
+
+/** An entity's key as people write it: the API encodes its parts for addresses. */
+export function readableKey(key: string): string {
+  try {
+    return decodeURIComponent(key);
+  } catch {
+    return key;
+  }
+}

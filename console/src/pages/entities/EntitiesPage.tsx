@@ -6,6 +6,7 @@ import { memoriesQuery, type Memory } from "@/api/memories";
 import { Button } from "@/ui/Button";
 import { cx } from "@/ui/classes";
 import { TextField } from "@/ui/Field";
+import { readableKey } from "@/ui/format";
 import { PageHeader, Panel } from "@/ui/Panel";
 import { Empty, QueryState } from "@/ui/states";
 
@@ -61,7 +62,7 @@ function EntityList({ entities, chosen }: { entities: Memory[]; chosen: string |
               onClick={() => void navigate({ search: (before) => ({ ...before, entity: path, at: undefined }) })}
               className={cx("w-full rounded-md px-2.5 py-1.5 text-left text-sm", path === chosen ? "bg-accent-soft text-accent" : "hover:bg-raised")}
             >
-              <span className="block truncate font-medium">{decodeURIComponent(each.entity_key ?? "")}</span>
+              <span className="block truncate font-medium">{readableKey(each.entity_key ?? "")}</span>
               <span className={cx("block truncate font-mono text-xs", path !== chosen && "text-muted")}>{each.type}</span>
             </button>
           </li>

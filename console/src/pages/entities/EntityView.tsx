@@ -6,7 +6,7 @@ import { ApiError } from "@/api/errors";
 import { Badge } from "@/ui/Badge";
 import { Button } from "@/ui/Button";
 import { SelectField } from "@/ui/Field";
-import { formatTime } from "@/ui/format";
+import { formatTime, readableKey } from "@/ui/format";
 import { Panel } from "@/ui/Panel";
 import { Empty, QueryState } from "@/ui/states";
 
@@ -61,7 +61,7 @@ function AtMoment({ type, entityKey, steps }: { type: string; entityKey: string;
     <Panel
       title={
         <>
-          {decodeURIComponent(entityKey)} <span className="ml-1 font-mono text-xs font-normal text-muted">{type}</span>
+          {readableKey(entityKey)} <span className="ml-1 font-mono text-xs font-normal text-muted">{type}</span>
         </>
       }
       actions={

@@ -63,8 +63,8 @@ export function Operators() {
 
 const ROLES: { value: Role; label: string }[] = [
   { value: "viewer", label: "Viewer: reads" },
-  { value: "operator", label: "Operator: redrives, erases" },
-  { value: "admin", label: "Administrator: everything" },
+  { value: "operator", label: "Operator: also redrives and purges dead letters" },
+  { value: "admin", label: "Administrator: everything, also erasures and keys" },
 ];
 
 function NewOperatorDialog({ onClose, onMade }: { onClose: () => void; onMade: (key: string) => void }) {

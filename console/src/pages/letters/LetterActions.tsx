@@ -34,7 +34,7 @@ export function LetterActions({ places, isChoice }: { places: string[]; isChoice
           onConfirm={() =>
             redrive.mutate(places, {
               onSuccess: (done) => {
-                notify(redriveOutcome(done.redriven, done.superseded, done.refused.length));
+                notify(redriveOutcome(done.redriven, done.superseded, done.refused));
                 close();
               },
             })
@@ -69,9 +69,9 @@ export function LetterActions({ places, isChoice }: { places: string[]; isChoice
   );
 }
 
-function redriveOutcome(redriven: number, superseded: number, refused: number): string {
+function redriveOutcome(redriven: number, superseded: number, refused: string[]): string {
   const parts = [`${redriven} redriven`];
   if (superseded > 0) parts.push(`${superseded} superseded by newer records`);
-  if (refused > 0) parts.push(`${refused} refused`);
+  if (refused.length > 0) parts.push(`${refused.length} refused: ${refused[0] ?? ""}`);
   return `${parts.join(", ")}.`;
 }

@@ -10,6 +10,8 @@ import { Json } from "@/ui/Json";
 import { Moment } from "@/ui/Moment";
 import { QueryState } from "@/ui/states";
 
+import { meaningOf } from "./reasons";
+
 export function LetterDialog({ place, onClose }: { place: string; onClose: () => void }) {
   const query = useQuery(letterQuery(usePrincipal(), place));
   return (
@@ -24,7 +26,8 @@ function Content({ letter }: { letter: LetterContent }) {
     <div className="space-y-5">
       <div>
         <p className="text-base font-medium">{inWords(letter.reason)}</p>
-        <p className="text-sm">{letter.detail}</p>
+        <p className="text-sm break-words">{letter.detail}</p>
+        {letter.state === "open" && <p className="mt-1 text-sm text-muted">{meaningOf(letter.reason)}</p>}
       </div>
       <Facts
         items={[

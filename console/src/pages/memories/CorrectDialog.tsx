@@ -1,15 +1,16 @@
 import { useState } from "react";
 
 import type { Schemas } from "@/api/client";
-import { useCorrect, type Memory } from "@/api/memories";
+import { useCorrect } from "@/api/memories";
 import { Button } from "@/ui/Button";
 import { Dialog } from "@/ui/Dialog";
 import { TextArea, TextField } from "@/ui/Field";
-import { notify } from "@/ui/notices";
 import { ErrorNote } from "@/ui/states";
 
+import type { ChangeProps } from "./MemoryActions";
+
 /** Replaces fields of a memory. Only changed fields are sent. */
-export function CorrectDialog({ memory, onClose }: { memory: Memory; onClose: () => void }) {
+export function CorrectDialog({ memory, onClose, onDone }: ChangeProps) {
   const change = useCorrect(memory.id);
   const isEvent = memory.kind === "event";
   const firstProperties = JSON.stringify(memory.properties, null, 2);
@@ -27,12 +28,7 @@ export function CorrectDialog({ memory, onClose }: { memory: Memory; onClose: ()
     if (properties !== firstProperties && parsed !== null) body.properties = withRemovals(memory.properties, parsed) as Schemas["CorrectionBody"]["properties"];
     if (isEvent && keywords !== firstKeywords) body.keywords = keywords.split(",").map((word) => word.trim()).filter(Boolean);
     if (isEvent && Number(importance) !== memory.importance) body.importance = Number(importance);
-    change.mutate(body, {
-      onSuccess: () => {
-        notify("The correction is stored. Entities and recalls follow within moments.");
-        onClose();
-      },
-    });
+    change.mutate(body, { onSuccess: ({ remaining }) => onDone("The correction is stored; entities and recalls follow within moments", remaining) });
   };
   const isUnchanged = content === memory.content && properties === firstProperties && keywords === firstKeywords && Number(importance) === memory.importance;
 

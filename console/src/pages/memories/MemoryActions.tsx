@@ -5,21 +5,42 @@ import { useDelete, useInvalidate, useRevert, type Memory } from "@/api/memories
 import { hasScope, usePrincipal } from "@/api/session";
 import { Button } from "@/ui/Button";
 import { ConfirmDialog } from "@/ui/ConfirmDialog";
-import { counted } from "@/ui/format";
 import { notify } from "@/ui/notices";
 
 import { CorrectDialog } from "./CorrectDialog";
+import { isInvalid } from "./invalid";
+import { RemainingDialog, type Remaining } from "./RemainingDialog";
 
 type Change = "correct" | "invalidate" | "revert" | "delete";
+
+/** What was done, where the old content is left, and whether the memory is gone. */
+interface Outcome {
+  title: string;
+  remaining: Remaining[];
+  isGone: boolean;
+}
 
 /** The changes of a memory. Only events can be invalidated or deleted: other memories are made of events. */
 export function MemoryActions({ memory, onGone }: { memory: Memory; onGone: () => void }) {
   const principal = usePrincipal();
   const [asking, setAsking] = useState<Change | null>(null);
+  const [outcome, setOutcome] = useState<Outcome | null>(null);
   const close = () => setAsking(null);
+  const leave = (isGone: boolean) => {
+    setOutcome(null);
+    if (isGone) onGone();
+  };
+  /** Reports a change. What is left of the content is listed; the rest is a notice. */
+  const done = (title: string, remaining: Remaining[] | null | undefined, isGone = false) => {
+    close();
+    notify(`${title}.`);
+    if (remaining?.length) setOutcome({ title, remaining, isGone });
+    else leave(isGone);
+  };
   if (!hasScope(principal, "correct")) return <p className="text-xs text-muted">Your key does not allow changes: it lacks the scope “correct”.</p>;
   const isEvent = memory.kind === "event";
-  const props = { memory, onClose: close, onGone };
+  const invalid = isInvalid(memory);
+  const props = { memory, onClose: close, onDone: done };
   return (
     <div className="flex flex-wrap gap-2">
       <Button size="small" onClick={() => setAsking("correct")}>
@@ -27,42 +48,39 @@ export function MemoryActions({ memory, onGone }: { memory: Memory; onGone: () =
       </Button>
       {memory.correction && (
         <Button size="small" onClick={() => setAsking("revert")}>
-          <Undo2 aria-hidden className="size-3.5" /> Revert the correction
+          <Undo2 aria-hidden className="size-3.5" /> {invalid ? "Revert the invalidation" : "Revert the correction"}
         </Button>
       )}
       {isEvent && (
         <>
-          <Button size="small" onClick={() => setAsking("invalidate")}>
-            <Ban aria-hidden className="size-3.5" /> Invalidate
-          </Button>
+          {!invalid && (
+            <Button size="small" onClick={() => setAsking("invalidate")}>
+              <Ban aria-hidden className="size-3.5" /> Invalidate
+            </Button>
+          )}
           <Button size="small" onClick={() => setAsking("delete")}>
             <Trash2 aria-hidden className="size-3.5" /> Delete
           </Button>
         </>
       )}
-      {asking === "correct" && <CorrectDialog memory={memory} onClose={close} />}
+      {asking === "correct" && <CorrectDialog {...props} />}
       {asking === "revert" && <Revert {...props} />}
       {asking === "invalidate" && <Invalidate {...props} />}
       {asking === "delete" && <Delete {...props} />}
+      {outcome && <RemainingDialog title={outcome.title} remaining={outcome.remaining} onClose={() => leave(outcome.isGone)} />}
     </div>
   );
 }
 
-interface ChangeProps {
+export interface ChangeProps {
   memory: Memory;
   onClose: () => void;
-  onGone: () => void;
+  onDone: (title: string, remaining?: Remaining[] | null, isGone?: boolean) => void;
 }
 
-function Revert({ memory, onClose }: ChangeProps) {
+function Revert({ memory, onClose, onDone }: ChangeProps) {
   const change = useRevert(memory.id);
-  const confirm = (reason: string) =>
-    change.mutate(reason, {
-      onSuccess: () => {
-        notify("The newest correction is reverted.");
-        onClose();
-      },
-    });
+  const confirm = (reason: string) => change.mutate(reason, { onSuccess: () => onDone("The newest correction is reverted") });
   return (
     <ConfirmDialog title="Revert the newest correction" action="Revert" withReason busy={change.isPending} error={change.error} onConfirm={confirm} onClose={onClose}>
       <p>The memory gets the values that it had before its newest correction.</p>
@@ -70,32 +88,20 @@ function Revert({ memory, onClose }: ChangeProps) {
   );
 }
 
-function Invalidate({ memory, onClose, onGone }: ChangeProps) {
+function Invalidate({ memory, onClose, onDone }: ChangeProps) {
   const change = useInvalidate(memory.id);
-  const confirm = (reason: string) =>
-    change.mutate(reason, {
-      onSuccess: ({ remaining }) => {
-        notify(remaining?.length ? `The event is invalid. Its content remains in ${counted(remaining.length, "place")}.` : "The event is invalid.");
-        onGone();
-      },
-    });
+  const confirm = (reason: string) => change.mutate(reason, { onSuccess: ({ remaining }) => onDone("The event is invalid", remaining) });
   return (
     <ConfirmDialog title="Invalidate this event" action="Invalidate" withReason busy={change.isPending} error={change.error} onConfirm={confirm} onClose={onClose}>
       <p>The event was never true. Recalls no longer find it, and entities lose its contribution.</p>
-      <p className="text-muted">You can revert this while the event is kept.</p>
+      <p className="text-muted">You can revert this here while the event is kept. Lists no longer show it: note its id if you may want to come back.</p>
     </ConfirmDialog>
   );
 }
 
-function Delete({ memory, onClose, onGone }: ChangeProps) {
+function Delete({ memory, onClose, onDone }: ChangeProps) {
   const change = useDelete(memory.id);
-  const confirm = (reason: string) =>
-    change.mutate(reason, {
-      onSuccess: ({ remaining }) => {
-        notify(remaining?.length ? `The event is deleted. Its content remains in ${counted(remaining.length, "place")}.` : "The event is deleted.");
-        onGone();
-      },
-    });
+  const confirm = (reason: string) => change.mutate(reason, { onSuccess: ({ remaining }) => onDone("The event is deleted", remaining, true) });
   return (
     <ConfirmDialog title="Delete this event" action="Delete" typed="delete" withReason busy={change.isPending} error={change.error} onConfirm={confirm} onClose={onClose}>
       <p>

@@ -11,6 +11,7 @@ import { Tabs } from "@/ui/Tabs";
 
 import { EvidenceTab } from "./EvidenceTab";
 import { HistoryTab } from "./HistoryTab";
+import { isInvalid } from "./invalid";
 import { MemoryActions } from "./MemoryActions";
 import { MemoryFacts } from "./MemoryFacts";
 import { TypeBadge } from "./MemoryTable";
@@ -23,7 +24,7 @@ export function MemoryDialog({ id, onClose }: { id: string; onClose: () => void 
     <Dialog title="Memory" shape="sheet" onClose={onClose}>
       {isMissing ? (
         <Empty title="This memory does not exist any more">
-          It was invalidated, deleted, extracted again or erased. <Code text={id} />
+          It was deleted, extracted again, or removed by retention or an erasure. <Code text={id} />
         </Empty>
       ) : (
         <QueryState query={query}>{(memory) => <MemoryView memory={memory} onGone={onClose} />}</QueryState>
@@ -38,6 +39,9 @@ function MemoryView({ memory, onGone }: { memory: Memory; onGone: () => void }) 
     <div className="space-y-4">
       <div className="space-y-2">
         <TypeBadge memory={memory} />
+        {isInvalid(memory) && (
+          <p className="rounded-md bg-warn-soft px-3 py-2 text-sm text-warn">This event was marked as never true. Lists, recalls and entities leave it out.</p>
+        )}
         <p className="text-base leading-6">
           {memory.speaker && <span className="text-muted">{memory.speaker}: </span>}
           {memory.content}

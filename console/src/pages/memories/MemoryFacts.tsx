@@ -4,9 +4,16 @@ import type { Memory } from "@/api/memories";
 import { Badge } from "@/ui/Badge";
 import { Code } from "@/ui/Code";
 import { Facts } from "@/ui/Facts";
-import { formatScore } from "@/ui/format";
+import { counted, formatScore, inWords, readableKey } from "@/ui/format";
 import { Moment } from "@/ui/Moment";
 import { Value } from "@/ui/Value";
+
+interface WrittenText {
+  /** The model that wrote the text; without a model `rule` or `extract`. */
+  by: string;
+  pending: number;
+  stale: boolean;
+}
 
 export function MemoryFacts({ memory }: { memory: Memory }) {
   const properties = Object.entries(memory.properties);
@@ -28,17 +35,26 @@ export function MemoryFacts({ memory }: { memory: Memory }) {
             "Entity",
             memory.kind === "entity" && memory.entity_key && (
               <Link to="/entities" search={{ entity: `${memory.type}/${memory.entity_key}` }} className="text-accent underline">
-                {memory.type}/{memory.entity_key}
+                {memory.type}/{readableKey(memory.entity_key)}
               </Link>
             ),
           ],
           ["Happened", memory.date ?? <Moment key="time" at={memory.event_time} />],
           ["Said", memory.said_at && <Moment at={memory.said_at} />],
           ["Original sentence", memory.said],
-          ["Updates entities", memory.entity_keys?.join(", ")],
+          ["Updates entities", memory.entity_keys?.map(readableKey).join(", ")],
           ["Importance", memory.kind === "event" && formatScore(memory.importance)],
           ["Expires", memory.expires_at && <Moment at={memory.expires_at} />],
           ["Extracted by", memory.extractor],
+          ["Trust", memory.trust && <Badge tone="warn">{memory.trust}</Badge>],
+          [
+            "Part of",
+            memory.parent && (
+              <Link to="/memories" search={(before) => ({ ...before, memory: memory.parent ?? undefined })} className="font-mono text-xs break-all text-accent underline">
+                {memory.parent}
+              </Link>
+            ),
+          ],
           ["Generation", memory.generation || "first"],
           ["Version", memory.version],
           [
@@ -59,6 +75,7 @@ export function MemoryFacts({ memory }: { memory: Memory }) {
           <Facts items={properties.map(([name, value]) => [name, <Value key={name} value={value} />])} />
         </section>
       )}
+      <Written texts={memory.written as Record<string, WrittenText> | null | undefined} />
       {memory.links && memory.links.length > 0 && (
         <section>
           <h3 className="mb-2 text-xs font-semibold text-muted">Links</h3>
@@ -75,5 +92,28 @@ export function MemoryFacts({ memory }: { memory: Memory }) {
         </section>
       )}
     </div>
+  );
+}
+
+/** Who wrote the texts of an entity or a summary, and whether they are up to date. */
+function Written({ texts }: { texts: Record<string, WrittenText> | null | undefined }) {
+  const entries = Object.entries(texts ?? {});
+  if (entries.length === 0) return null;
+  return (
+    <section>
+      <h3 className="mb-2 text-xs font-semibold text-muted">How its texts were written</h3>
+      <Facts
+        items={entries.map(([name, { by, pending, stale }]) => [
+          inWords(name),
+          [
+            by === "rule" || by === "extract" ? "by a rule, without a model" : `by ${by}`,
+            pending > 0 && `${counted(pending, "newer statement")} not merged yet`,
+            stale && "part of its evidence was retracted later",
+          ]
+            .filter(Boolean)
+            .join("; "),
+        ])}
+      />
+    </section>
   );
 }

@@ -13,6 +13,7 @@ import { ContextPanel } from "./ContextPanel";
 import { Pipeline } from "./Pipeline";
 import { QuestionForm } from "./QuestionForm";
 import { Results } from "./Results";
+import { Rewriting } from "./Rewriting";
 import { Summary } from "./Summary";
 import { WhyNotList } from "./WhyNotList";
 
@@ -45,6 +46,7 @@ export function RecallPage() {
                 </div>
                 <div className="min-w-0 space-y-4">
                   <Pipeline recalled={found} />
+                  <Rewriting recalled={found} />
                   <ContextPanel query={context} />
                 </div>
               </div>
@@ -68,7 +70,7 @@ function Found({ recalled }: { recalled: Recalled }) {
         onChange={setTab}
         tabs={[
           { key: "results", title: `Results (${recalled.results.length})`, content: <Results recalled={recalled} /> },
-          { key: "candidates", title: `Candidates (${candidates.length})`, content: <Candidates candidates={candidates} /> },
+          { key: "candidates", title: `Candidates (${candidates.length})`, content: <Candidates candidates={candidates} results={recalled.results} /> },
           { key: "why", title: `Why not (${whyNot.length})`, content: <WhyNotList answers={whyNot} /> },
           {
             key: "json",

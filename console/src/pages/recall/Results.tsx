@@ -69,7 +69,11 @@ function ResultRow({ row, place, best, groups, scale }: RowProps) {
             <Moment at={row.event_time} precise={false} />
             {row.evidence.length > 0 && <span>messages {row.evidence.join(", ")}</span>}
             {row.keyword && <Badge tone="accent">by keyword {row.keyword}</Badge>}
-            {row.superseded_by && <Badge tone="warn">superseded</Badge>}
+            {row.superseded_by && (
+              <Link to="/memories" search={{ memory: row.superseded_by }} className="underline">
+                <Badge tone="warn">has a newer value</Badge>
+              </Link>
+            )}
           </p>
         </div>
         <div className="w-20 shrink-0 pt-0.5">

@@ -25,9 +25,9 @@ export function NewGenerationDialog({ tenant, onClose }: { tenant: string; onClo
     <Dialog title={`New generation of ${tenant}`} onClose={onClose}>
       {announce.isSuccess ? (
         <div className="space-y-4 text-sm">
-          <p>The generation {name} is announced. This command writes it from the log, while the live one goes on:</p>
-          <Code text={`varve replay extraction --generation ${name}`} />
-          <p className="text-muted">Make it live when the command has caught up.</p>
+          <p>The generation {name} is announced. This command estimates what filling it from all past messages takes, asks, and starts it, while the live one goes on:</p>
+          <Code text={`varve generations start ${name} --tenant ${tenant}`} />
+          <p className="text-muted">The page “Re-extractions” shows its progress. Make the generation live when it has caught up.</p>
           <div className="flex justify-end">
             <Button onClick={onClose}>Close</Button>
           </div>
