@@ -79,6 +79,7 @@ async def test_one_is_confirmed_started_paused_and_cancelled(operators: dict[str
     found = await viewer.done("GET", f"/{NEW}")
     assert set(found["tenants"]) == {TENANT, "globex"}, "all tenants"
     assert (found["windows_left"], found["share"], found["caught_up"], found["workers"]) == (WINDOWS, 0.0, False, 0)
+    assert (found["waits_for_budget"], found["yields_to"]) == ([], None)
     assert found["budget"] == {"tokens": 5_000, "cost": None, "calls_per_minute": 3}
     assert "generations work v2" in found["advice"]
 
