@@ -4,6 +4,7 @@ import { PageHeader } from "@/ui/Panel";
 
 import { Operators } from "./Operators";
 import { OwnKeys } from "./OwnKeys";
+import { TenantFacts } from "./TenantFacts";
 import { TenantKeys } from "./TenantKeys";
 import { TenantLimits } from "./TenantLimits";
 import { Tenants } from "./Tenants";
@@ -26,6 +27,7 @@ export function KeysPage() {
         <>
           <TenantKeys key={tenant} tenant={tenant} />
           <TenantLimits tenant={tenant} />
+          <TenantFacts tenant={tenant} />
         </>
       ) : (
         <>

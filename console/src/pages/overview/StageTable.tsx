@@ -1,3 +1,5 @@
+import { Link } from "@tanstack/react-router";
+
 import type { Stage } from "@/api/pipeline";
 import { Badge, type Tone } from "@/ui/Badge";
 import { formatCount, formatSeconds } from "@/ui/format";
@@ -51,5 +53,16 @@ function StateBadge({ state }: { state: State }) {
 function waiting(stage: Stage) {
   const tenants = Object.entries(stage.parked_by_tenant);
   if (tenants.length === 0) return none;
-  return <span className="text-xs">{tenants.map(([tenant, count]) => `${tenant} (${count})`).join(", ")}</span>;
+  return (
+    <ul className="text-xs">
+      {tenants.map(([tenant, count]) => (
+        <li key={tenant}>
+          <Link to="/cost" search={{ tenant }} className="text-accent underline">
+            {tenant}
+          </Link>{" "}
+          ({formatCount(count)})
+        </li>
+      ))}
+    </ul>
+  );
 }
