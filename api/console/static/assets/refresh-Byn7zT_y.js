@@ -1,1 +1,0 @@
-function e(e,...t){let n=()=>{for(let n of t)e.invalidateQueries({queryKey:[n]})};n(),window.setTimeout(n,2e3)}export{e as t};
