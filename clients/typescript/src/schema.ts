@@ -1142,7 +1142,10 @@ export interface components {
         BudgetView: {
             hard_cost: number | null;
             hard_tokens: number | null;
+            /** @description Above the hard limit, windows `wait` for the next day or are extracted `offline`. */
             policy: string;
+            /** @description Share of the smaller limit at which re-extractions stop. */
+            reextraction_share: number;
             soft_cost: number | null;
             soft_tokens: number | null;
             tenant: string;
