@@ -42,3 +42,6 @@ export function readableKey(key: string): string {
     return key;
   }
 }
+
+/** Who extracted a memory: `offline`, or `llm:` and the model's name. */
+export const extractorInWords = (extractor: string): string => (extractor === "offline" ? "rules, without a model" : extractor.replace(/^llm:/, "the model "));

@@ -86,7 +86,7 @@ function Shown({ usage, days, dimension }: { usage: Usage; days: number; dimensi
       </Panel>
       <Panel title={usage.priced ? "Cost by day" : "Tokens by day"}>
         {usage.rows.length === 0 ? (
-          <Empty title="No model was called in this period">Without a language model, the offline extractor works with rules, at no cost.</Empty>
+          <Empty title="No model was called in this period">Without a language model, rules extract, at no cost.</Empty>
         ) : (
           <StackedBars
             label={usage.priced ? "Cost by day" : "Tokens by day"}

@@ -28,7 +28,7 @@ export function LetterTable({ letters, chosen, onChoose, selected, onOpen }: Pro
         </button>
       ),
     },
-    { key: "stage", title: "Stage", cell: (letter) => <Badge>{letter.stage}</Badge> },
+    { key: "stage", title: "Stage", className: "whitespace-nowrap", cell: (letter) => <Badge>{letter.stage}</Badge> },
     { key: "record", title: "Record", wide: true, cell: (letter) => <code className="font-mono text-xs whitespace-nowrap">{`${letter.topic} ${letter.partition}/${letter.offset}`}</code> },
     { key: "tries", title: "Tries", align: "right", wide: true, cell: (letter) => letter.tries },
     { key: "size", title: "Bytes", align: "right", wide: true, cell: (letter) => formatCount(letter.size) },

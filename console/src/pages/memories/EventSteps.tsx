@@ -2,7 +2,7 @@ import type { ReactNode } from "react";
 
 import type { Memory } from "@/api/memories";
 import { Badge } from "@/ui/Badge";
-import { counted, inWords } from "@/ui/format";
+import { counted, extractorInWords, inWords } from "@/ui/format";
 import { Moment } from "@/ui/Moment";
 import { Value } from "@/ui/Value";
 
@@ -36,7 +36,7 @@ export function EventSteps({ memory }: { memory: Memory }) {
       <Step kind="extracted">
         <Value value={changes.find((each) => each.name === "content")?.before ?? memory.content} />
         <span className="block text-xs text-muted">
-          {[memory.extractor && `by ${memory.extractor}`, `generation ${memory.generation || "first"}`, memory.window_id && `window ${memory.window_id}`].filter(Boolean).join(", ")}
+          {[memory.extractor && `by ${extractorInWords(memory.extractor)}`, `generation ${memory.generation || "first"}`, memory.window_id && `window ${memory.window_id}`].filter(Boolean).join(", ")}
         </span>
       </Step>
       {correction && (

@@ -5,37 +5,24 @@ import { useDelete, useInvalidate, useRevert, type Memory } from "@/api/memories
 import { hasScope, usePrincipal } from "@/api/session";
 import { Button } from "@/ui/Button";
 import { ConfirmDialog } from "@/ui/ConfirmDialog";
-import { notify } from "@/ui/notices";
 
 import { CorrectDialog } from "./CorrectDialog";
 import { isInvalid } from "./invalid";
-import { RemainingDialog, type Remaining } from "./RemainingDialog";
+import type { Remaining } from "./RemainingDialog";
 
 type Change = "correct" | "invalidate" | "revert" | "delete";
 
-/** What was done, where the old content is left, and whether the memory is gone. */
-interface Outcome {
-  title: string;
-  remaining: Remaining[];
-  isGone: boolean;
-}
+/** Reports what was done, where the old content is left, and whether the memory is gone. */
+export type Done = (title: string, remaining?: Remaining[] | null, isGone?: boolean) => void;
 
 /** The changes of a memory. Only events can be invalidated or deleted: other memories are made of events. */
-export function MemoryActions({ memory, onGone }: { memory: Memory; onGone: () => void }) {
+export function MemoryActions({ memory, onDone }: { memory: Memory; onDone: Done }) {
   const principal = usePrincipal();
   const [asking, setAsking] = useState<Change | null>(null);
-  const [outcome, setOutcome] = useState<Outcome | null>(null);
   const close = () => setAsking(null);
-  const leave = (isGone: boolean) => {
-    setOutcome(null);
-    if (isGone) onGone();
-  };
-  /** Reports a change. What is left of the content is listed; the rest is a notice. */
-  const done = (title: string, remaining: Remaining[] | null | undefined, isGone = false) => {
+  const done: Done = (...outcome) => {
     close();
-    notify(`${title}.`);
-    if (remaining?.length) setOutcome({ title, remaining, isGone });
-    else leave(isGone);
+    onDone(...outcome);
   };
   if (!hasScope(principal, "correct")) return <p className="text-xs text-muted">Your key does not allow changes: it lacks the scope “correct”.</p>;
   const isEvent = memory.kind === "event";
@@ -67,7 +54,6 @@ export function MemoryActions({ memory, onGone }: { memory: Memory; onGone: () =
       {asking === "revert" && <Revert {...props} />}
       {asking === "invalidate" && <Invalidate {...props} />}
       {asking === "delete" && <Delete {...props} />}
-      {outcome && <RemainingDialog title={outcome.title} remaining={outcome.remaining} onClose={() => leave(outcome.isGone)} />}
     </div>
   );
 }
@@ -75,7 +61,7 @@ export function MemoryActions({ memory, onGone }: { memory: Memory; onGone: () =
 export interface ChangeProps {
   memory: Memory;
   onClose: () => void;
-  onDone: (title: string, remaining?: Remaining[] | null, isGone?: boolean) => void;
+  onDone: Done;
 }
 
 function Revert({ memory, onClose, onDone }: ChangeProps) {

@@ -6,20 +6,39 @@ import { ApiError } from "@/api/errors";
 import { Code } from "@/ui/Code";
 import { Dialog } from "@/ui/Dialog";
 import { Json } from "@/ui/Json";
+import { notify } from "@/ui/notices";
 import { Empty, QueryState } from "@/ui/states";
 import { Tabs } from "@/ui/Tabs";
 
 import { EvidenceTab } from "./EvidenceTab";
 import { HistoryTab } from "./HistoryTab";
 import { isInvalid } from "./invalid";
-import { MemoryActions } from "./MemoryActions";
+import { MemoryActions, type Done } from "./MemoryActions";
 import { MemoryFacts } from "./MemoryFacts";
 import { TypeBadge } from "./MemoryTable";
+import { RemainingDialog, type Remaining } from "./RemainingDialog";
+
+/** What was done, where the old content is left, and whether the memory is gone. */
+interface Outcome {
+  title: string;
+  remaining: Remaining[];
+  isGone: boolean;
+}
 
 /** One memory: its content, where it comes from, its history, and the changes that the key allows. */
 export function MemoryDialog({ id, onClose }: { id: string; onClose: () => void }) {
   const query = useQuery(memoryQuery(id));
   const isMissing = query.error instanceof ApiError && query.error.status === 404;
+  const [outcome, setOutcome] = useState<Outcome | null>(null);
+  const leave = (isGone: boolean) => {
+    setOutcome(null);
+    if (isGone) onClose();
+  };
+  const done: Done = (title, remaining, isGone = false) => {
+    notify(`${title}.`);
+    if (remaining?.length) setOutcome({ title, remaining, isGone });
+    else leave(isGone);
+  };
   return (
     <Dialog title="Memory" shape="sheet" onClose={onClose}>
       {isMissing ? (
@@ -27,13 +46,15 @@ export function MemoryDialog({ id, onClose }: { id: string; onClose: () => void 
           It was deleted, extracted again, or removed by retention or an erasure. <Code text={id} />
         </Empty>
       ) : (
-        <QueryState query={query}>{(memory) => <MemoryView memory={memory} onGone={onClose} />}</QueryState>
+        <QueryState query={query}>{(memory) => <MemoryView memory={memory} onDone={done} />}</QueryState>
       )}
+      {/* Here and not in the view: a deleted memory has none any more. */}
+      {outcome && <RemainingDialog title={outcome.title} remaining={outcome.remaining} onClose={() => leave(outcome.isGone)} />}
     </Dialog>
   );
 }
 
-function MemoryView({ memory, onGone }: { memory: Memory; onGone: () => void }) {
+function MemoryView({ memory, onDone }: { memory: Memory; onDone: Done }) {
   const [tab, setTab] = useState("facts");
   return (
     <div className="space-y-4">
@@ -47,7 +68,7 @@ function MemoryView({ memory, onGone }: { memory: Memory; onGone: () => void }) 
           {memory.content}
         </p>
       </div>
-      <MemoryActions memory={memory} onGone={onGone} />
+      <MemoryActions memory={memory} onDone={onDone} />
       <Tabs
         label="Parts of the memory"
         value={tab}

@@ -4,9 +4,12 @@ import type { Memory } from "@/api/memories";
 import { Badge } from "@/ui/Badge";
 import { Code } from "@/ui/Code";
 import { Facts } from "@/ui/Facts";
-import { counted, formatScore, inWords, readableKey } from "@/ui/format";
+import { counted, extractorInWords, formatScore, inWords, readableKey } from "@/ui/format";
 import { Moment } from "@/ui/Moment";
 import { Value } from "@/ui/Value";
+
+/** Whether recalls leave a memory out already: it has expired, or is invalid or distrusted. */
+const isOver = (expiresAt: string | null | undefined): boolean => !!expiresAt && Date.parse(expiresAt) <= Date.now();
 
 interface WrittenText {
   /** The model that wrote the text; without a model `rule` or `extract`. */
@@ -44,8 +47,8 @@ export function MemoryFacts({ memory }: { memory: Memory }) {
           ["Original sentence", memory.said],
           ["Updates entities", memory.entity_keys?.map(readableKey).join(", ")],
           ["Importance", memory.kind === "event" && formatScore(memory.importance)],
-          ["Expires", memory.expires_at && <Moment at={memory.expires_at} />],
-          ["Extracted by", memory.extractor],
+          [isOver(memory.expires_at) ? "Left out since" : "Expires", memory.expires_at && <Moment at={memory.expires_at} />],
+          ["Extracted by", memory.extractor && extractorInWords(memory.extractor)],
           ["Trust", memory.trust && <Badge tone="warn">{memory.trust}</Badge>],
           [
             "Part of",

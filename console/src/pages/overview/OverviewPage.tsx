@@ -20,7 +20,7 @@ export function OverviewPage() {
     <>
       <PageHeader
         title="Overview"
-        purpose={isOperator ? "Throughput, lag and freshness of each stage, over all tenants. Read every five seconds." : "How fresh each stage is, and what waits. Read every five seconds."}
+        purpose={isOperator ? "Throughput, lag and freshness of each stage, over all tenants. Read every five seconds." : "How fresh each stage is, and what waits. Read every five seconds. Messages of open windows are not extracted yet: see Sessions."}
       />
       <QueryState query={query} rows={10}>
         {(overview) => (

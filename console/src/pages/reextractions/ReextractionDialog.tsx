@@ -33,7 +33,7 @@ function Shown({ progress }: { progress: Progress }) {
         <Waits progress={progress} />
         {progress.advice && (
           <p className="text-sm">
-            <WithCommands text={progress.advice} />
+            <WithCommands text={capitalised(progress.advice)} />
           </p>
         )}
       </div>
@@ -85,6 +85,8 @@ function Waits({ progress }: { progress: Progress }) {
     </ul>
   );
 }
+
+const capitalised = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** A text of the service in which backticks mark commands. */
 function WithCommands({ text }: { text: string }) {

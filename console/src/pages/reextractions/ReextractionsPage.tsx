@@ -81,8 +81,8 @@ function State({ run }: { run: Reextraction }) {
 }
 
 function Running({ generation }: { generation: string }) {
-  const { data } = useQuery(progressQuery(generation));
-  return <StateBadge state={data ? stateOfRunning(data) : { tone: "accent", text: "running" }} />;
+  const { data, isError } = useQuery(progressQuery(generation));
+  return <StateBadge state={data ? stateOfRunning(data) : isError ? { tone: "neutral", text: "unknown" } : { tone: "neutral", text: "reading" }} />;
 }
 
 function StateBadge({ state }: { state: ReturnType<typeof stateOf> }) {

@@ -1,6 +1,6 @@
 import type { DryWindow } from "@/api/sessions";
 import { Badge } from "@/ui/Badge";
-import { counted, formatScore, inWords } from "@/ui/format";
+import { counted, extractorInWords, formatScore, inWords } from "@/ui/format";
 import { Moment } from "@/ui/Moment";
 import { Empty } from "@/ui/states";
 import { Value } from "@/ui/Value";
@@ -21,8 +21,8 @@ function WindowPart({ window }: { window: DryWindow }) {
   return (
     <section className="space-y-3 rounded-md border p-3">
       <p className="text-xs text-muted">
-        {counted(window.messages.length, "message")}, {counted(events.length, "event")} and {counted(patches.length, "patch")} by {window.extractor}; the prompt has{" "}
-        {counted(window.prompt_tokens, "token")}
+        {counted(window.messages.length, "message")}, {counted(events.length, "event")} and {counted(patches.length, "patch")} by {extractorInWords(window.extractor)};{" "}
+        {window.usage.length === 0 && "with a model, "}the prompt {window.usage.length === 0 ? "would have" : "has"} {counted(window.prompt_tokens, "token")}
       </p>
       {events.length + patches.length === 0 && <Empty title="The extraction found nothing to store" />}
       {events.length > 0 && (
