@@ -1,4 +1,4 @@
-"""What `varve generations show` prints about the waits of a re-extraction."""
+"""Output of `varve generations show` about the waits of a re-extraction."""
 
 from dataclasses import replace
 from datetime import timedelta
