@@ -420,7 +420,7 @@ def test_making_and_revoking_a_key(visitor: Visitor) -> None:
     assert tenant["quota"] == {"recalls_per_second": 250, "memories": None}
     others = {name: value for name, value in tenant["budget"].items() if name != "reextraction_share"}
     assert tenant["budget"]["reextraction_share"] == 0.29
-    expect(page.get_by_role("region", name="Quotas and budget")).to_contain_text("29 %")
+    expect(page.get_by_text("29 %", exact=True)).to_be_visible()
 
     # A change of one limit keeps the others.
     page.get_by_role("button", name="Edit").click()
@@ -492,4 +492,22 @@ def test_an_ended_session_leads_to_sign_in(visitor: Visitor) -> None:
     page.context.clear_cookies()
     page.get_by_label("Search for").fill("rain")
     page.get_by_role("button", name="Apply").click()
-    expect(page.get_by_label("API key")).to_be_visible()
+    expect(page.get_by_text("Your session has ended")).to_be_visible()
+
+    # A page that reads again by itself notices it, too.
+    page = visitor.sign_in(path="/")
+    page.context.clear_cookies()
+    expect(page.get_by_text("Your session has ended")).to_be_visible()
+
+
+def test_the_next_key_sees_nothing_of_the_former(visitor: Visitor) -> None:
+    from playwright.sync_api import expect
+
+    page = visitor.sign_in(path="/memories?user=nora")
+    page.context.clear_cookies()
+    page.get_by_role("button", name=re.compile("I live in Oslo now.")).click()
+    expect(page.get_by_text("Your session has ended")).to_be_visible()
+    page.get_by_label("API key").fill(visitor.stack.graph_key)
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_text("There is no such memory")).to_be_visible()
+    assert page.get_by_text("I live in Oslo now.").count() == 0

@@ -47,12 +47,16 @@ export async function unwrap<Data>(outcome: Promise<Outcome<Data>>): Promise<Dat
   return data as Data;
 }
 
-/** Sends a request that is not in the OpenAPI document: those of the console's own session. */
+/** The address of the console's own session. Its 401 means that nobody is signed in, or that a key is refused. */
+export const SESSION_PATH = "/console/session";
+
+/** Sends a request of which the address is chosen by the principal, or that is not in the OpenAPI document. */
 export async function fetchJson<Data>(method: string, path: string, body?: unknown): Promise<Data> {
   const headers = new Headers();
   if (body !== undefined) headers.set("Content-Type", "application/json");
   if (!SAFE.has(method)) headers.set("X-CSRF-Token", csrfToken);
   const response = await fetch(path, { method, headers, credentials: "same-origin", body: body === undefined ? undefined : JSON.stringify(body) });
+  if (response.status === 401 && path !== SESSION_PATH) onSignedOut();
   const text = await response.text();
   const parsed: unknown = text ? parse(text) : null;
   if (!response.ok) throw apiError(response, parsed);

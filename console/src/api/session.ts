@@ -1,6 +1,6 @@
-import { queryOptions, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { queryOptions, useQueryClient, useSuspenseQuery, type QueryClient } from "@tanstack/react-query";
 
-import { fetchJson, setCsrfToken } from "./client";
+import { fetchJson, SESSION_PATH, setCsrfToken } from "./client";
 import { ApiError } from "./errors";
 
 export type Scope = "ingest" | "recall" | "correct" | "erase" | "operate";
@@ -23,11 +23,9 @@ export interface Session {
   expires_at: string;
 }
 
-const PATH = "/console/session";
-
 async function readSession(): Promise<Session | null> {
   try {
-    const session = await fetchJson<Session>("GET", PATH);
+    const session = await fetchJson<Session>("GET", SESSION_PATH);
     setCsrfToken(session.csrf_token);
     return session;
   } catch (error) {
@@ -39,9 +37,29 @@ async function readSession(): Promise<Session | null> {
 /** The session of this browser, or null if nobody is signed in. */
 export const sessionQuery = queryOptions({ queryKey: ["session"], queryFn: readSession, staleTime: Infinity, retry: false });
 
+let hasEnded = false;
+
+/** Whether the latest session ended without signing out: it expired, or its key was revoked. */
+export const sessionHasEnded = (): boolean => hasEnded;
+
+/** Leads to the sign-in page after the service has refused the session, and forgets everything that was read in it. */
+export function leaveEndedSession(client: QueryClient): void {
+  if (client.getQueryData(sessionQuery.queryKey) === null) return;
+  hasEnded = true;
+  setCsrfToken("");
+  forget(client);
+}
+
+function forget(client: QueryClient): void {
+  // The session's own query stays: the gate observes it.
+  client.removeQueries({ predicate: (query) => query.queryKey[0] !== sessionQuery.queryKey[0] });
+  client.setQueryData(sessionQuery.queryKey, null);
+}
+
 export async function signIn(apiKey: string): Promise<Session> {
-  const session = await fetchJson<Session>("POST", PATH, { api_key: apiKey });
+  const session = await fetchJson<Session>("POST", SESSION_PATH, { api_key: apiKey });
   setCsrfToken(session.csrf_token);
+  hasEnded = false;
   return session;
 }
 
@@ -49,12 +67,10 @@ export async function signIn(apiKey: string): Promise<Session> {
 export function useSignOut(): () => Promise<void> {
   const client = useQueryClient();
   return async () => {
-    await fetchJson<null>("DELETE", PATH).catch((error: unknown) => {
+    await fetchJson<null>("DELETE", SESSION_PATH).catch((error: unknown) => {
       if (!(error instanceof ApiError) || error.status !== 401) throw error;
     });
-    // The session's own query stays: the gate observes it.
-    client.removeQueries({ predicate: (query) => query.queryKey[0] !== sessionQuery.queryKey[0] });
-    client.setQueryData(sessionQuery.queryKey, null);
+    forget(client);
   };
 }
 

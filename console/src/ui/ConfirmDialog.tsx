@@ -13,6 +13,8 @@ interface Props {
   typed?: string;
   /** Whether to ask for a reason, which is stored with the change. */
   withReason?: boolean;
+  /** `danger` for changes that remove something. */
+  tone?: "danger" | "primary";
   busy: boolean;
   error: Error | null;
   onConfirm: (reason: string) => void;
@@ -20,7 +22,7 @@ interface Props {
 }
 
 /** Asks before a change. */
-export function ConfirmDialog({ title, children, action, typed, withReason = false, busy, error, onConfirm, onClose }: Props) {
+export function ConfirmDialog({ title, children, action, typed, withReason = false, tone = "danger", busy, error, onConfirm, onClose }: Props) {
   const [word, setWord] = useState("");
   const [reason, setReason] = useState("");
   return (
@@ -38,7 +40,7 @@ export function ConfirmDialog({ title, children, action, typed, withReason = fal
         {error && <ErrorNote error={error} />}
         <div className="flex justify-end gap-2">
           <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" tone="danger" busy={busy} disabled={typed !== undefined && word !== typed}>
+          <Button type="submit" tone={tone} busy={busy} disabled={typed !== undefined && word !== typed}>
             {action}
           </Button>
         </div>

@@ -23,7 +23,7 @@ export function MessageList({ messages, label, marked }: { messages: ShownMessag
             <Moment at={message.event_time} />
             <code className="ml-auto font-mono">{message.session ? `${message.session}/${message.id}` : message.id}</code>
           </p>
-          <p className="text-sm whitespace-pre-line">{message.text}</p>
+          <p dir="auto" className="text-sm break-words whitespace-pre-line">{message.text}</p>
         </li>
       ))}
     </ol>

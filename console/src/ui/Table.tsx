@@ -20,7 +20,7 @@ interface Props<Row> {
   selected?: string | null;
 }
 
-/** A table that scrolls sideways when it does not fit. */
+/** A table that scrolls sideways when it does not fit. Words stay whole: a cell with texts of any length breaks them itself. */
 export function Table<Row>({ caption, columns, rows, rowKey, selected }: Props<Row>) {
   return (
     // A region that scrolls has to be reachable with the keyboard.
@@ -47,7 +47,7 @@ export function Table<Row>({ caption, columns, rows, rowKey, selected }: Props<R
             return (
               <tr key={key} className={cx("border-b last:border-b-0 hover:bg-raised/60", selected === key && "bg-accent-soft hover:bg-accent-soft")}>
                 {columns.map((column) => (
-                  <td key={column.key} className={cx("px-4 py-2 align-top", column.align === "right" && "tnum text-right whitespace-nowrap", column.wide && "hidden sm:table-cell", column.className)}>
+                  <td key={column.key} className={cx("px-4 py-2 align-top [overflow-wrap:break-word]", column.align === "right" && "tnum text-right whitespace-nowrap", column.wide && "hidden sm:table-cell", column.className)}>
                     {column.cell(row)}
                   </td>
                 ))}

@@ -33,7 +33,7 @@ export function EntityView({ path }: { path: string }) {
     <div className="min-w-0 space-y-4">
       <AtMoment type={type} entityKey={key} steps={steps} />
       <Panel title="Changes" note={isComplete ? "oldest first" : "oldest first; older changes are no longer kept"}>
-        <QueryState query={history}>{() => <Steps steps={steps} />}</QueryState>
+        {isMissing(history.error) ? <Empty title="No change is known" /> : <QueryState query={history}>{() => <Steps steps={steps} />}</QueryState>}
         {history.hasNextPage && (
           <div className="pt-3 text-center">
             <Button busy={history.isFetchingNextPage} onClick={() => void history.fetchNextPage()}>
@@ -46,6 +46,8 @@ export function EntityView({ path }: { path: string }) {
   );
 }
 
+const isMissing = (error: Error | null): error is ApiError => error instanceof ApiError && error.status === 404;
+
 function AtMoment({ type, entityKey, steps }: { type: string; entityKey: string; steps: Step[] }) {
   const search = route.useSearch();
   const navigate = route.useNavigate();
@@ -55,7 +57,7 @@ function AtMoment({ type, entityKey, steps }: { type: string; entityKey: string;
   const position = found >= 0 ? found : times.length;
   const query = useQuery(entityQuery(type, entityKey, momentAt(times, position, clock)));
   const move = (next: number) => void navigate({ replace: true, search: (before) => ({ ...before, at: times[next] }) });
-  const missing = query.error instanceof ApiError && query.error.status === 404 ? query.error : null;
+  const missing = isMissing(query.error) ? query.error : null;
   const time = times[position];
   return (
     <Panel
@@ -82,7 +84,7 @@ function AtMoment({ type, entityKey, steps }: { type: string; entityKey: string;
         {query.isFetching && <Badge>reading</Badge>}
       </p>
       {missing ? (
-        <Empty title="There was no state at this time">{missing.message}</Empty>
+        <Empty title={times.length === 0 ? "There is no such entity" : "There was no state at this time"}>{missing.message}</Empty>
       ) : (
         <QueryState query={query}>{(entity) => <StateTable entity={entity} />}</QueryState>
       )}

@@ -28,6 +28,7 @@ export function LetterActions({ places, isChoice }: { places: string[]; isChoice
         <ConfirmDialog
           title={`Redrive ${count}`}
           action="Redrive"
+          tone="primary"
           busy={redrive.isPending}
           error={redrive.error}
           onClose={close}

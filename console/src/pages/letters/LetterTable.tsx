@@ -24,7 +24,7 @@ export function LetterTable({ letters, chosen, onChoose, selected, onOpen }: Pro
       cell: (letter) => (
         <button type="button" className="text-left hover:text-accent hover:underline" onClick={() => onOpen(letter.place)}>
           <span className="font-medium">{inWords(letter.reason)}</span>
-          <span className="line-clamp-2 text-xs text-muted">{letter.detail}</span>
+          <span className="line-clamp-2 text-xs [overflow-wrap:anywhere] text-muted">{letter.detail}</span>
         </button>
       ),
     },

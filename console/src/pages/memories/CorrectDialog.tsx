@@ -28,7 +28,7 @@ export function CorrectDialog({ memory, onClose, onDone }: ChangeProps) {
     if (properties !== firstProperties && parsed !== null) body.properties = withRemovals(memory.properties, parsed) as Schemas["CorrectionBody"]["properties"];
     if (isEvent && keywords !== firstKeywords) body.keywords = keywords.split(",").map((word) => word.trim()).filter(Boolean);
     if (isEvent && Number(importance) !== memory.importance) body.importance = Number(importance);
-    change.mutate(body, { onSuccess: ({ remaining }) => onDone("The correction is stored; entities and recalls follow within moments", remaining) });
+    change.mutate(body, { onSuccess: ({ remaining }) => onDone("The correction is stored", remaining) });
   };
   const isUnchanged = content === memory.content && properties === firstProperties && keywords === firstKeywords && Number(importance) === memory.importance;
 

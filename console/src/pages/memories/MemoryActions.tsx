@@ -68,7 +68,7 @@ function Revert({ memory, onClose, onDone }: ChangeProps) {
   const change = useRevert(memory.id);
   const confirm = (reason: string) => change.mutate(reason, { onSuccess: () => onDone("The newest correction is reverted") });
   return (
-    <ConfirmDialog title="Revert the newest correction" action="Revert" withReason busy={change.isPending} error={change.error} onConfirm={confirm} onClose={onClose}>
+    <ConfirmDialog title="Revert the newest correction" action="Revert" tone="primary" withReason busy={change.isPending} error={change.error} onConfirm={confirm} onClose={onClose}>
       <p>The memory gets the values that it had before its newest correction.</p>
     </ConfirmDialog>
   );

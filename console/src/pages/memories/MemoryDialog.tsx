@@ -15,7 +15,7 @@ import { HistoryTab } from "./HistoryTab";
 import { isInvalid } from "./invalid";
 import { MemoryActions, type Done } from "./MemoryActions";
 import { MemoryFacts } from "./MemoryFacts";
-import { TypeBadge } from "./MemoryTable";
+import { Content, TypeBadge } from "./MemoryTable";
 import { RemainingDialog, type Remaining } from "./RemainingDialog";
 
 /** What was done, where the old content is left, and whether the memory is gone. */
@@ -35,15 +35,15 @@ export function MemoryDialog({ id, onClose }: { id: string; onClose: () => void 
     if (isGone) onClose();
   };
   const done: Done = (title, remaining, isGone = false) => {
-    notify(`${title}.`);
+    notify(`${title}. Entities and recalls follow within moments.`);
     if (remaining?.length) setOutcome({ title, remaining, isGone });
     else leave(isGone);
   };
   return (
     <Dialog title="Memory" shape="sheet" onClose={onClose}>
       {isMissing ? (
-        <Empty title="This memory does not exist any more">
-          It was deleted, extracted again, or removed by retention or an erasure. <Code text={id} />
+        <Empty title="There is no such memory">
+          It may have been deleted, extracted again, or removed by retention or an erasure. <Code text={id} />
         </Empty>
       ) : (
         <QueryState query={query}>{(memory) => <MemoryView memory={memory} onDone={done} />}</QueryState>
@@ -63,9 +63,8 @@ function MemoryView({ memory, onDone }: { memory: Memory; onDone: Done }) {
         {isInvalid(memory) && (
           <p className="rounded-md bg-warn-soft px-3 py-2 text-sm text-warn">This event was marked as never true. Lists, recalls and entities leave it out.</p>
         )}
-        <p className="text-base leading-6">
-          {memory.speaker && <span className="text-muted">{memory.speaker}: </span>}
-          {memory.content}
+        <p className="text-base leading-6 break-words">
+          <Content memory={memory} />
         </p>
       </div>
       <MemoryActions memory={memory} onDone={onDone} />

@@ -2,6 +2,7 @@ import type { Memory } from "@/api/memories";
 import { Badge } from "@/ui/Badge";
 import { formatScore } from "@/ui/format";
 import { Moment } from "@/ui/Moment";
+import { Name } from "@/ui/Name";
 import { Table, type Column } from "@/ui/Table";
 
 interface Props {
@@ -19,19 +20,32 @@ export function MemoryTable({ memories, scores, selected, onOpen }: Props) {
       title: "Memory",
       className: "min-w-56 w-full",
       cell: ({ memory }) => (
-        <button type="button" className="line-clamp-2 text-left hover:text-accent hover:underline" onClick={() => onOpen(memory.id)}>
-          {memory.speaker && <span className="text-muted">{memory.speaker}: </span>}
-          {memory.content}
+        <button type="button" className="line-clamp-2 text-left [overflow-wrap:anywhere] hover:text-accent hover:underline" onClick={() => onOpen(memory.id)}>
+          <Content memory={memory} />
         </button>
       ),
     },
     { key: "type", title: "Type", cell: ({ memory }) => <TypeBadge memory={memory} /> },
-    { key: "user", title: "User", wide: true, className: "whitespace-nowrap", cell: ({ memory }) => memory.user ?? <span className="text-muted">–</span> },
-    { key: "session", title: "Session", wide: true, className: "whitespace-nowrap", cell: ({ memory }) => memory.session ?? <span className="text-muted">–</span> },
+    { key: "user", title: "User", wide: true, cell: ({ memory }) => <Name text={memory.user} /> },
+    { key: "session", title: "Session", wide: true, cell: ({ memory }) => <Name text={memory.session} /> },
     { key: "time", title: "Happened", cell: ({ memory }) => <Moment at={memory.event_time} precise={false} /> },
   ];
   if (scores) columns.push({ key: "score", title: "Score", align: "right", cell: ({ score }) => (score === undefined ? "" : formatScore(score)) });
   return <Table caption="Memories" columns={columns} rows={rows} rowKey={({ memory }) => memory.id} selected={selected} />;
+}
+
+/** The words of a memory, with their speaker. Each has its own direction of writing. */
+export function Content({ memory }: { memory: Pick<Memory, "speaker" | "content"> }) {
+  return (
+    <>
+      {memory.speaker && (
+        <bdi className="inline-block max-w-40 truncate align-bottom text-muted" title={memory.speaker}>
+          {memory.speaker}:
+        </bdi>
+      )}{" "}
+      <bdi>{memory.content}</bdi>
+    </>
+  );
 }
 
 export function TypeBadge({ memory }: { memory: Pick<Memory, "kind" | "type"> }) {

@@ -34,7 +34,7 @@ export function Candidates({ candidates, results }: { candidates: Candidate[]; r
 function MemoryText({ id, text }: { id: string; text: string | undefined }) {
   if (text === undefined) return <MemoryId id={id} />;
   return (
-    <Link to="/memories" search={{ memory: id }} className="line-clamp-2 hover:text-accent hover:underline">
+    <Link to="/memories" search={{ memory: id }} className="line-clamp-2 [overflow-wrap:anywhere] hover:text-accent hover:underline">
       {text}
     </Link>
   );

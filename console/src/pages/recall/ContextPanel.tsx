@@ -14,13 +14,9 @@ export function ContextPanel({ query }: { query: UseQueryResult<ContextBlock> })
       <QueryState query={query}>
         {(block) => (
           <div className="space-y-3">
-            {/* A region that scrolls has to be reachable with the keyboard. */}
-            {/* eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
-            <pre role="region" aria-label="Context block" tabIndex={0} className="max-h-[32rem] overflow-auto rounded-md bg-raised p-3 font-mono text-xs leading-5 whitespace-pre-wrap">
-              {block.context}
-            </pre>
+            {block.context === "" ? <p className="text-sm text-muted">The block is empty: nothing was found.</p> : <Block text={block.context} />}
             <details>
-              <summary className="text-xs text-muted hover:text-ink">{block.citations.length} citations</summary>
+              <summary className="text-xs text-muted hover:text-ink">{counted(block.citations.length, "citation")}</summary>
               <ul className="mt-2 space-y-1 text-xs">
                 {block.citations.map((citation) => (
                   <li key={citation.mark} className="flex flex-wrap gap-x-2">
@@ -35,5 +31,15 @@ export function ContextPanel({ query }: { query: UseQueryResult<ContextBlock> })
         )}
       </QueryState>
     </Panel>
+  );
+}
+
+function Block({ text }: { text: string }) {
+  return (
+    // A region that scrolls has to be reachable with the keyboard.
+    // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
+    <pre role="region" aria-label="Context block" tabIndex={0} className="max-h-[32rem] overflow-auto rounded-md bg-raised p-3 font-mono text-xs leading-5 whitespace-pre-wrap">
+      {text}
+    </pre>
   );
 }

@@ -1,4 +1,5 @@
 import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
 
 import type { Recalled, Result } from "@/api/recall";
 import { Badge } from "@/ui/Badge";
@@ -7,7 +8,7 @@ import { formatScore } from "@/ui/format";
 import { Moment } from "@/ui/Moment";
 import { Empty } from "@/ui/states";
 
-import { TypeBadge } from "../memories/MemoryTable";
+import { Content, TypeBadge } from "../memories/MemoryTable";
 import { groupParts, scales, type PartGroup } from "./parts";
 import { ScoreParts } from "./ScoreParts";
 
@@ -19,7 +20,11 @@ export function Results({ recalled }: { recalled: Recalled }) {
   return (
     <div>
       {rows.length === 0 ? (
-        <Empty title="No memory answers this">The candidates that were considered, and why each was left out, are in the tab Candidates.</Empty>
+        <Empty title="No memory answers this">
+          {recalled.candidates?.length
+            ? "The candidates that were considered, and why each was left out, are in the tab Candidates."
+            : "The searches found nothing to consider. Check the user’s id, and that the window of its messages is closed: see Sessions."}
+        </Empty>
       ) : (
         <ol aria-label="Results" className="divide-y">
           {rows.map((row, index) => (
@@ -61,8 +66,9 @@ function ResultRow({ row, place, best, groups, scale }: RowProps) {
         <span className="tnum w-5 shrink-0 pt-0.5 text-right text-sm text-muted">{place}</span>
         <div className="min-w-0 flex-1">
           <p className="text-sm">
-            {row.speaker && <span className="text-muted">{row.speaker}: </span>}
-            <MemoryLink id={row.id}>{row.content}</MemoryLink>
+            <MemoryLink id={row.id}>
+              <Content memory={row} />
+            </MemoryLink>
           </p>
           <p className="mt-1 flex flex-wrap items-center gap-x-3 gap-y-1 text-xs text-muted">
             <TypeBadge memory={row} />
@@ -91,7 +97,7 @@ function ResultRow({ row, place, best, groups, scale }: RowProps) {
   );
 }
 
-function MemoryLink({ id, children }: { id: string; children: string }) {
+function MemoryLink({ id, children }: { id: string; children: ReactNode }) {
   return (
     <Link to="/memories" search={{ memory: id }} className="hover:text-accent hover:underline">
       {children}

@@ -3,6 +3,9 @@ import { Badge } from "@/ui/Badge";
 import { Figure } from "@/ui/Facts";
 import { formatScore, inWords } from "@/ui/format";
 
+/** Parts of a recall whose names say little. They were late, failed, or are not configured. */
+const PARTS: Record<string, string> = { sift: "ranking of sessions by a model", expansion: "expansion of the query by a model", topics: "topics chosen by a model", session_tail: "messages of the open window" };
+
 export function Summary({ recalled }: { recalled: Recalled }) {
   const { confidence, degraded } = recalled;
   return (
@@ -14,9 +17,9 @@ export function Summary({ recalled }: { recalled: Recalled }) {
       <Figure name="Time" value={recalled.ms} unit="ms" />
       <Figure name="Results" value={recalled.results.length} note={`of ${recalled.candidates?.length ?? 0} candidates`} />
       <div>
-        <p className="text-xs text-muted">Missing parts</p>
+        <p className="text-xs text-muted" title="Late, failed, or not configured">Missing parts</p>
         <p className="mt-1 flex flex-wrap gap-1">
-          {degraded.length === 0 ? <Badge tone="good">none</Badge> : degraded.map((part) => <Badge key={part} tone="warn">{inWords(part)}</Badge>)}
+          {degraded.length === 0 ? <Badge tone="good">none</Badge> : degraded.map((part) => <Badge key={part} tone="warn">{PARTS[part] ?? inWords(part)}</Badge>)}
         </p>
       </div>
     </section>

@@ -50,7 +50,7 @@ function Pause({ progress, onClose }: ChangeProps) {
       },
     });
   return (
-    <ConfirmDialog title={`Pause ${progress.generation}`} action="Pause" busy={change.isPending} error={change.error} onConfirm={confirm} onClose={onClose}>
+    <ConfirmDialog title={`Pause ${progress.generation}`} action="Pause" tone="primary" busy={change.isPending} error={change.error} onConfirm={confirm} onClose={onClose}>
       <p>What is extracted stays. Live traffic is not affected.</p>
     </ConfirmDialog>
   );
@@ -84,6 +84,7 @@ function Resume({ progress, onClose }: ChangeProps) {
     <ConfirmDialog
       title={isPaused ? `Resume ${progress.generation}` : `Limits of ${progress.generation}`}
       action={isPaused ? "Resume" : "Save"}
+      tone="primary"
       busy={change.isPending}
       error={change.error}
       onConfirm={confirm}

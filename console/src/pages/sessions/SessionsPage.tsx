@@ -8,6 +8,7 @@ import { Button } from "@/ui/Button";
 import { TextField } from "@/ui/Field";
 import { counted } from "@/ui/format";
 import { Moment } from "@/ui/Moment";
+import { Name } from "@/ui/Name";
 import { PageHeader, Panel } from "@/ui/Panel";
 import { Empty, QueryState } from "@/ui/states";
 import { Table, type Column } from "@/ui/Table";
@@ -29,11 +30,11 @@ export function SessionsPage() {
       title: "Session",
       cell: (row) => (
         <button type="button" className="text-left font-medium text-accent hover:underline" onClick={() => open(row.session)}>
-          {row.session}
+          <Name text={row.session} />
         </button>
       ),
     },
-    { key: "user", title: "User", cell: (row) => row.users.join(", ") || unknown },
+    { key: "user", title: "User", cell: (row) => <Name text={row.users.join(", ")} /> },
     {
       key: "window",
       title: "Open window",

@@ -2,7 +2,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 
 import { ApiError } from "@/api/errors";
-import { sessionQuery, signIn } from "@/api/session";
+import { sessionHasEnded, sessionQuery, signIn } from "@/api/session";
 import { Logo } from "@/shell/Logo";
 import { ThemeSwitch } from "@/shell/ThemeSwitch";
 import { Button } from "@/ui/Button";
@@ -27,6 +27,11 @@ export function SignInPage() {
           <h1>Sign in</h1>
           <p className="mt-1 text-sm text-muted">Use an API key of a tenant or of an operator. The console shows what the key may see.</p>
         </div>
+        {sessionHasEnded() && (
+          <p role="status" className="rounded-md bg-warn-soft px-3 py-2 text-sm text-warn">
+            Your session has ended. Sign in again to go on with this page. A change that you were sending was not made.
+          </p>
+        )}
         <TextField
           label="API key"
           type="password"
