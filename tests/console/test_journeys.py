@@ -440,7 +440,7 @@ def test_following_links_between_memories(visitor: Visitor) -> None:
     def found() -> Any:
         return stack.call("GET", "/v1/links", key=stack.graph_key)
 
-    wait_until(lambda: bool(found()["edges"]), seconds=60, failure=found)
+    wait_until(lambda: any("brown dog" in each["content"] for each in found()["nodes"]), seconds=60, failure=found)
     page = visitor.sign_in(stack.graph_key, path="/links")
     graph = page.get_by_role("group", name="Link graph")
     node = graph.get_by_role("button", name=re.compile("brown dog")).first
