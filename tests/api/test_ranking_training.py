@@ -149,7 +149,7 @@ async def test_a_query_is_kept_only_where_asked_for(service: RunningService) -> 
 async def test_the_profile_of_a_method_is_recorded_or_refused(service: RunningService) -> None:
     keys = {}
     for profile in ("memx", "lerned"):
-        method = {"Method": f"by-{profile}", "Archive": {"Turns": True}, "Retrieve": {"Profile": profile}}
+        method: dict[str, Any] = {"Method": f"by-{profile}", "Archive": {"Turns": True}, "Retrieve": {"Profile": profile}}
         keys[profile] = await add_tenant(service.settings, f"by-{profile}", schema=with_method(scenario("companion"), method))
     async with serving(with_recall(service.settings, training_share=1.0)) as http:
 

@@ -32,7 +32,7 @@ def test_windows_close_by_the_service_rules() -> None:
 
 
 def test_stated_events_cost_no_calls() -> None:
-    stated = {"tool_call": {"name": STATEMENT}}
+    stated: dict[str, Any] = {"tool_call": {"name": STATEMENT}}
     assert calls(*(message(number, **stated) for number in range(41))) == 0
     assert calls(message(0, **stated), message(1, day=7)) == 1
     assert calls(message(0, **stated), message(1), message(2, session="t", **stated)) == 1
