@@ -457,7 +457,7 @@ export interface paths {
         post?: never;
         /**
          * Delete Memory
-         * @description Deletes an event for good: ``{id, memory_id, position, remaining}``.
+         * @description Deletes an event for good: ``{id, memory_id, outcome, position, remaining}``.
          *
          *     Like an invalidation, but the memory itself is removed from the store too, and a revert does not restore it. No later extraction of
          *     the same messages restores it. ``remaining`` lists what still has its content; it is missing if the store could not be asked. A
@@ -468,11 +468,12 @@ export interface paths {
         head?: never;
         /**
          * Correct Memory
-         * @description Sets fields of an event, or properties of an entity that patches or LATEST make: ``{id, memory_id, position, remaining?}``.
+         * @description Sets fields of an event, or properties of an entity that patches or LATEST make: ``{id, memory_id, outcome, position, remaining?}``.
          *
          *     A property that is null is removed. Entities that use the event are updated. An invalidated event becomes valid again. If content or a
          *     value of an event is replaced, texts lose the lines that are based on its messages, the session's newest messages no longer show these,
-         *     and ``remaining`` lists what still has the old content.
+         *     and ``remaining`` lists what still has the old content. If the memory has these values already, the response is
+         *     ``{memory_id, outcome: unchanged}``, and nothing is recorded.
          */
         patch: operations["correct_memory"];
         trace?: never;
@@ -511,7 +512,7 @@ export interface paths {
         put?: never;
         /**
          * Invalidate Memory
-         * @description Marks an event as false: ``{id, memory_id, position, remaining}``.
+         * @description Marks an event as false: ``{id, memory_id, outcome, position, remaining}``. If it is marked already: ``outcome: unchanged``.
          *
          *     Recalls no longer return it. Entities lose its contributions, and the lines of texts that are based on its messages. The session's
          *     newest messages no longer include its messages. ``remaining`` lists what still has its content; it is missing if the store is
@@ -535,7 +536,10 @@ export interface paths {
         put?: never;
         /**
          * Revert Memory
-         * @description Undoes the newest correction in force of a memory, if any: ``{id, memory_id, position}``.
+         * @description Undoes the newest correction in force of a memory: ``{id, memory_id, outcome, position}``. 409 if no correction is in force.
+         *
+         *     A revert that follows another correction within moments may be accepted before the store shows that one. It then undoes what is in
+         *     force when it arrives, if anything.
          */
         post: operations["revert_memory"];
         delete?: never;
@@ -1332,12 +1336,25 @@ export interface components {
         };
         /**
          * Corrected
-         * @description A correction that is durable.
+         * @description A correction that is durable, or that would change nothing.
          */
         Corrected: {
-            id: string;
+            /**
+             * @description Missing: nothing was recorded.
+             * @default null
+             */
+            id?: string | null;
             memory_id: string;
-            position: components["schemas"]["Position"];
+            /**
+             * @description `unchanged`: the memory is so already, or an equal correction is on its way; nothing was recorded.
+             * @enum {string}
+             */
+            outcome: "accepted" | "unchanged";
+            /**
+             * @description Missing: nothing was recorded.
+             * @default null
+             */
+            position?: components["schemas"]["Position"] | null;
         };
         /**
          * CorrectionBody
@@ -1422,9 +1439,22 @@ export interface components {
          * @description A deletion that is durable.
          */
         Deleted: {
-            id: string;
+            /**
+             * @description Missing: nothing was recorded.
+             * @default null
+             */
+            id?: string | null;
             memory_id: string;
-            position: components["schemas"]["Position"];
+            /**
+             * @description `unchanged`: the memory is so already, or an equal correction is on its way; nothing was recorded.
+             * @enum {string}
+             */
+            outcome: "accepted" | "unchanged";
+            /**
+             * @description Missing: nothing was recorded.
+             * @default null
+             */
+            position?: components["schemas"]["Position"] | null;
             /**
              * @description The memories and messages that still have the content of the event. Missing: the store could not be queried, or the request is a
              *     repetition.
@@ -1803,9 +1833,22 @@ export interface components {
          * @description An invalidation that is durable.
          */
         Invalidated: {
-            id: string;
+            /**
+             * @description Missing: nothing was recorded.
+             * @default null
+             */
+            id?: string | null;
             memory_id: string;
-            position: components["schemas"]["Position"];
+            /**
+             * @description `unchanged`: the memory is so already, or an equal correction is on its way; nothing was recorded.
+             * @enum {string}
+             */
+            outcome: "accepted" | "unchanged";
+            /**
+             * @description Missing: nothing was recorded.
+             * @default null
+             */
+            position?: components["schemas"]["Position"] | null;
             /**
              * @description The memories that still have the content of the event. Missing: the store could not be queried.
              * @default null
@@ -2647,9 +2690,22 @@ export interface components {
          * @description A correction that is durable.
          */
         Replaced: {
-            id: string;
+            /**
+             * @description Missing: nothing was recorded.
+             * @default null
+             */
+            id?: string | null;
             memory_id: string;
-            position: components["schemas"]["Position"];
+            /**
+             * @description `unchanged`: the memory is so already, or an equal correction is on its way; nothing was recorded.
+             * @enum {string}
+             */
+            outcome: "accepted" | "unchanged";
+            /**
+             * @description Missing: nothing was recorded.
+             * @default null
+             */
+            position?: components["schemas"]["Position"] | null;
             /**
              * @description The memories that still have the content or values of the event that the correction replaces. Missing: it replaces none, or the store
              *     could not be queried.
