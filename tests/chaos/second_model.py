@@ -51,8 +51,9 @@ class SecondModel:
             await filling.start()
             self._resources.push_async_callback(filling.stop)
             for _ in range(_KILLS):
-                await filling.ready()
-                await asyncio.sleep(context.rng.uniform(0.1, 2.0))
+                # A record at which a worker dies three times in a row would become a dead letter.
+                await _has_read_more(second)
+                await asyncio.sleep(context.rng.uniform(0.0, 1.0))
                 filling.send_signal(signal.SIGKILL)
             async with cluster.stores[1].held_down():
                 await asyncio.sleep(_NODE_DOWN_S)
@@ -136,6 +137,15 @@ async def _restart(cluster: Cluster, stages: Sequence[str]) -> None:
 
 async def _is_filled(settings: Settings) -> bool:
     return (await read_reindex(settings, _NAME)).is_complete
+
+
+async def _has_read_more(settings: Settings) -> None:
+    before = (await read_reindex(settings, _NAME, patience_s=0.0)).read
+
+    async def has() -> bool:
+        return (await read_reindex(settings, _NAME, patience_s=0.0)).read > before
+
+    await until(has, "the second store's workers read on")
 
 
 async def _behind(first: Settings, second: Settings) -> set[int]:

@@ -1,4 +1,4 @@
-"""A second embedding model for the chaos runs, behind an OpenAI-compatible endpoint: ``python -m tests.chaos.simulated_embeddings PORT``.
+"""A second embedding model for the chaos runs, with OpenAI's API: ``python -m tests.chaos.simulated_embeddings PORT``.
 
 A text's vector is drawn from the text. So equal texts have equal vectors, different texts have nearly orthogonal ones, and no event is
 taken for a repetition of another one.
