@@ -25,7 +25,7 @@ BEST = 64
 
 def random_vectors(number: int, *, seed: int) -> Vector:
     """Random directions, whose best scores are nearly equal: the hardest case."""
-    return unit(np.random.default_rng(seed).standard_normal((number, DIMENSION)))
+    return unit(np.random.default_rng(seed).standard_normal((number, DIMENSION), dtype=np.float32))
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ import pytest
 import qdrant_edge as edge
 
 from stores.edge import search
+from stores.edge.requests import candidates_request
 from stores.edge.shard import Shard
 from stores.points import memory_of
 from stores.port import MemoryFilter, RecallQuery, TenantScope
@@ -59,11 +60,10 @@ def assert_equal(rough: Found, exact: Found) -> None:
 def conditions_of_searches(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     """The filter of each search for candidates from now on."""
     conditions: list[object] = []
-    original = search.candidates_request
 
     def noted(plan: QueryPlan, points_filter: edge.Filter | None, limit: int, *, is_coarse: bool) -> edge.QueryRequest:
         conditions.append(points_filter)
-        return original(plan, points_filter, limit, is_coarse=is_coarse)
+        return candidates_request(plan, points_filter, limit, is_coarse=is_coarse)
 
     monkeypatch.setattr(search, "candidates_request", noted)
     return conditions
