@@ -10,8 +10,8 @@ from runtime.background import BackgroundBatches
 from runtime.kafka import OutgoingRecord, Producer
 
 _REST_S: Final = 0.5
-"""Delay of a batch: no caller waits for these records, and no reader needs them at once. At a hundred records a second, the broker and this
-process compute half a millisecond less for each than with a delay of a tenth of a second."""
+"""Delay of a batch: no caller waits for these records, and no reader needs them at once. At a hundred recalls a second the broker computes
+0.1 to 0.3 ms less for each than with a delay of 0.1 s, of 0.6 ms."""
 
 
 class BackgroundRecords:

@@ -143,11 +143,6 @@ class MemoryFilter:
         return self.everything(TenantScope(self.scope.tenant), at=self.at)
 
     @property
-    def owners(self) -> Self:
-        """All points of the filter's tenant, or of its user if it has one."""
-        return self.everything(self.scope)
-
-    @property
     def without_liveness(self) -> Self:
         """The filter without the conditions that nearly every point of a tenant passes.
 

@@ -57,12 +57,12 @@ def filter_of(memory_filter: MemoryFilter | TombstoneFilter, *, ids: Collection[
     return edge.Filter(must=conditions if ids is None else [*conditions, edge.HasIdCondition({*ids})])
 
 
-def candidates_request(plan: QueryPlan, points_filter: edge.Filter | None, limit: int, *, is_coarse: bool) -> edge.QueryRequest:
+def candidates_request(plan: QueryPlan, points_filter: edge.Filter, limit: int, *, is_coarse: bool) -> edge.QueryRequest:
     """A request for the ids and exact scores of the best points by the dense vectors.
 
     Args:
         plan: The query.
-        points_filter: Only points that pass it. None: all.
+        points_filter: Only points that pass it.
         limit: Most points.
         is_coarse: Whether to compare coarse vectors first. This is faster for thousands of points.
     """
@@ -74,16 +74,14 @@ def vector_request(plan: QueryPlan, stage: Stage, points_filter: edge.Filter, li
     return _vector_request(plan, stage, points_filter, limit, _EXACT)
 
 
-def _vector_request(
-    plan: QueryPlan, stage: Stage, points_filter: edge.Filter | None, limit: int, params: edge.SearchParams
-) -> edge.QueryRequest:
+def _vector_request(plan: QueryPlan, stage: Stage, points_filter: edge.Filter, limit: int, params: edge.SearchParams) -> edge.QueryRequest:
     # The engine accepts any sequence of floats, although its stubs say list.
     vector: Any = plan.late if stage == "late" else plan.dense
     query = edge.Query.Nearest(vector, using=LATE if stage == "late" else DENSE)
     return edge.QueryRequest(limit=limit, query=query, filter=points_filter, params=params, with_payload=False)
 
 
-def term_request(weighted: WeightedTerms, points_filter: edge.Filter | None, limit: int) -> edge.QueryRequest:
+def term_request(weighted: WeightedTerms, points_filter: edge.Filter, limit: int) -> edge.QueryRequest:
     """A request for the ids and scores of the best points by terms."""
     vector = edge.SparseVector(weighted.terms.indices, weighted.terms.values)
     query = edge.Query.Nearest(vector, using=BM25)

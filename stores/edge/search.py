@@ -20,7 +20,6 @@ from stores.edge.requests import (
     vector_request,
 )
 from stores.edge.term_statistics import TermWeights
-from stores.filters import MemoryFilter, TenantScope
 from stores.query_plan import QueryPlan, Stage, fused, origin_score
 
 CANDIDATES_IN_CALL: Final = 64
@@ -29,26 +28,11 @@ CANDIDATES_IN_CALL: Final = 64
 MANY: Final = 4000
 """For more points than this, comparing coarse vectors first takes less time, and so does checking a second condition only on the found
 points, afterwards."""
-VERY_MANY: Final = 20_000
-"""For more points than this, even a single condition is checked afterwards: it takes as long as comparing coarse vectors."""
-MOST_OTHERS: Final = 1 / 3
-"""Most points that a search without conditions may compare in vain, relative to those that pass."""
 MARGIN: Final = 32
 """Additional candidates of a search that ignores the kinds: about one point in fifty is an entity."""
 
 FEW: Final = 128
 """If fewer points than this pass the filter, the recall is not interrupted: it takes the engine about a millisecond."""
-
-
-class _Searched(NamedTuple):
-    """The points among which candidates are searched."""
-
-    filter: MemoryFilter | None
-    """None: all points of the shard."""
-    are_many: bool
-    """Whether they are more than :data:`MANY`."""
-    margin: int = 0
-    """Additional candidates. If there are any, the candidates are checked by the query's filter."""
 
 
 class ScoredRecord(NamedTuple):
@@ -89,18 +73,23 @@ def search(
     """
     if (shard := engine()) is None:
         return
-    rough = _rough(shard, plan, weights)
-    for searched in dict.fromkeys((rough, _Searched(plan.filter, rough.are_many))):
+    # The search omits the conditions that nearly all points pass; the scoring checks them. If a candidate then fails, the search may have
+    # missed another one, and is repeated with all conditions. Points of other kinds are common, so the search asks for more candidates.
+    rough = plan.filter.without_liveness
+    are_many = shard.count(count_request(rough)) > MANY
+    if are_many:
+        rough = rough.of_other_kinds_too
+    for searched in dict.fromkeys((rough, plan.filter)):
         if (shard := engine()) is None:
             return
-        most = plan.prefetch + searched.margin if searched.are_many else max(plan.prefetch, FEW)
+        has_other_kinds = searched.kinds != plan.filter.kinds
+        most = max(plan.prefetch + (MARGIN if has_other_kinds else 0), FEW)
         parts: dict[int, dict[str, float]] = defaultdict(dict)
-        points_filter = None if searched.filter is None else filter_of(searched.filter)
-        of_found = searched.filter or plan.filter
-        points = shard.query(candidates_request(plan, points_filter, most, is_coarse=searched.are_many))
+        points_filter = filter_of(searched)
+        points = shard.query(candidates_request(plan, points_filter, most, is_coarse=are_many))
         # Every point has a dense vector. If these are all points, the search by terms scores all of them that have a term of the query.
-        are_few = len(points) < FEW and not searched.are_many
-        most_by_terms = most if are_few or searched.margin else plan.prefetch
+        are_few = len(points) < FEW
+        most_by_terms = most if are_few or has_other_kinds else plan.prefetch
         nearest = _found(points[:most_by_terms], "dense", parts)
         rankings = [nearest, {}]
         weighted: WeightedTerms | None = None
@@ -112,13 +101,13 @@ def search(
             weighted = weights.of(shard, plan)
             best_request = term_request(weighted, points_filter, most_by_terms)
             if weighted.are_counted and not are_few:
-                of_nearest = term_request(weighted, filter_of(of_found, ids=[*nearest.values()]), len(nearest))
+                of_nearest = term_request(weighted, filter_of(searched, ids=[*nearest.values()]), len(nearest))
                 best_by_terms, others = shard.query_batch(edge.QueryBatchRequest([best_request, of_nearest]))
                 _found(others, "bm25", parts)
             else:
                 best_by_terms = shard.query(best_request)
             rankings[1] = _found(best_by_terms, "bm25", parts)
-        if searched.margin:
+        if has_other_kinds:
             if (shard := engine()) is None:
                 return
             found, passing = rankings, _passing(shard, plan, rankings[0] | rankings[1])
@@ -130,7 +119,7 @@ def search(
         if weighted is not None and not (weighted.are_counted or are_few):
             unscored = [each for each in candidates if "bm25" not in parts[each.int]]
             if unscored:
-                _found(shard.query(term_request(weighted, filter_of(of_found, ids=unscored), len(unscored))), "bm25", parts)
+                _found(shard.query(term_request(weighted, filter_of(searched, ids=unscored), len(unscored))), "bm25", parts)
         scored: list[ScoredRecord] = []
         for start, end in pairwise(_cuts(len(candidates))):
             if start or not are_few:
@@ -141,24 +130,6 @@ def search(
         if len(scored) == len(candidates):
             break
     yield scored
-
-
-def _rough(shard: edge.EdgeShard, plan: QueryPlan, weights: TermWeights) -> _Searched:
-    """The search without the conditions that nearly all points pass. Checking the found points afterwards takes less time.
-
-    If a candidate then fails, the search may have missed another one, and is repeated with all conditions. Of points that are common and
-    fail, such as entities, it asks for some more.
-    """
-    rough, tenant = plan.filter.without_liveness, plan.filter.scope.tenant
-    passing = shard.count(count_request(rough))
-    if passing <= MANY:
-        return _Searched(rough, are_many=False)
-    if passing > VERY_MANY and weights.has_only(tenant):
-        others = shard.count(count_request(MemoryFilter.everything(TenantScope(tenant)))) - passing
-        if others <= MOST_OTHERS * passing:
-            return _Searched(None, are_many=True, margin=MARGIN + 2 * plan.prefetch * max(0, others) // passing)
-    wider = rough.of_other_kinds_too
-    return _Searched(wider, are_many=True, margin=0 if wider == rough else MARGIN)
 
 
 def _passing(shard: edge.EdgeShard, plan: QueryPlan, ids: Mapping[int, UUID]) -> Set[int]:

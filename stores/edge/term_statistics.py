@@ -187,16 +187,12 @@ class TermWeights:
         """Reads which tenants have points in the shard."""
         self._tenants |= {str(each.value) for each in engine.facet(edge.FacetRequest(TENANT, limit=2, exact=True)).hits}
 
-    def has_only(self, tenant: str) -> bool:
-        """Whether all points of the shard are of one tenant, and always were."""
-        return self._tenants <= {tenant}
-
     def of(self, engine: edge.EdgeShard, plan: QueryPlan) -> WeightedTerms:
         """The weighted terms of a query, for the engine's current state."""
         tenant = plan.filter.scope.tenant
         # The statistics are current. They do not hold for earlier positions.
         if not plan.filter.at:
-            if self.has_only(tenant):
+            if self._tenants <= {tenant}:
                 return WeightedTerms(plan.terms, None, are_counted=False)
             if (statistics := self._statistics.of(tenant)) is not None:
                 return WeightedTerms(statistics.weighted(plan.terms, unit=_IDF_OF_NO_POINTS), _OF_NO_POINTS, are_counted=False)

@@ -11,7 +11,7 @@ import qdrant_edge as edge
 
 from models.embedding.port import Vector
 from models.embedding.weights import DIMENSION
-from stores.collection import DENSE
+from stores.collection import DENSE, TENANT
 from stores.edge import requests
 from stores.edge.engine import CompactionCopy, created_engine, loaded_engine
 from stores.filters import MemoryFilter, TenantScope
@@ -21,11 +21,12 @@ from tests.stores.factories import unit
 
 POINTS = 3000
 BEST = 64
+TENANT_ID = "acme"
 
 
 def random_vectors(number: int, *, seed: int) -> Vector:
     """Random directions, whose best scores are nearly equal: the hardest case."""
-    return unit(np.random.default_rng(seed).standard_normal((number, DIMENSION)))
+    return unit(np.random.default_rng(seed).standard_normal((number, DIMENSION), dtype=np.float32))
 
 
 @pytest.fixture
@@ -34,7 +35,9 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "shard").mkdir()
     with closing(created_engine(tmp_path / "shard", DIMENSION, None)) as engine:
         vectors = random_vectors(POINTS, seed=1)
-        points = [edge.Point(uuid.UUID(int=number), {DENSE: vector.tolist()}, {}) for number, vector in enumerate(vectors, 1)]
+        points = [
+            edge.Point(uuid.UUID(int=number), {DENSE: vector.tolist()}, {TENANT: TENANT_ID}) for number, vector in enumerate(vectors, 1)
+        ]
         engine.update(edge.UpdateOperation.upsert_points(points))
         engine.flush()
     return tmp_path / "shard"
@@ -53,11 +56,12 @@ def compacted(folder: Path) -> Iterator[edge.EdgeShard]:
 
 def found(engine: edge.EdgeShard, vector: Vector, params: edge.SearchParams | None = None) -> list[tuple[object, float]]:
     """The ids and scores of the best points, of a search for candidates or with these parameters."""
-    scope = MemoryFilter.everything(TenantScope("acme"))
+    scope = MemoryFilter.everything(TenantScope(TENANT_ID))
+    points_filter = requests.filter_of(scope)
     plan = QueryPlan(filter=scope, dense=float32_view(vector), terms=Terms([], []), late=[], limit=BEST, prefetch=BEST)
-    request = requests.candidates_request(plan, None, BEST, is_coarse=True)
+    request = requests.candidates_request(plan, points_filter, BEST, is_coarse=True)
     if params is not None:
-        request = edge.QueryRequest(limit=BEST, query=request.query, params=params, with_payload=False)
+        request = edge.QueryRequest(limit=BEST, query=request.query, filter=points_filter, params=params, with_payload=False)
     return [(each.id, each.score) for each in engine.query(request)]
 
 
