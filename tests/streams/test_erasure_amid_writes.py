@@ -150,4 +150,6 @@ async def test_what_arrives_meanwhile_is_kept_or_gone(
     assert not {each for each in erased.pop(log, set()) if b"late" in each}
     assert not erased, "a correction that arrives after the records are removed is in the log, and in no state"
     assert {each for each in found["store"] if b"new" in each or b"bob" in each} == {each.encode() for each in talk.words("new", "bob")}
+    print("LIVE", [each for each in lines if each not in rebuilt])
+    print("REBUILT", [each for each in rebuilt if each not in lines])
     assert rebuilt == lines

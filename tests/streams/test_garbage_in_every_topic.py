@@ -77,8 +77,8 @@ async def pour(settings: Settings) -> int:
             partitions = range(spec.partitions or settings.kafka.partitions)
             for partition in partitions:
                 for key, value, headers in garbage():
-                    if spec.cleanup == "compact" and key is None:
-                        continue  # the broker refuses it
+                    if key is None and (value is None or spec.cleanup == "compact"):
+                        continue  # client or broker refuse it
                     await producer.send(settings.topic(spec.name), key=key, value=value, headers=headers, partition=partition)
                     count += 1
         await producer.flush()

@@ -116,7 +116,8 @@ async def test_a_correction_without_effect_is_reported(arguments: tuple[str, ...
 
 
 async def test_a_revert_of_nothing_fails_with_the_reason(tmp_path: Path) -> None:
-    problem = {"type": "urn:varve:problem:nothing-to-revert", "status": 409, "detail": "no correction of the event e is in force"}
+    detail = "no correction of the event e is in force"
+    problem = {"type": "urn:varve:problem:nothing-to-revert", "status": 409, "detail": detail}
 
     async def answer(request: web.Request) -> web.Response:
         return web.json_response(problem, status=409)
@@ -124,7 +125,7 @@ async def test_a_revert_of_nothing_fails_with_the_reason(tmp_path: Path) -> None
     async with serving_posts(f"{PATH}/revert", answer) as url:
         result = await memories(url, tmp_path, "revert", "e")
     assert (result.returncode, result.stdout) == (1, "")
-    assert problem["detail"] in result.stderr
+    assert detail in result.stderr
 
 
 async def test_an_invalidation_lists_the_remaining_texts(tmp_path: Path) -> None:

@@ -66,7 +66,7 @@ class Naming:
 
     def _named(self, tenants: Iterable[str], users: Iterable[str], value: bytes) -> set[str]:
         """The users among those in a record's key and in its value, if the record is one of the tenant's."""
-        owners, found, text = {*tenants}, self._users.intersection(users), _plain(value)
+        owners, found, text = {*tenants}, {*users} & self._users, _plain(value)
         mentioned = self._mentioned(text)
         if mentioned or (found and self._tenant not in owners):
             documents = _documents(text)
