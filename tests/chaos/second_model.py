@@ -24,7 +24,8 @@ _SWITCHED: Final = ("index", "extraction", "merging")
 """The stages that embed, in the order of the documentation; the query service follows."""
 _BEFORE_S: Final = 15.0
 """Load before the second store is filled: it has something to read."""
-_KILLS: Final = 3
+_KILLS: Final = 1
+"""After two deaths, a worker handles the records of its batch one by one, which takes minutes."""
 _SERVED_S: Final = 20.0
 """How long the second store serves."""
 _NODE_DOWN_S: Final = 8.0
