@@ -89,7 +89,7 @@ _PATTERNS: Final = Table(
         rf"|actually|also|just|still|really) )?(?:my|our) {_ADJECTIVES}{_PHRASE}(?=\s*(?:[.,;)!—–]|-|$))",
         rf"(?:^|(?<=[.!?] )){_NAME}(?:['’]s) (?:my|our) {_ADJECTIVES}{_PHRASE}(?=\s*(?:[.,;)!—–]|-|$))",
         # "a friend of mine called Luca", "one of my flatmates, Priya"
-        rf"\b(?:an?|this) {_ADJECTIVES}{_PHRASE} of (?:mine|ours),? (?:(?:called|named) )?{_NAME}",
+        rf"\b(?i:an?|this) {_ADJECTIVES}{_PHRASE} of (?:mine|ours),? (?:(?:called|named) )?{_NAME}",
         # "the wife's called Jo", "the missus (Jo)", "the cat, Miso,"
         rf"\b(?i:the) {_PARTNER}(?:['’]s| is|['’]s name is|,| \()? ?(?:called |named )?{_NAME}",
         rf"\b(?i:the) {_ANIMAL}(?:['’]s (?:called|named|name is)|['’]s name['’]s| is (?:called|named)|,|"
