@@ -167,7 +167,8 @@ WORKPLACES: Final = listed("""
     patisserie, distillery, print shop, flower shop, tailor's, workshop, carpentry workshop, studio, architecture firm, theatre,
     recording studio, gym, start-up, startup, university, publishing house, tech company, hardware store, toy shop, cheese shop, food
     truck, fish market, boatyard, farm, guest house, guesthouse, hostel, tattoo parlour, tea house, yoga studio, dance school, repair
-    shop, animal shelter, joinery, smithy, pottery, print works, ironworks, steelworks, cannery, creamery, bottling plant, depot,
+    shop, animal shelter, joinery, animal rescue, sanctuary, smithy, pottery, print works, ironworks, steelworks, cannery, creamery,
+    bottling plant, depot,
     yard, ward, surgery, docks, abattoir, laundry, launderette, dry cleaner's, takeaway, canteen,
     leisure centre, lido, stables, kennels, cattery, tannery, refinery, sorting office, recycling centre, power station, data centre,
     hangar,

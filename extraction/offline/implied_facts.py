@@ -78,6 +78,7 @@ _PART: Final = re.compile(r",\s+(?:(?:so|but|and)\s+)?(?!where\b)|\s+(?:because|
 _FIRST_PERSON: Final = compiled(r"\b(?:i|i['’]m|im|me|my|we|we['’]re|us|our)\b", re.IGNORECASE)
 _OTHERS: Final = compiled(rf"\b(?:he|she|they|you|{any_of(RELATIVES, MANY_RELATIVES)})\b", re.IGNORECASE)
 """A subject before a part without the first person: "my dad's simple, strictly tea"."""
+_OF_PLACES: Final = ("I live in ", "I moved to ")
 _LONGEST: Final = 2000
 """Characters of a message that may imply something."""
 
@@ -131,7 +132,7 @@ def _implied(part: str) -> Iterator[str]:
             stated = found.expand(statement) if isinstance(statement, str) else statement(found)
             if stated is not None:
                 things.add(found["x"])
-                yield stated if found.start("x") else stated.replace(found["x"], _lowered(found["x"]))
+                yield stated if found.start("x") or stated.startswith(_OF_PLACES) else stated.replace(found["x"], _lowered(found["x"]))
 
 
 def _lowered(thing: str) -> str:

@@ -55,6 +55,10 @@ def _if_changed(found: re.Match[str]) -> str | None:
 
 
 HOME_RULES: Final[tuple[tuple[str, str | Callable[[re.Match[str]], str | None]], ...]] = (
+    (
+        rf"\b(?:i|we) (?:take|get|catch) the [\w.:]+ (?:(?:train|bus|tram|ferry|metro) )?(?:in )?from {_PLACE} (?:every|each|most)\b",
+        _unless_away,
+    ),
     (rf"^{_IM} an? [\w-]+(?: [\w-]+)? (?:exiled|transplanted|stranded|marooned|settled) (?:in|to) {_PLACE}", _unless_away),
     (
         rf"^{_IM} (?:(?:now|both|all|currently|still|here|happily|actually) )*(?:over|out|up|down|holed up|tucked"

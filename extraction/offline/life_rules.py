@@ -155,6 +155,10 @@ LIFE_RULES: Final[tuple[Rule, ...]] = (
         rf"\bi(?:['’]ve| have)? (?:completely |finally |just )?(?:stopped|quit|gave up|given up) (?P<act>eat|drink|wear)ing {_GIVEN_UP}",
         r"I don't \g<act> \g<thing>",
     ),
-    (r"\b((?:my|the) (?:doctor|dietitian|dietician|gp|nutritionist)(?: has)? (?:put|got) me) (?=on an? )", "I'm "),
+    (
+        r"\b((?:(?:my|the) (?:doctor|dietitian|dietician|gp|nutritionist|consultant)|dr\.? \w+|they)(?:"
+        r" has|['’]ve| have)? (?:put|got) me) (?=on an? )",
+        "I'm ",
+    ),
 )
 """The rules, in the order in which they are applied."""

@@ -26,7 +26,8 @@ _ROLES: Final = listed("""
     lollipop lady,
     dinner lady, cleaning lady, handyman, babysitter, sitter, au pair, childminder, postie, confidant, confidante, soulmate, sweetheart,
     intern, apprentice, deputy, predecessor, successor, chairman, chairwoman, chair, head of year, form tutor, host mother, host father,
-    host mum, host dad, tenor, alto, soprano, baritone, bass player, drummer, goalie, goalkeeper, striker, winger, scrum half,
+    host mum, host dad, boy, girl, lad, lass, little one, tenor, alto, soprano, baritone, bass player, drummer, goalie, goalkeeper,
+    striker, winger, scrum half,
     opening batsman,
     conductor, director, boss, second in command, first mate, deckhand, bridesmaid, maid of honour, best man, twin, triplet
 """)
@@ -78,8 +79,10 @@ _PATTERNS: Final = Table(
         r"(?:^|(?<=[.!?]\s))(?P<relation>(?i:boss|gaffer|manager|supervisor|coach|landlord|landlady|hubby"
         r"|wife|husband|flatmate|housemate|roommate))(?:['’]s| is| was)? "
         rf"(?:name is|name['’]s|name|called|named) {_NAME}",
+        rf"{_MY}{_PHRASE} is {_NAME}(?=\s*(?:[.,!;)]|$)|\s+(?:and|but|who)\b)",
         # "my dentist is called Roark", "my husband he is name Daniel", "one daughter, she calls Lin"
-        rf"{_MY}{_PHRASE}(?:['’]s|,? (?:s?he|it|who)(?:['’]s| is)?| is|,)? (?:name is|name['’]s|name|called|named|calls|goes by) {_NAME}",
+        rf"{_MY}{_PHRASE}(?:['’]s|,? (?:s?he|it|who)(?:['’]s| is)?|,? (?:his|her|its)| is|,)? (?:name is"
+        rf"|name['’]s|name|called|named|calls|goes by) {_NAME}",
         rf"\b(?i:i|we)(?: have|['’]ve got|['’]ve| got) (?:an?|one) {_ADJECTIVES}{_PHRASE},? "
         rf"(?:(?:s?he|it|who|that)(?:['’]s| is)? )?(?:name is|name|called|named|calls|goes by) {_NAME}",
         # "Petra, my accountant,", "Petra - she's my accountant -", "Petra is my accountant"
@@ -89,7 +92,7 @@ _PATTERNS: Final = Table(
         rf"|actually|also|just|still|really) )?(?:my|our) {_ADJECTIVES}{_PHRASE}(?=\s*(?:[.,;)!—–]|-|$))",
         rf"(?:^|(?<=[.!?] )){_NAME}(?:['’]s) (?:my|our) {_ADJECTIVES}{_PHRASE}(?=\s*(?:[.,;)!—–]|-|$))",
         # "a friend of mine called Luca", "one of my flatmates, Priya"
-        rf"\b(?:an?|this) {_ADJECTIVES}{_PHRASE} of (?:mine|ours),? (?:(?:called|named) )?{_NAME}",
+        rf"\b(?i:an?|this) {_ADJECTIVES}{_PHRASE} of (?:mine|ours),? (?:(?:called|named) )?{_NAME}",
         # "the wife's called Jo", "the missus (Jo)", "the cat, Miso,"
         rf"\b(?i:the) {_PARTNER}(?:['’]s| is|['’]s name is|,| \()? ?(?:called |named )?{_NAME}",
         rf"\b(?i:the) {_ANIMAL}(?:['’]s (?:called|named|name is)|['’]s name['’]s| is (?:called|named)|,|"

@@ -9,7 +9,10 @@ from extraction.offline.fact_grammar import Field, Form, form
 from extraction.offline.patterns import any_of
 
 _OF_THIS_TALK: Final = rf"(?!{any_of(words.POINTERS)}\b)"
-_WITH: Final = rf"(?!{any_of(words.NO_COMPLEMENTS)}\b)(?:of|in|on|with|by|at|from|without|about|along|around|under|over)"
+_WITH: Final = (
+    rf"(?!{any_of(words.NO_COMPLEMENTS)}\b)"
+    r"(?:of|in|on|with|by|at|from|without|about|along|around|under|over|near|behind|beside|next to|between|among|through|inside|outside)"
+)
 """Begins a complement without which a taste would be another one: "cycling in the rain"."""
 _MOST: Final = (
     r"(?:most(?=\s+(?:[a-z-]+\s+){0,2}?(?:[a-z-]{2,}s|fish|meat|fruit|music|seafood|food|cheese|poultry"
@@ -22,8 +25,7 @@ _OR_ALSO: Final = (
 )
 _LIKED: Final = (
     rf"(?:{_MOST}{_OF_THIS_TALK}(?!being\b)(?!both\b(?!.*\band\b))(?:both\s+)?(?:\d{{2,4}}s\s+)?{values.PHRASE}"
-    rf"|(?:any|every)thing (?:with|from"
-    rf"|made of) {values.PHRASE})"
+    rf"|(?:any|every)thing (?:(?:with|from|made of) {values.PHRASE}|[a-z]{{3,}}(?:ed|y|ish|ous)\b))"
     rf"(?:\s+(?:in it\b|(?:{_WITH}|(?<=ing\s)to) {values.PHRASE}))?"
 )
 _TASTES: Final = (
