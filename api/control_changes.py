@@ -116,7 +116,7 @@ def tenant_of(known: Draft, tenant_id: str) -> Tenant:
 def tenant_fields(known: Draft, tenant: Tenant, settings: Settings) -> dict[str, Any]:
     """A tenant as operators see it: the form of a tenants' file, with the number of its keys, its live memory method and its limits."""
     limits = {
-        "budget": settings.budget.but(tenant.budget).model_dump(mode="json"),
-        "quota": settings.quota.but(tenant.quota).model_dump(mode="json"),
+        "budget": settings.budget.overridden_by(tenant.budget).model_dump(mode="json"),
+        "quota": settings.quota.overridden_by(tenant.quota).model_dump(mode="json"),
     }
     return {**exported_tenant(tenant), "keys": len(tenant.keys), "method": known.method_of(tenant.live_schema), "in_force": limits}
