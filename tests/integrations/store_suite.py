@@ -72,7 +72,8 @@ namespaces = st.lists(st.sampled_from(["a", "b", "ü", "*"]), max_size=2).map(tu
 keys = st.sampled_from(["k", "K", " k", "é", "e\u0301", ""])
 filters = st.one_of(
     st.none(),
-    values,
+    # A name with $ is an unknown comparison, which both stores refuse.
+    values.filter(lambda value: not any(isinstance(each, dict) and "$b" in each for each in value.values())),
     st.builds(
         lambda comparison, limit: {"count": {comparison: limit}},
         st.sampled_from(["$eq", "$ne", "$gt", "$gte", "$lt", "$lte"]),
