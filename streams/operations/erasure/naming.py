@@ -1,4 +1,4 @@
-"""Tells which users a record names: those whose record it is, or who are in the key of its entity. Pure.
+"""Finds the users that a record names: those whose record it is, or who are in the key of its entity. Pure.
 
 A name elsewhere in a record does not count. A user may have the name of a session, of a role ("user") or of somebody whom another user
 mentions, and the erasure of that user could never be verified.
@@ -131,7 +131,7 @@ def _fields_of(documents: list[Any]) -> Iterator[tuple[str, str]]:
 
 
 def _documents(text: bytes) -> list[Any] | None:
-    """The JSON of a text, also behind a row's mark or before a session's messages; None: it has none."""
+    """The JSON of a text, also after a row's mark or before a session's messages; None: it has none."""
     if not text:
         return []
     for candidate in (text, text.partition(b"\0")[0], text[max(0, text.find(b"{")) :]):

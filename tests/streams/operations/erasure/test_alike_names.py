@@ -47,7 +47,7 @@ WORD: Final = re.compile(rb"w[0-9]{3}w", re.IGNORECASE)
 
 
 class Sayings:
-    """What each user of each tenant says: in one closed window and one that is open, in sessions of equal names in both tenants."""
+    """Messages of each user of each tenant: in one closed window and one that is open, in sessions of equal names in both tenants."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
