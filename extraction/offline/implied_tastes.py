@@ -8,6 +8,7 @@ from extraction.offline.fact_words import DIETS, MANY_RELATIVES, PETS, RELATIVES
 from extraction.offline.patterns import any_of, listed
 from extraction.offline.taste_nouns import CONSUMED, PERSON_NOUNS, TASTE_NOUNS
 
+_Statement = str | Callable[[re.Match[str]], str | None]
 _END: Final = (
     r"(?=\s*(?:[.,!;:)…—–]|$|[^\w\s'’])|\s+(?:and|but|so|because|since|cos|cause|especially|too|tbh|lol"
     r"|honestly|imo|these days|lately|for me"
@@ -42,8 +43,11 @@ _PLACED: Final = (
 )
 """Such a phrase with what belongs to it: "swimming in the sea"."""
 _ADJECTIVE: Final = r"(?:(?!(?:the|a|an|my|your|no|not|more|any|much|of|for|to|with|this|that|i|we|you)\b)[a-z][\w'’-]* ){0,2}?"
-_TASTE: Final = rf"(?P<x>{_ADJECTIVE}{any_of(TASTE_NOUNS)})"
-_EATEN: Final = rf"(?P<x>{_ADJECTIVE}{any_of(CONSUMED)}(?: (?:or|and) {any_of(CONSUMED)})?)"
+_NOUN: Final = r"[a-z][\w'’&-]*(?: [a-z][\w'’&-]*){0,2}?"
+_TASTE: Final = rf"(?P<x>{_ADJECTIVE}{_NOUN})(?P<taste>)"
+"""What is liked or not: a noun phrase that ends in a noun of tastes, which :func:`_checked` looks up."""
+_EATEN: Final = rf"(?P<x>{_ADJECTIVE}{_NOUN}(?: (?:or|and) {_NOUN})?)(?P<eaten>)"
+_PERSON: Final = rf"(?P<x>{_ADJECTIVE}{_NOUN})(?P<person>)"
 _SURELY: Final = (
     r"(?:(?:just|simply|really|absolutely|still|always|honestly|definitely|truly|literally|totally|genuinely"
     r"|basically|clearly|by far|hands down) )*"
@@ -122,16 +126,39 @@ _DISLIKE: Final = r"I dislike \g<x>"
 _PREFER: Final = r"I prefer \g<x>"
 _AVOID: Final = r"I avoid \g<x>"
 
-_ANY_TASTE: Final = re.compile(any_of(TASTE_NOUNS), re.IGNORECASE)
+_NOUNS_OF: Final = {"taste": frozenset(TASTE_NOUNS), "eaten": frozenset(CONSUMED), "person": frozenset(PERSON_NOUNS)}
+"""The nouns in which the thing of a rule must end, by the mark in its pattern."""
+_JOINED: Final = re.compile(r" (?:or|and) ")
+
+
+def _is_known(thing: str, nouns: frozenset[str]) -> bool:
+    """Whether a phrase ends in one of some nouns, or each of two joined phrases does."""
+    thing = thing.casefold().replace("’", "'")
+    if thing in nouns:
+        return True
+    parts = [each.split() for each in _JOINED.split(thing)]
+    return all(any(" ".join(words[start:]) in nouns for start in range(len(words))) for words in parts)
 
 
 def _felt(found: re.Match[str]) -> str | None:
     """What the writer feels of the thing before a relative clause."""
-    thing = next((each for each in (found["x"], found["x"].split()[-1]) if _ANY_TASTE.fullmatch(each)), None)
+    thing = next((each for each in (found["x"], found["x"].split()[-1]) if each.casefold() in _NOUNS_OF["taste"]), None)
     return f"I {found['v']} {thing}" if thing is not None else None
 
 
-TASTE_RULES: Final[tuple[tuple[str, str | Callable[[re.Match[str]], str | None]], ...]] = (
+def _checked(statement: _Statement) -> _Statement:
+    """A statement of a rule that states nothing of a thing that is none of its kind: "I'm not a family man"."""
+
+    def checked(found: re.Match[str]) -> str | None:
+        mark = next((each for each in _NOUNS_OF if each in found.re.groupindex), "taste")
+        if not _is_known(found["x"], _NOUNS_OF[mark]):
+            return None
+        return found.expand(statement) if isinstance(statement, str) else statement(found)
+
+    return checked
+
+
+_RULES: Final[tuple[tuple[str, _Statement], ...]] = (
     # the thing is the subject
     (rf"^{_PLACED}{_IS}{_BLISS}{_END}", _LOVE),
     (rf"^{_PLACED} {_SURELY}{_KEEPS_ME}{_END}", _LOVE),
@@ -239,14 +266,14 @@ TASTE_RULES: Final[tuple[tuple[str, str | Callable[[re.Match[str]], str | None]]
     (
         r"^(?:i['’]?m |i am |we['’]re )?(?:not|never been|never was|hardly|definitely not|really not)(?: much"
         rf" of| really| exactly| particularly| at all)? an? (?:big |huge |great |real )?(?P<x>{_ADJECTIVE}(?!"
-        rf"(?:cat|dog)\b){any_of(PERSON_NOUNS)}) (?:man|woman|person|guy|girl|fan|drinker|eater|lover|lad|kid"
+        rf"(?:cat|dog)\b){_NOUN})(?P<person>) (?:man|woman|person|guy|girl|fan|drinker|eater|lover|lad|kid"
         rf"|type|household|family){_END}",
         _DISLIKE,
     ),
     (
         r"^i(?:['’]m| am|['’]ve always been| have always been) (?:more |very much |definitely |totally |strictly"
         r" |firmly |such |just |really |still |always |much more |usually |mostly )*(?:of )?an? (?:big |huge"
-        rf" |real |proper |total |true |committed )*(?P<x>{_ADJECTIVE}{any_of(PERSON_NOUNS)}) "
+        rf" |real |proper |total |true |committed )*{_PERSON} "
         r"(?:man|woman|person|guy|girl|gal|drinker|lad|nut|freak|fiend|fanatic|junkie|obsessive|geek|maniac"
         rf"|purist|lover|fan|type|household|family){_END}",
         _LIKE,
@@ -298,4 +325,8 @@ TASTE_RULES: Final[tuple[tuple[str, str | Callable[[re.Match[str]], str | None]]
         r"I \g<x> on \g<d>",
     ),
     (rf"^(?P<x>{any_of(DIETS)})(?:,? type (?:1|2|one|two))?,? (?:ever )?since ", r"I'm \g<x>"),
+)
+TASTE_RULES: Final = tuple(
+    (pattern, _checked(statement) if "(?P<taste>)" in pattern or "(?P<eaten>)" in pattern or "(?P<person>)" in pattern else statement)
+    for pattern, statement in _RULES
 )

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from extraction.offline.acts import TRADE_ACTS
 from extraction.offline.clauses import clauses_of, statement_of
 from extraction.offline.corrections import (
     after_cue,
@@ -83,6 +84,8 @@ _ACT: Final = compiled(r"(?:work|live|reside|run|teach|play|eat|avoid|own|be)\b"
 """Begins a predicate with the bare form of a verb, which may depend on "could" or "used to"."""
 _WORDED: Final = frozenset({Field.LIKE, Field.DISLIKE, Field.AVOID, Field.ALLERGY, Field.DIET, Field.OCCUPATION})
 """Kinds of facts whose values are common words, which may also be about something else."""
+_TRADE_ACT: Final = re.compile(TRADE_ACTS, re.IGNORECASE)
+"""Only says more of an occupation that was stated: "I'm self-employed, I fix bikes"."""
 _HABITS: Final = frozenset({Field.AVOID, Field.DIET})
 _APPOSED: Final = frozenset({Field.NAME, Field.OCCUPATION, Field.AGE})
 """Kinds of facts after which "living in" is about the writer: "a chef living in Ghent", not "a fan of bands based in Ghent"."""
@@ -223,7 +226,7 @@ def _stated(sentence: PlainSentence, before: str) -> Iterator[PlainFact]:
     if not sentence.states_present or _HERE.search(sentence.text) is None:
         return
     clauses = clauses_of(sentence.text)
-    subject = ""
+    subject, has_job = "", False
     for number, clause in enumerate(clauses):
         if _LATER.match(clause) is not None or _ENDED_TIME.match(clause) is not None or _is_hedged(clauses, number):
             continue
@@ -250,8 +253,10 @@ def _stated(sentence: PlainSentence, before: str) -> Iterator[PlainFact]:
                 or is_conditional(_up_to_comma(body, fact.value))
                 or (sentence.is_laughing and may_joke(fact.field, fact.value, (*clauses[:number], body), clauses[number + 1 :]))
                 or (fact.field in _HABITS and _is_for_a_time(sentence.text, fact.value, before))
+                or (has_job and fact.field is Field.OCCUPATION and _TRADE_ACT.match(fact.value) is not None)
             ):
                 continue
+            has_job |= fact.field is Field.OCCUPATION
             rest = ", ".join(clauses[number + 1 :]) if number + 1 < len(clauses) else body[body.find(fact.value) + len(fact.value) :]
             value = _right_value(fact.field, fact.value, rest)
             if value != fact.value:
