@@ -3,9 +3,8 @@
 import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Final
 
-from api.background_records import BackgroundRecords
+from api.background_records import REST_S, BackgroundRecords
 from memory.keys import encode_key
 from memory.records import RecallRecord
 from memory.topics import RECALLS, topic_name
@@ -19,9 +18,6 @@ from runtime.retrieval_counts import RetrievalCounts, Retrieved
 from runtime.tracing import Headers
 
 _log = logger(__name__)
-
-_REST_S: Final = 0.1
-"""Delay of a batch of Redis: under load many recalls share one call. An echo may come soon after its recall."""
 
 
 class RecallLog:
@@ -50,8 +46,8 @@ class RecallLog:
         self._topic = topic_name(RECALLS, topic_prefix)
         self._max_bytes = max_bytes
         self._recalled = metrics.memories_recalled
-        self._hashes = BackgroundBatches(self._keep_hashes, max_pending=max_pending, rest_s=_REST_S)
-        self._counts = BackgroundBatches(self._count, max_pending=max_pending, rest_s=_REST_S)
+        self._hashes = BackgroundBatches(self._keep_hashes, max_pending=max_pending, rest_s=REST_S)
+        self._counts = BackgroundBatches(self._count, max_pending=max_pending, rest_s=REST_S)
         self._retrieval_counts = counts
         self._records = BackgroundRecords(
             producer=producer,
