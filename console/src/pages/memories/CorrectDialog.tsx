@@ -5,6 +5,7 @@ import { useCorrect } from "@/api/memories";
 import { Button } from "@/ui/Button";
 import { Dialog } from "@/ui/Dialog";
 import { TextArea, TextField } from "@/ui/Field";
+import { notify } from "@/ui/notices";
 import { ErrorNote } from "@/ui/states";
 
 import type { ChangeProps } from "./MemoryActions";
