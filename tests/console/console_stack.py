@@ -122,6 +122,11 @@ class ConsoleStack:
         for user in ("nora", "cora", "ivan", "gone"):
             self.wait_for_events(user, sum(len(messages) for name, _, messages in TALKS if name == user) - 1)
         self.flush("ann", "links", events=len(notes), key=self.graph_key)
+
+        def links() -> list[dict[str, Any]]:
+            return list(self.call("GET", "/v1/links", key=self.graph_key)["nodes"])
+
+        wait_until(lambda: any("brown dog" in each["content"] for each in links()), seconds=READY_S, failure=links)
         # Without a worker.
         body = {"generation": "again", "tenants": [self.graph_tenant], "budget_tokens": 5_000, "confirmed": True}
         self.call("POST", "/v1/admin/reextractions", body, key=self.operator_key)
