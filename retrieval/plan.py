@@ -122,7 +122,13 @@ def mode_of(request: RecallRequest) -> RecallMode:
 
 
 def profile_name(given: str | None, method: Method | None, settings: RecallSettings) -> str:
-    """The name of a recall's ranking profile: the given one, or else the memory method's, or else the setting's."""
+    """The name of a recall's ranking profile: the given one, or else the memory method's, or else the setting's.
+
+    Args:
+        given: The profile that the request names.
+        method: The tenant's memory method.
+        settings: Name the default profile.
+    """
     return given or (method and method.retrieval.profile) or settings.profile
 
 

@@ -82,7 +82,7 @@ async def test_the_next_node_answers_for_one_that_is_lost() -> None:
         assert [await answered_by(nodes) for _ in range(3)] == ["2", "2", "2"]
 
 
-async def test_a_returned_node_is_asked_once_the_other_is_lost() -> None:
+async def test_a_returned_node_serves_after_the_other_fails() -> None:
     port, first, second = closed_port(), Node(HOSTS[0]), Node(HOSTS[1])
     async with nodes_at(port, *HOSTS[:2]) as nodes:
         async with running(second, HOSTS[1], port):
@@ -142,7 +142,7 @@ async def test_without_any_node_the_store_is_unavailable() -> None:
             await nodes.answering()
 
 
-async def test_a_series_of_requests_goes_to_a_node_that_answers() -> None:
+async def test_a_series_of_requests_uses_an_answering_node() -> None:
     port, second = closed_port(), Node(HOSTS[1])
     async with nodes_at(port, *HOSTS) as nodes, running(second, HOSTS[1], port):
         client = await nodes.answering()

@@ -65,7 +65,7 @@ async def test_it_waits_for_the_next_day_and_loses_nothing(flow: Settings) -> No
         assert await digest_of(settings, NEW) == await digest_of(settings, UNLIMITED)
 
 
-async def test_its_wait_is_shown_while_it_yields_to_live_traffic(flow: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_its_wait_is_shown_during_live_traffic(flow: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     busy: str | None = None
 
     async def busy_stage(settings: Settings, offsets: KafkaOffsets) -> str | None:
