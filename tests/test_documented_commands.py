@@ -189,7 +189,7 @@ def test_the_curl_script_sends_recalls_and_corrects(stack: Stack) -> None:
             pytest.skip(f"{tool} is not installed")
     printed = stack.run(EXAMPLES / "curl.sh", "mia", VARVE_CLIENT__URL=stack.url, VARVE_CLIENT__API_KEY=stack.key)
     assert "moved to Bergen" in printed
-    assert json.loads(printed.splitlines()[-1]).keys() == {"id", "memory_id", "position", "remaining"}
+    assert json.loads(printed.splitlines()[-1]).keys() == {"id", "memory_id", "outcome", "position", "remaining"}
 
 
 async def test_the_kafka_producers_messages_are_read(stack: Stack) -> None:

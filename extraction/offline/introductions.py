@@ -126,7 +126,6 @@ _REWRITES: Final = Rewrites(
         ),
         (r"\b(?P<name>(?-i:[A-ZÀ-Þ])[\w'’-]+) for short\b", r"call me \g<name>"),
         (r"\bi go by my (?:middle|second|maiden|first|last|nick|stage) ?name,? (?=(?-i:[A-ZÀ-Þ]))", "I go by "),
-        (r"\bmy nickname is (?=(?-i:[A-ZÀ-Þ]))", "everyone calls me "),
         (r"\bmy (?:short name|preferred name) is (?=(?-i:[A-ZÀ-Þ]))", "I go by "),
         (rf"^\W*this is {_NAME}, (?=i\b)", r"Hi, I'm \g<name>, "),
         (

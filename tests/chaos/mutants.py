@@ -806,8 +806,8 @@ MUTANTS: Final = (
     Mutant(
         "erased window kept in the ledger",
         ERASING,
-        "                batch.state.delete(key, position=record.offset)\n",
-        "                pass\n",
+        "            if batch.state.get(key) is not None:\n                batch.state.delete(key, position=record.offset)\n",
+        "            pass\n",
         (TEST_ERASING,),
     ),
     Mutant(
