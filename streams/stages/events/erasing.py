@@ -24,7 +24,7 @@ from streams.stages.events.ledger import (
 )
 from streams.stages.events.places import source_of
 from streams.stages.events.publishing import Publisher
-from streams.tenancy import is_being_erased, is_sent_before_erasure, schema_of_record
+from streams.tenancy import is_being_erased, schema_of_record
 
 EntityRef = tuple[str, str, str]
 """Type, key and generation."""
@@ -49,16 +49,12 @@ class Eraser:
     def erase(self, batch: Batch, record: ConsumedRecord, command: ErasureCommand) -> None:
         """Retracts the publications of the named windows, and makes every named entity forget the user.
 
-        A repeated erasure finds no window, and asks the entities again, since a model's answer may have arrived in the meantime. After its
-        end it does nothing: a rebuild skips the erased records, and the entities have what the user said since.
+        A repeated erasure finds no window, and asks the entities again, since a model's answer may have arrived in the meantime.
 
         Raises:
             PoisonRecordError: Its tenant or schema is unknown.
             TransientError: This process does not know them yet.
         """
-        user = command.tenant, command.user
-        if is_being_erased(self._tenants, *user) is False and is_sent_before_erasure(self._tenants, *user, record.appended_at):
-            return
         batch.is_erasing = batch.is_erasing or bool(command.windows or command.entities)
         published = [each for each in (self._published(batch, command, window) for window in command.windows) if each is not None]
         contributions = self._retractions(record, command, published)

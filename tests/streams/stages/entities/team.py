@@ -185,12 +185,8 @@ class Team:
         if is_settled:
             await self.settle()
 
-    async def rebuilt(self, *, is_compacted: bool = True) -> "Team":
-        """The same from the extractions, and from the newest outcomes, which come first.
-
-        Args:
-            is_compacted: Whether compaction has removed the commands that carried out erasures.
-        """
+    async def rebuilt(self) -> "Team":
+        """The same from what compaction leaves of the extractions, and from the newest outcomes, which come first."""
         other = Team(has_llm=self.has_llm, tenants=self.tenants)
         other.clock.set(self.clock.now())
         for value in self.kept["merged"].values():
@@ -199,7 +195,7 @@ class Team:
                 other._append("contributions", encode_key(TENANT, made.entity_type, made.entity_key), value)
         await other.settle()
         for record in self.log["extractions"]:
-            is_gone = record.offset < self._erased.get(record.key or b"", 0) or (is_compacted and (KIND, ERASURE) in record.headers)
+            is_gone = record.offset < self._erased.get(record.key or b"", 0) or (KIND, ERASURE) in record.headers
             other._append("extractions", record.key or b"", None if is_gone else record.value, () if is_gone else record.headers)
         await other.settle()
         return other

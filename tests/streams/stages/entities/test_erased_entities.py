@@ -8,8 +8,6 @@ from hypothesis import given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 
-from control.erasure import subject_of
-from control.erasure_changes import finish_erasure
 from memory.ids import entity_id
 from memory.keys import encode_key
 from memory.records import Contribution, Memory
@@ -17,8 +15,7 @@ from operators.entity_state import EntityState
 from streams.engine.records import ConsumedRecord
 from streams.errors import TransientError
 from streams.stages.entities.codec import TimerRow
-from tests.control_log import now_known
-from tests.erased_users import ASKED_AT, now_erased, unreadably_erased
+from tests.erased_users import now_erased, unreadably_erased
 from tests.streams.harness import InMemoryRows, delivered
 from tests.streams.stages.entities.team import EXACT, START, TENANT, Remark, Team
 
@@ -79,12 +76,8 @@ async def test_what_is_said_meanwhile_stays(has_llm: bool) -> None:
     await say()
     await team.settle()
     assert next(later) > 6
-    end, subject = team.clock.now(), subject_of(TENANT, "ann")
-    times = {"begun_at": ASKED_AT, "at": end, "gone_by": end}
-    now_known(team.tenants, lambda draft: finish_erasure(draft, subject, **times, found={}, remains=()))
-    for is_compacted in (True, False):
-        rebuilt = await team.rebuilt(is_compacted=is_compacted)
-        assert _by_id(team.memories("entity", "person")) == _by_id(rebuilt.memories("entity", "person"))
+    rebuilt = await team.rebuilt()
+    assert _by_id(team.memories("entity", "person")) == _by_id(rebuilt.memories("entity", "person"))
     (person,) = [each for each in team.memories("entity", "person") if each.user == "ann"]
     assert "a walk 5" in str(person.properties)
     assert b"alone at dusk" not in team.all_bytes() + b"\n".join(team.events.rows.rows.values())
