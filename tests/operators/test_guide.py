@@ -8,11 +8,12 @@ import orjson
 import pytest
 
 from memory.schema import parse_schema, to_json
+from memory.schema.model import ANY_EVENT
 
 BUILD = Path(__file__).parents[2] / "docs" / "build"
 TEXT = "".join((BUILD / name).read_text() for name in ("operators.md", "structured-memories.md", "schemas.md"))
 EXAMPLES = [orjson.loads(each) for each in re.findall(r"^```json\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)]
-TYPES = {"string": ("tool_name", "error", "topic"), "bool": ("success",), "float32": ("seconds",)}
+TYPES = {"string": ("tool_name", "error", "topic", "subject", "relation", "object"), "bool": ("success",), "float32": ("seconds",)}
 """The fields of the examples' events."""
 
 
@@ -24,7 +25,8 @@ def event_type(name: str) -> dict[str, Any]:
 @pytest.mark.parametrize("example", [each for each in EXAMPLES if "EntityType" in each or "AggregateExpression" in each])
 def test_an_example_is_a_schema(example: dict[str, Any]) -> None:
     entity: dict[str, Any] = example if "EntityType" in example else {"EntityType": "story", "Properties": [example]}
-    events = {each["AggregateExpression"]["EventType"] for each in entity["Properties"] if "AggregateExpression" in each}
+    named = {each["AggregateExpression"]["EventType"] for each in entity["Properties"] if "AggregateExpression" in each}
+    events = named - {ANY_EVENT} or {"any_other"}
     schema = parse_schema({"Name": "guide", "EventTypes": [event_type(name) for name in events], "EntityTypes": [entity]})
     assert parse_schema(to_json(schema)) == schema
 

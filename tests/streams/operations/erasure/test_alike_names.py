@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from memory.headers import COMMAND, KIND
-from memory.keys import encode_key, entity_key
+from memory.keys import encode_key
 from memory.records import Message, SessionCommand
 from runtime.kafka import OutgoingRecord, Producer
 from runtime.redis import GuardedRedis
@@ -75,7 +75,7 @@ class Sayings:
 async def recall(http: httpx.AsyncClient, key: str, user: str) -> bytes:
     headers = {"Authorization": f"Bearer {key}"}
     found = await http.post("/v1/recall", json={"query": "What tea do I like?", "user": user}, headers=headers)
-    profile = await http.get(f"/v1/entities/user_profile/{quote(entity_key(user), safe='')}", headers=headers)
+    profile = await http.get(f"/v1/entities/user_profile/{quote(user, safe='')}", headers=headers)
     assert found.status_code == 200, found.text
     return found.content + (profile.content if profile.status_code == 200 else b"")
 
