@@ -79,7 +79,8 @@ async def test_a_budget_pauses_it_and_a_larger_one_continues(flow: Settings) -> 
         await _caught_up(settings)
         stop.set()
         assert await working == "running"
-        assert await extracted(settings) == ALL, "each window once, and none of the other tenant"
+        # A window that was extracted after one that the budget refused is extracted again, from the answer that is kept.
+        assert (await extracted(settings)).keys() == ALL.keys(), "every window, and none of the other tenant"
         assert len(simulator.requests) == WINDOWS, "no call was made twice"
         done = await progress_of(settings)
         by_log = await spent_by_log(settings, done.run)
