@@ -74,7 +74,8 @@ async def test_its_wait_is_shown_during_live_traffic(flow: Settings, monkeypatch
     monkeypatch.setattr(worker, "busy_stage", busy_stage)
     monkeypatch.setattr(worker, "RENEWAL_S", 0.2)
     async with LLMSimulator() as simulator, asyncio.timeout(DEADLINE_S):
-        llm = LLMSettings(base_url=simulator.base_url, model="simulated", max_completion_tokens=512, cache_ttl_s=0.0)
+        # One call at a time: the end of another call would free a part of the budget, and end the wait.
+        llm = LLMSettings(base_url=simulator.base_url, model="simulated", concurrency=2, max_completion_tokens=512, cache_ttl_s=0.0)
         settings = flow.model_copy(update={"llm": llm})
         await write(settings, lambda draft: set_tenant(draft, TENANT, budget={"hard_tokens": 2 * SHARE}))
         await begin(settings)
