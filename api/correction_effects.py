@@ -81,11 +81,12 @@ class CorrectionEffects:
         if not is_equal and not _values_are(memory, changes):
             return False
         history = self._history(memory)
-        if not _include(await history.steps(), newest):
+        steps = await history.steps()
+        if not _include(steps, newest):
             return is_equal
         try:
             # The steps and the memory may reach the store at different times.
-            now = await history.at(Moment(), entity_key=memory.entity_key or "", now=self._clock.now())
+            now = await history.at(Moment(), entity_key=memory.entity_key or "", now=self._clock.now(), steps=steps)
         except ProblemError:
             return False
         return now is not None and _values_are(now, changes)
@@ -94,11 +95,15 @@ class CorrectionEffects:
         return EntityHistory(store=self._store, tenants=self._tenants, tenant=memory.tenant, entity=memory.id)
 
 
+def is_invalidated(memory: Memory) -> bool:
+    """Whether an invalidation of the memory is in force."""
+    return memory.correction is not None and memory.correction.action == "invalidate"
+
+
 def _event_has(memory: Memory, correction: Correction) -> bool:
     """Whether an event has all values of a correction, and is as valid."""
-    is_invalid = memory.correction is not None and memory.correction.action == "invalidate"
-    if correction.action == "invalidate" or is_invalid:
-        return correction.action == "invalidate" and is_invalid
+    if correction.action == "invalidate" or is_invalidated(memory):
+        return correction.action == "invalidate" and is_invalidated(memory)
     fields = correction.fields
     return (
         fields.content in (None, memory.content)

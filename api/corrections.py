@@ -10,9 +10,9 @@ import orjson
 from pydantic import JsonValue
 
 from api.caller import Caller
-from api.correction_effects import CorrectionEffects
+from api.correction_effects import CorrectionEffects, is_invalidated
 from api.problems import ProblemError
-from control.tenants import UNFINISHED, TenantDirectory
+from control.tenants import TenantDirectory
 from memory.errors import RecordTooLargeError, SchemaError
 from memory.headers import CORRECTION, KIND
 from memory.keys import distinct_key, encode_key
@@ -187,7 +187,7 @@ class MemoryCorrections:
         found = await store.by_evidence(
             scope, memory.message_ids, sessions=sessions, generation=memory.generation, limit=_MAX_REMAINING + 1
         )
-        others = [each for each in found if each.id != memory.id and not _is_invalidated(each)][:_MAX_REMAINING]
+        others = [each for each in found if each.id != memory.id and not is_invalidated(each)][:_MAX_REMAINING]
         memories = [Remaining(what=each.kind, id=each.id, reason=_WHY.get(each.kind, _WHY["event"])) for each in others]
         return [*memories, *(Remaining(what="message", id=each, reason=_WHY["message"]) for each in memory.message_ids)]
 
@@ -219,22 +219,6 @@ class MemoryCorrections:
         await self._producer.send_many(records)
 
 
-def require_no_erasure(tenants: TenantDirectory, tenant: str, user: str | None, what: str) -> None:
-    """Refuses a change of something whose user is being erased: the stages would ignore it.
-
-    Args:
-        tenants: Knows the erasures.
-        tenant: The user's tenant.
-        user: The user; None: it belongs to no user.
-        what: What is to be changed.
-
-    Raises:
-        ProblemError: 404 if an erasure of the user is running.
-    """
-    if user is not None and tenants.erased_until(tenant, user) == UNFINISHED:
-        raise ProblemError(404, "not-found", f"the user of {what} is being erased, and everything of them is removed")
-
-
 def replaces_statement(memory: Memory, fields: EventFields) -> bool:
     """Whether a correction of an event replaces something that its messages say: its content, or a value that it has."""
     content, properties = fields.content, fields.properties or {}
@@ -250,10 +234,6 @@ def _are_right_before(memory: Memory, *, reverts: bool) -> bool:
     if note.action == "invalidate":
         return note.before.content is None and note.before.properties is None
     return reverts and note.standing == 1
-
-
-def _is_invalidated(memory: Memory) -> bool:
-    return memory.correction is not None and memory.correction.action == "invalidate"
 
 
 def author_of(caller: Caller) -> str:

@@ -141,14 +141,20 @@ class EntityHistory:
         self._entity = entity
         self._types: dict[tuple[str, int, str], EntityType | None] = {}
 
-    async def at(self, moment: Moment, *, entity_key: str, now: datetime) -> Memory | None:
+    async def at(self, moment: Moment, *, entity_key: str, now: datetime, steps: list[HistoryEntry] | None = None) -> Memory | None:
         """The entity at another moment; None if it did not exist, or was unknown.
+
+        Args:
+            moment: The moment.
+            entity_key: The entity's key.
+            now: The time to which timelines are aged.
+            steps: The result of :meth:`steps`. Default: read now.
 
         Raises:
             ProblemError: 404 if the steps before that moment are no longer stored.
             StoreUnavailableError: If the store does not respond.
         """
-        found = await self._found()
+        found = await self.steps() if steps is None else steps
         return await asyncio.to_thread(self._at, found, moment, entity_key, now, self._former_types(found))
 
     def _at(self, found: list[HistoryEntry], moment: Moment, entity_key: str, now: datetime, former: Sequence[EntityType]) -> Memory | None:
@@ -164,21 +170,13 @@ class EntityHistory:
             return None
         return render(replay.state, with_former_fields(replay.state, replay.entity_type, former), self._tenant, entity_key)
 
-    async def steps(self) -> list[HistoryEntry]:
-        """The stored steps, in no order.
-
-        Raises:
-            StoreUnavailableError: If the store does not respond.
-        """
-        return await self._found()
-
     async def walk(self, moment: Moment) -> tuple[list[SeenStep], bool]:
         """The stored steps up to a moment, and whether they are complete.
 
         Raises:
             StoreUnavailableError: If the store does not respond.
         """
-        found = await self._found()
+        found = await self.steps()
         return await asyncio.to_thread(self._walked, found, moment, self._former_types(found))
 
     def _walked(self, found: list[HistoryEntry], moment: Moment, former: Sequence[EntityType]) -> tuple[list[SeenStep], bool]:
@@ -189,8 +187,12 @@ class EntityHistory:
             walk.take(each)
         return walk.finish(), start is not None and start.state is None
 
-    async def _found(self) -> list[HistoryEntry]:
-        """The entity's steps. Looks up their types here, because the directory of tenants belongs to the event loop."""
+    async def steps(self) -> list[HistoryEntry]:
+        """The stored steps, in no order.
+
+        Raises:
+            StoreUnavailableError: If the store does not respond.
+        """
         found: list[HistoryEntry] = []
         after: str | None = None
         while len(found) < _MOST:
@@ -199,6 +201,7 @@ class EntityHistory:
             if len(page) < _PAGE:
                 break
             after = page[-1].id
+        # Here, because the directory of tenants belongs to the event loop, and steps are replayed in a thread.
         await map_in_pieces(lambda each: self._type_of(each.contribution), found)
         return found
 

@@ -9,9 +9,10 @@ from contextlib import suppress
 from datetime import timedelta
 from typing import Final, NamedTuple
 
+from api.problems import ProblemError
 from control.erasure import Erasure
 from control.errors import ChangeRefusedError, ControlLogBehindError
-from control.tenants import TenantDirectory
+from control.tenants import UNFINISHED, TenantDirectory
 from control.unfinished_erasures import CANNOT_WRITE, ErasureRequest, UnfinishedErasures, WorkState
 from memory.errors import VarveError
 from runtime.background import run_in_background
@@ -205,3 +206,19 @@ class Erasures:
 
     def _erasure_of(self, noted: ErasureRequest) -> Erasure | None:
         return self._tenants.draft().erasure_of(noted.subject)
+
+
+def require_no_erasure(tenants: TenantDirectory, tenant: str, user: str | None, what: str) -> None:
+    """Refuses a change of something whose user is being erased: the stages would ignore it.
+
+    Args:
+        tenants: Knows the erasures.
+        tenant: The user's tenant.
+        user: The user; None: it belongs to no user.
+        what: What is to be changed.
+
+    Raises:
+        ProblemError: 404 if an erasure of the user is running.
+    """
+    if user is not None and tenants.erased_until(tenant, user) == UNFINISHED:
+        raise ProblemError(404, "not-found", f"the user of {what} is being erased, and everything of them is removed")

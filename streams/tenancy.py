@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Final, ParamSpec, TypeVar
 
 from control.documents import SchemaRef
 from control.errors import ControlLogBehindError, UnknownTenantError
@@ -14,6 +14,9 @@ from memory.schema.model import MemorySchema
 from memory.topics import TopicSpec, is_topic
 from streams.engine.records import ConsumedRecord
 from streams.errors import PoisonRecordError, TransientError
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 _LOOK_AGAIN_S: Final = 0.5
 """A process reads the control log to its end at least once a second."""
@@ -30,11 +33,9 @@ def tenant_of(tenants: TenantDirectory, tenant: str) -> Tenant:
         TransientError: This process's control data is too old to decide.
     """
     try:
-        return tenants.get(tenant)
+        return _read_now(tenants.get, tenant)
     except UnknownTenantError as error:
         raise PoisonRecordError(UnknownTenantError.reason, str(error)) from error
-    except ControlLogBehindError as error:
-        raise _behind(error) from error
 
 
 def schema_at(tenants: TenantDirectory, ref: SchemaRef) -> MemorySchema:
@@ -45,11 +46,9 @@ def schema_at(tenants: TenantDirectory, ref: SchemaRef) -> MemorySchema:
         TransientError: This process does not know it yet, or its control data is too old.
     """
     try:
-        return tenants.schema(ref)
+        return _read_now(tenants.schema, ref)
     except SchemaError as error:
         raise PoisonRecordError("unknown_schema", str(error)) from error
-    except ControlLogBehindError as error:
-        raise _behind(error) from error
 
 
 def schema_of_record(tenants: TenantDirectory, record: MadeUnderSchema) -> MemorySchema:
@@ -121,10 +120,7 @@ def is_place_erased(tenants: TenantDirectory, tenant: str, user: str | None, top
     Raises:
         TransientError: This process's control data is too old to decide.
     """
-    try:
-        return tenants.is_erased(tenant, user, topic, partition, offset)
-    except ControlLogBehindError as error:
-        raise _behind(error) from error
+    return _read_now(tenants.is_erased, tenant, user, topic, partition, offset)
 
 
 def is_held(tenants: TenantDirectory, tenant: str, user: str) -> bool:
@@ -133,10 +129,7 @@ def is_held(tenants: TenantDirectory, tenant: str, user: str) -> bool:
     Raises:
         TransientError: This process's control data is too old to decide.
     """
-    try:
-        return tenants.is_held(tenant, user)
-    except ControlLogBehindError as error:
-        raise _behind(error) from error
+    return _read_now(tenants.is_held, tenant, user)
 
 
 def erasure_epoch(tenants: TenantDirectory, tenant: str, user: str) -> str:
@@ -150,10 +143,7 @@ def erasure_epoch(tenants: TenantDirectory, tenant: str, user: str) -> str:
     Raises:
         TransientError: This process's control data is too old to decide.
     """
-    try:
-        return tenants.erasure_epoch(tenant, user)
-    except ControlLogBehindError as error:
-        raise _behind(error) from error
+    return _read_now(tenants.erasure_epoch, tenant, user)
 
 
 def is_being_erased(tenants: TenantDirectory, tenant: str, user: str) -> bool | None:
@@ -167,10 +157,7 @@ def is_being_erased(tenants: TenantDirectory, tenant: str, user: str) -> bool | 
     Raises:
         TransientError: This process's control data is too old to decide.
     """
-    try:
-        end = tenants.erased_until(tenant, user)
-    except ControlLogBehindError as error:
-        raise _behind(error) from error
+    end = _read_now(tenants.erased_until, tenant, user)
     return None if end is None else end == UNFINISHED
 
 
@@ -186,10 +173,7 @@ def is_sent_before_erasure(tenants: TenantDirectory, tenant: str, user: str, tim
     Raises:
         TransientError: This process's control data is too old to decide.
     """
-    try:
-        end = tenants.erased_until(tenant, user)
-    except ControlLogBehindError as error:
-        raise _behind(error) from error
+    end = _read_now(tenants.erased_until, tenant, user)
     return end is not None and time <= end
 
 
@@ -205,5 +189,13 @@ def _named_schema(record: MadeUnderSchema) -> SchemaRef | None:
     return SchemaRef(name=record.schema_name, revision=record.schema_revision) if record.schema_revision else None
 
 
-def _behind(error: ControlLogBehindError) -> TransientError:
-    return TransientError(str(error), dependency="control", retry_after=_LOOK_AGAIN_S, counts_as_attempt=False)
+def _read_now(read: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Looks something up in the directory of tenants.
+
+    Raises:
+        TransientError: This process's control data is too old to decide.
+    """
+    try:
+        return read(*args, **kwargs)
+    except ControlLogBehindError as error:
+        raise TransientError(str(error), dependency="control", retry_after=_LOOK_AGAIN_S, counts_as_attempt=False) from error

@@ -14,8 +14,8 @@ from api.authentication import CorrectCaller, RecallCaller
 from api.block_responses import BLOCK, BLOCKS, EDITED, FOUND
 from api.blocks import Block, BlockEdits, EditRequest, block_of, blocks_of, conflict, verdict_of
 from api.caller import Caller
-from api.corrections import require_no_erasure
 from api.dependencies import AppDependencies, Dependencies, RequestTrace
+from api.erasures import require_no_erasure
 from api.idempotency import CorrectIdempotency, Idempotency
 from api.json_http import JsonResponse
 from api.openapi import RequestModel, refusals

@@ -14,8 +14,9 @@ from starlette.responses import Response
 from api.authentication import CorrectCaller
 from api.caller import Caller
 from api.correction_effects import CorrectionEffects
-from api.corrections import CorrectionRequest, MemoryCorrections, replaces_statement, require_no_erasure
+from api.corrections import CorrectionRequest, MemoryCorrections, replaces_statement
 from api.dependencies import AppDependencies, Dependencies, RequestTrace
+from api.erasures import require_no_erasure
 from api.idempotency import CorrectIdempotency, DeletionAnswers, Idempotency
 from api.json_http import JsonResponse
 from api.openapi import RequestModel, refusals

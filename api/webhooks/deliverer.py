@@ -15,8 +15,8 @@ from typing import Any, Final
 from aiokafka import AIOKafkaConsumer, ConsumerRebalanceListener, ConsumerRecord, TopicPartition
 
 from api.webhooks.contents import DeliveredMemories
-from api.webhooks.fan_out import HEARTBEATS
 from api.webhooks.lane import Failure, Lane
+from api.webhooks.membership import may_be_lost, session_options
 from api.webhooks.payload import body_of
 from api.webhooks.sender import WebhookSender
 from api.webhooks.topic import delivery_record, end_record, read_delivery
@@ -118,8 +118,7 @@ class Deliverer(ConsumerRebalanceListener):  # type: ignore[misc]
                 group_id=self._group,
                 enable_auto_commit=False,
                 auto_offset_reset="earliest",
-                session_timeout_ms=int(self._kafka.session_timeout_s * 1000),
-                heartbeat_interval_ms=int(self._kafka.session_timeout_s * 1000 / HEARTBEATS),
+                **session_options(self._kafka),
             )
             consumer.subscribe([self._topic], listener=self)
             try:
@@ -145,11 +144,8 @@ class Deliverer(ConsumerRebalanceListener):  # type: ignore[misc]
 
     @property
     def _stood_still(self) -> bool:
-        """Whether this process did nothing for so long that Kafka may have given its partitions to others.
-
-        The session's time runs from the last heartbeat, which may have been one interval earlier.
-        """
-        return time.monotonic() - self._stepped_at > self._kafka.session_timeout_s / 2
+        """Whether this process did nothing for so long that Kafka may have given its partitions to others."""
+        return may_be_lost(self._stepped_at, self._kafka)
 
     async def _step(self, consumer: AIOKafkaConsumer) -> None:
         unknown = [partition for partition in self._restoring if partition not in self._ends]

@@ -8,11 +8,12 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Final
+from typing import Final, TypeVar
 
 from aiokafka import AIOKafkaConsumer, ConsumerRebalanceListener, ConsumerRecord, TopicPartition
 from aiokafka.errors import CommitFailedError, IllegalStateError
 
+from api.webhooks.membership import may_be_lost, session_options
 from api.webhooks.payload import delivery_id
 from api.webhooks.topic import delivery_record
 from control.documents import Tenant
@@ -27,8 +28,8 @@ from runtime.kafka import OutgoingRecord, Producer, client_options
 from runtime.kafka.client import connect, kafka_faults
 from runtime.settings import Settings
 
-HEARTBEATS: Final = 3
-"""Heartbeats in the time after which Kafka takes the partitions of a silent process away."""
+T = TypeVar("T")
+
 _POLL_MS: Final = 500
 _MOST_RECORDS: Final = 500
 _PAUSE_S: Final = 0.1
@@ -69,8 +70,7 @@ class FanOut(ConsumerRebalanceListener):  # type: ignore[misc]
                 enable_auto_commit=False,
                 auto_offset_reset="earliest",
                 isolation_level="read_committed",
-                session_timeout_ms=int(self._kafka.session_timeout_s * 1000),
-                heartbeat_interval_ms=int(self._kafka.session_timeout_s * 1000 / HEARTBEATS),
+                **session_options(self._kafka),
             )
             consumer.subscribe([self._feed], listener=self)
             try:
@@ -102,7 +102,7 @@ class FanOut(ConsumerRebalanceListener):  # type: ignore[misc]
         records = [record for batch in batches.values() for record in batch]
         await self._know_webhooks(max(record.timestamp for record in records))
         deliveries = await self._outputs(records)
-        if time.monotonic() - began > self._kafka.session_timeout_s / 2:
+        if may_be_lost(began, self._kafka):
             raise KafkaUnavailableError("this process stood still, and other processes may have made its deliveries to webhooks")
         await self._producer.send_in_batches(deliveries)
         try:
@@ -118,21 +118,16 @@ class FanOut(ConsumerRebalanceListener):  # type: ignore[misc]
         position = await consumer.committed(partition)
         if position is None:
             end = (await consumer.end_offsets([partition]))[partition]
-            since_ms = int((await self._first_added() - _CLOCKS_DIFFER).timestamp() * 1000)
+            since_ms = int((await _once_known(self._first_added) - _CLOCKS_DIFFER).timestamp() * 1000)
             found = (await consumer.offsets_for_times({partition: since_ms}))[partition]
             position = end if found is None else found.offset
         if assignment is not None and assignment is self._unplaced:
             consumer.seek(partition, position)
             assignment.discard(partition)
 
-    async def _first_added(self) -> datetime:
-        while True:
-            try:
-                added = [webhook.created for tenant in self._tenants.all() for webhook in tenant.webhooks]
-            except ControlLogBehindError:
-                await asyncio.sleep(_PAUSE_S)
-            else:
-                return min(added, default=datetime.fromtimestamp(self._now(), UTC))
+    def _first_added(self) -> datetime:
+        added = [webhook.created for tenant in self._tenants.all() for webhook in tenant.webhooks]
+        return min(added, default=datetime.fromtimestamp(self._now(), UTC))
 
     async def _know_webhooks(self, newest_ms: int) -> None:
         """Waits until the copy of the control log is newer than a change, so that it has every webhook that was added before."""
@@ -141,11 +136,7 @@ class FanOut(ConsumerRebalanceListener):  # type: ignore[misc]
             await asyncio.sleep(_PAUSE_S)
 
     async def _outputs(self, records: Sequence[ConsumerRecord[bytes | None, bytes | None]]) -> list[OutgoingRecord]:
-        while True:
-            try:
-                return [output for record in records for output in self._outputs_of(record)]
-            except ControlLogBehindError:
-                await asyncio.sleep(_PAUSE_S)
+        return await _once_known(lambda: [output for record in records for output in self._outputs_of(record)])
 
     def _outputs_of(self, record: ConsumerRecord[bytes | None, bytes | None]) -> list[OutgoingRecord]:
         try:
@@ -156,6 +147,15 @@ class FanOut(ConsumerRebalanceListener):  # type: ignore[misc]
         if not tenant.webhooks:
             return []
         return [delivery_record(self._deliveries, each) for each in _deliveries(record, tenant, memory_id)]
+
+
+async def _once_known(read: Callable[[], T]) -> T:
+    """The result of a lookup, as soon as the copy of the control log is new enough for it."""
+    while True:
+        try:
+            return read()
+        except ControlLogBehindError:
+            await asyncio.sleep(_PAUSE_S)
 
 
 def _deliveries(record: ConsumerRecord[bytes | None, bytes | None], tenant: Tenant, memory_id: str) -> list[WebhookDelivery]:

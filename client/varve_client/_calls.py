@@ -33,8 +33,8 @@ from varve_client.models import (
 
 T = TypeVar("T")
 
-Outcome = dict[str, Any]
-"""The outcome of one message: its index in the messages that were sent, its status, and its position or problem."""
+Outcome = SentMessage | dict[str, Any]
+"""A durable message; or a refused one: its index in the messages that were sent, its status and its problem."""
 
 BATCH_SIZE: Final = 200
 MAX_ATTEMPTS: Final = 5
@@ -74,8 +74,8 @@ def sent_of(outcomes: Sequence[Outcome]) -> list[SentMessage]:
     Raises:
         MessagesRefusedError: If others were refused.
     """
-    refused = [each for each in outcomes if each["status"] != httpx.codes.OK]
-    sent = [_sent(each) for each in outcomes if each["status"] == httpx.codes.OK]
+    refused = [each for each in outcomes if isinstance(each, dict)]
+    sent = [each for each in outcomes if isinstance(each, SentMessage)]
     if refused:
         first = refused[0]
         problem = first.get("problem", {})
@@ -274,14 +274,11 @@ def idempotency_key() -> dict[str, str]:
 
 
 def _outcomes(body: Any, start: int) -> list[Outcome]:
-    for item in body["items"]:
-        if item["status"] == httpx.codes.OK:
-            _sent(item)
-    return [{**item, "index": start + item["index"]} for item in body["items"]]
+    return [_sent(item) if item["status"] == httpx.codes.OK else {**item, "index": start + item["index"]} for item in body["items"]]
 
 
-def _sent(outcome: Outcome) -> SentMessage:
-    return SentMessage.model_validate({name: outcome[name] for name in SentMessage.model_fields if name in outcome})
+def _sent(item: Mapping[str, Any]) -> SentMessage:
+    return SentMessage.model_validate({name: item[name] for name in SentMessage.model_fields if name in item})
 
 
 def _parse_failure(error: ValueError) -> str:

@@ -1,6 +1,5 @@
 """Messages as the service accepts and completes them."""
 
-import asyncio
 import uuid
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -14,6 +13,7 @@ from memory.errors import RecordError, RecordTooLargeError
 from memory.records import Message
 from runtime.kafka import Producer
 from runtime.settings import Settings
+from tests.growth import turns_during
 
 NOW = datetime(2024, 5, 1, 12, tzinfo=UTC)
 GOOD: dict[str, Any] = {"user": "ann", "session": "s1", "text": "I moved to Oslo."}
@@ -95,17 +95,7 @@ async def test_a_size_is_measured_before_anything_else() -> None:
 
 
 async def test_others_run_between_a_batchs_messages() -> None:
-    turns = 0
-
-    async def count_turns() -> None:
-        nonlocal turns
-        while True:
-            turns += 1
-            await asyncio.sleep(0)
-
-    counting = asyncio.create_task(count_turns())
-    await _refused([{**GOOD, "role": "robot", "metadata": {"numbers": [1] * 2000}}] * 200)
-    counting.cancel()
+    _, turns = await turns_during(_refused([{**GOOD, "role": "robot", "metadata": {"numbers": [1] * 2000}}] * 200))
     assert turns > 20, "checking so many takes a hundred times as long as a piece"
 
 

@@ -3,8 +3,8 @@
 import asyncio
 import time
 from collections import Counter
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -45,29 +45,21 @@ class Recalls:
 
 def lose_each_store_node() -> Injection:
     """Kills each node and returns it 20 s later: recalls succeed, and new memories are written, all the time."""
-
-    async def inject(context: FaultContext) -> None:
-        await store_is_whole(context)
-        for number in _ORDER:
-            node = context.cluster.stores[number]
-            async with recalled(context, f"without {node.name}"):
-                async with node.held_down():
-                    await _written(context, node)
-                    await asyncio.sleep(_DOWN_S)
-                await _returned(context, node)
-
-    return inject
+    return _disturb_each_store_node("without {}", RestartedProcess.held_down)
 
 
 def hang_each_store_node() -> Injection:
     """Freezes each node and wakes it 20 s later: its connections stay open, and requests to it get no answer."""
+    return _disturb_each_store_node("while {} hangs", RestartedProcess.frozen)
 
+
+def _disturb_each_store_node(when: str, disturbed: Callable[[RestartedProcess], AbstractAsyncContextManager[object]]) -> Injection:
     async def inject(context: FaultContext) -> None:
         await store_is_whole(context)
         for number in _ORDER:
             node = context.cluster.stores[number]
-            async with recalled(context, f"while {node.name} hangs"):
-                async with node.frozen():
+            async with recalled(context, when.format(node.name)):
+                async with disturbed(node):
                     await _written(context, node)
                     await asyncio.sleep(_DOWN_S)
                 await _returned(context, node)

@@ -26,6 +26,7 @@ from runtime.settings import Settings, SigningSettings, WebhookSettings
 from tests.api.running_service import memory
 from tests.api.webhooks.receiver import receiving
 from tests.control_log import known_tenants, now_known
+from tests.growth import turns_during
 from tests.streams.harness import until
 
 WEBHOOK = "wh_0000"
@@ -114,21 +115,11 @@ async def test_a_webhook_removed_meanwhile_receives_nothing(removed: bool, outco
 
 
 async def test_taking_many_deliveries_over_blocks_nothing() -> None:
-    turns = 0
-
-    async def count_turns() -> None:
-        nonlocal turns
-        while True:
-            turns += 1
-            await asyncio.sleep(0)
-
     async with deliverer(tenants_with_webhook("https://hooks.example.com")) as tested:
         await tested.on_partitions_assigned([PARTITION])
         dead = datetime.now(UTC)
         tested._restoring[PARTITION] = {str(number).encode(): delivery(number, state="dead", dead_at=dead) for number in range(5000)}
-        other = asyncio.create_task(count_turns())
-        await tested._open(PARTITION)
-        other.cancel()
+        _, turns = await turns_during(tested._open(PARTITION))
         assert PARTITION not in tested._restoring
         assert tested._lanes["acme", WEBHOOK].dead == 5000
     assert turns >= 4

@@ -18,6 +18,7 @@ from streams.engine.tasks.batch import Batch
 from streams.stages.sessions.codec import SessionCodec
 from streams.stages.sessions.handler import SessionsHandler
 from tests.control_log import known_tenants
+from tests.growth import turns_during
 from tests.streams.harness import APPENDED_AT, InMemoryRows, PartitionHarness, delivered, plain_settings
 
 SESSIONS = 3000
@@ -56,16 +57,7 @@ async def test_flush_of_many_sessions_yields_to_the_event_loop(tmp_path: Path, m
     keys = [encode_key("acme", message.session) for message in messages]
     await harness.process([delivered("messages", offset, keys[offset], message.to_json()) for offset, message in enumerate(messages)])
     flush = SessionCommand(command="flush", tenant="acme").to_json()
-    loop_turns = 0
-
-    async def beat() -> None:
-        nonlocal loop_turns
-        while True:
-            loop_turns += 1
-            await asyncio.sleep(0)
-
-    heartbeat = asyncio.create_task(beat())
-    batch = await harness.process_uncommitted([delivered("messages", SESSIONS, encode_key("acme"), flush, headers=((KIND, COMMAND),))])
-    heartbeat.cancel()
+    record = delivered("messages", SESSIONS, encode_key("acme"), flush, headers=((KIND, COMMAND),))
+    batch, loop_turns = await turns_during(harness.process_uncommitted([record]))
     assert len(batch.outputs) == SESSIONS
     assert loop_turns >= 3
