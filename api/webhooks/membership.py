@@ -21,7 +21,7 @@ def may_be_lost(since: float, kafka: KafkaSettings) -> bool:
     The session's time runs from the last heartbeat, which may have been one interval earlier.
 
     Args:
-        since: The moment, as :func:`time.monotonic` gives it.
+        since: The moment, as ``time.monotonic`` gives it.
         kafka: The time-out of a session.
     """
     return time.monotonic() - since > kafka.session_timeout_s / 2
