@@ -6,7 +6,7 @@ from typing import Final
 from extraction.offline.fact_words import PETS, RELATIVES
 from extraction.offline.occupations import is_occupation
 from extraction.offline.patterns import any_of, listed
-from memory.cued_patterns import compiled
+from memory.prefiltered_patterns import compiled
 
 _RELATION: Final = rf"(?P<relation>{any_of(RELATIVES, PETS)})"
 _QUESTIONS: Final = (

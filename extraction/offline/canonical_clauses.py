@@ -11,7 +11,7 @@ from extraction.offline.fact_words import DIETS, DISLIKING, LIKING, MANY_RELATIV
 from extraction.offline.life_rules import LEAD, LIFE_RULES, Rule
 from extraction.offline.patterns import any_of, cue, listed
 from extraction.offline.value_patterns import FIRST_NAME
-from memory.cued_patterns import Replacement, Rewrites, compiled
+from memory.prefiltered_patterns import Replacement, Rewrites, compiled
 
 END: Final = r"(?=\s*(?:[.,!;)…—–]|$|[^\w\s?'’\"]|(?:and|but|so|because|since|especially|too|tbh|lol|honestly|imo|these days|lately)\b))"
 _ADVERBS: Final = (

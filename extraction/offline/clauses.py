@@ -6,7 +6,7 @@ from typing import Final
 from extraction.offline.fact_words import PEOPLE_WHO_NAME
 from extraction.offline.patterns import any_of, listed
 from extraction.offline.value_patterns import DURATION
-from memory.cued_patterns import compiled
+from memory.prefiltered_patterns import compiled
 
 _GREETINGS: Final = listed("""
     merhaba, bonjour, salut, hola, ciao, hallo, servus, moin, guten tag, ahoj, hej, hei, namaste, salaam, shalom, aloha,

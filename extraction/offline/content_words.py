@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
 from extraction.offline.sentences import questions_among, sentences_of
-from memory.cued_patterns import compiled
+from memory.prefiltered_patterns import compiled
 from memory.scripts import INSIDE_WORD, RUN_WITHOUT_SPACES, SCRIPTS_WITHOUT_SPACES
 from memory.words import CHINESE_FUNCTION_CHARACTERS, TOPICLESS_WORDS
 

@@ -8,7 +8,7 @@ from extraction.offline.fact_grammar import Field
 from extraction.offline.fact_words import NO_NAMES
 from extraction.offline.patterns import any_of, listed
 from extraction.offline.value_patterns import NAME
-from memory.cued_patterns import compiled
+from memory.prefiltered_patterns import compiled
 
 _WEAK: Final = listed("""
     haha, hmm, hm, mm, erm, argh, ugh, oh, nope, actually, hang on, i mean, not at all, well, eh, ah, um, er, hold on, gah, dang,

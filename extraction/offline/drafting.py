@@ -25,8 +25,8 @@ from extraction.offline.turns import Passage, Turn, name_of, passages_of, turns_
 from extraction.offline.wording import event_content, event_date_of
 from extraction.port import ExtractionContext
 from extraction.statements import either_says_all
-from memory.cued_patterns import compiled
 from memory.dates.mentions import unclear_dates
+from memory.prefiltered_patterns import compiled
 from memory.records import Window
 from memory.schema import MemorySchema, coerce_properties
 from memory.schema.method import DERIVED_TYPES

@@ -14,7 +14,7 @@ from extraction.offline.moods import PlainSentence, is_conditional
 from extraction.offline.patterns import either, listed, whole
 from extraction.offline.plain_facts import PlainFact
 from extraction.offline.sentences import QUESTION_MARKS
-from memory.cued_patterns import Cued, compiled
+from memory.prefiltered_patterns import PrefilteredPattern, compiled
 from runtime.sized_cache import sized_cache
 
 
@@ -79,7 +79,7 @@ _WORDS_QUIT: Final = _words(
 )
 _JOBS: Final = _words("job, jobs, gig, position, post, role, career, trade, profession")
 
-_WHATEVER: Final[dict[Field, Cued]] = {
+_WHATEVER: Final[dict[Field, PrefilteredPattern]] = {
     Field.HOME: either(
         rf"{_WE} {_NO_MORE} (?:\w+ )?{_words('live, lived, living, based, stay, staying')} (?:t?here|at (?:that|this) address)\b",
         rf"^\W*(?:\w+,? ){{0,3}}{_WE}{_LATELY} (?:moved|relocated)(?: (?:{_SOMEWHERE}|{_ANOTHER_PLACE}))?{_WHEN}\s*[.!,]?\s*$",
@@ -100,7 +100,7 @@ _WHATEVER: Final[dict[Field, Cued]] = {
     ),
 }
 """Ends a fact of the kind, whatever its value is."""
-_NAMED: Final[dict[Field, Cued]] = {
+_NAMED: Final[dict[Field, PrefilteredPattern]] = {
     Field.NAME: either(rf"\bmy name\b{_ON}{_NOT}", rf"{_NOT} (?:called|named)\b", rf"{_DO_NOT} call(?:ing)? me\b"),
     Field.HOME: either(
         rf"{_WE}{_ON}{_NO_MORE}{_ON}{_words('live, lived, living, reside, residing, based, home')}",

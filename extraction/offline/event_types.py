@@ -10,7 +10,7 @@ from extraction.offline.property_roles import Meaning, meaning_of, name_words
 from extraction.offline.tool_events import FALLBACK, stated_type
 from extraction.offline.turns import Passage, Turn
 from extraction.offline.type_forms import form_of
-from memory.cued_patterns import compiled
+from memory.prefiltered_patterns import compiled
 from memory.records import ToolCall
 from memory.records.message import STATEMENT
 from memory.schema import EventType

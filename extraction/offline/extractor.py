@@ -13,7 +13,7 @@ from extraction.offline.event_types import type_text
 from extraction.offline.places import PlaceScores
 from extraction.offline.profile_facts import edited_entities
 from extraction.port import EntityName, ExtractionContext
-from memory.cued_patterns import prepare
+from memory.prefiltered_patterns import prepare
 from memory.records import Extraction, Window
 from memory.schema import MemorySchema
 from memory.schema.method import DERIVED_TYPES

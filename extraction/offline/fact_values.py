@@ -7,7 +7,7 @@ from extraction.offline.fact_grammar import Field
 from extraction.offline.fact_words import NO_NAMES, SECTORS, SURE_SECTORS
 from extraction.offline.occupations import is_possible_job
 from extraction.offline.patterns import any_of, cue, listed
-from memory.cued_patterns import compiled
+from memory.prefiltered_patterns import compiled
 
 _LIMITS: Final = listed("""
     of my, to two, to three, to the, to all, to these, in my own, in my kitchen, in my house, of this, of our, of your, of bad, for

@@ -6,7 +6,7 @@ from typing import Final
 from extraction.offline.fact_words import DIETS, LOWER_CASE_NO_NAMES, NO_INTRODUCTIONS, NO_NAMES, PETS, RELATIVES, WHOSE
 from extraction.offline.occupations import is_occupation
 from extraction.offline.patterns import any_of, listed
-from memory.cued_patterns import compiled
+from memory.prefiltered_patterns import compiled
 
 _GIVEN_NAMES: Final = listed("""
     aaron, abdul, adam, adela, adrian, agata, agnes, ahmed, aisha, akira, alba, alberto, aleksandra, alessandro, alessia, alex, alexander,

@@ -19,7 +19,7 @@ from extraction.offline.implied_work import WORK_RULES
 from extraction.offline.mood_patterns import REPORT
 from extraction.offline.moods import before_report
 from extraction.offline.patterns import any_of, cue, listed
-from memory.cued_patterns import Rewrites, Table, compiled
+from memory.prefiltered_patterns import Rewrites, Table, compiled
 
 Statement = str | Callable[[re.Match[str]], str | None]
 """What a clause states: a template of its match, or a function that returns None if the clause states nothing."""

@@ -7,7 +7,7 @@ from typing import Final
 from extraction.offline.fact_words import DWELLINGS
 from extraction.offline.patterns import any_of, listed
 from extraction.offline.value_patterns import PLACE_NAME
-from memory.cued_patterns import compiled
+from memory.prefiltered_patterns import compiled
 
 _PLACE: Final = rf"(?P<x>{PLACE_NAME})(?!['’]s\b)"
 _TO_PLACE: Final = rf"(?P<x>{PLACE_NAME})"

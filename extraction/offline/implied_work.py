@@ -7,7 +7,7 @@ from typing import Final
 from extraction.offline.fact_words import SECTORS, SUBJECTS, VEHICLES, WORKPLACES
 from extraction.offline.occupations import is_occupation
 from extraction.offline.patterns import any_of, listed
-from memory.cued_patterns import compiled
+from memory.prefiltered_patterns import compiled
 
 _SUBJECT: Final = rf"(?:[a-z]+ (?:and )?)?(?:[a-z]+(?:ology|nomics|ography|metry|physics|matics|engineering)|{any_of(SUBJECTS)})"
 _PLACES: Final = any_of(WORKPLACES)

@@ -6,7 +6,7 @@ from typing import Final
 from extraction.offline.fact_words import DIETS, NO_INTRODUCTIONS, NO_NAMES, RELATIVES
 from extraction.offline.occupations import is_occupation
 from extraction.offline.patterns import any_of, listed
-from memory.cued_patterns import Replacement, Rewrites, compiled
+from memory.prefiltered_patterns import Replacement, Rewrites, compiled
 
 _NO_PERSONS: Final = any_of(
     NO_INTRODUCTIONS,

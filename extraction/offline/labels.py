@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from extraction.offline.patterns import any_of, listed
-from memory.cued_patterns import compiled
+from memory.prefiltered_patterns import compiled
 
 _REPORTS: Final = "update|updates|news|diary|log|journal|recap|chronicles?|notes|report|status"
 _OWN: Final = any_of(

@@ -7,7 +7,7 @@ from typing import Final
 from extraction.offline.fact_grammar import Field
 from extraction.offline.mood_patterns import LAUGHTER
 from extraction.offline.patterns import cue, listed
-from memory.cued_patterns import compiled
+from memory.prefiltered_patterns import compiled
 
 _JOKED: Final = frozenset({Field.NAME, Field.OCCUPATION, Field.EMPLOYER, Field.LIKE, Field.AGE, Field.GOAL})
 """Kinds of facts that people joke about: "I'm a professional napper lol"."""

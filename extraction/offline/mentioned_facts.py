@@ -12,7 +12,7 @@ from extraction.offline.fact_words import DIETS, MANY_RELATIVES, RELATIVES
 from extraction.offline.occupations import is_occupation
 from extraction.offline.patterns import any_of, cue, listed
 from extraction.offline.value_patterns import PLACE_NAME
-from memory.cued_patterns import compiled
+from memory.prefiltered_patterns import compiled
 
 _LEAD: Final = r"^\W*(?:(?:and|so|but|well|oh|ok|okay|yes|yeah|also|honestly|actually|btw|tbh|fyi|hi|hello|hey|thanks)\b[\s,!.]*)*"
 _ALLERGEN: Final = (

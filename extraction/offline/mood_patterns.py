@@ -6,7 +6,7 @@ from typing import Final
 from extraction.offline import mood_words as words
 from extraction.offline.fact_words import PETS, RELATIVES
 from extraction.offline.patterns import any_of, cue, either, listed, whole_apart
-from memory.cued_patterns import compiled
+from memory.prefiltered_patterns import compiled
 
 _FIRST_PERSON: Final = r"(?:i|i['’]?m|my|we|our|call me)\b"
 _TEXT: Final = any_of(words.TEXT_NOUNS)

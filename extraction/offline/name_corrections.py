@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from extraction.offline.value_patterns import NAME
-from memory.cued_patterns import compiled
+from memory.prefiltered_patterns import compiled
 
 _WISH: Final = r"(?:(?:please|pls|just|but|and|so|do|you can|better|rather)[\s,]+)*"
 _END: Final = r"(?=\s*(?:[.!,;]|$|please\b|pls\b|instead\b|from now\b|thanks\b))(?:\s+(?:please|pls|instead))*"

@@ -3,7 +3,7 @@
 from typing import Final
 
 from extraction.offline.patterns import any_of, listed, word_set
-from memory.cued_patterns import compiled
+from memory.prefiltered_patterns import compiled
 
 _HEADS: Final = word_set("""
 actuary first-mate second-mate chief-mate apothecary barkeep binman cabbie cabby carrier chaplain consul curate deacon

@@ -12,7 +12,7 @@ from typing import Final
 from extraction.offline import mood_words as moods
 from extraction.offline.fact_words import RELATIVES
 from extraction.offline.patterns import any_of, cue, listed
-from memory.cued_patterns import compiled
+from memory.prefiltered_patterns import compiled
 
 _ADVERBS: Final = listed("""
     seriously, honestly, frankly, truthfully, basically, essentially, briefly, quickly, shortly, simply, incidentally,

@@ -1,14 +1,14 @@
 """Builds regular expressions from word lists and templates such as ``<I> live in <place>``.
 
-Patterns of rules are :class:`memory.cued_patterns.Cued`, so that a rule costs nothing on a text without its words.
+Patterns of rules are :class:`memory.prefiltered_patterns.PrefilteredPattern`, so that a rule costs nothing on a text without its words.
 """
 
 import re
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from memory.cued_patterns import Cued, any_pattern
-from memory.pattern_cues import share_of_texts
+from memory.prefiltered_patterns import PrefilteredPattern, any_pattern
+from memory.required_literals import share_of_texts
 
 _RARE: Final = 0.05
 """Share of texts with a word, as estimated from its length and a list of frequent words."""
@@ -36,7 +36,7 @@ def any_of(*lists: Iterable[str]) -> str:
     return f"(?:{'|'.join(_literal(entry) for entry in sorted(entries, key=len, reverse=True))})"
 
 
-def either(*patterns: str) -> Cued:
+def either(*patterns: str) -> PrefilteredPattern:
     """Finds any of the patterns, whatever their case."""
     return any_pattern(patterns, re.IGNORECASE)
 
@@ -46,9 +46,9 @@ def whole(*lists: Iterable[str]) -> str:
     return rf"\b{any_of(*lists)}\b"
 
 
-def cue(*lists: Iterable[str]) -> Cued:
+def cue(*lists: Iterable[str]) -> PrefilteredPattern:
     """Finds any entry of the lists as whole words, whatever their case."""
-    return Cued(whole(*lists), re.IGNORECASE, alternatives=whole_apart(*lists))
+    return PrefilteredPattern(whole(*lists), re.IGNORECASE, alternatives=whole_apart(*lists))
 
 
 def whole_apart(*lists: Iterable[str]) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from typing import Final
 
 from extraction.offline.fact_grammar import DECLARED_PLACE, MOVED_PLACE
 from extraction.offline.value_patterns import STATES
-from memory.cued_patterns import compiled
+from memory.prefiltered_patterns import compiled
 
 _TOOLS: Final = """
 airtable arc arch asana aws azure bitbucket bluesky brave clickup confluence debian discord docker dropbox emacs

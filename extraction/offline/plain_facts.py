@@ -40,7 +40,7 @@ from extraction.offline.relations import relations_of, reports_death
 from extraction.offline.sentences import QUESTION_MARKS
 from extraction.offline.taste_forms import TASTE_FORMS
 from extraction.offline.value_patterns import DOT
-from memory.cued_patterns import Table, compiled
+from memory.prefiltered_patterns import Table, compiled
 
 _FORMS: Final = Table(((form.pattern, form) for form in (*PERSONAL_FORMS, *TASTE_FORMS)), re.IGNORECASE)
 _BEGINS_CONDITION: Final = compiled(r"\W*(?:if|unless|when|whenever|once|i wish|suppose|imagine|as if)\b", re.IGNORECASE)

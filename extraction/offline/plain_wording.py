@@ -5,7 +5,7 @@ from typing import Final
 
 from extraction.offline.fact_words import ADMIRERS, DIETS, DISLIKING, FOODS, LIKING, PETS, REGIMES, ROUTINES
 from extraction.offline.patterns import any_of, listed
-from memory.cued_patterns import Rewrites, compiled
+from memory.prefiltered_patterns import Rewrites, compiled
 
 _DIET: Final = any_of(DIETS)
 _LASTING: Final = r"(?:since\b|all my life|my whole life|for (?:\w+ ){0,2}(?:years|decades|ages)|as long as|ever since)"

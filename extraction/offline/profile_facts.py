@@ -30,9 +30,9 @@ from extraction.offline.taste_wording import with_tastes_in_place
 from extraction.offline.turns import Turn
 from extraction.offline.unrelated_cues import without_unrelated_cues
 from extraction.port import EntityName
-from memory.cued_patterns import compiled
 from memory.errors import KeyFormatError
 from memory.keys import entity_key
+from memory.prefiltered_patterns import compiled
 from memory.records import Memory, Window
 from memory.schema import EntityType, MemorySchema
 

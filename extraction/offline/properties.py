@@ -17,8 +17,8 @@ from extraction.offline.quantities import number_for, quantities_of
 from extraction.offline.sentences import questions_of, sentences_of
 from extraction.offline.tool_events import FALLBACK, nearest_stated, stated_properties, stated_type
 from extraction.offline.turns import Passage, Turn
-from memory.cued_patterns import compiled
 from memory.dates.mentions import DateMention
+from memory.prefiltered_patterns import compiled
 from memory.records import ToolCall
 from memory.schema import EventType, Property
 from memory.text import shortened

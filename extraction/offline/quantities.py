@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from extraction.offline.property_roles import name_words
-from memory.cued_patterns import Table, compiled
 from memory.dates.number_words import NUMBER_IN_WORDS, number_from_words
+from memory.prefiltered_patterns import Table, compiled
 from memory.schema import Property
 from memory.words import TOPICLESS_WORDS
 

@@ -8,7 +8,7 @@ from extraction.offline import fact_words as words
 from extraction.offline.patterns import any_of, cue, either, listed, whole_apart
 from extraction.offline.roles import named_by_role
 from extraction.offline.value_patterns import FIRST_NAME
-from memory.cued_patterns import Table, compiled
+from memory.prefiltered_patterns import Table, compiled
 
 _LOST: Final = listed("""
     passed away, passed on, rainbow bridge, no longer with us, no longer alive, in doggy heaven, in cat heaven, euthanised, euthanized,

@@ -13,7 +13,7 @@ from extraction.offline.fact_words import PETS, RELATIVES, WHOSE
 from extraction.offline.occupations import is_occupation
 from extraction.offline.patterns import any_of, listed
 from extraction.offline.value_patterns import FIRST_NAME
-from memory.cued_patterns import Table, compiled
+from memory.prefiltered_patterns import Table, compiled
 
 _ROLES: Final = listed("""
     ex, carer, gp, doc, physio, gaffer, foreman, line manager, team lead, team leader, tech lead, guild leader, captain, skipper,

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from memory.cued_patterns import compiled
+from memory.prefiltered_patterns import compiled
 from memory.scripts import FULL_WIDTH_ENDS, SENTENCE_ENDS
 from memory.text import MOST_TOKENS_OF_CHARACTER, estimate_tokens
 

@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from extraction.offline.patterns import any_of, either, listed
-from memory.cued_patterns import compiled
+from memory.prefiltered_patterns import compiled
 
 _LEAD: Final = r"^\W*(?:(?:and|so|ok|okay|well|cool|nice|great|thanks|now|then|also)\W+)*"
 _SHORT: Final = (

@@ -5,7 +5,7 @@ from functools import partial
 from typing import Final
 
 from extraction.offline.patterns import any_of, listed
-from memory.cued_patterns import Rewrites, compiled
+from memory.prefiltered_patterns import Rewrites, compiled
 
 _PLACES: Final = (
     (r"\b(?:i|we)(?: (?:now|still|just|currently))? (?P<word>[a-z]{3,6})(?= (?:in|near) )", listed("live, reside, work")),

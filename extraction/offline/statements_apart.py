@@ -5,7 +5,7 @@ from typing import Final
 
 from extraction.offline.occupations import is_occupation
 from extraction.offline.value_patterns import PLACE_NAME
-from memory.cued_patterns import compiled
+from memory.prefiltered_patterns import compiled
 
 _STATES: Final = r"(?:i live\b|i work\b|i reside\b|(?:i['’]?m|i am) (?:an? |based |living |allergic )|my (?:name|home|job) )"
 _AFTER_WISH: Final = compiled(

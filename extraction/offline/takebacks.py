@@ -7,7 +7,7 @@ from typing import Final
 from extraction.offline.frame_cues import RELATED_TYPIST
 from extraction.offline.mood_patterns import TAKEN_BACK
 from extraction.offline.patterns import any_of, either, listed
-from memory.cued_patterns import compiled
+from memory.prefiltered_patterns import compiled
 
 _OPENER: Final = (
     r"^\W*(?:(?:(?:ha)+h?|lol|lmao|rofl|he(?:he)+|xd|ok|okay|oh|no|nah|nope|well|ah|but|and|sorry|oops|whoops|actually|honestly|wait|um|hmm|just"

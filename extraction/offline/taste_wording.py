@@ -8,7 +8,7 @@ from typing import Final
 
 from extraction.offline.fact_words import ADMIRERS, FOODS, MATERIALS, RELATIVES
 from extraction.offline.patterns import any_of, listed
-from memory.cued_patterns import Replacement, Rewrites, compiled
+from memory.prefiltered_patterns import Replacement, Rewrites, compiled
 
 _BEGIN: Final = r"(?:^|(?<=[.!?]\s))(\W*)"
 """The begin of a sentence."""

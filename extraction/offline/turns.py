@@ -15,9 +15,9 @@ from extraction.offline.sentences import pieces_of, questions_among, sentences_o
 from extraction.offline.takebacks import without_taken_back
 from memory.binary_data import message_without_binary, without_placeholders
 from memory.blocks import blocks_of, prose_of
-from memory.cued_patterns import compiled
 from memory.dates.mentions import DateMention, resolve_dates
 from memory.language import is_english
+from memory.prefiltered_patterns import compiled
 from memory.records import Message
 from memory.text import estimate_tokens, shortened
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from extraction.offline.fact_words import RELATIVES
 from extraction.offline.patterns import any_of, listed
-from memory.cued_patterns import Rewrites, compiled
+from memory.prefiltered_patterns import Rewrites, compiled
 
 _THIS_TALK: Final = any_of(
     listed("""

@@ -17,11 +17,11 @@ from extraction.bounds import LONGEST_CONTENT
 from extraction.offline.sentences import pieces_of
 from extraction.offline.turns import Passage, Turn
 from memory.attribution import Part, attributed_parts
-from memory.cued_patterns import Table, compiled
 from memory.dates.calendar import day_in_words
 from memory.dates.event_date import UNKNOWN_DATE, EventDate
 from memory.dates.mentions import DateMention, UnclearDate, resolve_dates
 from memory.language import is_english, is_foreign
+from memory.prefiltered_patterns import Table, compiled
 from memory.records import ToolCall
 from memory.records.limits import is_recordable_time
 from memory.records.message import STATEMENT

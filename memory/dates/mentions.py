@@ -13,12 +13,12 @@ from datetime import date
 from functools import lru_cache, partial
 from typing import Final
 
-from memory.cued_patterns import Table
 from memory.dates import absolute, counted, holidays, relative, unclear, weekdays, yearless
 from memory.dates.calendar import SEASONS, Precision, day_in_words
 from memory.dates.everyday_words import is_date_like
 from memory.dates.grammar import NoDate, Outcome
 from memory.dates.tense import tense_around
+from memory.prefiltered_patterns import Table
 
 _PATTERNS: Final = Table(
     (

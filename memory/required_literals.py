@@ -1,9 +1,9 @@
-r"""The cues of a regular expression: words and characters without which it cannot match.
+r"""The required literals of a regular expression: words and characters without which it cannot match.
 
-The pattern ``\b(?:i|we) (?:live|reside) in\b`` needs "i" or "we", "live" or "reside", and "in". :func:`cues_of` derives that from the
-pattern, so a cue is necessary by construction: each match has one of each set. A text with the cues need not have a match.
+The pattern ``\b(?:i|we) (?:live|reside) in\b`` needs "i" or "we", "live" or "reside", and "in". :func:`required_literals` derives these
+sets from the pattern, so each match has a literal of each set, by construction. A text with the literals need not have a match.
 
-Cues are compared with texts in the form of :func:`folded`. A cue is
+Literals are compared with texts in the form of :func:`folded`. A literal is
 
 - a run of letters from a to z, with a blank before it where the run must begin there, and one after it where it must end: ``" live "`` is a
   whole word, ``" allerg"`` the begin of one;
@@ -21,13 +21,13 @@ from typing import Any, Final
 
 from memory.words import TOPICLESS_WORDS
 
-Cues = tuple[frozenset[str], ...]
-"""Sets of cues. A text has a match only if it has a cue of each set."""
+RequiredLiterals = tuple[frozenset[str], ...]
+"""Sets of literals. A text has a match only if it has a literal of each set."""
 
 DIGIT: Final = "0"
 MOST_SETS: Final = 3
-LONGEST_CUE: Final = 20
-"""Letters of a cue."""
+LONGEST_LITERAL: Final = 20
+"""Letters of a literal."""
 _EDGE: Final = " "
 """Something that is no letter from a to z, or the begin or the end of the text."""
 _LETTERS: Final = frozenset("abcdefghijklmnopqrstuvwxyz")
@@ -42,7 +42,7 @@ _MOST_CHARACTERS: Final = 24
 _USELESS: Final = 0.99
 """Estimated share of texts from which a set says too little."""
 _PLAIN: Final = frozenset("\t\n\r\f\v '’-.,!")
-"""Characters that are too frequent, or stand for each other too often, to be cues."""
+"""Characters that are too frequent, or stand for each other too often, to be literals."""
 _FREQUENT_WORDS: Final = """
 i you we it a an the to in on of at and or but is are am my me for with so not that this was have be do
 """
@@ -62,8 +62,8 @@ def folded(text: str) -> str:
     return text.lower()
 
 
-def cues_of(pattern: str, flags: int = 0) -> Cues:
-    """The sets of cues of a pattern, the rarest first; empty if it needs none.
+def required_literals(pattern: str, flags: int = 0) -> RequiredLiterals:
+    """The sets of literals that a pattern requires, the rarest first; empty if it requires none.
 
     Args:
         pattern: A regular expression for texts.
@@ -84,7 +84,7 @@ class _Walk:
 
     def __init__(self, begins: str = "") -> None:
         self.strings: _Strings = frozenset((begins,))
-        """The strings that the nodes since the last gap match, of letters, edges and cues of one character."""
+        """The strings that the nodes since the last gap match, of letters, edges and literals of one character."""
         self.needs: list[frozenset[str]] = []
         self.is_exact = True
         """Whether ``strings`` are all that the whole sequence matches."""
@@ -105,7 +105,7 @@ class _Walk:
         self.is_exact = False
 
     def rarest(self, count: int) -> list[frozenset[str]]:
-        """The sets that the fewest texts have a cue of."""
+        """The sets that the fewest texts have a literal of."""
         useful = {each: _share(each) for each in self.needs}
         return sorted((each for each in useful if useful[each] < _USELESS), key=lambda each: (useful[each], len(each), sorted(each)))[
             :count
@@ -217,11 +217,11 @@ class _Walk:
             self.strings = frozenset((edge,))
 
     def _need(self, strings: _Strings) -> None:
-        """Adds the cues that all strings have, and the rarest other one of each string, as sets."""
-        cues = [_cues_in(each) for each in strings]
-        shared = frozenset.intersection(*cues)
+        """Adds the literals that all strings have, and the rarest other one of each string, as sets."""
+        literals = [_literals_in(each) for each in strings]
+        shared = frozenset.intersection(*literals)
         self.needs += (frozenset((each,)) for each in shared)
-        others = [min(each - shared, key=lambda cue: (_share_of(cue), cue), default="") for each in cues]
+        others = [min(each - shared, key=lambda literal: (_share_of(literal), literal), default="") for each in literals]
         if all(others):
             self.needs.append(frozenset(others))
 
@@ -255,7 +255,7 @@ def _is_literal(node: tuple[Any, Any]) -> bool:
 
 
 def _shape_of(codes: Sequence[int]) -> str:
-    """Characters as letters, cues and edges."""
+    """Characters as letters, literals and edges."""
     shape = "".join(map(_sign_of, codes))
     while _EDGE + _EDGE in shape:
         shape = shape.replace(_EDGE + _EDGE, _EDGE)
@@ -264,7 +264,7 @@ def _shape_of(codes: Sequence[int]) -> str:
 
 @cache
 def _sign_of(code: int) -> str:
-    """A character as the letter from a to z that it matches, or as a cue; as an edge if it is no cue or has two cases."""
+    """A character as the letter from a to z that it matches, or as a literal; as an edge if it is no literal or has two cases."""
     sign = chr(code)
     if (letter := folded(sign)) in _LETTERS:
         return letter
@@ -278,14 +278,14 @@ def _has_letter(first: int, last: int) -> bool:
 
 
 @lru_cache(maxsize=_KEPT_STRINGS)
-def _cues_in(string: str) -> frozenset[str]:
+def _literals_in(string: str) -> frozenset[str]:
     found: set[str] = set()
     start = 0
     for index in range(len(string) + 1):
         if index < len(string) and string[index] in _LETTERS:
             continue
         if index > start:
-            word = string[start : min(index, start + LONGEST_CUE)]
+            word = string[start : min(index, start + LONGEST_LITERAL)]
             found.add(f"{_EDGE if start else ''}{word}{_EDGE if start + len(word) == index < len(string) else ''}")
         if index < len(string) and string[index] != _EDGE:
             found.add(string[index])
@@ -294,21 +294,21 @@ def _cues_in(string: str) -> frozenset[str]:
 
 
 def share_of_texts(word: str) -> float:
-    """The estimated share of texts that have a word in lower case. It decides which cues are looked for, not what is necessary."""
+    """The estimated share of texts that have a word in lower case. It decides which literals are looked for, not what is necessary."""
     return 0.4 if word in _FREQUENT else 0.1 if word in TOPICLESS_WORDS or len(word) < 3 else 0.003
 
 
-def _share(cues: frozenset[str]) -> float:
-    """The estimated share of texts that have one of a set of cues."""
-    return 1 - prod(1 - _share_of(each) for each in cues)
+def _share(literals: frozenset[str]) -> float:
+    """The estimated share of texts that have one of a set of literals."""
+    return 1 - prod(1 - _share_of(each) for each in literals)
 
 
 @lru_cache(maxsize=_KEPT_STRINGS)
-def _share_of(cue: str) -> float:
-    word = cue.strip(_EDGE)
+def _share_of(literal: str) -> float:
+    word = literal.strip(_EDGE)
     if not (word.isascii() and word.isalpha()):
-        return {"?": 0.4, DIGIT: 0.3}.get(cue, 0.05)
-    edges = cue.startswith(_EDGE) + cue.endswith(_EDGE)
+        return {"?": 0.4, DIGIT: 0.3}.get(literal, 0.05)
+    edges = literal.startswith(_EDGE) + literal.endswith(_EDGE)
     if edges == 2:
         return share_of_texts(word)
     return _SHARES_OF_PARTS[min(len(word), len(_SHARES_OF_PARTS)) - 1] * (0.5 if edges else 1.0)

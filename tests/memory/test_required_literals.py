@@ -1,4 +1,4 @@
-"""The cues that a regular expression demands."""
+"""The literals that a regular expression requires."""
 
 import re
 import sys
@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.pattern_cues import DIGIT, cues_of, folded
+from memory.required_literals import DIGIT, folded, required_literals
 
 _ATOMS = (
     "a",
@@ -51,18 +51,18 @@ def _patterns(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
 PATTERNS = st.recursive(st.sampled_from(_ATOMS), _patterns, max_leaves=12)
 
 
-def has_cue(cue: str, text: str) -> bool:
-    """Whether a text has a cue, by the definition."""
-    if cue == DIGIT:
+def has_literal(literal: str, text: str) -> bool:
+    """Whether a text has a literal, by the definition."""
+    if literal == DIGIT:
         return any(each.isdecimal() for each in text)
-    if len(cue) == 1 and not cue.isalpha():
-        return cue in text
-    begin, end = "(?<![a-z])" if cue.startswith(" ") else "", "(?![a-z])" if cue.endswith(" ") else ""
-    return re.search(f"{begin}{cue.strip()}{end}", folded(text)) is not None
+    if len(literal) == 1 and not literal.isalpha():
+        return literal in text
+    begin, end = "(?<![a-z])" if literal.startswith(" ") else "", "(?![a-z])" if literal.endswith(" ") else ""
+    return re.search(f"{begin}{literal.strip()}{end}", folded(text)) is not None
 
 
 @pytest.mark.parametrize(
-    ("pattern", "cues"),
+    ("pattern", "literals"),
     [
         (r"\b(?:live|reside) near\b", [{" live ", " reside "}, {" near "}]),
         (r"\ballerg(?:y|ies|ic)\b", [{" allergy ", " allergies ", " allergic "}]),
@@ -74,13 +74,13 @@ def has_cue(cue: str, text: str) -> bool:
         (r"dentist(?= by trade)", [{"dentist"}, {" trade"}, {" by "}]),
     ],
 )
-def test_cues_are_words_and_signs(pattern: str, cues: list[set[str]]) -> None:
-    assert sorted(map(sorted, cues_of(pattern, re.IGNORECASE))) == sorted(map(sorted, cues))
+def test_required_literals_are_words_and_signs(pattern: str, literals: list[set[str]]) -> None:
+    assert sorted(map(sorted, required_literals(pattern, re.IGNORECASE))) == sorted(map(sorted, literals))
 
 
 @pytest.mark.parametrize("pattern", [r"\w+", "(?:dentist)?", "dentist|.", "(?!dentist)", "[^a]", r"(a)?(?(1)dentist|baker)", ""])
 def test_a_pattern_may_need_nothing(pattern: str) -> None:
-    assert cues_of(pattern) == ()
+    assert required_literals(pattern) == ()
 
 
 def test_folding_keeps_each_match_of_a_letter() -> None:
@@ -94,6 +94,6 @@ def test_folding_makes_no_letter_of_two_characters() -> None:
 
 
 @given(PATTERNS, _TEXT, st.sampled_from((0, re.IGNORECASE, re.IGNORECASE | re.MULTILINE)))
-def test_every_match_has_all_cues(pattern: str, text: str, flags: int) -> None:
+def test_every_match_has_all_literals(pattern: str, text: str, flags: int) -> None:
     if re.search(pattern, text, flags) is not None:
-        assert all(any(has_cue(each, text) for each in cues) for cues in cues_of(pattern, flags))
+        assert all(any(has_literal(each, text) for each in literals) for literals in required_literals(pattern, flags))

@@ -1,4 +1,4 @@
-"""The rules give the same results whether they are tried on every text or only on texts with their cues."""
+"""The rules give the same results whether they are tried on every text or only on texts with their required literals."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,8 +11,8 @@ from evaluation.facts.items import CONVERSATIONS, SHIPPED, read_items
 from extraction.offline import moods
 from extraction.offline.drafting import read_window
 from extraction.offline.quantities import quantities_of
-from memory.cued_patterns import all_tried
 from memory.dates import mentions
+from memory.prefiltered_patterns import prefilter_disabled
 from memory.records import Window
 from tests.extraction.offline.windows import window_of
 
@@ -34,7 +34,7 @@ def _texts() -> list[str]:
 @pytest.mark.parametrize("path", [SHIPPED, CONVERSATIONS], ids=["sentences", "conversations"])
 def test_shipped_messages_give_equal_results(path: Path) -> None:
     windows = [window for item in read_items(path)[::_EVERY] for window in item.windows()]
-    with all_tried():
+    with prefilter_disabled():
         expected = _read(windows)
     assert _read(windows) == expected
 
@@ -43,6 +43,6 @@ def test_shipped_messages_give_equal_results(path: Path) -> None:
 def test_mixed_texts_give_equal_results(texts: list[str], data: st.DataObject) -> None:
     cut = [each[data.draw(st.integers(0, len(each) // 2)) :] for each in texts]
     window = window_of(*(each or "Hi." for each in cut))
-    with all_tried():
+    with prefilter_disabled():
         expected = _read([window])
     assert _read([window]) == expected

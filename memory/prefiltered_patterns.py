@@ -1,9 +1,9 @@
-"""Regular expressions that are tried only on texts with their cues, so that hundreds of rules cost one look at a text.
+"""Regular expressions behind a prefilter, so that hundreds of rules cost one look at a text.
 
 Write ``compiled(r"...", re.IGNORECASE)`` in place of ``re.compile(...)``, :class:`Rewrites` for a table of patterns with replacements, and
-:class:`Table` for any other entries with a pattern. Nothing has to be declared: :mod:`memory.pattern_cues` derives from each pattern the
-words and characters that all its matches have. All patterns share one look at a text. It finds the words of the text and with them the
-patterns that may match; no other pattern is tried.
+:class:`Table` for any other entries with a pattern. Nothing has to be declared: :mod:`memory.required_literals` derives from each pattern
+the words and characters that all its matches have. One look at a text finds its words, and with them the patterns of the process that may
+match; no other pattern is tried.
 
 The results are those of ``re``. The rarer the words that a pattern demands, the less it costs.
 """
@@ -15,7 +15,7 @@ from functools import cached_property, lru_cache
 from threading import Lock
 from typing import Any, Final, Generic, TypeVar
 
-from memory.pattern_cues import DIGIT, LONGEST_CUE, MOST_SETS, Cues, cues_of, folded
+from memory.required_literals import DIGIT, LONGEST_LITERAL, MOST_SETS, RequiredLiterals, folded, required_literals
 
 _Entry = TypeVar("_Entry")
 Replacement = str | Callable[[re.Match[str]], str]
@@ -23,7 +23,7 @@ Rewrite = Callable[[re.Pattern[str], Replacement, str], str]
 
 _RUN: Final = re.compile("[a-z]+")
 _LONGEST_RUN: Final = 60
-"""Letters of a run in which cues are looked for. A longer one may have all of them."""
+"""Letters of a run in which literals are looked for. A longer run may have all of them."""
 _DIGITS: Final = frozenset("0123456789")
 _KEPT_TEXTS: Final = 64
 """The rules of a message ask for the same texts one after the other: for itself, its sentences and their clauses."""
@@ -31,42 +31,42 @@ _KEPT_WORDS: Final = 20_000
 
 
 class _Index:
-    """The patterns by their cues.
+    """The patterns by their required literals.
 
-    A set of patterns is an integer in which each pattern has one bit. The bits for the first sets of cues, the second and so on are shifted
-    by the number of patterns each.
+    A set of patterns is an integer in which each pattern has one bit. The bits for the first sets of literals, the second and so on are
+    shifted by the number of patterns each.
 
     Args:
-        cues: The cues of each pattern.
+        literals: The required literals of each pattern.
     """
 
-    def __init__(self, cues: Sequence[Cues]) -> None:
-        self._count = len(cues)
+    def __init__(self, literals: Sequence[RequiredLiterals]) -> None:
+        self._count = len(literals)
         self._all = (1 << self._count * MOST_SETS) - 1
-        self._of_cue: dict[str, int] = {}
-        self._without_cues = 0
-        """The patterns without a first set of cues, without a second, and so on."""
-        for number, sets in enumerate(cues):
+        self._of_literal: dict[str, int] = {}
+        self._without_literals = 0
+        """The patterns without a first set of literals, without a second, and so on."""
+        for number, sets in enumerate(literals):
             for place in range(MOST_SETS):
                 bit = 1 << (number + place * self._count)
-                for cue in sets[place] if place < len(sets) else ():
-                    self._of_cue[cue] = self._of_cue.get(cue, 0) | bit
-                self._without_cues |= bit if place >= len(sets) else 0
-        self._signs = frozenset(each for each in self._of_cue if len(each) == 1 and each not in _DIGITS and not ("a" <= each <= "z"))
+                for literal in sets[place] if place < len(sets) else ():
+                    self._of_literal[literal] = self._of_literal.get(literal, 0) | bit
+                self._without_literals |= bit if place >= len(sets) else 0
+        self._signs = frozenset(each for each in self._of_literal if len(each) == 1 and each not in _DIGITS and not ("a" <= each <= "z"))
         self._of_run = lru_cache(maxsize=_KEPT_WORDS)(self._patterns_of_run)
         self.possible = lru_cache(maxsize=_KEPT_TEXTS)(self._possible)
         """The patterns that may match a text."""
 
     def _possible(self, text: str) -> int:
-        found = self._without_cues
+        found = self._without_literals
         shape = folded(text)
         for run in set(_RUN.findall(shape)):
             found |= self._of_run(run)
         characters = set(shape)
         for sign in self._signs & characters:
-            found |= self._of_cue[sign]
+            found |= self._of_literal[sign]
         if not _DIGITS.isdisjoint(characters) or (not shape.isascii() and any(each.isdecimal() for each in characters)):
-            found |= self._of_cue.get(DIGIT, 0)
+            found |= self._of_literal.get(DIGIT, 0)
         possible = (1 << self._count) - 1
         for place in range(MOST_SETS):
             possible &= found >> (place * self._count)
@@ -77,21 +77,21 @@ class _Index:
             return self._all
         shown, found = f" {run} ", 0
         for start in range(len(shown)):
-            for end in range(start + 1, min(len(shown), start + LONGEST_CUE + 2) + 1):
-                found |= self._of_cue.get(shown[start:end], 0)
+            for end in range(start + 1, min(len(shown), start + LONGEST_LITERAL + 2) + 1):
+                found |= self._of_literal.get(shown[start:end], 0)
         return found
 
 
-class _Register:
-    """All patterns of the process, in the order in which modules are imported. Their cues are derived when a text is first looked at."""
+class _Prefilter:
+    """All patterns of the process, in the order in which modules are imported. Literals are derived when a text is first looked at."""
 
     def __init__(self) -> None:
         self._lock = Lock()
         self._patterns: list[tuple[str, int]] = []
-        self._cues: list[Cues] = []
-        """The cues of the first patterns."""
+        self._literals: list[RequiredLiterals] = []
+        """The required literals of the first patterns."""
         self._index: _Index | None = None
-        self.tries_all = False
+        self.is_disabled = False
 
     def add(self, patterns: Sequence[str], flags: int) -> int:
         """Adds patterns, and returns the number of the first one."""
@@ -102,38 +102,38 @@ class _Register:
 
     def possible(self, text: str) -> int:
         """The patterns that may match a text, as bits."""
-        if self.tries_all:
+        if self.is_disabled:
             return -1
         return (self._index or self._new_index()).possible(text)
 
     def _new_index(self) -> _Index:
         with self._lock:
             if self._index is None:
-                self._cues += (cues_of(pattern, flags) for pattern, flags in self._patterns[len(self._cues) :])
-                self._index = _Index(self._cues)
+                self._literals += (required_literals(pattern, flags) for pattern, flags in self._patterns[len(self._literals) :])
+                self._index = _Index(self._literals)
             return self._index
 
 
-_REGISTER: Final = _Register()
+_PREFILTER: Final = _Prefilter()
 
 
 def prepare() -> None:
-    """Derives the cues of all patterns of the process now, in some seconds of CPU at most, so that the first text does not wait for it."""
-    _REGISTER.possible("")
+    """Derives the required literals of all patterns now, in some seconds of CPU at most, so that the first text does not wait for it."""
+    _PREFILTER.possible("")
 
 
 @contextmanager
-def all_tried() -> Iterator[None]:
+def prefilter_disabled() -> Iterator[None]:
     """Tries every pattern on every text, for tests that compare the results."""
-    _REGISTER.tries_all = True
+    _PREFILTER.is_disabled = True
     try:
         yield
     finally:
-        _REGISTER.tries_all = False
+        _PREFILTER.is_disabled = False
 
 
 class Table(Generic[_Entry]):
-    """Entries with a pattern each, in order. A pattern is compiled when a text first has its cues.
+    """Entries with a pattern each, in order. A pattern is compiled when a text first has its literals.
 
     Args:
         entries: Each after its pattern.
@@ -144,9 +144,9 @@ class Table(Generic[_Entry]):
         self._entries = tuple(entries)
         self._flags = flags
         self._compiled: list[re.Pattern[str] | None] = [None] * len(self._entries)
-        self._first = _REGISTER.add([pattern for pattern, _ in self._entries], flags)
+        self._first = _PREFILTER.add([pattern for pattern, _ in self._entries], flags)
         self.all_bits = ((1 << len(self._entries)) - 1) << self._first
-        """All entries, as bits of ``_Register.possible``."""
+        """All entries, as bits of ``_Prefilter.possible``."""
 
     def __getitem__(self, number: int) -> tuple[re.Pattern[str], _Entry]:
         pattern, entry = self._entries[number]
@@ -179,16 +179,18 @@ class Table(Generic[_Entry]):
         return text
 
     def _bits(self, text: str) -> int:
-        return (_REGISTER.possible(text) & self.all_bits) >> self._first
+        return (_PREFILTER.possible(text) & self.all_bits) >> self._first
 
 
-class Cued:
-    """A pattern that is tried only on texts with its cues. Its methods are those of ``re.Pattern``, without an end of the search.
+class PrefilteredPattern:
+    """A pattern that is tried only on texts with its required literals.
+
+    Its methods are those of ``re.Pattern``, without an end of the search.
 
     Args:
         pattern: The regular expression.
         flags: Those of ``re``.
-        alternatives: Patterns with their own cues, which begin matches where the pattern does. Default: the pattern alone.
+        alternatives: Patterns with their own required literals, which begin matches where the pattern does. Default: the pattern alone.
     """
 
     def __init__(self, pattern: str, flags: int = 0, *, alternatives: Sequence[str] = ()) -> None:
@@ -205,7 +207,7 @@ class Cued:
 
     def search(self, text: str, start: int = 0) -> re.Match[str] | None:
         """The leftmost match."""
-        if not _REGISTER.possible(text) & self._bits:
+        if not _PREFILTER.possible(text) & self._bits:
             return None
         if not self._has_alternatives:
             return self.compiled.search(text, start)
@@ -214,23 +216,23 @@ class Cued:
 
     def match(self, text: str, start: int = 0) -> re.Match[str] | None:
         """The match that begins at ``start``."""
-        return self.compiled.match(text, start) if _REGISTER.possible(text) & self._bits else None
+        return self.compiled.match(text, start) if _PREFILTER.possible(text) & self._bits else None
 
     def fullmatch(self, text: str) -> re.Match[str] | None:
         """The match of the whole text."""
-        return self.compiled.fullmatch(text) if _REGISTER.possible(text) & self._bits else None
+        return self.compiled.fullmatch(text) if _PREFILTER.possible(text) & self._bits else None
 
     def finditer(self, text: str) -> Iterator[re.Match[str]]:
         """All matches."""
-        return self.compiled.finditer(text) if _REGISTER.possible(text) & self._bits else iter(())
+        return self.compiled.finditer(text) if _PREFILTER.possible(text) & self._bits else iter(())
 
     def findall(self, text: str) -> list[Any]:
         """The texts of all matches, or of their groups."""
-        return self.compiled.findall(text) if _REGISTER.possible(text) & self._bits else []
+        return self.compiled.findall(text) if _PREFILTER.possible(text) & self._bits else []
 
     def split(self, text: str) -> list[str | Any]:
         """The parts of a text between the matches."""
-        return self.compiled.split(text) if _REGISTER.possible(text) & self._bits else [text]
+        return self.compiled.split(text) if _PREFILTER.possible(text) & self._bits else [text]
 
     def sub(self, replacement: Replacement, text: str, count: int = 0) -> str:
         """The text with its matches replaced.
@@ -240,17 +242,17 @@ class Cued:
             text: The text.
             count: How many matches are replaced, from the left. 0: all.
         """
-        return self.compiled.sub(replacement, text, count) if _REGISTER.possible(text) & self._bits else text
+        return self.compiled.sub(replacement, text, count) if _PREFILTER.possible(text) & self._bits else text
 
 
-def compiled(pattern: str, flags: int = 0) -> Cued:
+def compiled(pattern: str, flags: int = 0) -> PrefilteredPattern:
     """A pattern in place of ``re.compile(pattern, flags)``."""
-    return Cued(pattern, flags)
+    return PrefilteredPattern(pattern, flags)
 
 
-def any_pattern(patterns: Sequence[str], flags: int = 0) -> Cued:
-    """Finds any of the patterns, as one pattern with ``|`` between them does, but tries only those whose cues a text has."""
-    return Cued("|".join(patterns), flags, alternatives=patterns)
+def any_pattern(patterns: Sequence[str], flags: int = 0) -> PrefilteredPattern:
+    """Finds any of the patterns, as one pattern with ``|`` between them does, but tries only those whose required literals a text has."""
+    return PrefilteredPattern("|".join(patterns), flags, alternatives=patterns)
 
 
 def _all_replaced(pattern: re.Pattern[str], replacement: Replacement, text: str) -> str:
