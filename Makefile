@@ -9,6 +9,8 @@ PROMETHEUS ?= /usr/bin
 TEST_WORKERS ?= 5
 # For make test-image.
 CONTAINER_ENGINE ?= $(firstword $(foreach engine,podman docker,$(shell command -v $(engine) 2>/dev/null)))
+# The suite needs Node.js 22, newer than many systems have: npm brings that as well.
+MCP_CONFORMANCE := --package=node@22 --package=@modelcontextprotocol/conformance@0.1.16 -- conformance
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 # All extras but `training`, which takes gigabytes and is installed for the targets that need it.
@@ -115,8 +117,8 @@ test-dashboards: setup ## test the alerts, and run every panel's query on a Prom
 test-producers: setup .venv-producers/.installed ## run examples/producers/ in every language whose toolchain is installed, and validate the AsyncAPI document
 	VARVE_TEST_PRODUCERS=$(CURDIR)/.venv-producers $(BIN)/pytest tests/test_producers.py tests/deploy/test_asyncapi.py
 
-test-mcp: setup ## run the conformance suite of MCP against /mcp; needs Node.js 22 or newer
-	VARVE_TEST_MCP_CONFORMANCE="npx --yes @modelcontextprotocol/conformance@0.1.16" $(BIN)/pytest -rs tests/api/mcp
+test-mcp: setup ## run the conformance suite of MCP against /mcp; needs npm
+	VARVE_TEST_MCP_CONFORMANCE="npx --yes $(MCP_CONFORMANCE)" $(BIN)/pytest -rs tests/api/mcp
 
 test-compat: setup .venv-compat/.installed ## run the unmodified clients of other systems against the facades: mem0, VikingDB Memory (MEM0_SUITE=mem0-ts: also mem0's own tests)
 	VARVE_TEST_COMPAT=$(CURDIR)/.venv-compat VARVE_TEST_MEM0_SUITE=$(abspath $(MEM0_SUITE)) $(BIN)/pytest -rs tests/api/mem0 tests/api/viking
@@ -175,6 +177,8 @@ $(INSTALLED): requirements.lock pyproject.toml client/pyproject.toml integration
 	touch $@
 
 console/node_modules/.installed: console/package-lock.json
+	@command -v npm >/dev/null && node -e 'const [major, minor] = process.versions.node.split("."); process.exit(major > 20 || (major == 20 && minor >= 19) ? 0 : 1)' || \
+		{ echo "the console needs Node.js 20.19 or newer, with npm: https://nodejs.org" >&2; exit 1; }
 	cd console && npm ci --ignore-scripts --prefer-offline
 	touch $@
 

@@ -5,6 +5,7 @@
 set -eu
 prefix=$1
 source=$(cd "$(dirname "$0")/.." && pwd)
+command -v strip >/dev/null || { echo "strip is missing: apt-get install binutils" >&2; exit 1; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 

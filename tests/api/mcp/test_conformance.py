@@ -1,4 +1,4 @@
-"""The suite ``@modelcontextprotocol/conformance`` against ``/mcp``; ``make test-mcp`` installs it, with Node.js 22 or newer.
+"""The suite ``@modelcontextprotocol/conformance`` against ``/mcp``; ``make test-mcp`` installs it, and the Node.js that it needs.
 
 The suite is written for a sample server: most scenarios call its own tools, prompts and resources, or features that Varve does not offer.
 """
@@ -7,6 +7,7 @@ import asyncio
 import os
 import re
 import shlex
+import shutil
 from typing import Final
 
 import pytest
@@ -16,8 +17,6 @@ from tests.api.running_service import RunningService
 
 pytestmark = [pytest.mark.external, pytest.mark.asyncio(loop_scope="module")]
 
-NODE: Final = 22
-"""The oldest version of Node.js on which the suite runs."""
 OFFERED: Final = frozenset(
     {
         "server-initialize",
@@ -42,10 +41,9 @@ async def printed_by(*command: str) -> str:
 async def test_the_offered_features_conform(service: RunningService) -> None:
     suite = os.environ.get("VARVE_TEST_MCP_CONFORMANCE")
     if suite is None:
-        pytest.skip("no conformance suite: make test-mcp, with Node.js 22 or newer")
-    node = await printed_by("node", "--version")
-    if int(node.removeprefix("v").partition(".")[0]) < NODE:
-        pytest.fail(f"the conformance suite needs Node.js {NODE} or newer, found {node.strip()}: put a newer one first on PATH")
+        pytest.skip("no conformance suite: make test-mcp, with npm")
+    if shutil.which("npx") is None:
+        pytest.skip("npm is not installed: it comes with Node.js")
     async with mcp_service(service.settings, always_key=service.keys["acme"]) as url:
         printed = await printed_by(*shlex.split(suite), "server", "--url", f"{url}/mcp")
     outcomes = {name: int(failed) for name, failed in re.findall(r"^\S ([\w-]+): \d+ passed, (\d+) failed$", printed, re.MULTILINE)}
