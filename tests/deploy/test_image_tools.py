@@ -88,9 +88,14 @@ print(len(asyncio.run(embedder.embed_query("tea")).dense), len(list(settings().c
 
 
 def test_slimming_keeps_lazily_imported_modules(image: Path) -> None:
-    """Clients of models, checks of redaction and tracebacks import parts of their libraries when they are first used."""
+    """Clients of models, tokens, spans, checks of redaction and tracebacks import parts of their libraries when they are first used."""
     use = """
+import jwt
+from cryptography.hazmat.primitives.asymmetric.rsa import generate_private_key
 from openai import AsyncOpenAI
+from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+from opentelemetry.sdk.trace import TracerProvider
+from qdrant_client import AsyncQdrantClient
 from rich.console import Console
 
 from memory.redaction import RedactionPolicy
@@ -102,6 +107,12 @@ client.embeddings.create
 text = "+47 22 86 44 00, DE89 3704 0044 0532 0130 00, 4111 1111 1111 1111"
 policy = RedactionPolicy(kinds=("phone", "iban", "card", "national_id"))
 print("found", sorted({span.kind for span in Detector(policy).spans(text)}))
+private = generate_private_key(65537, 2048)
+print(jwt.decode(jwt.encode({"sub": "ann"}, private, "RS256"), private.public_key(), ["RS256"]))
+AsyncQdrantClient(url="http://127.0.0.1:9", prefer_grpc=True, check_compatibility=False)
+with TracerProvider(shutdown_on_exit=False).get_tracer("varve").start_as_current_span("recall") as span:
+    pass
+print(OTLPSpanExporter(endpoint="http://127.0.0.1:9", timeout=0.1).export([span]))
 try:
     raise ValueError("late")
 except ValueError:
@@ -109,4 +120,6 @@ except ValueError:
 """
     output = run(image / "venv" / "bin" / "python", "-I", "-c", use, VARVE_CACHE=str(image / "cache"))
     assert "found ['card', 'iban', 'phone']" in output
+    assert "{'sub': 'ann'}" in output
+    assert "SpanExportResult.FAILURE" in output, "it was encoded, and nobody listens"
     assert "ValueError: late" in output
