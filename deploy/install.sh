@@ -6,6 +6,8 @@ set -eu
 prefix=$1
 source=$(cd "$(dirname "$0")/.." && pwd)
 command -v strip >/dev/null || { echo "strip is missing: apt-get install binutils" >&2; exit 1; }
+# slim.sh changes libraries in place: links to the cache's files would change them in every environment that uses the cache.
+export UV_LINK_MODE=copy
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 

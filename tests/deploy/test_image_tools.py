@@ -87,6 +87,11 @@ print(len(asyncio.run(embedder.embed_query("tea")).dense), len(list(settings().c
     assert "worker" in run(*stranger, image / "venv" / "bin" / "varve", "--help", **environment, PYTHONPATH="")
 
 
+def test_slimming_changes_no_other_environments_files(image: Path) -> None:
+    """A file with further links is also in the cache of packages, and in each environment that was made from it."""
+    assert [each for each in image.rglob("*") if each.is_file() and not each.is_symlink() and each.stat().st_nlink > 1] == []
+
+
 def test_slimming_keeps_lazily_imported_modules(image: Path) -> None:
     """Clients of models, tokens, spans, checks of redaction and tracebacks import parts of their libraries when they are first used."""
     use = """
