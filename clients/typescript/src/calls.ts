@@ -243,7 +243,7 @@ function randomKey(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-const readCorrection = reader<Correction>("id", "memory_id", "position");
+const readCorrection = reader<Correction>("memory_id", "outcome");
 const readEdited = reader<EditedBlock>("id", "status", "position");
 
 /** Checks that a response is an object with the fields that callers rely on. Unknown fields are kept: the service may be newer. */
