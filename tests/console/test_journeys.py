@@ -92,8 +92,10 @@ def test_correcting_and_reverting_a_memory(visitor: Visitor) -> None:
     steps = dialog.get_by_role("list", name="Steps").get_by_role("listitem")
     expect(steps.filter(has_text=re.compile("^said"))).to_contain_text("1 message in the session notes")
     expect(steps.filter(has_text=re.compile("^extracted"))).to_contain_text("I bought a red bicycle for my brother.")
-    expect(dialog.get_by_role("region", name="Corrections in force")).to_contain_text("wrong colour")
-    expect(dialog.get_by_role("region", name="Corrections in force").get_by_role("deletion")).to_have_text(re.compile("red bicycle"))
+    in_force = dialog.get_by_role("region", name="Corrections in force")
+    expect(in_force).to_contain_text("wrong colour")
+    # The keywords follow from the content.
+    expect(in_force.get_by_role("deletion")).to_have_text([re.compile("I bought a red bicycle"), re.compile('"red bicycle"')])
     visitor.picture("memory-history")
 
     dialog.get_by_role("button", name="Revert the correction").click()
