@@ -125,9 +125,16 @@ test("a sent message says that it was not stored", async () => {
   });
 });
 
+test("a correction that changes nothing has no id", async () => {
+  const unchanged = { memory_id: "m", outcome: "unchanged" };
+  await served(() => ({ body: unchanged }), async (url) => {
+    assert.deepEqual(await new VarveClient(url, { apiKey: "k" }).correct("m", { content: "x" }), unchanged);
+  });
+});
+
 test("a caller chooses the idempotency key", async () => {
   const answer = (request: Received): Answer => ({
-    body: Array.isArray(request.body) ? { items: outcomes(request) } : { id: "e", memory_id: "m", position: {}, status: "pending" },
+    body: Array.isArray(request.body) ? { items: outcomes(request) } : { id: "e", memory_id: "m", outcome: "accepted", position: {}, status: "pending" },
   });
   const received = await served(answer, async (url) => {
     const varve = new VarveClient(url, { apiKey: "k" });
