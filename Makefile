@@ -7,6 +7,8 @@ UV_VERSION := 0.13.9
 PROMETHEUS ?= /usr/bin
 # Integration tests wait for servers most of the time: five processes keep two cores busy.
 TEST_WORKERS ?= 5
+# Conventions, and names in documents: seconds of static checks, so `make lint` runs them, and `make test` does not again.
+STATIC_TESTS := tests/test_conventions.py tests/test_references.py tests/test_documents.py tests/test_document_coverage.py
 # For make test-image.
 CONTAINER_ENGINE ?= $(firstword $(foreach engine,podman docker,$(shell command -v $(engine) 2>/dev/null)))
 # The suite needs Node.js 22, newer than many systems have: npm brings that as well.
@@ -25,7 +27,7 @@ endif
 # Each command starts many processes: without stored bytecode, each of them compiles all modules again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup demo picture test isolation properties signals erasure chaos chaos-selection chaos-mutants lint bench-stream bench-freshness bench-ingest bench-extraction bench-reads bench-operators bench-timelines bench-recall bench-peers test-cluster test-image test-helm test-dashboards test-producers test-mcp test-compat test-frameworks test-openapi test-typescript console test-console train-sift-smoke load docs generated check lock
+.PHONY: help setup demo picture test isolation properties signals erasure chaos chaos-selection chaos-mutants lint types texts bench-stream bench-freshness bench-ingest bench-extraction bench-reads bench-operators bench-timelines bench-recall bench-peers test-cluster test-image test-helm test-dashboards test-producers test-mcp test-compat test-frameworks test-openapi test-typescript console test-console train-sift-smoke load docs generated check lock
 
 help: ## show the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1  \2/p' Makefile
@@ -39,8 +41,8 @@ picture: setup ## draw docs/demo.svg, the picture in the README
 demo: setup ## start the whole stack, feed it a sample conversation, and ask questions
 	$(BIN)/varve demo
 
-test: setup ## run all tests, on a real Kafka, Redis and Qdrant engine
-	$(BIN)/pytest --numprocesses $(TEST_WORKERS) --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)
+test: setup ## run all tests that `make lint` does not, on a real Kafka, Redis and Qdrant engine
+	$(BIN)/pytest --numprocesses $(TEST_WORKERS) --dist loadfile --no-loadscope-reorder $(addprefix --ignore=,$(STATIC_TESTS)) $(PYTEST_ARGS)
 
 chaos-selection: setup ## inject a short selection of faults: some four minutes
 	$(BIN)/pytest -m chaos tests/chaos
@@ -68,12 +70,19 @@ test-cluster: setup ## the chaos suite on three brokers with three workers of mo
 chaos-mutants: setup ## insert defects into a copy of the code, one at a time, and report which test finds each: build/reports/mutants.json
 	$(BIN)/python -m tests.chaos.mutation --report build/reports/mutants.json $(MUTANTS_ARGS)
 
-lint: setup ## check format, lint, types, layers and prose
+lint: setup ## check format, lint, types, layers, prose, conventions, and names in documents
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+	@$(MAKE) --no-print-directory --jobs 2 types texts
+
+# The two parts of `make lint` that take long, for a core each.
+types: setup
 	$(BIN)/mypy
+
+texts: setup
 	$(BIN)/lint-imports
 	$(BIN)/python -m deploy.prose
+	$(BIN)/pytest --quiet $(STATIC_TESTS)
 
 bench-stream: setup ## measure the stages on a real broker: throughput, cost over time, memory, fairness, recovery
 	$(BIN)/python -m benchmarks.stream

@@ -47,20 +47,35 @@ BROKER_SESSION_S = 120
 """Longer than the machine ever stops. Nothing kills the broker of the tests."""
 CONTAINERS = os.environ.get("VARVE_TEST_STACK", "embedded") == "containers"
 LONGEST_FILES = (
-    "tests/chaos/test_chaos.py",
     "tests/streams/test_erasure_of_group_chats.py",
-    "tests/evaluation/test_extraction_command.py",
-    "tests/streams/test_interrupted_erasure.py",
-    "tests/stores/test_isolation_machine.py",
-    "tests/streams/operations/erasure/test_erasure.py",
-    "tests/test_documented_commands.py",
-    "tests/streams/test_switching_generations.py",
-    "tests/varve/test_dev_stack.py",
-    "tests/streams/test_grown_topics.py",
-    "tests/varve/test_demo.py",
     "tests/streams/test_erasure_of_everything.py",
-    "tests/varve/test_scenarios.py",
+    "tests/streams/test_interrupted_erasure.py",
+    "tests/streams/operations/erasure/test_erasure.py",
+    "tests/varve/test_backup_drill.py",
+    "tests/streams/test_deadly_records.py",
+    "tests/test_documented_commands.py",
+    "tests/varve/test_dev_stack.py",
+    "tests/streams/test_tenant_out_of_budget.py",
+    "tests/streams/test_grown_topics.py",
+    "tests/api/webhooks/test_several_processes.py",
+    "tests/api/test_api_document.py",
+    "tests/streams/test_killed_edits.py",
+    "tests/streams/operations/reextraction/test_reextraction_flow.py",
+    "tests/streams/test_switching_generations.py",
+    "tests/streams/operations/erasure/test_alike_names.py",
+    "tests/stores/test_shard_compaction.py",
+    "tests/varve/test_interrupted_commands.py",
+    "tests/evaluation/test_compare.py",
+    "tests/streams/operations/retention/test_retention.py",
+    "tests/streams/test_unfinished_commands.py",
+    "tests/streams/operations/test_replay.py",
+    "tests/streams/operations/reextraction/test_killed_reextraction.py",
+    "tests/streams/operations/reextraction/test_daily_budget.py",
+    "tests/streams/stages/extraction/test_local_llm_in_the_flow.py",
+    "tests/evaluation/test_extraction_command.py",
+    "tests/varve/test_demo.py",
 )
+"""The files that take a minute or more of a whole run, the longest first."""
 
 
 @pytest.fixture(autouse=True)
@@ -83,16 +98,17 @@ def pytest_collection() -> Generator[None, object, object]:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Orders the files so that both cores are busy until the end.
 
-    The longest files come first: begun last, one of them would run on by itself while the other workers have nothing left. The files that
-    wait for servers and those that compute are mixed: together, either would leave the cores idle or wait for them.
+    The files that wait for servers and those that compute are mixed: together, either would leave the cores idle or wait for them. Of
+    each kind the longest come first: begun last, one of them would run on by itself while the other workers have nothing left.
     """
     files: dict[str, list[pytest.Item]] = {}
     for item in items:
         files.setdefault(item.path.relative_to(ROOT).as_posix(), []).append(item)
-    waiting = [name for name, tests in files.items() if any(each.get_closest_marker("integration") for each in tests)]
-    computing = [name for name in files if name not in set(waiting)]
+    ranks = {name: rank for rank, name in enumerate(LONGEST_FILES)}
+    longest_first = sorted(files, key=lambda name: ranks.get(name, len(ranks)))
+    waiting = [name for name in longest_first if any(each.get_closest_marker("integration") for each in files[name])]
+    computing = [name for name in longest_first if name not in set(waiting)]
     places = {name: (index + 0.5) / len(group) for group in (waiting, computing) for index, name in enumerate(group)}
-    places |= {name: float(index - len(LONGEST_FILES)) for index, name in enumerate(LONGEST_FILES)}
     items[:] = [item for name in sorted(files, key=places.__getitem__) for item in files[name]]
 
 
@@ -118,7 +134,8 @@ async def local_llm(tmp_path: Path) -> AsyncIterator[dict[str, str]]:
     """The ``base_url`` and the ``model`` of llama.cpp's server with Gemma 3 270M, in a process of its own."""
     pytest.importorskip("xllamacpp", reason="the local-llm extra is not installed")
     server = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "models.llm.local", "--folder", str(tmp_path), "--context-tokens", "6144"),
+        # llama.cpp's threads wait for each other in busy loops: beside other tests, two take longer than one.
+        *(sys.executable, "-m", "models.llm.local", "--folder", str(tmp_path), "--context-tokens", "6144", "--threads", "1"),
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.DEVNULL,
         cwd=ROOT,

@@ -5,32 +5,104 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import Final, NamedTuple
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
-CORE = ("varve", "api", "streams", "retrieval", "extraction", "stores", "control", "operators", "models", "runtime", "memory")
-BESIDE = ("evaluation", "training", "loadtest", "benchmarks", "deploy")
-LOG_METHODS = {"debug", "info", "warning", "error", "exception", "critical"}
-MOST_WORDS = 9
-LARGEST_SHARE = 0.35
+from tests.conftest import LONGEST_FILES
+
+ROOT: Final = Path(__file__).parents[1]
+CORE: Final = ("varve", "api", "streams", "retrieval", "extraction", "stores", "control", "operators", "models", "runtime", "memory")
+BESIDE: Final = ("evaluation", "training", "loadtest", "benchmarks", "deploy")
+LOG_METHODS: Final = frozenset({"debug", "info", "warning", "error", "exception", "critical"})
+MOST_WORDS: Final = 9
+LARGEST_SHARE: Final = 0.35
+TEST: Final = re.compile(r"^ *(?:async )?def (test_\w+)", re.MULTILINE)
+AFTER_SCRIPT: Final = re.compile(r"^if __name__ == .__main__.:.*\n(?:[ #].*\n|\n)*(?P<rest>[^\s#].*)", re.MULTILINE)
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+class Facts(NamedTuple):
+    """What the conventions ask of a package's code. Its syntax trees take too much memory to be kept."""
+
+    imported: frozenset[tuple[str, str]]
+    """Module and name of everything that the package imports from another."""
+    undocumented: list[tuple[tuple[str, str], str]]
+    """Public functions with several arguments that no docstring lists: module and name of what has them, and their place."""
+    untrue_arguments: list[str]
+    """Docstrings whose arguments are not those of the code."""
+    constructor_arguments: list[str]
+    """Constructors whose own docstrings list arguments."""
+    odd_events: list[str]
+    """Calls of a log whose event is no name, or whose error has another name."""
 
 
 def files_of(package: str) -> list[Path]:
     return sorted((ROOT / package).rglob("*.py"))
 
 
+def place_of(path: Path, node: Function | ast.ClassDef | ast.Call) -> str:
+    return f"{path.relative_to(ROOT)}:{node.lineno} {getattr(node, 'name', '')}"
+
+
 @cache
-def nodes_of(package: str) -> list[tuple[str, Function | ast.ClassDef | ast.Call]]:
-    """The code that the conventions apply to, with its place. Reading a package takes seconds."""
-    return [
-        (f"{path.relative_to(ROOT)}:{node.lineno}", node)
-        for path in files_of(package)
-        for node in ast.walk(ast.parse(path.read_text()))
-        if isinstance(node, Function | ast.ClassDef | ast.Call)
-    ]
+def facts_of(package: str) -> Facts:
+    """The facts of a package; each of its files is parsed once."""
+    imported: set[tuple[str, str]] = set()
+    undocumented, untrue, constructors, events = [], [], [], []
+    for path in files_of(package):
+        tree = ast.parse(path.read_text())
+        module = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+        undocumented += [((module, name), place_of(path, node)) for name, node in public_functions(tree) if lacks_arguments(node)]
+        for node in ast.walk(tree):
+            match node:
+                case ast.ImportFrom(module=str(source)) if source.split(".")[0] not in (package, "__future__"):
+                    imported |= {(source, alias.name) for alias in node.names}
+                case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef() if not has_true_arguments(node):
+                    untrue.append(place_of(path, node))
+                case ast.Call() if not has_usual_event(node):
+                    events.append(place_of(path, node))
+            if isinstance(node, ast.FunctionDef) and node.name == "__init__" and "Args:" in (ast.get_docstring(node) or ""):
+                constructors.append(place_of(path, node))
+    return Facts(frozenset(imported), undocumented, untrue, constructors, events)
+
+
+def public_functions(tree: ast.Module) -> Iterator[tuple[str, Function]]:
+    """The public functions and methods of a module, each with the name that others import."""
+    for node in tree.body:
+        if isinstance(node, Function | ast.ClassDef):
+            members = node.body if isinstance(node, ast.ClassDef) else [node]
+            yield from ((node.name, each) for each in members if isinstance(each, Function) and not each.name.startswith("_"))
+
+
+def lacks_arguments(node: Function) -> bool:
+    """Whether it takes several arguments that its docstring neither lists nor says where they are listed.
+
+    A decorated function's docstring is its command's or route's text.
+    """
+    docstring = ast.get_docstring(node) or ""
+    refers = re.search(r"\b([Aa]s|[Ss]ee) :(meth|class|func|data):", docstring)
+    return len(parameters_of(node)) > 2 and not (node.decorator_list or refers or "Args:" in docstring)
+
+
+def has_true_arguments(node: Function | ast.ClassDef) -> bool:
+    """Whether the arguments that a docstring lists are those that the function or the constructor takes."""
+    documented, taken = documented_arguments(node), taken_arguments(node)
+    if documented is None:
+        return True
+    return not (set(documented) - set(taken) or (isinstance(node, Function) and {*taken} - {*documented, "_"}))
+
+
+def has_usual_event(node: ast.Call) -> bool:
+    """Whether a call logs nothing, or an event with a name, and a cause as its error."""
+    if not (
+        isinstance(node.func, ast.Attribute) and node.func.attr in LOG_METHODS and ast.unparse(node.func.value).lower().endswith("log")
+    ):
+        return True
+    event = node.args[0] if node.args else None
+    is_name = isinstance(event, ast.Constant) and re.fullmatch(r"[a-z][a-z0-9_]*", str(event.value)) is not None
+    return is_name and not any(each.arg in ("why", "reason_", "cause", "exception", "fault") for each in node.keywords)
 
 
 def parameters_of(function: Function) -> list[str]:
@@ -39,118 +111,58 @@ def parameters_of(function: Function) -> list[str]:
     return [each.arg for each in named if each.arg not in ("self", "cls")]
 
 
-def documents_its_arguments(function: Function) -> bool:
-    """Whether the docstring lists them, or names the port that does. A decorated function's docstring is its command's or route's text."""
-    docstring = ast.get_docstring(function) or ""
-    refers = re.search(r"\b([Aa]s|[Ss]ee) :(meth|class|func|data):", docstring)
-    return bool(function.decorator_list or refers) or "Args:" in docstring
-
-
-@cache
-def imported_from_other_packages() -> frozenset[tuple[str, str]]:
-    """Module and name of everything that one package imports from another."""
-    return frozenset(
-        (node.module, alias.name)
-        for package in (*CORE, *BESIDE)
-        for path in files_of(package)
-        for node in ast.walk(ast.parse(path.read_text()))
-        if isinstance(node, ast.ImportFrom) and node.module is not None and node.module.split(".")[0] not in (package, "__future__")
-        for alias in node.names
-    )
-
-
-def interface_functions(package: str) -> Iterator[tuple[str, Function]]:
-    """The public functions and methods that other packages may call, with their place."""
-    outside = imported_from_other_packages()
-    for path in files_of(package):
-        module = ".".join(path.relative_to(ROOT).with_suffix("").parts)
-        for node in ast.parse(path.read_text()).body:
-            if not isinstance(node, Function | ast.ClassDef) or (module, node.name) not in outside:
-                continue
-            for each in node.body if isinstance(node, ast.ClassDef) else [node]:
-                if isinstance(each, Function) and not each.name.startswith("_"):
-                    yield f"{path.relative_to(ROOT)}:{each.lineno} {each.name}", each
-
-
-@pytest.mark.parametrize("package", [*CORE, *BESIDE])
-def test_interface_functions_document_their_arguments(package: str) -> None:
-    missing = [where for where, node in interface_functions(package) if len(parameters_of(node)) > 2 and not documents_its_arguments(node)]
-    assert missing == []
-
-
-def documented_arguments(node: ast.AST) -> list[str] | None:
+def documented_arguments(node: Function | ast.ClassDef) -> list[str] | None:
     """The names that a docstring lists under ``Args:``; None if it lists none."""
-    docstring = ast.get_docstring(node) or "" if isinstance(node, Function | ast.ClassDef) else ""
-    section = re.search(r"^Args:\n((?:(?: {4}.*)?\n?)+)", docstring, re.MULTILINE)
+    section = re.search(r"^Args:\n((?:(?: {4}.*)?\n?)+)", ast.get_docstring(node) or "", re.MULTILINE)
     return re.findall(r"^ {4}\*{0,2}(\w+):", section[1], re.MULTILINE) if section else None
 
 
-def taken_arguments(node: ast.AST) -> list[str]:
+def taken_arguments(node: Function | ast.ClassDef) -> list[str]:
     """The parameters of a function or of a class: its constructor's, or its own fields."""
     if isinstance(node, Function):
         rest = (node.args.vararg, node.args.kwarg)
         return parameters_of(node) + [each.arg for each in rest if each is not None]
-    body = node.body if isinstance(node, ast.ClassDef) else []
-    for each in body:
+    for each in node.body:
         if isinstance(each, Function) and each.name == "__init__":
             return taken_arguments(each)
-    return [each.target.id for each in body if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name)]
+    return [each.target.id for each in node.body if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name)]
+
+
+@pytest.mark.parametrize("package", [*CORE, *BESIDE])
+def test_interface_functions_document_their_arguments(package: str) -> None:
+    """Those that other packages import."""
+    outside = frozenset[tuple[str, str]]().union(*(facts_of(each).imported for each in (*CORE, *BESIDE) if each != package))
+    assert [place for owner, place in facts_of(package).undocumented if owner in outside] == []
 
 
 @pytest.mark.parametrize("package", [*CORE, *BESIDE])
 def test_documented_arguments_exist(package: str) -> None:
-    untrue = []
-    for where, node in nodes_of(package):
-        documented, taken = documented_arguments(node), taken_arguments(node)
-        if documented is not None and (set(documented) - set(taken) or (isinstance(node, Function) and {*taken} - {*documented, "_"})):
-            untrue.append(f"{where} {getattr(node, 'name', '')}")
-    assert untrue == []
+    assert facts_of(package).untrue_arguments == []
 
 
 @pytest.mark.parametrize("package", [*CORE, *BESIDE])
 def test_constructor_arguments_are_in_the_class_docstring(package: str) -> None:
-    astray = [
-        where
-        for where, node in nodes_of(package)
-        if isinstance(node, Function) and node.name == "__init__" and "Args:" in (ast.get_docstring(node) or "")
-    ]
-    assert astray == [], "Args: belongs to the class's docstring"
+    assert facts_of(package).constructor_arguments == [], "Args: belongs to the class's docstring"
 
 
 @pytest.mark.parametrize("package", [*CORE, *BESIDE])
 def test_log_events_are_constants_in_snake_case(package: str) -> None:
-    astray = []
-    for where, node in nodes_of(package):
-        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in LOG_METHODS):
-            continue
-        owner = ast.unparse(node.func.value).lower()
-        if not owner.endswith("log"):
-            continue
-        event = node.args[0] if node.args else None
-        if not (isinstance(event, ast.Constant) and re.fullmatch(r"[a-z][a-z0-9_]*", str(event.value))):
-            astray.append(where)
-        astray += [f"{where} {each.arg}" for each in node.keywords if each.arg in ("why", "reason_", "cause", "exception", "fault")]
-    assert astray == [], "an event is a snake_case constant, its cause is the field error="
+    assert facts_of(package).odd_events == [], "an event is a snake_case constant, its cause is the field error="
 
 
 def test_test_names_are_short() -> None:
-    long = [
-        f"{where} {node.name}"
-        for where, node in nodes_of("tests")
-        if isinstance(node, Function) and node.name.startswith("test_") and len(node.name.split("_")) - 1 > MOST_WORDS
-    ]
-    assert long == []
+    names = [(path, name) for path in files_of("tests") for name in TEST.findall(path.read_text())]
+    assert len(names) > 1000
+    assert [f"{path.relative_to(ROOT)} {name}" for path, name in names if len(name.split("_")) - 1 > MOST_WORDS] == []
 
 
 def test_nothing_follows_the_call_of_a_script() -> None:
     """Names that are defined below ``if __name__ == "__main__":`` do not exist yet when the script runs."""
     late = [
-        f"{path.relative_to(ROOT)}:{guard.lineno}"
+        f"{path.relative_to(ROOT)}: {found['rest']}"
         for package in (*CORE, *BESIDE, "tests", "examples")
         for path in files_of(package)
-        for body in [ast.parse(path.read_text()).body]
-        for guard in body[:-1]
-        if isinstance(guard, ast.If) and ast.unparse(guard.test) == "__name__ == '__main__'"
+        if (found := AFTER_SCRIPT.search(path.read_text()))
     ]
     assert late == [], f"move these to the end of their files: {late}"
 
@@ -168,3 +180,7 @@ def test_docstrings_refer_to_files_in_the_repository() -> None:
 
 def names_design(path: Path) -> bool:
     return path != Path(__file__) and re.search(r"\bDESIGN\b", path.read_text()) is not None
+
+
+def test_the_longest_test_files_exist() -> None:
+    assert [name for name in LONGEST_FILES if not (ROOT / name).is_file()] == []

@@ -1,5 +1,7 @@
 """A real Edge owner process for tests."""
 
+import multiprocessing
+import os
 import signal
 import subprocess
 import sys
@@ -8,12 +10,57 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Final, Self
 
 from stores.edge.folder import is_served
 from tests.waiting import until
 
 DEADLINE_S = 60.0
+_FORKS: Final = multiprocessing.get_context("forkserver")
+"""A process that has loaded the owner's program, and forks for each owner: loading it takes most of an owner's start."""
+_FORKS.set_forkserver_preload(["stores.edge.__main__"])
+
+
+class ForkedOwner:
+    """A fork that runs the owner's program; ends with this process at the latest.
+
+    Args:
+        folder: The folder of the shard.
+        socket: The path of the socket.
+        errors: The file for its standard error.
+    """
+
+    def __init__(self, folder: Path, socket: Path, errors: Path) -> None:
+        self._errors = errors
+        self._process = _FORKS.Process(target=_run_owner, args=(_arguments(folder, socket), errors), daemon=True)
+        self._process.start()
+
+    @property
+    def pid(self) -> int:
+        """Its process id."""
+        assert self._process.pid is not None
+        return self._process.pid
+
+    @property
+    def returncode(self) -> int | None:
+        """How it ended, as of :class:`subprocess.Popen`; None while it runs."""
+        return self._process.exitcode
+
+    def send_signal(self, number: signal.Signals) -> None:
+        """Sends it a signal if it runs."""
+        if self.returncode is None:
+            os.kill(self.pid, number)
+
+    def wait(self) -> tuple[int, str]:
+        """Waits for its end; returns how it ended, and what it wrote to standard error."""
+        self._process.join(DEADLINE_S)
+        assert self.returncode is not None, f"the owner still runs after {DEADLINE_S:g} s"
+        return self.returncode, self.stderr
+
+    @property
+    def stderr(self) -> str:
+        """What it has written to standard error so far."""
+        return self._errors.read_text()
 
 
 class EdgeOwnerProcess:
@@ -21,7 +68,7 @@ class EdgeOwnerProcess:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.process: subprocess.Popen[str] | None = None
+        self.process: ForkedOwner | None = None
 
     def __enter__(self) -> Self:
         # pytest's folders may be longer than a Unix socket's path can be.
@@ -36,10 +83,10 @@ class EdgeOwnerProcess:
         self._socket_folder.cleanup()
 
     def start(self) -> None:
-        process = self.process = launch_owner(self.folder, self.socket)
+        process = self.process = ForkedOwner(self.folder, self.socket, self.socket.with_name("errors"))
 
         def has_come_up() -> bool:
-            assert process.poll() is None, process.communicate()[1]
+            assert process.returncode is None, process.stderr
             return is_served(self.socket)
 
         until(has_come_up, deadline_s=DEADLINE_S)
@@ -48,15 +95,29 @@ class EdgeOwnerProcess:
         """Stops the owner and checks that it wrote nothing to stderr."""
         assert self.process is not None
         self.process.send_signal(signal_number)
-        _, stderr = self.process.communicate(timeout=DEADLINE_S)
-        code, self.process = self.process.returncode, None
+        code, stderr = self.process.wait()
+        self.process = None
         assert stderr == ""
         return code
 
 
 def launch_owner(folder: Path, socket: Path) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "stores.edge", "--data", str(folder), "--socket", str(socket)]
-    return subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    """Starts an owner as the stack does, without a wait."""
+    return subprocess.Popen([sys.executable, "-m", "stores.edge", *_arguments(folder, socket)], stderr=subprocess.PIPE, text=True)
+
+
+def _arguments(folder: Path, socket: Path) -> list[str]:
+    return ["--data", str(folder), "--socket", str(socket)]
+
+
+def _run_owner(arguments: list[str], errors: Path) -> None:
+    """Runs the owner's program in this process, a fork."""
+    with errors.open("wb") as file:
+        os.dup2(file.fileno(), sys.stderr.fileno())
+    sys.argv = ["stores.edge", *arguments]
+    from stores.edge.__main__ import main
+
+    sys.exit(main())
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """Runs a stage's handler on one partition, batch by batch, without a broker."""
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import count
@@ -224,10 +225,13 @@ def plain_settings(data: Path, **groups: Any) -> Settings:
 
 
 async def until(condition: Callable[[], bool], *, deadline_s: float = 60.0) -> None:
-    """Returns when the condition holds."""
+    """Returns when the condition holds. A condition that takes long to ask is asked less often."""
     async with asyncio.timeout(deadline_s):
-        while not condition():  # noqa: ASYNC110 - the condition has no event
-            await asyncio.sleep(0.002)
+        while True:
+            began = time.perf_counter()
+            if condition():
+                return
+            await asyncio.sleep(max(0.002, 3 * (time.perf_counter() - began)))
 
 
 async def until_true(ask: Callable[[], Awaitable[bool]], *, deadline_s: float = 60.0) -> None:

@@ -14,7 +14,7 @@ from memory.headers import GENERATION_DROP, KIND
 from memory.records import Extraction
 from runtime.errors import GroupInUseError
 from runtime.kafka import OutgoingRecord, Producer, read_topic
-from runtime.settings import Settings
+from runtime.settings import ControlSettings, Settings
 from stores.build import build_store
 from streams.operations.rebuild import snapshot
 from streams.run import serve_stage
@@ -25,6 +25,12 @@ pytestmark = pytest.mark.integration
 
 NEW = "v2"
 BY = "a test"
+
+
+@pytest.fixture
+def flow(flow: Settings) -> Settings:
+    """The flow, in which a switch holds everywhere sooner."""
+    return flow.model_copy(update={"control": ControlSettings(lease_s=3.0)})
 
 
 async def test_a_generation_replaces_the_live_one(flow: Settings) -> None:

@@ -18,7 +18,7 @@ from memory.keys import encode_key
 from memory.records import Extraction, Message, Usage, Window
 from runtime.kafka import ConsumerGroups, KafkaOffsets, OutgoingRecord, Producer, read_topic
 from runtime.kafka.parked_note import ParkedNote
-from runtime.settings import Settings
+from runtime.settings import ControlSettings, Settings
 from streams.run import serve_stage
 from streams.stages.catalog import STAGES
 from tests.control_log import add_tenant, write
@@ -32,6 +32,12 @@ OTHER = "globex"
 BY = "a test"
 UP_TO_EXTRACTION = ("sessions", "extraction")
 LATER_THAN_ALL = timedelta(hours=1)
+
+
+@pytest.fixture
+def flow(flow: Settings) -> Settings:
+    """The flow, in which a switch holds everywhere sooner."""
+    return flow.model_copy(update={"control": ControlSettings(lease_s=3.0)})
 
 
 async def test_skipped_windows_prevent_the_switch(flow: Settings) -> None:

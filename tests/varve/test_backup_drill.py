@@ -1,5 +1,6 @@
 """The drill of docs/operate/backup-restore.md: a backup is made, data is lost, and the same memories are recalled again."""
 
+import os
 import shutil
 import signal
 import subprocess
@@ -16,6 +17,8 @@ from tests.varve.varve_process import VarveProcess, wait_until
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(900)]
 
 TENANT = "dev"
+LEASED = {"VARVE_CONTROL__LEASE_S": "3"}
+"""An erasure waits several times until its changes of the control log hold everywhere."""
 BEFORE = {"ann": "I moved to Bergen last week.", "gone": "My sister Ruth is a pilot."}
 """Messages of users before the backup."""
 SINCE = {"ann": "My cat is called Pixel."}
@@ -64,7 +67,7 @@ def test_a_backup_restores_the_same_memories(tmp_path: Path) -> None:
 
 @contextmanager
 def _dev(data: Path, output: Path) -> Iterator[VarveProcess]:
-    with VarveProcess("dev", "--data", str(data), output=output) as dev:
+    with VarveProcess("dev", "--data", str(data), output=output, environment=LEASED) as dev:
         dev.wait_for_output("all parts are ready")
         yield dev
         dev.process.send_signal(signal.SIGTERM)
@@ -96,7 +99,7 @@ def _digest(data: Path) -> str:
 
 def _varve(data: Path, *arguments: str) -> str:
     command = [sys.executable, "-m", "varve", *arguments, "--data", str(data)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ | LEASED)
     assert done.returncode == 0, f"{arguments}: {done.stderr}{_logs(data)}"
     return done.stdout
 

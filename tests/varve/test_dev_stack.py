@@ -32,7 +32,7 @@ MESSAGES = [
 ]
 
 
-def test_messages_survive_a_killed_stage_and_a_restart(tmp_path: Path) -> None:
+def test_messages_survive_a_restart_and_no_process_a_kill(tmp_path: Path) -> None:
     data = tmp_path / "data"
     with VarveProcess("dev", "--data", str(data), output=tmp_path / "first") as dev:
         dev.wait_for_output(READY)
@@ -51,7 +51,7 @@ def test_messages_survive_a_killed_stage_and_a_restart(tmp_path: Path) -> None:
         assert _open_to_others(data) == []
 
         family = dev.family()
-        dev.process.send_signal(signal.SIGTERM)
+        dev.process.send_signal(signal.SIGINT)
         assert dev.process.wait(120) == 0
         assert living(family) == []
         assert not (data / "stack.json").exists()
@@ -61,13 +61,6 @@ def test_messages_survive_a_killed_stage_and_a_restart(tmp_path: Path) -> None:
         assert "m2" in _recall(data, "the name of the cat")
         assert "m2" in _recall(data, "the name of the cat", "--profile", "memx")
         assert _recall(data, "the name of the cat", "--as-of", "2000-01-01") == []
-        dev.process.send_signal(signal.SIGINT)
-        assert dev.process.wait(120) == 0
-
-
-def test_no_process_outlives_a_killed_supervisor(tmp_path: Path) -> None:
-    data = tmp_path / "data"
-    with VarveProcess("dev", "--data", str(data), output=tmp_path / "output") as dev:
         dev.wait_for_output(READY)
         family = dev.family()
         assert len(family) == len(PROCESSES)
@@ -76,11 +69,11 @@ def test_no_process_outlives_a_killed_supervisor(tmp_path: Path) -> None:
     wait_until(lambda: not living(family), seconds=30, failure=lambda: [process.cmdline() for process in living(family)])
 
 
-def test_an_interrupted_start_stops_all_started_processes(tmp_path: Path) -> None:
+def test_a_terminated_start_stops_all_started_processes(tmp_path: Path) -> None:
     with VarveProcess("dev", "--data", str(tmp_path / "data"), output=tmp_path / "output") as dev:
         dev.wait_for_output("redis: ready")
         family = dev.family()
-        dev.process.send_signal(signal.SIGINT)
+        dev.process.send_signal(signal.SIGTERM)
         assert dev.process.wait(120) == 0
     assert living(family) == []
 

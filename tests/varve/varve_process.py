@@ -53,11 +53,14 @@ def living(processes: list[psutil.Process]) -> list[psutil.Process]:
 
 
 def wait_until(condition: Callable[[], bool], *, seconds: float, failure: Callable[[], object]) -> None:
-    """Waits for a condition with a deadline."""
+    """Waits for a condition with a deadline. A condition that takes long to ask, such as a command, is asked less often."""
     deadline = time.monotonic() + seconds
-    while not condition():
+    while True:
+        began = time.monotonic()
+        if condition():
+            return
         assert time.monotonic() < deadline, failure()
-        time.sleep(0.05)
+        time.sleep(max(0.05, time.monotonic() - began))
 
 
 def _lives(process: psutil.Process) -> bool:
