@@ -122,7 +122,8 @@ class SiftBody(RequestModel):
             raise ProblemError(
                 422,
                 "invalid",
-                f"sift.history: the tenant's method {method_name(schema)!r} archives no messages; use events, or a method with Archive.Turns",
+                f"sift.history: the tenant's method {method_name(schema)!r} archives no messages; use events, or a method with "
+                "Archive.Turns",
             )
         return SiftOptions(history=self.history, sessions=self.sessions, reasoning=self.reasoning)
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Final
 
+from memory.schema.method import RetrievalPath
 from models.embedding.port import Embedding
 from retrieval.paths import PathName
 from retrieval.plan import RecallPlan
@@ -49,6 +50,10 @@ class KeywordRetriever(FurtherRetriever):
     """Finds memories through the keyword graph."""
 
     name: Final[PathName] = "keywords"
+
+    def most_read(self, path: RetrievalPath) -> int:
+        """The memories whose keywords are compared."""
+        return MAX_MEMORIES
 
     async def retrieve(self, plan: RecallPlan) -> list[RecallHit]:
         """The memories that keywords lead to, best first; never entities, which have no keywords.

@@ -46,6 +46,10 @@ class LinkRetriever(FurtherRetriever):
         """Whether the recall's method follows links, and the recall is not limited to named memories or messages."""
         return super().applies_to(plan) and plan.filter.ids is None and not plan.filter.messages
 
+    def most_read(self, path: RetrievalPath) -> int:
+        """The starts, and the linked memories of each step."""
+        return STARTS + path.hops * min(MAX_VISITED, STARTS * path.fan_out**path.hops)
+
     async def retrieve(self, plan: RecallPlan) -> list[RecallHit]:
         """The memories that links lead to, best first.
 

@@ -21,6 +21,7 @@ from api.explain_missing import WhyNot, WhyNots
 from memory.records import Contribution, HistoryEntry, Link, Memory
 from memory.schema.methods import check_method, method_document
 from retrieval.context import pack
+from retrieval.entity_lookup import EntityLookup
 from retrieval.nearest import NearestMemories
 from retrieval.pipeline import RecallPipeline
 from retrieval.request import RecallRequest
@@ -90,6 +91,9 @@ class IsolationMachine(RuleBasedStateMachine):
         self.recall, self.recall_alone = (
             RecallPipeline(store=each, embedder=BagOfWordsEmbedder(), settings=RecallSettings(), clock=ManualClock(NOON))
             for each in (self.store, self.alone)
+        )
+        self.lookup = EntityLookup(
+            store=self.store, embedder=BagOfWordsEmbedder(), prefetch=RecallSettings().prefetch, clock=ManualClock(NOON)
         )
         self.held: dict[str, Memory] = {}
         self.written_at: dict[str, int] = {}
@@ -259,7 +263,7 @@ class IsolationMachine(RuleBasedStateMachine):
         never = stable_id("never", target)
         request = RecallRequest(filter=MemoryFilter(scope=scope), query=word, trace=True)
         recalled = self.run(self.recall.recall(request))
-        states = self.run(self.recall.nearest_entities(scope, [word], ["thing"]))
+        states = self.run(self.lookup.nearest(scope, [word], ["thing"]))
         found = replace(recalled, entities=states)
         why_nots = WhyNots(store=self.store, now=NOON, scope=scope, request=request, found=found)
         self.noted.asked.clear()
@@ -281,7 +285,7 @@ class IsolationMachine(RuleBasedStateMachine):
     def packed(self, tenant: str, user: str | None, word: str) -> None:
         scope = TenantScope(tenant, user)
         hits = self.run(self.recall.recall(RecallRequest(filter=MemoryFilter(scope=scope), query=word, limit=40))).hits
-        states = self.run(self.recall.nearest_entities(scope, [word], ["thing"]))
+        states = self.run(self.lookup.nearest(scope, [word], ["thing"]))
         context = pack(scope, states=states, hits=hits, tail=[], tokens=2000)
         assert {each.id for each in context.citations} <= set(self.seen_by(scope))
         assert not [secret for secret in self.secrets_of_others(scope) if secret in context.text]
