@@ -55,7 +55,7 @@ class Patch:
     """None: the patch replaces the whole text; manual corrections do so."""
     replace: str
     nearness: Nearness | None = None
-    """When it was first applied: it edits nothing that is less near, should its own text be gone. None: it was not applied yet."""
+    """When it was first applied: if its own text was removed, it edits no text that is less similar. None: it was not applied yet."""
     offset: int = 0
     """The UTC offset of its time, in microseconds."""
 

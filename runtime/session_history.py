@@ -70,7 +70,7 @@ class NotedRoutine:
 class SessionHistory:
     """Stores topics and events of a user's latest windows by window number: a repeated extraction gets the same history as the first one.
 
-    The history excludes other users of the session: their memories are separate and repeat nothing of this user's.
+    The history excludes other users of the session: their memories are separate and repeat none of this user's.
 
     Every method raises RedisUnavailableError while Redis is unavailable: then an extraction has no history.
 

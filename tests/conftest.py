@@ -163,7 +163,7 @@ def mortal_redis() -> Iterator[RedisServer]:
 
 @pytest.fixture
 def topic_prefix() -> str:
-    """A prefix for this test's topics and consumer groups, so that no test sees another's."""
+    """A prefix for this test's topics and consumer groups, so that no test sees those of another."""
     return f"t{uuid.uuid4().hex[:12]}."
 
 

@@ -18,7 +18,7 @@ _log = logger(__name__)
 DELIVERED: Final = "delivered"
 """The receiver accepted the delivery."""
 SUPERSEDED: Final = "superseded"
-"""The memory has changed again or is gone; nothing was sent."""
+"""The memory has changed again or was deleted; nothing was sent."""
 DROPPED: Final = "dropped"
 """The webhook was removed; nothing was sent."""
 

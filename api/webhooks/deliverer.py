@@ -2,7 +2,7 @@
 
 The processes of the service share the partitions of the topic of deliveries. A new owner of a partition reads it from its beginning: it
 holds the waiting and the dead deliveries. A process that dies loses nothing, and its running deliveries are repeated with the same ids.
-A process that stood still for longer than Kafka waits for it has lost its partitions: it begins no delivery before it has them again.
+A process that stalls for longer than Kafka's session time-out loses its partitions: it begins no delivery until it has them again.
 """
 
 import asyncio
@@ -119,8 +119,8 @@ class Deliverer(ConsumerRebalanceListener):  # type: ignore[misc]
                 await connect(consumer)
                 self._stepped_at = time.monotonic()
                 while True:
-                    if self._stood_still:
-                        raise KafkaUnavailableError("this process stood still, and other processes may have its deliveries to webhooks")
+                    if self._has_stalled:
+                        raise KafkaUnavailableError("this process stalled, and other processes may have its deliveries to webhooks")
                     self._stepped_at = time.monotonic()
                     await self._step(consumer)
             finally:
@@ -137,7 +137,7 @@ class Deliverer(ConsumerRebalanceListener):  # type: ignore[misc]
         self._ends = {}
 
     @property
-    def _stood_still(self) -> bool:
+    def _has_stalled(self) -> bool:
         """Whether this process did nothing for so long that Kafka may have given its partitions to others."""
         return may_be_lost(self._stepped_at, self._kafka)
 
@@ -222,7 +222,7 @@ class Deliverer(ConsumerRebalanceListener):  # type: ignore[misc]
         except ControlLogBehindError:
             return
         # The next sweep ends the deliveries of a removed webhook.
-        while webhook is not None and not self._stood_still and (delivery := lane.start_next(now)) is not None:
+        while webhook is not None and not self._has_stalled and (delivery := lane.start_next(now)) is not None:
             self._spawn(self._deliver(lane, delivery))
 
     def _sweep(self) -> None:
@@ -242,7 +242,7 @@ class Deliverer(ConsumerRebalanceListener):  # type: ignore[misc]
     async def _deliver(self, lane: Lane, delivery: WebhookDelivery) -> None:
         started = time.monotonic()
         outcome = await self._attempts.attempt(delivery)
-        if isinstance(outcome, Failure) and self._stood_still:
+        if isinstance(outcome, Failure) and self._has_stalled:
             return  # the new owner may have delivered it meanwhile
         if isinstance(outcome, Failure):
             now = self._clock.now()

@@ -67,7 +67,7 @@ class BacklogWatch:
 
         Raises:
             KafkaUnavailableError: If no broker answers.
-            TopicMissingError: If the source is gone.
+            TopicMissingError: If the source topic was deleted.
         """
         read = await read_backlogs(self._group, self._source, self._offsets)
         before, self._backlogs = (

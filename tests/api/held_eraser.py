@@ -1,4 +1,4 @@
-"""An eraser that tests let go, and erasures for it."""
+"""An eraser that waits until the test releases it, and erasures for it."""
 
 import asyncio
 from collections.abc import Sequence

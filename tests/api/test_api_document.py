@@ -139,7 +139,7 @@ def test_every_answer_is_described_in_the_document(
             # An empty file would remove the key that is asked with.
             case.query["dry_run"] = True
         if path.endswith("/control") and isinstance(case.query.get("position"), int):
-            # One that lies ahead would be waited for.
+            # The service would wait for a later one.
             case.query["position"] = min(case.query["position"], 1)
         response = case.call(headers=key, timeout=60)
         case.validate_response(response, checks=CHECKS, headers=key)

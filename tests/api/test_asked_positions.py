@@ -29,7 +29,7 @@ class Feed:
         self.ends = {0: BEGIN, 1: BEGIN}
 
     async def write(self, *memories: Memory, gone: Sequence[str] = (), partition: int = 0) -> list[dict[str, Any]]:
-        """Returns the positions that the store has come to."""
+        """Returns the positions that the store has reached."""
         changes = [MemoryChange(op="upsert", memory_id=each.id, tenant=each.tenant, memory=each) for each in memories]
         changes += [MemoryChange(op="tombstone", memory_id=each, tenant="acme") for each in gone]
         placed = [FeedChange(each, FeedPosition(partition, self.ends[partition] + number)) for number, each in enumerate(changes, 1)]

@@ -1,4 +1,4 @@
-"""Whatever lies at the edge of a field, of every operation: it is taken, or refused with a problem that names the field. Never a defect."""
+"""Edge values of every field of every operation are accepted, or refused with a problem that names the field. Never a defect."""
 
 import asyncio
 import re

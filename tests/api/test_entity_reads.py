@@ -1,4 +1,4 @@
-"""An entity is read as the entities stage has it, before the index does; what could not be asked is said."""
+"""An entity is read in the state of the entities stage, before the index has it; the response names unavailable parts."""
 
 import httpx
 import pytest

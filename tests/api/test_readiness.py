@@ -1,4 +1,4 @@
-"""Readiness: rounds in the background, each dependency for itself, and what is said when the rounds stop."""
+"""Readiness: background checks, each dependency independently, and the response when the checks stop."""
 
 import asyncio
 from typing import NoReturn

@@ -1,4 +1,4 @@
-"""A user is erased while stages are killed, and the command itself: nothing of it is left, and all of the others' is."""
+"""A user is erased while stages and the command are killed: none of the user's data is left, and all other users' data is."""
 
 import asyncio
 import re
@@ -51,7 +51,7 @@ def erasure_amid(part: Injection) -> Injection:
 
 
 async def check_erased(context: FaultContext) -> None:
-    """Nothing stands that names the user. Then Kafka compacts what it has, and the very bytes are gone from its disk."""
+    """No record or row names the user. After Kafka's compaction, the bytes are not on its disk either."""
     tenant = _tenant(context)
     code, told = await context.cluster.command("erasures", "check", tenant, _USER)
     context.expect(code == 0, f"{_USER} is still named: {told}")

@@ -21,7 +21,7 @@ _BACKLOG: Final = 16
 
 
 def retention_passes(stage: str) -> Injection:
-    """While a stage is down, half of what one partition has for it is removed. It stands still there, and then loses exactly that."""
+    """While a stage is down, half of one partition's unread records are removed: it stops, and later misses exactly those."""
 
     async def inject(context: FaultContext) -> None:
         await context.cluster.ready()

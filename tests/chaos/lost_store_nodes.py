@@ -129,7 +129,7 @@ async def _recall(context: FaultContext, recalls: Recalls) -> None:
 
 
 async def _written(context: FaultContext, node: RestartedProcess) -> None:
-    """Waits until the store has more memories of the tenant: the load goes on."""
+    """Waits until the store has more memories of the tenant: the load continues."""
     began, before = time.monotonic(), 0
     async with open_store(context.cluster.settings) as store:
 

@@ -1,4 +1,4 @@
-"""Producers of applications that compress, or write in transactions: some come to be, some are aborted, some are left open by a death."""
+"""Producers of applications that compress, or write in transactions: committed, aborted, or left open by a kill."""
 
 import asyncio
 import os

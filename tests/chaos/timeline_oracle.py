@@ -40,7 +40,7 @@ class Timeline:
     newest: datetime
     through: datetime
     events: dict[str, TimelineEvent] = field(default_factory=dict)
-    """All that were not taken back, also those that were let go."""
+    """All that were not retracted, including expired ones."""
 
     @property
     def summarised(self) -> list[TimelineEvent]:
@@ -85,7 +85,7 @@ class TimelineOracle:
         self.timelines: dict[str, Timeline] = {}
         """By user."""
         self.gone: set[str] = set()
-        """Events that were let go."""
+        """Expired events."""
         self.touched: Counter[tuple[str, int]] = Counter()
         """How often each event was touched on each day."""
         self.corrections = CorrectionOracle()
@@ -109,7 +109,7 @@ class TimelineOracle:
                 self._correct(record, Correction.from_json(record.value))
 
     def unsent(self) -> list[str]:
-        """Events that had to be let go, and of which no expiry says so."""
+        """Events that had to expire and are in no expiry."""
         return [each.id for timeline in self.timelines.values() for each in timeline.events.values() if each.is_asked and each.is_whole]
 
     def _extraction(self, record: LogRecord, extraction: Extraction) -> None:

@@ -74,7 +74,7 @@ def story_value(value: str) -> str:
 
 
 def judge_timelines(verdict: "Verdict", oracle: TimelineOracle, observed: Sequence[Memory]) -> None:
-    """Checks that each summarised event is in one summary, and that events were let go when they had to be.
+    """Checks that each summarised event is in one summary, and that events expired when they had to.
 
     Args:
         verdict: Gets the damage.

@@ -48,9 +48,9 @@ class Verdict:
     written: int = 0
     """Those that a model has written."""
     let_go: int = 0
-    """Events that timelines have summarised and let go."""
+    """Events that timelines have summarised and expired."""
     touched: int = 0
-    """Events that recalls let live on."""
+    """Events that recalls kept alive."""
     corrected: int = 0
     """Corrections by hand."""
     method_memories: int = 0

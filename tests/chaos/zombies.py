@@ -12,7 +12,7 @@ _EXIT_DEADLINE_S = 60.0
 
 
 def zombie(stage: str) -> Injection:
-    """A worker is stopped, another takes over and works, the first goes on: it must exit, and change nothing."""
+    """A worker is frozen, another takes over and works, and the first resumes: it must exit and change nothing."""
 
     async def inject(context: FaultContext) -> None:
         worker = context.cluster.workers[stage][0]
@@ -26,7 +26,7 @@ def zombie(stage: str) -> Injection:
 
 
 def zombie_alone(stage: str) -> Injection:
-    """A stage's only worker is stopped and goes on: it must write nothing more to the stage's changelog."""
+    """A stage's only worker is frozen and resumes: it must write nothing more to the stage's changelog."""
 
     async def inject(context: FaultContext) -> None:
         await context.cluster.ready()

@@ -1,4 +1,4 @@
-"""A patch edits what it was written of, and no other fact that is similar: not at first, and not once its own text is gone."""
+"""A patch edits the fact that it was written for, and no similar one, even after its own text was removed."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The Edge owner does not work on for recalls whose callers have gone."""
+"""The Edge owner stops recalls whose callers have disconnected."""
 
 import asyncio
 import itertools

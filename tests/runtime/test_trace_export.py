@@ -34,7 +34,7 @@ async def test_spans_are_exported_by_otlp() -> None:
         settings = TracingSettings(endpoint=f"{address}/v1/traces", headers=SecretStr("X-Key=s3cret=, x-other=2"))
         await asyncio.to_thread(_work, settings, "first", "second")
         async with asyncio.timeout(60):
-            while not posts:  # noqa: ASYNC110 - a process that ends waits for 5 s, the sender goes on
+            while not posts:  # noqa: ASYNC110 - a process that ends waits for 5 s, and the sender continues
                 await asyncio.sleep(0.01)
     resources = [resource for _, request in posts for resource in request.resource_spans]
     assert {key for key, _ in posts} == {"s3cret="}

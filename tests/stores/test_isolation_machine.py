@@ -51,7 +51,7 @@ WORDS: Final = ("tea", "coffee", "bicycle", "Oslo")
 TENANTS: Final = ("acme", "rival", "third")
 USERS: Final = (None, "ann", "bob")
 ALONE: Final = "acme"
-"""The tenant that has the second engine for itself."""
+"""The only tenant of the second engine."""
 SCOPES: Final = tuple(TenantScope(tenant, user) for tenant in TENANTS for user in USERS)
 MORE_THAN_ANY_HOLDS: Final = 2 * STEPS
 _PATHS: Final[dict[str, Any]] = {
@@ -71,9 +71,9 @@ pytestmark = pytest.mark.filterwarnings("ignore:Payload indexes have no effect i
 
 
 class IsolationMachine(RuleBasedStateMachine):
-    """One engine, and what it ought to hold. Every content names its tenant and user, so that a trace of another's shows.
+    """One engine, and its expected contents. Every content names its tenant and user, so that a leak shows.
 
-    A second engine of the same kind sees what one tenant does, and nothing of the others: its answers have to be the same.
+    A second engine of the same kind gets only one tenant's operations: its answers have to be the same.
     """
 
     open_stores: Callable[[], tuple[MemoryStore, MemoryStore]]
@@ -204,7 +204,7 @@ class IsolationMachine(RuleBasedStateMachine):
 
     @rule(tenant=tenants, user=users, word=words, limit=st.integers(1, 40))
     def recalled_by_links_and_trees(self, tenant: str, user: str | None, word: str, limit: int) -> None:
-        """Every memory has links to others' memories, and every tree node names others' events and may have another's parent."""
+        """Every memory links to other tenants' memories, and every tree node names their events, and may name their node as its parent."""
         scope = TenantScope(tenant, user)
         request = RecallRequest(filter=MemoryFilter(scope=scope), query=word, limit=limit, method=TRAVERSING, explain=True, trace=True)
         self.noted.asked.clear()

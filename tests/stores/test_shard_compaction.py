@@ -233,7 +233,7 @@ def test_a_failure_does_not_change_the_shard(shard: Shard, tmp_path: Path) -> No
     steps = shard.compaction()
     for _ in range(24):
         next(steps)
-    shutil.rmtree(tmp_path / "data" / "shard-2")  # its disk is gone; it learns of that with the next segment of its log
+    shutil.rmtree(tmp_path / "data" / "shard-2")  # its disk is lost; the shard notices with the next segment of its log
     for number in range(10):
         put_in_shard(shard, memory(f"{number}" * 100_000))
 

@@ -143,7 +143,7 @@ async def followed(settings: Settings, generation: str) -> None:
 async def send_sample(
     settings: Settings, *, session: str = "s-1", user: str = "ada", tenant: str = TENANT, headers: Headers = (), most: int | None = None
 ) -> int:
-    """Produces the talk of the companion sample's first week as one session's messages: nothing of it ages.
+    """Produces the talk of the companion sample's first week as one session's messages, too short for a timeline to age.
 
     ``most`` limits the number of messages. Default: no limit.
     """

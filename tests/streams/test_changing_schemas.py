@@ -56,7 +56,7 @@ async def test_types_and_fields_change_while_stages_run(flow: Settings) -> None:
 
 
 async def changed_meanwhile(flow: Settings, store: MemoryStore) -> tuple[list[Memory], Memory]:
-    """Changes the schema between sessions. Gives the entities of the type that is gone, and the profile that has lost a field."""
+    """Changes the schema between sessions. Returns the entities of the removed type, and the profile without the removed field."""
     await tell(flow, "s-first")
     before = await profile(store)
     assert ADDED not in before.properties

@@ -182,7 +182,7 @@ class World:
         """New stages.
 
         Args:
-            forgets: Whether entities forget what is let go.
+            forgets: Whether entities forget expired events.
             is_written: Whether a model writes the summaries.
             details: Number of summarised events that stay.
         """

@@ -1,4 +1,4 @@
-"""An erasure during which the user goes on talking, and corrections arrive that were sent before: nothing old is left anywhere."""
+"""An erasure while the user sends messages and older corrections arrive: nothing older than the erasure remains anywhere."""
 
 import re
 from collections.abc import Awaitable, Callable

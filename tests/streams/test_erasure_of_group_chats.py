@@ -245,7 +245,7 @@ async def test_erasing_the_last_users_removes_the_windows(leased: Settings, stor
 
 
 class Killed(BaseException):
-    """The process that erases is gone: nothing of it handles this."""
+    """The process that erases has died: none of its code catches this."""
 
 
 async def killed(*_: object) -> None:

@@ -113,7 +113,7 @@ async def _commit(settings: Settings, name: str, offset: int) -> None:
 
 
 async def _stage(settings: Settings, name: str) -> dict[str, Any]:
-    """Where a stage goes on, whether its workers may, and what it keeps."""
+    """The position at which a stage continues, whether its workers may, and what it keeps."""
     stage = STAGES[name]
     async with KafkaOffsets(kafka=settings.kafka) as offsets:
         commits = await offsets.commits(stage.group(settings.kafka.topic_prefix), [settings.topic(stage.source.name)])

@@ -1,4 +1,4 @@
-"""Timelines through the stages: summaries, letting go, recalls that let live on, restarts, and rebuilds."""
+"""Timelines through the stages: summaries, expiry, recalls that keep events alive, restarts, and rebuilds."""
 
 from collections import Counter
 from pathlib import Path

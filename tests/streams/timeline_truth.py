@@ -73,11 +73,11 @@ class Truth:
         return {event.id: (of.text, of.is_valid) for window, event, of in self._events() if event.id not in window.gone}
 
     def valid(self) -> set[str]:
-        """All events that count, those that were let go included."""
+        """All events that count, including expired ones."""
         return {event.id for _, event, of in self._events() if of.is_valid}
 
     def gone(self) -> set[str]:
-        """All events that were let go."""
+        """All expired events."""
         return {name for window in self._windows.values() for name in window.gone}
 
     def _events(self) -> Iterable[tuple[_Window, Event, _Statement]]:
@@ -127,7 +127,7 @@ def problems(truth: Truth, memories: Iterable[Memory], *, forgets: bool) -> list
     Args:
         truth: What must be.
         memories: What is.
-        forgets: Whether entities forget the events that are let go.
+        forgets: Whether entities forget expired events.
     """
     by_kind: defaultdict[str, list[Memory]] = defaultdict(list)
     for each in memories:

@@ -46,7 +46,7 @@ class Timelines:
         settings: The settings in force.
         tenants: The known tenants.
         llm: Writes the summaries; None: they are extracts.
-        is_eager: Whether each stage handles at once what another laid into its log; else only :meth:`step` and :meth:`settle` let it.
+        is_eager: Whether each stage handles a record as soon as another produces it; otherwise only in :meth:`step` and :meth:`settle`.
     """
 
     def __init__(self, settings: Settings, tenants: TenantDirectory, llm: LLM | None = None, *, is_eager: bool = True) -> None:

@@ -1,4 +1,4 @@
-"""Vectors reach the index once, of the right user only, and never stand in anyone's way."""
+"""The index gets each vector once, of the right user only, and works without them."""
 
 from collections.abc import AsyncIterator
 

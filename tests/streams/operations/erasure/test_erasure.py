@@ -233,7 +233,7 @@ async def _check_replays(settings: Settings, store: MemoryStore, others: list[by
             await caught_up(settings)
         assert await _standing(settings, store) == {}, stage
         told = await _memories(store, STAYING)
-        # A window that is extracted again lies further back in the log: what it gave is of a later version.
+        # A window that is extracted again is later in the log: its results have a later version.
         assert told == others or (stage == "extraction" and _events(told) == _events(others)), stage
 
 

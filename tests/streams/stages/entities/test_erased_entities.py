@@ -64,7 +64,7 @@ async def test_an_entity_of_the_user_is_removed_completely(has_llm: bool) -> Non
 
 @pytest.mark.parametrize("has_llm", [False, True])
 async def test_what_is_said_meanwhile_stays(has_llm: bool) -> None:
-    """The user goes on talking: the log keeps that, so the entity that is deleted as a whole has it again."""
+    """The user sends newer messages: the log keeps them, so the deleted entity is rebuilt from them."""
     team = await talked(has_llm=has_llm)
     later = count(5)
 

@@ -1,4 +1,4 @@
-"""Entities whose types and fields come and go, while windows are extracted again under whatever revision: what is gone stays as it was."""
+"""Entity types and fields are removed and return, while windows are extracted again under any revision: a removed field keeps its state."""
 
 import tempfile
 from collections.abc import Iterator

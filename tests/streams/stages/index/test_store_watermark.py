@@ -1,4 +1,4 @@
-"""A store that lacks what the index group has handled, or tombstones that are gone, stops the stage until it is whole again."""
+"""A store that misses indexed records, or tombstones that were compacted away, stop the stage until a repair."""
 
 import shutil
 import signal

@@ -1,4 +1,4 @@
-"""The recalls stage: an erased user's recalls are forgotten, in every generation, and nobody else's."""
+"""The recalls stage: it forgets an erased user's recalls in every generation, and no other user's."""
 
 from datetime import UTC, datetime
 from pathlib import Path

@@ -32,7 +32,7 @@ class SendMessage:
     session: int
     id: str | None
     ahead_s: int
-    """How far its event time lies ahead of its append time."""
+    """Its event time less its append time."""
 
 
 @dataclass(frozen=True)
