@@ -90,7 +90,7 @@ def edit(text: str, patch: Patch, value_type: ValueType = "string", work: WorkBu
         text: The text before.
         patch: The patch to apply.
         value_type: Value type of the property.
-        work: Pays for the search; None: the patch has an allowance of its own.
+        work: Pays for the search; None: the patch has its own allowance.
 
     Raises:
         RefusedChangeError: ``no_similar_span``, ``text_too_long``, ``not_int64`` or its like if the text would not be of the type, and

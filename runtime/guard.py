@@ -71,7 +71,7 @@ class Guard:
         assert task is not None
         cancels = task.cancelling()
         try:
-            # In the caller's task: a task of its own and a wait for it would take ten times as long.
+            # In the caller's task: a separate task and a wait for it would take ten times as long.
             async with limit:
                 self._calls.add(limit)
                 return await call()

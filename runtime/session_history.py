@@ -150,7 +150,7 @@ class SessionHistory:
         Args:
             extraction: The extraction of the window.
             events: Its events that are routines if they are said again.
-            short: Those that must be said several times. They have a limit of their own, since there are many.
+            short: Those that must be said several times. They have their own limit, since there are many.
         """
         key = self._routines_key(extraction.tenant, extraction.user, extraction.generation)
         added = {

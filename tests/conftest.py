@@ -115,7 +115,7 @@ def kafka() -> Iterator[str]:
 
 @pytest.fixture
 async def local_llm(tmp_path: Path) -> AsyncIterator[dict[str, str]]:
-    """The ``base_url`` and the ``model`` of llama.cpp's server with Gemma 3 270M, in a process of its own."""
+    """The ``base_url`` and the ``model`` of llama.cpp's server with Gemma 3 270M, in a separate process."""
     pytest.importorskip("xllamacpp", reason="the local-llm extra is not installed")
     server = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "models.llm.local", "--folder", str(tmp_path), "--context-tokens", "6144"),

@@ -87,7 +87,7 @@ class MessageOwner:
 
 @dataclass(frozen=True, slots=True)
 class MessageHandle:
-    """The ``event_id`` of an added event: it names the message, since the events that are extracted from it have ids of their own."""
+    """The ``event_id`` of an added event: it names the message, since the events that are extracted from it have their own ids."""
 
     user: str
     session: str

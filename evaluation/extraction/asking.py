@@ -77,7 +77,7 @@ class WindowExtraction:
 
 
 async def extracted(windows: Sequence[Window], extractor: Extractor, schema: MemorySchema, settings: Settings) -> Extracted:
-    """Extracts one user's windows in turn, in a store of their own.
+    """Extracts one user's windows in turn, in their own store.
 
     Args:
         windows: In their order.

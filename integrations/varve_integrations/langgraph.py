@@ -26,7 +26,7 @@ class VarveStore(BaseStore):  # type: ignore[misc]
     """Implements ``langgraph.store.base.BaseStore``.
 
     An item is an event of the type ``store_item`` that its put states, with the message as evidence. The tenant's schema needs this type:
-    ``varve_integrations.store_items.SCHEMA`` has it. Give the store a tenant of its own with that schema; ``setup`` checks it.
+    ``varve_integrations.store_items.SCHEMA`` has it. Give the store its own tenant with that schema; ``setup`` checks it.
 
     Differences from ``InMemoryStore``:
 

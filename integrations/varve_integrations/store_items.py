@@ -52,7 +52,7 @@ class Address:
         return cls(tuple(namespace), key)
 
     def session(self, user: str) -> str:
-        """The session of the item's messages. An item has a session of its own, so that one request finds all its versions.
+        """The session of the item's messages. An item has its own session, so that one request finds all its versions.
 
         Args:
             user: The user to whom the item belongs.

@@ -43,7 +43,7 @@ CALENDAR_KEYS: Final = ("hour", "day", "week", "month")
 """Keys derived from the event time, in its own UTC offset."""
 
 BUILT_IN_KEYS: Final = ("user", "session", "event", "event_type", NODES, *CALENDAR_KEYS)
-"""Keys for grouping besides properties of the events. ``event`` is the event's id: each event has an entity of its own. ``nodes``: the
+"""Keys for grouping besides properties of the events. ``event`` is the event's id: each event has its own entity. ``nodes``: the
 subject and object of the relation that the event states, so that it goes to both of their entities."""
 
 BUILT_IN_FILTERS: Final = ("importance", "type", "session", "user")

@@ -1,6 +1,6 @@
 """The nodes of a tree as the memories that are stored, searched and returned.
 
-A node with a single event is not published: the event is a memory of its own, and its parent names it.
+A node with a single event is not published: the event is a separate memory, and its parent names it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -78,7 +78,7 @@ def brief(events: Sequence[NodeEvent]) -> list[NodeEvent]:
 
 
 def is_published(nodes: Nodes, key: str) -> bool:
-    """Whether a node is a memory of its own."""
+    """Whether a node is a separate memory."""
     return nodes[key]["count"] >= _LEAST_EVENTS
 
 

@@ -149,7 +149,7 @@ class MemoryTree(LLMOperator, PublishingOperator):
         return state if state is not None and after is texts else _written(tree, turns, after)
 
     def adopted(self, state: State) -> int:
-        """None: texts are in the nodes' memories, which have versions of their own."""
+        """None: texts are in the nodes' memories, which have their own versions."""
         return 0
 
     def prompt(self, question: Question, *, subject: str) -> Prompt:

@@ -1,6 +1,6 @@
 """A second vector store with another embedding model, filled from the change feed while the present one serves. No LLM is called.
 
-Its index workers are a consumer group of their own, which begins at the start of the feed. They run until they are stopped, so the second
+Its index workers have a separate consumer group, which begins at the start of the feed. They run until they are stopped, so the second
 store stays as new as the present one.
 """
 

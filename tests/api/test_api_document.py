@@ -60,7 +60,7 @@ CHECKS: Final = [
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Service:
-    """A service in a process of its own."""
+    """A service in a separate process."""
 
     url: str
     tenant_key: str

@@ -148,7 +148,7 @@ class Served:
 
 
 class Agent:
-    """An outside agent with a key of its own."""
+    """An outside agent with its own key."""
 
     def __init__(self, http: httpx.AsyncClient, key: str, user: str | None = "ann") -> None:
         self._http = http

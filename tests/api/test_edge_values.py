@@ -99,7 +99,7 @@ OF_THE_BODY: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Service:
-    """A service in a process of its own, and its keys."""
+    """A service in a separate process, and its keys."""
 
     process: ServiceProcess
     http: httpx.Client

@@ -197,7 +197,7 @@ MUTANTS: Final = (
         ("kill-at-committed",),
     ),
     Mutant(
-        "offset in a transaction of its own",
+        "offset in a separate transaction",
         PRODUCER,
         "                if offsets:\n",
         "                if offsets:\n                    await client.commit_transaction()\n"

@@ -19,7 +19,7 @@ TYPE = entity_type(Characters=8000)
 
 
 def told(position: int, op: str = "apply", *, of: int | None = None) -> Contribution:
-    """One statement, of a day of its own."""
+    """One statement, on its own day."""
     number = position if of is None else of
     return Contribution(
         tenant="acme",

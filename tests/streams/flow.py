@@ -52,7 +52,7 @@ class NewFlow(Protocol):
 
 
 def flow_settings(*, kafka: str, topic_prefix: str, redis_url: str, data: Path, socket: Path) -> Settings:
-    """A flow of its own on shared servers, with windows so small that a sample gives several, and none that closes by the wall clock."""
+    """A separate flow on shared servers, with windows so small that a sample gives several, and none that closes by the wall clock."""
     return Settings(
         data=data,
         kafka=one_broker(bootstrap=kafka, topic_prefix=topic_prefix, partitions=2),

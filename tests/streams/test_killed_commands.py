@@ -74,7 +74,7 @@ class Command:
 
 @pytest.fixture
 def new_settings(kafka: str, redis_url: str, topic_prefix: str, tmp_path: Path) -> NewSettings:
-    """Makes installations of their own, by name, on the same servers."""
+    """Makes separate installations, by name, on the same servers."""
 
     async def make(name: str) -> Settings:
         prefix, data = f"{topic_prefix}{name}.", tmp_path / name
@@ -282,7 +282,7 @@ async def test_killed_after_any_step_and_run_again(command: Command, new_setting
 
 
 async def kill_and_run_again(command: Command, new_settings: NewSettings, *, tried: tuple[int, ...] = ()) -> None:
-    """Kills a command after each of its steps, each time in an installation of its own, and runs it again.
+    """Kills a command after each of its steps, each time in its own installation, and runs it again.
 
     Args:
         command: The command.

@@ -297,7 +297,7 @@ async def test_details_stay_when_their_time_is_over(settings: Settings) -> None:
     what = await flow.extract(0, 0, ["Moved to Lyon."])
     await flow.extract(1, 3, ["Met Paul."])
     await flow.pass_time(9)
-    assert flow.kinds("summary") == {}, "both events are memories of their own"
+    assert flow.kinds("summary") == {}, "both events are separate memories"
     await flow.pass_time(60)
     assert texts(flow) == {"Met Paul."}
     assert "Moved to Lyon" in summary(flow).content
@@ -309,6 +309,6 @@ async def test_details_stay_when_their_time_is_over(settings: Settings) -> None:
     await flow.extract(1, 3, [])
     await flow.pass_time(60)
     assert texts(flow) == {"Moved to Nice."}
-    assert flow.kinds("summary") == {}, "the only event is a memory of its own again"
+    assert flow.kinds("summary") == {}, "the only event is a separate memory again"
     assert kinds(flow)[EXPIRY] == 1
     assert (await flow.rebuilt()).memories == flow.memories

@@ -149,7 +149,7 @@ def promote(tenant: TenantArgument, data: DataOption = None) -> None:
     if settings.store.kind == "edge":
         raise SettingsError("VARVE_STORE__KIND is edge, which is one shard: set it to server, and VARVE_STORE__URL to a Qdrant cluster's")
     points = run(_promoted(tenant, settings, print_notice))
-    typer.echo(f"{tenant} has a shard of its own, of {points} points")
+    typer.echo(f"{tenant} has its own shard, of {points} points")
 
 
 async def _promoted(tenant: str, settings: "Settings", notice: "Callable[[str], None]") -> int:

@@ -142,7 +142,7 @@ def _jars_in(folder: Path) -> int:
 
 
 def _resolver_environment() -> dict[str, str]:
-    """Without JAVA_HOME jgo would fetch a JDK of its own; without REQUESTS_CA_BUNDLE it would trust certifi's certificates only."""
+    """Without JAVA_HOME jgo would fetch its own JDK; without REQUESTS_CA_BUNDLE it would trust certifi's certificates only."""
     environment = {**os.environ, "JAVA_HOME": str(java().parent.parent)}
     paths = ssl.get_default_verify_paths()
     bundle = paths.cafile or paths.capath

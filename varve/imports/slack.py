@@ -46,7 +46,7 @@ class _Workspace:
 
 @dataclass(slots=True)
 class _Changes:
-    """The edits and deletions in one conversation that are records of their own, by the time of their message."""
+    """The edits and deletions in one conversation that are their own records, by the time of their message."""
 
     edits: dict[str, Item] = field(default_factory=dict)
     """The newest form of each edited message."""
@@ -54,7 +54,7 @@ class _Changes:
 
 
 def slack_messages(file: ExportFile, options: ImportOptions) -> Iterator[Found]:
-    """The messages of all conversations, one conversation after the other. Each thread is a session of its own.
+    """The messages of all conversations, one conversation after the other. Each thread is its own session.
 
     Without a user in the options, each author is a user, by the id in Slack.
 

@@ -22,7 +22,7 @@ def read_questions(path: Path, *, limit: int | None) -> list[Question]:
 
 
 def dialogues_of(questions: Sequence[Question]) -> list[Dialogue]:
-    """The conversations of questions: each has a user of its own."""
+    """The conversations of questions: each has its own user."""
     return [
         Dialogue(
             each.id,

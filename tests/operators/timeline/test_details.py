@@ -1,4 +1,4 @@
-"""Details of a timeline: the most important summarised events stay memories of their own."""
+"""Details of a timeline: the most important summarised events stay separate memories."""
 
 from datetime import timedelta
 

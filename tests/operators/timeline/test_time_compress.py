@@ -17,7 +17,7 @@ from tests.operators.timeline.diaries import ANN, LIFE, applied, contribution, d
 
 
 def whole(state: EntityState) -> set[str]:
-    """The events that are memories of their own."""
+    """The events that are separate memories."""
     return set(state.properties["story"][1]["whole"])
 
 

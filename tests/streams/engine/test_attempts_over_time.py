@@ -66,7 +66,7 @@ class Deployment(DriverHarness):
         return [OutgoingRecord("out", record.key, b"%d" % record.offset)]
 
     async def put_every(self, interval_s: float, offsets: range) -> None:
-        """Each under a key of its own."""
+        """Each under its own key."""
         for offset in offsets:
             await asyncio.sleep(interval_s)
             await self.put(offset, key=b"%d" % offset)

@@ -44,7 +44,7 @@ async def offsets(settings: KafkaSettings) -> AsyncIterator[KafkaOffsets]:
 
 @pytest.fixture
 async def new_writer(settings: KafkaSettings, offsets: KafkaOffsets, tmp_path: Path) -> AsyncIterator[NewWriter]:
-    """Makes writers of the same partition, each with a disk of its own."""
+    """Makes writers of the same partition, each with its own disk."""
     async with AsyncExitStack() as stack:
 
         def make(worker: str) -> Checkpointer:

@@ -94,7 +94,7 @@ def run(arguments: argparse.Namespace) -> Iterator[str]:
 
 
 def trained(root: Run, variant: Variant, size: Size, *, seed: int, bf16: bool, base: str | None) -> Iterator[str]:
-    """Trains a variant in a folder of its own, and judges its models on the test set of the experiment.
+    """Trains a variant in its own folder, and judges its models on the test set of the experiment.
 
     Args:
         root: The experiment's folder.

@@ -217,7 +217,7 @@ async def test_windows_wait_for_a_hanging_redis_once(settings: Settings, tenants
         stage = new_handler(settings, tenants, extractor, session_history=history, recall_history=recalls)
         for _ in range(3):
             assert await stage.handle(window_record())
-        assert silent.connections == 1, "every further command would have been a time-out of its own"
+        assert silent.connections == 1, "every further command would have timed out separately"
     assert len(extractor.contexts) == 3
 
 
