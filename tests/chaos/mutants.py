@@ -1,4 +1,4 @@
-"""Defects put into the code on purpose, each with the tests and faults that should notice it."""
+"""Deliberate defects of the code, each with the tests and faults that should detect it."""
 
 from dataclasses import dataclass
 from typing import Final

@@ -1,4 +1,4 @@
-"""A second embedding model takes the place of the first one under load, and makes way for it again: docs/operate/grow.md, step by step."""
+"""A second embedding model replaces the first one under load, and is replaced by it again: docs/operate/grow.md, step by step."""
 
 import asyncio
 import re

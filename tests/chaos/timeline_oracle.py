@@ -1,4 +1,4 @@
-"""The timelines that must stand in the end: a second implementation of how events age, over the records of the extractions log in order.
+"""The expected timelines: a second implementation of how events age, over the records of the extractions log in order.
 
 One partition of that log has all records of a user. Ticks, touches and expiries are taken from it as they are; that each expiry had to be
 sent, and that none is missing, is judged.

@@ -1,4 +1,4 @@
-"""Workers that are stopped for longer than their session, and go on when their partitions are assigned to another."""
+"""Workers that are frozen for longer than their session, and resume when their partitions are assigned to another."""
 
 import asyncio
 import signal

@@ -1,4 +1,4 @@
-"""The control log on the real broker: ordered, whole or not at all, and known everywhere in milliseconds."""
+"""The control log on the real broker: ordered, atomic, and known to every process in milliseconds."""
 
 import asyncio
 import threading

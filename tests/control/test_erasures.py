@@ -1,4 +1,4 @@
-"""Erasures in the control log: their reach only grows, they name no user, and readers learn which records to skip."""
+"""Erasures in the control log: their end offsets only grow, they name no user, and readers know which records to skip."""
 
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta

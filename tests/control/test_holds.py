@@ -1,4 +1,4 @@
-"""Legal holds in the control log: they forbid erasures, name nobody, and stay known after their release."""
+"""Legal holds in the control log: they forbid erasures, contain no names, and are listed after their release."""
 
 from datetime import UTC, datetime, timedelta
 

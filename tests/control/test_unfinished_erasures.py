@@ -1,4 +1,4 @@
-"""Unfinished erasures and the processes that carry them out: one at a time, and another one after the first has stopped."""
+"""Unfinished erasures and the processes that run them: one at a time, and another one after the first has stopped."""
 
 import asyncio
 from contextlib import AsyncExitStack, suppress

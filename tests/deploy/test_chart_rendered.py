@@ -1,4 +1,4 @@
-"""The chart as Helm renders it, held against what Varve's processes are and do, and against Kubernetes' own schemas."""
+"""The rendered chart, compared with Varve's processes and with Kubernetes' own schemas."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Which values are one at which similarity, by the real model."""
+"""The similarity at which two values count as one, with the real model."""
 
 import argparse
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The invented small memories, and what is asked of them."""
+"""The invented small memories, and the questions about them."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Under which other schemas entities can go on."""
+"""The schema changes that keep the state of entities."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The parts of a key, in whatever spelling somebody has written them."""
+"""The parts of a key in every spelling."""
 
 from typing import Any
 from unicodedata import normalize

@@ -1,4 +1,4 @@
-"""Forgetting in an entity after an erasure: by rule at once, and by a question where a model has merged the words."""
+"""Forgetting in an entity after an erasure: by rule immediately, and by a question to the model if it has merged the words."""
 
 from typing import Any
 

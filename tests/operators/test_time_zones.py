@@ -1,4 +1,4 @@
-"""Days, weeks and months of a user: they begin when they begin on the user's clock."""
+"""Days, weeks and months of a user begin by the user's clock."""
 
 from datetime import UTC, date, datetime, timedelta
 from typing import Any

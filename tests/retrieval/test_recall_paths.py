@@ -1,4 +1,4 @@
-"""A path of a recall is answered with, or left out with the reason."""
+"""Each part of a recall returns a result, or is left out with a reason."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Recalls over a real store by profiles of a deployment's own, and what they keep of how they ranked."""
+"""Recalls over a real store with a deployment's own profiles, and the rankings that they record."""
 
 from dataclasses import replace
 from typing import Any

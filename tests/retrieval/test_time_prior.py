@@ -1,4 +1,4 @@
-"""How a query's times favour memories."""
+"""Memories at the times that a query names rank higher."""
 
 from datetime import UTC, datetime, timedelta
 

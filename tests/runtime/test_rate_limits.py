@@ -1,4 +1,4 @@
-"""Rates and slots: what they admit, and that Redis and one process keep one rule."""
+"""Rates and slots admit the same calls in Redis and in one process."""
 
 import uuid
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""Writes, corrections, recalls, contexts and deletions of several tenants and users, in any order: nobody learns anything of another.
+"""Writes, corrections, recalls, contexts and deletions of several tenants and users, in any order: no tenant or user sees another's data.
 
 ``VARVE_TEST_ISOLATION_OPERATIONS`` says how many operations each engine gets (``make isolation``: 10000).
 """

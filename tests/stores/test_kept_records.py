@@ -1,4 +1,4 @@
-"""The records that an owner keeps of its shard: a recall's are those that are stored, however often it was asked before."""
+"""The records that an owner keeps of its shard: a recall returns the stored ones, however often it ran before."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""The term statistics that an owner keeps: at any moment they are what is stored, whatever is written while they are read."""
+"""The term statistics that an owner keeps: they always equal the stored ones, whatever is written during a read."""
 
 import asyncio
 import math

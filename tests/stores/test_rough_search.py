@@ -1,4 +1,4 @@
-"""A search of many points looks at their kinds afterwards, and finds what a search within the kinds finds."""
+"""A search of many points filters by kind afterwards, and has the same results as a filtered search."""
 
 from collections.abc import Iterator
 from datetime import timedelta

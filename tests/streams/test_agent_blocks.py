@@ -1,4 +1,4 @@
-"""A block that a scripted model edits over two windows, in the real flow: each step is recorded and paid, and a rebuild asks nobody."""
+"""A block that a scripted model edits over two windows, in the real flow: each step is recorded and paid, and a rebuild calls no model."""
 
 from collections.abc import AsyncIterator
 from typing import Any

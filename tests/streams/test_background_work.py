@@ -1,4 +1,4 @@
-"""A worker's background work that raises is started again, and reported at its health page; what keeps failing stops the worker."""
+"""Failed background work of a worker is restarted and reported at the health page; repeated failures stop the worker."""
 
 import asyncio
 from collections.abc import AsyncIterator

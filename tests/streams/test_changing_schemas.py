@@ -1,4 +1,4 @@
-"""A schema that changes while the stages run: what comes, what goes, what is filled up by a replay, and what is refused."""
+"""A schema changes while the stages run: fields are added, removed, filled by a replay, or refused."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

@@ -1,4 +1,4 @@
-"""A log that was cut, and has grown again before any worker looked, is known by the record that was handled last."""
+"""A truncated log that grew again before a worker read it is detected by the last handled record."""
 
 import asyncio
 import shutil

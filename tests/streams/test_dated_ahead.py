@@ -1,4 +1,4 @@
-"""A tenant's future dates move no other tenant's time: not by a correction, and not by records that an older version accepted."""
+"""Future dates of one tenant do not advance the event time of another, whether from a correction or from records of an older version."""
 
 from dataclasses import replace
 from datetime import datetime, timedelta

@@ -1,4 +1,4 @@
-"""Which times a question asks for, and from when they are counted."""
+"""The times that a question asks for, and the moment to which they are relative."""
 
 from datetime import date
 

@@ -1,4 +1,4 @@
-"""TIME_COMPRESS: what ages when, and that nothing depends on when it was noticed."""
+"""TIME_COMPRESS: the time at which each event ages, independent of when a tick notices it."""
 
 from datetime import timedelta
 from typing import Any

@@ -1,4 +1,4 @@
-"""One writer of a partition at a time, and each batch whole or not at all: on the real broker."""
+"""One writer of a partition at a time, and atomic batches: on the real broker."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack

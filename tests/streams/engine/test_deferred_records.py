@@ -1,4 +1,4 @@
-"""Parked records of a partition: unchanged, in the order of the log, and back a few at a time."""
+"""Parked records of a partition: unchanged, in the order of the log, and resumed a few at a time."""
 
 import pytest
 from hypothesis import given

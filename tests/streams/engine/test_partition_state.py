@@ -1,4 +1,4 @@
-"""State of a partition: changed completely or not at all, bounded in memory, and safe from a stale worker's late rows."""
+"""State of a partition: changed atomically, bounded in memory, and safe from a stale worker's late rows."""
 
 from hypothesis import given
 from hypothesis import strategies as st

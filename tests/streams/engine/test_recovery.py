@@ -1,4 +1,4 @@
-"""A local table is brought up to its changelog, whatever its last writer left in it: on the real broker."""
+"""Recovery makes a local table equal to its changelog, whatever its last writer left: on the real broker."""
 
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""From when on a tenant's records are parked, and until when."""
+"""When a tenant's records are parked, and when they resume."""
 
 import pytest
 

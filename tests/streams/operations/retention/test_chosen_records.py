@@ -1,4 +1,4 @@
-"""Which records of the logs a run rewrites and removes."""
+"""The records of the logs that a run rewrites and removes."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""Remarks of several users, as the events, entities and merging stages take them: each has one partition."""
+"""Remarks of several users, through the events, entities and merging stages, one partition each."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""The steps that the entities stage publishes: the same from the log again, bounded, and with the time since when they are known."""
+"""The steps that the entities stage publishes: equal after a replay, bounded, and with the time at which they became known."""
 
 from collections.abc import Sequence
 from datetime import timedelta

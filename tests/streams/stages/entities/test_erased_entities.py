@@ -1,4 +1,4 @@
-"""The entities stage: what is an erased user's own is no more, and what others share forgets the user alone."""
+"""The entities stage: an erased user's own entities are deleted, and shared ones forget only this user."""
 
 from collections.abc import Iterable
 from itertools import count

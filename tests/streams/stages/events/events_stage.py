@@ -1,4 +1,4 @@
-"""The events stage with one partition, and what it gives, read."""
+"""The events stage with one partition, and its parsed outputs."""
 
 from control.tenants import TenantDirectory
 from memory.records import Contribution

@@ -1,4 +1,4 @@
-"""The events stage: what was corrected by hand stands, whatever is extracted again, and a revert gives back what was."""
+"""The events stage: manual corrections survive every new extraction, and a revert restores the original."""
 
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any

@@ -1,4 +1,4 @@
-"""The events stage: an erased user's windows are taken back, forgotten, and never published again."""
+"""The events stage: an erased user's windows are retracted, forgotten, and never published again."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta

@@ -1,4 +1,4 @@
-"""A window is shown entities as its user's earlier windows left them, however much of that the entities have already."""
+"""A window gets the entities as the user's earlier windows left them, whether or not the store has those changes."""
 
 from datetime import UTC, date, datetime, timedelta, timezone
 from typing import Any

@@ -1,4 +1,4 @@
-"""Which thing a value names is found in a real store, by the real model, among the user's own things."""
+"""A value is matched with the user's own entities by meaning, in a real store with the real model."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path

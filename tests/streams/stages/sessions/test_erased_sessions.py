@@ -1,4 +1,4 @@
-"""The sessions stage: a command gives up an erased user's open windows, and messages before the reach enter none."""
+"""The sessions stage: a command discards an erased user's open windows, and messages before the erasure's end offsets enter none."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta

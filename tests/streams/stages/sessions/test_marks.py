@@ -1,4 +1,4 @@
-"""A take-over reads what is marked, and knows all that the worker before knew."""
+"""A take-over reads only marked rows, and has the complete state of the previous worker."""
 
 import tempfile
 from collections.abc import Callable, Iterator

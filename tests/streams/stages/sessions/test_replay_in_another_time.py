@@ -1,4 +1,4 @@
-"""A log that is read again, whenever and by whatever clock, gives the windows and the letters that it gave when it was live."""
+"""A replayed log gives the same windows and dead letters as live, at any time and with any clock."""
 
 import tempfile
 from collections.abc import Iterator
