@@ -1,6 +1,6 @@
 """Users of unfinished erasures, in Redis, with leases of the processes that carry them out: if one stops, another one resumes.
 
-The control log is kept forever and contains only digests of users, which do not suffice to carry out an erasure. Therefore the name is
+The control log is kept forever and contains only digests of users, which do not suffice to run an erasure. Therefore the name is
 stored here before the log records the start of the erasure, and deleted once the log has the receipt.
 """
 

@@ -70,7 +70,7 @@ class BudgetExceededError(ModelError):
         message: The budget and the call.
         retry_after: Seconds until the call may be made.
         kind: ``hard``: a tenant's hard budget is used up. ``soft``: its soft one is, and a call that can wait should wait so long.
-            ``reextraction``: what a re-extraction may use is used up; live calls go on.
+            ``reextraction``: the share of re-extractions is used up; live calls continue.
         offline: Whether the tenant would rather have its windows extracted without an LLM than wait.
     """
 

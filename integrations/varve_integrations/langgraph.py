@@ -74,11 +74,11 @@ class VarveStore(BaseStore):  # type: ignore[misc]
         self._operations = StoreOperations(user=user, user_label=user_label, index=index, clock=clock)
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
-        """Carries out operations. Those that read see the state before the batch."""
+        """Executes operations. Those that read see the state before the batch."""
         return self._run(self._operations.batch(list(ops)))
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
-        """Carries out operations. Those that read see the state before the batch."""
+        """Executes operations. Those that read see the state before the batch."""
         return await self._arun(self._operations.batch(list(ops)))
 
     def sweep_ttl(self) -> int:

@@ -50,7 +50,7 @@ class StoreOperations:
         self._writes = OwnWrites()
 
     def batch(self, ops: Sequence[Op]) -> Calls[list[Result]]:
-        """Carries out a batch: those that read see the state before it."""
+        """Executes a batch: those that read see the state before it."""
         results: list[Result] = []
         puts: dict[Address, PutOp] = {}
         read: dict[Address, StoredItem] = {}

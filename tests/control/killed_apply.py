@@ -19,7 +19,7 @@ MOMENTS: Final[dict[str, tuple[type, str, bool]]] = {
     "committed": (AIOKafkaProducer, "commit_transaction", True),
     "settling": (ControlWriter, "settle", False),
 }
-"""A method, and whether it has been carried out by then."""
+"""A method, and whether it has been applied by then."""
 NOT_YET: Final = ("fenced", "read", "produced")
 """Those before the transaction is committed."""
 

@@ -18,7 +18,7 @@ SECOND = timedelta(seconds=1)
 
 
 class Time:
-    """Stands still until it is moved."""
+    """A clock that only the test advances."""
 
     def __init__(self) -> None:
         self.s = NOON.timestamp()

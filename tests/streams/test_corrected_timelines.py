@@ -71,7 +71,7 @@ Step = tuple[tuple[Any, ...], int, bool]
 
 
 class History:
-    """Carries out the drawn actions.
+    """Executes the drawn actions.
 
     Args:
         flow: The stages.

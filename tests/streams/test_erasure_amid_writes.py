@@ -40,7 +40,7 @@ WITHOUT_RECALLS: Final = [name for name in STAGES if name != "recalls"]
 
 
 class Talk:
-    """Ada and Bob talk. Each text has a word of its own."""
+    """Ada and Bob talk. Each text has a unique word."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings

@@ -50,7 +50,7 @@ UNREAD: Final = ("an answer that nobody has read", "another")
 
 REBUILT: Final = ("entities", "merging", "index", "events")
 TRIED: Final = (1, 6, 13)
-"""After the answers are appended, the first table is empty, and the first stage may go on."""
+"""After the answers are appended, the first table is empty, and the first stage may continue."""
 
 NewSettings = Callable[[str], Awaitable[Settings]]
 

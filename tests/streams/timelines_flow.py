@@ -114,7 +114,7 @@ class Timelines:
         return batch.outputs
 
     async def pass_time(self, days: float, *, step: float = 7) -> None:
-        """Lets event time, which follows the wall clock, go on."""
+        """Advances event time, which follows the wall clock."""
         end = self._clock.now() + timedelta(days=days)
         while self._clock.now() < end:
             self._clock.advance(min(end - self._clock.now(), timedelta(days=step)))

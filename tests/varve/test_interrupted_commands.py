@@ -73,7 +73,7 @@ OPTIONS: Final[dict[Command, Command]] = {
 FILES: Final[dict[Command, str]] = {("apply",): "documents.json", ("import",): "export.json"}
 """The files of commands that take other files than messages."""
 ENDLESS: Final[frozenset[Command]] = frozenset({("dev",), ("worker",), ("serve",), ("canary",), ("reindex",), ("generations", "work")})
-"""Go on until a signal, which is no failure of theirs."""
+"""Commands that run until a signal, which is no failure."""
 ENVIRONMENT: Final[dict[Command, dict[str, str]]] = {
     ("tenants", "promote"): {"VARVE_STORE__KIND": "server", "VARVE_STORE__URL": "http://{mute}"},
     ("fetch",): {"VARVE_CACHE": "{folder}/cache"},

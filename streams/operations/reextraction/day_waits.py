@@ -68,7 +68,7 @@ class DayWaits:
             await self._redis.run("noting a wait for a budget", lambda client: client.set(key, note, ex=_TTL_S))
 
     async def end(self, tenant: str) -> None:
-        """Notes that a tenant's windows go on."""
+        """Notes that a tenant's windows continue."""
         if self._waits.pop(tenant, None) is not None:
             _log.info("reextraction_goes_on", generation=self._generation, tenant=tenant)
             self._on_changed(len(self._waits))

@@ -32,7 +32,7 @@ class Diary:
         self.state = from_bytes(to_bytes(applied.state))
 
     def age(self, number: float, *, answers: bool = True) -> list[str]:
-        """A tick. Returns the events that expire; their removal is carried out if ``answers``."""
+        """A tick. Returns the events that expire; their removal is applied if ``answers``."""
         applied = apply_contribution(self.state, tick(day(number)), LIFE)
         self.state = applied.state
         gone = [each.id for _, each in applied.aged]

@@ -157,7 +157,7 @@ class Team:
                 await self.step(name)
 
     async def pass_time(self, days: int) -> None:
-        """Lets event time, which follows the wall clock, go on, with the timers that are due."""
+        """Advances event time, which follows the wall clock, and fires the due timers."""
         for _ in range(days):
             self.clock.advance(timedelta(days=1))
             await self.entities.recover()

@@ -262,7 +262,7 @@ async def test_entities_of_other_users_are_kept() -> None:
 
 
 async def test_a_late_contribution_of_an_erased_user_changes_nothing() -> None:
-    """The contribution is in flight while the command is carried out, or belongs to a log that is handled again."""
+    """The contribution is in flight while the command is executed, or belongs to a log that is handled again."""
     team = await talked()
     await team.say("ann", 1, ("tea", "darjeeling at ten", 9))
     late = team.log["contributions"][-2:]
@@ -308,7 +308,7 @@ async def test_a_late_answer_restores_no_erased_entity() -> None:
 
 
 async def erased_before_the_answer() -> Team:
-    """The entities have carried out Ann's erasure, and then read an answer about what Ann and Bob had said."""
+    """The entities have executed Ann's erasure, and then read an answer about what Ann and Bob had said."""
     team = Team(has_llm=True)
     await team.say("ann", 0, OOLONG)
     await team.say("bob", 0, SENCHA)
