@@ -80,14 +80,14 @@ async def as_recalled(queries: Sequence[RecallQuery]) -> list[RecallQuery]:
     prefetch, embedder = RecallSettings().prefetch, ReadyEmbedder(queries)
     return [
         replace(
-            each,
-            filter=replace(each.filter, not_expired_at=START),
-            embedding=await embed_question(embedder, each.text),
+            query,
+            filter=replace(query.filter, not_expired_at=START),
+            embedding=await embed_question(embedder, query.text),
             limit=prefetch,
             prefetch=prefetch,
             explain=True,
         )
-        for each in queries
+        for query in queries
     ]
 
 

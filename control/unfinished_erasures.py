@@ -186,9 +186,11 @@ class UnfinishedErasures:
 
         async def note(client: Redis) -> None:
             async with client.pipeline(transaction=True) as pipe:
-                for each in erasures:
-                    pipe.hset(self._key(each.subject), mapping={"erasure": _content(each), "asked_at": milliseconds_of(each.asked_at)})
-                    pipe.sadd(self._index, each.subject)
+                for erasure in erasures:
+                    pipe.hset(
+                        self._key(erasure.subject), mapping={"erasure": _content(erasure), "asked_at": milliseconds_of(erasure.asked_at)}
+                    )
+                    pipe.sadd(self._index, erasure.subject)
                 await pipe.execute()
 
         if erasures:

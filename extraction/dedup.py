@@ -90,19 +90,19 @@ def candidates_of(events: Sequence[EventDraft], session_events: Sequence[NotedEv
     """
     tools = frozenset(index for index, message in enumerate(messages) if message.role == "tool")
     earlier = [
-        Candidate(each.type, Statement(each.content, each.properties, each.event_time, each.date != UNKNOWN_DATE.text), True)
-        for each in session_events
+        Candidate(event.type, Statement(event.content, event.properties, event.event_time, event.date != UNKNOWN_DATE.text), True)
+        for event in session_events
     ]
     return earlier + [
         Candidate(
-            type=each.type,
-            statement=Statement(indexed_text(each), each.properties, each.event_time, each.date != UNKNOWN_DATE),
+            type=event.type,
+            statement=Statement(indexed_text(event), event.properties, event.event_time, event.date != UNKNOWN_DATE),
             is_from_earlier_window=False,
-            tool_messages=tools.intersection(each.messages),
-            messages=each.messages,
-            said_at=each.said_at,
+            tool_messages=tools.intersection(event.messages),
+            messages=event.messages,
+            said_at=event.said_at,
         )
-        for each in events
+        for event in events
     ]
 
 

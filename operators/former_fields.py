@@ -54,7 +54,7 @@ def _part(contributions: Iterable[Contribution], schema: MemorySchema, *, is_for
     for contribution in contributions:
         entity_type = schema.entity_type(contribution.entity_type)
         changes = [
-            each for each in contribution.changes if (entity_type is None or entity_type.property(each.property) is None) is is_former
+            change for change in contribution.changes if (entity_type is None or entity_type.property(change.property) is None) is is_former
         ]
         if changes:
             parts.append(contribution.model_copy(update={"changes": changes}))

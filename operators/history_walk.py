@@ -175,8 +175,8 @@ def _superseded_by(cause: str) -> ChangeOutcome:
 def _repeated_unchanged(changes: Iterable[Change]) -> set[tuple[str, str]]:
     """Changes that a contribution retracts and applies again unchanged, as a repeated extraction of a window does."""
     said: defaultdict[tuple[str, str], dict[str, tuple[JsonValue, datetime]]] = defaultdict(dict)
-    for each in changes:
-        said[each.property, each.source_id][each.op] = each.value, each.event_time
+    for change in changes:
+        said[change.property, change.source_id][change.op] = change.value, change.event_time
     return {name for name, by_op in said.items() if "retract" in by_op and by_op.get("apply") == by_op["retract"]}
 
 

@@ -187,9 +187,9 @@ def _replayed(
         work: Pays for the searches.
         is_refusable: Whether the change for which they are applied is refused once no work is left.
     """
-    for each in patches:
+    for patch in patches:
         try:
-            text = text.patched(each, value_type, work)
+            text = text.patched(patch, value_type, work)
         except WorkExceededError as error:
             if is_refusable and not error.is_patch:
                 raise

@@ -48,8 +48,8 @@ class EarlierWindows:
             topics=tuple(segment.topic for each in extractions for segment in each.segments),
             events=tuple(
                 NotedEvent(event.type, indexed_text(event), event.properties, event.event_time, event.date)
-                for each in extractions
-                for event in each.events[-MAX_EVENTS:]
+                for extraction in extractions
+                for event in extraction.events[-MAX_EVENTS:]
             ),
         )
 

@@ -159,12 +159,12 @@ async def _history(call: Mem0Request) -> list[dict[str, Any]]:
     steps = await call.operations.history(call.path("memory_id"))
     return [
         {
-            **{name: each[name] for name in ("id", "memory_id", "old_memory", "new_memory", "event", "created_at", "updated_at")},
-            "is_deleted": each["event"] == "DELETE",
+            **{name: step[name] for name in ("id", "memory_id", "old_memory", "new_memory", "event", "created_at", "updated_at")},
+            "is_deleted": step["event"] == "DELETE",
             "actor_id": None,
             "role": None,
         }
-        for each in steps
+        for step in steps
     ]
 
 

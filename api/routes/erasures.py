@@ -79,13 +79,13 @@ async def erasure_fields(dependencies: Dependencies, erasures: Sequence[Erasure]
     running = await dependencies.erasures.running(erasures)
     return [
         {
-            **each.model_dump(
+            **erasure.model_dump(
                 mode="json", include={"subject", "tenant", "reason", "requested_at", "finished_at", "gone_by", "found", "remains"}
             ),
-            "running": each.subject in running,
-            "problem": dependencies.erasures.problem_of(each.subject) if each.finished_at is None else None,
+            "running": erasure.subject in running,
+            "problem": dependencies.erasures.problem_of(erasure.subject) if erasure.finished_at is None else None,
         }
-        for each in erasures
+        for erasure in erasures
     ]
 
 

@@ -106,8 +106,8 @@ async def list_own_schemas(
     documents.sort(key=lambda each: (each.name, each.number))
     in_force = caller.tenant.schema_of(caller.tenant.generation)
     page = [
-        {"schema": str(each.ref), "own": each.owner is not None, "in_force": each.ref == in_force}
-        for each in documents[after : after + limit]
+        {"schema": str(document.ref), "own": document.owner is not None, "in_force": document.ref == in_force}
+        for document in documents[after : after + limit]
     ]
     return JsonResponse({"schemas": page, "next": after + len(page) if after + limit < len(documents) else None})
 

@@ -139,8 +139,8 @@ def _costs(conversations: Sequence[_Conversation], answers: Sequence[str]) -> di
     windows = sum(len(each.windows) for each in conversations)
     usage = [used for each in conversations for one in each.extracted.extractions for used in one.usage]
     dropped: Counter[str] = Counter()
-    for each in conversations:
-        for one in each.extracted.extractions:
+    for conversation in conversations:
+        for one in conversation.extracted.extractions:
             dropped.update({f"{left_out.what}_{left_out.reason}": left_out.count for left_out in one.dropped})
     return {
         "windows": windows,

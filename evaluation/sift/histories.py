@@ -92,15 +92,15 @@ def _locomo(path: Path) -> Iterator[UserHistory]:
         names = tuple(dict.fromkeys(each.session for each in windows))
         queries = [
             SessionQuery(
-                text=each.text,
+                text=question.text,
                 asked_at=last_moment(windows),
                 sessions=names,
-                gold=frozenset(session_of[message] for message in each.evidence if message in session_of),
-                answer=each.answer,
-                kind=str(each.category),
+                gold=frozenset(session_of[message] for message in question.evidence if message in session_of),
+                answer=question.answer,
+                kind=str(question.category),
             )
-            for each in questions_of(sample, path)
-            if each.category != UNANSWERABLE
+            for question in questions_of(sample, path)
+            if question.category != UNANSWERABLE
         ]
         yield UserHistory(windows[0].user, windows, tuple(each for each in queries if each.gold))
 

@@ -165,10 +165,10 @@ def replayed(text: str, entries: Sequence[Entry], *, limit: int, all_of_them: bo
         limit: Most characters.
         all_of_them: Whether to apply settled edits, too.
     """
-    for each in entries:
-        if not is_undoable(each) or (each["settled"] and not all_of_them):
+    for entry in entries:
+        if not is_undoable(entry) or (entry["settled"] and not all_of_them):
             continue
-        for call in (_call_of(each), Call(tool="append", arguments={"text": each.get("text", "")})):
+        for call in (_call_of(entry), Call(tool="append", arguments={"text": entry.get("text", "")})):
             try:
                 text, _ = edited(text, call, limit=limit)
                 break
@@ -186,16 +186,16 @@ def shown(entries: Sequence[Entry]) -> list[TextEdit]:
     """The edits as a memory shows them, newest first."""
     return [
         TextEdit(
-            id=each["id"],
-            tool=each["tool"],
-            by=each["by"],
-            time=each["time"],
-            status=each["status"],
-            detail=each.get("detail", ""),
-            undoable=is_undoable(each),
-            **{name: each[name] for name in ("undo", "undone_by", "undone_time") if name in each},
+            id=entry["id"],
+            tool=entry["tool"],
+            by=entry["by"],
+            time=entry["time"],
+            status=entry["status"],
+            detail=entry.get("detail", ""),
+            undoable=is_undoable(entry),
+            **{name: entry[name] for name in ("undo", "undone_by", "undone_time") if name in entry},
         )
-        for each in reversed(entries)
+        for entry in reversed(entries)
     ]
 
 

@@ -222,11 +222,11 @@ def _extract(edges: tuple[Edge, ...], most: int = MAX_EXTRACT) -> str:
     """The edges as lines, as many as fit, at least one."""
     shown: list[str] = []
     length = 0
-    for each in edges:
-        length += len(each.line) + 1
+    for edge in edges:
+        length += len(edge.line) + 1
         if shown and length > most:
             break
-        shown.append(each.line)
+        shown.append(edge.line)
     return "\n".join(shown)
 
 

@@ -181,7 +181,7 @@ def _written(tree: Tree, turns: list[Turn], texts: Texts) -> State | None:
 
 def _has(nodes: Nodes, turns: list[Turn], event_id: str) -> bool:
     return any(each["id"] == event_id for node in nodes.values() for each in node["events"]) or any(
-        each["event"]["id"] == event_id for each in turns
+        turn["event"]["id"] == event_id for turn in turns
     )
 
 

@@ -277,12 +277,12 @@ class DeadLetterBox:
 async def _batches(records: AsyncIterator[FoundDeadLetter]) -> AsyncIterator[list[FoundDeadLetter]]:
     """Batches in order. A letter in several parts is a batch of one, because it is sent separately."""
     batch: list[FoundDeadLetter] = []
-    async for each in records:
-        if each.letter.parts and batch:
+    async for record in records:
+        if record.letter.parts and batch:
             yield batch
             batch = []
-        batch.append(each)
-        if len(batch) == _BATCH or each.letter.parts:
+        batch.append(record)
+        if len(batch) == _BATCH or record.letter.parts:
             yield batch
             batch = []
     if batch:

@@ -47,8 +47,8 @@ class RecordCache:
 
     def forget(self, points: Iterable[edge.Point]) -> None:
         """Removes the records of points that are about to be written."""
-        for each in points:
-            self._characters -= len(self._records.pop(id_of(each).int, ""))
+        for point in points:
+            self._characters -= len(self._records.pop(id_of(point).int, ""))
 
     def clear(self) -> None:
         """Removes all records."""

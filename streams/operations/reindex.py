@@ -139,9 +139,9 @@ async def _sample(settings: Settings) -> tuple[list[Memory], int, int, int]:
     upserts = found = 0
     for place, end in ends.items():
         async for records in read_range(place, settings.kafka, begin=max(begins[place], end - _READ), end=end):
-            for each in records:
+            for record in records:
                 found += 1
-                memory = _memory_in(each.value)
+                memory = _memory_in(record.value)
                 upserts += memory is not None
                 if memory is not None and len(memories) < _SAMPLE:
                     memories.append(memory)

@@ -44,10 +44,10 @@ async def test_of_requests_at_once_one_is_carried_out(service: RunningService) -
     assert {each.status_code for each in responses} <= {200, 409}
     assert [each.headers.get(STATUS_HEADER) for each in responses].count("kept") == 1
     assert len({each.json()["id"] for each in responses if each.status_code == 200}) == 1
-    for each in responses:
-        if each.status_code == 409:
-            assert expect_problem(each, 409, "in progress")
-            assert int(each.headers["retry-after"]) > 0
+    for response in responses:
+        if response.status_code == 409:
+            assert expect_problem(response, 409, "in progress")
+            assert int(response.headers["retry-after"]) > 0
 
 
 async def test_a_key_of_a_rejected_request_is_reusable(service: RunningService) -> None:

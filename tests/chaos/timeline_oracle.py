@@ -124,8 +124,8 @@ class TimelineOracle:
         user, events = self._events.get(window, (extraction.user, ()))
         if is_known:
             self._take_back(user, window)
-        for each in events:
-            self._apply(user, each)
+        for event in events:
+            self._apply(user, event)
 
     def _apply(self, user: str, event: TimelineEvent) -> None:
         if not self.corrections.is_valid(event.id):
@@ -177,13 +177,13 @@ class TimelineOracle:
             return
         known = expiry.known.get(f"extractions/{record.partition}", -1)
         timeline.advance(expiry.time)
-        for each in expiry.events:
-            if not self._asked[each.id]:
-                self.problems.append(f"{each.id} was let go before its time, at {record.position}")
-            newest = max(self._extracted.get(each.window_id, -1), self._corrected.get(each.id, -1))
-            if newest <= known and each.id in timeline.events:
-                timeline.events[each.id].is_whole = False
-                self.gone.add(each.id)
+        for event in expiry.events:
+            if not self._asked[event.id]:
+                self.problems.append(f"{event.id} was let go before its time, at {record.position}")
+            newest = max(self._extracted.get(event.window_id, -1), self._corrected.get(event.id, -1))
+            if newest <= known and event.id in timeline.events:
+                timeline.events[event.id].is_whole = False
+                self.gone.add(event.id)
 
 
 def _monday(time: datetime) -> datetime:

@@ -121,9 +121,9 @@ def grown(operations: list[tuple[str, int, int, int]], **bounds: Any) -> Person:
 
 def applied_of(person: Person, event: str) -> list[Any]:
     return next(
-        [one for one in each.changes if one.op == "apply"]
-        for each in reversed(person.contributions)
-        if any(one.source_id == event and one.op == "apply" for one in each.changes)
+        [one for one in contribution.changes if one.op == "apply"]
+        for contribution in reversed(person.contributions)
+        if any(one.source_id == event and one.op == "apply" for one in contribution.changes)
     )
 
 

@@ -74,12 +74,12 @@ def test_a_replayed_answer_gives_the_original_state(total: int, covered: int, ta
     if taken_back < total:
         steps.append(told(total, "retract", of=taken_back))
     first: EntityState | None = None
-    for each in steps[:before]:
-        first = apply_contribution(first, each, TYPE).state
+    for step in steps[:before]:
+        first = apply_contribution(first, step, TYPE).state
     walked, plain = WalkedState(first), first
-    for each in steps[before:]:
-        walked.apply(each, TYPE)
-        plain = apply_contribution(plain, each, TYPE).state
+    for step in steps[before:]:
+        walked.apply(step, TYPE)
+        plain = apply_contribution(plain, step, TYPE).state
     merged = answer(covered)
     assert merged.merged is not None
     walked.apply(merged, TYPE)

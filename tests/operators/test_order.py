@@ -84,8 +84,8 @@ def contributed(*extractions: Extraction) -> list[Contribution]:
 
 def values(*contributions: Contribution) -> dict[str, Any]:
     state: EntityState | None = None
-    for each in contributions:
-        state = apply_contribution(state, each, WORKER).state
+    for contribution in contributions:
+        state = apply_contribution(state, contribution, WORKER).state
     assert state is not None
     return known_values(state, WORKER)
 

@@ -106,8 +106,8 @@ def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callabl
         return Written(shards[-1], Random(seed))
 
     yield start
-    for each in shards:
-        each.close()
+    for shard in shards:
+        shard.close()
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -68,10 +68,10 @@ def rewrite(shard: Shard) -> None:
 def told(folder: Path) -> list[str]:
     """The files with the secret."""
     found = []
-    for each in folder.rglob("*"):
+    for path in folder.rglob("*"):
         with suppress(FileNotFoundError, IsADirectoryError):  # an owner may remove it meanwhile
-            if SECRET.encode() in each.read_bytes():
-                found.append(each.name)
+            if SECRET.encode() in path.read_bytes():
+                found.append(path.name)
     return found
 
 

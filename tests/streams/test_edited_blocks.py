@@ -103,9 +103,9 @@ async def test_of_two_replacements_of_a_text_one_conflicts(flow: Settings, tenan
         applied(await agents[0].edit("append", text="Lives in Oslo."))
         answers = await asyncio.gather(*(each.edit("replace", old="Oslo", text=f"City {number}") for number, each in enumerate(agents)))
         assert sorted(each.status_code for each in answers) == [200, 409, 409, 409, 409, 409]
-        for each in answers:
-            if each.status_code == 409:
-                problem = each.json()
+        for answer in answers:
+            if answer.status_code == 409:
+                problem = answer.json()
                 assert problem["type"].endswith("edit-conflict")
                 assert "is not in the block" in problem["detail"]
                 assert "City" in problem["block"]["text"]

@@ -130,8 +130,8 @@ def problems(truth: Truth, memories: Iterable[Memory], *, forgets: bool) -> list
         forgets: Whether entities forget expired events.
     """
     by_kind: defaultdict[str, list[Memory]] = defaultdict(list)
-    for each in memories:
-        by_kind[each.kind].append(each)
+    for memory in memories:
+        by_kind[memory.kind].append(memory)
     found: list[str] = []
     events = {each.id: (each.content, each.expires_at is None) for each in by_kind["event"]}
     if events != truth.memories():

@@ -134,8 +134,16 @@ def list_all(data: DataOption = None) -> None:
     say_rows(
         ("tenant", "schema", "keys", "state", "weight", "quota", "budget"),
         (
-            (each.id, str(each.live_schema), str(len(each.keys)), each.state, f"{each.weight:g}", _own(each.quota), _own(each.budget))
-            for each in tenants
+            (
+                tenant.id,
+                str(tenant.live_schema),
+                str(len(tenant.keys)),
+                tenant.state,
+                f"{tenant.weight:g}",
+                _own(tenant.quota),
+                _own(tenant.budget),
+            )
+            for tenant in tenants
         ),
     )
 

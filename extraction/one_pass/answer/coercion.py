@@ -61,8 +61,8 @@ def as_references(value: Any) -> Iterator[tuple[int, int] | None]:
     A range is a list of two within the list (``[[0, 1]]``), or a text (``"0-1"``).
     """
     items = value if isinstance(value, list) else [value.strip("[]() ") if isinstance(value, str) else value]
-    for each in items:
-        for part in _BETWEEN_INDICES.split(each) if isinstance(each, str) else [each]:
+    for item in items:
+        for part in _BETWEEN_INDICES.split(item) if isinstance(item, str) else [item]:
             yield from _as_range(part)
 
 

@@ -147,8 +147,8 @@ class TopicFiller:
         for partition, end in ends.items():
             async with aclosing(read_range(partition, self._kafka, begin=0, end=end)) as groups:
                 async for records in groups:
-                    for each in records:
-                        found.add(partition, each.key, each.value, each.headers, each.timestamp)
+                    for record in records:
+                        found.add(partition, record.key, record.value, record.headers, record.timestamp)
             if found.of(partition) != self._written.of(partition):
                 raise GrowthFaultyError(f"{partition.topic}/{partition.partition} differs from what was copied; run the command again")
 
@@ -271,9 +271,9 @@ class TopicFiller:
     async def _read(self, topic: str, number: int, begin: int, end: int) -> AsyncGenerator[ConsumedRecord]:
         async with aclosing(read_range(TopicPartition(topic, number), self._kafka, begin=begin, end=end)) as groups:
             async for records in groups:
-                for each in records:
-                    if each.key != PADDING:
-                        yield consumed(each)
+                for record in records:
+                    if record.key != PADDING:
+                        yield consumed(record)
 
     async def _write(self, writer: BulkWriter, spec: TopicSpec, record: ConsumedRecord) -> int:
         for copy in self._copies.of(record, spec):

@@ -151,8 +151,8 @@ class _Run:
         expired = ExpiredWindows(self._tenants, await self._extracted(topic))
         async for record in read_topic(topic, self._settings.kafka):
             expired.add(record.partition, record.offset, record.key or b"", record.value)
-        for each in expired.windows:
-            self._report.add(each.tenant, "windows")
+        for window in expired.windows:
+            self._report.add(window.tenant, "windows")
         if self._dry_run or not expired.windows:
             return
         sent = await self._send(self._sealed(key, command.to_json()) for key, command in expired.commands())

@@ -197,11 +197,11 @@ def _nothing_of(extraction: Extraction) -> Extraction:
 
 
 def _keys_of_windows(tenant: str, windows: Iterable[ErasedWindow]) -> Iterator[bytes]:
-    for each in windows:
-        yield published_key(each.window_id, each.generation)
-        yield expired_key(each.window_id, each.generation)
-        yield corrected_window_key(tenant, each.window_id)
-        yield amended_key(tenant, each.window_id)
+    for window in windows:
+        yield published_key(window.window_id, window.generation)
+        yield expired_key(window.window_id, window.generation)
+        yield corrected_window_key(tenant, window.window_id)
+        yield amended_key(tenant, window.window_id)
 
 
 def _keys_of_entities(command: ErasureCommand) -> Iterator[bytes]:

@@ -44,8 +44,8 @@ def trace(tenants: TenantDirectory) -> UserTrace:
 
 def add(trace: UserTrace, *records: Record) -> None:
     """Adds the user's records as the log has them."""
-    for each in records:
-        trace.add(each.to_json(), headers_of(each))
+    for record in records:
+        trace.add(record.to_json(), headers_of(record))
 
 
 def headers_of(record: Record) -> tuple[tuple[str, bytes], ...]:

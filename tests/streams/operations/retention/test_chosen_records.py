@@ -45,8 +45,8 @@ def logged(offset: int, value: Record | None, *, key: str = "", headers: Headers
 
 def chosen(records: Sequence[LogRecord], *, held: Sequence[str] = ()) -> Extractions:
     index = WindowIndex(kept(held))
-    for each in records:
-        index.add(each)
+    for record in records:
+        index.add(record)
     return Extractions(index, EntityTypes(state()))
 
 

@@ -233,13 +233,13 @@ class Team:
         return b"\n".join([*kept, *(part for row in self.entities.rows.rows.items() for part in row)])
 
     def _take(self, outputs: Sequence[OutgoingRecord]) -> None:
-        for each in outputs:
-            name = each.topic.removeprefix("varve.")
+        for output in outputs:
+            name = output.topic.removeprefix("varve.")
             if name in self.kept:
                 self.written += 1
-                self.kept[name][each.key or b""] = each.value
+                self.kept[name][output.key or b""] = output.value
             else:
-                self._append(name, each.key or b"", each.value, each.headers)
+                self._append(name, output.key or b"", output.value, output.headers)
 
     def _append(self, name: str, key: bytes, value: bytes | None, headers: tuple[tuple[str, bytes], ...] = ()) -> None:
         appended_at = self.clock.now()

@@ -91,7 +91,7 @@ class Chain:
 
     def values(self) -> dict[str, dict[str, object]]:
         return {
-            str(each["tool_name"]): {name: value for name, value in each.items() if name != "tool_name"} for each in self.tools.values()
+            str(tool["tool_name"]): {name: value for name, value in tool.items() if name != "tool_name"} for tool in self.tools.values()
         }
 
 

@@ -389,8 +389,8 @@ async def test_a_corrected_time_counts_in_the_messages_zone(stage: PartitionHarn
     what = extraction(0, [("grep", 0), ("make", 0)])
     tokyo = timezone(timedelta(hours=9))
     events = [
-        each.model_copy(update={"event_time": each.event_time.astimezone(tokyo), "said_at": each.said_at.astimezone(tokyo)})
-        for each in what.events
+        event.model_copy(update={"event_time": event.event_time.astimezone(tokyo), "said_at": event.said_at.astimezone(tokyo)})
+        for event in what.events
     ]
     await stage.process([extraction_record(what.model_copy(update={"events": events}), 3)])
     right = correction(events[0], 1, event_time=datetime(2024, 5, 12, 20, tzinfo=UTC))

@@ -49,9 +49,9 @@ class Stages:
     def produce(self, outputs: list[OutgoingRecord]) -> list[ConsumedRecord]:
         """Appends records to their topics."""
         new = []
-        for each in outputs:
-            name = each.topic.removeprefix("varve.")
-            new.append(delivered(name, len(self.log[name]), each.key, each.value))
+        for output in outputs:
+            name = output.topic.removeprefix("varve.")
+            new.append(delivered(name, len(self.log[name]), output.key, output.value))
             self.log[name].append(new[-1])
         return new
 

@@ -178,8 +178,8 @@ async def take(stage: PartitionHarness, records: list[ConsumedRecord], failure: 
         stage.state.discard()
     batches = [records] if failure in ("", "again") else [[record] for record in records]
     outputs = []
-    for each in batches:
-        outputs += (await stage.process_uncommitted(each)).outputs
+    for batch in batches:
+        outputs += (await stage.process_uncommitted(batch)).outputs
         if failure == "aside":
             stage.state.discard()
         stage.commit()
