@@ -96,9 +96,9 @@ async def asked_by(callers: int, asked: Sequence[T], ask: Callable[[T], Awaitabl
     left, milliseconds = iter(asked), list[float]()
 
     async def caller() -> None:
-        for each in left:
+        for query in left:
             started = time.perf_counter()
-            await ask(each)
+            await ask(query)
             milliseconds.append((time.perf_counter() - started) * 1000)
 
     await asyncio.gather(*(caller() for _ in range(callers)))

@@ -106,11 +106,11 @@ class Edges(AdditiveOperator, LinkedOperator):
         through = max((each for each in (my_through, other_through) if each is not None), default=None)
         dropped = my_dropped + other_dropped
         kept: list[Statement] = []
-        for each in [*mine, *others]:
-            if through is not None and each[:3] <= through:
-                dropped += each[_COUNT]
+        for entry in [*mine, *others]:
+            if through is not None and entry[:3] <= through:
+                dropped += entry[_COUNT]
             else:
-                kept = _with(kept, each[:_COUNT], each[_COUNT])
+                kept = _with(kept, entry[:_COUNT], entry[_COUNT])
         return self._state(kept, dropped, through)
 
     def with_capacity_for(self, parts: int) -> MergeableOperator:

@@ -64,11 +64,11 @@ def merge_by_rule(text: str, added: Sequence[Statement], withdrawn: Iterable[str
         known = lines.get(words)
         if words not in gone and (known is None or (known.day and known.day <= line.day)):
             lines[words] = line
-    for each in added:
+    for statement in added:
         # A statement that was withdrawn and repeated counts.
-        words = _words(each.text)
+        words = _words(statement.text)
         if words in gone and words not in lines:
-            lines[words] = _Line(each.day, flat(each.text))
+            lines[words] = _Line(statement.day, flat(statement.text))
     ordered = sorted(lines.values(), key=lambda line: line.day)
     return bounded("\n".join(map(str, _newest_that_fit(ordered, limit))), limit)
 

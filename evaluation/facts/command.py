@@ -94,8 +94,8 @@ def _facts_of(entity: Memory, schema: MemorySchema) -> list[StoredFact]:
     if entity_type is None:
         return []
     facts = []
-    for each in entity_type.patched_properties():
-        value = entity.properties.get(each.name)
+    for field in entity_type.patched_properties():
+        value = entity.properties.get(field.name)
         lines = value if isinstance(value, list) else str(value if value is not None else "").splitlines()
-        facts += [StoredFact(entity.type, each.name, str(line).strip()) for line in lines if str(line).strip()]
+        facts += [StoredFact(entity.type, field.name, str(line).strip()) for line in lines if str(line).strip()]
     return facts

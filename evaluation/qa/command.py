@@ -181,9 +181,9 @@ def summary(judged: Sequence[Judged]) -> dict[str, Any]:
     """
     kinds = sorted({each.asked.kind for each in judged})
     lost: Counter[str] = Counter()
-    for each in judged:
-        lost["unanswered"] += each.answer is None
-        lost["unjudged"] += each.answer is not None and each.label is None
+    for question in judged:
+        lost["unanswered"] += question.answer is None
+        lost["unjudged"] += question.answer is not None and question.label is None
     return {
         "overall": _figures([each for each in judged if each.asked.is_answerable]),
         "unanswerable": _figures([each for each in judged if not each.asked.is_answerable]),

@@ -106,11 +106,13 @@ def _locomo(path: Path) -> Iterator[UserHistory]:
 
 
 def _longmemeval(path: Path) -> Iterator[UserHistory]:
-    for each in read_longmemeval(path):
-        names = tuple(dict.fromkeys(window.session for window in each.windows))
-        gold = each.answer_sessions.intersection(names)
-        query = SessionQuery(text=each.text, asked_at=each.asked_at, sessions=names, gold=gold, answer=each.answer, kind=each.kind)
-        yield UserHistory(each.id, each.windows, (query,) if gold else ())
+    for question in read_longmemeval(path):
+        names = tuple(dict.fromkeys(window.session for window in question.windows))
+        gold = question.answer_sessions.intersection(names)
+        query = SessionQuery(
+            text=question.text, asked_at=question.asked_at, sessions=names, gold=gold, answer=question.answer, kind=question.kind
+        )
+        yield UserHistory(question.id, question.windows, (query,) if gold else ())
 
 
 def _realmem(user: User) -> UserHistory:

@@ -74,9 +74,9 @@ def check_method_types(schema: MemorySchema, method: Node) -> None:
     """
     retrieve = method.at("Retrieve")
     for node in (method.at("Store"), *_listed(retrieve, "Paths"), retrieve.at("Fading")):
-        for each in _listed(node, "Types"):
-            if each.name() not in schema.type_names:
-                raise each.fault(f"no event or entity type {each.name()!r}; {suggestion(each.name(), schema.type_names)}")
+        for type_node in _listed(node, "Types"):
+            if type_node.name() not in schema.type_names:
+                raise type_node.fault(f"no event or entity type {type_node.name()!r}; {suggestion(type_node.name(), schema.type_names)}")
 
 
 def check_method_paths(schema: MemorySchema, method: Node) -> None:

@@ -77,16 +77,16 @@ def linked_by_keywords(nearest: Sequence[ScoredMemory]) -> list[Linked]:
         nearest: Memories, scored by the dense vector alone.
     """
     scores: dict[str, list[float]] = defaultdict(list)
-    for each in nearest:
-        for keyword in _keywords_of(each):
-            scores[keyword].append(each.score)
+    for scored in nearest:
+        for keyword in _keywords_of(scored):
+            scores[keyword].append(scored.score)
     means = {keyword: fmean(of_memories) for keyword, of_memories in scores.items() if len(of_memories) >= _LEAST_MEMORIES}
     best = dict(sorted(means.items(), key=lambda each: (-each[1], each[0]))[:_KEYWORDS])
     linked = []
-    for each in nearest:
-        if leading := best.keys() & _keywords_of(each):
+    for scored in nearest:
+        if leading := best.keys() & _keywords_of(scored):
             keyword = max(leading, key=lambda word: (best[word], word))
-            linked.append(Linked(each, keyword, best[keyword]))
+            linked.append(Linked(scored, keyword, best[keyword]))
     return sorted(linked, key=lambda each: (-each.score, each.found.memory.id))
 
 

@@ -91,10 +91,10 @@ class LinkRetriever(FurtherRetriever):
 def _steps(reached: Iterable[Reached], fan_out: int) -> dict[str, Reached]:
     """By the id of each linked memory, the best step to it: the linking memory, and the score of the linked one."""
     steps: dict[str, Reached] = {}
-    for each in reached:
-        links = sorted(each.memory.links or (), key=lambda link: (-link.score, link.id))[:fan_out]
+    for linking in reached:
+        links = sorted(linking.memory.links or (), key=lambda link: (-link.score, link.id))[:fan_out]
         for link in links:
-            step = Reached(each.memory, each.score * link.score * DECAY, each.origin)
+            step = Reached(linking.memory, linking.score * link.score * DECAY, linking.origin)
             if link.id not in steps or step.score > steps[link.id].score:
                 steps[link.id] = step
     best = sorted(steps, key=lambda name: (-steps[name].score, name))[:MAX_VISITED]

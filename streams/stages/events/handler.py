@@ -225,10 +225,10 @@ class EventsHandler(BatchHandler):
         """Emits a window's publication, without expired events. A repetition is harmless; a replay for repair relies on it."""
         gone = expired_events(batch.state, published.extraction.window_id, published.extraction.generation)
         fed = fed_entities(published.in_force())
-        for each in present:
-            if each.event.id in gone:
+        for present_event in present:
+            if present_event.event.id in gone:
                 continue
-            self._publisher.event(batch, cause, each, published, fed=fed)
+            self._publisher.event(batch, cause, present_event, published, fed=fed)
         self._publisher.contributions(batch, cause, published.contributions)
 
     def _count_left_out(self, extraction: Extraction, schema: MemorySchema) -> None:
