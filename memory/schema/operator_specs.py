@@ -156,6 +156,7 @@ _BUILT_IN: Final = (
     ),
     OperatorSpec(
         name="CLUSTER",
+        without_model="the summary of a community lists its relations",
         input="detailed",
         gives=_text,
         properties=RELATION_PROPERTIES,
