@@ -38,7 +38,7 @@ class Thresholds:
 
     @classmethod
     def of(cls, settings: ExtractionSettings) -> Self:
-        """Those that the settings say.
+        """The thresholds of the settings.
 
         Raises:
             ValueError: If they contradict each other.
@@ -165,11 +165,11 @@ def merge(
 
 
 class _StateChanges:
-    """Which candidates state something else about the same matter.
+    """The candidates that state something else about the same matter.
 
     Args:
         candidates: The events.
-        similarity: Their cosines, each with each.
+        similarity: The cosines of all pairs.
         doubtful: The cosine from which two events may be one.
     """
 
@@ -224,7 +224,7 @@ def _are_one(later: Candidate, earlier: Candidate) -> bool:
 
 
 def _merged(one: EventDraft, other: EventDraft) -> EventDraft:
-    """Both as one: the fuller text, all evidence and keywords."""
+    """One event of two: the fuller text, all evidence and keywords."""
     fuller, lesser = (other, one) if len(other.content) > len(one.content) else (one, other)
     keywords = {word.casefold(): word for word in (*lesser.keywords, *fuller.keywords)}
     dated = lesser if fuller.date == UNKNOWN_DATE else fuller

@@ -128,7 +128,7 @@ class HistoryReplay:
         self.state = start.state
         """The entity so far; None if there is none."""
         self.entity_type = None if start.made_under is None else type_of(start.made_under)
-        """As the last step has it; None: there was none, or it is not known any more."""
+        """The value after the last step; None: there was none, or it is unknown."""
 
     def take(self, known: KnownStep) -> None:
         """Applies a step, unless it does not belong to the moment."""

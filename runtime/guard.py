@@ -51,7 +51,7 @@ class Guard:
         self._calls: set[asyncio.Timeout] = set()
         """The time limits of the pending calls."""
         self._withdrawn: set[asyncio.Timeout] = set()
-        """Those that end because the breaker opened."""
+        """Calls that end because the breaker opened."""
         self._inquiry: asyncio.Task[None] | None = None
         self._breaker = CircuitBreaker(failures=1, reset_s=retry_s)
 

@@ -31,7 +31,7 @@ class Question:
     """The history, in its order; a session's number in it is the session's name."""
     sessions: int
     answer_sessions: frozenset[str]
-    """Those that hold the answer; empty where the history does not."""
+    """Sessions with the answer; empty if the history does not have it."""
     answer: str = ""
     """The right one, or what a good one respects."""
     evidence: tuple[str, ...] = ()

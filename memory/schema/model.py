@@ -200,9 +200,9 @@ class MemorySchema:
     said: bool = True
     """Whether an event extracted by a model contains the text of its first message, so that search finds it by that text, too."""
     event_types: tuple[EventType, ...] = field(default=())
-    """Those of the method included."""
+    """Includes the types of the method."""
     entity_types: tuple[EntityType, ...] = field(default=())
-    """Those of the method included."""
+    """Includes the types of the method."""
     method: Method | None = None
     """The memory method that extends the schema. None: the default, ``vikingmem``, which adds nothing."""
 

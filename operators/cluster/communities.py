@@ -39,7 +39,7 @@ class Community:
     members: tuple[str, ...]
     """The names of its nodes, oldest first."""
     edges: tuple[Edge, ...]
-    """Those that hold first, each with the newest first."""
+    """Relations that hold precede former ones; the newest first."""
     events: tuple[str, ...]
     """The events that state its edges, or their end, newest first."""
     newest: int

@@ -19,7 +19,7 @@ KEY = entity_key("eve")
 STORY = entity_id("acme", "life_story", KEY)
 PATH = f"/v1/entities/life_story/{KEY}/history"
 FIRST = 7
-"""Those before it are not kept any more."""
+"""Older steps were dropped."""
 
 
 def step(source: str, position: int, *, minute: int, place: str, **fields: Any) -> HistoryEntry:

@@ -241,7 +241,7 @@ class Cluster:
                 return ""
 
     def failpoint_file(self, worker: str) -> FailpointFile:
-        """Where a worker looks up at which step it is to die."""
+        """The file with the step at which a worker must die."""
         return FailpointFile(self._failpoint_path(worker))
 
     def _failpoint_path(self, worker: str) -> Path:

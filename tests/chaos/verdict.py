@@ -46,7 +46,7 @@ class Verdict:
     summaries: int = 0
     """Of timelines."""
     written: int = 0
-    """Those that a model has written."""
+    """Summaries that a model has written."""
     let_go: int = 0
     """Events that timelines have summarised and expired."""
     touched: int = 0

@@ -21,7 +21,7 @@ MOMENTS: Final[dict[str, tuple[type, str, bool]]] = {
 }
 """A method, and whether it has been applied by then."""
 NOT_YET: Final = ("fenced", "read", "produced")
-"""Those before the transaction is committed."""
+"""The moments before the transaction is committed."""
 
 
 def die_at(moment: str) -> None:

@@ -1,4 +1,4 @@
-"""Which of several events of one event time is the newer, from the extraction to what an entity shows."""
+"""The order of events at one event time, from the extraction to the entity's value."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

@@ -31,7 +31,7 @@ TEXTS: Final[tuple[list[str], ...]] = (["Moved to Lyon.", "Met Paul."], ["Met Pa
 WORDS: Final = ("Saw Rita instead.", "Stayed at home.")
 """Texts of corrections."""
 PLACES: Final = st.integers(0, 5)
-"""Which of the newest."""
+"""Index among the newest ones."""
 CORRECTIONS: Final = st.tuples(
     st.just("correct"),
     PLACES,

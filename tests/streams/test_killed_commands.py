@@ -66,7 +66,7 @@ class Command:
     resets: tuple[str, ...] = ()
     """The stages whose state it drops."""
     tried: tuple[int, ...] = ()
-    """Where there are many steps, those that it is killed after here; ``tests/chaos`` tries all."""
+    """The steps after which it is killed here, if there are many; ``tests/chaos`` tries all."""
 
     def __str__(self) -> str:
         return self.name
@@ -234,7 +234,7 @@ async def _drop(settings: Settings) -> None:
 
 
 async def _after_generations(settings: Settings) -> object:
-    """Which generation is live, and of which windows something of each is left."""
+    """The live generation, and the windows of which each generation still has results."""
     left: dict[str, set[str]] = {"": set(), NEW: set()}
     async for record in read_topic(settings.topic("extractions"), settings.kafka):
         if b'"window_id"' in (record.value or b""):

@@ -275,7 +275,7 @@ async def test_a_tick_without_a_user_is_dropped(flow: Timelines, settings: Setti
 
 
 def _changed(flow: Timelines, op: str) -> Counter[str]:
-    """How often the contributions have such a change of each event."""
+    """The number of such changes in the contributions, by event."""
     found = (Contribution.from_json(record.value or b"") for record in flow.contributions)
     return Counter(change.source_id for each in found for change in each.changes if change.op == op)
 

@@ -1,4 +1,4 @@
-"""How far a long command has come: bars on a terminal, and what they count."""
+"""The progress of a long command: bars on a terminal, and what they count."""
 
 import io
 import subprocess

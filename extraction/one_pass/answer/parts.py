@@ -43,7 +43,7 @@ class Part:
         return [*self.lists[form.EVENTS], *self.lists[form.PATCHES]]
 
     def followed_by(self, later: "Part") -> "Part":
-        """Both parts as one."""
+        """One part of two."""
         return Part(
             lists={name: self.lists[name] + later.lists[name] for name in form.LISTS},
             names=self.names | later.names,

@@ -18,7 +18,7 @@ _log = logger(__name__)
 RENEWAL_S: Final = 30.0
 """How often a worker renews its notes. It may try no call for hours, for example while it waits for live traffic."""
 _TTL_S: Final = int(4 * RENEWAL_S)
-"""How long a note outlives its last renewal, so that a note of a killed worker is soon gone."""
+"""How long a note outlives its last renewal, so that a note of a killed worker expires soon."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ pytestmark = pytest.mark.integration
 RECORDS = 10
 LARGE = 600_000
 ONE_FETCH = 2_000_000
-"""As many bytes of a partition as one fetch brings, and the fetch that is at hand already."""
+"""The bytes of a partition in one fetch, and those of the fetch before it."""
 
 
 @pytest.fixture

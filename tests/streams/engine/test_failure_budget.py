@@ -1,4 +1,4 @@
-"""Which failures count against a record's attempts."""
+"""The failures that count against a record's attempts."""
 
 from hypothesis import given
 from hypothesis import strategies as st

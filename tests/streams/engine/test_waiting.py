@@ -1,4 +1,4 @@
-"""How long the delivery layer waits: before a retry, between two batches; and when a worker has slept too long."""
+"""The waits of the delivery layer before a retry and between two batches, and the detection of a worker that has slept too long."""
 
 import asyncio
 import random

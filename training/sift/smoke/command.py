@@ -37,7 +37,7 @@ from training.sift.warm_up import MODEL, WarmUpExample, train_on_examples
 SUMMARY: Final = "tests whether training works: a small model, trained from random weights on a generated task"
 MIN_NDCG: Final = 0.8
 _ANNOTATED: Final = Variant("right-annotations", ABLATIONS[0].changed)
-"""As without outcome reward, with all annotations right."""
+"""Like the variant without outcome reward, but with correct annotations only."""
 _VARIANTS: Final = (*ABLATIONS, _ANNOTATED)
 CHANCE: Final = RANKED / SESSIONS
 """NDCG at any cut of 2 or more, of a ranking by chance in the test set: each place has a relevant session with this probability."""
