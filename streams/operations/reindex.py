@@ -131,7 +131,7 @@ async def read_reindex(settings: Settings, name: str, *, patience_s: float = _PA
 
 
 async def _sample(settings: Settings) -> tuple[list[Memory], int, int, int]:
-    """Some memories; the number of records with a memory among those read; the number of read records; and of all."""
+    """Some memories; the number of read records that have a memory; the number of read records; and that of all records."""
     topic = settings.topic(MEMORIES.name)
     async with KafkaOffsets(kafka=settings.kafka) as offsets:
         begins, ends = await offsets.beginning_offsets([topic]), await offsets.end_offsets([topic])

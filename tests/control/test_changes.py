@@ -24,14 +24,6 @@ NOTES = parse_schema({"Name": "notes", "EventTypes": [{"EventType": "note", "Des
 LONGER_NOTES = parse_schema({**to_json(NOTES), "Description": "Longer."})
 
 
-@pytest.fixture
-def state() -> ControlState:
-    """One tenant, acme, with the companion schema."""
-    state = ControlState()
-    apply_change(state, lambda draft: add_tenant(draft, "acme", schema="companion"))
-    return state
-
-
 def test_a_document_survives_its_bytes(state: ControlState) -> None:
     apply_change(state, lambda draft: set_tenant(draft, "acme", budget={"hard_tokens": None, "policy": "offline"}, weight=2.0))
     tenant = state.tenants["acme"]

@@ -1,17 +1,15 @@
 """In many languages, on the real Edge store and with the real model: a question finds the memory that shares a rare word with it."""
 
-from collections.abc import AsyncIterator
 from typing import Literal
 from unicodedata import normalize
 
 import pytest
 
-from models.embedding.build import build_embedder
 from models.embedding.port import Embedder
 from retrieval.pipeline import RecallPipeline
 from retrieval.request import RecallRequest
 from runtime.clocks import ManualClock
-from runtime.settings import EmbeddingSettings, RecallSettings, Settings
+from runtime.settings import RecallSettings
 from stores.edge.client import EdgeStore
 from stores.port import MemoryFilter, RecallQuery, TenantScope
 from tests.retrieval.many_languages import LANGUAGES
@@ -21,14 +19,6 @@ pytestmark = pytest.mark.integration
 
 ACME = TenantScope("acme")
 FORMS: tuple[Literal["NFC", "NFD"], ...] = ("NFC", "NFD")
-
-
-@pytest.fixture
-async def embedder() -> AsyncIterator[Embedder]:
-    pytest.importorskip("ctranslate2", reason="the embedded extra is not installed")
-    embedder = build_embedder(EmbeddingSettings(), cache=Settings().cache_path)
-    yield embedder
-    await embedder.close()
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -1,16 +1,14 @@
 """Among many memories that are nearly the same, a question finds the one whose number, name or word it has; with the real model."""
 
-from collections.abc import AsyncIterator
 from random import Random
 
 import pytest
 
-from models.embedding.build import build_embedder
 from models.embedding.port import Embedder
 from retrieval.pipeline import RecallPipeline
 from retrieval.request import RecallRequest
 from runtime.clocks import ManualClock
-from runtime.settings import EmbeddingSettings, RecallSettings, Settings
+from runtime.settings import RecallSettings
 from stores.edge.client import EdgeStore
 from stores.port import MemoryFilter, TenantScope
 from tests.stores.factories import NOON, memory, store_memories
@@ -19,14 +17,6 @@ pytestmark = pytest.mark.integration
 
 NUMBERS = Random(1).sample(range(1000, 9999), 90)
 ASKED = 8
-
-
-@pytest.fixture
-async def embedder() -> AsyncIterator[Embedder]:
-    pytest.importorskip("ctranslate2", reason="the embedded extra is not installed")
-    embedder = build_embedder(EmbeddingSettings(), cache=Settings().cache_path)
-    yield embedder
-    await embedder.close()
 
 
 @pytest.mark.parametrize("profile", ["learned", "weighted"])
