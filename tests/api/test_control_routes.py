@@ -385,10 +385,10 @@ async def test_a_change_returns_its_position(operating: Operating) -> None:
     assert place["lease_s"] == LEASE_S
     assert place["reached"]
     assert not (await operating.done("GET", "/control", position=made["position"] + 1000, wait_s=0.1))["reached"]
-    told = await operating.done("GET", "/audit", subject="tenant/placed")
-    (record,) = told["records"]
+    audit_page = await operating.done("GET", "/audit", subject="tenant/placed")
+    (record,) = audit_page["records"]
     (admin,) = [each for each in (await read_control(operating.settings)).operators.keys if each.hash == hash_key(operating.keys["admin"])]
-    assert (record["action"], record["by"], record["before"], told["total"]) == ("tenant add", f"operator {admin.id}", None, 1)
+    assert (record["action"], record["by"], record["before"], audit_page["total"]) == ("tenant add", f"operator {admin.id}", None, 1)
     check, _ = await read_audit(operating.settings)
     verdict = await operating.done("GET", "/audit/verify", expect=check.digest)
     assert (verdict["digest"], verdict["problems"]) == (check.digest, [])

@@ -138,8 +138,8 @@ def seen(response: httpx.Response, name: str) -> dict[str, Any]:
     body = {field: value for field, value in response.json().items() if field not in own}
     headers = {field: value for field, value in response.headers.items() if field not in ("traceparent", "x-request-id", "content-length")}
     text = orjson.dumps({"status": response.status_code, "headers": headers, "body": body}).decode()
-    told: dict[str, Any] = orjson.loads(text.replace(name, "<name>"))
-    return told
+    anonymous: dict[str, Any] = orjson.loads(text.replace(name, "<name>"))
+    return anonymous
 
 
 async def lay_down_anns(service: RunningService) -> None:

@@ -96,11 +96,11 @@ async def _remove_unhandled(context: FaultContext, stage: str) -> tuple[int, int
 async def _accept(context: FaultContext, stage: str, partition: int, *, first: int, shown: int | None, behind: int) -> None:
     """Resumes a partition with the command that operators use."""
     at = f"{context.cluster.settings.topic(STAGES[stage].source.name)}/{partition}"
-    _, told = await context.cluster.command("accept-loss", stage, at)
+    _, output = await context.cluster.command("accept-loss", stage, at)
     if shown is not None:
-        context.expect(f"--from {shown} --to {behind}" in told, f"the loss of {at} is not shown as {shown} to {behind}: {told}")
-    code, told = await context.cluster.command("accept-loss", stage, at, "--from", str(first), "--to", str(behind), "--by", "chaos")
-    context.expect(code == 0, f"the loss of {at} could not be accepted: {told}")
+        context.expect(f"--from {shown} --to {behind}" in output, f"the loss of {at} is not shown as {shown} to {behind}: {output}")
+    code, output = await context.cluster.command("accept-loss", stage, at, "--from", str(first), "--to", str(behind), "--by", "chaos")
+    context.expect(code == 0, f"the loss of {at} could not be accepted: {output}")
 
 
 async def _counted(context: FaultContext, stage: str, lost: dict[int, int]) -> None:

@@ -83,8 +83,8 @@ async def _left_open(context: FaultContext, batch: Sequence[Message], name: str)
     try:
         assert child.stdout is not None
         async with asyncio.timeout(_OPEN_DEADLINE_S):
-            told = await child.stdout.readline()
-        context.expect(told == b"written\n", f"the producer that is to die told {told!r}")
+            line = await child.stdout.readline()
+        context.expect(line == b"written\n", f"the producer that is to die told {line!r}")
     finally:
         child.kill()
         await child.wait()

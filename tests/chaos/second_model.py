@@ -119,8 +119,8 @@ class SecondModel:
             async with index.held_down(signal.SIGTERM):
                 for partition, offset in _replays(cluster).items():
                     options = ("--partition", str(partition), "--from-offset", str(offset))
-                    code, told = await cluster.command("replay", "index", *options)
-                    context.expect(code == 0, f"partition {partition} of the index was not set back: {told}")
+                    code, output = await cluster.command("replay", "index", *options)
+                    context.expect(code == 0, f"partition {partition} of the index was not set back: {output}")
         await _restart(cluster, _SWITCHED[1:])
 
 

@@ -100,11 +100,11 @@ def test_a_key_that_is_none_is_refused() -> None:
 
 def test_lines_of_a_patched_text_have_start_dates() -> None:
     profile = next(each for each in SCHEMA.entity_types if each.name == "profile")
-    told = [
+    stated = [
         change("apply", "name", "p1", {"replace": "likes hills"}),
         change("apply", "name", "p2", {"replace": "runs alone\n\nhas a dog"}).model_copy(update={"event_time": START + timedelta(days=40)}),
     ]
-    memory = render(apply_contribution(None, contribution(*told), profile).state, profile, "acme", entity_key("ann"))
+    memory = render(apply_contribution(None, contribution(*stated), profile).state, profile, "acme", entity_key("ann"))
     first, later = START.date(), (START + timedelta(days=40)).date()
     assert memory.properties["name"] == "likes hills\nruns alone\n\nhas a dog"
     assert memory.since == {"name": [first, later, later]}

@@ -173,8 +173,8 @@ def test_every_note_is_cited_with_its_evidence() -> None:
 
 def test_the_original_words_follow_their_event() -> None:
     hits = (hit("Ann has a new home", said="Ann (6 May 2024): Ann moved to Oslo."), hit("Ann moved by train", day=1))
-    told = notes_of(packed(*hits, with_said=True))
-    assert [line.split("] ", 1)[1] for line in told[1:]] == [
+    shown_notes = notes_of(packed(*hits, with_said=True))
+    assert [line.split("] ", 1)[1] for line in shown_notes[1:]] == [
         "2024-05-06 Ann has a new home (said: Ann (6 May 2024): Ann moved to Oslo.)",
         "2024-05-07 Ann moved by train",
     ]

@@ -75,9 +75,9 @@ def test_possessives_and_names_within_a_sentence_are_names() -> None:
 def test_keywords_count_like_words_of_the_text() -> None:
     plain, other = candidate(0, "Ann bought a dog called Rex."), candidate(1, "Ann sold a boat.")
     tagged = ScoredMemory(plain.memory.model_copy(update={"keywords": ["pets", "dog"]}), plain.score, plain.parts)
-    told = ScoredMemory(plain.memory.model_copy(update={"content": "Ann bought a dog called Rex. pets"}), plain.score, plain.parts)
+    detailed = ScoredMemory(plain.memory.model_copy(update={"content": "Ann bought a dog called Rex. pets"}), plain.score, plain.parts)
     names = ("coverage", "session_coverage", "neighbours_bm25")
-    without, beside, within = (features_of("Which pets has Ann?", [each, other], NOW) for each in (plain, tagged, told))
+    without, beside, within = (features_of("Which pets has Ann?", [each, other], NOW) for each in (plain, tagged, detailed))
     assert [beside[name].tolist() for name in names] == [within[name].tolist() for name in names]
     assert beside["coverage"][0] > without["coverage"][0]
 

@@ -96,14 +96,14 @@ def test_uninformative_recalls_fit_nothing() -> None:
 
 def test_a_fault_free_order_makes_nothing_certain() -> None:
     judged = judged_by("late", recalls=60)
-    told = []
+    separated = []
     for recall in judged.recalls:
         late = recall.is_evidence * 4 + recall.features["late"] / 10
-        told.append(JudgedRecall(recall.question, recall.ranks, recall.features | {"late": late}, recall.is_evidence))
-    training = train(JudgedRecalls(told), ridge=0.01)
+        separated.append(JudgedRecall(recall.question, recall.ranks, recall.features | {"late": late}, recall.is_evidence))
+    training = train(JudgedRecalls(separated), ridge=0.01)
     assert training.left_out.pairs == 1.0
     model = training.model
-    probabilities = np.concatenate([model.probabilities(linear_scores(model.weights, each.features)) for each in told])
+    probabilities = np.concatenate([model.probabilities(linear_scores(model.weights, each.features)) for each in separated])
     assert 0.001 < probabilities.min() < probabilities.max() < 0.999
 
 

@@ -31,13 +31,13 @@ CHAIN, WHEEL = "the chain came off near the lake", "the chain fell off near the 
 FACTS = [f"bicycle repair number {number}" for number in range(8)]
 
 
-def grown(*contents: str, user: str = "ann", tenant: str = "acme", told: str | None = None) -> list[Memory]:
+def grown(*contents: str, user: str = "ann", tenant: str = "acme", written_text: str | None = None) -> list[Memory]:
     """The events of a tree, and its nodes with a model's text."""
     events = [memory(each, user=user, tenant=tenant, type="turn", message_ids=[f"m{index}"]) for index, each in enumerate(contents)]
     changes = [turn("apply", each.id, embedding(each.content).dense.tolist(), text=each.content) for each in events]
     state = applied(None, TALK, *changes)
-    for _, question in plan_questions(state, TALK, has_llm=True).questions if told else ():
-        answer = operator(TALK).outcome(question, f'{{"text": "{told}"}}', model="m")
+    for _, question in plan_questions(state, TALK, has_llm=True).questions if written_text else ():
+        answer = operator(TALK).outcome(question, f'{{"text": "{written_text}"}}', model="m")
         state = apply_outcome(state, Merged(property="topics", part=answer.part, outcome=answer.content), TALK, "").state
     return [*events, *published_memories(state, TALK, tenant, user).values()]
 
@@ -66,7 +66,7 @@ class Watched:
 
 
 async def test_beam_search_finds_memories_that_flat_search_misses(edge_store: EdgeStore) -> None:
-    tree = grown(CHAIN, WHEEL, told="bicycle repair on a trip")
+    tree = grown(CHAIN, WHEEL, written_text="bicycle repair on a trip")
     assert [each.content for each in tree if each.kind == "summary"] == ["bicycle repair on a trip"]
     recalls = pipeline(await store_memories(edge_store, *tree, *facts()))
     flat = await recalls.recall(replace(ASKED, filter=replace(ASKED.filter, kinds=("event",))))
@@ -79,10 +79,10 @@ async def test_beam_search_finds_memories_that_flat_search_misses(edge_store: Ed
 
 
 async def test_no_level_contains_another_users_nodes(edge_store: EdgeStore) -> None:
-    own = grown(CHAIN, WHEEL, told="bicycle repair on a trip")
+    own = grown(CHAIN, WHEEL, written_text="bicycle repair on a trip")
     others = [
-        *grown("bicycle repair of bob", "bicycle repair by bob", user="bob", told="bicycle repair"),
-        *grown("bicycle repair of eve", "bicycle repair by eve", tenant="other", told="bicycle repair"),
+        *grown("bicycle repair of bob", "bicycle repair by bob", user="bob", written_text="bicycle repair"),
+        *grown("bicycle repair of eve", "bicycle repair by eve", tenant="other", written_text="bicycle repair"),
     ]
     # A node of Ann's tree that names another user's event, and a node below hers that is not hers.
     (node,) = (each for each in own if each.kind == "summary")

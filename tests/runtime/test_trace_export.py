@@ -58,9 +58,9 @@ async def test_no_trace_begun_here_is_recorded_at_ratio_zero() -> None:
 
 def test_the_log_hides_secrets_in_addresses(capsys: pytest.CaptureFixture[str]) -> None:
     _work(TracingSettings(endpoint="http://me:hush-1@127.0.0.1:9/v1/traces?code=hush-2&api_key=hush-3"))
-    told = "".join(capsys.readouterr())
-    assert "spans_exported" in told
-    assert "hush" not in told
+    output = "".join(capsys.readouterr())
+    assert "spans_exported" in output
+    assert "hush" not in output
 
 
 def test_an_unavailable_collector_blocks_no_work() -> None:

@@ -269,13 +269,13 @@ class IsolationMachine(RuleBasedStateMachine):
         self.noted.asked.clear()
         unknown = self.run(why_nots.of([never]))
         work_for_unknown = self.noted.work(of=never)
-        told = self.run(why_nots.of([target]))
+        explained = self.run(why_nots.of([target]))
         work = self.noted.work(of=target)
         assert unknown == [WhyNot(id=never, outcome="unknown")]
         if target in self.seen_by(scope):
-            assert told[0].what == "memory"
+            assert explained[0].what == "memory"
         else:
-            assert [replace(each, id=never) for each in told] == unknown
+            assert [replace(each, id=never) for each in explained] == unknown
             assert work == work_for_unknown
         own = {each.id for each in self.seen_by(scope).values() if message in each.message_ids and each.kind != "entity"}
         [of_message] = self.run(why_nots.of([message]))

@@ -130,8 +130,8 @@ async def test_failing_work_finally_stops_the_worker(
             return await problem() == (True, None)
 
         async def is_told() -> bool:
-            is_ready, told = await problem()
-            return is_ready and "extra failed" in (told or "") and "KeyError('unforeseen')" in (told or "")
+            is_ready, problem_shown = await problem()
+            return is_ready and "extra failed" in (problem_shown or "") and "KeyError('unforeseen')" in (problem_shown or "")
 
         await until_true(is_well)
         failing.set()

@@ -139,9 +139,9 @@ def problems(truth: Truth, memories: Iterable[Memory], *, forgets: bool) -> list
     named = [str(name) for each in by_kind["summary"] for name in _names(each)]
     if len(named) != len(set(named)) or not truth.gone() & truth.valid() <= set(named) <= truth.valid():
         found.append(f"summaries name {sorted(named)}; valid are {sorted(truth.valid())}, let go {sorted(truth.gone())}")
-    told = sum(int(str(each.properties["event_count"])) for each in by_kind["summary"])
-    if told != len(named):
-        found.append(f"summaries count {told} events, and name {len(named)}")
+    summarised = sum(int(str(each.properties["event_count"])) for each in by_kind["summary"])
+    if summarised != len(named):
+        found.append(f"summaries count {summarised} events, and name {len(named)}")
     wanted = len(truth.valid() - truth.gone()) if forgets else len(truth.valid())
     counted = sum(int(str(each.properties.get("count") or 0)) for each in by_kind["entity"])
     if counted != wanted:

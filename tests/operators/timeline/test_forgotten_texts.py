@@ -22,8 +22,8 @@ def written(state: EntityState) -> EntityState:
     asked = plan_questions(state, LIFE, has_llm=True)
     state = asked.state
     for _, question in asked.questions:
-        told = " and ".join(name for name in ("a", "secret", "b", "c", "d") if f"{name} happened" in str(question.content))
-        outcome = driver.operator.outcome(question, f'{{"text": "Written: {told}."}}', model="m")
+        events_named = " and ".join(name for name in ("a", "secret", "b", "c", "d") if f"{name} happened" in str(question.content))
+        outcome = driver.operator.outcome(question, f'{{"text": "Written: {events_named}."}}', model="m")
         state = apply_outcome(state, Merged(property="story", part=outcome.part, outcome=outcome.content), LIFE, "").state
     return state
 

@@ -120,9 +120,11 @@ async def test_an_interrupted_erasure_continues(leased: Settings, store: MemoryS
     assert "extractions" not in begun.reaches, "a later command must not be skipped"
     async with serving(leased, WITHOUT_RECALLS):
         async with another_at(redis, LEAVING, "eve"):
-            told: list[str] = []
-            erasing = asyncio.create_task(erase(leased, TENANT, [LEAVING, "eve"], by="test", store=store, redis=redis, notice=told.append))
-            await until(lambda: any("another process erases 2 of the users" in each for each in told))
+            notices: list[str] = []
+            erasing = asyncio.create_task(
+                erase(leased, TENANT, [LEAVING, "eve"], by="test", store=store, redis=redis, notice=notices.append)
+            )
+            await until(lambda: any("another process erases 2 of the users" in each for each in notices))
             await write(leased, _finished("eve"))
         receipt, others_receipt = await erasing
         assert receipt.subject == begun.subject
@@ -232,9 +234,9 @@ async def _check_replays(settings: Settings, store: MemoryStore, others: list[by
         async with serving(settings):
             await caught_up(settings)
         assert await _standing(settings, store) == {}, stage
-        told = await _memories(store, STAYING)
+        notices = await _memories(store, STAYING)
         # A window that is extracted again is later in the log: its results have a later version.
-        assert told == others or (stage == "extraction" and _events(told) == _events(others)), stage
+        assert notices == others or (stage == "extraction" and _events(notices) == _events(others)), stage
 
 
 async def _check_disks(settings: Settings, store: MemoryStore) -> None:

@@ -340,10 +340,10 @@ async def test_a_correction_outranks_extracted_values(stage: PartitionHarness) -
     first = contributions(await stage.process([correction_record(entity_correction(1, "quote the pattern"), 1)]))
     second = contributions(await stage.process([correction_record(entity_correction(2, "use -F"), 2)]))
     back = contributions(await stage.process([correction_record(entity_correction(3, "", "revert"), 3)]))
-    told, once, twice, taken_back = (
+    extracted_orders, once, twice, taken_back = (
         {change.order for each in step for change in each.changes} for step in (extracted, first, second, back)
     )
-    assert 0 < max(told) < max(once) < max(twice)
+    assert 0 < max(extracted_orders) < max(once) < max(twice)
     assert taken_back == twice
 
 

@@ -94,8 +94,8 @@ async def test_published_memories_missing_in_the_ledger_are_retracted(stage: Par
     erasure = ErasureCommand(tenant=TENANT, user=AGENT, windows=[window], entities=[entity])
     batch = await stage.process([command_record("extractions", erasure, 1)])
     assert tombstones(batch) == ["m-1", "m-2"]
-    (told,) = contributions(batch)
-    assert (told.forgotten_memories, told.forgotten_outcomes) == (["m-3"], [("story", "-")])
+    (changes_by_entity,) = contributions(batch)
+    assert (changes_by_entity.forgotten_memories, changes_by_entity.forgotten_outcomes) == (["m-3"], [("story", "-")])
 
 
 async def test_named_memories_of_another_users_window_stay(stage: PartitionHarness) -> None:
@@ -134,9 +134,9 @@ async def test_an_entity_without_current_contributions_is_named(stage: Partition
     await stage.process([extraction_record(what, 0)])
     entities = [tool("grep"), tool("make"), tool("grep", entity_type="slow_calls")]
     batch = await stage.process([command_record("extractions", command([what], entities), 1)])
-    told = {(each.entity_type, each.entity_key): len(each.changes) for each in contributions(batch)}
-    assert told[("tool_experience", "make")] == told[("slow_calls", "grep")] == 0
-    assert told[("tool_experience", "grep")] > 0, "it is told once, with what is taken back"
+    changes_by_entity = {(each.entity_type, each.entity_key): len(each.changes) for each in contributions(batch)}
+    assert changes_by_entity[("tool_experience", "make")] == changes_by_entity[("slow_calls", "grep")] == 0
+    assert changes_by_entity[("tool_experience", "grep")] > 0, "it is told once, with what is taken back"
     assert {(each.cause, each.position) for each in contributions(batch)} == {("erasure", 1)}
 
 

@@ -54,7 +54,7 @@ def place(user: str = "ann", tenant: str = "acme", offset: int = 0) -> WindowPla
     return WindowPlace(tenant, user, "", 0, offset)
 
 
-def told(*topics: str) -> Extraction:
+def about(*topics: str) -> Extraction:
     """An extraction with an event of each topic."""
     return extraction_of([{"topic": topic} for topic in topics])
 
@@ -86,7 +86,7 @@ async def test_a_value_is_matched_with_ones_own_things(settings: Settings, store
         store, embedder, {("acme", "ann"): ["clothing store", *many], ("acme", "bob"): ["fashion store"], ("rival", "ann"): ["shop"]}
     )
     keys = SimilarKeys(lookup=lookup(settings, store, embedder), embedder=embedder, notes=None)
-    said = told("online clothing store", "fashion store", "dance studio")
+    said = about("online clothing store", "fashion store", "dance studio")
     assert topics_of(await keys.settled(said, OWN, place())) == ["clothing store", "clothing store", "dance studio"]
     assert topics_of(await keys.settled(said, OWN, place("bob"))) == ["fashion store", "fashion store", "dance studio"]
     assert topics_of(await keys.settled(said, OWN, place("cleo"))) == ["online clothing store", "online clothing store", "dance studio"]
@@ -96,18 +96,18 @@ async def test_a_value_is_matched_with_ones_own_things(settings: Settings, store
 async def test_shared_things_are_the_whole_tenants(settings: Settings, store: EdgeStore, embedder: Embedder, redis: GuardedRedis) -> None:
     await write(store, embedder, {("acme", None): ["clothing store"], ("rival", None): ["dance studio"]})
     keys = SimilarKeys(lookup=lookup(settings, store, embedder), embedder=embedder, notes=KeyValueNotes(redis=redis))
-    said = told("fashion store", "the dance studio")
+    said = about("fashion store", "the dance studio")
     assert topics_of(await keys.settled(said, SHARED, place("cleo"))) == ["clothing store", "the dance studio"]
-    assert topics_of(await keys.settled(told("dance studio"), SHARED, place("ann", offset=1))) == ["the dance studio"]
-    assert topics_of(await keys.settled(told("dance studio"), SHARED, place(tenant="umbrella"))) == ["dance studio"]
+    assert topics_of(await keys.settled(about("dance studio"), SHARED, place("ann", offset=1))) == ["the dance studio"]
+    assert topics_of(await keys.settled(about("dance studio"), SHARED, place(tenant="umbrella"))) == ["dance studio"]
 
 
 async def test_names_not_yet_in_the_store_are_known(settings: Settings, store: EdgeStore, embedder: Embedder, redis: GuardedRedis) -> None:
     notes = KeyValueNotes(redis=redis)
     keys = SimilarKeys(lookup=lookup(settings, store, embedder), embedder=embedder, notes=notes)
-    await keys.settled(told("clothing store", "dance studio"), OWN, place())
-    assert topics_of(await keys.settled(told("fashion store"), OWN, place(offset=1))) == ["clothing store"]
-    assert topics_of(await keys.settled(told("fashion store"), OWN, place("bob", offset=2))) == ["fashion store"]
+    await keys.settled(about("clothing store", "dance studio"), OWN, place())
+    assert topics_of(await keys.settled(about("fashion store"), OWN, place(offset=1))) == ["clothing store"]
+    assert topics_of(await keys.settled(about("fashion store"), OWN, place("bob", offset=2))) == ["fashion store"]
     assert await notes.latest(KeyScope("acme", "ann", "", "topic")) == ("dance studio", "clothing store")
 
 
@@ -117,7 +117,7 @@ class Telling(ScriptedExtractor):
     async def extract(self, window: Window, schema: MemorySchema, context: ExtractionContext) -> Extraction:
         await super().extract(window, schema, context)
         place = {"user": window.user, "session": window.session, "sequence": window.sequence}
-        return told("fashion store").model_copy(update=place)
+        return about("fashion store").model_copy(update=place)
 
 
 async def test_a_repeated_statement_is_recognized_by_its_words(
@@ -141,7 +141,7 @@ async def test_an_extraction_waits_for_an_unavailable_store(settings: Settings, 
     asked = embedder if away == "store" else RefusingEmbedder(OverloadedError("429", retry_after=7.0))
     keys = SimilarKeys(lookup=lookup(settings, store, asked), embedder=asked, notes=None)
     with pytest.raises(TransientError) as failure:
-        await keys.settled(told("fashion store"), OWN, place())
+        await keys.settled(about("fashion store"), OWN, place())
     assert failure.value.dependency == away
-    assert topics_of(await keys.settled(told(), OWN, place())) == []
+    assert topics_of(await keys.settled(about(), OWN, place())) == []
     await store.close()

@@ -98,7 +98,9 @@ async def stack() -> AsyncIterator[AsyncExitStack]:
 
 
 async def _tell(settings: Settings, *contents: tuple[int, str]) -> None:
-    changes = [MemoryChange(op="upsert", memory_id=each.id, tenant=TENANT, memory=each) for each in (memory(*told) for told in contents)]
+    changes = [
+        MemoryChange(op="upsert", memory_id=each.id, tenant=TENANT, memory=each) for each in (memory(*fields) for fields in contents)
+    ]
     async with Producer(kafka=settings.kafka) as producer:
         topic = settings.topic("memories")
         await producer.send_many(
