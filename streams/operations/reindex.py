@@ -62,13 +62,13 @@ class ReindexProgress:
 
     read: int
     total: int
-    behind: int
+    lag: int
     """Records that the present store's workers have read and these have not."""
 
     @property
     def is_complete(self) -> bool:
         """Whether the second store is as new as the present one. Under load neither is ever at the end of the feed."""
-        return self.behind == 0
+        return self.lag == 0
 
 
 def second_group(settings: Settings, name: str) -> str:
@@ -122,12 +122,12 @@ async def read_reindex(settings: Settings, name: str, *, patience_s: float = _PA
         present = await offsets.committed_offsets(STAGES["index"].group(settings.kafka.topic_prefix), [topic])
         while True:
             second = await offsets.committed_offsets(second_group(settings, name), [topic])
-            behind = sum(max(0, offset - second.get(place, 0)) for place, offset in present.items())
-            if not behind or time.monotonic() >= deadline:
+            lag = sum(max(0, offset - second.get(place, 0)) for place, offset in present.items())
+            if not lag or time.monotonic() >= deadline:
                 break
             await pause(_POLL_S)
         ends = await offsets.end_offsets([topic])
-    return ReindexProgress(sum(min(second.get(place, 0), end) for place, end in ends.items()), sum(ends.values()), behind)
+    return ReindexProgress(sum(min(second.get(place, 0), end) for place, end in ends.items()), sum(ends.values()), lag)
 
 
 async def _sample(settings: Settings) -> tuple[list[Memory], int, int, int]:

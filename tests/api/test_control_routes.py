@@ -90,7 +90,7 @@ async def opens(operating: Operating, key: str) -> int:
 
 async def test_a_tenant_is_added_changed_and_removed(operating: Operating) -> None:
     made = await operating.done("POST", "/tenants", {"id": "a/b c", "weight": 2.5, "quota": {"memories": 7}, "label": "app"})
-    assert await opens(operating, made["key"]) == 200, "whoever asks the same process next finds it known"
+    assert await opens(operating, made["key"]) == 200, "the next request to the same process sees it"
     shown = await operating.done("GET", "/tenants/a%2Fb%20c")
     assert (shown["schema"], shown["weight"], shown["quota"], shown["keys"]) == ("companion@1", 2.5, {"memories": 7}, 1)
     assert not (await operating.done("PATCH", "/tenants/a%2Fb%20c", {"weight": 2.5}))["changed"]

@@ -48,4 +48,4 @@ async def test_the_newer_of_view_and_index_is_read(service: RunningService) -> N
     await show(service.settings, newer.version + 1, None, offset=2)
     expect_problem(await read(service), 404, "no entity")
     await show(service.settings, PROFILE.version - 1 if PROFILE.version else 0, None, offset=3)
-    assert (await read(service)).json()["content"] == PROFILE.content, "the index is not behind any more"
+    assert (await read(service)).json()["content"] == PROFILE.content, "the index has caught up"

@@ -38,7 +38,7 @@ async def test_a_key_of_another_request_is_refused(service: RunningService) -> N
     assert (await post(service, {**MESSAGE, "text": "x"}, key, tenant="umbrella")).status_code == 200
 
 
-async def test_of_requests_at_once_one_is_carried_out(service: RunningService) -> None:
+async def test_one_of_concurrent_requests_is_executed(service: RunningService) -> None:
     key = str(uuid.uuid4())
     responses = await asyncio.gather(*(post(service, MESSAGE, key) for _ in range(8)))
     assert {each.status_code for each in responses} <= {200, 409}

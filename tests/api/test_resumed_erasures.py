@@ -84,7 +84,7 @@ async def test_another_process_resumes_an_unfinished_erasure(
     assert await running(asked, tenants) == {ANN.subject, BOB.subject}
     other.eraser.may_go_on.release()
     await until(lambda: not other.erasures.is_here("acme", ANN.subject))
-    assert len(await UnfinishedErasures(redis=redis).every()) == 2, "whoever writes the receipt forgets them"
+    assert len(await UnfinishedErasures(redis=redis).every()) == 2, "the process that writes the receipt forgets them"
 
 
 async def test_a_name_without_an_erasure_is_removed(

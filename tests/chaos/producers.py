@@ -84,7 +84,7 @@ async def _left_open(context: FaultContext, batch: Sequence[Message], name: str)
         assert child.stdout is not None
         async with asyncio.timeout(_OPEN_DEADLINE_S):
             line = await child.stdout.readline()
-        context.expect(line == b"written\n", f"the producer that is to die told {line!r}")
+        context.expect(line == b"written\n", f"the producer that must die printed {line!r}")
     finally:
         child.kill()
         await child.wait()

@@ -103,17 +103,17 @@ class SecondModel:
         cluster = context.cluster
         index = cluster.workers["index"][0]
         async with asyncio.TaskGroup() as work:
-            behind = asyncio.Event()
+            lags = asyncio.Event()
             partitions: set[int] = set()
 
             async def start_with_first() -> None:
                 async with index.held_down(signal.SIGTERM):
                     cluster.settings = first
                     partitions.update(await _behind(first, second))
-                    behind.set()
+                    lags.set()
 
             work.create_task(start_with_first())
-            await behind.wait()
+            await lags.wait()
             context.expect(bool(partitions), "the first store lacks nothing: the second one served too shortly")
             await until(lambda: _names(cluster, partitions), "the index stage names what the first store lacks")
             async with index.held_down(signal.SIGTERM):

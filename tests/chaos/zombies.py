@@ -38,7 +38,7 @@ def zombie_alone(stage: str) -> Injection:
                 await asyncio.sleep(_frozen_s(context))
                 before_waking = await _end_offsets(context, changelog)
             await _expect_exit(context, stage, before)
-            context.expect(await _end_offsets(context, changelog) == before_waking, f"the {stage} zombie wrote to its changelog")
+            context.expect(await _end_offsets(context, changelog) == before_waking, f"the {stage} stale worker wrote to its changelog")
 
     return inject
 
@@ -49,10 +49,10 @@ async def _expect_exit(context: FaultContext, stage: str, before: int) -> None:
         async with asyncio.timeout(_EXIT_DEADLINE_S):
             code = await worker.exited_since(before)
     except TimeoutError:
-        context.expect(False, f"the {stage} zombie goes on working")
+        context.expect(False, f"the {stage} stale worker continues")
         worker.send_signal(signal.SIGKILL)
     else:
-        context.expect(code > 0, f"the {stage} zombie ended with {code}")
+        context.expect(code > 0, f"the {stage} stale worker ended with {code}")
 
 
 async def _end_offsets(context: FaultContext, topic: str) -> dict[object, int]:

@@ -182,7 +182,7 @@ class TestOnRedis:
         await fail(under_way)
         await fail(under_way, asked=True)
         time.s += LEASE_S + 0.001
-        assert await taken(under_way, ANN) == [ANN], "who asks begins to count anew"
+        assert await taken(under_way, ANN) == [ANN], "the waiting process counts from the start again"
 
     async def test_a_finished_erasure_is_forgotten(self, under_way: UnfinishedErasures, redis: GuardedRedis, client: Redis) -> None:
         await under_way.note([ANN, BOB])

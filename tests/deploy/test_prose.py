@@ -24,6 +24,7 @@ def found(tmp_path: Path, name: str, text: str) -> list[tuple[int, str]]:
         "app.command(\n    name='x',\n    help='The option of before',\n)\n",
         '"""Module."""\n\n"""What it holds."""\n',
         '"""Module."""\n\n"""The load goes on."""\n',
+        'def test():\n    word = "told"\n    assert word, "it was written anew"\n',
         '"""Module."""\n\n"""Runs in a process of its own, once."""\n',
         '"""Module."""\n\n"""The text is gone, and nobody else has it."""\n',
         'def f(notice):\n    x = 1\n    notice(f"{x} of the users, which are told")\n',

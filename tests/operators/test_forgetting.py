@@ -85,7 +85,7 @@ def settled(*, has_llm: bool = True) -> MergedEntity:
     return entity
 
 
-def test_a_model_is_told_which_statements_to_remove() -> None:
+def test_a_model_gets_the_statements_to_remove() -> None:
     """Only the model can remove words that it has merged: until its answer the words stay, for the question."""
     entity = settled()
     forgotten = erased(entity, "s00")

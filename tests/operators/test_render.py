@@ -40,8 +40,8 @@ def test_a_memory_names_its_entity() -> None:
 
 
 def test_a_generation_has_its_own_id() -> None:
-    beside = contribution(change("apply", "sessions", "a")).model_copy(update={"generation": "blue"})
-    memory = render(apply_contribution(None, beside, LOG).state, LOG, "acme", "run")
+    other_generation = contribution(change("apply", "sessions", "a")).model_copy(update={"generation": "blue"})
+    memory = render(apply_contribution(None, other_generation, LOG).state, LOG, "acme", "run")
     assert (memory.generation, memory.id) == ("blue", entity_id("acme", "log", "run", "blue"))
 
 

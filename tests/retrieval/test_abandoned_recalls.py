@@ -82,7 +82,7 @@ async def test_a_recall_next_to_an_abandoned_one_is_answered(store: EdgeStore, s
     gone = asyncio.create_task(recall(store, ENDLESS))
     async with asyncio.timeout(60):
         await shard.goes_on.wait()
-        beside = asyncio.create_task(recall(store, "acme"))
+        other_recall = asyncio.create_task(recall(store, "acme"))
         gone.cancel()
-        assert await beside == 1
+        assert await other_recall == 1
         assert await recall(store, "acme") == 1

@@ -265,4 +265,4 @@ def test_states_leave_most_tokens_to_events() -> None:
     taken = sum(estimate_tokens(line) for line, citation in zip(context.notes, context.citations, strict=True) if citation.kind == "entity")
     assert 100 < taken <= 200
     alone = packed(states=states, tokens=1000)
-    assert len(alone.citations) > 2 * sum(each.kind == "entity" for each in context.citations), "room to spare is theirs, too"
+    assert len(alone.citations) > 2 * sum(each.kind == "entity" for each in context.citations), "they may use the rest of the budget, too"

@@ -132,7 +132,7 @@ async def test_a_tenants_query_is_paid_for_once(redis_url: str) -> None:
     ):
         for tenant in ("acme", "acme", "umbrella"):
             assert await expansion.of(tenant, QUERY) == ("Ann loves board games", "Ann cooks")
-        assert len(model.requests) == 2, "no tenant is told what another has asked"
+        assert len(model.requests) == 2, "no tenant learns another tenant's query"
         assert QUERY in model.requests[0].prompt
     assert [(each.tenant, each.stage, each.purpose) for each in usages if each.prompt_tokens] == [
         ("acme", "service", "expansion"),
@@ -175,4 +175,4 @@ async def test_more_than_may_wait_are_answered_without_it(redis_url: str) -> Non
         assert answers == [("Ann cooks",)] * 2
         assert isinstance(last, RecallModelError)
         assert (last.failure, "VARVE_EXPANSION__WAITING" in str(last)) == ("busy", True)
-        assert await expansion.of("acme", QUERY) == ("Ann cooks",), "whoever has waited leaves a place"
+        assert await expansion.of("acme", QUERY) == ("Ann cooks",), "a request that has waited frees its place"

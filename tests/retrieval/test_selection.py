@@ -35,17 +35,17 @@ NOTES = [hit(f"note {number}") for number in range(12)]
 
 
 def test_lower_ranked_hits_replace_covered_ones() -> None:
-    beside = [entity("profile", "Note 0", "note 7")]
-    best, outcome_of = cut(NOTES, 10, entities=beside)
+    covering = [entity("profile", "Note 0", "note 7")]
+    best, outcome_of = cut(NOTES, 10, entities=covering)
     assert contents(best) == [f"note {number}" for number in range(12) if number not in {0, 7}]
-    assert outcome_of == {NOTES[number].memory.id: beside[0].id for number in (0, 7)}
+    assert outcome_of == {NOTES[number].memory.id: covering[0].id for number in (0, 7)}
 
 
 def test_an_entity_that_moves_up_covers_events_too() -> None:
     profile = entity("profile", "note 1")
     ranked = [NOTES[0], NOTES[1], hit_of(profile), NOTES[2]]
-    assert contents(cut(ranked, 2)[0]) == ["note 0", "note 1"], "behind the limit, it tells nothing"
-    best, outcome_of = cut(ranked, 2, entities=[entity("beside", "note 0")])
+    assert contents(cut(ranked, 2)[0]) == ["note 0", "note 1"], "beyond the limit, it shows nothing"
+    best, outcome_of = cut(ranked, 2, entities=[entity("covering", "note 0")])
     assert contents(best) == ["profile", "note 2"]
     assert outcome_of[NOTES[1].memory.id] == profile.id
 

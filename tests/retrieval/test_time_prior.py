@@ -47,9 +47,9 @@ def test_a_trip_among_the_memories_is_counted_from() -> None:
         scored_memory("a rucksack", day="2023-06-07"),
         scored_memory("a tent", day="2023-09-07"),
     ]
-    trip, before, behind = fits("What did I buy two weeks before the trip to Rome?", *candidates)
+    trip, before, after = fits("What did I buy two weeks before the trip to Rome?", *candidates)
     assert before == 1
-    assert behind < trip < before
+    assert after < trip < before
     assert fits("What did I buy two weeks before the wedding?", *candidates) == [0, 0, 0]
 
 

@@ -127,7 +127,7 @@ async def caught_up(settings: Settings, stages: Iterable[str] = STAGES, *, deadl
                 seen = ends
                 await asyncio.sleep(POLL_S)
     except TimeoutError as error:
-        raise AssertionError(f"not caught up in {deadline_s:g} s; behind by {behind}, parked {parked}") from error
+        raise AssertionError(f"not caught up in {deadline_s:g} s; lag: {behind}, parked {parked}") from error
 
 
 async def followed(settings: Settings, generation: str) -> None:

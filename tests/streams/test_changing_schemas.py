@@ -45,7 +45,7 @@ async def test_types_and_fields_change_while_stages_run(flow: Settings) -> None:
             await flush(flow)
             await caught_up(flow)
         filled, moods = await profile(store), await of_type(store, "mood")
-        assert filled.properties[ADDED] == len(moods) > int(str(after.properties[ADDED])), "what was told before counts, too"
+        assert filled.properties[ADDED] == len(moods) > int(str(after.properties[ADDED])), "earlier statements count, too"
         assert filled.properties[REMOVED] == after.properties[REMOVED]
         for known, added in ADDED_TYPES.items():
             assert shown(await of_type(store, added)) == shown(await of_type(store, known)) != []

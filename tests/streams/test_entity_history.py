@@ -59,9 +59,9 @@ async def test_jobs_are_read_as_they_were(flow: Settings) -> None:
         assert await job_at(http, headers, "ann") == "A"
         assert await job_at(http, headers, "ann", as_of=JUNE) == "A", "as is known now, it was never B"
         page = await history(http, headers, "ann", limit="2")
-        behind = await history(http, headers, "ann", after=page["next"])
-        assert (page["total"], page["complete"], behind["next"]) == (3, True, None)
-        before = [*page["steps"], *behind["steps"]]
+        next_page = await history(http, headers, "ann", after=page["next"])
+        assert (page["total"], page["complete"], next_page["next"]) == (3, True, None)
+        before = [*page["steps"], *next_page["steps"]]
         b = next(each for each in before[1]["changes"] if each["property"] == "job")
         assert (b["fate"], b["by"], before[2]["kind"]) == ("wrong", before[2]["id"], "correction")
         assert await job_at(http, headers, "ann", known_at=before[1]["recorded_at"]) == "B", "as was known then"

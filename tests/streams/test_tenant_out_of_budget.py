@@ -183,7 +183,7 @@ async def test_parked_windows_outlive_killed_workers(flow: Settings) -> None:
             await committed(settings, parked=FLOOD)
             others = await extracted(settings)
             assert set(others) == rich
-            assert others.total() - len(rich) <= 16, "only what was in work when the worker was killed comes again"
+            assert others.total() - len(rich) <= 16, "only records in progress at the kill are repeated"
             calls = len(simulator.requests)
         await grant(flow, None)
         async with worker_process(settings):

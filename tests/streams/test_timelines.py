@@ -257,7 +257,7 @@ async def test_a_repeated_expiry_retracts_nothing_twice(settings: Settings) -> N
     what = await flow.extract(0, 0, ["Moved to Lyon.", "Met Paul."])
     await flow.pass_time(60)
     once = Counter({each.id: 1 for each in what.events})
-    assert _changed(flow, "release") == once, "the timeline hears that they are gone"
+    assert _changed(flow, "release") == once, "the timeline receives their removal"
     assert _changed(flow, "retract") == once, "and so does their count"
     await flow.deliver_again(next(record for record in flow.extractions if (KIND, EXPIRY) in record.headers))
     assert _changed(flow, "release") == once + once

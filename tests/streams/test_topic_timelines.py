@@ -86,4 +86,4 @@ async def test_a_topic_is_one_timeline_in_whatever_words(flow: Settings) -> None
         async with serving(settings, OTHERS):
             await caught_up(settings, OTHERS)
         assert await counts_and_digest(settings) == (TOPICS, before)
-        assert len(simulator.requests) == calls, "a rebuild chooses nothing anew"
+        assert len(simulator.requests) == calls, "a rebuild chooses no name again"

@@ -74,7 +74,7 @@ async def test_one_score_covers_freshness_and_recall() -> None:
     for _ in range(3):
         await canary.run_round()
     service.forgotten.add("varve-canary-1")
-    assert (await canary.run_round()).score == pytest.approx(2 / 3), "of two that were remembered one is gone"
+    assert (await canary.run_round()).score == pytest.approx(2 / 3), "one of two stored facts is lost"
     service.forgotten.add("varve-canary-4")
     missed = await canary.run_round()
     assert (missed.outcome, missed.freshness_s) == ("missed", None)
@@ -120,7 +120,7 @@ def test_an_entity_with_the_fact_replaces_the_event() -> None:
     fact = Facts(most=3, first=0).next()
     entity = {"kind": "entity", "id": "p", "user": USER, "evidence": [fact.message_id]}
     assert fact.is_in([{**entity, "content": f"notes: {fact.text}"}])
-    assert not fact.is_in([{**entity, "content": "life: 7 events in full"}]), "it only rests on the message"
+    assert not fact.is_in([{**entity, "content": "life: 7 events in full"}]), "it is only based on the message"
     assert Facts(most=3, first=0).stale([{**entity, "content": fact.text}]) == []
 
 

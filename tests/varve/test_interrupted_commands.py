@@ -197,7 +197,7 @@ def test_a_command_ends_within_seconds_of_a_signal(zygote: Zygote, path: Command
         shown = f"{number.name} after {after_s} s: {ended}\n{output}"
         assert ended["code"] is not None, f"it did not end: {shown}"
         assert "Traceback" not in output, shown
-        assert not ended["has_left"], f"it left a process behind: {shown}"
+        assert not ended["has_left"], f"a process of it still runs: {shown}"
         if not ended["was_running"]:
             assert path in LOCAL, f"it ended of itself: {shown}"
         elif path in ENDLESS:

@@ -49,7 +49,7 @@ def test_each_lagging_stage_has_a_bar(is_terminal: bool) -> None:
         drawn = printed.getvalue()
     for shown in ("events", "6/6", "index", "8/9"):
         assert (shown in drawn) is is_terminal
-    assert "sessions" not in drawn, "it was never behind"
+    assert "sessions" not in drawn, "it never had lag"
 
 
 def test_jars_are_counted_while_they_download(tmp_path: Path) -> None:

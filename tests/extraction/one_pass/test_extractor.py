@@ -181,7 +181,7 @@ async def test_a_resolution_that_was_cut_off_is_counted(embedder: Embedder, sche
     answered = thoughts + '</think>{"same": [0]}'
     async with extractor_over(lambda request: answered if is_about_pairs(request) else answer_again(request), embedder) as (extractor, _):
         extraction = await extractor.extract(window_of("x", "y"), schema, ExtractionContext())
-    assert len(extraction.events) == 1, "thoughts of a thousand tokens have room"
+    assert len(extraction.events) == 1, "thoughts of a thousand tokens fit"
     assert not_resolved() == before + 1
 
 

@@ -204,7 +204,7 @@ async def mortal_client(mortal_redis: RedisServer) -> AsyncIterator[Redis]:
 
 
 class TestRedisAway:
-    async def test_calls_go_on_with_a_local_cache(
+    async def test_calls_continue_with_a_local_cache(
         self, serve: Serve, llm_of: BuildLLM, ask: BuildRequest, mortal_redis: RedisServer, mortal_client: Redis, usages: UsageList
     ) -> None:
         endpoint = await serve(Plan(first_token_s=0.02))

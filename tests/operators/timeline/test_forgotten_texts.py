@@ -86,8 +86,8 @@ def test_a_late_text_is_dropped_next() -> None:
     asked = plan_questions(applied(None, FIRST, tick(day(30))), LIFE, has_llm=True)
     ((_, question),) = asked.questions
     outcome = driver.operator.outcome(question, '{"text": "A secret."}', model="m")
-    behind = erased(asked.state, "secret").state
-    late = apply_outcome(behind, Merged(property="story", part=outcome.part, outcome=outcome.content), LIFE, "").state
+    afterwards = erased(asked.state, "secret").state
+    late = apply_outcome(afterwards, Merged(property="story", part=outcome.part, outcome=outcome.content), LIFE, "").state
     again = forget(late, LIFE, has_llm=True)
     assert again.dropped == (("story", WEEK),)
     assert b"secret" not in to_bytes(again.state)

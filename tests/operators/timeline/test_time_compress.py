@@ -52,11 +52,11 @@ def test_an_active_timeline_waits_until_it_has_waited_longest() -> None:
 
 
 def test_a_release_advances_the_clock_as_before() -> None:
-    behind = applied(None, contribution(story("apply", "a", 0), story("apply", "b", 6)))
-    released = applied(behind, contribution(_release("a", 45), position=1))
+    late_state = applied(None, contribution(story("apply", "a", 0), story("apply", "b", 6)))
+    released = applied(late_state, contribution(_release("a", 45), position=1))
     assert named_events(released) == {"2026-W02": ["a", "b"]}, "it is let go, so it was summarised"
     assert whole(released) == {"b"}
-    ticked_first = applied(behind, tick(day(45)), contribution(_release("a", 45), position=1))
+    ticked_first = applied(late_state, tick(day(45)), contribution(_release("a", 45), position=1))
     assert clock_of(released, LIFE) == clock_of(ticked_first, LIFE)
     assert named_events(released) == named_events(ticked_first)
 

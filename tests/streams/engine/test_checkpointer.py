@@ -89,7 +89,7 @@ async def test_a_batch_is_committed_with_its_offset(new_writer: NewWriter, setti
     writer = new_writer("a")
     assert await writer.initialize() is None
     assert await commit(writer, settings, 4) == 0
-    assert await commit(writer, settings, 5) == 2, "the offset of its row, behind the first commit's marker"
+    assert await commit(writer, settings, 5) == 2, "the offset of its row, after the first commit's marker"
     assert await writer.commit([], [], next_offset=9) == NO_OFFSET
     assert await what_counts(settings) == ([b"4", b"5"], [pack(4, b"4"), pack(5, b"5")], 9)
 

@@ -67,7 +67,7 @@ async def test_trailing_transaction_markers_are_detected_by_position(settings: S
         await until(lambda: len(delivered) == RECORDS)
         await until(lambda: consumer.position_after(source, RECORDS) == RECORDS + 1)
         assert consumer.position_after(source, RECORDS - 1) is None, "a record lies between"
-        assert consumer.position_after(source, RECORDS + 1) is None, "nothing lies behind"
+        assert consumer.position_after(source, RECORDS + 1) is None, "no record follows"
 
 
 async def test_markers_between_records_are_not_kept(settings: Settings) -> None:

@@ -69,7 +69,7 @@ def test_failures_count_while_another_call_succeeds() -> None:
     budget = FailureBudget()
     served = [fail(budget, now=now, is_open=True, is_served=now % 2 == 0) for now in range(1, 9)]
     assert served == [0, 1, 1, 2, 2, 3, 3, 4]
-    assert fail(budget, now=10, last_success_at=9.5) == 5, "what was served behind a failure says more than a later success"
+    assert fail(budget, now=10, last_success_at=9.5) == 5, "success after a failure counts more than a later one"
 
 
 @given(st.lists(st.sampled_from(["open", "away"])))

@@ -63,7 +63,7 @@ async def test_rows_and_tombstones_are_applied(
     await write(settings, changelog, {b"a": b"1", b"b": b"2"})
     progress: list[tuple[int, int]] = []
     assert await recover(table, changelog, kafka=settings, offsets=offsets, on_progress=lambda *each: progress.append(each)) == 2
-    assert (progress[0], progress[-1]) == ((0, 3), (2, 3)), "the end lies behind the transaction's marker"
+    assert (progress[0], progress[-1]) == ((0, 3), (2, 3)), "the end is after the transaction's marker"
     await write(settings, changelog, {b"a": b"3", b"b": None})
     assert await recover(table, changelog, kafka=settings, offsets=offsets) == 2
     assert dict(table.scan()) == {b"a": b"3"}

@@ -89,7 +89,7 @@ async def test_an_erased_user_is_named_nowhere(leased: Settings, store: MemorySt
         await _say(leased, "I moved to Lisbon in May.", session="s-1")
         await flush(leased)
         await caught_up(leased)
-        assert len(await _memories(store, LEAVING)) > 0, "what is said behind an erasure begins a new life"
+        assert len(await _memories(store, LEAVING)) > 0, "messages after an erasure are new data"
         receipts = await erase(leased, TENANT, [LEAVING, STAYING, LEAVING, "never came"], by="test", store=store, redis=redis)
         assert [each.subject for each in receipts] == [subject_of(TENANT, each) for each in (LEAVING, STAYING, "never came")]
         assert [each.found["windows"] > 0 for each in receipts] == [True, True, False]
@@ -223,7 +223,7 @@ async def _check_control_log(settings: Settings, receipt: Erasure) -> None:
     actions = [each.action for each in audited if each.subject == receipt.key.decode()]
     assert actions[0] == "erasure begin"
     assert actions[-1] == "erasure finish"
-    assert not any(f'"{LEAVING}"'.encode() in each.to_json() for each in audited), "the audit is kept for ever"
+    assert not any(f'"{LEAVING}"'.encode() in each.to_json() for each in audited), "the audit is kept forever"
 
 
 async def _check_replays(settings: Settings, store: MemoryStore, others: list[bytes]) -> None:

@@ -155,7 +155,7 @@ def test_unreadable_records_are_counted(trace: UserTrace) -> None:
     trace.add(b"{", ((KIND, CORRECTION),))
     add(trace, of_an_unknown_schema)
     assert trace.unread == 4
-    assert trace.windows == [ErasedWindow(window_id=of_an_unknown_schema.window_id)], "its window is known all the same"
+    assert trace.windows == [ErasedWindow(window_id=of_an_unknown_schema.window_id)], "its window is known nevertheless"
     add(trace, what)
     assert (trace.unread, len(trace.windows)) == (4, 2)
 

@@ -182,10 +182,10 @@ async def test_steps_of_a_shared_entity_are_tombstones() -> None:
     team = await talked()
     assert sorted(each.number for each in team.steps(TEA)) == [1, 2]
     await team.erase("ann")
-    assert [each for each in team.steps(TEA) if each.number] == [], "any may bear the entity as it was"
+    assert [each for each in team.steps(TEA) if each.number] == [], "any of them may have the earlier entity"
     await team.say("bob", 1, ("tea", "matcha at nine", 2))
     await team.settle()
-    assert [each.number > 2 for each in team.steps(TEA) if each.number] == [True], "its history goes on behind the erasure"
+    assert [each.number > 2 for each in team.steps(TEA) if each.number] == [True], "its history continues after the erasure"
 
 
 async def test_history_steps_are_removed_once() -> None:

@@ -136,7 +136,7 @@ async def test_an_entity_without_current_contributions_is_named(stage: Partition
     batch = await stage.process([command_record("extractions", command([what], entities), 1)])
     changes_by_entity = {(each.entity_type, each.entity_key): len(each.changes) for each in contributions(batch)}
     assert changes_by_entity[("tool_experience", "make")] == changes_by_entity[("slow_calls", "grep")] == 0
-    assert changes_by_entity[("tool_experience", "grep")] > 0, "it is told once, with what is taken back"
+    assert changes_by_entity[("tool_experience", "grep")] > 0, "it is sent once, with the retractions"
     assert {(each.cause, each.position) for each in contributions(batch)} == {("erasure", 1)}
 
 
@@ -213,7 +213,7 @@ async def test_records_before_the_erasure_offset_are_skipped(stage: PartitionHar
     batch = await stage.process([extraction_record(old, 4), extraction_record(theirs, 4), extraction_record(new, 5)])
     assert changes(batch) == {"make": ("apply",), "curl": ("apply",)}
     redriven = extraction_record(old, 9, headers=((ORIGIN, b"varve.extractions/0/4"),))
-    assert (await stage.process([redriven])).outputs == [], "it first lay before the reach"
+    assert (await stage.process([redriven])).outputs == [], "its first position is before the reach"
     assert batch.rejections == []
 
 

@@ -137,7 +137,7 @@ async def test_a_cost_without_prices_counts_as_spent(settings: Settings) -> None
                     await stage.handle(window_record())
             assert (failure.value.dependency, failure.value.retry_after) == ("budget", 60.0)
             assert simulator.requests == []
-            assert len(await stage.handle(window_record("another"))) == 1, "nobody else waits for it"
+            assert len(await stage.handle(window_record("another"))) == 1, "no other window waits for it"
 
             now_known(tenants, lambda draft: set_tenant(draft, TENANT, budget={"hard_cost": 1.0, "policy": "offline"}))
             (offline,) = await stage.handle(window_record())
