@@ -21,7 +21,7 @@ class ScriptedService:
         self.memories: dict[str, dict[str, Any]] = {}
         self.forgotten: set[str] = set()
         self.entities: list[Memory] = []
-        self.is_away = False
+        self.is_unavailable = False
         self._sent: dict[str, dict[str, Any]] = {}
 
     async def send(self, messages: Sequence[Mapping[str, Any]]) -> list[SentMessage]:
@@ -47,7 +47,7 @@ class ScriptedService:
         return Correction(id="c", memory_id=memory_id, position=POSITION)
 
     def _require(self) -> None:
-        if self.is_away:
+        if self.is_unavailable:
             raise ServiceUnreachableError("away")
 
 
@@ -79,7 +79,7 @@ async def test_one_score_covers_freshness_and_recall() -> None:
     missed = await canary.run_round()
     assert (missed.outcome, missed.freshness_s) == ("missed", None)
     assert missed.score == pytest.approx(2 / 3)
-    service.is_away = True
+    service.is_unavailable = True
     failed = await canary.run_round()
     assert (failed.outcome, failed.score) == ("failed", 0)
     assert not canary.has_reached_service
