@@ -110,12 +110,12 @@ def published_changes(
         old, new = (_inner(state, field.name, bound.tag) for state in (before, after))
         if old is not new or trust_before != trust:
             owner = Owner(field.name, entity_type, tenant, key, (after or before or EntityState()).generation)
-            wanted, gone = bound.operator.changes(old, new, owner)
+            wanted, deleted = bound.operator.changes(old, new, owner)
             if trust_before != trust:
                 # All of them show the trust of their entity.
                 wanted |= bound.operator.changes(None, new, owner)[0]
             changed |= wanted
-            removed |= gone
+            removed |= deleted
     if trust is not None:
         changed = {name: memory.model_copy(update={"trust": trust}) for name, memory in changed.items()}
     return changed, removed

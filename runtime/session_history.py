@@ -168,8 +168,8 @@ class SessionHistory:
             kept = {name.decode(): each for name, each in known.items() if _routine(each).window_id != extraction.window_id} | added
             newest = _newest(kept)
             async with client.pipeline(transaction=True) as pipe:
-                if gone := [name for name in known if name.decode() not in newest]:
-                    pipe.hdel(key, *gone)
+                if dropped := [name for name in known if name.decode() not in newest]:
+                    pipe.hdel(key, *dropped)
                 new: dict[Any, Any] = {name: added[name] for name in newest if name in added}
                 if new:
                     pipe.hset(key, mapping=new)

@@ -158,11 +158,11 @@ class TopicFiller:
             # A record that is deleted afterwards, so that the new log has no beginning either.
             for number in range(self._new.partitions):
                 await writer.pad(TopicPartition(topic_in(spec, self._new), number), 1, key=PADDING, timestamp_ms=0)
-        gone = await self._deletions(spec, ends) if spec.cleanup == "compact" else {}
+        deleted = await self._deletions(spec, ends) if spec.cleanup == "compact" else {}
         for number, end in enumerate(handled):
             async with aclosing(self._read(topic, number, 0, end)) as records:
                 async for record in records:
-                    if record.offset >= gone.get((number, record.key), 0):
+                    if record.offset >= deleted.get((number, record.key), 0):
                         count += await self._write(writer, spec, record)
         top = max(ends, default=0) if spec in READ_BY_STAGES else 0
         starts = []
@@ -177,7 +177,7 @@ class TopicFiller:
                 count += await self._write(writer, spec, record)
             async with aclosing(self._read(topic, number, begin, end)) as records:
                 async for record in records:
-                    if record.offset >= gone.get((number, record.key), 0):
+                    if record.offset >= deleted.get((number, record.key), 0):
                         count += await self._write(writer, spec, record)
         self.filled.counts[spec.name] = count
 

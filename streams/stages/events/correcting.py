@@ -167,10 +167,10 @@ class Corrector:
 
     def _repeat(self, batch: Batch, record: ConsumedRecord, window: PublishedWindow, corrected: CorrectedWindow) -> None:
         """Repeats the outputs of a correction, for a replay that repairs later stages."""
-        gone = expired_events(batch.state, window.extraction.window_id, window.extraction.generation)
+        expired = expired_events(batch.state, window.extraction.window_id, window.extraction.generation)
         fed = fed_entities(window.in_force())
         for present in present_events(window.extraction, corrected, window.trust):
-            if present.correction is not None and present.event.id not in gone:
+            if present.correction is not None and present.event.id not in expired:
                 self._publisher.event(batch, record, present, window, fed=fed)
         for contributions in window.corrections:
             self._publisher.contributions(batch, record, (each for each in contributions if each.position == record.offset))

@@ -75,12 +75,12 @@ class Retractor:
         self, batch: Batch, record: ConsumedRecord, published: PublishedWindow, message_ids: frozenset[str], *, is_erasure: bool
     ) -> None:
         extraction = without_messages(published.extraction, message_ids.__contains__)
-        gone = set(published.memory_ids) - {each.id for each in extraction.events}
-        for memory_id in sorted(gone):
+        removed = set(published.memory_ids) - {each.id for each in extraction.events}
+        for memory_id in sorted(removed):
             self._publisher.tombstone(batch, record, extraction.tenant, memory_id)
 
         def rests(_: Contribution, change: Change) -> bool:
-            return change.source_id in gone or not message_ids.isdisjoint(change.message_ids)
+            return change.source_id in removed or not message_ids.isdisjoint(change.message_ids)
 
         # Former contributions stay after an edit. Their retractions come with the others of an entity, which applies a position only once.
         former = published.former if is_erasure else ()
