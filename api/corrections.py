@@ -227,7 +227,7 @@ def replaces_statement(memory: Memory, fields: EventFields) -> bool:
 
 
 def _are_right_before(memory: Memory, *, reverts: bool) -> bool:
-    """Whether hidden messages of an event are right again, once its newest correction is taken back or an invalidation is lifted."""
+    """Whether hidden messages of an event are right again, once its newest correction is reverted or an invalidation is lifted."""
     note = memory.correction
     if note is None:
         return False

@@ -83,7 +83,7 @@ def change_value(
         old: The text to replace.
         line: The line before which to insert, from 1.
         version: The version of the block that the author has seen. None: any.
-        edit: The id of the edit to take back.
+        edit: The id of the edit to undo.
     """
     fields = {"tool": tool, "text": text, "old": old, "line": line, "by": by, "time": time, "version": version, "edit": edit}
     return {_FIELD: {name: each for name, each in fields.items() if each is not None}}
@@ -131,7 +131,7 @@ def with_edit(block: Edited, edit_id: str, edit: dict[str, Any], *, version: int
 
 
 def without_edit(block: Edited, undo_id: str, undo: dict[str, Any], *, limit: int) -> Edited:
-    """The block after an edit was taken back. One that is unknown, or whose text is no longer in the block, changes nothing.
+    """The block after an edit was undone. An edit that is unknown, or whose text is no longer in the block, changes nothing.
 
     Args:
         block: The block.

@@ -713,7 +713,7 @@ MUTANTS: Final = (
     Mutant("rebuild asks before its ticks", TEXTS, 'clock >= text["clock"] and all(', "all(", (TEST_TEXTS,), ("zombie-entities",)),
     Mutant("rebuild asks before its events", TEXTS, "moment.has_llm and not ahead", "moment.has_llm", (TEST_TEXTS,), ("kill-merging",)),
     Mutant(
-        "what a schema lacks taken back",
+        "what a schema lacks retracted",
         EVENTS,
         "previous=in_force if is_dropped else present_part(in_force, schema),",
         "previous=in_force,",

@@ -99,7 +99,7 @@ MOMENTS = st.tuples(st.none() | st.integers(0, 41), st.none() | st.integers(-1, 
 
 
 def grown(operations: list[tuple[str, int, int, int]], **bounds: Any) -> Person:
-    """A person by jobs and notes, some of which are taken back by the source that they came from."""
+    """A person by jobs and notes, some of which are retracted by the source that they came from."""
     person = Person(**bounds)
     jobs: list[tuple[str, int, int]] = []
     for number, (what, pick, on, source) in enumerate(operations):

@@ -253,7 +253,7 @@ async def killed(*_: object) -> None:
 
 
 async def test_a_receipt_is_true_while_another_user_is_leaving(leased: Settings, store: MemoryStore, redis: GuardedRedis) -> None:
-    """The other user's windows are not extracted again, and the unfinished erasure has not taken back what quotes the first user."""
+    """The other user's windows are not extracted again, and the unfinished erasure has not retracted what quotes the first user."""
     key = await add_key(leased, TENANT)
     async with quoting_extractor(), service_of(leased) as http, serving(leased):
         chat = Chat(http, key)

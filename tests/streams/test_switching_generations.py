@@ -217,7 +217,7 @@ async def test_erased_windows_are_not_missed(flow: Settings) -> None:
 
     await write(flow, erase)
     assert await require_complete(flow, TENANT, NEW) == 0
-    assert await retract(flow, TENANT, "", drops=1) == 0, "what is erased is taken back already"
+    assert await retract(flow, TENANT, "", drops=1) == 0, "erased results are retracted already"
 
 
 async def _catch_up(settings: Settings) -> None:

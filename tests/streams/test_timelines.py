@@ -199,7 +199,7 @@ async def test_an_expiry_skips_events_invalidated_before_it(settings: Settings, 
     what = await other.extract(0, 0, ["Moved to Lyon."])
     await other.deliver_again(correction_record(correction(what.events[0], 1, "invalidate"), 1))
     await other.deliver_again(expiry)
-    assert texts(other) == {"Moved to Lyon."}, "it can still be seen, and taken back"
+    assert texts(other) == {"Moved to Lyon."}, "it can still be read and retracted"
     await other.deliver_again(correction_record(correction(what.events[0], 2, "revert"), 3))
     await other.pass_time(60)
     assert texts(other) == set()
@@ -217,7 +217,7 @@ async def test_a_correction_after_expiry_restores_its_event(settings: Settings) 
     assert (await flow.rebuilt()).memories == flow.memories, "an expiry that was asked before the correction does not mean it"
     await flow.pass_time(60)
     assert texts(flow) == set()
-    assert [each.properties.get("count") for each in flow.kinds("entity").values()] == [None], "taken back again"
+    assert [each.properties.get("count") for each in flow.kinds("entity").values()] == [None], "retracted again"
     await flow.repeat()
     assert texts(flow) == set()
 

@@ -208,7 +208,7 @@ class Corrector:
         ledger.put(key, known, position=record.offset)
 
     def _take_back(self, batch: Batch, record: ConsumedRecord, known: CorrectedEntity, key: bytes, *, offset: int) -> None:
-        """Takes back the correction that a record had made, because the tenant keeps it no longer."""
+        """Retracts the correction that a record had made, because it is beyond the tenant's retention."""
         left = [each for each in known.standing if each.position != offset]
         for correction in known.standing:
             if correction.position == offset:

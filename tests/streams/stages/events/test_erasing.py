@@ -141,7 +141,7 @@ async def test_an_entity_without_current_contributions_is_named(stage: Partition
 
 
 async def test_an_entity_with_former_contributions_is_named(stage: PartitionHarness) -> None:
-    """A correction fed it, and a revert took that back: its history has the words still."""
+    """A correction fed it, and a revert retracted that: its history still has the words."""
     what = extraction(0, [("grep", 0)])
     await stage.process([extraction_record(what, 0)])
     await stage.process([correction_record(correction(what.events[0], 1, properties={"tool_name": "rg"}), 1)])

@@ -53,7 +53,7 @@ def _problem(
 
 def test_a_store_with_all_indexed_records_is_accepted() -> None:
     assert _problem(checkpoint=None) == ""
-    assert _problem(checkpoint=None, unread=(0, OLD)) == "", "what is empty holds nothing that was taken back"
+    assert _problem(checkpoint=None, unread=(0, OLD)) == "", "an empty store has no retracted memory"
     assert _problem(checkpoint=(10, RECENT), handled=10) == ""
     assert _problem(checkpoint=(10, RECENT), handled=8, unread=(15, RECENT)) == "", "written, and then not committed"
     assert _problem(checkpoint=(10, RECENT)) == "", "a replay has no note"
