@@ -104,9 +104,9 @@ def blocks_of(caller: Caller, tenants: TenantDirectory, user: str | None) -> Ite
     if named is None:
         raise ProblemError(422, "invalid", "user: name the user; the API key is bound to none")
     for entity_type in tenants.schema_of(tenant.id).entity_types:
-        for each in entity_type.properties:
-            if entity_type.op_of(each) == AGENT:
-                yield Block(tenant=tenant.id, user=named, generation=tenant.generation, entity_type=entity_type, field=each)
+        for field in entity_type.properties:
+            if entity_type.op_of(field) == AGENT:
+                yield Block(tenant=tenant.id, user=named, generation=tenant.generation, entity_type=entity_type, field=field)
 
 
 def block_of(caller: Caller, tenants: TenantDirectory, user: str | None, *, entity_type: str, property_name: str) -> Block:
@@ -116,9 +116,9 @@ def block_of(caller: Caller, tenants: TenantDirectory, user: str | None, *, enti
         ProblemError: 404 if the schema has no such block, and as :func:`blocks_of`.
     """
     known = list(blocks_of(caller, tenants, user))
-    for each in known:
-        if (each.entity_type.name, each.field.name) == (entity_type, property_name):
-            return each
+    for block in known:
+        if (block.entity_type.name, block.field.name) == (entity_type, property_name):
+            return block
     names = ", ".join(f"{each.entity_type.name}/{each.field.name}" for each in known)
     raise ProblemError(
         404,

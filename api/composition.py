@@ -4,12 +4,13 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING
 
 from api.admission import Admission
 from api.dependencies import Dependencies
 from api.entity_history import EntitiesAsOf
 from api.erasures import Erasures
+from api.guarded_clients import closed_by, guarded_embedder, guarded_store, started_producer
 from api.previews import Previews
 from api.quotas import MemoryCounts, Quotas
 from api.read_audit import ReadAudit
@@ -21,17 +22,14 @@ from api.webhooks.service import Webhooks
 from control import ControlWriter
 from control.key_usage import KeyUsage
 from control.redaction import TenantRedaction
-from control.tenants import follow_tenants
+from control.tenants import TenantDirectory, follow_tenants
 from memory.topics import MEMORIES, USAGE
-from models.embedding.build import GuardedEmbedder, build_embedder
-from models.embedding.port import Embedder
 from retrieval.pipeline import RecallPipeline
 from retrieval.profiles import load_profiles
 from runtime.background import BackgroundWorks
 from runtime.clocks import Clock, SystemClock
 from runtime.entity_view import EntityView
-from runtime.errors import ExtraMissingError, KafkaUnavailableError
-from runtime.guard import Guard
+from runtime.errors import ExtraMissingError
 from runtime.idempotency_cache import IdempotencyCache
 from runtime.kafka import Producer
 from runtime.logs import logger
@@ -43,8 +41,7 @@ from runtime.redis import GuardedRedis, open_redis
 from runtime.retrieval_counts import RetrievalCounts
 from runtime.session_tail import SessionTail
 from runtime.settings import Settings
-from stores.build import GuardedStore, build_store
-from stores.errors import StoreUnavailableError
+from stores.port import MemoryStore
 from streams.operations.service_work import Eraser, ServiceJob
 
 if TYPE_CHECKING:
@@ -78,22 +75,20 @@ async def open_dependencies(
     metrics().first_tenants.most = settings.metrics_tenants
     async with AsyncExitStack() as stack:
         tenants = await stack.enter_async_context(follow_tenants(settings, metrics(), wait_s=settings.service.produce_timeout_s))
-        embedder = _closed_by(stack, await _guarded_embedder(settings))
-        store = _closed_by(stack, _guarded_store(settings, embedder))
-        store_positions = _closed_by(
+        embedder = closed_by(stack, await guarded_embedder(settings))
+        store = closed_by(stack, guarded_store(settings, embedder))
+        store_positions = closed_by(
             stack, StorePositions(store=store, topic=settings.topic(MEMORIES.name), partitions=settings.kafka.partitions)
         )
         redis = await stack.enter_async_context(open_redis(settings.redis))
-        identity = _identity_provider(settings)
-        if identity is not None:
-            stack.push_async_callback(identity.close)
-        key_uses = _closed_by(stack, KeyUsage(redis=redis))
-        producer = await _started_producer(stack, settings)
+        identity = _identity_provider(stack, settings)
+        key_uses = closed_by(stack, KeyUsage(redis=redis))
+        producer = await started_producer(stack, settings)
         counts = RetrievalCounts(redis=redis)
-        recall_log = _closed_by(stack, _recall_log(settings, producer, redis, counts))
-        read_audit = _closed_by(stack, _read_audit(settings, producer, clock))
-        memory_counts = _closed_by(stack, MemoryCounts(store=store))
-        usage = _closed_by(
+        recall_log = closed_by(stack, _recall_log(settings, producer, redis, counts))
+        read_audit = closed_by(stack, _read_audit(settings, producer, clock))
+        memory_counts = closed_by(stack, MemoryCounts(store=store))
+        usage = closed_by(
             stack, BackgroundUsage(producer=producer, topic=settings.topic(USAGE.name), max_pending=settings.service.max_pending_recalls)
         )
         redaction_of = TenantRedaction(tenants).of
@@ -112,18 +107,10 @@ async def open_dependencies(
                 stack, settings, store=store, embedder=embedder, redis=redis, usage=usage, redaction_of=redaction_of
             ),
         )
-        overview = _closed_by(stack, StageOverview(settings=settings, clock=clock))
-        previews = _closed_by(stack, Previews(settings=settings, redis=redis, producer=producer, tenants=tenants, embedder=embedder))
-        erasures = _closed_by(stack, Erasures(eraser=eraser, store=store, redis=redis, tenants=tenants, clock=clock))
-        background = BackgroundWorks(metrics())
-        if erasures.is_equipped:
-            background.add("erasures-looking", erasures.look)
-        for job in jobs:
-            work = partial(job.work, tenants=tenants, store=store, redis=redis, metrics=metrics())
-            background.add(job.name, PeriodicJob(job.name, interval_s=job.interval_s, redis=redis, work=work).run)
-        if settings.webhooks.enabled and settings.signing.secret is not None:
-            webhooks = Webhooks(settings=settings, tenants=tenants, producer=producer, metrics=metrics(), clock=clock)
-            background.add("webhooks", webhooks.run)
+        overview = closed_by(stack, StageOverview(settings=settings, clock=clock))
+        previews = closed_by(stack, Previews(settings=settings, redis=redis, producer=producer, tenants=tenants, embedder=embedder))
+        erasures = closed_by(stack, Erasures(eraser=eraser, store=store, redis=redis, tenants=tenants, clock=clock))
+        background = _background_works(settings, tenants, store, redis, producer, clock, erasures, jobs)
         await stack.enter_async_context(background.running())
         yield Dependencies(
             settings=settings,
@@ -155,39 +142,6 @@ async def open_dependencies(
         )
 
 
-class _Closable(Protocol):
-    async def close(self) -> None: ...
-
-
-_Resource = TypeVar("_Resource", bound=_Closable)
-
-
-def _closed_by(stack: AsyncExitStack, resource: _Resource) -> _Resource:
-    """The resource, which the stack closes at its end."""
-    stack.push_async_callback(resource.close)
-    return resource
-
-
-async def _guarded_embedder(settings: Settings) -> GuardedEmbedder:
-    return GuardedEmbedder(
-        embedder=await asyncio.to_thread(build_embedder, settings.embedding, cache=settings.cache_path),
-        timeout_s=settings.service.embedding_timeout_s,
-        probe_timeout_s=settings.service.probe_timeout_s,
-        retry_s=settings.delivery.breaker_reset_s,
-    )
-
-
-async def _started_producer(stack: AsyncExitStack, settings: Settings) -> Producer:
-    """The producer, which the stack stops. It starts later if Kafka is unavailable now."""
-    producer = Producer(kafka=settings.kafka, timeout_s=settings.service.produce_timeout_s)
-    stack.push_async_callback(producer.stop)
-    try:
-        await producer.start()
-    except KafkaUnavailableError as error:
-        _log.warning("kafka_unavailable", error=str(error))
-    return producer
-
-
 def _recall_log(settings: Settings, producer: Producer, redis: GuardedRedis, counts: RetrievalCounts) -> RecallLog:
     return RecallLog(
         producer=producer,
@@ -216,7 +170,30 @@ def _quotas(settings: Settings, redis: GuardedRedis, memory_counts: MemoryCounts
     return Quotas(settings=settings.quota, limiter=limiter, memory_counts=memory_counts, metrics=metrics())
 
 
-def _identity_provider(settings: Settings) -> "IdentityProvider | None":
+def _background_works(
+    settings: Settings,
+    tenants: TenantDirectory,
+    store: MemoryStore,
+    redis: GuardedRedis,
+    producer: Producer,
+    clock: Clock,
+    erasures: Erasures,
+    jobs: Sequence[ServiceJob],
+) -> BackgroundWorks:
+    """The service's work besides its requests: unfinished erasures, periodic jobs, webhooks."""
+    background = BackgroundWorks(metrics())
+    if erasures.is_equipped:
+        background.add("erasures-looking", erasures.look)
+    for job in jobs:
+        work = partial(job.work, tenants=tenants, store=store, redis=redis, metrics=metrics())
+        background.add(job.name, PeriodicJob(job.name, interval_s=job.interval_s, redis=redis, work=work).run)
+    if settings.webhooks.enabled and settings.signing.secret is not None:
+        webhooks = Webhooks(settings=settings, tenants=tenants, producer=producer, metrics=metrics(), clock=clock)
+        background.add("webhooks", webhooks.run)
+    return background
+
+
+def _identity_provider(stack: AsyncExitStack, settings: Settings) -> "IdentityProvider | None":
     """Verifies tokens, if the settings name an issuer. Its packages are imported only then.
 
     Raises:
@@ -228,7 +205,7 @@ def _identity_provider(settings: Settings) -> "IdentityProvider | None":
         from api.identity_provider import IdentityProvider
     except ModuleNotFoundError as error:
         raise ExtraMissingError("VARVE_OIDC__ISSUER", "oidc") from error
-    return IdentityProvider(settings=settings.oidc)
+    return closed_by(stack, IdentityProvider(settings=settings.oidc))
 
 
 def _console_sessions(settings: Settings, redis: GuardedRedis, clock: Clock) -> "ConsoleSessions | None":
@@ -238,17 +215,3 @@ def _console_sessions(settings: Settings, redis: GuardedRedis, clock: Clock) -> 
     from api.console.sessions import ConsoleSessions
 
     return ConsoleSessions(redis=redis, lifetime_s=settings.console.session_s, clock=clock, metrics=metrics())
-
-
-def _guarded_store(settings: Settings, embedder: Embedder) -> GuardedStore:
-    store = build_store(settings)
-    guard = Guard(
-        name="the vector store",
-        probe=lambda: store.prepare(model=embedder.name, dimension=embedder.dimension, late_dimension=embedder.late_dimension),
-        outage=StoreUnavailableError,
-        unavailable=StoreUnavailableError,
-        timeout_s=settings.store.timeout_s,
-        probe_timeout_s=settings.service.probe_timeout_s,
-        retry_s=settings.delivery.breaker_reset_s,
-    )
-    return GuardedStore(store=store, guard=guard)

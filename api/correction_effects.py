@@ -139,18 +139,18 @@ def _include(steps: Sequence[HistoryEntry], newest: SentCorrection | None) -> bo
 def _are_complete(steps: Sequence[HistoryEntry]) -> bool:
     """Whether no earlier step was dropped."""
     first: dict[str, int] = {}
-    for each in steps:
-        if each.number:
-            first[each.contribution.source] = min(each.number, first.get(each.contribution.source, each.number))
+    for step in steps:
+        if step.number:
+            first[step.contribution.source] = min(step.number, first.get(step.contribution.source, step.number))
     return all(number == 1 for number in first.values())
 
 
 def _revertible(steps: Sequence[HistoryEntry], entity_type: EntityType) -> int:
     """Number of corrections by hand in force, at most as many as can be reverted."""
     by_hand = [
-        (each.contribution.position, change)
-        for each in steps
-        for change in each.contribution.changes
+        (step.contribution.position, change)
+        for step in steps
+        for change in step.contribution.changes
         if change.extractor == BY_HAND and _is_correctable(entity_type, change.property)
     ]
     standing: list[str] = []

@@ -208,8 +208,8 @@ class MemoryCorrections:
         if memory.session is None or memory.user is None:
             return
         changes = [
-            MessageChange(command=command, tenant=memory.tenant, user=memory.user, session=memory.session, id=each)
-            for each in memory.message_ids
+            MessageChange(command=command, tenant=memory.tenant, user=memory.user, session=memory.session, id=message_id)
+            for message_id in memory.message_ids
         ]
         key = encode_key(memory.tenant, memory.session)
         records = [OutgoingRecord(self._messages_topic, key, each.to_json(), headers=headers) for each in changes]
@@ -227,7 +227,7 @@ def replaces_statement(memory: Memory, fields: EventFields) -> bool:
 
 
 def _are_right_before(memory: Memory, *, reverts: bool) -> bool:
-    """Whether hidden messages of an event are right again, once its newest correction is taken back or an invalidation is lifted."""
+    """Whether hidden messages of an event are right again, once its newest correction is reverted or an invalidation is lifted."""
     note = memory.correction
     if note is None:
         return False

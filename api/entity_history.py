@@ -163,8 +163,8 @@ class EntityHistory:
         if start is None:
             raise _not_kept(steps)
         replay = HistoryReplay(start, moment, self._type_of)
-        for each in start.steps:
-            replay.take(each)
+        for step in start.steps:
+            replay.take(step)
         replay.finish(now)
         if replay.state is None or replay.state.empty or replay.entity_type is None:
             return None

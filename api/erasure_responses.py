@@ -8,7 +8,7 @@ from api.openapi import ResponseModel, Responses, answers
 
 
 class ErasureBegun(Changed):
-    """An erasure that is being carried out."""
+    """An erasure that is in progress."""
 
     subject: str
     """The SHA-256 digest of the user."""

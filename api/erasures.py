@@ -125,16 +125,21 @@ class Erasures:
         # A process that erases users of a tenant takes the tenant's other pending users next, together.
         busy = {each.tenant for each in every if works[each.subject] is WorkState.AT_WORK}
         stale = []
-        for each in every:
+        for unfinished in every:
             try:
-                erasure = self._erasure_of(each)
+                erasure = self._erasure_of(unfinished)
             except ChangeRefusedError:
                 continue  # a newer version of Varve wrote its record, and continues it
-            if each.is_stale(erasure, self._clock.now()):
-                stale.append(each)
-            elif each.tenant not in busy and works[each.subject] is WorkState.FREE and erasure is not None and erasure.finished_at is None:
-                _log.info("erasure_resumed", tenant=each.tenant, subject=each.subject)
-                self.start(each, asked=False)
+            if unfinished.is_stale(erasure, self._clock.now()):
+                stale.append(unfinished)
+            elif (
+                unfinished.tenant not in busy
+                and works[unfinished.subject] is WorkState.FREE
+                and erasure is not None
+                and erasure.finished_at is None
+            ):
+                _log.info("erasure_resumed", tenant=unfinished.tenant, subject=unfinished.subject)
+                self.start(unfinished, asked=False)
         await self._under_way.forget({each.subject: each.asked_at for each in stale})
 
     def is_here(self, tenant: str, subject: str) -> bool:

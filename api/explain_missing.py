@@ -15,7 +15,7 @@ from runtime.session_tail import SessionView
 from stores.port import MemoryStore, TenantScope
 
 Stop = Literal["not_a_candidate", "filter", "expired", "window_open", "not_extracted", "dropped", "used", "unknown"]
-"""``used``: the message gave no memory of its own, but a returned entity or summary uses it."""
+"""``used``: the message gave no separate memory, but a returned entity or summary uses it."""
 
 _MEMORIES_OF_MESSAGE: Final = 20
 

@@ -54,7 +54,7 @@ class _Usage:
 class FairAdmission:
     """Admits reads up to a number of units at once. The others wait in bounded queues, one per tenant, and start by fair queueing.
 
-    While other tenants are active, the running reads of one tenant take at most its share, so that another's read seldom has to wait. A
+    While other tenants are active, the running reads of one tenant take at most its share, so that others seldom have to wait. A
     tenant may always run one read.
 
     Args:

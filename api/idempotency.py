@@ -26,7 +26,7 @@ from runtime.idempotency_cache import Begun, IdempotencyCache, Obstacle
 
 STATUS_HEADER: Final = "Idempotency-Status"
 """``kept``: a repeated request gets this response. ``replayed``: this is the first request's response. ``not-kept``: a repeated request is
-carried out again, because Redis is unavailable or the response is too large."""
+executed again, because Redis is unavailable or the response is too large."""
 
 _QUOTED: Final = re.compile(r'"(.*)"')
 _FORM: Final = re.compile(r"[!-~]{1,256}")
@@ -45,7 +45,7 @@ _REQUEST = b"DELETE"
 
 
 class Idempotency:
-    """Carries out a request once per idempotency key of its owner. Only a 200 is stored: a request with another result may be repeated.
+    """Executes a request once per idempotency key of its owner. Only a 200 is stored: a request with another result may be repeated.
 
     Args:
         key: The header's value. None: no key.
@@ -75,7 +75,7 @@ class Idempotency:
             act: Carries it out.
             kept: The part of the response's body that is stored. An erasure of a user does not find it: it must not have their texts.
 
-        While Redis is unavailable, the request is carried out, since rejecting it would be the greater harm. The response says so.
+        While Redis is unavailable, the request is executed, since rejecting it would be the greater harm. The response says so.
 
         Raises:
             ProblemError: 409 while the first request is in progress, 422 if the first request was different; and any error of ``act``.

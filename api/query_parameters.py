@@ -37,10 +37,10 @@ def parameters_of(route: APIRoute) -> list[str]:
     while dependants:
         dependant = dependants.pop()
         dependants += dependant.dependencies
-        for each in dependant.query_params:
-            model = each.field_info.annotation
+        for parameter in dependant.query_params:
+            model = parameter.field_info.annotation
             if isinstance(model, type) and issubclass(model, BaseModel):
                 names.update(field.alias or name for name, field in model.model_fields.items())
             else:
-                names.add(each.alias)
+                names.add(parameter.alias)
     return sorted(names)

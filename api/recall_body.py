@@ -16,6 +16,7 @@ from memory.errors import KeyFormatError
 from memory.keys import entity_key, entity_key_parts, key_part
 from memory.records.limits import Time
 from memory.records.message import Id, Name
+from memory.schema.methods import method_name
 from memory.schema.model import MemorySchema
 from memory.trust import MinTrust
 from retrieval.context import MIN_TOKENS
@@ -118,11 +119,11 @@ class SiftBody(RequestModel):
         """
         method = schema.method
         if self.history == "turns" and (method is None or not method.archives_turns):
-            name = "vikingmem" if method is None else method.name
             raise ProblemError(
                 422,
                 "invalid",
-                f"sift.history: the tenant's method {name!r} archives no messages; use events, or a method with Archive.Turns",
+                f"sift.history: the tenant's method {method_name(schema)!r} archives no messages; use events, or a method with "
+                "Archive.Turns",
             )
         return SiftOptions(history=self.history, sessions=self.sessions, reasoning=self.reasoning)
 

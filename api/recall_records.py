@@ -55,9 +55,9 @@ async def record_recall(
         generation=request.filter.generation or "",
         memory_ids=list(memories),
         events=[
-            RecalledEvent(id=each.id, user=each.user, window_id=each.window_id)
-            for each in memories.values()
-            if each.kind == "event" and each.type in aging and each.user is not None and each.window_id is not None
+            RecalledEvent(id=memory.id, user=memory.user, window_id=memory.window_id)
+            for memory in memories.values()
+            if memory.kind == "event" and memory.type in aging and memory.user is not None and memory.window_id is not None
         ],
         content_hashes=list(dict.fromkeys(await map_in_pieces(content_hash, texts))),
         time=dependencies.clock.now(),
@@ -70,12 +70,12 @@ async def record_recall(
 
 def texts_of(memories: Iterable[Memory]) -> Iterator[str]:
     """The texts of returned memories. Each may come back in the conversation as an echo."""
-    for each in memories:
-        yield each.content
-        if each.speaker is not None:
-            yield attributed_text(each)
-        if each.said is not None:
-            yield each.said
+    for memory in memories:
+        yield memory.content
+        if memory.speaker is not None:
+            yield attributed_text(memory)
+        if memory.said is not None:
+            yield memory.said
 
 
 def basis_of(response: RecallResponse, settings: Settings) -> dict[str, Any]:

@@ -292,9 +292,9 @@ class Context(ResponseModel):
     citations: list[Citation]
     left_out: int = Field(ge=0)
     sift: SiftAnswer | None = None
-    """As in a recall."""
+    """The same as in a recall's response."""
     expansion: list[str] | None = None
-    """As in a recall."""
+    """The same as in a recall's response."""
     after: Seen | None
     at: Reached | None
     degraded: list[str]

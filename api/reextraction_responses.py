@@ -72,7 +72,7 @@ class BudgetWaitView(ResponseModel):
 
     tenant: str
     until: datetime
-    """When they go on."""
+    """When they continue."""
     reason: str
 
 

@@ -139,8 +139,8 @@ async def _run(arguments: argparse.Namespace) -> dict[str, object]:
     tasks = [asyncio.create_task(each.run(float("inf"))) for each in asking]
     print("asking", flush=True)
     await asyncio.to_thread(sys.stdin.read)
-    for each in tasks:
-        each.cancel()
+    for task in tasks:
+        task.cancel()
     outcomes = await asyncio.gather(*tasks, return_exceptions=True)
     failed = [each for each in outcomes if isinstance(each, Exception)]
     if failed:

@@ -124,7 +124,7 @@ def main() -> None:
         for count in arguments.sessions:
             grow(table, written, count)
             written = count
-            # A process of its own: RocksDB's memory of the writing does not count.
+            # A separate process: RocksDB's memory of the writing does not count.
             child = subprocess.run(
                 [sys.executable, "-m", "benchmarks.closed_sessions", "--start", str(table)], check=True, capture_output=True
             )

@@ -151,8 +151,8 @@ async def measure_shape(folder: Path, *, tenants: int, each: int, arguments: arg
 async def _of_engine(shard: Shard, queries: Sequence[RecallQuery]) -> float:
     """The p95 of the engine in this process, which has answered the same queries before, like the owner."""
     recall = in_process(shard)
-    for each in queries:
-        await recall(each)
+    for query in queries:
+        await recall(query)
         shard.read_on()
     return p95(await asked_by(1, queries, recall))
 

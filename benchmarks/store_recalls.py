@@ -80,14 +80,14 @@ async def as_recalled(queries: Sequence[RecallQuery]) -> list[RecallQuery]:
     prefetch, embedder = RecallSettings().prefetch, ReadyEmbedder(queries)
     return [
         replace(
-            each,
-            filter=replace(each.filter, not_expired_at=START),
-            embedding=await embed_question(embedder, each.text),
+            query,
+            filter=replace(query.filter, not_expired_at=START),
+            embedding=await embed_question(embedder, query.text),
             limit=prefetch,
             prefetch=prefetch,
             explain=True,
         )
-        for each in queries
+        for query in queries
     ]
 
 
@@ -96,9 +96,9 @@ async def asked_by(callers: int, asked: Sequence[T], ask: Callable[[T], Awaitabl
     left, milliseconds = iter(asked), list[float]()
 
     async def caller() -> None:
-        for each in left:
+        for query in left:
             started = time.perf_counter()
-            await ask(each)
+            await ask(query)
             milliseconds.append((time.perf_counter() - started) * 1000)
 
     await asyncio.gather(*(caller() for _ in range(callers)))

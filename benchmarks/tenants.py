@@ -106,7 +106,7 @@ async def sessions_worker(settings: Settings, *, tenants: int) -> dict[str, obje
 
 
 def messages(tenants: int) -> Iterator[Record]:
-    """Messages of all tenants in turn, each user in a session of its own."""
+    """Messages of all tenants in turn, each user in its own session."""
     for number in range(_MESSAGES):
         turn, tenant = divmod(number, tenants)
         name, user = f"tenant-{tenant}", f"user-{turn % _USERS}"
@@ -141,7 +141,7 @@ def _mb(size: int) -> float:
 
 
 async def run(arguments: argparse.Namespace) -> dict[str, object]:
-    """Measures each number of tenants on servers of its own."""
+    """Measures each number of tenants on its own servers."""
     report: dict[str, object] = {}
     for tenants in arguments.tenants:
         with tempfile.TemporaryDirectory(prefix="varve-") as folder:

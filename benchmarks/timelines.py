@@ -37,11 +37,11 @@ def measure(*, years: int, a_day: int) -> dict[str, Any]:
             applied = apply_contribution(None if state is None else from_bytes(to_bytes(state)), sent, life)
             spent += time.perf_counter() - began
             state = applied.state
-            gone = [each.id for _, each in applied.aged]
-            if gone:
+            expired = [each.id for _, each in applied.aged]
+            if expired:
                 position += 1
-                state = apply_contribution(state, _released(gone, day, position), life).state
-                alive = {name: tokens for name, tokens in alive.items() if name not in set(gone)}
+                state = apply_contribution(state, _released(expired, day, position), life).state
+                alive = {name: tokens for name, tokens in alive.items() if name not in set(expired)}
         alive.update((name, estimate_tokens(_TEXT.format(name=name))) for name in names)
         events += len(names)
         position += 1

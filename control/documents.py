@@ -152,8 +152,8 @@ class Tenant(Document):
     def audited(self) -> dict[str, JsonValue]:
         """The fields for the audit log; users of keys are replaced by digests, and URLs of webhooks by their origins."""
         keys: list[JsonValue] = [
-            each.model_dump(mode="json") | ({} if each.user is None else {"user": f"sha256:{subject_of(self.id, each.user)}"})
-            for each in self.keys
+            key.model_dump(mode="json") | ({} if key.user is None else {"user": f"sha256:{subject_of(self.id, key.user)}"})
+            for key in self.keys
         ]
         webhooks: list[JsonValue] = [each.model_dump(mode="json") | {"url": each.origin} for each in self.webhooks]
         return super().audited() | {"keys": keys} | ({"webhooks": webhooks} if webhooks else {})

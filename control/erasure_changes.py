@@ -105,7 +105,7 @@ def finish_erasure(
     Args:
         draft: The change.
         subject: The user's digest.
-        begun_at: Time of the request that was carried out.
+        begun_at: Time of the request that was executed.
         at: Time of completion.
         gone_by: Time at which Kafka and the embedded vector store will have deleted the last bytes.
         found: Number of erased items by kind.

@@ -185,8 +185,8 @@ def apply_file(draft: Draft, file: TenantsFile, *, folder: Path | None, now: dat
             remove_tenant(draft, tenant_id)
     known = draft.tenants()
     schemas: dict[str, str | MemorySchema] = {}
-    for each in file.tenants:
-        _apply_tenant(draft, each, known.get(each.id), schemas, folder, now)
+    for tenant in file.tenants:
+        _apply_tenant(draft, tenant, known.get(tenant.id), schemas, folder, now)
     if file.operators is not None:
         held = {each.hash: each for each in draft.operators.keys}
         keys = tuple(
@@ -228,16 +228,18 @@ def _apply_tenant(
     if wanted.keys is not None:
         held = {} if before is None else {each.hash: each for each in before.keys}
         fields["keys"] = tuple(
-            new(ApiKey, **_key_fields(each, None if each.hash not in held else held[each.hash].created, now)) for each in wanted.keys
+            new(ApiKey, **_key_fields(key, None if key.hash not in held else held[key.hash].created, now)) for key in wanted.keys
         )
     if wanted.generations is not None:
         fields["generations"] = tuple(
             new(
                 Generation,
-                name=each.name,
-                schema_ref=resolve_method_schema(draft, _schema(each.schema_name, schemas, folder), _method(each.method, folder)),
+                name=generation.name,
+                schema_ref=resolve_method_schema(
+                    draft, _schema(generation.schema_name, schemas, folder), _method(generation.method, folder)
+                ),
             )
-            for each in wanted.generations
+            for generation in wanted.generations
         )
     if wanted.signing is not None:
         fields["signing"] = wanted.signing

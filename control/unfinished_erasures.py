@@ -1,6 +1,6 @@
 """Users of unfinished erasures, in Redis, with leases of the processes that carry them out: if one stops, another one resumes.
 
-The control log is kept forever and contains only digests of users, which do not suffice to carry out an erasure. Therefore the name is
+The control log is kept forever and contains only digests of users, which do not suffice to run an erasure. Therefore the name is
 stored here before the log records the start of the erasure, and deleted once the log has the receipt.
 """
 
@@ -186,9 +186,11 @@ class UnfinishedErasures:
 
         async def note(client: Redis) -> None:
             async with client.pipeline(transaction=True) as pipe:
-                for each in erasures:
-                    pipe.hset(self._key(each.subject), mapping={"erasure": _content(each), "asked_at": milliseconds_of(each.asked_at)})
-                    pipe.sadd(self._index, each.subject)
+                for erasure in erasures:
+                    pipe.hset(
+                        self._key(erasure.subject), mapping={"erasure": _content(erasure), "asked_at": milliseconds_of(erasure.asked_at)}
+                    )
+                    pipe.sadd(self._index, erasure.subject)
                 await pipe.execute()
 
         if erasures:

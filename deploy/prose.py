@@ -132,7 +132,8 @@ def rules() -> list[Rule]:
 def prose_of(path: Path) -> Iterator[Prose]:
     """The prose in a file.
 
-    In Python: docstrings, comments, help texts, and the sentences that the program prints or returns. In YAML: comments and summaries.
+    In Python: docstrings, comments, help texts, messages of assertions, and the sentences that the program prints or returns. In YAML:
+    comments and summaries.
     """
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".md":
@@ -149,6 +150,8 @@ def prose_of(path: Path) -> Iterator[Prose]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
             yield Prose(node.lineno, _NO_PROSE.sub(_blank, node.value.value), is_docstring=True)
+        elif isinstance(node, ast.Assert) and node.msg is not None:
+            yield from _literals(node.msg)
         elif isinstance(node, ast.Call):
             yield from (each for keyword in node.keywords if keyword.arg in _HELP for each in _literals(keyword.value))
     if not any(folder in _LANGUAGE_DATA for folder in path.parts):

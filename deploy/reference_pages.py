@@ -87,10 +87,10 @@ def _metric_rows() -> Iterator[str]:
     LLMMetrics(metrics.registry)
     CanaryMetrics(metrics.registry)
     # The registry reports a metric's labels only once a sample has them.
-    for each in list(metrics.registry._collector_to_names):  # noqa: SLF001
-        if isinstance(each, MetricWrapperBase):
-            for family in each.describe():
-                labels = ", ".join(f"`{label}`" for label in each._labelnames)  # noqa: SLF001
+    for collector in list(metrics.registry._collector_to_names):  # noqa: SLF001
+        if isinstance(collector, MetricWrapperBase):
+            for family in collector.describe():
+                labels = ", ".join(f"`{label}`" for label in collector._labelnames)  # noqa: SLF001
                 yield f"| `{family.name}` | {family.type} | {labels} | {family.documentation} |"
 
 

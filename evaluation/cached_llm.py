@@ -33,7 +33,7 @@ class Reply:
     seconds: float = 0.0
     """Time from the call to the whole reply."""
     thoughts: str = ""
-    """Reasoning that the endpoint returned in a field of its own."""
+    """Reasoning that the endpoint returned in a separate field."""
 
 
 @dataclass(frozen=True, slots=True)

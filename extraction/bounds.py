@@ -53,10 +53,10 @@ def bounded_searches(patches: Sequence[PatchDraft], tally: DropCounter) -> list[
     """
     kept: list[PatchDraft] = []
     searched = 0
-    for each in patches:
-        if searched + len(each.search) <= LONGEST_SEARCHES:
-            searched += len(each.search)
-            kept.append(each)
+    for patch in patches:
+        if searched + len(patch.search) <= LONGEST_SEARCHES:
+            searched += len(patch.search)
+            kept.append(patch)
     tally.drop("patch", "too_much_search", len(patches) - len(kept))
     return kept
 

@@ -38,7 +38,7 @@ class Thresholds:
 
     @classmethod
     def of(cls, settings: ExtractionSettings) -> Self:
-        """Those that the settings say.
+        """The thresholds of the settings.
 
         Raises:
             ValueError: If they contradict each other.
@@ -90,19 +90,19 @@ def candidates_of(events: Sequence[EventDraft], session_events: Sequence[NotedEv
     """
     tools = frozenset(index for index, message in enumerate(messages) if message.role == "tool")
     earlier = [
-        Candidate(each.type, Statement(each.content, each.properties, each.event_time, each.date != UNKNOWN_DATE.text), True)
-        for each in session_events
+        Candidate(event.type, Statement(event.content, event.properties, event.event_time, event.date != UNKNOWN_DATE.text), True)
+        for event in session_events
     ]
     return earlier + [
         Candidate(
-            type=each.type,
-            statement=Statement(indexed_text(each), each.properties, each.event_time, each.date != UNKNOWN_DATE),
+            type=event.type,
+            statement=Statement(indexed_text(event), event.properties, event.event_time, event.date != UNKNOWN_DATE),
             is_from_earlier_window=False,
-            tool_messages=tools.intersection(each.messages),
-            messages=each.messages,
-            said_at=each.said_at,
+            tool_messages=tools.intersection(event.messages),
+            messages=event.messages,
+            said_at=event.said_at,
         )
-        for each in events
+        for event in events
     ]
 
 
@@ -165,11 +165,11 @@ def merge(
 
 
 class _StateChanges:
-    """Which candidates state something else about the same matter.
+    """The candidates that state something else about the same matter.
 
     Args:
         candidates: The events.
-        similarity: Their cosines, each with each.
+        similarity: The cosines of all pairs.
         doubtful: The cosine from which two events may be one.
     """
 
@@ -224,7 +224,7 @@ def _are_one(later: Candidate, earlier: Candidate) -> bool:
 
 
 def _merged(one: EventDraft, other: EventDraft) -> EventDraft:
-    """Both as one: the fuller text, all evidence and keywords."""
+    """One event of two: the fuller text, all evidence and keywords."""
     fuller, lesser = (other, one) if len(other.content) > len(one.content) else (one, other)
     keywords = {word.casefold(): word for word in (*lesser.keywords, *fuller.keywords)}
     dated = lesser if fuller.date == UNKNOWN_DATE else fuller

@@ -27,7 +27,7 @@ _BESIDE_A_MEMORY: Final = re.compile(
     r"|importance|index|version|count"
     r"|total|limit|ms|time|date|event_time|said_at|(?:created|updated|expires)_at|keywords|evidence|tags|metadata"
 )
-"""Names under which a list of memories says nothing of its own."""
+"""Field names that wrap a list of memories without their own content."""
 _ID_OR_TIME: Final = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|\d{4}-\d\d-\d\d(?:[T ][\d:.+\-Z]*)?")
 
 

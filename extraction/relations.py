@@ -18,7 +18,7 @@ class StatedRelation(NamedTuple):
     content: str
     """The relation as a sentence."""
     properties: dict[str, JsonValue]
-    """Those of an event of the type :data:`memory.schema.method.RELATION`."""
+    """The properties of an event of the type :data:`memory.schema.method.RELATION`."""
     message_ids: list[str]
 
 

@@ -140,9 +140,9 @@ def merge_answer(request: ChatRequest) -> str | None:
     if "events" in question:
         return orjson.dumps({"text": summary_of(each["says"] for each in question["events"])}).decode()
     lines = [_DAY.sub("", line) for line in question["text"].splitlines()] + [each["says"] for each in question["new"]]
-    for each in question["withdrawn"]:
-        if each["says"] in lines:
-            lines.remove(each["says"])
+    for statement in question["withdrawn"]:
+        if statement["says"] in lines:
+            lines.remove(statement["says"])
     return orjson.dumps({"thoughts": "", "text": "\n".join(lines) or "-", "superseded": []}).decode()
 
 

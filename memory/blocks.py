@@ -28,7 +28,7 @@ class Block:
     """Consecutive lines of one kind."""
 
     kind: Kind
-    """``list``: items of the writer's. ``quoted``: somebody else's words. ``pasted``: code, data, tables, logs."""
+    """``list``: the writer's own items. ``quoted``: words of another person. ``pasted``: code, data, tables, logs."""
     text: str
 
 

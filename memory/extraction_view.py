@@ -3,7 +3,7 @@
 - Automated turns and placeholders of chat exports are left out.
 - A message with several tool calls becomes one message for each call, after the message's text.
 - Results that arrived in later messages of the window join their calls, by the calls' ids. A result whose call is in no message of the
-  window is a message of its own.
+  window is its own message.
 
 A message without any of these stays as it is.
 

@@ -40,7 +40,7 @@ class Parts:
     """Whether the last text ends inside a sentence: Anthropic cuts a text with citations into parts."""
 
     def add_text(self, text: str, *, is_cited: bool = False) -> None:
-        """Adds a text on a line of its own, or continues the last one where a citation begins or ends."""
+        """Adds a text on its own line, or continues the last one where a citation begins or ends."""
         if self.texts and (is_cited or self.is_cut):
             self.texts[-1] += text
         elif text:

@@ -1,4 +1,4 @@
-"""Regular expressions behind a prefilter, so that hundreds of rules cost one look at a text.
+"""Regular expressions with a prefilter: hundreds of rules cost one look at a text.
 
 Write ``compiled(r"...", re.IGNORECASE)`` in place of ``re.compile(...)``, :class:`Rewrites` for a table of patterns with replacements, and
 :class:`Table` for any other entries with a pattern. Nothing has to be declared: :mod:`memory.required_literals` derives from each pattern
@@ -27,7 +27,7 @@ _LONGEST_RUN: Final = 60
 """Letters of a run in which literals are looked for. A longer run may have all of them."""
 _DIGITS: Final = frozenset("0123456789")
 _KEPT_TEXTS: Final = 64
-"""The rules of a message ask for the same texts one after the other: for itself, its sentences and their clauses."""
+"""The rules of a message ask for the same texts one after the other: the message, its sentences and their clauses."""
 _KEPT_WORDS: Final = 20_000
 
 

@@ -270,5 +270,5 @@ def _term(word: str) -> Iterator[str]:
         parts = parts_of(word, STOP_WORDS)
     else:
         parts = parts_of(word.replace("'", ""), STOP_WORDS)  # In Ukrainian and Hebrew the apostrophe is part of the word.
-    for each in parts:
-        yield each if each.isupper() else stem(each)
+    for part in parts:
+        yield part if part.isupper() else stem(part)

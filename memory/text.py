@@ -1,4 +1,4 @@
-"""Functions of texts: truncation, estimated tokens, content hash, surrogates, and the checks of ids and names."""
+"""Functions of texts: truncation, values in error messages, estimated tokens, content hash, surrogates, and the checks of ids and names."""
 
 import hashlib
 import re
@@ -44,6 +44,8 @@ _TOKENS_BY_GROUP: Final = (1.0, 0.0, *_TOKENS_OF_CHARACTERS.values(), 0.5)
 _SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
 _HIGH: Final = ("\ud800", "\udbff")
 
+_LONGEST_QUOTED: Final = 80
+
 
 def content_hash(text: str) -> str:
     """SHA-256 (hex) of a text in UTF-8 with normalized white space; equal texts have equal hashes."""
@@ -53,6 +55,12 @@ def content_hash(text: str) -> str:
 def shortened(text: str, longest: int) -> str:
     """The text, truncated to at most ``longest`` characters with an ellipsis."""
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
+
+
+def quoted(value: object) -> str:
+    """A value for an error message, truncated."""
+    text = repr(value)
+    return text if len(text) <= _LONGEST_QUOTED else f"{text[:_LONGEST_QUOTED]}..."
 
 
 def fair_share(sizes: list[int], total: int) -> int:

@@ -26,7 +26,7 @@ LEVELS: Final[tuple[TrustLevel, ...]] = ("distrusted", "untrusted", "normal", "t
 MinTrust = Literal["normal", "trusted"]
 """A lowest level for a recall. Every recall leaves out distrusted memories."""
 MAX_RULES: Final = 1000
-"""Limit of the sources with a level of their own, per tenant."""
+"""Limit of the sources with their own level, per tenant."""
 
 _KINDS: Final = ("role", "speaker", "tool", "app", "channel", "source")
 _ANY: Final = "*"
@@ -40,7 +40,7 @@ _READ_CHARACTERS: Final = 50_000
 
 SourceName = Annotated[str, StringConstraints(pattern=rf"^(?:{'|'.join(_KINDS)}):.{{1,{_LONGEST_NAME}}}$")]
 """A source: ``role:tool``, ``speaker:Ann``, ``tool:browser``, ``app:crm``, ``channel:support``, ``source:example.org``. ``tool:*`` stands
-for every tool without a level of its own."""
+for every tool without its own level."""
 
 
 class TrustPolicy(BaseModel):

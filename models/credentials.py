@@ -65,5 +65,5 @@ class CredentialWatch:
 
 @lru_cache(maxsize=1)
 def credential_watch() -> CredentialWatch:
-    """That of this process."""
+    """The watch of this process."""
     return CredentialWatch()

@@ -17,7 +17,7 @@ class ModelError(VarveError):
 
 
 class TransientModelError(ModelError):
-    """It may pass by itself: a time-out, a refused connection, 429, 5xx. ``retry_after`` is the endpoint's wish, in seconds."""
+    """A transient failure: a time-out, a refused connection, 429, 5xx. ``retry_after`` is the endpoint's wish, in seconds."""
 
     def __init__(self, message: str, *, retry_after: float | None = None) -> None:
         super().__init__(message)
@@ -46,7 +46,7 @@ class UnusableVectorError(TransientModelError):
 
 
 class ModelConfigurationError(ModelError):
-    """It will not pass by itself: a wrong key, an unknown model, a dimension that does not fit."""
+    """A permanent failure: a wrong key, an unknown model, a dimension that does not fit."""
 
     refuses_credentials = False
     """Whether the endpoint does not accept the API key, or the key may not use the model (401, 403)."""
@@ -70,7 +70,7 @@ class BudgetExceededError(ModelError):
         message: The budget and the call.
         retry_after: Seconds until the call may be made.
         kind: ``hard``: a tenant's hard budget is used up. ``soft``: its soft one is, and a call that can wait should wait so long.
-            ``reextraction``: what a re-extraction may use is used up; live calls go on.
+            ``reextraction``: the share of re-extractions is used up; live calls continue.
         offline: Whether the tenant would rather have its windows extracted without an LLM than wait.
     """
 

@@ -106,11 +106,11 @@ class Edges(AdditiveOperator, LinkedOperator):
         through = max((each for each in (my_through, other_through) if each is not None), default=None)
         dropped = my_dropped + other_dropped
         kept: list[Statement] = []
-        for each in [*mine, *others]:
-            if through is not None and each[:3] <= through:
-                dropped += each[_COUNT]
+        for entry in [*mine, *others]:
+            if through is not None and entry[:3] <= through:
+                dropped += entry[_COUNT]
             else:
-                kept = _with(kept, each[:_COUNT], each[_COUNT])
+                kept = _with(kept, entry[:_COUNT], entry[_COUNT])
         return self._state(kept, dropped, through)
 
     def with_capacity_for(self, parts: int) -> MergeableOperator:
@@ -173,16 +173,16 @@ def _spans(statements: Sequence[Statement]) -> list[tuple[Statement, Edge]]:
     """
     holding: dict[str | None, list[Statement]] = {}
     closed: list[tuple[Statement, Edge]] = []
-    for each in statements:
-        target, is_end, several = node_of(each[5]), each[7], each[8]
+    for statement in statements:
+        target, is_end, several = node_of(statement[5]), statement[7], statement[8]
         ended = [
             other
             for other, stated in holding.items()
             if (other == target if is_end else other != target and not (several or any(one[8] for one in stated)))
         ]
-        closed.extend((holding[other][-1], _edge(holding.pop(other), until=each)) for other in ended)
+        closed.extend((holding[other][-1], _edge(holding.pop(other), until=statement)) for other in ended)
         if not is_end:
-            holding.setdefault(target, []).append(each)
+            holding.setdefault(target, []).append(statement)
     return [*closed, *((stated[-1], _edge(stated)) for stated in holding.values())]
 
 

@@ -29,11 +29,11 @@ def with_former_fields(
     missing = {name for name in wanted if entity_type.property(name) is None}
     found: list[EntityProperty] = []
     for each_type in former:
-        for each in each_type.properties:
-            bound = bound_operator(each, entity_type) if each.name in missing else None
-            if bound is not None and bound.tag == state.properties[each.name][0]:
-                found.append(each)
-                missing.discard(each.name)
+        for former_field in each_type.properties:
+            bound = bound_operator(former_field, entity_type) if former_field.name in missing else None
+            if bound is not None and bound.tag == state.properties[former_field.name][0]:
+                found.append(former_field)
+                missing.discard(former_field.name)
         if not missing:
             break
     return replace(entity_type, properties=(*entity_type.properties, *found)) if found else entity_type
@@ -54,7 +54,7 @@ def _part(contributions: Iterable[Contribution], schema: MemorySchema, *, is_for
     for contribution in contributions:
         entity_type = schema.entity_type(contribution.entity_type)
         changes = [
-            each for each in contribution.changes if (entity_type is None or entity_type.property(each.property) is None) is is_former
+            change for change in contribution.changes if (entity_type is None or entity_type.property(change.property) is None) is is_former
         ]
         if changes:
             parts.append(contribution.model_copy(update={"changes": changes}))

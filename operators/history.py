@@ -64,8 +64,8 @@ class Beginning:
 def in_order(steps: Iterable[HistoryEntry]) -> list[KnownStep]:
     """Steps ordered by recorded time. Steps of one source keep their order, and those before a gap are left out."""
     by_source: defaultdict[str, list[HistoryEntry]] = defaultdict(list)
-    for each in steps:
-        by_source[each.contribution.source if each.number else ""].append(each)
+    for step in steps:
+        by_source[step.contribution.source if step.number else ""].append(step)
     known = [KnownStep(each, _recorded(each)) for each in by_source.pop("", [])]
     for of_source in by_source.values():
         of_source.sort(key=lambda each: each.number)
@@ -89,23 +89,23 @@ def beginning(steps: Sequence[KnownStep], moment: Moment, *, earliest: bool = Fa
         The place; None if the steps before the moment were removed and no remaining step has the entity's state before it.
     """
     lost: dict[str, int] = {}
-    for each in steps:
-        if each.step.number:
-            lost[each.step.contribution.source] = min(each.step.number - 1, lost.get(each.step.contribution.source, each.step.number - 1))
+    for step in steps:
+        if step.step.number:
+            lost[step.step.contribution.source] = min(step.step.number - 1, lost.get(step.step.contribution.source, step.step.number - 1))
     if earliest and not any(lost.values()):
         return Beginning(tuple(steps))
     best: EntityState | None = None
     made_under: Contribution | None = None
-    for each in steps:
-        if each.step.before is None:
+    for step in steps:
+        if step.step.before is None:
             continue
-        state = from_bytes(each.step.before.encode())
+        state = from_bytes(step.step.before.encode())
         if (
             _bridges(state, lost)
             and _is_of(state, moment)
             and (best is None or (_count(state) < _count(best) if earliest else _count(state) > _count(best)))
         ):
-            best, made_under = state, each.step.contribution
+            best, made_under = state, step.step.contribution
     if best is None and any(lost.values()):
         return None
     return Beginning(tuple(each for each in steps if not _contains(best, each)), best, made_under)
@@ -128,7 +128,7 @@ class HistoryReplay:
         self.state = start.state
         """The entity so far; None if there is none."""
         self.entity_type = None if start.made_under is None else type_of(start.made_under)
-        """As the last step has it; None: there was none, or it is not known any more."""
+        """The value after the last step; None: there was none, or it is unknown."""
 
     def take(self, known: KnownStep) -> None:
         """Applies a step, unless it does not belong to the moment."""

@@ -83,7 +83,7 @@ def _shortened(state: EntityState, entity_type: EntityType) -> EntityState:
 
 
 def _merging(entity_type: EntityType) -> Iterator[tuple[str, str, MergedText]]:
-    for each in entity_type.properties:
-        bound = bound_operator(each, entity_type)
+    for field in entity_type.properties:
+        bound = bound_operator(field, entity_type)
         if bound is not None and isinstance(bound.operator, MergedText):
-            yield each.name, bound.tag, bound.operator
+            yield field.name, bound.tag, bound.operator

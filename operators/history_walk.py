@@ -105,9 +105,9 @@ class HistoryWalk:
     def finish(self) -> list[SeenStep]:
         """All steps, in their order."""
         latest: defaultdict[str, list[SeenChange]] = defaultdict(list)
-        for each in self._standing.values():
-            if each.op == LATEST:
-                latest[each.change.property].append(each)
+        for statement in self._standing.values():
+            if statement.op == LATEST:
+                latest[statement.change.property].append(statement)
         for changes in latest.values():
             # The order of the operator LATEST.
             changes.sort(key=lambda each: (-each.change.event_time.timestamp(), -each.change.order, each.change.source_id))
@@ -139,21 +139,21 @@ class HistoryWalk:
         """Updates the outcomes of the statements that a step added to a text, or removed from it."""
         texts = {name: _text_of(self._values.get(name)) for name in {*seen.after, *(each.change.property for each in seen.changes)}}
         gained = {name: _gained(_text_of(seen.before[name]), texts[name]) for name in seen.after}
-        for each in self._standing.values():
-            if each.op not in _TEXTS or each.change.property not in texts:
+        for statement in self._standing.values():
+            if statement.op not in _TEXTS or statement.change.property not in texts:
                 continue
-            if each.outcome != "stands" and not any(line in gained.get(each.change.property, "") for line in each.lines):
+            if statement.outcome != "stands" and not any(line in gained.get(statement.change.property, "") for line in statement.lines):
                 # No line of it came back. Most changes of a long history are so, and the text is much longer than the lines of one step.
                 continue
-            if all(line in texts[each.change.property] for line in each.lines):
-                each.outcome, each.by = "stands", None
-            elif each.outcome == "stands":
-                is_own_step = each.step == seen.id
-                if each.op != PATCH:
-                    each.outcome = "merged"
+            if all(line in texts[statement.change.property] for line in statement.lines):
+                statement.outcome, statement.by = "stands", None
+            elif statement.outcome == "stands":
+                is_own_step = statement.step == seen.id
+                if statement.op != PATCH:
+                    statement.outcome = "merged"
                 else:
-                    each.outcome = "superseded" if is_own_step else _superseded_by(seen.contribution.cause)
-                each.by = None if is_own_step else seen.id
+                    statement.outcome = "superseded" if is_own_step else _superseded_by(seen.contribution.cause)
+                statement.by = None if is_own_step else seen.id
 
 
 def name_of(step: HistoryEntry) -> str:
@@ -175,8 +175,8 @@ def _superseded_by(cause: str) -> ChangeOutcome:
 def _repeated_unchanged(changes: Iterable[Change]) -> set[tuple[str, str]]:
     """Changes that a contribution retracts and applies again unchanged, as a repeated extraction of a window does."""
     said: defaultdict[tuple[str, str], dict[str, tuple[JsonValue, datetime]]] = defaultdict(dict)
-    for each in changes:
-        said[each.property, each.source_id][each.op] = each.value, each.event_time
+    for change in changes:
+        said[change.property, change.source_id][change.op] = change.value, change.event_time
     return {name for name, by_op in said.items() if "retract" in by_op and by_op.get("apply") == by_op["retract"]}
 
 

@@ -1,6 +1,6 @@
 """LINK: notes that are linked with each other and change each other (A-MEM), or facts that are kept apart or replaced (Mem0).
 
-Each event has an entity of its own: a note. The operator asks for the nearest notes of the user, and decides, by a model or by rule, what
+Each event has its own entity: a note. The operator asks for the nearest notes of the user, and decides, by a model or by rule, what
 follows: ``link`` gives keywords, tags, a context and links, and rewrites the tags and contexts of neighbours; ``reconcile`` adds the fact,
 merges it into a neighbour, or hides a neighbour that it contradicts.
 

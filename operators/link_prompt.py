@@ -188,10 +188,10 @@ def _last_object(answer: str, name: str, is_right: Callable[[Any], bool]) -> dic
 def _numbered(items: Any, neighbours: int) -> list[tuple[int, dict[str, Any]]]:
     items = items if isinstance(items, list) else []
     found = {}
-    for each in items:
-        index = _index(each.get("number"), neighbours) if isinstance(each, dict) else None
+    for item in items:
+        index = _index(item.get("number"), neighbours) if isinstance(item, dict) else None
         if index is not None:
-            found[index] = each
+            found[index] = item
     return list(found.items())
 
 

@@ -57,18 +57,18 @@ def merge_by_rule(text: str, added: Sequence[Statement], withdrawn: Iterable[str
         withdrawn: Statements to remove, if the text still has them as they were added.
         limit: Maximum length of the text, in characters.
     """
-    gone = {_words(each) for each in withdrawn}
+    removed = {_words(each) for each in withdrawn}
     lines: dict[tuple[str, ...], _Line] = {}
     for line in (*_lines(text), *(_Line(each.day, flat(each.text)) for each in added)):
         words = _words(line.text)
         known = lines.get(words)
-        if words not in gone and (known is None or (known.day and known.day <= line.day)):
+        if words not in removed and (known is None or (known.day and known.day <= line.day)):
             lines[words] = line
-    for each in added:
+    for statement in added:
         # A statement that was withdrawn and repeated counts.
-        words = _words(each.text)
-        if words in gone and words not in lines:
-            lines[words] = _Line(each.day, flat(each.text))
+        words = _words(statement.text)
+        if words in removed and words not in lines:
+            lines[words] = _Line(statement.day, flat(statement.text))
     ordered = sorted(lines.values(), key=lambda line: line.day)
     return bounded("\n".join(map(str, _newest_that_fit(ordered, limit))), limit)
 

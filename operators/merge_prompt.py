@@ -59,7 +59,7 @@ def merge_prompt(*, subject: str, text: str, added: Sequence[Statement], withdra
         subject: Subject of the text.
         text: The text so far.
         added: The new statements.
-        withdrawn: Statements that were taken back.
+        withdrawn: Statements that were retracted.
         limit: The longest text, in characters.
     """
     question: dict[str, JsonValue] = {

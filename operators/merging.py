@@ -170,10 +170,10 @@ def apply_outcome(
 
 def _asking(entity_type: EntityType) -> Iterator[tuple[str, str, LLMOperator]]:
     """The properties whose operators ask, each with its tag and operator."""
-    for each in entity_type.properties:
-        bound = bound_operator(each, entity_type)
+    for field in entity_type.properties:
+        bound = bound_operator(field, entity_type)
         if bound is not None and isinstance(bound.operator, LLMOperator):
-            yield each.name, bound.tag, bound.operator
+            yield field.name, bound.tag, bound.operator
 
 
 def _not_adopted(state: EntityState, reason: str) -> Applied:

@@ -40,7 +40,7 @@ class _Newest(AdditiveOperator):
         return 1
 
     def with_capacity_for(self, parts: int) -> MergeableOperator:
-        """See :meth:`MergeableOperator.with_capacity_for`: all that is shown may come of one unit."""
+        """See :meth:`MergeableOperator.with_capacity_for`: a single part may have all the shown values."""
         return self
 
     def add(self, state: State | None, operand: Operand, times: int) -> State | None:

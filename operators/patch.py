@@ -67,7 +67,7 @@ def apply(state: State | None, patch: Patch, value_type: ValueType, work: WorkBu
         state: The state so far; None if there is none.
         patch: The patch to apply.
         value_type: Value type of the property.
-        work: Pays for all searches, those of the patches that are applied again included; None: the patch has an allowance of its own.
+        work: Pays for all searches, those of the patches that are applied again included; None: the patch has its own allowance.
 
     Raises:
         RefusedChangeError: As :meth:`operators.dated_text.DatedText.patched`, or ``patch_known`` if the patch was applied already.
@@ -94,7 +94,7 @@ def retract(state: State | None, patch: Patch, value_type: ValueType, work: Work
         state: The state so far; None if there is none.
         patch: The patch to retract.
         value_type: Value type of the property.
-        work: Pays for the patches that are applied again; None: the retraction has an allowance of its own. A retraction is never refused
+        work: Pays for the patches that are applied again; None: the retraction has its own allowance. A retraction is never refused
             for its cost. Once nothing is left, the patches that search have no effect until the next change applies them again.
 
     Returns:
@@ -187,9 +187,9 @@ def _replayed(
         work: Pays for the searches.
         is_refusable: Whether the change for which they are applied is refused once no work is left.
     """
-    for each in patches:
+    for patch in patches:
         try:
-            text = text.patched(each, value_type, work)
+            text = text.patched(patch, value_type, work)
         except WorkExceededError as error:
             if is_refusable and not error.is_patch:
                 raise

@@ -55,7 +55,7 @@ class Patch:
     """None: the patch replaces the whole text; manual corrections do so."""
     replace: str
     nearness: Nearness | None = None
-    """When it was first applied: it edits nothing that is less near, should its own text be gone. None: it was not applied yet."""
+    """When it was first applied: if its own text was removed, it edits no text that is less similar. None: it was not applied yet."""
     offset: int = 0
     """The UTC offset of its time, in microseconds."""
 
@@ -90,7 +90,7 @@ def edit(text: str, patch: Patch, value_type: ValueType = "string", work: WorkBu
         text: The text before.
         patch: The patch to apply.
         value_type: Value type of the property.
-        work: Pays for the search; None: the patch has an allowance of its own.
+        work: Pays for the search; None: the patch has its own allowance.
 
     Raises:
         RefusedChangeError: ``no_similar_span``, ``text_too_long``, ``not_int64`` or its like if the text would not be of the type, and

@@ -1,4 +1,4 @@
-"""Operators that publish memories of their own (the summaries of a timeline, the nodes of a tree), or links of the entity's memory."""
+"""Operators that publish separate memories (the summaries of a timeline, the nodes of a tree), or links of the entity's memory."""
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
@@ -35,7 +35,7 @@ def changed_keys(before: Mapping[str, object], after: Mapping[str, object]) -> s
 
 
 class PublishingOperator(Operator):
-    """An operator whose state contains memories of its own."""
+    """An operator whose state contains separate memories."""
 
     @abstractmethod
     def memories(self, state: State, owner: Owner) -> Iterator[Memory]:

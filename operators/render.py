@@ -103,19 +103,19 @@ def published_changes(
     changed: dict[str, Memory] = {}
     removed: set[str] = set()
     trust_before, trust = (None if state is None else state.lowest_trust for state in (before, after))
-    for each in sorted(entity_type.properties, key=lambda each: each.name):
-        bound = bound_operator(each, entity_type)
+    for field in sorted(entity_type.properties, key=lambda each: each.name):
+        bound = bound_operator(field, entity_type)
         if bound is None or not isinstance(bound.operator, PublishingOperator):
             continue
-        old, new = (_inner(state, each.name, bound.tag) for state in (before, after))
+        old, new = (_inner(state, field.name, bound.tag) for state in (before, after))
         if old is not new or trust_before != trust:
-            owner = Owner(each.name, entity_type, tenant, key, (after or before or EntityState()).generation)
-            wanted, gone = bound.operator.changes(old, new, owner)
+            owner = Owner(field.name, entity_type, tenant, key, (after or before or EntityState()).generation)
+            wanted, deleted = bound.operator.changes(old, new, owner)
             if trust_before != trust:
                 # All of them show the trust of their entity.
                 wanted |= bound.operator.changes(None, new, owner)[0]
             changed |= wanted
-            removed |= gone
+            removed |= deleted
     if trust is not None:
         changed = {name: memory.model_copy(update={"trust": trust}) for name, memory in changed.items()}
     return changed, removed

@@ -43,7 +43,7 @@ class WorkBudget:
         return self._left
 
     def begin_patch(self) -> None:
-        """The next patch begins, with an allowance of its own."""
+        """The next patch begins, with its own allowance."""
         self._in_patch = MAX_PATCH_WORK
 
     def spend(self, units: int) -> None:

@@ -192,9 +192,9 @@ def _types_in_turn(states: Sequence[Memory]) -> list[Memory]:
     """The first of each type, then the second of each, and so on: many entities of one type do not displace the others."""
     seen: Counter[str] = Counter()
     rounds = []
-    for each in states:
-        rounds.append(seen[each.type])
-        seen[each.type] += 1
+    for state in states:
+        rounds.append(seen[state.type])
+        seen[state.type] += 1
     return [each for _, each in sorted(zip(rounds, states, strict=True), key=lambda ranked: ranked[0])]
 
 

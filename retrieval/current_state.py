@@ -114,7 +114,7 @@ class _Candidates:
         self._scores = scores
 
     def better_than(self, first: int, seen: Sequence[int]) -> int | None:
-        """The candidate that ought to rank before another. None: no candidate ought to.
+        """The candidate that must rank before another. None: there is none.
 
         Args:
             first: The candidate that is first so far.

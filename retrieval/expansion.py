@@ -117,9 +117,9 @@ def noisy_or(asked: Sequence[ScoredMemory], expanded: Sequence[Sequence[ScoredMe
     if not expanded:
         return list(asked)
     best: dict[str, ScoredMemory] = {}
-    for each in (found for search in expanded for found in search):
-        if each.memory.id not in best or best[each.memory.id].score < each.score:
-            best[each.memory.id] = each
+    for hit in (found for search in expanded for found in search):
+        if hit.memory.id not in best or best[hit.memory.id].score < hit.score:
+            best[hit.memory.id] = hit
     by_query = {each.memory.id: each for each in asked}
     ranked = []
     for found in (by_query | {key: each for key, each in best.items() if key not in by_query}).values():

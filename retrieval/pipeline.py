@@ -33,14 +33,14 @@ from retrieval.profiles import BUILT_IN, Profile
 from retrieval.rankers.base import Scored
 from retrieval.request import NO_TAIL, RecallHit, RecallRequest, RecallResponse
 from retrieval.retention import faded_last, read_recalls
-from retrieval.retrievers.base import PreparedStore, Retriever
-from retrieval.retrievers.entities import MAX_OF_TYPE, Entities, EntityHistory, EntityRetriever
-from retrieval.retrievers.keywords import MAX_MEMORIES, KeywordRetriever
-from retrieval.retrievers.links import MAX_VISITED, STARTS, LinkRetriever
+from retrieval.retrievers.base import FurtherRetriever, PreparedStore, Retriever
+from retrieval.retrievers.entities import Entities, EntityHistory, EntityRetriever
+from retrieval.retrievers.keywords import KeywordRetriever
+from retrieval.retrievers.links import LinkRetriever
 from retrieval.retrievers.memories import KnownPositions, Memories, MemoryRetriever
 from retrieval.retrievers.recent import RecentRetriever
 from retrieval.retrievers.session_tail import SessionTailRetriever, SessionTails
-from retrieval.retrievers.tree import MAX_EVENTS, TreeRetriever
+from retrieval.retrievers.tree import TreeRetriever
 from retrieval.rewriting import QueryRewriter, ReadTurn, Rewritten, asks_a_model, no_turn
 from retrieval.scoring import Scorer
 from retrieval.selection import Ranked, selected, with_further
@@ -49,7 +49,7 @@ from runtime.clocks import Clock
 from runtime.metrics import metrics
 from runtime.retrieval_counts import RetrievalCounts
 from runtime.settings import RecallSettings
-from stores.port import FeedPosition, MemoryFilter, MemoryStore, TenantScope
+from stores.port import MemoryFilter, MemoryStore
 
 T = TypeVar("T")
 
@@ -96,7 +96,7 @@ class RecallPipeline:
         self._metrics = metrics()
         self._rewriter = rewriter
         self._memories = MemoryRetriever(prepared, embedder, positions)
-        self._further: tuple[Retriever[list[RecallHit]], ...] = (
+        self._further: tuple[FurtherRetriever, ...] = (
             KeywordRetriever(prepared, embedder),
             LinkRetriever(prepared, embedder),
             TreeRetriever(prepared, embedder),
@@ -273,59 +273,10 @@ class RecallPipeline:
             with_said=with_said,
         )
 
-    async def nearest_entities(
-        self,
-        scope: TenantScope,
-        texts: Sequence[str],
-        entity_types: Sequence[str],
-        limit: int = MAX_OF_TYPE,
-        *,
-        shared_types: Sequence[str] = (),
-        keys: Sequence[str] = (),
-        at: Sequence[FeedPosition] = (),
-        generation: str | None = "",
-    ) -> list[Memory]:
-        """The entities nearest to the texts, at most ``limit`` of each type, best first within a type (VikingMem 3.1, entity patches).
-
-        Args:
-            scope: The tenant or user.
-            texts: The texts, which make one query together.
-            entity_types: Types to search within the scope.
-            limit: Most entities of a type.
-            shared_types: Types whose entities belong to no single user. They are searched in the whole tenant, whatever the scope's user.
-            keys: Only entities with one of these keys. Empty: any.
-            at: As :attr:`MemoryFilter.at`.
-            generation: As :attr:`MemoryFilter.generation`.
-
-        Raises:
-            VarveError: See :meth:`EntityRetriever.nearest`.
-        """
-        now = self._clock.now()
-        entities = MemoryFilter(scope=scope, kinds=("entity",), keys=tuple(keys), at=tuple(at), generation=generation, not_expired_at=now)
-        return await self._entities.nearest(entities, texts, own=entity_types, shared=shared_types, limit=limit)
-
-    async def entities(self, scope: TenantScope, ids: Sequence[str], *, generation: str) -> list[Memory]:
-        """The entities with some ids, without expired ones and those outside the scope. Embeds nothing.
-
-        Args:
-            scope: The tenant or user.
-            ids: The entities' ids.
-            generation: The generation; empty: the live one.
-
-        Raises:
-            StoreUnavailableError: If the store does not respond.
-            StoreRejectedError: If the store refuses the request.
-        """
-        current = MemoryFilter(scope=scope, kinds=("entity",), generation=generation, not_expired_at=self._clock.now())
-        return [each for each in await self._store.get(scope, ids) if current.rejected_by(each) is None]
-
     def results_read(self, request: RecallRequest) -> int:
         """How many results a recall reads from the store, to admit it."""
         limit, paths = reads_of(request, settings=self._settings, profiles=self.profiles)
-        links = paths.get("links")
-        of_links = 0 if links is None else STARTS + links.hops * min(MAX_VISITED, STARTS * links.fan_out**links.hops)
-        most = {"keywords": MAX_MEMORIES, "links": of_links, "tree": MAX_EVENTS, "topics": 0}
-        return limit + sum(most.get(name, path.quota) for name, path in paths.items())
+        return limit + sum(retriever.most_read(paths[retriever.name]) for retriever in self._further if retriever.name in paths)
 
     async def _ready(self, rewritten: Rewritten, plan: RecallPlan) -> tuple[Ranked | None, tuple[LogPosition, ...]]:
         return await self._ranked(plan) if rewritten.memories is None else rewritten.memories

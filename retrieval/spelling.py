@@ -29,8 +29,8 @@ def corrected(question: str, candidates: Iterable[Memory]) -> str | None:
     if not names:
         return None
     unknown, traits = {*names}, [*map(traits_of, candidates)]
-    for each in traits:
-        unknown -= each.words
+    for memory_traits in traits:
+        unknown -= memory_traits.words
         if not unknown:
             return None
     known = frozenset[str]().union(*(each.names for each in traits))

@@ -51,7 +51,7 @@ class Guard:
         self._calls: set[asyncio.Timeout] = set()
         """The time limits of the pending calls."""
         self._withdrawn: set[asyncio.Timeout] = set()
-        """Those that end because the breaker opened."""
+        """Calls that end because the breaker opened."""
         self._inquiry: asyncio.Task[None] | None = None
         self._breaker = CircuitBreaker(failures=1, reset_s=retry_s)
 
@@ -71,7 +71,7 @@ class Guard:
         assert task is not None
         cancels = task.cancelling()
         try:
-            # In the caller's task: a task of its own and a wait for it would take ten times as long.
+            # In the caller's task: a separate task and a wait for it would take ten times as long.
             async with limit:
                 self._calls.add(limit)
                 return await call()

@@ -45,8 +45,8 @@ class MessageOutcomes:
 
         async def write(client: Redis) -> None:
             async with client.pipeline(transaction=False) as pipe:
-                for each in outcomes:
-                    pipe.set(self._key(each.tenant, each.request), each.outcome, px=_TTL_MS)
+                for outcome in outcomes:
+                    pipe.set(self._key(outcome.tenant, outcome.request), outcome.outcome, px=_TTL_MS)
                 await pipe.execute()
 
         await self._redis.run("storing outcomes of changed messages", write)
@@ -146,10 +146,10 @@ class SentMessages:
 
         async def note(client: Redis) -> list[Any]:
             async with client.pipeline(transaction=False) as pipe:
-                for each in messages:
+                for message in messages:
                     # Redis before version 7 has no SET with both NX and GET.
-                    key = self._redis.key(KeyFamily.SENT, each.name.hex())
-                    pipe.set(key, each.content + each.text, nx=True, px=_SENT_TTL_MS)
+                    key = self._redis.key(KeyFamily.SENT, message.name.hex())
+                    pipe.set(key, message.content + message.text, nx=True, px=_SENT_TTL_MS)
                     pipe.get(key)
                 return await pipe.execute()
 

@@ -63,11 +63,11 @@ class RecallHistory:
                 pipe.pfcount(ever)
                 pipe.pfadd(ever, *(encode_key(each.tenant, name) for each in returned for name in each.hashes))
                 pipe.pfcount(ever)
-                for each in returned:
-                    if each.user is None:
+                for recall in returned:
+                    if recall.user is None:
                         continue
-                    key = self._key(each.tenant, each.user)
-                    pipe.zadd(key, dict.fromkeys(each.hashes, now), nx=True)
+                    key = self._key(recall.tenant, recall.user)
+                    pipe.zadd(key, dict.fromkeys(recall.hashes, now), nx=True)
                     pipe.zremrangebyrank(key, 0, -self._max_hashes - 1)
                     pipe.pexpire(key, _TTL_MS)
                 before, _, after, *_ = await pipe.execute()

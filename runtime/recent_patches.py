@@ -87,7 +87,8 @@ class RecentPatchStore:
         """
         key, offset = self._key(place), place.offset
         fields = [
-            (each.entity_type, each.entity_key, each.field, each.removed, each.added, each.event_time, each.message_ids) for each in patches
+            (patch.entity_type, patch.entity_key, patch.field, patch.removed, patch.added, patch.event_time, patch.message_ids)
+            for patch in patches
         ]
         packed = zlib.compress(orjson.dumps((offset, fields, window_id)))
 

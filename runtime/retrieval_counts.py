@@ -63,16 +63,16 @@ class RetrievalCounts:
 
     async def add(self, retrieved: Iterable[Retrieved]) -> None:
         """Counts the memories that recalls returned."""
-        for each in retrieved:
-            if each.memory_ids:
+        for recall in retrieved:
+            if recall.memory_ids:
                 await self._redis.script(
                     "counting recalled memories",
                     _ADD,
-                    self._keys(each.tenant),
-                    each.time.timestamp(),
+                    self._keys(recall.tenant),
+                    recall.time.timestamp(),
                     self._most,
                     self._ttl_ms,
-                    *each.memory_ids,
+                    *recall.memory_ids,
                 )
 
     async def of(self, tenant: str, memory_ids: Sequence[str]) -> dict[str, Retrievals]:

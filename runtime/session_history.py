@@ -48,8 +48,8 @@ class EarlierWindows:
             topics=tuple(segment.topic for each in extractions for segment in each.segments),
             events=tuple(
                 NotedEvent(event.type, indexed_text(event), event.properties, event.event_time, event.date)
-                for each in extractions
-                for event in each.events[-MAX_EVENTS:]
+                for extraction in extractions
+                for event in extraction.events[-MAX_EVENTS:]
             ),
         )
 
@@ -70,7 +70,7 @@ class NotedRoutine:
 class SessionHistory:
     """Stores topics and events of a user's latest windows by window number: a repeated extraction gets the same history as the first one.
 
-    The history excludes other users of the session: their memories are separate and repeat nothing of this user's.
+    The history excludes other users of the session: their memories are separate and repeat none of this user's.
 
     Every method raises RedisUnavailableError while Redis is unavailable: then an extraction has no history.
 
@@ -150,7 +150,7 @@ class SessionHistory:
         Args:
             extraction: The extraction of the window.
             events: Its events that are routines if they are said again.
-            short: Those that must be said several times. They have a limit of their own, since there are many.
+            short: Those that must be said several times. They have their own limit, since there are many.
         """
         key = self._routines_key(extraction.tenant, extraction.user, extraction.generation)
         added = {
@@ -168,8 +168,8 @@ class SessionHistory:
             kept = {name.decode(): each for name, each in known.items() if _routine(each).window_id != extraction.window_id} | added
             newest = _newest(kept)
             async with client.pipeline(transaction=True) as pipe:
-                if gone := [name for name in known if name.decode() not in newest]:
-                    pipe.hdel(key, *gone)
+                if dropped := [name for name in known if name.decode() not in newest]:
+                    pipe.hdel(key, *dropped)
                 new: dict[Any, Any] = {name: added[name] for name in newest if name in added}
                 if new:
                     pipe.hset(key, mapping=new)

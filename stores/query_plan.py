@@ -99,11 +99,11 @@ class QueryPlan:
 def origin_score(formula: Iterable[Summand], parts: Mapping[str, float]) -> float:
     """S_origin of one memory."""
     score = 0.0
-    for each in formula:
-        part = parts.get(each.stage, 0.0)
-        if each.only_without_late and "late" in parts:
+    for term in formula:
+        part = parts.get(term.stage, 0.0)
+        if term.only_without_late and "late" in parts:
             continue
-        score += each.weight * (part if each.half_saturation is None else part / (part + each.half_saturation))
+        score += term.weight * (part if term.half_saturation is None else part / (part + term.half_saturation))
     return score
 
 

@@ -71,9 +71,9 @@ def other_schemas(tenants: TenantDirectory, record: MadeUnderSchema) -> Iterator
     known = tenant_of(tenants, record.tenant)
     ref = _named_schema(record) or known.schema_of(record.generation)
     earlier = [SchemaRef(name=ref.name, revision=number) for number in range(ref.revision - 1, 0, -1)]
-    for each in dict.fromkeys((*earlier, *known.schemas_of(record.generation))):
-        if each != ref:
-            yield schema_at(tenants, each)
+    for schema in dict.fromkeys((*earlier, *known.schemas_of(record.generation))):
+        if schema != ref:
+            yield schema_at(tenants, schema)
 
 
 def is_erased(tenants: TenantDirectory, tenant: str, user: str | None, record: ConsumedRecord, topic: TopicSpec) -> bool:

@@ -131,7 +131,7 @@ def kafka() -> Iterator[str]:
 
 @pytest.fixture
 async def local_llm(tmp_path: Path) -> AsyncIterator[dict[str, str]]:
-    """The ``base_url`` and the ``model`` of llama.cpp's server with Gemma 3 270M, in a process of its own."""
+    """The ``base_url`` and the ``model`` of llama.cpp's server with Gemma 3 270M, in a separate process."""
     pytest.importorskip("xllamacpp", reason="the local-llm extra is not installed")
     server = await asyncio.create_subprocess_exec(
         # llama.cpp's threads wait for each other in busy loops: beside other tests, two take longer than one.
@@ -180,7 +180,7 @@ def mortal_redis() -> Iterator[RedisServer]:
 
 @pytest.fixture
 def topic_prefix() -> str:
-    """A prefix for this test's topics and consumer groups, so that no test sees another's."""
+    """A prefix for this test's topics and consumer groups, so that no test sees those of another."""
     return f"t{uuid.uuid4().hex[:12]}."
 
 

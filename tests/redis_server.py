@@ -15,7 +15,7 @@ class RedisServer:
 
     Args:
         executable: The server's path.
-        folder: Where its socket lies.
+        folder: Folder of its socket.
     """
 
     def __init__(self, executable: str, folder: str) -> None:

@@ -28,24 +28,24 @@ def test_the_index_leads_to_every_page() -> None:
 
 
 def test_every_topic_has_its_row() -> None:
-    told = [name for cell in first_column("**Topics**") for name in re.findall(r"`([a-z-]+)`", cell)]
-    assert sorted(told) == sorted(spec.name for spec in ALL)
+    documented = [name for cell in first_column("**Topics**") for name in re.findall(r"`([a-z-]+)`", cell)]
+    assert sorted(documented) == sorted(spec.name for spec in ALL)
 
 
 def test_every_header_has_its_row() -> None:
-    told = {name for cell in first_column("**Headers**") for name in re.findall(r"`([a-z-]+)\*?`", cell)}
-    families = tuple(name for name in told if name.endswith("-"))
+    documented = {name for cell in first_column("**Headers**") for name in re.findall(r"`([a-z-]+)\*?`", cell)}
+    families = tuple(name for name in documented if name.endswith("-"))
     modules = [path for package in ("memory", "runtime", "streams") for path in (ROOT / package).rglob("*.py")]
     made = {name for path in modules for name in HEADER.findall(path.read_text())}
     assert "varve-kind" in made
-    assert sorted(name for name in made - told if not name.startswith(families)) == []
+    assert sorted(name for name in made - documented if not name.startswith(families)) == []
 
 
 def test_every_redis_key_is_documented() -> None:
     made = {each.partition(":")[0] for each in KeyFamily}
-    told = {name for cell in first_column("**Redis keys**") for name in re.findall(r"`([a-z-]+):?`", cell)}
+    documented = {name for cell in first_column("**Redis keys**") for name in re.findall(r"`([a-z-]+):?`", cell)}
     assert {"open", "closed"} < made
-    assert sorted(made - told) == []
+    assert sorted(made - documented) == []
 
 
 def test_every_stage_is_documented() -> None:

@@ -92,8 +92,10 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
     data = folder / ".varve"
     with VarveProcess("dev", output=folder / "dev.log", environment={**environment, "VARVE_DATA": str(data)}) as dev:
         dev.wait_for_output("all parts are ready")
-        told = json.loads((data / "stack.json").read_text())
-        yield Stack(data=data, url=told["service_url"], key=told["api_key"], bootstrap=told["bootstrap"], environment=environment)
+        stack_file = json.loads((data / "stack.json").read_text())
+        yield Stack(
+            data=data, url=stack_file["service_url"], key=stack_file["api_key"], bootstrap=stack_file["bootstrap"], environment=environment
+        )
         dev.process.terminate()
         dev.process.wait(120)
 

@@ -1,4 +1,4 @@
-"""The producers of examples/producers/ run against a real broker, and what they write is what the sessions stage takes as it lies.
+"""The producers of examples/producers/ run against a real broker, and the sessions stage accepts what they write unchanged.
 
 A language whose packages Varve does not bring runs under ``make test-producers``.
 """
@@ -31,7 +31,7 @@ ENVIRONMENT: Final = os.environ.get("VARVE_TEST_PRODUCERS")
 PARTITIONS: Final = 7
 TENANT: Final = "acme"
 SESSION: Final = "tea/room ~!*'()+%-_.\"ü😀"
-"""Every character that one language's encoding of addresses treats otherwise than another's."""
+"""Every character that the languages' URL encoders treat differently."""
 KEY: Final = bytes(range(32))
 SIGNED: Final = {"SIGNING_KEY_ID": "2026-11", "SIGNING_KEY": KEY.hex()}
 TRACE: Final = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"

@@ -1,4 +1,4 @@
-"""The signing snippets of docs/build/producers.md run, and give the same as everybody else."""
+"""The signing snippets of docs/build/producers.md run, and all give the same signature."""
 
 import re
 import shutil

@@ -93,8 +93,8 @@ def _part(part: Any) -> str:
 
 
 def _named_files(files: Any) -> Iterator[str]:
-    for each in files if isinstance(files, list) else ():
-        name = each.get("file_name") if isinstance(each, Mapping) else None
+    for file in files if isinstance(files, list) else ():
+        name = file.get("file_name") if isinstance(file, Mapping) else None
         yield f"[file {name}]" if name else "[file]"
 
 

@@ -47,8 +47,8 @@ async def dry_run(fields: Sequence[dict[str, Any]], schema: MemorySchema, settin
     extractor = build_extractor(settings, embedder=embedder, llm=build_llm(settings, redis=None, usage=_Nowhere()))
     try:
         async with aclosing(extract_dry(messages, schema, tenant=_TENANT, extractor=extractor, settings=settings)) as windows:
-            async for each in windows:
-                yield each
+            async for window in windows:
+                yield window
     finally:
         await extractor.close()
         await embedder.close()

@@ -8,6 +8,7 @@ from typing import Any, Final
 import orjson
 
 from api.mem0.owners import ID_FIELDS, varve_user
+from memory.text import quoted
 
 Item = Mapping[str, Any]
 """A memory as mem0 returns it."""
@@ -195,9 +196,3 @@ def _time(value: Any) -> datetime:
 
 def _everything(_: Item) -> bool:
     return True
-
-
-def quoted(value: Any) -> str:
-    """A value for an error, shortened."""
-    text = repr(value)
-    return text if len(text) <= 80 else f"{text[:80]}..."

@@ -8,10 +8,11 @@ from typing import Any, Final
 
 from varve_client import AsyncVarveClient, Memory, ServiceProblemError
 
-from api.mem0.filters import MemoryFilters, quoted
+from api.mem0.filters import MemoryFilters
 from api.mem0.options import MAX_LISTED, batch_of, fields_of, filters_of, id_of, number, only
 from api.mem0.owners import ID_FIELDS, Owner, entity_of, user_of_entity
 from api.mem0.translation import RequestError, history_of, memory_fields, messages_of, page_of
+from memory.text import quoted
 
 _PAGE: Final = 200
 _VISIBLE_WITHIN_S: Final = 5.0
@@ -139,14 +140,14 @@ class Mem0Operations:
     async def users(self, query: Mapping[str, str]) -> dict[str, Any]:
         """The owners of memories."""
         entities: dict[tuple[str, str], dict[str, Any]] = {}
-        for each in await self._memories(None):
-            if each.user is None:
+        for memory in await self._memories(None):
+            if memory.user is None:
                 continue
-            kind, name = entity_of(each.user)
-            time = (each.said_at or each.event_time).isoformat()
+            kind, name = entity_of(memory.user)
+            time = (memory.said_at or memory.event_time).isoformat()
             known = entities.setdefault(
                 (kind, name),
-                {"id": each.user, "name": name, "type": kind, "created_at": time, "updated_at": time, "total_memories": 0, "owner": ""},
+                {"id": memory.user, "name": name, "type": kind, "created_at": time, "updated_at": time, "total_memories": 0, "owner": ""},
             )
             known["total_memories"] += 1
             known["created_at"], known["updated_at"] = min(known["created_at"], time), max(known["updated_at"], time)
@@ -174,9 +175,9 @@ class Mem0Operations:
         """Corrects the texts of several memories."""
         memories = batch_of(body)
         texts: dict[str, str] = {}
-        for each in memories:
-            memory_id = id_of(each["memory_id"])
-            texts[memory_id] = (await self._correct(memory_id, each))["memory"]
+        for memory in memories:
+            memory_id = id_of(memory["memory_id"])
+            texts[memory_id] = (await self._correct(memory_id, memory))["memory"]
         for memory_id, text in texts.items():
             await self._visible(partial(self._is_corrected, memory_id, text))
         return {"message": f"Successfully updated {len(memories)} memories"}
@@ -211,10 +212,10 @@ class Mem0Operations:
 
     async def _delete(self, memory_ids: Sequence[str], *, reason: str) -> None:
         """Deletes memories, and waits until reads do not find them."""
-        for each in memory_ids:
-            await self._varve.delete_memory(each, reason=reason)
-        for each in memory_ids:
-            await self._visible(partial(self._is_deleted, each))
+        for memory_id in memory_ids:
+            await self._varve.delete_memory(memory_id, reason=reason)
+        for memory_id in memory_ids:
+            await self._visible(partial(self._is_deleted, memory_id))
 
     async def _visible(self, is_shown: Callable[[], Awaitable[bool]]) -> None:
         """Waits until a read shows a durable change, at most five seconds from the beginning of the request."""

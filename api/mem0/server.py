@@ -159,12 +159,12 @@ async def _history(call: Mem0Request) -> list[dict[str, Any]]:
     steps = await call.operations.history(call.path("memory_id"))
     return [
         {
-            **{name: each[name] for name in ("id", "memory_id", "old_memory", "new_memory", "event", "created_at", "updated_at")},
-            "is_deleted": each["event"] == "DELETE",
+            **{name: step[name] for name in ("id", "memory_id", "old_memory", "new_memory", "event", "created_at", "updated_at")},
+            "is_deleted": step["event"] == "DELETE",
             "actor_id": None,
             "role": None,
         }
-        for each in steps
+        for step in steps
     ]
 
 
@@ -193,14 +193,14 @@ async def _entities(call: Mem0Request) -> list[dict[str, Any]]:
     totals: Counter[tuple[str, str]] = Counter()
     first: dict[tuple[str, str], str] = {}
     last: dict[tuple[str, str], str] = {}
-    for each in await call.operations.listed(MemoryFilters(None)):
+    for memory in await call.operations.listed(MemoryFilters(None)):
         for entity_type, name in _ID_OF_TYPE.items():
-            if each[name] is None:
+            if memory[name] is None:
                 continue
-            key = (entity_type, each[name])
+            key = (entity_type, memory[name])
             totals[key] += 1
-            first[key] = min(first.get(key, each["created_at"]), each["created_at"])
-            last[key] = max(last.get(key, each["updated_at"]), each["updated_at"])
+            first[key] = min(first.get(key, memory["created_at"]), memory["created_at"])
+            last[key] = max(last.get(key, memory["updated_at"]), memory["updated_at"])
     return [
         {"id": key[1], "type": key[0], "total_memories": totals[key], "created_at": first[key], "updated_at": last[key]}
         for key in sorted(totals)

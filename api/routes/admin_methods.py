@@ -25,15 +25,15 @@ async def list_methods() -> Response:
     methods = [check_method(method_document(name)) for name in method_names()]
     content = [
         {
-            "method": each.name,
-            "version": each.version,
-            "description": each.description,
-            "source": each.source,
-            "event_types": each.event_types,
-            "entity_types": each.own_entity_types,
-            "retrievers": [path.name for path in each.retrieval.paths],
+            "method": method.name,
+            "version": method.version,
+            "description": method.description,
+            "source": method.source,
+            "event_types": method.event_types,
+            "entity_types": method.own_entity_types,
+            "retrievers": [path.name for path in method.retrieval.paths],
         }
-        for each in methods
+        for method in methods
     ]
     return JsonResponse({"methods": content})
 

@@ -123,8 +123,8 @@ async def create_reextraction(
     from streams.operations.reextraction.start import start
 
     known = dependencies.tenants.draft()
-    for each in body.tenants:
-        tenant_of(known, each)
+    for tenant in body.tenants:
+        tenant_of(known, tenant)
     tenants = tenants_of_new(known, body.generation, body.tenants)
     budget = RunBudget(tokens=body.budget_tokens, cost=body.budget_cost, calls_per_minute=body.calls_per_minute)
     asked = _request(body, tenants, generation=body.generation)

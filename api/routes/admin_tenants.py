@@ -99,12 +99,12 @@ async def list_tenants(
     """The tenants after an id, in the order of their ids, and the ``next`` request's ``after``, if there are more."""
     draft = dependencies.tenants.draft()
     known = draft.tenants()
-    behind = sorted(each for each in known if each > after)
-    page = behind[:limit]
+    later = sorted(each for each in known if each > after)
+    page = later[:limit]
     return JsonResponse(
         {
             "tenants": [tenant_fields(draft, known[each], dependencies.settings) for each in page],
-            "next": page[-1] if len(behind) > limit else None,
+            "next": page[-1] if len(later) > limit else None,
         }
     )
 

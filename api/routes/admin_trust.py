@@ -34,8 +34,8 @@ class TrustChange(RequestModel):
 
     tenant: Name
     sources: dict[SourceName, TrustLevel | None] = Field(default_factory=dict, max_length=MAX_RULES)
-    """By source: `role:NAME`, `speaker:NAME`, `tool:NAME`, `app:NAME`, `channel:NAME` or `source:NAME`; `tool:*` is every tool without a
-    level of its own. Null removes a level. Sources that are left out keep theirs."""
+    """By source: `role:NAME`, `speaker:NAME`, `tool:NAME`, `app:NAME`, `channel:NAME` or `source:NAME`; `tool:*` is every tool without
+    its own level. Null removes a level. Sources that are left out keep theirs."""
     entities_from: EntityTrust | None = None
     """The lowest level of what changes entities; null: unchanged."""
 

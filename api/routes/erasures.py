@@ -52,14 +52,14 @@ async def request_erasure(dependencies: Dependencies, tenant: str, user: str, *,
         The user's digest (``subject``), whether another process can resume the erasure (``resumable``), and the change of the control log.
 
     Raises:
-        ProblemError: 409 if this process carries out no erasures, 404 if there is no such tenant.
+        ProblemError: 409 if this process runs no erasures, 404 if there is no such tenant.
         ChangeRefusedError: If the reason or the user's name is invalid.
         LegalHoldError: If a legal hold is in force on the user or the tenant.
         KafkaUnavailableError: If the control log could not be written.
     """
     erasures = dependencies.erasures
     if not erasures.is_equipped:
-        raise ProblemError(409, "not-equipped", "this process carries out no erasures: start it as `varve serve`, or use `varve erase`")
+        raise ProblemError(409, "not-equipped", "this process runs no erasures: start it as `varve serve`, or use `varve erase`")
     known = dependencies.tenants.draft()
     tenant_of(known, tenant)  # a refused request must not store the user's name
     require_no_hold(known, tenant, subject_of(tenant, user))
@@ -79,13 +79,13 @@ async def erasure_fields(dependencies: Dependencies, erasures: Sequence[Erasure]
     running = await dependencies.erasures.running(erasures)
     return [
         {
-            **each.model_dump(
+            **erasure.model_dump(
                 mode="json", include={"subject", "tenant", "reason", "requested_at", "finished_at", "gone_by", "found", "remains"}
             ),
-            "running": each.subject in running,
-            "problem": dependencies.erasures.problem_of(each.subject) if each.finished_at is None else None,
+            "running": erasure.subject in running,
+            "problem": dependencies.erasures.problem_of(erasure.subject) if erasure.finished_at is None else None,
         }
-        for each in erasures
+        for erasure in erasures
     ]
 
 

@@ -74,8 +74,8 @@ async def _sources(dependencies: Dependencies, caller: Caller, memory: Memory) -
 async def _recent(dependencies: Dependencies, caller: Caller, sources: Iterable[Memory]) -> list[Message]:
     """The messages in the tails of the sessions."""
     wanted: dict[str, set[str]] = {}
-    for each in sources:
-        wanted.setdefault(each.session or "", set()).update(each.message_ids)
+    for source in sources:
+        wanted.setdefault(source.session or "", set()).update(source.message_ids)
     found: list[Message] = []
     for session, ids in wanted.items():
         try:

@@ -66,8 +66,8 @@ def graph(memories: Sequence[Memory], *, of: Sequence[Memory]) -> dict[str, Any]
 
 def _edges(memories: Iterable[Memory]) -> list[dict[str, Any]]:
     edges: list[dict[str, Any]] = []
-    for each in memories:
-        edges += [{"source": each.id, "target": link.id, "relation": link.relation, "score": link.score} for link in each.links or ()]
-        if each.parent is not None:
-            edges.append({"source": each.id, "target": each.parent, "relation": _PARENT, "score": 1.0})
+    for memory in memories:
+        edges += [{"source": memory.id, "target": link.id, "relation": link.relation, "score": link.score} for link in memory.links or ()]
+        if memory.parent is not None:
+            edges.append({"source": memory.id, "target": memory.parent, "relation": _PARENT, "score": 1.0})
     return edges

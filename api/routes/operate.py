@@ -62,7 +62,7 @@ async def list_own_dead_letters(
 async def get_own_dead_letter(
     partition: Partition, offset: Offset, request: Request, caller: _Caller, dependencies: AppDependencies
 ) -> Response:
-    """One of the tenant's dead letters with its content and headers; 404 for one that does not exist, was purged, or is another's."""
+    """One of the tenant's dead letters with its content and headers; 404 if it does not exist, was purged, or is of another tenant."""
     async with dependencies.admission.turn(request, caller.tenant, results=TOPIC_RESULTS):
         return await letters.shown(dependencies, partition, offset, tenant=caller.tenant.id)
 
@@ -106,8 +106,8 @@ async def list_own_schemas(
     documents.sort(key=lambda each: (each.name, each.number))
     in_force = caller.tenant.schema_of(caller.tenant.generation)
     page = [
-        {"schema": str(each.ref), "own": each.owner is not None, "in_force": each.ref == in_force}
-        for each in documents[after : after + limit]
+        {"schema": str(document.ref), "own": document.owner is not None, "in_force": document.ref == in_force}
+        for document in documents[after : after + limit]
     ]
     return JsonResponse({"schemas": page, "next": after + len(page) if after + limit < len(documents) else None})
 

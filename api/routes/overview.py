@@ -29,16 +29,16 @@ async def get_overview(request: Request, caller: RecallCaller, dependencies: App
         reading = await dependencies.overview.read()
     tenant, is_bound = caller.tenant, caller.key.user is not None
     stages = []
-    for each in reading.stages:
-        parked = None if is_bound else _parked_of(tenant.id, each.parked)
+    for stage in reading.stages:
+        parked = None if is_bound else _parked_of(tenant.id, stage.parked)
         stages.append(
             {
-                "name": each.name,
+                "name": stage.name,
                 "lag": None,
                 "parked": parked,
                 "parked_by_tenant": {tenant.id: parked} if parked else {},
                 "rate": None,
-                "oldest_s": each.oldest_s,
+                "oldest_s": stage.oldest_s,
                 "retention_left_s": None,
                 "unfinished": None,
             }
@@ -61,13 +61,13 @@ def _of_all_tenants(reading: Reading) -> dict[str, object]:
     rates = reading.rates
     stages = [
         {
-            "name": each.name,
-            **{name: getattr(each, name) for name in _SHOWN},
-            "parked": each.parked.count,
-            "parked_by_tenant": dict(each.parked.tenants),
-            "rate": None if rates is None else rates.stages[each.name],
+            "name": stage.name,
+            **{name: getattr(stage, name) for name in _SHOWN},
+            "parked": stage.parked.count,
+            "parked_by_tenant": dict(stage.parked.tenants),
+            "rate": None if rates is None else rates.stages[stage.name],
         }
-        for each in reading.stages
+        for stage in reading.stages
     ]
     return {
         "read_at": reading.at,

@@ -1,7 +1,6 @@
 """``POST /v1/recall``, ``/v1/context`` and ``/v1/feedback``: a query, its results as a text for a prompt, and which were useful."""
 
-import time
-from typing import Annotated, Any, Final, Self
+from typing import Annotated, Final, Self
 
 from fastapi import APIRouter, Depends, Request
 from pydantic import Field, model_validator
@@ -11,12 +10,12 @@ from api.authentication import RecallCaller
 from api.dependencies import AppDependencies, RequestTrace
 from api.explain_missing import WhyNots
 from api.json_http import JsonResponse
-from api.memory_fields import memory_fields
+from api.memory_fields import candidate_fields, hit_fields, memory_fields
 from api.openapi import RequestModel, refusals
 from api.problems import ProblemError
-from api.read_your_writes import wait_for, wait_until_reached
-from api.recall_body import ContextBody, RecallBody, build_recall_request, deadline_of
-from api.recall_records import basis_of, record_recall, texts_of
+from api.recall_body import ContextBody, RecallBody
+from api.recall_call import RecallCall
+from api.recall_records import texts_of
 from api.recall_responses import CONTEXT, FEEDBACK_TAKEN, RECALLED
 from api.request_body import body_schema, json_body
 from api.route_admission import RecallQuota
@@ -29,7 +28,6 @@ from memory.records.message import Name
 from memory.topics import RECALLS
 from retrieval.context import hits_for
 from retrieval.paths import Unavailable, attempt
-from retrieval.request import CandidateOutcome, RecallHit
 from retrieval.steps import recorded_steps
 from runtime.pieces import map_in_pieces
 from runtime.tracing import record_headers
@@ -63,72 +61,27 @@ async def recall_memories(
       ``memories``, ``keywords``, ``entities``, ``session_tail``, and the model's ``sift`` or ``expansion``; then the results are those
       without it. If all parts are missing: 503, or 422 if the embedding model refuses the query.
     """
-    started, until = time.perf_counter(), deadline_of(dependencies, body.deadline_ms)
-    schema = dependencies.tenants.schema_of(caller.tenant.id)
-    pipeline = dependencies.recall
-    asked = build_recall_request(
-        dependencies, body, caller, schema, limit=body.limit, explain=body.explain, trace=body.explain or bool(body.why_not)
-    )
-    scope = asked.scope
-    seen = await wait_for(body.after, dependencies=dependencies, request=request, caller=caller, scope=scope, tail=asked.tail, until=until)
-    at = await wait_until_reached(body.at, dependencies=dependencies, request=request, caller=caller, scope=scope, until=until)
-    turn = dependencies.admission.turns_of(request, caller.tenant, until=until)
+    call = RecallCall(request, caller, body, dependencies, limit=body.limit, explain=body.explain, trace=body.explain or bool(body.why_not))
     with recorded_steps(wanted=body.explain) as steps:
-        rewritten = await pipeline.rewrite(asked, until=until, turn=turn)
-        async with turn(pipeline.results_read(asked)):
-            found = await pipeline.answer(rewritten, until=until)
+        async with call.answered() as found:
             returned = [*(hit.memory for hit in found.hits), *found.entities]
-            now = dependencies.clock.now()
-            why_nots = WhyNots(store=dependencies.store, now=now, scope=caller.scope, request=rewritten.request, found=found)
-            asks_why = body.why_not and "memories" not in found.degraded
-            why_not = await attempt(why_nots.of(body.why_not), name="memories", until=until) if asks_why else ()
-            dependencies.read_audit.note(caller, "recall", returned)
-            hits = (hit.memory for hit in found.hits)
-            recall_id = await record_recall(dependencies, asked, found, schema, hits, texts_of(returned), trace)
-            answer = JsonResponse(
-                {
-                    "recall_id": recall_id,
-                    "results": await map_in_pieces(lambda hit: _hit_fields(hit, explain=body.explain), found.hits),
-                    "confidence": found.confidence,
-                    "entities": [memory_fields(entity) for entity in found.entities],
-                    "session": None if body.session is None else {"session": body.session, **session_fields(found.tail)},
-                    **found.rewriting,
-                    **({"why_not": () if isinstance(why_not, Unavailable) else why_not} if body.why_not else {}),
-                    **({"candidates": await map_in_pieces(_candidate_fields, found.outcomes.items())} if body.explain else {}),
-                    **({"steps": steps} if body.explain else {}),
-                    "after": seen,
-                    "at": at,
-                    **basis_of(found, dependencies.settings),
-                    "ms": round((time.perf_counter() - started) * 1000, 2),
-                }
+            why_nots = WhyNots(
+                store=dependencies.store, now=dependencies.clock.now(), scope=caller.scope, request=call.searched, found=found
             )
-    answer.headers.update(quota)
-    return answer
-
-
-def _hit_fields(hit: RecallHit, *, explain: bool) -> dict[str, Any]:
-    fields = {
-        **memory_fields(hit.memory),
-        "score": hit.score,
-        "evidence": hit.evidence,
-        "evidence_scores": hit.evidence_scores,
-        "superseded_by": hit.superseded_by,
-        "keyword": hit.keyword,
-    }
-    return {**fields, "parts": hit.parts, "ranks": dict(hit.ranks)} if explain else fields
-
-
-def _candidate_fields(candidate: tuple[str, CandidateOutcome]) -> dict[str, Any]:
-    memory_id, outcome = candidate
-    return {
-        "id": memory_id,
-        "outcome": outcome.outcome,
-        "score": outcome.score,
-        "rank": outcome.rank,
-        "of": outcome.of,
-        "parts": dict(outcome.parts),
-        "ranks": dict(outcome.ranks),
-    }
+            asks_why = body.why_not and "memories" not in found.degraded
+            why_not = await attempt(why_nots.of(body.why_not), name="memories", until=call.until) if asks_why else ()
+            dependencies.read_audit.note(caller, "recall", returned)
+            fields = {
+                "results": await map_in_pieces(lambda hit: hit_fields(hit, explain=body.explain), found.hits),
+                "confidence": found.confidence,
+                "entities": [memory_fields(entity) for entity in found.entities],
+                "session": None if body.session is None else {"session": body.session, **session_fields(found.tail)},
+                **({"why_not": () if isinstance(why_not, Unavailable) else why_not} if body.why_not else {}),
+                **({"candidates": await map_in_pieces(candidate_fields, found.outcomes.items())} if body.explain else {}),
+                **({"steps": steps} if body.explain else {}),
+            }
+            hits = (hit.memory for hit in found.hits)
+            return await call.response(found, fields, returned=hits, texts=texts_of(returned), trace=trace, headers=quota)
 
 
 @router.post("/v1/context", openapi_extra=body_schema(ContextBody), responses=CONTEXT)
@@ -148,39 +101,16 @@ async def build_context(
     worded is followed by the words of its first message. Delimiters enclose the text, and no line can close them. ``left_out`` is the
     number of results that did not fit. ``sift``, ``expansion``, ``after``, ``at``, ``degraded`` and ``positions`` are as in a recall.
     """
-    started, until = time.perf_counter(), deadline_of(dependencies, body.deadline_ms)
     tokens = body.tokens or dependencies.settings.recall.context_tokens
-    schema = dependencies.tenants.schema_of(caller.tenant.id)
-    pipeline = dependencies.recall
-    asked = build_recall_request(dependencies, body, caller, schema, limit=hits_for(tokens))
-    scope = asked.scope
-    seen = await wait_for(body.after, dependencies=dependencies, request=request, caller=caller, scope=scope, tail=asked.tail, until=until)
-    at = await wait_until_reached(body.at, dependencies=dependencies, request=request, caller=caller, scope=scope, until=until)
-    turn = dependencies.admission.turns_of(request, caller.tenant, until=until)
-    rewritten = await pipeline.rewrite(asked, until=until, turn=turn)
-    async with turn(pipeline.results_read(asked)):
-        found = await pipeline.answer(rewritten, until=until)
-        packed = pipeline.pack(asked, found, tokens=tokens, with_said=body.said)
-    shown = {each.id for each in packed.citations}
-    memories = [each for each in (*(hit.memory for hit in found.hits), *found.entities) if each.id in shown]
+    call = RecallCall(request, caller, body, dependencies, limit=hits_for(tokens))
+    async with call.answered() as found:
+        packed = dependencies.recall.pack(call.asked, found, tokens=tokens, with_said=body.said)
+    shown = {citation.id for citation in packed.citations}
+    memories = [memory for memory in (*(hit.memory for hit in found.hits), *found.entities) if memory.id in shown]
     dependencies.read_audit.note(caller, "context", memories)
+    fields = {"context": packed.text, "tokens": packed.tokens, "citations": packed.citations, "left_out": packed.left_out}
     texts = (*texts_of(memories), *packed.notes)
-    answer = JsonResponse(
-        {
-            "recall_id": await record_recall(dependencies, asked, found, schema, memories, texts, trace),
-            "context": packed.text,
-            "tokens": packed.tokens,
-            "citations": packed.citations,
-            "left_out": packed.left_out,
-            **found.rewriting,
-            "after": seen,
-            "at": at,
-            **basis_of(found, dependencies.settings),
-            "ms": round((time.perf_counter() - started) * 1000, 2),
-        }
-    )
-    answer.headers.update(quota)
-    return answer
+    return await call.response(found, fields, returned=memories, texts=texts, trace=trace, headers=quota)
 
 
 _MAX_MEMORIES: Final = 1000

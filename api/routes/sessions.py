@@ -119,7 +119,7 @@ def _dry_fields(dry: DryWindow) -> dict[str, Any]:
     window, extraction = dry.window, dry.extraction.model_dump(mode="json")
     return {
         "messages": [
-            each.model_dump(mode="json", include={"id", "user", "role", "speaker", "text", "event_time"}) for each in window.messages
+            message.model_dump(mode="json", include={"id", "user", "role", "speaker", "text", "event_time"}) for message in window.messages
         ],
         "closed_by": window.closed_by,
         "prompt_tokens": dry.prompt_tokens,

@@ -10,6 +10,7 @@ from varve_client import Memory
 from api.viking.errors import FilterError
 from api.viking.owners import MessageOwner
 from memory.records.limits import is_recordable_time
+from memory.text import quoted
 
 MAX_VALUES: Final = 64
 """Most values of one field. A search is one recall for each user."""
@@ -109,7 +110,7 @@ def parse_filter(fields: Any, *, allowed: Collection[str], name: str = "filter")
         FilterError: If it is invalid; names the field.
     """
     if not isinstance(fields, dict):
-        raise FilterError(f"{name}: expected an object, found {_quoted(fields)}")
+        raise FilterError(f"{name}: expected an object, found {quoted(fields)}")
     fields = {field: value for field, value in fields.items() if value is not None}
     for each in fields:
         if each not in allowed:
@@ -148,7 +149,7 @@ def parse_primary_key(text: str, name: str = "primary_key") -> dict[str, str]:
     for part in text.split("&"):
         field, equals, value = part.partition("=")
         if not equals or not field or field in key:
-            raise FilterError(f"{name}: expected name=value, joined by &, each name once; found {_quoted(text)}")
+            raise FilterError(f"{name}: expected name=value, joined by &, each name once; found {quoted(text)}")
         key[field] = value
     return key
 
@@ -156,7 +157,7 @@ def parse_primary_key(text: str, name: str = "primary_key") -> dict[str, str]:
 def _values(value: Any, name: str) -> tuple[str, ...]:
     values = value if isinstance(value, list) else [value]
     if not all(isinstance(each, str) and each for each in values):
-        raise FilterError(f"{name}: expected a text or a list of texts, found {_quoted(value)}")
+        raise FilterError(f"{name}: expected a text or a list of texts, found {quoted(value)}")
     if not 0 < len(values) <= MAX_VALUES:
         raise FilterError(f"{name}: expected 1 to {MAX_VALUES} values, found {len(values)}")
     return tuple(dict.fromkeys(values))
@@ -166,7 +167,7 @@ def _time(value: Any, name: str) -> datetime | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int):
-        raise FilterError(f"{name}: expected milliseconds since 1970, found {_quoted(value)}")
+        raise FilterError(f"{name}: expected milliseconds since 1970, found {quoted(value)}")
     return time_of(value, name, FilterError)
 
 
@@ -193,8 +194,3 @@ def _any_of(wanted: Collection[str], found: Collection[str]) -> bool:
 
 def _has_key(memory: Memory, key: Mapping[str, str]) -> bool:
     return all(field in memory.properties and str(memory.properties[field]) == value for field, value in key.items())
-
-
-def _quoted(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 80 else f"{text[:80]}..."

@@ -116,7 +116,7 @@ class VikingOperations:
         return await self._search(body, kinds=("entity",), allowed=PROFILE_FIELDS)
 
     async def add_event(self, body: Mapping[str, Any]) -> dict[str, Any]:
-        """Sends the text of an event as a message of its own. Its ``event_id`` names the message."""
+        """Sends the text of an event as its own message. Its ``event_id`` names the message."""
         event_type, info, owner = _required(body, "event_type"), _info(body), owner_of(body)
         if list(info) != ["summary"] or not isinstance(info["summary"], str) or not info["summary"].strip():
             raise VikingError(f"memory_info: {_EVENTS_OF_MESSAGES}; the schema decides which properties are extracted from it")

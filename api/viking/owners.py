@@ -76,8 +76,8 @@ class MessageOwner:
         groups: dict[str, None] = {}
         if user is not None and user.startswith(OF_ASSISTANT):
             assistants[user.removeprefix(OF_ASSISTANT)] = None
-        for each in evidence:
-            prefix, *parts = each.split("/")
+        for message_id in evidence:
+            prefix, *parts = message_id.split("/")
             if prefix == _PREFIX and len(parts) == _PARTS - 1:
                 assistant, group, _ = map(unquote, parts)
                 assistants.update({assistant: None} if assistant else {})
@@ -87,7 +87,7 @@ class MessageOwner:
 
 @dataclass(frozen=True, slots=True)
 class MessageHandle:
-    """The ``event_id`` of an added event: it names the message, since the events that are extracted from it have ids of their own."""
+    """The ``event_id`` of an added event: it names the message, since the events that are extracted from it have their own ids."""
 
     user: str
     session: str

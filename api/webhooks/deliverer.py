@@ -2,34 +2,35 @@
 
 The processes of the service share the partitions of the topic of deliveries. A new owner of a partition reads it from its beginning: it
 holds the waiting and the dead deliveries. A process that dies loses nothing, and its running deliveries are repeated with the same ids.
-A process that stood still for longer than Kafka waits for it has lost its partitions: it begins no delivery before it has them again.
+A process that stalls for longer than Kafka's session time-out loses its partitions: it begins no delivery until it has them again.
 """
 
 import asyncio
 import random
 import time
-from collections.abc import Coroutine, Iterable, Sequence
+from collections.abc import Coroutine, Sequence
 from datetime import datetime
 from typing import Any, Final
 
 from aiokafka import AIOKafkaConsumer, ConsumerRebalanceListener, ConsumerRecord, TopicPartition
 
+from api.webhooks.attempts import DELIVERED, DROPPED, SUPERSEDED, DeliveryAttempts
 from api.webhooks.contents import DeliveredMemories
 from api.webhooks.lane import Failure, Lane
 from api.webhooks.membership import may_be_lost, session_options
-from api.webhooks.payload import body_of
+from api.webhooks.outcomes import OutcomeWriter
 from api.webhooks.sender import WebhookSender
-from api.webhooks.topic import delivery_record, end_record, read_delivery
-from control.errors import ControlLogBehindError, UnknownTenantError
+from api.webhooks.topic import read_delivery
+from control.errors import ControlLogBehindError
 from control.tenants import TenantDirectory
-from control.webhooks import Webhook
-from memory.errors import KeyFormatError, VarveError
+from memory.errors import KeyFormatError
 from memory.keys import decode_key
 from memory.records import WebhookDelivery
 from memory.topics import WEBHOOK_DELIVERIES
+from runtime.background import run_in_background
 from runtime.clocks import Clock
 from runtime.errors import KafkaUnavailableError
-from runtime.kafka import OutgoingRecord, Producer, client_options
+from runtime.kafka import Producer, client_options
 from runtime.kafka.client import connect, kafka_faults
 from runtime.logs import logger
 from runtime.metrics import Metrics
@@ -40,10 +41,7 @@ _log = logger(__name__)
 
 _POLL_MS: Final = 100
 _MOST_RECORDS: Final = 1000
-_PAUSE_S: Final = 1.0
 _SWEEP_S: Final = 60.0
-
-_DELIVERED: Final = "delivered"
 
 _LaneKey = tuple[str, str]
 
@@ -85,10 +83,8 @@ class Deliverer(ConsumerRebalanceListener):  # type: ignore[misc]
         self._kafka = settings.kafka
         self._topic = settings.topic(WEBHOOK_DELIVERIES.name)
         self._group = f"{settings.kafka.topic_prefix}webhook-deliveries"
-        self._tenants = tenants
-        self._producer = producer
-        self._sender = sender
-        self._contents = contents
+        self._outcomes = OutcomeWriter(producer, self._topic)
+        self._attempts = DeliveryAttempts(tenants=tenants, contents=contents, sender=sender, max_bytes=settings.webhooks.max_payload_bytes)
         self._metrics = metrics
         self._clock = clock
         self._backoff = Backoff(
@@ -99,8 +95,6 @@ class Deliverer(ConsumerRebalanceListener):  # type: ignore[misc]
         """The newest record of each delivery, of partitions that are not read to their ends yet."""
         self._ends: dict[TopicPartition, int] = {}
         self._lanes: dict[_LaneKey, Lane] = {}
-        self._outcomes: list[OutgoingRecord] = []
-        """Records that are not written yet, oldest first; a task writes them if there are any."""
         self._tasks: set[asyncio.Task[None]] = set()
         self._swept_at = time.monotonic()
         self._stepped_at = time.monotonic()
@@ -125,8 +119,8 @@ class Deliverer(ConsumerRebalanceListener):  # type: ignore[misc]
                 await connect(consumer)
                 self._stepped_at = time.monotonic()
                 while True:
-                    if self._stood_still:
-                        raise KafkaUnavailableError("this process stood still, and other processes may have its deliveries to webhooks")
+                    if self._has_stalled:
+                        raise KafkaUnavailableError("this process stalled, and other processes may have its deliveries to webhooks")
                     self._stepped_at = time.monotonic()
                     await self._step(consumer)
             finally:
@@ -143,7 +137,7 @@ class Deliverer(ConsumerRebalanceListener):  # type: ignore[misc]
         self._ends = {}
 
     @property
-    def _stood_still(self) -> bool:
+    def _has_stalled(self) -> bool:
         """Whether this process did nothing for so long that Kafka may have given its partitions to others."""
         return may_be_lost(self._stepped_at, self._kafka)
 
@@ -212,8 +206,9 @@ class Deliverer(ConsumerRebalanceListener):  # type: ignore[misc]
         if ended:
             dead = [each for each in ended if each.state == "dead"]
             self._count("dead", len(dead))
-            self._count("superseded", len(ended) - len(dead))
-            self._write(self._record(each, ends=each.state == "pending") for each in ended)
+            self._count(SUPERSEDED, len(ended) - len(dead))
+            self._outcomes.end(each for each in ended if each.state == "pending")
+            self._outcomes.keep(dead)
 
     def _start_due(self) -> None:
         now = self._clock.now()
@@ -223,11 +218,11 @@ class Deliverer(ConsumerRebalanceListener):  # type: ignore[misc]
 
     def _start(self, key: _LaneKey, lane: Lane, now: datetime) -> None:
         try:
-            webhook = self._webhook(key)
+            webhook = self._attempts.webhook(*key)
         except ControlLogBehindError:
             return
         # The next sweep ends the deliveries of a removed webhook.
-        while webhook is not None and not self._stood_still and (delivery := lane.start_next(now)) is not None:
+        while webhook is not None and not self._has_stalled and (delivery := lane.start_next(now)) is not None:
             self._spawn(self._deliver(lane, delivery))
 
     def _sweep(self) -> None:
@@ -236,64 +231,38 @@ class Deliverer(ConsumerRebalanceListener):  # type: ignore[misc]
         now = self._clock.now()
         for key, lane in self._lanes.items():
             try:
-                ended = list(lane.expired(now) if self._webhook(key) is not None else lane.all())
+                ended = list(lane.expired(now) if self._attempts.webhook(*key) is not None else lane.all())
             except ControlLogBehindError:
                 return
-            self._count("dropped", len(ended))
-            self._write(self._record(each, ends=True) for each in ended)
-            self._write(self._record(each, ends=False) for each in lane.revive())
+            self._count(DROPPED, len(ended))
+            self._outcomes.end(ended)
+            self._outcomes.keep(lane.revive())
         self._lanes = {key: lane for key, lane in self._lanes.items() if lane}
-
-    def _webhook(self, key: _LaneKey) -> Webhook | None:
-        tenant, webhook_id = key
-        try:
-            return next((each for each in self._tenants.get(tenant).webhooks if each.id == webhook_id), None)
-        except UnknownTenantError:
-            return None
 
     async def _deliver(self, lane: Lane, delivery: WebhookDelivery) -> None:
         started = time.monotonic()
-        outcome = await self._attempt(delivery)
-        if isinstance(outcome, Failure) and self._stood_still:
+        outcome = await self._attempts.attempt(delivery)
+        if isinstance(outcome, Failure) and self._has_stalled:
             return  # the new owner may have delivered it meanwhile
         if isinstance(outcome, Failure):
             now = self._clock.now()
             record = lane.on_failed(delivery.id, outcome, now=now, uniform=random.uniform)
             self._log_failure(delivery, outcome, record, now)
-            self._write([self._record(record or delivery, ends=record is None)])
+            if record is None:
+                self._outcomes.end([delivery])
+            else:
+                self._outcomes.keep([record])
         else:
             lane.on_delivered(delivery.id)
-            self._write([self._record(delivery, ends=True)])
-            self._write(self._record(each, ends=False) for each in lane.revive())
+            self._outcomes.end([delivery])
+            self._outcomes.keep(lane.revive())
             self._count(outcome, 1)
-            if outcome == _DELIVERED:
+            if outcome == DELIVERED:
                 self._metrics.webhook_delivery_seconds.observe(time.monotonic() - started)
         self._start((delivery.tenant, delivery.webhook), lane, self._clock.now())
 
-    async def _attempt(self, delivery: WebhookDelivery) -> Failure | str:
-        """Sends a delivery once. Returns the failure, or its outcome for the metrics."""
-        memory = None
-        try:
-            if delivery.event == "memory.upserted":
-                memory = await self._contents.read(delivery)
-                if memory is None:
-                    return "superseded"
-            # While the memory was read, the webhook may have been removed or got another secret.
-            webhook = self._webhook((delivery.tenant, delivery.webhook))
-        except (KafkaUnavailableError, ControlLogBehindError) as error:
-            return Failure(str(error), counts=False)
-        if webhook is None:
-            return "dropped"
-        try:
-            body = body_of(delivery, memory, with_content=webhook.with_content, max_bytes=self._settings.max_payload_bytes)
-            return await self._sender.send(delivery.tenant, webhook, message_id=delivery.id, body=body) or _DELIVERED
-        except Exception as error:
-            # A defect with one delivery must not occupy its lane forever.
-            _log.exception("webhook_attempt_failed_unexpectedly", webhook=webhook.id, delivery=delivery.id, error=str(error))
-            return Failure("internal error")
-
     def _log_failure(self, delivery: WebhookDelivery, failure: Failure, record: WebhookDelivery | None, now: datetime) -> None:
-        outcome = "superseded" if record is None else "dead" if record.state == "dead" else "failed"
+        outcome = SUPERSEDED if record is None else "dead" if record.state == "dead" else "failed"
         self._count(outcome, 1)
         _log.warning(
             "webhook_failed",
@@ -305,47 +274,21 @@ class Deliverer(ConsumerRebalanceListener):  # type: ignore[misc]
             error=failure.problem,
         )
 
-    def _record(self, delivery: WebhookDelivery, *, ends: bool) -> OutgoingRecord:
-        return (end_record if ends else delivery_record)(self._topic, delivery)
-
-    def _write(self, records: Iterable[OutgoingRecord]) -> None:
-        """Writes outcomes, in order: the newest record of a delivery counts. Until then, they are attempted again after a crash."""
-        is_idle = not self._outcomes
-        self._outcomes += records
-        if is_idle and self._outcomes:
-            self._spawn(self._write_outcomes())
-
-    async def _write_outcomes(self) -> None:
-        while self._outcomes:
-            records = tuple(self._outcomes)
-            try:
-                await self._producer.send_in_batches(records)
-            except VarveError as error:
-                _log.warning("webhook_outcomes_not_written", error=str(error))
-                await asyncio.sleep(_PAUSE_S)
-            else:
-                del self._outcomes[: len(records)]
-
     def _count(self, outcome: str, count: int) -> None:
         if count:
             self._metrics.webhook_deliveries.labels(outcome).inc(count)
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.create_task(work)
+        task = run_in_background("webhook-delivery", work)
         self._tasks.add(task)
-        task.add_done_callback(self._on_done)
-
-    def _on_done(self, task: "asyncio.Task[None]") -> None:
-        self._tasks.discard(task)
-        if not task.cancelled() and (error := task.exception()) is not None:
-            _log.error("webhook_delivery_failed_unexpectedly", exc_info=error)
+        task.add_done_callback(self._tasks.discard)
 
     async def _drop_all(self) -> None:
         tasks = list(self._tasks)
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        self._outcomes.clear()
+        await self._outcomes.drop()
         self._lanes.clear()
         self._restoring.clear()
         self._ends.clear()

@@ -103,7 +103,7 @@ class FanOut(ConsumerRebalanceListener):  # type: ignore[misc]
         await self._know_webhooks(max(record.timestamp for record in records))
         deliveries = await self._outputs(records)
         if may_be_lost(began, self._kafka):
-            raise KafkaUnavailableError("this process stood still, and other processes may have made its deliveries to webhooks")
+            raise KafkaUnavailableError("this process stalled, and other processes may have made its deliveries to webhooks")
         await self._producer.send_in_batches(deliveries)
         try:
             await consumer.commit({partition: batch[-1].offset + 1 for partition, batch in batches.items()})

@@ -15,7 +15,7 @@ _Host = tuple[str, int, int]
 
 
 class HostLookups(AbstractResolver):
-    """Looks hosts up in threads of its own, each host in one thread at a time.
+    """Looks hosts up in separate threads, each host in one thread at a time.
 
     Event loops have a few threads for the lookups of the whole process: a single slow name server would occupy them all.
     """

@@ -1,4 +1,4 @@
-"""How long a process may stand still before Kafka gives its partitions to others: the consumer groups of webhooks share one rule."""
+"""How long a process may stall before Kafka gives its partitions to others: one rule for the consumer groups of webhooks."""
 
 import time
 from typing import Any, Final

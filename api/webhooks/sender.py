@@ -82,7 +82,7 @@ async def open_sender(
         secrets: Signs.
         settings: Time-out, and whether private addresses are allowed.
         clock: The wall clock. Default: the system's.
-        resolver: Resolves host names. Default: in threads of its own.
+        resolver: Resolves host names. Default: in separate threads.
     """
     lookups = resolver or HostLookups()
     connector = aiohttp.TCPConnector(

@@ -1,6 +1,6 @@
 """``python -m benchmarks.peers --data FOLDER``: Varve, mem0, Hindsight and a plain search on LoCoMo, one system after the other.
 
-`make bench-peers` installs the other systems first, each in an environment of its own.
+`make bench-peers` installs the other systems first, each in its own environment.
 """
 
 import argparse

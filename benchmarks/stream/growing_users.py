@@ -62,8 +62,8 @@ class GrowingUsers:
             partition = partition_of(encode_key(TENANT, extraction.user), self._partitions)
             position = self._positions[partition]
             self._positions[partition] += 1
-            for each in contributions_of(extraction, self._schema, source=f"extractions/{partition}", position=position):
-                yield encode_key(TENANT, each.entity_type, each.entity_key), each.to_json()
+            for contribution in contributions_of(extraction, self._schema, source=f"extractions/{partition}", position=position):
+                yield encode_key(TENANT, contribution.entity_type, contribution.entity_key), contribution.to_json()
 
     def _session(self, user: str, number: int) -> str:
         return f"{user}-0" if user in self._endless else f"{user}-{number // _MESSAGES_PER_SESSION}"

@@ -232,7 +232,7 @@ class AsyncVarveClient:
         return await self._request(calls.correction_call("POST", memory_id, "/invalidate", {"reason": reason}))
 
     async def revert(self, memory_id: str, *, reason: str = "") -> Correction:
-        """Takes back the newest correction of a memory. Refused with 409 ``nothing-to-revert`` if none is in force."""
+        """Reverts the newest correction of a memory. Refused with 409 ``nothing-to-revert`` if none is in force."""
         return await self._request(calls.correction_call("POST", memory_id, "/revert", {"reason": reason}))
 
     async def blocks(self, user: str | None = None) -> list[Block]:

@@ -224,7 +224,7 @@ class VarveClient:
         return self._request(calls.correction_call("POST", memory_id, "/invalidate", {"reason": reason}))
 
     def revert(self, memory_id: str, *, reason: str = "") -> Correction:
-        """Takes back the newest correction of a memory. Refused with 409 ``nothing-to-revert`` if none is in force."""
+        """Reverts the newest correction of a memory. Refused with 409 ``nothing-to-revert`` if none is in force."""
         return self._request(calls.correction_call("POST", memory_id, "/revert", {"reason": reason}))
 
     def blocks(self, user: str | None = None) -> list[Block]:

@@ -114,9 +114,9 @@ def _marks(partitions: Sequence[TopicPartition], drop: GenerationDrop) -> list[O
     parts, value = (drop.tenant, generation_name(drop.generation)), drop.to_json()
     return [
         OutgoingRecord(
-            topic=each.topic, key=distinct_key(*parts), value=value, partition=each.partition, headers=((KIND, GENERATION_DROP),)
+            topic=partition.topic, key=distinct_key(*parts), value=value, partition=partition.partition, headers=((KIND, GENERATION_DROP),)
         )
-        for each in partitions
+        for partition in partitions
     ]
 
 

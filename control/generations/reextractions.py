@@ -93,13 +93,13 @@ def start_reextraction(
     """
     generation, schema, method = request.generation, request.schema, request.method
     chosen = tenants_of_new(draft, generation, request.tenants)
-    for each in chosen:
-        if not draft.tenant(each).has_generation(generation):
-            add_generation(draft, each, generation, schema=schema, method=method)
+    for tenant_id in chosen:
+        if not draft.tenant(tenant_id).has_generation(generation):
+            add_generation(draft, tenant_id, generation, schema=schema, method=method)
         elif schema is not None or method is not None:
             raise ChangeRefusedError(
-                f"tenant {each!r} has a generation {generation!r} already, with its own schema: leave out schema and method, or choose "
-                "another name"
+                f"tenant {tenant_id!r} has a generation {generation!r} already, with its own schema: leave out schema and method, or "
+                "choose another name"
             )
     run = new(
         Reextraction,

@@ -28,8 +28,8 @@ def values_of(text: str) -> list[Value]:
 
 def undocumented(text: str) -> list[str]:
     """The paths of values without a documented meaning, whose parents have none either."""
-    told = {value.path for value in _values(text)}
-    return [path for path in _leaves(yaml.safe_load(text)) if not any(path == each or path.startswith(f"{each}.") for each in told)]
+    documented = {value.path for value in _values(text)}
+    return [path for path in _leaves(yaml.safe_load(text)) if not any(path == each or path.startswith(f"{each}.") for each in documented)]
 
 
 def readme_of(text: str) -> str:

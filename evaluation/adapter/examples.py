@@ -20,14 +20,14 @@ class Example:
 
     question: str
     first_person: str
-    """As :mod:`retrieval.first_person` puts it for late interaction."""
+    """The question in the form that :mod:`retrieval.first_person` gives it for late interaction."""
     answering: tuple[str, ...]
     """Contents of the events that were extracted from a message of the evidence, at least one."""
     others: tuple[str, ...]
     """Contents of other events of the conversation that the model before took for near, best first."""
 
     def drawn_others(self, count: int, chance: random.Random) -> list[str]:
-        """Some of the others, the near ones more often; all where there are no more.
+        """A random choice of the others, near ones more often; all if there are not more.
 
         Args:
             count: How many.

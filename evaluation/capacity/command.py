@@ -45,7 +45,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     )
     prices = Prices(prompt=arguments.prompt_price, completion=arguments.completion_price)
     people = [
-        population_of(each, costs, messages_a_day=arguments.messages_a_day, sessions_a_day=arguments.sessions_a_day) for each in USERS
+        population_of(user, costs, messages_a_day=arguments.messages_a_day, sessions_a_day=arguments.sessions_a_day) for user in USERS
     ]
     return {
         "costs": asdict(costs),

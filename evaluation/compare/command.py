@@ -33,6 +33,7 @@ from memory.schema import MemorySchema, scenario, scenario_names, to_json
 from memory.schema.methods import load_method, method_document, method_names, with_method
 from models.llm.port import LLMUsage
 from models.llm.usage import PriceTable
+from runtime.file_digest import files_sha256
 from runtime.settings import Settings
 
 _BUDGET: Final = 1000
@@ -247,7 +248,7 @@ def _code_digest() -> str:
     """A digest of the code that figures depend on: figures of other code are measured again."""
     root = Path(__file__).parents[2]
     files = sorted(each for package in _MEASURED_CODE for each in (root / package).rglob("*.py"))
-    return hashlib.sha256(b"".join(hashlib.sha256(each.read_bytes()).digest() for each in files)).hexdigest()
+    return files_sha256(files)
 
 
 def _first(data: DataSet, sessions: int | None) -> DataSet:

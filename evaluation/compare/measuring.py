@@ -125,13 +125,13 @@ def history_of(windows: Sequence[IngestedWindow]) -> list[dict[str, Any]]:
     """
     messages, tokens, calls = Counter[int](), Counter[int](), Counter[int]()
     part = 0
-    for each in windows:
+    for window in windows:
         # Work without messages, such as summaries, belongs to the window before it.
-        if each.messages or not each.messages_before:
-            part = each.messages_before // HISTORY_STEP
-        messages[part] += each.messages
-        tokens[part] += each.spent.tokens
-        calls[part] += each.spent.calls
+        if window.messages or not window.messages_before:
+            part = window.messages_before // HISTORY_STEP
+        messages[part] += window.messages
+        tokens[part] += window.spent.tokens
+        calls[part] += window.spent.calls
     return [
         {
             "messages_before": part * HISTORY_STEP,

@@ -11,7 +11,7 @@ from extraction.port import ExtractionContext, Extractor
 from memory.records import Extraction, Window
 from memory.schema import MemorySchema
 from models.embedding.port import Embedder
-from retrieval.pipeline import RecallPipeline
+from retrieval.entity_lookup import EntityLookup
 from runtime.clocks import ManualClock
 from runtime.recent_patches import WindowPlace
 from runtime.session_history import MAX_WINDOWS, EarlierWindows
@@ -46,9 +46,9 @@ class WindowExtraction:
         self._schema = schema
         self._attempts = settings.extraction.attempts
         self._clock = ManualClock(datetime.fromtimestamp(0, UTC))
-        recall = RecallPipeline(store=store, embedder=embedder, settings=settings.recall, clock=self._clock)
-        self._entities = EntityContext(recall=recall, notes=None)
-        self._keys = SimilarKeys(recall=recall, embedder=embedder, notes=None)
+        lookup = EntityLookup(store=store, embedder=embedder, prefetch=settings.recall.prefetch, clock=self._clock)
+        self._entities = EntityContext(lookup=lookup, notes=None)
+        self._keys = SimilarKeys(lookup=lookup, embedder=embedder, notes=None)
         self._made: list[Extraction] = []
         self._offset = 0
 
@@ -77,7 +77,7 @@ class WindowExtraction:
 
 
 async def extracted(windows: Sequence[Window], extractor: Extractor, schema: MemorySchema, settings: Settings) -> Extracted:
-    """Extracts one user's windows in turn, in a store of their own.
+    """Extracts one user's windows in turn, in their own store.
 
     Args:
         windows: In their order.

@@ -7,7 +7,6 @@ interrupted run continues, and no question is paid for twice.
 
 import argparse
 import asyncio
-import hashlib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -30,6 +29,7 @@ from models.embedding.tokens import count_tokens
 from retrieval.pipeline import RecallPipeline
 from retrieval.request import RecallRequest
 from runtime.clocks import ManualClock
+from runtime.file_digest import file_sha256
 from runtime.settings import RankingProfile, Settings
 from stores.port import MemoryFilter, TenantScope
 
@@ -91,7 +91,7 @@ async def _run(arguments: argparse.Namespace) -> dict[str, Any]:
         await embedder.close()
     return {
         "data": arguments.data.name,
-        "data_sha256": hashlib.sha256(arguments.data.read_bytes()).hexdigest(),
+        "data_sha256": file_sha256(arguments.data),
         "conversations": [each.windows[0].user for each in conversations],
         "pipeline": "in process, without Kafka; Qdrant Edge through its socket",
         "extractor": extractor.name,
@@ -139,8 +139,8 @@ def _costs(conversations: Sequence[_Conversation], answers: Sequence[str]) -> di
     windows = sum(len(each.windows) for each in conversations)
     usage = [used for each in conversations for one in each.extracted.extractions for used in one.usage]
     dropped: Counter[str] = Counter()
-    for each in conversations:
-        for one in each.extracted.extractions:
+    for conversation in conversations:
+        for one in conversation.extracted.extractions:
             dropped.update({f"{left_out.what}_{left_out.reason}": left_out.count for left_out in one.dropped})
     return {
         "windows": windows,

@@ -56,8 +56,8 @@ def variants_of(extractions: Sequence[Extraction], schema: MemorySchema) -> dict
 def memories_from(extractions: Sequence[Extraction], schema: MemorySchema) -> UserMemories:
     """The memories that the stages derive from one user's extractions, in order."""
     user = UserMemories(schema)
-    for each in extractions:
-        user.add(each)
+    for extraction in extractions:
+        user.add(extraction)
     return user
 
 

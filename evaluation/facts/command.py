@@ -6,7 +6,6 @@ return. Without ``--model`` the extractor is the offline one; with it, a model's
 
 import argparse
 import asyncio
-import hashlib
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from extraction.port import ExtractionContext, Extractor
 from memory.records import Memory
 from memory.schema import MemorySchema
 from models.embedding.build import build_embedder
+from runtime.file_digest import file_sha256
 from runtime.settings import Settings
 
 
@@ -61,7 +61,7 @@ async def _run(arguments: argparse.Namespace) -> dict[str, Any]:
         await embedder.close()
     return {
         "data": arguments.data.name,
-        "data_sha256": hashlib.sha256(arguments.data.read_bytes()).hexdigest(),
+        "data_sha256": file_sha256(arguments.data),
         "extractor": extractor.name,
         **report_of(results),
     }
@@ -94,8 +94,8 @@ def _facts_of(entity: Memory, schema: MemorySchema) -> list[StoredFact]:
     if entity_type is None:
         return []
     facts = []
-    for each in entity_type.patched_properties():
-        value = entity.properties.get(each.name)
+    for field in entity_type.patched_properties():
+        value = entity.properties.get(field.name)
         lines = value if isinstance(value, list) else str(value if value is not None else "").splitlines()
-        facts += [StoredFact(entity.type, each.name, str(line).strip()) for line in lines if str(line).strip()]
+        facts += [StoredFact(entity.type, field.name, str(line).strip()) for line in lines if str(line).strip()]
     return facts

@@ -7,7 +7,6 @@ session are left out, as in the published evaluation. The same run ranks the mem
 
 import argparse
 import asyncio
-import hashlib
 import sys
 from itertools import islice
 from typing import Any, Final, get_args
@@ -24,6 +23,7 @@ from models.embedding.port import Embedder
 from retrieval.pipeline import RecallPipeline
 from retrieval.request import RecallRequest
 from runtime.clocks import ManualClock
+from runtime.file_digest import file_sha256
 from runtime.settings import RankingProfile, Settings
 from stores.port import NON_ENTITY_KINDS, MemoryFilter, MemoryStore, TenantScope
 
@@ -64,7 +64,7 @@ async def _run(arguments: argparse.Namespace) -> dict[str, Any]:
     kinds = sorted({question.kind for question, _ in judged})
     return {
         "data": arguments.data.name,
-        "data_sha256": hashlib.sha256(arguments.data.read_bytes()).hexdigest(),
+        "data_sha256": file_sha256(arguments.data),
         "pipeline": "in process, without Kafka; Qdrant Edge through its socket",
         "extractor": "offline",
         "schema": SCHEMA,

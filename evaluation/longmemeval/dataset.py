@@ -1,4 +1,4 @@
-"""Reads LongMemEval (Wu et al. 2025, section 3): questions, each with a history of dated sessions of its own."""
+"""Reads LongMemEval (Wu et al. 2025, section 3): questions, each with its own history of dated sessions."""
 
 import re
 from collections.abc import Collection, Iterator, Sequence
@@ -31,7 +31,7 @@ class Question:
     """The history, in its order; a session's number in it is the session's name."""
     sessions: int
     answer_sessions: frozenset[str]
-    """Those that hold the answer; empty where the history does not."""
+    """Sessions with the answer; empty if the history does not have it."""
     answer: str = ""
     """The right one, or what a good one respects."""
     evidence: tuple[str, ...] = ()
@@ -39,7 +39,7 @@ class Question:
 
 
 def read_longmemeval(path: Path) -> Iterator[Question]:
-    """Reads the questions one after the other. The history of each belongs to a user of its own.
+    """Reads the questions one after the other. The history of each belongs to its own user.
 
     Raises:
         ConversationError: If the file cannot be read or has another form; says where.

@@ -8,7 +8,6 @@ continues.
 
 import argparse
 import asyncio
-import hashlib
 import os
 import sys
 from collections import Counter
@@ -29,6 +28,7 @@ from memory.text import estimate_tokens
 from models.errors import ModelError
 from models.llm.port import ChatMessage, LLMUsage
 from models.llm.usage import PriceTable
+from runtime.file_digest import file_sha256
 from runtime.settings import Settings
 
 _SEVERAL_FACTS: Final = "1"
@@ -97,7 +97,7 @@ async def _run(arguments: argparse.Namespace) -> dict[str, Any]:
     print(estimate["said"], file=sys.stderr)
     report = {
         "data": arguments.data.name,
-        "data_sha256": hashlib.sha256(arguments.data.read_bytes()).hexdigest(),
+        "data_sha256": file_sha256(arguments.data),
         "pipeline": "in process, without Kafka; Qdrant Edge through its socket",
         "extractor": "offline",
         "schema": SCHEMA,
@@ -181,9 +181,9 @@ def summary(judged: Sequence[Judged]) -> dict[str, Any]:
     """
     kinds = sorted({each.asked.kind for each in judged})
     lost: Counter[str] = Counter()
-    for each in judged:
-        lost["unanswered"] += each.answer is None
-        lost["unjudged"] += each.answer is not None and each.label is None
+    for question in judged:
+        lost["unanswered"] += question.answer is None
+        lost["unjudged"] += question.answer is not None and question.label is None
     return {
         "overall": _figures([each for each in judged if each.asked.is_answerable]),
         "unanswerable": _figures([each for each in judged if not each.asked.is_answerable]),

@@ -1,4 +1,4 @@
-"""How near an answer is to the right one by its words, as the papers measure it."""
+"""Similarity of an answer's words to the right answer's, as the papers measure it."""
 
 import math
 import re

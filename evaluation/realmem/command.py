@@ -8,7 +8,6 @@ the turns themselves (``raw_``). Without ``--model`` the offline extractor makes
 
 import argparse
 import asyncio
-import hashlib
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -30,6 +29,7 @@ from extraction.port import ExtractionContext, Extractor
 from memory.records import Extraction
 from memory.schema import MemorySchema, scenario, scenario_names
 from models.embedding.build import build_embedder
+from runtime.file_digest import file_sha256
 from runtime.settings import Settings
 
 _JUDGEMENT_TOKENS: Final = 1000
@@ -97,7 +97,7 @@ async def _run(arguments: argparse.Namespace) -> dict[str, Any]:
         if judge is not None:
             await judge.close()
     report = {
-        "data": {each.name: hashlib.sha256(each.read_bytes()).hexdigest() for each in files},
+        "data": {each.name: file_sha256(each) for each in files},
         "pipeline": "in process, without Kafka; Qdrant Edge through its socket",
         "extractor": extractor.name,
         "schema": arguments.schema,

@@ -47,7 +47,7 @@ class Replayed:
 
 
 async def replayed(user: User, extractions: Mapping[str, Extraction], schema: MemorySchema, settings: Settings) -> Replayed:
-    """Replays one user's sessions in a store of its own.
+    """Replays one user's sessions in its own store.
 
     Args:
         user: The sessions.

@@ -109,9 +109,9 @@ async def _without_dense(store: MemoryStore, _: Embedder, query: RecallQuery) ->
     formula = [each for each in plan_query(query).formula() if each.stage != "dense"]
     by_words = sorted((each for each in everything if "bm25" in each.parts), key=lambda each: -each.parts["bm25"])[: query.prefetch]
     found = []
-    for each in by_words:
-        parts = {name: score for name, score in each.parts.items() if name != "dense"}
-        found.append(each._replace(score=origin_score(formula, parts) / (1 - DENSE_WEIGHT), parts=parts))
+    for candidate in by_words:
+        parts = {name: score for name, score in candidate.parts.items() if name != "dense"}
+        found.append(candidate._replace(score=origin_score(formula, parts) / (1 - DENSE_WEIGHT), parts=parts))
     return sorted(found, key=lambda each: -each.score)[: query.limit]
 
 

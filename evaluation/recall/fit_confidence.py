@@ -2,7 +2,7 @@
 
 Logistic regression of the signals and of their products with the memory's size, with an L2 penalty on the weights of standardised
 columns. The data are LoCoMo's conversations as a whole, pieces of them, and invented small memories
-(``evaluation/recall/small_memories.py``). Questions that the memory answers ought to pass. Those that ought not to pass are LoCoMo's
+(``evaluation/recall/small_memories.py``). Questions that the memory answers should pass. Those that should not pass are LoCoMo's
 category 5, questions asked of another user or of another piece, and questions to invented memories that lack the answer.
 
 For the figures on LoCoMo each conversation is left out in turn. The figures on invented memories are of the part ``held_out``, which no

@@ -77,11 +77,11 @@ def invented_memory(kind: str, folder: Path = FOLDER) -> InventedMemory:
     conversations = _read(kind, path, path.read_text("utf-8").splitlines())
     sessions = sorted((session for each in conversations for session in each.sessions), key=lambda session: session[0])
     questions = []
-    for each in conversations:
-        for text, labels in each.questions:
-            if unknown := [label for label in labels if label not in each.labels]:
-                raise DataSetError(f"{path}: {each.name}: no message has the label {unknown[0]!r} of the question {text!r}")
-            questions.append(InventedQuestion(text, frozenset(each.labels[label] for label in labels)))
+    for conversation in conversations:
+        for text, labels in conversation.questions:
+            if unknown := [label for label in labels if label not in conversation.labels]:
+                raise DataSetError(f"{path}: {conversation.name}: no message has the label {unknown[0]!r} of the question {text!r}")
+            questions.append(InventedQuestion(text, frozenset(conversation.labels[label] for label in labels)))
     last = max(messages[-1].event_time for _, messages in sessions)
     return InventedMemory(
         kind=kind,

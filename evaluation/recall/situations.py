@@ -110,10 +110,10 @@ def read_situations(path: Path) -> list[Situation]:
 def report(results: Sequence[Result]) -> dict[str, Any]:
     """See :func:`run`."""
     groups: dict[str, list[Result]] = defaultdict(list)
-    for each in results:
-        size = f"{each.distractors} other statements"
-        groups[f"all, {size}"].append(each)
-        groups[f"{each.kind}, {size}"].append(each)
+    for result in results:
+        size = f"{result.distractors} other statements"
+        groups[f"all, {size}"].append(result)
+        groups[f"{result.kind}, {size}"].append(result)
     right = [each for each in results if each.is_right]
     denied = [each for each in right if each.confidence is not None and each.confidence < LEAST_CONFIDENCE]
     return {

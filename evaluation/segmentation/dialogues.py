@@ -46,9 +46,9 @@ def read_dialogues(path: Path) -> list[Dialogue]:
         dialogues = list(_text_dialogues(path))
     if not dialogues:
         raise DataSetError(f"{path} holds no dialogue: expected JSON, text, or a folder of .txt files")
-    for each in dialogues:
-        if sum(each.lengths) != len(each.utterances) or min(each.lengths, default=0) < 1:
-            raise DataSetError(f"{path}: the segments of dialogue {each.name} do not cover its {len(each.utterances)} utterances")
+    for dialogue in dialogues:
+        if sum(dialogue.lengths) != len(dialogue.utterances) or min(dialogue.lengths, default=0) < 1:
+            raise DataSetError(f"{path}: the segments of dialogue {dialogue.name} do not cover its {len(dialogue.utterances)} utterances")
     return dialogues
 
 
@@ -57,9 +57,9 @@ async def embed_dialogues(dialogues: Sequence[Dialogue], settings: Settings) -> 
     embedder = build_embedder(settings.embedding, cache=settings.cache_path)
     try:
         embedded = []
-        for each in dialogues:
-            embeddings = await embedder.embed_documents(list(each.utterances))
-            embedded.append([Utterance(text, embedding) for text, embedding in zip(each.utterances, embeddings, strict=True)])
+        for dialogue in dialogues:
+            embeddings = await embedder.embed_documents(list(dialogue.utterances))
+            embedded.append([Utterance(text, embedding) for text, embedding in zip(dialogue.utterances, embeddings, strict=True)])
         return embedded
     finally:
         await embedder.close()

@@ -18,7 +18,7 @@ def window_size(lengths: Sequence[int]) -> int:
 
 
 def distance(reference: Sequence[int], hypothesis: Sequence[int]) -> Distance | None:
-    """How far two segmentations of one dialogue lie apart.
+    """The distance between two segmentations of one dialogue.
 
     A window of :func:`window_size` gaps slides over the dialogue. Pk is the share of its positions where one segmentation has its two ends
     in one segment and the other has not (Beeferman et al. 1999); WindowDiff the share where they differ in the number of boundaries

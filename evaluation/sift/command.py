@@ -7,7 +7,6 @@ all fit, all are kept. Tokens are estimated as the service does.
 
 import argparse
 import asyncio
-import hashlib
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -28,6 +27,7 @@ from retrieval.session_ranking.coarse_filter import filter_scores, within_budget
 from retrieval.session_ranking.llm_session_ranker import MAX_RANKED
 from retrieval.session_ranking.sessions import SessionText, sessions_of
 from runtime.clocks import ManualClock
+from runtime.file_digest import file_sha256
 from runtime.settings import Settings, SiftFilter
 from stores.port import MemoryFilter, MemoryStore, TenantScope
 
@@ -153,7 +153,7 @@ def _figures(kept: _Kept) -> dict[str, Any]:
 
 def _hashes(path: Path) -> dict[str, str]:
     files = sorted(path.glob("*.json")) if path.is_dir() else [path]
-    return {each.name: hashlib.sha256(each.read_bytes()).hexdigest() for each in files}
+    return {each.name: file_sha256(each) for each in files}
 
 
 def _markdown(report: Mapping[str, Any]) -> Iterator[str]:

@@ -92,25 +92,27 @@ def _locomo(path: Path) -> Iterator[UserHistory]:
         names = tuple(dict.fromkeys(each.session for each in windows))
         queries = [
             SessionQuery(
-                text=each.text,
+                text=question.text,
                 asked_at=last_moment(windows),
                 sessions=names,
-                gold=frozenset(session_of[message] for message in each.evidence if message in session_of),
-                answer=each.answer,
-                kind=str(each.category),
+                gold=frozenset(session_of[message] for message in question.evidence if message in session_of),
+                answer=question.answer,
+                kind=str(question.category),
             )
-            for each in questions_of(sample, path)
-            if each.category != UNANSWERABLE
+            for question in questions_of(sample, path)
+            if question.category != UNANSWERABLE
         ]
         yield UserHistory(windows[0].user, windows, tuple(each for each in queries if each.gold))
 
 
 def _longmemeval(path: Path) -> Iterator[UserHistory]:
-    for each in read_longmemeval(path):
-        names = tuple(dict.fromkeys(window.session for window in each.windows))
-        gold = each.answer_sessions.intersection(names)
-        query = SessionQuery(text=each.text, asked_at=each.asked_at, sessions=names, gold=gold, answer=each.answer, kind=each.kind)
-        yield UserHistory(each.id, each.windows, (query,) if gold else ())
+    for question in read_longmemeval(path):
+        names = tuple(dict.fromkeys(window.session for window in question.windows))
+        gold = question.answer_sessions.intersection(names)
+        query = SessionQuery(
+            text=question.text, asked_at=question.asked_at, sessions=names, gold=gold, answer=question.answer, kind=question.kind
+        )
+        yield UserHistory(question.id, question.windows, (query,) if gold else ())
 
 
 def _realmem(user: User) -> UserHistory:

@@ -12,7 +12,7 @@ class Spread(AdditiveOperator):
     spec: ClassVar[OperatorSpec] = OperatorSpec(name="SPREAD", input="number", gives=lambda source: ("float32",))
 
     def add(self, state: State | None, operand: Operand, times: int) -> State | None:
-        """Applies an event ``times`` times; -1 takes it back."""
+        """Applies an event ``times`` times; -1 retracts it."""
         number = exact_sum.as_number(operand.value)
         sums, squares = state or (None, None)
         changed = [exact_sum.add(sums, number, times), exact_sum.add(squares, number * number, times)]

@@ -157,7 +157,7 @@ class OnePassExtractor:
     async def _resolve(
         self, candidates: Sequence[Candidate], doubtful: Sequence[EventPair], task: Task, usage: list[Usage]
     ) -> list[EventPair]:
-        """Which doubtful pairs are one; none if the model cannot be asked or does not say, since a repetition that stays loses nothing."""
+        """The doubtful pairs that the model calls one event; none without its answer, since a repetition loses nothing."""
         window = task.source.window
         request = LLMRequest(messages=(), tenant=window.tenant, stage=STAGE, subject=window.id)
         try:

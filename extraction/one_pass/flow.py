@@ -141,5 +141,5 @@ def _request(task: Task, messages: tuple[ChatMessage, ...]) -> LLMRequest:
 
 
 def _loops_on(text: str) -> bool:
-    """Whether a text has been in a loop for a while: a rule drawn in dashes looks like one too, but comes to an end."""
+    """Whether a text has been in a loop for a while: a line of dashes looks like one, too, but ends."""
     return all(ends_in_loop(text[: len(text) - back]) for back in range(0, _LOOP_CHARACTERS + 1, _LOOP_STEP))

@@ -23,7 +23,7 @@ Calls = Generator[Call, Any, T]
 
 
 def carry_out(operation: Calls[T], client: VarveClient) -> T:
-    """Carries out an operation with the synchronous client."""
+    """Executes an operation with the synchronous client."""
     try:
         call = next(operation)
         while True:
@@ -38,7 +38,7 @@ def carry_out(operation: Calls[T], client: VarveClient) -> T:
 
 
 async def carry_out_async(operation: Calls[T], client: AsyncVarveClient) -> T:
-    """Carries out an operation with the asynchronous client."""
+    """Executes an operation with the asynchronous client."""
     try:
         call = next(operation)
         while True:

@@ -105,16 +105,16 @@ class VarveMemoryService(BaseMemoryService):  # type: ignore[misc]
             custom_metadata: Stored with the messages, together with that of each entry.
         """
         session, sent = session_name(app_name, user_id, f"memories/{uuid4().hex}"), []
-        for each in memories:
-            text = _text_of(each.content)
+        for memory in memories:
+            text = _text_of(memory.content)
             if not text:
                 raise ValueError("memories: an entry has no text")
-            time = datetime.fromisoformat(each.timestamp) if each.timestamp else datetime.now(UTC)
-            fields = _author_fields(each.author or "user")
-            metadata = {**dict(custom_metadata or {}), **each.custom_metadata}
+            time = datetime.fromisoformat(memory.timestamp) if memory.timestamp else datetime.now(UTC)
+            fields = _author_fields(memory.author or "user")
+            metadata = {**dict(custom_metadata or {}), **memory.custom_metadata}
             sent.append(
                 {
-                    "id": each.id or uuid4().hex,
+                    "id": memory.id or uuid4().hex,
                     "user": self._user_of(app_name, user_id),
                     "session": session,
                     "text": text,

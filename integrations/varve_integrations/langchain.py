@@ -83,13 +83,13 @@ class VarveChatMessageHistory(BaseChatMessageHistory):  # type: ignore[misc]
 
     def clear(self) -> None:
         """Deletes the messages that ``messages`` has, and everything that was remembered from them. Older messages remain."""
-        for each in self._newest():
+        for message in self._newest():
             try:
-                self._client.delete_message(self._session, each["id"], user=self._user)
+                self._client.delete_message(self._session, message["id"], user=self._user)
             except ServiceProblemError as error:
                 if error.status != _NOT_FOUND:  # It was deleted meanwhile.
                     raise
-            self._recent.deleted(each["id"])
+            self._recent.deleted(message["id"])
 
     def _newest(self) -> list[Mapping[str, Any]]:
         return self._recent.of(self._client.session(self._session).messages)

@@ -26,7 +26,7 @@ class VarveStore(BaseStore):  # type: ignore[misc]
     """Implements ``langgraph.store.base.BaseStore``.
 
     An item is an event of the type ``store_item`` that its put states, with the message as evidence. The tenant's schema needs this type:
-    ``varve_integrations.store_items.SCHEMA`` has it. Give the store a tenant of its own with that schema; ``setup`` checks it.
+    ``varve_integrations.store_items.SCHEMA`` has it. Give the store its own tenant with that schema; ``setup`` checks it.
 
     Differences from ``InMemoryStore``:
 
@@ -74,11 +74,11 @@ class VarveStore(BaseStore):  # type: ignore[misc]
         self._operations = StoreOperations(user=user, user_label=user_label, index=index, clock=clock)
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
-        """Carries out operations. Those that read see the state before the batch."""
+        """Executes operations. Those that read see the state before the batch."""
         return self._run(self._operations.batch(list(ops)))
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
-        """Carries out operations. Those that read see the state before the batch."""
+        """Executes operations. Those that read see the state before the batch."""
         return await self._arun(self._operations.batch(list(ops)))
 
     def sweep_ttl(self) -> int:

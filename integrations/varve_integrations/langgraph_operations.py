@@ -50,7 +50,7 @@ class StoreOperations:
         self._writes = OwnWrites()
 
     def batch(self, ops: Sequence[Op]) -> Calls[list[Result]]:
-        """Carries out a batch: those that read see the state before it."""
+        """Executes a batch: those that read see the state before it."""
         results: list[Result] = []
         puts: dict[Address, PutOp] = {}
         read: dict[Address, StoredItem] = {}
@@ -167,10 +167,10 @@ class StoreOperations:
             versions[address] = yield from self._versions(address)
         now = self._clock()
         written = [self._next(address, op, versions[address], now) for address, op in puts.items()]
-        for each in refreshed:
-            if self._current(each.address, versions[each.address]) == each:
-                version = new_version(now, self._writes.versions(versions[each.address], each.address))
-                written.append(Write(each.address, version, replace(each, version=version, expires_at=expiry(now, each.ttl_minutes))))
+        for item in refreshed:
+            if self._current(item.address, versions[item.address]) == item:
+                version = new_version(now, self._writes.versions(versions[item.address], item.address))
+                written.append(Write(item.address, version, replace(item, version=version, expires_at=expiry(now, item.ttl_minutes))))
         messages = [write.item.message(self._text(write.item)) for write in written if write.item is not None]
         if messages:
             yield Call("send", (messages,))

@@ -52,13 +52,13 @@ class VarveMemoryBlock(BaseMemoryBlock[str]):  # type: ignore[misc]
     async def _aput(self, messages: list[ChatMessage]) -> None:
         now = datetime.now(UTC)
         sent: list[dict[str, Any]] = []
-        for each in messages:
-            message = _openai_message(each)
+        for chat_message in messages:
+            message = _openai_message(chat_message)
             if not message["content"] and not message.get("tool_calls"):
                 continue
-            session = str(each.additional_kwargs.get(_SESSION) or self.session)
+            session = str(chat_message.additional_kwargs.get(_SESSION) or self.session)
             [turn] = turn_of([message], user=self.user, session=session, now=now)
-            sent.append({**turn, "event_time": each.additional_kwargs.get("event_time") or turn["event_time"]})
+            sent.append({**turn, "event_time": chat_message.additional_kwargs.get("event_time") or turn["event_time"]})
         if sent:
             await self.client.send(sent)
 

@@ -156,9 +156,9 @@ def _of_request(request: Any) -> list[dict[str, Any]]:
 def _of_response(response: ModelResponse) -> list[dict[str, Any]]:
     text = "".join(each.content for each in response.parts if isinstance(each, TextPart))
     calls = [
-        {"id": each.tool_call_id, "type": "function", "function": {"name": each.tool_name, "arguments": json.dumps(each.args_as_dict())}}
-        for each in response.parts
-        if isinstance(each, ToolCallPart) and each.tool_name not in _NAMES
+        {"id": part.tool_call_id, "type": "function", "function": {"name": part.tool_name, "arguments": json.dumps(part.args_as_dict())}}
+        for part in response.parts
+        if isinstance(part, ToolCallPart) and part.tool_name not in _NAMES
     ]
     if not text and not calls:
         return []

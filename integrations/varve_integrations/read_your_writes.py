@@ -47,10 +47,10 @@ class OwnWrites:
     def indexed(self, items: Sequence[StoredItem]) -> None:
         """Forgets the puts among the items that the service lists: from now on, its list is right."""
         with self._lock:
-            for each in items:
-                own = self._writes.get(each.address)
-                if own is not None and own[0].item is not None and each.version >= own[0].version:
-                    del self._writes[each.address]
+            for item in items:
+                own = self._writes.get(item.address)
+                if own is not None and own[0].item is not None and item.version >= own[0].version:
+                    del self._writes[item.address]
 
     def merged(self, shown: Sequence[StoredItem], address: Address | None = None) -> list[StoredItem]:
         """The items that the service shows, without replaced and deleted ones, and the own ones.

@@ -25,7 +25,7 @@ def _nearest_first(entities: list[Memory]) -> list[Memory]:
     """The nearest entity of each type, then the second nearest of each. The service returns them by type, nearest first."""
     seen: Counter[str] = Counter()
     places: list[int] = []
-    for each in entities:
-        places.append(seen[each.type])
-        seen[each.type] += 1
+    for entity in entities:
+        places.append(seen[entity.type])
+        seen[entity.type] += 1
     return [each for _, each in sorted(zip(places, entities, strict=True), key=lambda pair: pair[0])]

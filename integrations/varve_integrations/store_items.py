@@ -52,7 +52,7 @@ class Address:
         return cls(tuple(namespace), key)
 
     def session(self, user: str) -> str:
-        """The session of the item's messages. An item has a session of its own, so that one request finds all its versions.
+        """The session of the item's messages. An item has its own session, so that one request finds all its versions.
 
         Args:
             user: The user to whom the item belongs.
@@ -186,10 +186,10 @@ def time_of_version(version: str) -> datetime:
 def newest(items: Sequence[StoredItem]) -> dict[Address, StoredItem]:
     """The newest version of each item."""
     found: dict[Address, StoredItem] = {}
-    for each in items:
-        known = found.get(each.address)
-        if known is None or each.version > known.version:
-            found[each.address] = each
+    for item in items:
+        known = found.get(item.address)
+        if known is None or item.version > known.version:
+            found[item.address] = item
     return found
 
 

@@ -64,4 +64,4 @@ class Correction(Record):
     time: Time
     """Wall-clock time of the request."""
     retained_offset: int | None = Field(default=None, ge=0)
-    """Only for a correction of an entity that retention takes back: the offset of the original record, which this one replaces."""
+    """Only for a correction of an entity that retention retracts: the offset of the original record, which this one replaces."""

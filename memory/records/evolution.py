@@ -11,7 +11,7 @@ from memory.records.message import Name
 
 
 class NoteRef(Value):
-    """An event with an entity of its own, in one wording."""
+    """An event with its own entity, in one wording."""
 
     id: str
     window_id: str

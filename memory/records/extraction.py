@@ -168,9 +168,9 @@ class Extraction(Record):
         used = {name for each in self.events for name in (*each.message_ids, *(each.also_from or ()))}
         used |= {name for each in self.patches for name in (*each.message_ids, *(each.also_from or ()))}
         sets = [
-            SourceSet(names=each.names, messages=messages)
-            for each in self.sources
-            if (messages := [index for index in each.messages if index < len(self.message_ids) and self.message_ids[index] in used])
+            SourceSet(names=source.names, messages=messages)
+            for source in self.sources
+            if (messages := [index for index in source.messages if index < len(self.message_ids) and self.message_ids[index] in used])
         ]
         return self.model_copy(update={"sources": sets or None})
 

@@ -26,11 +26,11 @@ def problem_of_change(before: MemorySchema, after: MemorySchema, *, earlier: Seq
         if former_types and former_types[0].keys != entity_type.keys:
             former, now = _listed(former_types[0].keys), _listed(entity_type.keys)
             return f"the entity type {entity_type.name} is grouped by {former}, and would be by {now}"
-        for each in entity_type.properties:
-            known = next(((field, one) for one in former_types if (field := one.property(each.name)) is not None), None)
-            problem = None if known is None else _problem_of_field(*known, each, entity_type)
+        for new_field in entity_type.properties:
+            known = next(((field, one) for one in former_types if (field := one.property(new_field.name)) is not None), None)
+            problem = None if known is None else _problem_of_field(*known, new_field, entity_type)
             if problem is not None:
-                return f"the field {each.name} of the entity type {entity_type.name} {problem}"
+                return f"the field {new_field.name} of the entity type {entity_type.name} {problem}"
     return None
 
 

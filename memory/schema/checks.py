@@ -17,8 +17,9 @@ from memory.schema.model import (
     Property,
     ValueType,
 )
-from memory.schema.node import Node, quoted, suggestion
+from memory.schema.node import Node, suggestion
 from memory.schema.operator_specs import OperatorSpec, operator_specs
+from memory.text import quoted
 
 
 def check_event_types(events: Sequence[EventType], nodes: Sequence[Node]) -> None:
@@ -73,9 +74,31 @@ def check_method_types(schema: MemorySchema, method: Node) -> None:
     """
     retrieve = method.at("Retrieve")
     for node in (method.at("Store"), *_listed(retrieve, "Paths"), retrieve.at("Fading")):
-        for each in _listed(node, "Types"):
-            if each.name() not in schema.type_names:
-                raise each.fault(f"no event or entity type {each.name()!r}; {suggestion(each.name(), schema.type_names)}")
+        for type_node in _listed(node, "Types"):
+            if type_node.name() not in schema.type_names:
+                raise type_node.fault(f"no event or entity type {type_node.name()!r}; {suggestion(type_node.name(), schema.type_names)}")
+
+
+def check_method_paths(schema: MemorySchema, method: Node) -> None:
+    """Rejects a further retriever that searches what an operator publishes, if no entity type has such an operator.
+
+    Args:
+        schema: The schema with all its types, those of the method included.
+        method: The node of the method's document.
+
+    Raises:
+        SchemaError: At the first such retriever.
+    """
+    specs = operator_specs()
+    used = {each.aggregate.op for entity in schema.entity_types for each in entity.properties if each.aggregate is not None}
+    for node in _listed(method.at("Retrieve"), "Paths"):
+        path = node.at("Path")
+        operators = [name for name, spec in specs.items() if path.value in spec.paths]
+        if operators and used.isdisjoint(operators):
+            raise path.fault(
+                f"{path.value!r} searches what {' or '.join(operators)} publishes, and no entity type has such an operator: add one to "
+                "Manage.EntityTypes, or remove the path"
+            )
 
 
 def _listed(node: Node, field: str) -> list[Node]:

@@ -46,17 +46,19 @@ def coerce_properties(event_type: EventType, properties: Mapping[str, object]) -
     """
     reasons: Counter[str] = Counter()
     clean: dict[str, JsonValue] = {}
-    for each in event_type.properties:
-        value = properties.get(each.name)
+    for declared in event_type.properties:
+        value = properties.get(declared.name)
         if value is None:
             continue
         coerced = (
-            _coerce_list(value, each.value_type, reasons) if each.value_type.startswith("list") else coerce_value(value, each.value_type)
+            _coerce_list(value, declared.value_type, reasons)
+            if declared.value_type.startswith("list")
+            else coerce_value(value, declared.value_type)
         )
         if coerced is None:
-            reasons[f"not_{each.value_type}"] += 1
+            reasons[f"not_{declared.value_type}"] += 1
         else:
-            clean[each.name] = coerced
+            clean[declared.name] = coerced
     reasons["unknown_property"] += sum(1 for name in properties if event_type.property(name) is None)
     return Coerced(clean, tuple(Dropped(what="property", reason=reason, count=count) for reason, count in sorted(reasons.items()) if count))
 

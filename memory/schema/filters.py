@@ -9,7 +9,8 @@ from typing import Final, cast, get_args
 from pydantic import JsonValue
 
 from memory.schema.model import BUILT_IN_FILTERS, NUMERIC_TYPES, AllOf, AnyOf, Condition, EventType, Filter, FilterOp, Not
-from memory.schema.node import Node, quoted, suggestion
+from memory.schema.node import Node, suggestion
+from memory.text import quoted
 
 MAX_DEPTH: Final = 8
 """Maximum nesting depth of conditions."""

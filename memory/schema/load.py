@@ -16,7 +16,7 @@ from typing import Any, Final, TypeVar, cast, get_args
 import orjson
 
 from memory.errors import SchemaError
-from memory.schema.checks import check_entity_types, check_event_types, check_method_types
+from memory.schema.checks import check_entity_types, check_event_types, check_method_paths, check_method_types
 from memory.schema.filters import read_filters
 from memory.schema.method import RELATION, SEGMENT, TURN, Method, entity_type_nodes, read_method
 from memory.schema.model import (
@@ -31,10 +31,11 @@ from memory.schema.model import (
     Property,
     ValueType,
 )
-from memory.schema.node import Node, quoted, suggestion
+from memory.schema.node import Node, suggestion
 from memory.schema.operator_parameters import read_window
 from memory.schema.operator_specs import operator_specs
 from memory.schema.time_window import MAX_LENGTH, TimeWindow
+from memory.text import quoted
 
 T = TypeVar("T")
 
@@ -163,6 +164,7 @@ def parse_schema(data: object, *, name: str = "default") -> MemorySchema:
     check_entity_types(schema, entity_nodes)
     if method is not None:
         check_method_types(schema, root.at("Method"))
+        check_method_paths(schema, root.at("Method"))
     return schema
 
 

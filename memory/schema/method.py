@@ -177,8 +177,8 @@ def write_method(method: Method, entity_types: list[JsonValue]) -> dict[str, Jso
             **({} if retrieval.fading is None else {"Fading": _write_fading(retrieval.fading)}),
             **({} if retrieval.mode is None else {"Mode": retrieval.mode}),
             "Paths": [
-                {"Path": each.name, "Quota": each.quota, "Types": list(each.types), "Hops": each.hops, "FanOut": each.fan_out}
-                for each in retrieval.paths
+                {"Path": path.name, "Quota": path.quota, "Types": list(path.types), "Hops": path.hops, "FanOut": path.fan_out}
+                for path in retrieval.paths
             ],
         },
     }

@@ -112,11 +112,11 @@ def missing_without_model(document: MethodDocument) -> tuple[str, ...]:
     method, specs = check_method(document), operator_specs()
     missing: list[str] = []
     for entity_type in entity_type_nodes(Node({"Method": document}).at("Method")):
-        for each in entity_type.at("Properties").items():
-            op = each.at("AggregateExpression").at("Op").value if each.has("AggregateExpression") else None
+        for node in entity_type.at("Properties").items():
+            op = node.at("AggregateExpression").at("Op").value if node.has("AggregateExpression") else None
             spec = specs.get(op) if isinstance(op, str) else None
             if spec is not None and spec.without_model:
-                missing.append(f"{entity_type.at('EntityType').name()}.{each.at('PropertyName').name()} ({op}): {spec.without_model}")
+                missing.append(f"{entity_type.at('EntityType').name()}.{node.at('PropertyName').name()} ({op}): {spec.without_model}")
     if method.extracts_segments:
         missing.append("segments: a segment consists of its messages, without a summary")
     if method.extracts_relations:

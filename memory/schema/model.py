@@ -43,7 +43,7 @@ CALENDAR_KEYS: Final = ("hour", "day", "week", "month")
 """Keys derived from the event time, in its own UTC offset."""
 
 BUILT_IN_KEYS: Final = ("user", "session", "event", "event_type", NODES, *CALENDAR_KEYS)
-"""Keys for grouping besides properties of the events. ``event`` is the event's id: each event has an entity of its own. ``nodes``: the
+"""Keys for grouping besides properties of the events. ``event`` is the event's id: each event has its own entity. ``nodes``: the
 subject and object of the relation that the event states, so that it goes to both of their entities."""
 
 BUILT_IN_FILTERS: Final = ("importance", "type", "session", "user")
@@ -200,9 +200,9 @@ class MemorySchema:
     said: bool = True
     """Whether an event extracted by a model contains the text of its first message, so that search finds it by that text, too."""
     event_types: tuple[EventType, ...] = field(default=())
-    """Those of the method included."""
+    """Includes the types of the method."""
     entity_types: tuple[EntityType, ...] = field(default=())
-    """Those of the method included."""
+    """Includes the types of the method."""
     method: Method | None = None
     """The memory method that extends the schema. None: the default, ``vikingmem``, which adds nothing."""
 

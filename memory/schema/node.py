@@ -6,8 +6,8 @@ from typing import Final, Self
 from unicodedata import category
 
 from memory.errors import SchemaError
+from memory.text import quoted
 
-_MAX_QUOTED: Final = 80
 _MAX_NAME: Final = 256
 
 
@@ -122,12 +122,6 @@ class Node:
             found = "missing" if self.value is None else f"found {quoted(self.value)}"
             raise self.fault(f"{found}; {suggestion(str(self.value), options)}")
         return self.value
-
-
-def quoted(value: object) -> str:
-    """A value for an error message, truncated."""
-    text = repr(value)
-    return text if len(text) <= _MAX_QUOTED else f"{text[:_MAX_QUOTED]}..."
 
 
 def suggestion(wrong: str, options: Sequence[str]) -> str:

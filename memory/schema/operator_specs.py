@@ -12,6 +12,7 @@ from typing import Any, Final, Literal, cast
 
 from memory.errors import SchemaError
 from memory.relations import RELATION_PROPERTIES
+from memory.schema.method import PathName
 from memory.schema.model import MemorySchema, ValueType
 from memory.schema.operator_parameters import ChoiceParameter, FlagParameter, IntegerParameter, Parameter, SpanParameter, UnitParameter
 from memory.schema.time_window import TimeWindow
@@ -47,6 +48,8 @@ class OperatorSpec:
     """The keys that its entity type must have, in any order. Empty: any."""
     properties: tuple[str, ...] = ()
     """The properties that its event type must have."""
+    paths: tuple[PathName, ...] = ()
+    """The further retrievers of a method that search what this operator publishes: ``links`` or ``tree``."""
     without_model: str = ""
     """The consequence of having no model, for users. Empty: it needs none."""
 
@@ -138,6 +141,7 @@ _BUILT_IN: Final = (
             ChoiceParameter(name="Decide", default="link", choices=("link", "reconcile")),
             IntegerParameter(name="LinkAbove", default=60, least=1, most=100),
         ),
+        paths=("links",),
         window="none",
         keys=("user", "event"),
     ),
@@ -145,12 +149,14 @@ _BUILT_IN: Final = (
         name="EDGE",
         input="detailed",
         gives=_text,
+        paths=("links",),
         properties=RELATION_PROPERTIES,
         parameters=(IntegerParameter(name="Limit", default=200, least=1, most=1000),),
         window="none",
     ),
     OperatorSpec(
         name="CLUSTER",
+        without_model="the summary of a community lists its relations",
         input="detailed",
         gives=_text,
         properties=RELATION_PROPERTIES,
@@ -205,6 +211,7 @@ _BUILT_IN: Final = (
         without_model="summaries are extracts",
         input="embedded",
         gives=_text,
+        paths=("tree",),
         parameters=(
             # In thousandths.
             IntegerParameter(name="Base", default=400, least=0, most=1000),

@@ -87,7 +87,7 @@ class ResponseParser:
             raise self.unusable(f"it is not JSON but {_excerpt(body)}") from error
 
     def _text_indices(self, indices: list[Any]) -> list[int]:
-        """Which text each item belongs to: some endpoints leave the index out everywhere or where it is 0, some always send 0."""
+        """The index of the text of each item: some endpoints leave the index out everywhere or where it is 0, some always send 0."""
         count = len(indices)
         if all(index is None for index in indices) or all(type(index) is int and index == 0 for index in indices):
             return list(range(count))

@@ -18,11 +18,11 @@ from models.embedding.weights import (
     ReadWeights,
     adapted,
     adapter_sha256,
-    file_sha256,
     model_folder,
     verified_weights,
 )
 from models.errors import ModelConfigurationError
+from runtime.file_digest import file_sha256
 
 ComputeType = Literal["int8", "float32"]
 

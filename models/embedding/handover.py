@@ -24,7 +24,7 @@ from runtime.redis_keys import KeyFamily
 from runtime.settings import EmbeddingSettings
 
 MAX_BYTES: Final = 64_000_000
-"""Limit for the vectors that a process writes within ``ttl_s``, in bytes: the index may stand still, and Redis holds other data."""
+"""Limit for the vectors that a process writes within ``ttl_s``, in bytes: the index may be stopped, and Redis holds other data."""
 _SHAPE: Final = struct.Struct("<HHH")
 """Length of the dense vector, and rows and columns of the late one."""
 _DIGEST_BYTES: Final = 16

@@ -21,7 +21,7 @@ from models.embedding.weights import DIMENSION, LATE_DIMENSION, MODEL_NAME, proj
 _CPU_INFO: Final = Path("/proc/cpuinfo")
 _INSTRUCTIONS: Final = "CT2_FORCE_CPU_ISA"
 _PARTS_OF_AVX512: Final = frozenset({"avx512f", "avx512cd", "avx512bw", "avx512dq", "avx512vl"})
-"""Those that CTranslate2 needs. It refuses to start if one is missing."""
+"""The files that CTranslate2 needs. It refuses to start if one is missing."""
 
 _M_TRIM_THRESHOLD: Final = -1
 _M_MMAP_THRESHOLD: Final = -3

@@ -9,7 +9,6 @@ Late interaction needs every word more than every dimension: of LoCoMo's evidenc
 components of token vectors of free English text. ``python -m evaluation fit-projection`` fits it and writes the file next to this module.
 """
 
-import hashlib
 import importlib
 from collections.abc import Callable
 from functools import lru_cache
@@ -22,6 +21,7 @@ from safetensors.numpy import load_file
 from memory.vectors import unit_rows
 from models.embedding.port import Vector
 from models.errors import ModelConfigurationError
+from runtime.file_digest import file_sha256
 
 MODEL_NAME: Final = "all-MiniLM-L6-v2"
 DIMENSION: Final = 384
@@ -73,12 +73,6 @@ def verified_weights() -> Path:
     if found != WEIGHTS_SHA256:
         raise ModelConfigurationError(f"{path} has sha256 {found}, the published {MODEL_NAME} has {WEIGHTS_SHA256}: reinstall {_PACKAGE}")
     return path
-
-
-def file_sha256(path: Path) -> str:
-    """The SHA-256 of a file's bytes, in hexadecimal."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def adapted(read: ReadWeights) -> ReadWeights:

@@ -70,12 +70,12 @@ class RequestAccount:
         return await self._ledger.reserve(self._request.tenant, maximum, deferrable=self._request.deferrable, now=self._clock.now())
 
     async def _settle(self, admissions: list[Admission]) -> None:
-        for each in admissions:
-            self._admitted.remove(each)
-            self._settled.append(each)
-            (reservation,) = await asyncio.gather(each.reserving, return_exceptions=True)
+        for admission in admissions:
+            self._admitted.remove(admission)
+            self._settled.append(admission)
+            (reservation,) = await asyncio.gather(admission.reserving, return_exceptions=True)
             if isinstance(reservation, Reservation):
-                used = Amount() if each.usage is None else self._amount(each.usage.model, each.usage.tokens)
+                used = Amount() if admission.usage is None else self._amount(admission.usage.model, admission.usage.tokens)
                 await self._ledger.settle(reservation, used)
 
     def _amount(self, model: str, tokens: LLMUsage) -> Amount:

@@ -85,7 +85,7 @@ class Lookup:
     place: Place
     answer: LLMAnswer | None
     forgotten: bytes = b""
-    """Which of :func:`forget_answers` came last; an answer to a question that was looked up before it is not kept."""
+    """The last call of :func:`forget_answers`; an answer to a question that was looked up before it is not cached."""
 
 
 class AnswerCache:

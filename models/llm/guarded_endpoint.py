@@ -133,7 +133,7 @@ class StreamingCall:
 
     @property
     def thoughts(self) -> str:
-        """The thoughts that the endpoint has sent in a field of their own."""
+        """The thoughts that the endpoint has sent in a separate field."""
         return join_surrogates("".join(self._thoughts))
 
     async def close(self) -> None:

@@ -66,7 +66,7 @@ class LLMAnswer:
     is_estimated: bool = False
     """The endpoint gave no count of tokens: the usage is an estimate."""
     thoughts: str = ""
-    """A reasoning model's thoughts, if the endpoint returns them in a field of their own."""
+    """A reasoning model's thoughts, if the endpoint returns them in a separate field."""
     from_cache: bool = False
 
 

@@ -99,7 +99,7 @@ class TotalBudget:
             await self._add(Amount(), 0)
 
     async def stop(self) -> None:
-        """Refuses all further calls, also waiting ones; running calls go on."""
+        """Refuses all further calls, also waiting ones; running calls continue."""
         self._is_stopped = True
         async with self._changed:
             self._changed.notify_all()

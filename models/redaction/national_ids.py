@@ -31,7 +31,7 @@ _FORMS: Final = {
 """The numbers, most of them with check digits, and how people write them."""
 _COMPILED: Final = {name: re.compile(form, re.IGNORECASE) for name, form in _FORMS.items()}
 _ONLY_NAMED: Final = frozenset({"stdnum.nl.bsn"})
-"""Numbers that have neither a date nor a form of their own: they count only next to the name of a person's number."""
+"""Numbers that have neither a date nor their own form: they count only next to the name of a person's number."""
 _OF_A_PERSON: Final = re.compile(
     r"\b(?:bsn|burgerservicenummer|sofi\w*|ssn|social security|(?:my|national|personal|citizen|identity|tax(?:payer)?)[ -](?:\w+ )?"
     r"(?:id|no|nr|number|identification|identity)\b|national insurance|person(?:al)?n(?:umme)?r\w*|personal(?:ausweis\w*| code)"

@@ -83,7 +83,7 @@ def change_value(
         old: The text to replace.
         line: The line before which to insert, from 1.
         version: The version of the block that the author has seen. None: any.
-        edit: The id of the edit to take back.
+        edit: The id of the edit to undo.
     """
     fields = {"tool": tool, "text": text, "old": old, "line": line, "by": by, "time": time, "version": version, "edit": edit}
     return {_FIELD: {name: each for name, each in fields.items() if each is not None}}
@@ -131,7 +131,7 @@ def with_edit(block: Edited, edit_id: str, edit: dict[str, Any], *, version: int
 
 
 def without_edit(block: Edited, undo_id: str, undo: dict[str, Any], *, limit: int) -> Edited:
-    """The block after an edit was taken back. One that is unknown, or whose text is no longer in the block, changes nothing.
+    """The block after an edit was undone. An edit that is unknown, or whose text is no longer in the block, changes nothing.
 
     Args:
         block: The block.
@@ -165,10 +165,10 @@ def replayed(text: str, entries: Sequence[Entry], *, limit: int, all_of_them: bo
         limit: Most characters.
         all_of_them: Whether to apply settled edits, too.
     """
-    for each in entries:
-        if not is_undoable(each) or (each["settled"] and not all_of_them):
+    for entry in entries:
+        if not is_undoable(entry) or (entry["settled"] and not all_of_them):
             continue
-        for call in (_call_of(each), Call(tool="append", arguments={"text": each.get("text", "")})):
+        for call in (_call_of(entry), Call(tool="append", arguments={"text": entry.get("text", "")})):
             try:
                 text, _ = edited(text, call, limit=limit)
                 break
@@ -186,16 +186,16 @@ def shown(entries: Sequence[Entry]) -> list[TextEdit]:
     """The edits as a memory shows them, newest first."""
     return [
         TextEdit(
-            id=each["id"],
-            tool=each["tool"],
-            by=each["by"],
-            time=each["time"],
-            status=each["status"],
-            detail=each.get("detail", ""),
-            undoable=is_undoable(each),
-            **{name: each[name] for name in ("undo", "undone_by", "undone_time") if name in each},
+            id=entry["id"],
+            tool=entry["tool"],
+            by=entry["by"],
+            time=entry["time"],
+            status=entry["status"],
+            detail=entry.get("detail", ""),
+            undoable=is_undoable(entry),
+            **{name: entry[name] for name in ("undo", "undone_by", "undone_time") if name in entry},
         )
-        for each in reversed(entries)
+        for entry in reversed(entries)
     ]
 
 

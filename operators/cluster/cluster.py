@@ -29,7 +29,7 @@ MAX_EXTRACT: Final = 600
 MAX_NAMED: Final = 60
 """Most members, events and messages that a community names."""
 LEAST_MEMBERS: Final = 3
-"""Members of a published community. A smaller one is a single edge, which has a memory of its own."""
+"""Members of a published community. A smaller one is a single edge, which has a separate memory."""
 _MAX_ADDED: Final = 40
 """Edges that one question adds to a summary."""
 _MAX_MESSAGES: Final = 4
@@ -136,7 +136,7 @@ class Communities(LLMOperator, PublishingOperator):
         return state if state is not None and after is graph.texts else _written(graph.edges, graph.evidence, after)
 
     def adopted(self, state: State) -> int:
-        """None: texts are in the communities' memories, which have versions of their own."""
+        """None: texts are in the communities' memories, which have their own versions."""
         return 0
 
     def prompt(self, question: Question, *, subject: str) -> Prompt:
@@ -222,11 +222,11 @@ def _extract(edges: tuple[Edge, ...], most: int = MAX_EXTRACT) -> str:
     """The edges as lines, as many as fit, at least one."""
     shown: list[str] = []
     length = 0
-    for each in edges:
-        length += len(each.line) + 1
+    for edge in edges:
+        length += len(edge.line) + 1
         if shown and length > most:
             break
-        shown.append(each.line)
+        shown.append(edge.line)
     return "\n".join(shown)
 
 

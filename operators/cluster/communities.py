@@ -39,7 +39,7 @@ class Community:
     members: tuple[str, ...]
     """The names of its nodes, oldest first."""
     edges: tuple[Edge, ...]
-    """Those that hold first, each with the newest first."""
+    """Relations that hold precede former ones; the newest first."""
     events: tuple[str, ...]
     """The events that state its edges, or their end, newest first."""
     newest: int
@@ -79,10 +79,10 @@ def communities_in(edges: State | None, evidence: Mapping[str, Evidence]) -> lis
     place = {node: index for index, group in enumerate(groups) for node in group}
     names: dict[str | None, str] = {}
     events: list[list[Statement]] = [[] for _ in groups]
-    for each in present:
-        names |= {node_of(name): name for name in (each[_SUBJECT], each[_OBJECT])}
-        if (index := place.get(node_of(each[_SUBJECT]) or "")) is not None:
-            events[index].append(each)
+    for relation in present:
+        names |= {node_of(name): name for name in (relation[_SUBJECT], relation[_OBJECT])}
+        if (index := place.get(node_of(relation[_SUBJECT]) or "")) is not None:
+            events[index].append(relation)
     lines: list[list[Edge]] = [[] for _ in groups]
     for edge in edges_of(edges):
         lines[place[node_of(edge.subject) or ""]].append(edge)
@@ -116,10 +116,10 @@ def _windows(present: Sequence[Statement], evidence: Mapping[str, Evidence]) -> 
     """The edges that each window adds, in the order of the windows' first statements."""
     seen: set[tuple[Any, ...]] = set()
     windows: dict[str, list[Pair]] = {}
-    for each in present:
-        nodes = node_of(each[_SUBJECT]), node_of(each[_RELATION]), node_of(each[_OBJECT])
-        if each[_ENDS] or nodes in seen:
+    for relation in present:
+        nodes = node_of(relation[_SUBJECT]), node_of(relation[_RELATION]), node_of(relation[_OBJECT])
+        if relation[_ENDS] or nodes in seen:
             continue
         seen.add(nodes)
-        windows.setdefault(evidence[each[_ID]].window, []).append((nodes[0] or "", nodes[2] or ""))
+        windows.setdefault(evidence[relation[_ID]].window, []).append((nodes[0] or "", nodes[2] or ""))
     return windows

@@ -116,7 +116,7 @@ class TimeCompress(AgingOperator, LLMOperator, PublishingOperator):
     def memories(self, state: State, owner: Owner) -> Iterator[Memory]:
         """See :meth:`PublishingOperator.memories`: the summaries. The same events give the same summaries, in any order.
 
-        A timeline that keeps details has no extract of a period whose events are all memories of their own: it would repeat them.
+        A timeline that keeps details has no extract of a period whose events are all separate memories: it would repeat them.
         """
         timeline, texts = timeline_of(state), texts_of(state)
         if timeline is None:
@@ -159,7 +159,7 @@ class TimeCompress(AgingOperator, LLMOperator, PublishingOperator):
         return state if state is not None and after is texts else written(timeline_of(state), after)
 
     def adopted(self, state: State) -> int:
-        """None: they show in the summaries, which have versions of their own."""
+        """None: they show in the summaries, which have their own versions."""
         return 0
 
     def prompt(self, question: Question, *, subject: str) -> Prompt:

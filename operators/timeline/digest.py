@@ -50,11 +50,11 @@ def merged(one: Digest | None, other: Digest) -> Digest | None:
     best_dropped = min((each for each in (one[2], other[2]) if each is not None), default=None)
     dropped = one[1] + other[1]
     kept: list[Kept] = []
-    for each in [*one[0], *other[0]]:
-        if best_dropped is not None and each[0] >= best_dropped:
-            dropped += each[3]
+    for entry in [*one[0], *other[0]]:
+        if best_dropped is not None and entry[0] >= best_dropped:
+            dropped += entry[3]
         else:
-            kept = _inserted(kept, each)
+            kept = _inserted(kept, entry)
     return _bounded(kept, dropped, best_dropped)
 
 

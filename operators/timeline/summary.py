@@ -15,7 +15,7 @@ from operators.timeline.periods import Period
 from operators.timeline.texts import Texts
 
 BY_EXTRACT: Final = "extract"
-"""How a summary came about that no model wrote: the most important events' own words."""
+"""Author of a summary that no model wrote: the most important events' own words."""
 MAX_MESSAGES: Final = 60
 MAX_SUMMARY: Final = 1500
 """Characters of a period's events in its summary, or of what a model makes of them."""

@@ -57,7 +57,7 @@ class Timeline:
     through: int
     """All weeks that end by then are summarised. It never goes back. A week that had too many events for it is, before it has ended."""
     whole: dict[str, TimelineEvent]
-    """By id the events that are memories of their own: recent ones, and summarised ones that still have time to live."""
+    """By id the events that are separate memories: recent ones, and summarised ones that still have time to live."""
     digests: Digests
     offset: int = 0
     """The UTC offset of the newest event, in microseconds; of events of one time the greatest. It converts times that have none."""
@@ -183,7 +183,7 @@ def touched(timeline: Timeline, event_id: str, time: int) -> Timeline:
 
 
 def released(timeline: Timeline, event_id: str) -> Timeline:
-    """The timeline once an event is no memory of its own any more."""
+    """The timeline when an event is no longer a separate memory."""
     if event_id not in timeline.whole:
         return timeline
     return replace(timeline, whole={name: each for name, each in timeline.whole.items() if name != event_id})

@@ -22,7 +22,7 @@ from operators.operator import Operand
 ROOT: Final = ""
 """The parent of the nodes at the top."""
 NAMED: Final = 20
-"""Most events of its own that a node names."""
+"""Most of its own events that a node names."""
 
 _DECODED: Final = 4096
 """Number of decoded vectors that are kept, about 10 MB: an insertion reads the vectors of all siblings on its way."""

@@ -1,6 +1,6 @@
 """The nodes of a tree as the memories that are stored, searched and returned.
 
-A node with a single event is not published: the event is a memory of its own, and its parent names it.
+A node with a single event is not published: the event is a separate memory, and its parent names it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -41,11 +41,11 @@ def extract(events: Sequence[NodeEvent], most: int = MAX_EXTRACT) -> str:
     """
     shown: list[NodeEvent] = []
     length = 0
-    for each in sorted((each for each in events if each["text"]), key=lambda each: (-each["rank"], -each["time"], each["id"])):
-        length += len(each["text"])
+    for event in sorted((each for each in events if each["text"]), key=lambda each: (-each["rank"], -each["time"], each["id"])):
+        length += len(event["text"])
         if shown and length > most:
             break
-        shown.append(each)
+        shown.append(event)
     shown.sort(key=lambda each: (each["time"], each["id"]))
     has_days = len({_day_of(each) for each in shown}) > 1
     return "; ".join(f"{f'{_day_of(each)} ' if has_days else ''}{each['text'].rstrip('.; ')}" for each in shown)
@@ -65,9 +65,9 @@ def events_below(nodes: Nodes, key: str, children: Mapping[str, Sequence[str]]) 
 def extracted_events(nodes: Nodes, key: str, children: Mapping[str, Sequence[str]]) -> list[NodeEvent]:
     """As :func:`events_below`, with texts short enough that an extract has several events of each segment."""
     found = []
-    for each in below(key, children):
-        events = nodes[each]["events"]
-        found += events if nodes[each]["inner"] else brief(events)
+    for key_below in below(key, children):
+        events = nodes[key_below]["events"]
+        found += events if nodes[key_below]["inner"] else brief(events)
     return found
 
 
@@ -78,7 +78,7 @@ def brief(events: Sequence[NodeEvent]) -> list[NodeEvent]:
 
 
 def is_published(nodes: Nodes, key: str) -> bool:
-    """Whether a node is a memory of its own."""
+    """Whether a node is a separate memory."""
     return nodes[key]["count"] >= _LEAST_EVENTS
 
 

@@ -37,7 +37,7 @@ _MAX_TEXT: Final = 600
 """Characters of an event that the state keeps."""
 _MESSAGES_OF_EVENT: Final = 8
 _LEAST_EVENTS: Final = 2
-"""Events of a published segment in mid-term memory. A single event is a memory of its own."""
+"""Events of a published segment in mid-term memory. A single event is a separate memory."""
 
 
 class Segment(TypedDict):

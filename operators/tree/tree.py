@@ -149,7 +149,7 @@ class MemoryTree(LLMOperator, PublishingOperator):
         return state if state is not None and after is texts else _written(tree, turns, after)
 
     def adopted(self, state: State) -> int:
-        """None: texts are in the nodes' memories, which have versions of their own."""
+        """None: texts are in the nodes' memories, which have their own versions."""
         return 0
 
     def prompt(self, question: Question, *, subject: str) -> Prompt:
@@ -181,7 +181,7 @@ def _written(tree: Tree, turns: list[Turn], texts: Texts) -> State | None:
 
 def _has(nodes: Nodes, turns: list[Turn], event_id: str) -> bool:
     return any(each["id"] == event_id for node in nodes.values() for each in node["events"]) or any(
-        each["event"]["id"] == event_id for each in turns
+        turn["event"]["id"] == event_id for turn in turns
     )
 
 

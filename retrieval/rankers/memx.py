@@ -95,12 +95,13 @@ def ranked(
     semantic = _reciprocal_ranks(candidates)
     added = [
         {
-            "memx_semantic": parameters.semantic * semantic[each.memory.id],
-            "memx_recency": parameters.recency * recency(each.memory, retrievals.get(each.memory.id), now=now, parameters=parameters),
-            "memx_frequency": parameters.frequency * frequency(retrievals.get(each.memory.id)),
-            "memx_importance": parameters.importance * each.memory.importance,
+            "memx_semantic": parameters.semantic * semantic[candidate.memory.id],
+            "memx_recency": parameters.recency
+            * recency(candidate.memory, retrievals.get(candidate.memory.id), now=now, parameters=parameters),
+            "memx_frequency": parameters.frequency * frequency(retrievals.get(candidate.memory.id)),
+            "memx_importance": parameters.importance * candidate.memory.importance,
         }
-        for each in candidates
+        for candidate in candidates
     ]
     scores = normalised(np.array([sum(each.values()) for each in added])).tolist()
     return [

@@ -1,10 +1,12 @@
 """The interface of a retriever, and the prepared store that retrievers search."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final, Protocol, TypeVar
 
 from memory.records import Memory
+from memory.schema.method import RetrievalPath
 from models.embedding.port import Embedder
 from retrieval.paths import PathName
 from retrieval.plan import RecallPlan
@@ -20,7 +22,7 @@ _EVIDENCE_DECAY: Final = 0.95
 
 
 class Retriever(Protocol[T_co]):
-    """One source of results. To add one: implement this in a module of this package, and start it in ``RecallPipeline.retrieve``."""
+    """One source of results. To add one: implement this in a module of this package, and start it in ``RecallPipeline.answer``."""
 
     @property
     def name(self) -> PathName:
@@ -99,8 +101,8 @@ class PreparedStore:
         return await self._store.get(scope, ids, at=at)
 
 
-class FurtherRetriever:
-    """A retriever that gets places of its own among the hits, by the quota of the tenant's method.
+class FurtherRetriever(ABC):
+    """A retriever whose best hits get reserved places in the response, as many as its quota in the tenant's method.
 
     Args:
         store: The memories.
@@ -116,6 +118,18 @@ class FurtherRetriever:
     def applies_to(self, plan: RecallPlan) -> bool:
         """Whether the recall gives it places among the hits."""
         return self.name in plan.further_paths
+
+    def most_read(self, path: RetrievalPath) -> int:
+        """Most memories that it reads from the store for a recall.
+
+        Args:
+            path: The quota and the other limits of the tenant's method.
+        """
+        return path.quota
+
+    @abstractmethod
+    async def retrieve(self, plan: RecallPlan) -> list[RecallHit]:
+        """See :meth:`Retriever.retrieve`: its hits, best first."""
 
 
 def with_types(searched: MemoryFilter, types: Sequence[str]) -> MemoryFilter | None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Final
 
+from memory.schema.method import RetrievalPath
 from models.embedding.port import Embedding
 from retrieval.paths import PathName
 from retrieval.plan import RecallPlan
@@ -50,6 +51,10 @@ class KeywordRetriever(FurtherRetriever):
 
     name: Final[PathName] = "keywords"
 
+    def most_read(self, path: RetrievalPath) -> int:
+        """The memories whose keywords are compared."""
+        return MAX_MEMORIES
+
     async def retrieve(self, plan: RecallPlan) -> list[RecallHit]:
         """The memories that keywords lead to, best first; never entities, which have no keywords.
 
@@ -72,16 +77,16 @@ def linked_by_keywords(nearest: Sequence[ScoredMemory]) -> list[Linked]:
         nearest: Memories, scored by the dense vector alone.
     """
     scores: dict[str, list[float]] = defaultdict(list)
-    for each in nearest:
-        for keyword in _keywords_of(each):
-            scores[keyword].append(each.score)
+    for scored in nearest:
+        for keyword in _keywords_of(scored):
+            scores[keyword].append(scored.score)
     means = {keyword: fmean(of_memories) for keyword, of_memories in scores.items() if len(of_memories) >= _LEAST_MEMORIES}
     best = dict(sorted(means.items(), key=lambda each: (-each[1], each[0]))[:_KEYWORDS])
     linked = []
-    for each in nearest:
-        if leading := best.keys() & _keywords_of(each):
+    for scored in nearest:
+        if leading := best.keys() & _keywords_of(scored):
             keyword = max(leading, key=lambda word: (best[word], word))
-            linked.append(Linked(each, keyword, best[keyword]))
+            linked.append(Linked(scored, keyword, best[keyword]))
     return sorted(linked, key=lambda each: (-each.score, each.found.memory.id))
 
 

@@ -46,6 +46,10 @@ class LinkRetriever(FurtherRetriever):
         """Whether the recall's method follows links, and the recall is not limited to named memories or messages."""
         return super().applies_to(plan) and plan.filter.ids is None and not plan.filter.messages
 
+    def most_read(self, path: RetrievalPath) -> int:
+        """The starts, and the linked memories of each step."""
+        return STARTS + path.hops * min(MAX_VISITED, STARTS * path.fan_out**path.hops)
+
     async def retrieve(self, plan: RecallPlan) -> list[RecallHit]:
         """The memories that links lead to, best first.
 
@@ -87,10 +91,10 @@ class LinkRetriever(FurtherRetriever):
 def _steps(reached: Iterable[Reached], fan_out: int) -> dict[str, Reached]:
     """By the id of each linked memory, the best step to it: the linking memory, and the score of the linked one."""
     steps: dict[str, Reached] = {}
-    for each in reached:
-        links = sorted(each.memory.links or (), key=lambda link: (-link.score, link.id))[:fan_out]
+    for linking in reached:
+        links = sorted(linking.memory.links or (), key=lambda link: (-link.score, link.id))[:fan_out]
         for link in links:
-            step = Reached(each.memory, each.score * link.score * DECAY, each.origin)
+            step = Reached(linking.memory, linking.score * link.score * DECAY, linking.origin)
             if link.id not in steps or step.score > steps[link.id].score:
                 steps[link.id] = step
     best = sorted(steps, key=lambda name: (-steps[name].score, name))[:MAX_VISITED]

@@ -20,7 +20,7 @@ from retrieval.paths import PathName
 from retrieval.plan import RecallPlan
 from retrieval.query_embedding import embed_question
 from retrieval.request import RecallHit
-from retrieval.retrievers.base import FurtherRetriever, PreparedStore, further_hit, with_types
+from retrieval.retrievers.base import PreparedStore, further_hit, with_types
 from runtime.settings import TopicsSettings
 from stores.port import RecallQuery, ScoredMemory
 
@@ -43,8 +43,8 @@ _REPLY: Final = re.compile(r"\s*(?:none|[0-9]{1,6}(?:\s*[,;#]\s*[0-9]{1,6})*)\s*
 _NUMBER: Final = re.compile(r"[0-9]+")
 
 
-class TopicRetriever(FurtherRetriever):
-    """Finds topics with a model.
+class TopicRetriever:
+    """Finds topics with a model, before the other retrievers start.
 
     Args:
         store: The memories.
@@ -56,12 +56,17 @@ class TopicRetriever(FurtherRetriever):
     name: Final[PathName] = "topics"
 
     def __init__(self, store: PreparedStore, embedder: Embedder, *, llm: LLM | None, settings: TopicsSettings) -> None:
-        super().__init__(store, embedder)
+        self._store = store
+        self._embedder = embedder
         self._model = RecallModel(llm, settings=settings, purpose=PURPOSE)
         self.most = settings.topics
         """Most topics in a prompt."""
         self.deadline_s = settings.deadline_s
         """Most seconds of a selection."""
+
+    def applies_to(self, plan: RecallPlan) -> bool:
+        """Whether the recall's method lets a model select topics."""
+        return self.name in plan.further_paths
 
     async def topics(self, plan: RecallPlan) -> list[ScoredMemory]:
         """The topics for the prompt, best first by the query.

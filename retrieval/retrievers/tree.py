@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Final
 
 from memory.records import Memory
+from memory.schema.method import RetrievalPath
 from models.embedding.port import Embedding
 from retrieval.paths import PathName
 from retrieval.plan import RecallPlan
@@ -30,6 +31,10 @@ class TreeRetriever(FurtherRetriever):
     """Finds events by beam search from the top of the user's trees."""
 
     name: Final[PathName] = "tree"
+
+    def most_read(self, path: RetrievalPath) -> int:
+        """The ranked events."""
+        return MAX_EVENTS
 
     async def retrieve(self, plan: RecallPlan) -> list[RecallHit]:
         """The events that the search reaches, best first.

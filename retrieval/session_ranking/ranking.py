@@ -5,7 +5,7 @@ An answer is accepted if it has this form and nothing else, apart from white spa
     <think>reasoning</think><ranking>27,13,34,5,12,8,21,45,6,19</ranking>
 
 - The ranking has exactly ``min(k, N)`` ids, each the number of a session in the prompt, each once.
-- The reasoning has no tag of this form. It may be in a field of its own instead (``reasoning_content``). Without reasoning, as the
+- The reasoning has no tag of this form. It may be in a separate field instead (``reasoning_content``). Without reasoning, as the
   paper's direct ranking, ``<think>`` may be missing.
 - Text after the first ``</ranking>`` is never read: the stream is stopped there (:func:`complete_at`).
 
@@ -118,7 +118,7 @@ def parse_ranking(text: str, *, sessions: int, most: int = SESSIONS_RANKED, reas
         sessions: Number of sessions in the prompt.
         most: Number of sessions to rank, if there are so many.
         reasoning: Whether the answer must have reasoning.
-        thoughts: Reasoning that the endpoint returned in a field of its own.
+        thoughts: Reasoning that the endpoint returned in a separate field.
 
     Raises:
         PartialRankingError: If it only lacks ids at the end.

@@ -158,9 +158,9 @@ class DeadLetterBox:
             DeadLetterMissingError: If there is none at the position, if it was purged, or if it belongs to another tenant.
         """
         everything = DeadLetterSelection(tenant=tenant, positions=frozenset({position}), states=NOT_PURGED)
-        async for each in self._log.contents(await self.letters(everything)):
-            content = each.content()
-            return DeadLetterWithContent(each.letter, content.key, content.value, content.headers, each.answer)
+        async for found_letter in self._log.contents(await self.letters(everything)):
+            content = found_letter.content()
+            return DeadLetterWithContent(found_letter.letter, content.key, content.value, content.headers, found_letter.answer)
         raise DeadLetterMissingError(f"no dead letter at {position.within_topic}, or it was purged; see `varve dlq list`")
 
     async def redrive(self, selection: DeadLetterSelection, *, is_vouched: bool = False) -> RedriveResult:
@@ -217,9 +217,15 @@ class DeadLetterBox:
         kept = DeadLetterSelection(states=NOT_PURGED)
         letters = [each for each in await self.letters(kept) if each.metadata.tenant in (tenant, None)]
         found: dict[str, list[DeadLetterWithContent]] = {user: [] for user in users}
-        async for each in self._log.contents(letters):
-            letter = DeadLetterWithContent(each.letter, each.record.key, each.record.value, tuple(each.record.headers), each.answer)
-            for user in each.users_named(tenant, found, has_users_key=each.letter.metadata.topic in self._keyed_by_user):
+        async for found_letter in self._log.contents(letters):
+            letter = DeadLetterWithContent(
+                found_letter.letter,
+                found_letter.record.key,
+                found_letter.record.value,
+                tuple(found_letter.record.headers),
+                found_letter.answer,
+            )
+            for user in found_letter.users_named(tenant, found, has_users_key=found_letter.letter.metadata.topic in self._keyed_by_user):
                 found[user].append(letter)
         return found
 
@@ -277,12 +283,12 @@ class DeadLetterBox:
 async def _batches(records: AsyncIterator[FoundDeadLetter]) -> AsyncIterator[list[FoundDeadLetter]]:
     """Batches in order. A letter in several parts is a batch of one, because it is sent separately."""
     batch: list[FoundDeadLetter] = []
-    async for each in records:
-        if each.letter.parts and batch:
+    async for record in records:
+        if record.letter.parts and batch:
             yield batch
             batch = []
-        batch.append(each)
-        if len(batch) == _BATCH or each.letter.parts:
+        batch.append(record)
+        if len(batch) == _BATCH or record.letter.parts:
             yield batch
             batch = []
     if batch:

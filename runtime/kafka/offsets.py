@@ -284,8 +284,8 @@ async def read_backlogs(group: str, topic: str, offsets: KafkaOffsets) -> Mappin
     """
     ends = await offsets.end_offsets([topic])
     committed = await offsets.committed_offsets(group, [topic])
-    behind = {partition: committed.get(partition, 0) for partition, end in ends.items() if committed.get(partition, 0) < end}
-    if not behind:
+    lagging = {partition: committed.get(partition, 0) for partition, end in ends.items() if committed.get(partition, 0) < end}
+    if not lagging:
         return {}
     kept_ms = await offsets.kept_ms(topic)
-    return {partition: Backlog(oldest=stamp, kept_ms=kept_ms) for partition, stamp in (await offsets.stamps(behind)).items()}
+    return {partition: Backlog(oldest=stamp, kept_ms=kept_ms) for partition, stamp in (await offsets.stamps(lagging)).items()}

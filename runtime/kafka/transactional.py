@@ -25,7 +25,7 @@ _RETRY_BACKOFF_MS: Final = 30
 """The coordinator refuses a new transaction for some milliseconds, while it writes the markers of the previous one."""
 
 _BATCH_BYTES: Final = 1_000_000
-"""Limit for a batch; a larger record is a batch of its own."""
+"""Limit for a batch; a larger record is a batch alone."""
 
 
 class TransactionalProducer:

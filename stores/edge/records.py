@@ -28,13 +28,13 @@ class RecordCache:
         """The records of points, by the numbers of their ids. ``read`` reads those that are not cached."""
         found: dict[int, str] = {}
         missing: list[UUID] = []
-        for each in ids:
-            record = self._records.get(each.int)
+        for memory_id in ids:
+            record = self._records.get(memory_id.int)
             if record is None:
-                missing.append(each)
+                missing.append(memory_id)
             else:
-                self._records.move_to_end(each.int)
-                found[each.int] = record
+                self._records.move_to_end(memory_id.int)
+                found[memory_id.int] = record
         for point in read(missing) if missing else ():
             number, record = id_of(point).int, record_of(point)
             found[number] = record
@@ -47,8 +47,8 @@ class RecordCache:
 
     def forget(self, points: Iterable[edge.Point]) -> None:
         """Removes the records of points that are about to be written."""
-        for each in points:
-            self._characters -= len(self._records.pop(id_of(each).int, ""))
+        for point in points:
+            self._characters -= len(self._records.pop(id_of(point).int, ""))
 
     def clear(self) -> None:
         """Removes all records."""

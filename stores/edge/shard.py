@@ -99,8 +99,8 @@ class Shard:
             StoreRejectedError: If a vector has another dimension than the shard.
         """
         self._require_engine()
-        for each in points:
-            self._check_dimensions(each.dense, each.late)
+        for point in points:
+            self._check_dimensions(point.dense, point.late)
         stored = self._stored([each.id for each in points])
         written = [each for each in points if not _is_late(each.payload, stored.get(each.id))]
         documents = {UUID(each.id): Document(each.payload[TENANT], each.terms.indices) for each in written}

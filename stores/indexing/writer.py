@@ -160,10 +160,10 @@ class IndexWriter:
 
 def _newest(changes: Iterable[FeedChange]) -> list[FeedChange]:
     newest: dict[tuple[str, str], FeedChange] = {}
-    for each in changes:
-        name = (each.change.tenant, each.change.memory_id)
-        if name not in newest or not each.position.is_older_than(newest[name].position):
-            newest[name] = each
+    for change in changes:
+        name = (change.change.tenant, change.change.memory_id)
+        if name not in newest or not change.position.is_older_than(newest[name].position):
+            newest[name] = change
     return list(newest.values())
 
 
@@ -186,9 +186,9 @@ def _check(change: MemoryChange) -> None:
 
 def _deletions(changes: Iterable[FeedChange]) -> dict[str, dict[str, FeedPosition]]:
     by_tenant: dict[str, dict[str, FeedPosition]] = defaultdict(dict)
-    for each in changes:
-        if each.change.op == "tombstone":
-            by_tenant[each.change.tenant][each.change.memory_id] = each.position
+    for change in changes:
+        if change.change.op == "tombstone":
+            by_tenant[change.change.tenant][change.change.memory_id] = change.position
     return by_tenant
 
 

@@ -58,7 +58,7 @@ class BacklogWatch:
                 await self.measure()
             except VarveError as error:
                 # Keep the last backlogs, and let them age: without the broker no work gets done either.
-                self._show(gone=set())
+                self._show(revoked=set())
                 _log.warning("backlog_unknown", stage=self._stage, error=str(error))
             await pause(_INTERVAL_S)
 
@@ -67,14 +67,14 @@ class BacklogWatch:
 
         Raises:
             KafkaUnavailableError: If no broker answers.
-            TopicMissingError: If the source is gone.
+            TopicMissingError: If the source topic was deleted.
         """
         read = await read_backlogs(self._group, self._source, self._offsets)
         before, self._backlogs = (
             self._backlogs,
             {source.partition: backlog for source, backlog in read.items() if source.partition in self._driver.next_offsets},
         )
-        self._show(gone=before.keys() - self._backlogs.keys())
+        self._show(revoked=before.keys() - self._backlogs.keys())
         now_ms = self._now_ms()
         lefts = {partition: backlog.left_s(now_ms) for partition, backlog in self._backlogs.items()}
         near = {partition: left_s for partition, left_s in lefts.items() if left_s is not None and left_s < self._alarm_s}
@@ -109,9 +109,9 @@ class BacklogWatch:
             else {"offset": oldest.offset, "tenant": oldest.tenant, "state": oldest.state, "attempts": oldest.attempts},
         }
 
-    def _show(self, *, gone: set[int]) -> None:
+    def _show(self, *, revoked: set[int]) -> None:
         now_ms, metrics = self._now_ms(), self._metrics
-        for partition in gone:
+        for partition in revoked:
             metrics.oldest_seconds.remove(self._stage, self._source, partition)
             metrics.retention_left_seconds.remove(self._stage, self._source, partition)
         for partition, backlog in self._backlogs.items():

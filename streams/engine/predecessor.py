@@ -27,7 +27,7 @@ _INTERVAL_S: Final = 0.25
 class MemberNote:
     """The id of a worker in its consumer group, in a file of its folder. Kafka gives each process that joins a new id.
 
-    The file has a lock of its own: to try the folder's lock would make a worker that starts at that moment take another folder.
+    The file has its own lock: to try the folder's lock would make a worker that starts at that moment take another folder.
 
     Args:
         folder: The worker's folder, whose lock it holds.

@@ -52,15 +52,15 @@ async def _prove(settings: Settings, *, tenants: TenantDirectory, store: MemoryS
     for proof in await prove(settings, users, store=store):
         metrics.proved_users.labels(proof.outcome).inc()
         subject = subject_of(proof.tenant, proof.user)
-        for each in proof.differences:
-            metrics.proof_differences.labels(each.problem).inc()
+        for difference in proof.differences:
+            metrics.proof_differences.labels(difference.problem).inc()
             _log.error(
                 "proof_differs",
                 tenant=proof.tenant,
                 subject=subject,
-                memory=each.memory_id,
-                kind=each.kind,
-                problem=each.problem,
-                fields=each.fields,
+                memory=difference.memory_id,
+                kind=difference.kind,
+                problem=difference.problem,
+                fields=difference.fields,
             )
     metrics.proved_at.set_to_current_time()

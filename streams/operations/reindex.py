@@ -1,6 +1,6 @@
 """A second vector store with another embedding model, filled from the change feed while the present one serves. No LLM is called.
 
-Its index workers are a consumer group of their own, which begins at the start of the feed. They run until they are stopped, so the second
+Its index workers have a separate consumer group, which begins at the start of the feed. They run until they are stopped, so the second
 store stays as new as the present one.
 """
 
@@ -62,13 +62,13 @@ class ReindexProgress:
 
     read: int
     total: int
-    behind: int
+    lag: int
     """Records that the present store's workers have read and these have not."""
 
     @property
     def is_complete(self) -> bool:
         """Whether the second store is as new as the present one. Under load neither is ever at the end of the feed."""
-        return self.behind == 0
+        return self.lag == 0
 
 
 def second_group(settings: Settings, name: str) -> str:
@@ -122,16 +122,16 @@ async def read_reindex(settings: Settings, name: str, *, patience_s: float = _PA
         present = await offsets.committed_offsets(STAGES["index"].group(settings.kafka.topic_prefix), [topic])
         while True:
             second = await offsets.committed_offsets(second_group(settings, name), [topic])
-            behind = sum(max(0, offset - second.get(place, 0)) for place, offset in present.items())
-            if not behind or time.monotonic() >= deadline:
+            lag = sum(max(0, offset - second.get(place, 0)) for place, offset in present.items())
+            if not lag or time.monotonic() >= deadline:
                 break
             await pause(_POLL_S)
         ends = await offsets.end_offsets([topic])
-    return ReindexProgress(sum(min(second.get(place, 0), end) for place, end in ends.items()), sum(ends.values()), behind)
+    return ReindexProgress(sum(min(second.get(place, 0), end) for place, end in ends.items()), sum(ends.values()), lag)
 
 
 async def _sample(settings: Settings) -> tuple[list[Memory], int, int, int]:
-    """Some memories; the number of records with a memory among those read; the number of read records; and of all."""
+    """Some memories; the number of read records that have a memory; the number of read records; and that of all records."""
     topic = settings.topic(MEMORIES.name)
     async with KafkaOffsets(kafka=settings.kafka) as offsets:
         begins, ends = await offsets.beginning_offsets([topic]), await offsets.end_offsets([topic])
@@ -139,9 +139,9 @@ async def _sample(settings: Settings) -> tuple[list[Memory], int, int, int]:
     upserts = found = 0
     for place, end in ends.items():
         async for records in read_range(place, settings.kafka, begin=max(begins[place], end - _READ), end=end):
-            for each in records:
+            for record in records:
                 found += 1
-                memory = _memory_in(each.value)
+                memory = _memory_in(record.value)
                 upserts += memory is not None
                 if memory is not None and len(memories) < _SAMPLE:
                     memories.append(memory)

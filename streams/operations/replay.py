@@ -72,7 +72,7 @@ async def replay(
     despite_erasures: bool = False,
     notice: Callable[[str], None] = lambda line: None,
 ) -> dict[TopicPartition, OffsetReset]:
-    """Resets a stage's offsets. Its workers carry out the replay when they are started again.
+    """Resets a stage's offsets. Its workers replay the records when they are started again.
 
     Args:
         settings: The settings in force. The stage's workers are stopped; others may run.

@@ -1,4 +1,4 @@
-"""An eraser that tests let go, and erasures for it."""
+"""An eraser that waits until the test releases it, and erasures for it."""
 
 import asyncio
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ class HeldEraser:
     """Records the users that it should erase, and finishes when it is released."""
 
     def __init__(self) -> None:
-        self.told: list[tuple[str, list[str], str]] = []
+        self.calls: list[tuple[str, list[str], str]] = []
         self.may_go_on = asyncio.Semaphore(0)
         self.problem: Exception | None = None
         self.swallows = 0
@@ -30,7 +30,7 @@ class HeldEraser:
 
     async def __call__(self, tenant: str, users: Sequence[str], *, by: str, store: MemoryStore, redis: GuardedRedis) -> None:
         assert store is STORE
-        self.told.append((tenant, [*users], by))
+        self.calls.append((tenant, [*users], by))
         while True:
             try:
                 await self.may_go_on.acquire()

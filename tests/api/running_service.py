@@ -18,7 +18,7 @@ from api.composition import OpenDependencies, open_dependencies
 from api.serve import readiness_of
 from memory.ids import entity_id
 from memory.keys import entity_key
-from memory.records import Memory, MemoryChange
+from memory.records import Memory
 from models.embedding.build import build_embedder
 from runtime.kafka import KafkaOffsets, client_options
 from runtime.probe import Check
@@ -26,9 +26,8 @@ from runtime.recall_history import RecallHistory
 from runtime.session_tail import SessionTail
 from runtime.settings import Settings
 from stores.build import build_store
-from stores.indexing.writer import IndexWriter
 from tests.api.service_process import DEADLINE_S
-from tests.stores.factories import in_feed
+from tests.stores.factories import store_memories
 from tests.waiting import until_async
 
 PARTITIONS = 3
@@ -103,8 +102,7 @@ async def readiness_checks(settings: Settings) -> dict[str, Check]:
 
 async def index(settings: Settings, memories: Sequence[Memory]) -> None:
     embedder, store = build_embedder(settings.embedding, cache=settings.cache_path), build_store(settings)
-    changes = [MemoryChange(op="upsert", memory_id=each.id, tenant=each.tenant, memory=each) for each in memories]
-    await IndexWriter(store=store, embedder=embedder).write(in_feed(changes))
+    await store_memories(store, *memories, embedder=embedder)
     await store.close()
     await embedder.close()
 

@@ -1,4 +1,4 @@
-"""The query service as a process of its own, as ``varve serve`` runs it, and raw connections to it."""
+"""The query service as a separate process, as ``varve serve`` runs it, and raw connections to it."""
 
 import os
 import signal

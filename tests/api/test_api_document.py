@@ -60,7 +60,7 @@ CHECKS: Final = [
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Service:
-    """A service in a process of its own."""
+    """A service in a separate process."""
 
     url: str
     tenant_key: str
@@ -139,7 +139,7 @@ def test_every_answer_is_described_in_the_document(
             # An empty file would remove the key that is asked with.
             case.query["dry_run"] = True
         if path.endswith("/control") and isinstance(case.query.get("position"), int):
-            # One that lies ahead would be waited for.
+            # The service would wait for a later one.
             case.query["position"] = min(case.query["position"], 1)
         response = case.call(headers=key, timeout=60)
         case.validate_response(response, checks=CHECKS, headers=key)

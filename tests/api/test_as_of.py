@@ -34,8 +34,8 @@ def run(day: int, *, position: int) -> Contribution:
 async def lay_down(service: RunningService, *contributions: Contribution, first_number: int) -> None:
     assert TYPE is not None
     state: EntityState | None = None
-    for each in contributions:
-        state = apply_contribution(state, each, TYPE).state
+    for contribution in contributions:
+        state = apply_contribution(state, contribution, TYPE).state
     assert state is not None
     steps = [
         HistoryEntry(id=stable_id("step", number), tenant="acme", entity=LOG, number=number, contribution=each)

@@ -29,7 +29,7 @@ class Feed:
         self.ends = {0: BEGIN, 1: BEGIN}
 
     async def write(self, *memories: Memory, gone: Sequence[str] = (), partition: int = 0) -> list[dict[str, Any]]:
-        """Returns the positions that the store has come to."""
+        """Returns the positions that the store has reached."""
         changes = [MemoryChange(op="upsert", memory_id=each.id, tenant=each.tenant, memory=each) for each in memories]
         changes += [MemoryChange(op="tombstone", memory_id=each, tenant="acme") for each in gone]
         placed = [FeedChange(each, FeedPosition(partition, self.ends[partition] + number)) for number, each in enumerate(changes, 1)]
@@ -67,7 +67,7 @@ async def by_evidence(service: RunningService, positions: list[dict[str, Any]], 
     return answer
 
 
-def told(answer: dict[str, Any]) -> list[Any]:
+def without_numbers(answer: dict[str, Any]) -> list[Any]:
     """The memories of a response without their numbers."""
     if "citations" in answer:
         return [[each["id"], each["evidence"]] for each in answer["citations"]]
@@ -95,9 +95,9 @@ async def test_asked_again_it_answers_the_same(service: RunningService, feed: Fe
     again = await answer_to(service, path, at=asked, **fields)
     assert again["at"] == {"reached": True, "written_since": 40}
     assert again["positions"]["memories"] == positions
-    assert told(again) == told(first)
+    assert without_numbers(again) == without_numbers(first)
     assert numbers(again) == pytest.approx(numbers(first), abs=1e-5)
-    assert told(await answer_to(service, path, **fields)) != told(first)
+    assert without_numbers(await answer_to(service, path, **fields)) != without_numbers(first)
 
 
 async def test_changes_after_the_positions_are_excluded_and_counted(service: RunningService, feed: Feed) -> None:

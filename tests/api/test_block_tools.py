@@ -55,14 +55,14 @@ class Log:
     def __init__(self, stages: LinkedStages) -> None:
         self._stages = stages
         self._turn = asyncio.Lock()
-        self.is_away = False
+        self.is_unavailable = False
         """Whether the stages handle nothing."""
 
     async def send_many(self, records: Sequence[OutgoingRecord]) -> list[LogPosition]:
         async with self._turn:
             place = len(self._stages.log["extractions"])
             self._stages.append([*records])
-            if not self.is_away:
+            if not self.is_unavailable:
                 await self.settle()
         return [LogPosition(each.topic, 0, place + number) for number, each in enumerate(records)]
 
@@ -148,7 +148,7 @@ class Served:
 
 
 class Agent:
-    """An outside agent with a key of its own."""
+    """An outside agent with its own key."""
 
     def __init__(self, http: httpx.AsyncClient, key: str, user: str | None = "ann") -> None:
         self._http = http
@@ -258,11 +258,11 @@ async def test_a_late_stage_leaves_the_edit_pending(served: Served, monkeypatch:
     monkeypatch.setattr("api.routes.blocks._WAIT_S", 0.2)
     async with served.http() as http:
         agent = Agent(http, served.key())
-        served.log.is_away = True
+        served.log.is_unavailable = True
         pending = await agent.edit("append", text="Has a cat.", key="one")
         assert (pending.status_code, pending.json()["status"]) == (202, "pending")
         await served.log.settle()
-        served.log.is_away = False
+        served.log.is_unavailable = False
         assert applied(await agent.edit("append", text="Has a cat.", key="one")) == pending.json()["id"]
         assert (await agent.read())["text"] == "Has a cat."
 

@@ -90,7 +90,7 @@ async def opens(operating: Operating, key: str) -> int:
 
 async def test_a_tenant_is_added_changed_and_removed(operating: Operating) -> None:
     made = await operating.done("POST", "/tenants", {"id": "a/b c", "weight": 2.5, "quota": {"memories": 7}, "label": "app"})
-    assert await opens(operating, made["key"]) == 200, "whoever asks the same process next finds it known"
+    assert await opens(operating, made["key"]) == 200, "the next request to the same process sees it"
     shown = await operating.done("GET", "/tenants/a%2Fb%20c")
     assert (shown["schema"], shown["weight"], shown["quota"], shown["keys"]) == ("companion@1", 2.5, {"memories": 7}, 1)
     assert not (await operating.done("PATCH", "/tenants/a%2Fb%20c", {"weight": 2.5}))["changed"]
@@ -385,10 +385,10 @@ async def test_a_change_returns_its_position(operating: Operating) -> None:
     assert place["lease_s"] == LEASE_S
     assert place["reached"]
     assert not (await operating.done("GET", "/control", position=made["position"] + 1000, wait_s=0.1))["reached"]
-    told = await operating.done("GET", "/audit", subject="tenant/placed")
-    (record,) = told["records"]
+    audit_page = await operating.done("GET", "/audit", subject="tenant/placed")
+    (record,) = audit_page["records"]
     (admin,) = [each for each in (await read_control(operating.settings)).operators.keys if each.hash == hash_key(operating.keys["admin"])]
-    assert (record["action"], record["by"], record["before"], told["total"]) == ("tenant add", f"operator {admin.id}", None, 1)
+    assert (record["action"], record["by"], record["before"], audit_page["total"]) == ("tenant add", f"operator {admin.id}", None, 1)
     check, _ = await read_audit(operating.settings)
     verdict = await operating.done("GET", "/audit/verify", expect=check.digest)
     assert (verdict["digest"], verdict["problems"]) == (check.digest, [])

@@ -109,7 +109,7 @@ async def test_an_entitys_texts_can_be_set(service: RunningService) -> None:
     assert correction.entity is not None
     (change,) = correction.entity.changes
     assert (change.property, change.value, change.source_id) == ("home", {"search": None, "replace": "Oslo"}, correction.id)
-    assert change.event_time == HOME.event_time, "it stands behind all that the entity knows"
+    assert change.event_time == HOME.event_time, "it is later than everything that the entity has"
     assert (correction.entity.schema_name, correction.entity.schema_revision) == ("companion", 1)
     correction, _ = await logged(service, await send(service, f"{HOME.id}/revert", {"reason": "a mistake"}))
     assert correction.entity is not None

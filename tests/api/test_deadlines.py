@@ -1,4 +1,4 @@
-"""A recall answers by its deadline with what there is, on a real Edge owner that stands still."""
+"""A recall returns the parts that it has by its deadline, on a real Edge owner that is frozen."""
 
 import time
 

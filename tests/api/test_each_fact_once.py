@@ -38,8 +38,8 @@ async def test_an_event_covered_by_an_entity_is_dropped(service: RunningService,
     await index(service.settings, [said, entity])
     query = "Who plays the cello?"
     answer = await ask(service, query=query, why_not=[said.id, entity.id], **asked)
-    told = [each["id"] for each in (*answer["results"], *answer["entities"])]
-    assert (told.count(entity.id), told.count(said.id)) == (1, 0)
+    returned = [each["id"] for each in (*answer["results"], *answer["entities"])]
+    assert (returned.count(entity.id), returned.count(said.id)) == (1, 0)
     assert [(each["outcome"], each["of"]) for each in answer["why_not"]] == [("repeated", entity.id), ("returned", None)]
     block = await ask(service, "/v1/context", query=query, **asked)
     assert [each["id"] for each in block["citations"] if each["id"] in {said.id, entity.id}] == [entity.id]
@@ -56,16 +56,16 @@ async def test_an_event_stays_where_no_entities_are_wanted(service: RunningServi
 
 async def test_exactly_as_many_results_as_requested(service: RunningService) -> None:
     said = [memory("acme", "lou", f"Lou was on an island in summer {number}", message_ids=["l1"]) for number in range(14)]
-    told = [each.content for each in said[::3]]
-    await index(service.settings, [*said, profile("lou", *told, message_ids=("l1",))])
+    returned = [each.content for each in said[::3]]
+    await index(service.settings, [*said, profile("lou", *returned, message_ids=("l1",))])
     ids = [each.id for each in said]
     for limit in (3, 9):
         answer = await ask(service, query="Lou was on an island in summer", user="lou", limit=limit, why_not=ids)
         assert len(answer["results"]) == limit
-        assert not {each["content"] for each in answer["results"]} & set(told)
+        assert not {each["content"] for each in answer["results"]} & set(returned)
         outcomes = {each["id"]: each["outcome"] for each in answer["why_not"]}
         assert {each["id"] for each in answer["results"]} == {each for each, outcome in outcomes.items() if outcome == "returned"}
-        assert [outcomes[each.id] for each in said[::3]] == ["repeated"] * len(told)
+        assert [outcomes[each.id] for each in said[::3]] == ["repeated"] * len(returned)
 
 
 async def test_a_companion_entity_is_returned_at_any_rank(service: RunningService) -> None:

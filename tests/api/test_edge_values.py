@@ -1,4 +1,4 @@
-"""Whatever lies at the edge of a field, of every operation: it is taken, or refused with a problem that names the field. Never a defect."""
+"""Edge values of every field of every operation are accepted, or refused with a problem that names the field. Never a defect."""
 
 import asyncio
 import re
@@ -99,7 +99,7 @@ OF_THE_BODY: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Service:
-    """A service in a process of its own, and its keys."""
+    """A service in a separate process, and its keys."""
 
     process: ServiceProcess
     http: httpx.Client
@@ -148,14 +148,14 @@ def test_an_edge_value_is_accepted_or_named(service: Service, method: str, path:
                 response = send(service, method, path, operation, field, value)
             except httpx.TimeoutException:
                 raise AssertionError(f"{field} {value[:60]}") from None
-            told = f"{field.where} {'.'.join(map(str, field.path))} = {value[:60]}: {response.status_code} {response.text[:300]}"
-            assert response.status_code < 500, told
+            shown_call = f"{field.where} {'.'.join(map(str, field.path))} = {value[:60]}: {response.status_code} {response.text[:300]}"
+            assert response.status_code < 500, shown_call
             if response.status_code < 400:
                 continue
-            assert response.headers["content-type"] == MEDIA_TYPE, told
+            assert response.headers["content-type"] == MEDIA_TYPE, shown_call
             detail = response.json()["detail"]
             is_of_no_field = response.status_code in (404, 409) or detail.startswith(OF_THE_BODY)
-            assert is_of_no_field or field.name in detail, told
+            assert is_of_no_field or field.name in detail, shown_call
 
 
 @pytest.mark.integration

@@ -43,8 +43,8 @@ async def test_keys_limit_results_and_companion_entities(service: RunningService
     [slipped] = [each for each in (await answer_to(service, keys=[HAMMER]))["results"] if each["id"] == SLIPPED.id]
     assert slipped["entity_keys"] == ["ann", HAMMER]
 
-    beside = await answer_to(service, user="ann")
-    assert [each["id"] for each in beside["entities"]] == [PROFILE.id]
+    unfiltered = await answer_to(service, user="ann")
+    assert [each["id"] for each in unfiltered["entities"]] == [PROFILE.id]
     assert (await answer_to(service, user="ann", keys=[HAMMER]))["entities"] == []
     assert [each["id"] for each in (await answer_to(service, user="ann", keys=[PROFILE.entity_key]))["entities"]] == [PROFILE.id]
 

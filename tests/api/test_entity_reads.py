@@ -1,4 +1,4 @@
-"""An entity is read as the entities stage has it, before the index does; what could not be asked is said."""
+"""An entity is read in the state of the entities stage, before the index has it; the response names unavailable parts."""
 
 import httpx
 import pytest
@@ -48,4 +48,4 @@ async def test_the_newer_of_view_and_index_is_read(service: RunningService) -> N
     await show(service.settings, newer.version + 1, None, offset=2)
     expect_problem(await read(service), 404, "no entity")
     await show(service.settings, PROFILE.version - 1 if PROFILE.version else 0, None, offset=3)
-    assert (await read(service)).json()["content"] == PROFILE.content, "the index is not behind any more"
+    assert (await read(service)).json()["content"] == PROFILE.content, "the index has caught up"

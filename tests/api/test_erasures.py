@@ -43,7 +43,7 @@ def running(erasures: Erasures, tenant: str, *users: str) -> list[bool]:
 
 
 async def begun(eraser: HeldEraser, count: int) -> None:
-    await until(lambda: len(eraser.told) == count)
+    await until(lambda: len(eraser.calls) == count)
 
 
 async def ended(erasures: Erasures, tenant: str, *users: str) -> None:
@@ -61,7 +61,7 @@ async def test_erasures_requested_during_a_run_are_batched(erasures: Erasures, e
     assert running(erasures, "acme", "ann", "bob", "eve") == [False, True, True]
     eraser.may_go_on.release()
     await ended(erasures, "acme", "bob", "eve")
-    assert eraser.told == [("acme", ["ann"], "x"), ("acme", ["bob", "eve"], "x")]
+    assert eraser.calls == [("acme", ["ann"], "x"), ("acme", ["bob", "eve"], "x")]
 
 
 async def test_erasures_of_different_operators_run_separately(erasures: Erasures, eraser: HeldEraser) -> None:
@@ -70,7 +70,7 @@ async def test_erasures_of_different_operators_run_separately(erasures: Erasures
     eraser.may_go_on.release()
     eraser.may_go_on.release()
     await ended(erasures, "acme", "ann", "bob", "eve")
-    assert eraser.told == [("acme", ["ann", "eve"], "x"), ("acme", ["bob"], "y")]
+    assert eraser.calls == [("acme", ["ann", "eve"], "x"), ("acme", ["bob"], "y")]
 
 
 async def test_a_tenant_waits_for_no_other(erasures: Erasures, eraser: HeldEraser) -> None:
@@ -91,7 +91,7 @@ async def test_a_user_requested_again_is_erased_again(erasures: Erasures, eraser
     assert running(erasures, "acme", "ann") == [True]
     eraser.may_go_on.release()
     await ended(erasures, "acme", "ann")
-    assert eraser.told == [("acme", ["ann"], "x")] * 2
+    assert eraser.calls == [("acme", ["ann"], "x")] * 2
 
 
 async def test_an_erased_user_can_write_again(erasures: Erasures, eraser: HeldEraser) -> None:
@@ -99,21 +99,21 @@ async def test_an_erased_user_can_write_again(erasures: Erasures, eraser: HeldEr
         erasures.start(asked_for("acme", "ann", by="x"))
         eraser.may_go_on.release()
         await ended(erasures, "acme", "ann")
-    assert eraser.told == [("acme", ["ann"], "x")] * 2
+    assert eraser.calls == [("acme", ["ann"], "x")] * 2
 
 
 @pytest.mark.parametrize(
-    ("error", "told"),
+    ("error", "reason"),
     [(ErasureUnfinishedError("sessions has 3 records before it"), "sessions has 3"), (RuntimeError("bug"), "a defect in Varve")],
 )
-async def test_a_failed_batch_reports_the_reason(erasures: Erasures, eraser: HeldEraser, error: Exception, told: str) -> None:
+async def test_a_failed_batch_reports_the_reason(erasures: Erasures, eraser: HeldEraser, error: Exception, reason: str) -> None:
     eraser.problem = error
     erasures.start(asked_for("acme", "ann", by="x"))
     await begun(eraser, 1)
     erasures.start(asked_for("acme", "bob", by="x"))
     eraser.may_go_on.release()
     await begun(eraser, 2)
-    assert told in str(erasures.problem_of(subject_of("acme", "ann")))
+    assert reason in str(erasures.problem_of(subject_of("acme", "ann")))
     assert erasures.problem_of(subject_of("acme", "bob")) is None
     eraser.problem = None
     eraser.may_go_on.release()
@@ -129,7 +129,7 @@ async def test_running_erasures_are_cancelled_on_close(erasures: Erasures, erase
     erasures.start(asked_for("acme", "bob", by="x"))
     await erasures.close()
     assert running(erasures, "acme", "ann", "bob") == [False, False]
-    assert len(eraser.told) == 1
+    assert len(eraser.calls) == 1
 
 
 async def test_a_swallowed_cancellation_holds_up_no_stop(erasures: Erasures, eraser: HeldEraser, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -151,7 +151,7 @@ async def test_an_erasure_completed_elsewhere_is_skipped(erasures: Erasures, era
     now_done(tenants, "acme", "ann")
     eraser.may_go_on.release()
     await ended(erasures, "acme", "ann", "bob")
-    assert eraser.told == [("acme", ["bob"], "x")]
+    assert eraser.calls == [("acme", ["bob"], "x")]
     erasures.start(asked_for("acme", "ann", by="x", at=ASKED_AT + timedelta(seconds=1)))
     await begun(eraser, 2)
     await erasures.close()

@@ -1,4 +1,4 @@
-"""An id of another's is answered as one that never was, with as much work; on a real Kafka, Redis, Edge store and embedding model.
+"""An id of another tenant gets the response of an unknown id, after equal work; on a real Kafka, Redis, Edge store and embedding model.
 
 Another's: another tenant's, or within the tenant another user's than the one that the key is bound to. Work: what the store is asked, and
 how much it answers.
@@ -43,7 +43,7 @@ ASKED: Final = {"query": "Where does Ann live?", "limit": 100}
 
 
 class Case(NamedTuple):
-    """A request that names something where `@` stands, and the name of something that is another's, and of something that never was."""
+    """A request with an id in place of `@`, the id of another tenant's object, and an unknown id."""
 
     method: str
     path: str
@@ -138,8 +138,8 @@ def seen(response: httpx.Response, name: str) -> dict[str, Any]:
     body = {field: value for field, value in response.json().items() if field not in own}
     headers = {field: value for field, value in response.headers.items() if field not in ("traceparent", "x-request-id", "content-length")}
     text = orjson.dumps({"status": response.status_code, "headers": headers, "body": body}).decode()
-    told: dict[str, Any] = orjson.loads(text.replace(name, "<name>"))
-    return told
+    anonymous: dict[str, Any] = orjson.loads(text.replace(name, "<name>"))
+    return anonymous
 
 
 async def lay_down_anns(service: RunningService) -> None:

@@ -1,4 +1,4 @@
-"""A large read of one tenant lets another's small one end first."""
+"""A large read of one tenant lets a small read of another tenant finish first."""
 
 import asyncio
 import itertools

@@ -1,4 +1,4 @@
-"""The health page of a service process: a port of its own, and figures that no caller can swell."""
+"""The health page of a service process: its own port, and figures that no caller can swell."""
 
 from collections.abc import Iterator
 

@@ -19,7 +19,7 @@ KEY = entity_key("eve")
 STORY = entity_id("acme", "life_story", KEY)
 PATH = f"/v1/entities/life_story/{KEY}/history"
 FIRST = 7
-"""Those before it are not kept any more."""
+"""Older steps were dropped."""
 
 
 def step(source: str, position: int, *, minute: int, place: str, **fields: Any) -> HistoryEntry:
@@ -56,8 +56,8 @@ async def test_a_page_of_a_replaced_answer_is_refused(service: RunningService) -
     page = (await service.http.get(PATH, **asked)).json()
     assert (len(page["steps"]), page["steps"][-1]["kind"], page["total"]) == (3, "merged", 7)
     asked["params"] = {"after": page["next"]}
-    behind = (await service.http.get(PATH, **asked)).json()
-    assert [each["id"] for each in behind["steps"]] == [f"extractions/0@{number}" for number in range(2, 6)]
+    next_page = (await service.http.get(PATH, **asked)).json()
+    assert [each["id"] for each in next_page["steps"]] == [f"extractions/0@{number}" for number in range(2, 6)]
 
     await lay_down(service, answer(1, minute=9), offset=2)
     problem = expect_problem(await service.http.get(PATH, **asked), 404, "start again without")

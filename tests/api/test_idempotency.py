@@ -38,16 +38,16 @@ async def test_a_key_of_another_request_is_refused(service: RunningService) -> N
     assert (await post(service, {**MESSAGE, "text": "x"}, key, tenant="umbrella")).status_code == 200
 
 
-async def test_of_requests_at_once_one_is_carried_out(service: RunningService) -> None:
+async def test_one_of_concurrent_requests_is_executed(service: RunningService) -> None:
     key = str(uuid.uuid4())
     responses = await asyncio.gather(*(post(service, MESSAGE, key) for _ in range(8)))
     assert {each.status_code for each in responses} <= {200, 409}
     assert [each.headers.get(STATUS_HEADER) for each in responses].count("kept") == 1
     assert len({each.json()["id"] for each in responses if each.status_code == 200}) == 1
-    for each in responses:
-        if each.status_code == 409:
-            assert expect_problem(each, 409, "in progress")
-            assert int(each.headers["retry-after"]) > 0
+    for response in responses:
+        if response.status_code == 409:
+            assert expect_problem(response, 409, "in progress")
+            assert int(response.headers["retry-after"]) > 0
 
 
 async def test_a_key_of_a_rejected_request_is_reusable(service: RunningService) -> None:

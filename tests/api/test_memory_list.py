@@ -1,4 +1,4 @@
-"""``GET /v1/memories`` and ``GET /v1/status``: pages, filters, and never another's, on real servers."""
+"""``GET /v1/memories`` and ``GET /v1/status``: pages, filters, and no other tenant's memories, on real servers."""
 
 from datetime import timedelta
 from typing import Any

@@ -1,4 +1,4 @@
-"""A service process whose store stands still: who waits, who is refused, and what comes back; on a real Edge owner and a real Redis."""
+"""A service process whose store is frozen: which requests wait or are refused, and its recovery; with a real Edge owner and Redis."""
 
 import asyncio
 import socket

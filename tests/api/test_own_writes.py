@@ -1,4 +1,4 @@
-"""A recall that names a message has it, or waits and says so; on a real Kafka, Redis, Edge store and embedding model."""
+"""A recall that names a message returns it, or reports that it is missing; on a real Kafka, Redis, Edge store and embedding model."""
 
 import asyncio
 import time
@@ -30,7 +30,7 @@ def asking(session: str, written: dict[str, Any], **fields: Any) -> dict[str, An
 
 
 async def show(service: RunningService, session: str, written: dict[str, Any], *, with_message: bool = True, user: str = "ann") -> None:
-    """Writes the tail as the sessions stage does when it has come to the message."""
+    """Writes the tail as the sessions stage does when it has reached the message."""
     raw = orjson.dumps({"tenant": "acme", "user": user, "session": session, "id": written["id"], "text": "I moved.", "event_time": NOON})
     place = written["position"]
     view = SessionView(open=TailWindow(0, (raw,) if with_message else (b'{"id":"another"}',)))

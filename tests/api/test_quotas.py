@@ -48,7 +48,7 @@ async def test_messages_are_counted_over_all_processes(service: RunningService) 
         assert (await other.post("/v1/messages", json=[MESSAGE] * 2, headers=service.auth("acme"))).status_code == 200
         flush = await one.post("/v1/flush", json={"session": "quota"}, headers=service.auth("acme"))
         expect_problem(flush, 429, "messages a second are used up")
-        # Another tenant has quotas of its own.
+        # Another tenant has its own quotas.
         assert (await one.post("/v1/messages", json=MESSAGE, headers=service.auth("umbrella"))).status_code == 200
 
 

@@ -141,9 +141,9 @@ async def test_a_query_is_kept_only_where_asked_for(service: RunningService) -> 
     assert (ranking.query, ranking.profile, ranking.features) == (query, "weighted", [*FEATURES])
     assert [each.memory_id for each in ranking.candidates][: len(records[kept].memory_ids)] == records[kept].memory_ids
     for recall_id in (block.json()["recall_id"], sifted):
-        told = records[recall_id].ranking
-        assert told is not None
-        assert told.profile == "learned"
+        recorded = records[recall_id].ranking
+        assert recorded is not None
+        assert recorded.profile == "learned"
 
 
 async def test_the_profile_of_a_method_is_recorded_or_refused(service: RunningService) -> None:

@@ -1,4 +1,4 @@
-"""Readiness: rounds in the background, each dependency for itself, and what is said when the rounds stop."""
+"""Readiness: background checks, each dependency independently, and the response when the checks stop."""
 
 import asyncio
 from typing import NoReturn
@@ -18,7 +18,7 @@ async def answers() -> None:
     pass
 
 
-async def is_away() -> NoReturn:
+async def is_unavailable() -> NoReturn:
     raise KafkaUnavailableError("no broker answers")
 
 
@@ -33,7 +33,7 @@ async def hangs() -> None:
 async def test_each_dependency_is_judged_for_itself() -> None:
     readiness = Readiness(
         probes={
-            "kafka": Probe(ask=is_away),
+            "kafka": Probe(ask=is_unavailable),
             "store": Probe(ask=hangs),
             "redis": Probe(ask=answers, needed=False),
             "embedder": Probe(ask=is_broken),

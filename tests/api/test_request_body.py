@@ -69,13 +69,13 @@ async def test_its_lists_and_objects_have_a_bound(http: httpx.AsyncClient) -> No
 @pytest.mark.parametrize("path", ["/small", "/large"])
 async def test_only_a_few_unknown_names_are_listed(http: httpx.AsyncClient, path: str) -> None:
     assert "name0: " in await refusal(http, {"schema": "x", "name0": 0}, path=path)
-    told = await refusal(http, {"schema": "x", **{f"name{each}": 0 for each in range(1000)}}, path=path)
-    assert told == "name0, name1, name2, name3, name4 and 995 more: unknown fields"
+    problem = await refusal(http, {"schema": "x", **{f"name{each}": 0 for each in range(1000)}}, path=path)
+    assert problem == "name0, name1, name2, name3, name4 and 995 more: unknown fields"
     assert "unknown fields" in await refusal(http, {("y" * 10_000) + str(each): 0 for each in range(100)}, path=path)
 
 
 async def test_only_the_first_problems_are_listed(http: httpx.AsyncClient) -> None:
-    told = await refusal(http, {"words": [0] * 100})
-    assert told.startswith("words.0: Input should be a valid string; words.1: ")
-    assert told.endswith("; and 80 more problems")
-    assert told.count("Input") == MOST_LISTED
+    problem = await refusal(http, {"words": [0] * 100})
+    assert problem.startswith("words.0: Input should be a valid string; words.1: ")
+    assert problem.endswith("; and 80 more problems")
+    assert problem.count("Input") == MOST_LISTED

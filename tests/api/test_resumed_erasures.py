@@ -35,7 +35,7 @@ class Process:
 
     async def is_at(self, count: int) -> None:
         """Returns when it has begun so many runs."""
-        await until(lambda: len(self.eraser.told) == count)
+        await until(lambda: len(self.eraser.calls) == count)
 
 
 @pytest.fixture
@@ -79,12 +79,12 @@ async def test_another_process_resumes_an_unfinished_erasure(
     looking = asyncio.create_task(other.erasures.look())
     await other.is_at(1)
     looking.cancel()
-    ((tenant, users, by),) = other.eraser.told
+    ((tenant, users, by),) = other.eraser.calls
     assert (tenant, {*users}, by) == ("acme", {"ann", "bob"}, "operator o")
     assert await running(asked, tenants) == {ANN.subject, BOB.subject}
     other.eraser.may_go_on.release()
     await until(lambda: not other.erasures.is_here("acme", ANN.subject))
-    assert len(await UnfinishedErasures(redis=redis).every()) == 2, "whoever writes the receipt forgets them"
+    assert len(await UnfinishedErasures(redis=redis).every()) == 2, "the process that writes the receipt forgets them"
 
 
 async def test_a_name_without_an_erasure_is_removed(
@@ -99,7 +99,7 @@ async def test_a_name_without_an_erasure_is_removed(
     process.clock.advance(timedelta(hours=2))
     await process.erasures.resume_unfinished()
     assert await under_way.every() == []
-    assert process.eraser.told == []
+    assert process.eraser.calls == []
 
 
 async def test_an_erasure_that_a_newer_varve_wrote_is_left(
@@ -115,7 +115,7 @@ async def test_an_erasure_that_a_newer_varve_wrote_is_left(
     process.clock.advance(timedelta(hours=2))
     await process.erasures.resume_unfinished()
     await process.is_at(1)
-    assert process.eraser.told == [("acme", ["bob"], "operator o")]
+    assert process.eraser.calls == [("acme", ["bob"], "operator o")]
     assert len(await under_way.every()) == 2
 
 
@@ -163,7 +163,7 @@ async def test_after_redis_data_loss_only_requests_resume_erasures(
     await redis.drop_keys()
     await first.erasures.close()
     await second.erasures.resume_unfinished()
-    assert second.eraser.told == []
+    assert second.eraser.calls == []
     await second.erasures.note(ANN)
     second.erasures.start(ANN)
     await second.is_at(1)

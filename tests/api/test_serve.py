@@ -1,4 +1,4 @@
-"""The query service as a process of its own."""
+"""The query service as a separate process."""
 
 import os
 import signal

@@ -185,5 +185,5 @@ def drip_until_closed(connection: socket.socket, drop: bytes) -> bytes:
                 if not (block := connection.recv(65536)):
                     return received
                 received += block
-        raise AssertionError("the service lets the client go on for ever")
+        raise AssertionError("the service never ends the client's connection")
     return received

@@ -48,7 +48,7 @@ async def test_a_key_needs_the_scope_erase(service: RunningService) -> None:
 async def test_a_process_without_an_eraser_refuses(service: RunningService) -> None:
     key = await add_key(service.settings, "acme", scopes=SCOPES)
     async with serving(service.settings) as http:
-        expect_problem(await http.delete("/v1/users/erik", headers=bearer(key)), 409, "carries out no erasures")
+        expect_problem(await http.delete("/v1/users/erik", headers=bearer(key)), 409, "runs no erasures")
         subject = subject_of("acme", "erik")
         expect_problem(await http.get(f"/v1/erasures/{subject}", headers=bearer(key)), 404, "no erasure")
 

@@ -40,8 +40,8 @@ def flood_without_budget(*, messages: int = 500, kills: int = 2) -> Injection:
                 await asyncio.sleep(context.rng.uniform(2.0, 6.0))
                 worker.send_signal(signal.SIGKILL)
                 await worker.ready()
-            beside, waiting = await _closed(context, context.tenant), await _closed(context, poor)
-            await until(lambda: _are_extracted(context, beside), "the windows of the tenant beside are extracted")
+            others_closed, waiting = await _closed(context, context.tenant), await _closed(context, poor)
+            await until(lambda: _are_extracted(context, others_closed), "the other tenant's windows are extracted")
             context.expect(not await _extracted(context) & waiting.keys(), "windows were extracted without a budget")
             context.expect(len(waiting) > 2 * _SPAN, f"a flood of {len(waiting)} windows only")
         finally:

@@ -225,7 +225,7 @@ class Cluster:
             name: Its name.
             arguments: Those of the interpreter.
             settings: Its settings. Default: the cluster's.
-            ready: Whether it is ready. Default: it says so at its metrics port, as a worker does.
+            ready: Whether it is ready. Default: its health page at the metrics port reports it, as a worker's does.
         """
         port = free_port()
         extra = self.environment(settings) | {"VARVE_METRICS_HOST": HOST, "VARVE_METRICS_PORT": str(port)}
@@ -241,7 +241,7 @@ class Cluster:
                 return ""
 
     def failpoint_file(self, worker: str) -> FailpointFile:
-        """Where a worker looks up at which step it is to die."""
+        """The file with the step at which a worker must die."""
         return FailpointFile(self._failpoint_path(worker))
 
     def _failpoint_path(self, worker: str) -> Path:

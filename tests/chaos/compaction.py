@@ -21,7 +21,7 @@ _EAGER: Final = {"segment.ms": "500", "min.cleanable.dirty.ratio": "0.01", "max.
 _WITH_ROWS: Final = ("sessions", "events", "entities")
 """The stages whose tables have rows in every run; those of the others hold what is parked."""
 _OF_THE_TOPIC: Final = 1
-"""Kafka's number for a setting that a topic has of its own."""
+"""Kafka's number for a setting of the topic itself."""
 _CLEANED: Final = "cleaner-offset-checkpoint"
 """The broker's note of how far each partition is compacted."""
 

@@ -58,7 +58,7 @@ async def dead_letter_problems(settings: Settings, history: LogHistory) -> list[
 
     Args:
         settings: Where Kafka is.
-        history: What the topics held: where a log was cut, several records lay at one place.
+        history: All records that the topics ever had: after a truncation, several records had one position.
     """
     letters = await read_letters(settings)
     sources: dict[str, list[LogRecord]] = defaultdict(list)

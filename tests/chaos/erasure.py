@@ -1,4 +1,4 @@
-"""A user is erased while stages are killed, and the command itself: nothing of it is left, and all of the others' is."""
+"""A user is erased while stages and the command are killed: none of the user's data is left, and all other users' data is."""
 
 import asyncio
 import re
@@ -51,13 +51,13 @@ def erasure_amid(part: Injection) -> Injection:
 
 
 async def check_erased(context: FaultContext) -> None:
-    """Nothing stands that names the user. Then Kafka compacts what it has, and the very bytes are gone from its disk."""
+    """No record or row names the user. After Kafka's compaction, the bytes are not on its disk either."""
     tenant = _tenant(context)
-    code, told = await context.cluster.command("erasures", "check", tenant, _USER)
-    context.expect(code == 0, f"{_USER} is still named: {told}")
-    code, told = await context.cluster.command("erasures", "list", tenant)
-    remains = [line for line in told.splitlines() if "remains" in line and _KEPT_BY_A_SERVER not in line]
-    context.expect(code == 0 and "done" in told and not remains, f"no clean receipt: {told}")
+    code, output = await context.cluster.command("erasures", "check", tenant, _USER)
+    context.expect(code == 0, f"{_USER} is still named: {output}")
+    code, output = await context.cluster.command("erasures", "list", tenant)
+    remains = [line for line in output.splitlines() if "remains" in line and _KEPT_BY_A_SERVER not in line]
+    context.expect(code == 0 and "done" in output and not remains, f"no clean receipt: {output}")
     settings = context.cluster.settings
     compacted = [settings.topic(each.name) for each in ALL if each.cleanup == "compact" and each.partitions is None]
     compacted += [stage.changelog(settings.kafka.topic_prefix) for stage in STAGES.values() if stage.has_table]
@@ -86,8 +86,8 @@ async def _erase(context: FaultContext, tenant: str) -> None:
     with suppress(TimeoutError):
         async with asyncio.timeout(context.rng.uniform(*_BROKEN_OFF_WITHIN_S)):
             await context.cluster.command(*arguments)
-    code, told = await context.cluster.command(*arguments)
-    context.expect(code == 0, f"the erasure ended with {code}: {told}")
+    code, output = await context.cluster.command(*arguments)
+    context.expect(code == 0, f"the erasure ended with {code}: {output}")
 
 
 class _Said:
@@ -126,8 +126,8 @@ def _tenant(context: FaultContext) -> str:
 
 async def _on_disk(context: FaultContext, tenant: str, topics: list[str]) -> dict[str, str]:
     """The number of the user's records that are still on the disk, by topic."""
-    _, told = await context.cluster.command("erasures", "check", tenant, _USER)
-    counts = dict(_COUNT.findall(told))
+    _, output = await context.cluster.command("erasures", "check", tenant, _USER)
+    counts = dict(_COUNT.findall(output))
     return {topic: counts[topic] for topic in topics if counts.get(topic, "0") != "0"}
 
 

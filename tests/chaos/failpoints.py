@@ -42,7 +42,7 @@ class FailpointFile:
         self._path = path
 
     def set(self, failpoint: str, *, visit: int) -> None:
-        """Sets a failpoint: the worker dies when it comes to the step for the ``visit``-th time."""
+        """Sets a failpoint: the worker dies when it reaches the step for the ``visit``-th time."""
         self._write(failpoint, visit)
 
     def clear(self) -> None:

@@ -199,10 +199,10 @@ async def _produce(context: FaultContext, records: Sequence[Poison]) -> None:
     async with AIOKafkaProducer(
         **client_options(settings.kafka), acks="all", enable_idempotence=True, max_request_size=_LARGEST_REQUEST
     ) as producer:
-        for each in records:
-            headers = [*each.headers, (POISON, each.reason.encode())]
-            partition = context.cluster.partition(each.key or b"")
-            await producer.send_and_wait(settings.topic(each.topic), each.value, key=each.key, partition=partition, headers=headers)
+        for record in records:
+            headers = [*record.headers, (POISON, record.reason.encode())]
+            partition = context.cluster.partition(record.key or b"")
+            await producer.send_and_wait(settings.topic(record.topic), record.value, key=record.key, partition=partition, headers=headers)
 
 
 async def _as_coroutine(awaitable: Awaitable[None]) -> None:

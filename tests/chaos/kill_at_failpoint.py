@@ -18,7 +18,7 @@ def kill_at(failpoint: str, *, times: int = 3) -> Injection:
     """Kills workers at a step, one after the other, each of a random stage and at a random visit of the step."""
 
     async def inject(context: FaultContext) -> None:
-        # The index stage produces nothing, and recalls little: they do not come to that step, or not in time.
+        # The index stage produces nothing, and recalls little: they do not reach that step, or not in time.
         stages = [stage for stage in STAGES if not (failpoint == "sent" and stage in ("index", "recalls"))]
         for stage in context.rng.sample(stages, times):
             await context.cluster.ready()

@@ -26,7 +26,7 @@ def replay_killed_at_each_step() -> Injection:
 
 
 async def killed_at_each_step(command: Callable[[], Awaitable[object]]) -> int:
-    """Runs a command again and again, each time killed one step later, until it comes to its end; gives how often it was killed."""
+    """Runs a command again and again, each time killed one step later, until it succeeds; returns how often it was killed."""
     for step in count(1):
         try:
             with killed_after(step):

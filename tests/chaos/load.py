@@ -42,9 +42,9 @@ class Ledger:
     edits: dict[str, list[str]] = field(default_factory=dict)
     """The lines that agents added to users' blocks, by user."""
     erased: set[str] = field(default_factory=set)
-    """Users that were erased: nothing of theirs is there, and all of the others' is."""
+    """Erased users: none of their data is left, and all other users' data is."""
     aborted: set[str] = field(default_factory=set)
-    """Ids of messages that were written in transactions alone which did not come to be."""
+    """Ids of messages that were written only in aborted transactions."""
     _recalled: asyncio.Event = field(default_factory=asyncio.Event)
 
     def count_recall(self) -> None:

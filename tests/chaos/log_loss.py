@@ -21,7 +21,7 @@ _BACKLOG: Final = 16
 
 
 def retention_passes(stage: str) -> Injection:
-    """While a stage is down, half of what one partition has for it is removed. It stands still there, and then loses exactly that."""
+    """While a stage is down, half of one partition's unread records are removed: it stops, and later misses exactly those."""
 
     async def inject(context: FaultContext) -> None:
         await context.cluster.ready()
@@ -34,13 +34,13 @@ def retention_passes(stage: str) -> Injection:
 
         async with asyncio.TaskGroup() as work:
             work.create_task(outage())
-            partition, first, behind = await removed
-            await _counted(context, stage, {partition: behind - first})
+            partition, first, end = await removed
+            await _counted(context, stage, {partition: end - first})
             committed = await _committed(context, stage)
-            await until(lambda: _goes_on(context, stage, partition, committed), f"{stage} goes on beside the gap")
+            await until(lambda: _others_continue(context, stage, partition, committed), f"{stage} continues on the other partitions")
             now = (await _committed(context, stage))[partition]
-            context.expect(now == first, f"{stage} went on at {now} behind the gap at {first}, unasked")
-            await _accept(context, stage, partition, first=first, shown=first, behind=behind)
+            context.expect(now == first, f"{stage} went on at {now} after the gap at {first}, unasked")
+            await _accept(context, stage, partition, first=first, shown=first, end=end)
 
     return inject
 
@@ -68,7 +68,7 @@ def log_cut(stage: str, source: str) -> Injection:
             await _counted(context, stage, committed)
         await until(lambda: _has_grown(context, topic), f"{topic} grows again")
         for partition, offset in committed.items():
-            await _accept(context, stage, partition, first=0, shown=None, behind=offset)
+            await _accept(context, stage, partition, first=0, shown=None, end=offset)
 
     return inject
 
@@ -85,22 +85,22 @@ async def _remove_unhandled(context: FaultContext, stage: str) -> tuple[int, int
         if record.offset >= committed.get(record.partition, 0):
             unhandled[record.partition].append(record)
     partition, records = max(unhandled.items(), key=lambda item: len(item[1]))
-    first, behind = committed[partition], records[len(records) // 2].offset
+    first, end = committed[partition], records[len(records) // 2].offset
     async with admin_client(settings.kafka) as admin:
-        await admin.delete_records({TopicPartition(settings.topic(topic), partition): RecordsToDelete(behind)})
-    removed = [record for record in log if record.partition == partition and record.offset < behind]
+        await admin.delete_records({TopicPartition(settings.topic(topic), partition): RecordsToDelete(end)})
+    removed = [record for record in log if record.partition == partition and record.offset < end]
     context.history.remove(topic, removed, lost=[record.position for record in removed if record.offset >= first])
-    return partition, first, behind
+    return partition, first, end
 
 
-async def _accept(context: FaultContext, stage: str, partition: int, *, first: int, shown: int | None, behind: int) -> None:
+async def _accept(context: FaultContext, stage: str, partition: int, *, first: int, shown: int | None, end: int) -> None:
     """Resumes a partition with the command that operators use."""
     at = f"{context.cluster.settings.topic(STAGES[stage].source.name)}/{partition}"
-    _, told = await context.cluster.command("accept-loss", stage, at)
+    _, output = await context.cluster.command("accept-loss", stage, at)
     if shown is not None:
-        context.expect(f"--from {shown} --to {behind}" in told, f"the loss of {at} is not shown as {shown} to {behind}: {told}")
-    code, told = await context.cluster.command("accept-loss", stage, at, "--from", str(first), "--to", str(behind), "--by", "chaos")
-    context.expect(code == 0, f"the loss of {at} could not be accepted: {told}")
+        context.expect(f"--from {shown} --to {end}" in output, f"the loss of {at} is not shown as {shown} to {end}: {output}")
+    code, output = await context.cluster.command("accept-loss", stage, at, "--from", str(first), "--to", str(end), "--by", "chaos")
+    context.expect(code == 0, f"the loss of {at} could not be accepted: {output}")
 
 
 async def _counted(context: FaultContext, stage: str, lost: dict[int, int]) -> None:
@@ -118,10 +118,10 @@ def _losses(lines: Iterable[str]) -> dict[int, int]:
     return {int(match[1]): int(float(match[2])) for match in found if match is not None}
 
 
-async def _goes_on(context: FaultContext, stage: str, beside: int, before: dict[int, int]) -> bool:
+async def _others_continue(context: FaultContext, stage: str, stopped: int, before: dict[int, int]) -> bool:
     now = await _committed(context, stage)
-    return any(offset > before[partition] for partition, offset in now.items() if partition != beside) or await _has_no_lag(
-        context, stage, beside=beside
+    return any(offset > before[partition] for partition, offset in now.items() if partition != stopped) or await _has_no_lag(
+        context, stage, stopped=stopped
     )
 
 
@@ -133,8 +133,8 @@ async def _has_backlog(context: FaultContext, stage: str) -> bool:
     return max((await _lag(context, stage)).values()) >= _BACKLOG
 
 
-async def _has_no_lag(context: FaultContext, stage: str, *, beside: int | None = None) -> bool:
-    return not any(lag for partition, lag in (await _lag(context, stage)).items() if partition != beside)
+async def _has_no_lag(context: FaultContext, stage: str, *, stopped: int | None = None) -> bool:
+    return not any(lag for partition, lag in (await _lag(context, stage)).items() if partition != stopped)
 
 
 async def _has_grown(context: FaultContext, topic: str) -> bool:

@@ -98,8 +98,8 @@ async def store_is_whole(context: FaultContext) -> None:
 
 async def prove(context: FaultContext) -> None:
     """Makes the tenant's memories again from the log, and compares them with the store's: ``varve prove``."""
-    code, told = await context.cluster.command("prove", context.tenant)
-    context.expect(code == 0, f"the store differs from the log: {told}")
+    code, output = await context.cluster.command("prove", context.tenant)
+    context.expect(code == 0, f"the store differs from the log: {output}")
 
 
 async def _is_recalled(context: FaultContext) -> bool:
@@ -129,7 +129,7 @@ async def _recall(context: FaultContext, recalls: Recalls) -> None:
 
 
 async def _written(context: FaultContext, node: RestartedProcess) -> None:
-    """Waits until the store has more memories of the tenant: the load goes on."""
+    """Waits until the store has more memories of the tenant: the load continues."""
     began, before = time.monotonic(), 0
     async with open_store(context.cluster.settings) as store:
 

@@ -55,7 +55,7 @@ class MessageGenerator:
         self._count = first
 
     def next(self) -> Message:
-        """The next message, with an id of its own."""
+        """The next message, with its own id."""
         rng, traffic = self._rng, self._traffic
         index = 0 if rng.random() < traffic.hot_key_share else rng.randrange(traffic.sessions)
         if self._count % traffic.leap_every == traffic.leap_every - 1:

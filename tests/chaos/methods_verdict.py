@@ -91,10 +91,10 @@ def _tree_problems(events: Sequence[StatedEvent], entities: Sequence[Memory], no
     named = Counter(leaf for each in nodes for leaf in cast(list[str], each.properties["leaves"]))
     yield from (f"{leaf} is in {times} nodes" for leaf, times in named.items() if times > 1)
     yield from (f"{leaf} is no event in force" for leaf in named if leaf not in names)
-    for each in nodes:
-        parent = None if each.parent is None else by_id.get(each.parent)
-        if (each.parent is None) != (parent is None) or each.depth != (0 if parent is None else (parent.depth or 0) + 1):
-            yield f"the node {each.id} of depth {each.depth} has the parent {each.parent}"
+    for node in nodes:
+        parent = None if node.parent is None else by_id.get(node.parent)
+        if (node.parent is None) != (parent is None) or node.depth != (0 if parent is None else (parent.depth or 0) + 1):
+            yield f"the node {node.id} of depth {node.depth} has the parent {node.parent}"
     tops = sum(cast(int, each.properties["event_count"]) for each in nodes if each.parent is None)
     if tops > len(events):
         yield f"the nodes at the top have {tops} events, not {len(events)}"
@@ -143,9 +143,9 @@ def _note_problems(tenant: str, user: str, events: Sequence[StatedEvent], entiti
     texts = {entity_id(tenant, NOTE, entity_key(user, each.event.id)): each.event.content or "" for each in events}
     observed = {each.id: each for each in entities}
     yield from (f"lacks the note {text}" for name, text in texts.items() if name not in observed)
-    for each in entities:
-        if each.id not in texts:
-            yield f"has the note {each.content}, of no event in force"
-        elif not each.content.startswith(texts[each.id]):
-            yield f"a note says {each.content} and not {texts[each.id]}"
-        yield from (f"the note {each.id} has a link to {link.id}" for link in each.links or () if link.id not in texts)
+    for entity in entities:
+        if entity.id not in texts:
+            yield f"has the note {entity.content}, of no event in force"
+        elif not entity.content.startswith(texts[entity.id]):
+            yield f"a note says {entity.content} and not {texts[entity.id]}"
+        yield from (f"the note {entity.id} has a link to {link.id}" for link in entity.links or () if link.id not in texts)

@@ -61,7 +61,7 @@ class MutantReport:
         draft.replace(self._path)
 
     def unnoticed(self, names: Iterable[str]) -> list[str]:
-        """Those of some mutants that nothing has noticed."""
+        """The mutants among these that no test or fault has detected."""
         return [name for name in names if self._rows.get(name, {}).get("noticed_by") is None]
 
 

@@ -1,4 +1,4 @@
-"""Defects put into the code on purpose, each with the tests and faults that should notice it."""
+"""Deliberate defects of the code, each with the tests and faults that should detect it."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -197,7 +197,7 @@ MUTANTS: Final = (
         ("kill-at-committed",),
     ),
     Mutant(
-        "offset in a transaction of its own",
+        "offset in a separate transaction",
         PRODUCER,
         "                if offsets:\n",
         "                if offsets:\n                    await client.commit_transaction()\n"
@@ -713,7 +713,7 @@ MUTANTS: Final = (
     Mutant("rebuild asks before its ticks", TEXTS, 'clock >= text["clock"] and all(', "all(", (TEST_TEXTS,), ("zombie-entities",)),
     Mutant("rebuild asks before its events", TEXTS, "moment.has_llm and not ahead", "moment.has_llm", (TEST_TEXTS,), ("kill-merging",)),
     Mutant(
-        "what a schema lacks taken back",
+        "what a schema lacks retracted",
         EVENTS,
         "previous=in_force if is_dropped else present_part(in_force, schema),",
         "previous=in_force,",

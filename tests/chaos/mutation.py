@@ -1,4 +1,4 @@
-"""``python -m tests.chaos.mutation``: puts one defect after the other into a copy of the tree, and runs what should notice it.
+"""``python -m tests.chaos.mutation``: inserts one defect after the other into a copy of the tree, and runs the tests that should detect it.
 
 The result of each mutant is written at once, and an interrupted run continues after it. Exits with 1 if a mutant survives, or if nothing
 could be said of one. The tree itself is never changed.

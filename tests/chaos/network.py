@@ -12,7 +12,7 @@ _BEYOND_SESSION_S: Final = 3.0
 
 
 def silent_coordinator(stage: str, *, seconds: float = 20.0) -> Injection:
-    """A worker's requests to its group's coordinator are held back, and no others: it may go on to write, were it not fenced."""
+    """A worker's requests to its group's coordinator are held back, and no others: without the fence, it could write."""
     return _behind_proxy(stage, GROUP_REQUESTS, times=1, seconds=seconds)
 
 

@@ -1,4 +1,4 @@
-"""``python -m tests.chaos.open_transaction NAME TOPIC FILE``: writes messages in a transaction, says so, and waits to be killed."""
+"""``python -m tests.chaos.open_transaction NAME TOPIC FILE``: writes messages in a transaction, reports it, and waits to be killed."""
 
 import asyncio
 import sys

@@ -1,4 +1,4 @@
-"""Producers of applications that compress, or write in transactions: some come to be, some are aborted, some are left open by a death."""
+"""Producers of applications that compress, or write in transactions: committed, aborted, or left open by a kill."""
 
 import asyncio
 import os
@@ -83,8 +83,8 @@ async def _left_open(context: FaultContext, batch: Sequence[Message], name: str)
     try:
         assert child.stdout is not None
         async with asyncio.timeout(_OPEN_DEADLINE_S):
-            told = await child.stdout.readline()
-        context.expect(told == b"written\n", f"the producer that is to die told {told!r}")
+            line = await child.stdout.readline()
+        context.expect(line == b"written\n", f"the producer that must die printed {line!r}")
     finally:
         child.kill()
         await child.wait()

@@ -1,4 +1,4 @@
-"""A network between one worker and the broker that can be made to hold requests back. It changes none."""
+"""A proxy between one worker and the broker that can delay requests. It changes none."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""A Qdrant server in the Edge owner's place, where ``VARVE_TEST_QDRANT_BINARY`` names its program: no package carries one."""
+"""A Qdrant server instead of the Edge owner, if ``VARVE_TEST_QDRANT_BINARY`` names its program: no package contains one."""
 
 import os
 from pathlib import Path

@@ -82,7 +82,7 @@ async def _snapshots(cluster: Cluster, tenants: Sequence[str]) -> dict[str, dict
 
 
 async def _asked(cluster: Cluster) -> Counter[str]:
-    """How many windows were extracted, and how many texts had to be written. What is let go may be named once more, at no cost."""
+    """How many windows were extracted, and how many texts had to be written. An expired event may be named once more, at no cost."""
     asked: Counter[str] = Counter()
     for topic in ("extractions", "merges"):
         asked[topic] += sum(record.header(KIND) is None for record in await read_log(cluster.settings, topic))

@@ -17,15 +17,15 @@ def redrive_then_replay(stages: Sequence[str]) -> Injection:
 
     async def inject(context: FaultContext) -> None:
         settings = context.cluster.settings
-        _, told = await context.cluster.command("dlq", "redrive", "--tenant", context.tenant, "--again")
-        driven = re.match(r"(\d+) redriven, \d+ superseded[^,]*, 0 refused", told)
-        context.expect(driven is not None and int(driven[1]) > 0, f"no letter was driven again: {told}")
+        _, output = await context.cluster.command("dlq", "redrive", "--tenant", context.tenant, "--again")
+        driven = re.match(r"(\d+) redriven, \d+ superseded[^,]*, 0 refused", output)
+        context.expect(driven is not None and int(driven[1]) > 0, f"no letter was driven again: {output}")
         await wait_for_zero_lag(settings, stall_s=STALL_S)
         for stage in stages:
             worker = context.cluster.workers[stage][0]
             async with worker.held_down(signal.SIGTERM):
-                code, told = await context.cluster.command("replay", stage)
-            context.expect(code == 0 and "they continue from there" in told, f"{stage} was not set back: {told}")
+                code, output = await context.cluster.command("replay", stage)
+            context.expect(code == 0 and "they continue from there" in output, f"{stage} was not set back: {output}")
             await _kill(context, worker)
             await context.cluster.ready()
             await wait_for_zero_lag(settings, stall_s=STALL_S)

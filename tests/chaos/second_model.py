@@ -1,4 +1,4 @@
-"""A second embedding model takes the place of the first one under load, and makes way for it again: docs/operate/grow.md, step by step."""
+"""A second embedding model replaces the first one under load, and is replaced by it again: docs/operate/grow.md, step by step."""
 
 import asyncio
 import re
@@ -103,24 +103,24 @@ class SecondModel:
         cluster = context.cluster
         index = cluster.workers["index"][0]
         async with asyncio.TaskGroup() as work:
-            behind = asyncio.Event()
+            lags = asyncio.Event()
             partitions: set[int] = set()
 
             async def start_with_first() -> None:
                 async with index.held_down(signal.SIGTERM):
                     cluster.settings = first
                     partitions.update(await _behind(first, second))
-                    behind.set()
+                    lags.set()
 
             work.create_task(start_with_first())
-            await behind.wait()
+            await lags.wait()
             context.expect(bool(partitions), "the first store lacks nothing: the second one served too shortly")
             await until(lambda: _names(cluster, partitions), "the index stage names what the first store lacks")
             async with index.held_down(signal.SIGTERM):
                 for partition, offset in _replays(cluster).items():
                     options = ("--partition", str(partition), "--from-offset", str(offset))
-                    code, told = await cluster.command("replay", "index", *options)
-                    context.expect(code == 0, f"partition {partition} of the index was not set back: {told}")
+                    code, output = await cluster.command("replay", "index", *options)
+                    context.expect(code == 0, f"partition {partition} of the index was not set back: {output}")
         await _restart(cluster, _SWITCHED[1:])
 
 

@@ -76,7 +76,7 @@ class Answers:
         return whole.replace(_BETWEEN_ITEMS, rng.choice(_SLOPPY)) if is_sloppy else whole
 
     def plan(self, request: ChatRequest, times: int) -> Plan:
-        """How the call fares that asks a prompt for the ``times``-th time, from 0."""
+        """The outcome of the ``times``-th call with a prompt, from 0."""
         rng = Random(f"{self._seed}/{request.hash}/{times}/plan")
         slow = min(3.0, rng.lognormvariate(-3.0, 1.0))
         share, garbled = rng.uniform(0.1, 0.9), rng.random()

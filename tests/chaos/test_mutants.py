@@ -1,4 +1,4 @@
-"""The mutants are in the code's words of today; ``make chaos-mutants`` sees whether the suite notices them."""
+"""Every mutant applies to the current code; ``make chaos-mutants`` checks whether the suite detects it."""
 
 import ast
 import re

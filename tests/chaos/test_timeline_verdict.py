@@ -1,4 +1,4 @@
-"""The chaos runs' verdict finds what is wrong with timelines."""
+"""The chaos runs' verdict finds every kind of wrong timeline."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta

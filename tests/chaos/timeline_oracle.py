@@ -1,4 +1,4 @@
-"""The timelines that must stand in the end: a second implementation of how events age, over the records of the extractions log in order.
+"""The expected timelines: a second implementation of how events age, over the records of the extractions log in order.
 
 One partition of that log has all records of a user. Ticks, touches and expiries are taken from it as they are; that each expiry had to be
 sent, and that none is missing, is judged.
@@ -40,7 +40,7 @@ class Timeline:
     newest: datetime
     through: datetime
     events: dict[str, TimelineEvent] = field(default_factory=dict)
-    """All that were not taken back, also those that were let go."""
+    """All that were not retracted, including expired ones."""
 
     @property
     def summarised(self) -> list[TimelineEvent]:
@@ -85,7 +85,7 @@ class TimelineOracle:
         self.timelines: dict[str, Timeline] = {}
         """By user."""
         self.gone: set[str] = set()
-        """Events that were let go."""
+        """Expired events."""
         self.touched: Counter[tuple[str, int]] = Counter()
         """How often each event was touched on each day."""
         self.corrections = CorrectionOracle()
@@ -109,7 +109,7 @@ class TimelineOracle:
                 self._correct(record, Correction.from_json(record.value))
 
     def unsent(self) -> list[str]:
-        """Events that had to be let go, and of which no expiry says so."""
+        """Events that had to expire and are in no expiry."""
         return [each.id for timeline in self.timelines.values() for each in timeline.events.values() if each.is_asked and each.is_whole]
 
     def _extraction(self, record: LogRecord, extraction: Extraction) -> None:
@@ -124,8 +124,8 @@ class TimelineOracle:
         user, events = self._events.get(window, (extraction.user, ()))
         if is_known:
             self._take_back(user, window)
-        for each in events:
-            self._apply(user, each)
+        for event in events:
+            self._apply(user, event)
 
     def _apply(self, user: str, event: TimelineEvent) -> None:
         if not self.corrections.is_valid(event.id):
@@ -177,13 +177,13 @@ class TimelineOracle:
             return
         known = expiry.known.get(f"extractions/{record.partition}", -1)
         timeline.advance(expiry.time)
-        for each in expiry.events:
-            if not self._asked[each.id]:
-                self.problems.append(f"{each.id} was let go before its time, at {record.position}")
-            newest = max(self._extracted.get(each.window_id, -1), self._corrected.get(each.id, -1))
-            if newest <= known and each.id in timeline.events:
-                timeline.events[each.id].is_whole = False
-                self.gone.add(each.id)
+        for event in expiry.events:
+            if not self._asked[event.id]:
+                self.problems.append(f"{event.id} was let go before its time, at {record.position}")
+            newest = max(self._extracted.get(event.window_id, -1), self._corrected.get(event.id, -1))
+            if newest <= known and event.id in timeline.events:
+                timeline.events[event.id].is_whole = False
+                self.gone.add(event.id)
 
 
 def _monday(time: datetime) -> datetime:

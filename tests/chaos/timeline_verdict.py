@@ -62,8 +62,8 @@ def stories(tenant: str, oracle: TimelineOracle) -> dict[str, ExpectedMemory]:
     memories = {}
     for user, timeline in oracle.timelines.items():
         name = entity_id(tenant, STORY, entity_key(user))
-        told = f"{timeline.whole} event{'s' * (timeline.whole != 1)}{_IN_FULL}" if timeline.whole else ""
-        memories[name] = ExpectedMemory(name, "entity", STORY, user, {"user": user, TIMELINE: told})
+        story = f"{timeline.whole} event{'s' * (timeline.whole != 1)}{_IN_FULL}" if timeline.whole else ""
+        memories[name] = ExpectedMemory(name, "entity", STORY, user, {"user": user, TIMELINE: story})
     return memories
 
 
@@ -74,7 +74,7 @@ def story_value(value: str) -> str:
 
 
 def judge_timelines(verdict: "Verdict", oracle: TimelineOracle, observed: Sequence[Memory]) -> None:
-    """Checks that each summarised event is in one summary, and that events were let go when they had to be.
+    """Checks that each summarised event is in one summary, and that events expired when they had to.
 
     Args:
         verdict: Gets the damage.

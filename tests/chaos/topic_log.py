@@ -66,7 +66,7 @@ class LogHistory:
         Args:
             topic: Without prefix.
             records: What was removed, each partition's in order.
-            lost: Where that of it lay which no stage had handled.
+            lost: Positions of the records that no stage had handled.
         """
         self._removed[topic] += records
         self._lost |= set(lost)

@@ -46,11 +46,11 @@ class Verdict:
     summaries: int = 0
     """Of timelines."""
     written: int = 0
-    """Those that a model has written."""
+    """Summaries that a model has written."""
     let_go: int = 0
-    """Events that timelines have summarised and let go."""
+    """Events that timelines have summarised and expired."""
     touched: int = 0
-    """Events that recalls let live on."""
+    """Events that recalls kept alive."""
     corrected: int = 0
     """Corrections by hand."""
     method_memories: int = 0

@@ -16,7 +16,7 @@ async def until(holds: Callable[[], Awaitable[bool]], what: str) -> None:
         what: It in words, for the error.
 
     Raises:
-        RuntimeError: If it does not come to hold within two minutes.
+        RuntimeError: If the condition is not met within two minutes.
     """
     try:
         async with asyncio.timeout(_DEADLINE_S):

@@ -1,4 +1,4 @@
-"""The windows that a run's messages must make: a second implementation of the rules, over every session's records in order."""
+"""The expected windows of a run's messages: a second implementation of the rules, over every session's records in order."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Workers that are stopped for longer than their session, and go on when their partitions are assigned to another."""
+"""Workers that are frozen for longer than their session, and resume when their partitions are assigned to another."""
 
 import asyncio
 import signal
@@ -12,7 +12,7 @@ _EXIT_DEADLINE_S = 60.0
 
 
 def zombie(stage: str) -> Injection:
-    """A worker is stopped, another takes over and works, the first goes on: it must exit, and change nothing."""
+    """A worker is frozen, another takes over and works, and the first resumes: it must exit and change nothing."""
 
     async def inject(context: FaultContext) -> None:
         worker = context.cluster.workers[stage][0]
@@ -26,7 +26,7 @@ def zombie(stage: str) -> Injection:
 
 
 def zombie_alone(stage: str) -> Injection:
-    """A stage's only worker is stopped and goes on: it must write nothing more to the stage's changelog."""
+    """A stage's only worker is frozen and resumes: it must write nothing more to the stage's changelog."""
 
     async def inject(context: FaultContext) -> None:
         await context.cluster.ready()
@@ -38,7 +38,7 @@ def zombie_alone(stage: str) -> Injection:
                 await asyncio.sleep(_frozen_s(context))
                 before_waking = await _end_offsets(context, changelog)
             await _expect_exit(context, stage, before)
-            context.expect(await _end_offsets(context, changelog) == before_waking, f"the {stage} zombie wrote to its changelog")
+            context.expect(await _end_offsets(context, changelog) == before_waking, f"the {stage} stale worker wrote to its changelog")
 
     return inject
 
@@ -49,10 +49,10 @@ async def _expect_exit(context: FaultContext, stage: str, before: int) -> None:
         async with asyncio.timeout(_EXIT_DEADLINE_S):
             code = await worker.exited_since(before)
     except TimeoutError:
-        context.expect(False, f"the {stage} zombie goes on working")
+        context.expect(False, f"the {stage} stale worker continues")
         worker.send_signal(signal.SIGKILL)
     else:
-        context.expect(code > 0, f"the {stage} zombie ended with {code}")
+        context.expect(code > 0, f"the {stage} stale worker ended with {code}")
 
 
 async def _end_offsets(context: FaultContext, topic: str) -> dict[object, int]:

@@ -134,7 +134,7 @@ class ConsoleStack:
 
 @contextmanager
 def console_stack(folder: Path) -> Iterator[ConsoleStack]:
-    """A running stack with tenants and data of its own.
+    """A running stack with its own tenants and data.
 
     Args:
         folder: The data of the stack. A stack that runs on this folder already is used, and left running.

@@ -19,9 +19,9 @@ MOMENTS: Final[dict[str, tuple[type, str, bool]]] = {
     "committed": (AIOKafkaProducer, "commit_transaction", True),
     "settling": (ControlWriter, "settle", False),
 }
-"""A method, and whether it has been carried out by then."""
+"""A method, and whether it has been applied by then."""
 NOT_YET: Final = ("fenced", "read", "produced")
-"""Those before the transaction is committed."""
+"""The moments before the transaction is committed."""
 
 
 def die_at(moment: str) -> None:

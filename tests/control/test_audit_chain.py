@@ -1,4 +1,4 @@
-"""The audit's chain: what was removed, put in between or made another is noticed."""
+"""The audit's chain: a removed, inserted or changed entry is detected."""
 
 from datetime import UTC, datetime
 

@@ -24,14 +24,6 @@ NOTES = parse_schema({"Name": "notes", "EventTypes": [{"EventType": "note", "Des
 LONGER_NOTES = parse_schema({**to_json(NOTES), "Description": "Longer."})
 
 
-@pytest.fixture
-def state() -> ControlState:
-    """One tenant, acme, with the companion schema."""
-    state = ControlState()
-    apply_change(state, lambda draft: add_tenant(draft, "acme", schema="companion"))
-    return state
-
-
 def test_a_document_survives_its_bytes(state: ControlState) -> None:
     apply_change(state, lambda draft: set_tenant(draft, "acme", budget={"hard_tokens": None, "policy": "offline"}, weight=2.0))
     tenant = state.tenants["acme"]
@@ -277,11 +269,11 @@ def test_a_new_log_imports_a_file_with_schemas(tmp_path: Path, file: TenantsFile
     with pytest.raises(ChangeRefusedError, match="there is no schema notes@3"):
         apply_file(Draft(ControlState()), TenantsFile.model_validate({**exported, "schemas": []}), folder=None, now=NOW, prune=True)
 
-    anew = ControlState()
+    restored = ControlState()
     for _ in range(2):
-        apply_change(anew, lambda draft: apply_file(draft, TenantsFile.model_validate(exported), folder=None, now=NOW, prune=True))
-    assert export_file(anew, with_schemas=True) == export_file(state, with_schemas=True)
-    assert anew.newest_schemas == state.newest_schemas, "what records name is found under the same number"
+        apply_change(restored, lambda draft: apply_file(draft, TenantsFile.model_validate(exported), folder=None, now=NOW, prune=True))
+    assert export_file(restored, with_schemas=True) == export_file(state, with_schemas=True)
+    assert restored.newest_schemas == state.newest_schemas, "what records name is found under the same number"
     assert "schemas" not in export_file(state)
 
 
@@ -464,8 +456,8 @@ def test_former_schemas_of_a_tenant_are_kept(state: ControlState) -> None:
     assert list(map(str, state.tenants["people"].schemas_of("v2"))) == ["people@1"], "it has nothing of other schemas"
 
     exported = TenantsFile.model_validate(orjson.loads(orjson.dumps(export_file(state, with_schemas=True))))
-    anew = ControlState()
-    for target in (state, anew):
+    restored = ControlState()
+    for target in (state, restored):
         apply_change(target, lambda draft: apply_file(draft, exported, folder=None, now=NOW, prune=True))
         assert list(map(str, target.tenants["people"].schemas_of(""))) == ["people@1", "third@1", "others@1", "people@2"]
 

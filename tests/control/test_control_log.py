@@ -1,4 +1,4 @@
-"""The control log on the real broker: ordered, whole or not at all, and known everywhere in milliseconds."""
+"""The control log on the real broker: ordered, atomic, and known to every process in milliseconds."""
 
 import asyncio
 import threading
@@ -134,7 +134,7 @@ async def test_a_follower_knows_in_milliseconds(settings: Settings) -> None:
 
 
 async def test_an_open_transaction_of_a_dead_writer_is_aborted(settings: Settings) -> None:
-    """Killed between writing and committing: readers go on, and the next writer aborts what is open."""
+    """Killed between writing and committing: readers continue, and the next writer aborts the open transaction."""
     await write(settings, lambda draft: add_tenant(draft, "acme", schema="companion"))
     dead = TransactionalProducer(kafka=settings.kafka, transactional_id=settings.topic("control"), partitions=3)
     await dead.start()

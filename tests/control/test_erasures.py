@@ -1,4 +1,4 @@
-"""Erasures in the control log: their reach only grows, they name no user, and readers learn which records to skip."""
+"""Erasures in the control log: their end offsets only grow, they name no user, and readers know which records to skip."""
 
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
@@ -224,7 +224,7 @@ def test_a_log_gives_the_erasure_that_was_written() -> None:
 @pytest.mark.parametrize(
     "value", [b"{", b"", None, b'{"schema_version":"9.0"}', Erasure(tenant="umbrella", subject=ANN, requested_at=NOW).to_json()]
 )
-def test_an_unreadable_erasure_leaves_its_tenant_untold(value: bytes | None) -> None:
+def test_an_unreadable_erasure_makes_its_tenant_unknown(value: bytes | None) -> None:
     state = new_state()
     erasure = begun(state)
     state.take(erasure.key, value, offset=9)
@@ -235,7 +235,7 @@ def test_an_unreadable_erasure_leaves_its_tenant_untold(value: bytes | None) -> 
             directory.is_erased("acme", user, "messages", 0, 0)
     assert not directory.is_erased("umbrella", USER, "messages", 0, 0)
     state.take(erasure.key, erasure.to_json(), offset=10)
-    assert state.knows_erasures("acme"), "it was written anew"
+    assert state.knows_erasures("acme"), "it was written again"
 
 
 @pytest.mark.parametrize("is_known", [False, True])

@@ -1,4 +1,4 @@
-"""Legal holds in the control log: they forbid erasures, name nobody, and stay known after their release."""
+"""Legal holds in the control log: they forbid erasures, contain no names, and are listed after their release."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -10,19 +10,12 @@ from control.erasure_changes import begin_erasure
 from control.errors import ChangeRefusedError, LegalHoldError, UnknownTenantError
 from control.hold import ALL_USERS, Hold
 from control.holds import place_hold, release_hold
-from tests.control_log import add, apply_change
+from tests.control_log import apply_change
 
 NOW = datetime(2025, 1, 1, tzinfo=UTC)
 LATER = NOW + timedelta(days=1)
 USER = "ann-of-the-hill"
 ANN = subject_of("acme", USER)
-
-
-@pytest.fixture
-def state() -> ControlState:
-    state = ControlState()
-    apply_change(state, add("acme", "companion"))
-    return state
 
 
 def placed(state: ControlState, user: str | None = USER, *, reason: str = "case 17", at: datetime = NOW) -> Hold:

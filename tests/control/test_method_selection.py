@@ -20,14 +20,6 @@ NOW = datetime(2025, 1, 1, tzinfo=UTC)
 ARCHIVE: dict[str, Any] = {"Method": "archive", "Archive": {"Turns": True}}
 
 
-@pytest.fixture
-def state() -> ControlState:
-    """One tenant, acme, with the companion schema."""
-    state = ControlState()
-    apply_change(state, lambda draft: add_tenant(draft, "acme", schema="companion"))
-    return state
-
-
 def live(state: ControlState, tenant: str = "acme") -> str:
     return str(state.tenants[tenant].live_schema)
 

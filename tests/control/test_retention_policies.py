@@ -9,16 +9,9 @@ from control.errors import ChangeRefusedError
 from control.tenant_changes import set_tenant
 from control.tenants_file import TenantsFile, apply_file, export_file
 from memory.schema import scenario
-from tests.control_log import add, apply_change
+from tests.control_log import apply_change
 
 NOW = datetime(2025, 1, 1, tzinfo=UTC)
-
-
-@pytest.fixture
-def state() -> ControlState:
-    state = ControlState()
-    apply_change(state, add("acme", "companion"))
-    return state
 
 
 def retains(state: ControlState, policy: object) -> dict[str, str]:

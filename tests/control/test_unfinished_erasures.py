@@ -1,4 +1,4 @@
-"""Unfinished erasures and the processes that carry them out: one at a time, and another one after the first has stopped."""
+"""Unfinished erasures and the processes that run them: one at a time, and another one after the first has stopped."""
 
 import asyncio
 from contextlib import AsyncExitStack, suppress
@@ -18,7 +18,7 @@ SECOND = timedelta(seconds=1)
 
 
 class Time:
-    """Stands still until it is moved."""
+    """A clock that only the test advances."""
 
     def __init__(self) -> None:
         self.s = NOON.timestamp()
@@ -182,7 +182,7 @@ class TestOnRedis:
         await fail(under_way)
         await fail(under_way, asked=True)
         time.s += LEASE_S + 0.001
-        assert await taken(under_way, ANN) == [ANN], "who asks begins to count anew"
+        assert await taken(under_way, ANN) == [ANN], "the waiting process counts from the start again"
 
     async def test_a_finished_erasure_is_forgotten(self, under_way: UnfinishedErasures, redis: GuardedRedis, client: Redis) -> None:
         await under_way.note([ANN, BOB])

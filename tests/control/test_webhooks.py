@@ -6,7 +6,6 @@ import pytest
 
 from control import ControlState
 from control.errors import ChangeRefusedError, UnknownTenantError
-from control.tenant_changes import add_tenant
 from control.webhook_changes import add_webhook, remove_webhook, rotate_webhook_secret
 from control.webhooks import MOST_SECRETS, MOST_WEBHOOKS, Webhook
 from tests.control_log import apply_change
@@ -14,13 +13,6 @@ from tests.control_log import apply_change
 NOW = datetime(2025, 1, 1, tzinfo=UTC)
 HOUR = timedelta(hours=1)
 URL = "https://hooks.example.com/path-with-a-secret"
-
-
-@pytest.fixture
-def state() -> ControlState:
-    state = ControlState()
-    apply_change(state, lambda draft: add_tenant(draft, "acme", schema="companion"))
-    return state
 
 
 def add(state: ControlState, number: int = 0, *, url: str = URL) -> None:

@@ -1,4 +1,4 @@
-"""The chart as Helm renders it, held against what Varve's processes are and do, and against Kubernetes' own schemas."""
+"""The rendered chart, compared with Varve's processes and with Kubernetes' own schemas."""
 
 import json
 import os
@@ -182,7 +182,7 @@ def names_at_kafka(documents: list[Document]) -> dict[str, tuple[str, str]]:
 
 
 def test_each_part_has_its_own_name_at_kafka(rendered: Mapping[str, list[Document]]) -> None:
-    """As `docs/operate/security.md` has it: the workers' name may not write the control log, and the service's not what the flow holds."""
+    """As in `docs/operate/security.md`: workers may not write the control log, and the service may not write the stages' topics."""
     admin = ("varve-admin", "kafka-admin")
     assert names_at_kafka(rendered["production"]) == {
         "topics": admin,

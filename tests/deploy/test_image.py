@@ -110,7 +110,7 @@ def test_compose_sets_only_known_settings() -> None:
 
 
 def test_compose_hands_over_every_other_setting() -> None:
-    """One that is not named comes to no container, whatever the environment says."""
+    """A setting that is not named reaches no container, even if the environment has it."""
     known = {row.name for row in setting_rows(Settings())}
     said = set(COMPOSE["x-varve"]["environment"])
     of_the_image = set(re.findall(r"\b(VARVE_[A-Z0-9_]+)=", (ROOT / "deploy" / "Dockerfile").read_text()))

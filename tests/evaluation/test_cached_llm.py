@@ -1,4 +1,4 @@
-"""A reply that is kept answers its own question only."""
+"""A cached reply answers only its own question."""
 
 import asyncio
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""``python -m evaluation``: where reports go, and what is said where something is wrong."""
+"""``python -m evaluation``: where reports go, and the messages for errors."""
 
 import sys
 from pathlib import Path

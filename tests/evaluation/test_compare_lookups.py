@@ -51,7 +51,7 @@ def of_evaluation(given: Extraction) -> Extraction:
 
 def described(notes: list[Memory]) -> dict[str | None, Any]:
     return {
-        each.entity_key: (each.content, each.keywords, sorted((link.relation, link.score) for link in each.links or ())) for each in notes
+        note.entity_key: (note.content, note.keywords, sorted((link.relation, link.score) for link in note.links or ())) for note in notes
     }
 
 

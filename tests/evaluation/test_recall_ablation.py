@@ -1,4 +1,4 @@
-"""Recalls without one of their parts: each part is really switched off, with the real embedding model and the real store."""
+"""Recalls without one of their parts: each part is actually disabled, with the real embedding model and the real store."""
 
 import argparse
 from collections.abc import AsyncIterator

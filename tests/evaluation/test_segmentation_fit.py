@@ -1,4 +1,4 @@
-"""The fit of the gap model finds what parts segments, and says what it cannot learn from."""
+"""The fit of the gap model finds the signals that separate segments, and reports data that it cannot learn from."""
 
 import argparse
 import json

@@ -7,7 +7,7 @@ from evaluation.segmentation.metrics import distance, lengths_of, openings_of, w
 
 @st.composite
 def segmentations(draw: st.DrawFn, count: int = 2) -> tuple[list[int], ...]:
-    """So many segmentations of one dialogue."""
+    """A number of segmentations of one dialogue."""
     utterances = draw(st.integers(2, 40))
     openings = st.sets(st.integers(1, utterances - 1)).map(sorted)
     return tuple(lengths_of(draw(openings), utterances) for _ in range(count))

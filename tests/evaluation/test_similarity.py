@@ -1,4 +1,4 @@
-"""Which values are one at which similarity, by the real model."""
+"""The similarity at which two values count as one, with the real model."""
 
 import argparse
 from pathlib import Path
@@ -14,9 +14,9 @@ VALUES = "clothing store\ndance studio\n\nonline  clothing store\nfashion boutiq
 def test_a_lower_similarity_joins_more(tmp_path: Path) -> None:
     data = tmp_path / "topics.txt"
     data.write_text(VALUES)
-    told = run(argparse.Namespace(data=data, similarity=[0.7, 0.85]))
-    assert told["values"] == 6
-    assert told["by_similarity"] == {
+    report = run(argparse.Namespace(data=data, similarity=[0.7, 0.85]))
+    assert report["values"] == 6
+    assert report["by_similarity"] == {
         "0.7": {"things": 4, "joined": {"clothing store": ["online clothing store", "fashion boutique"]}},
         "0.85": {"things": 5, "joined": {"clothing store": ["online clothing store"]}},
     }

@@ -26,10 +26,10 @@ def test_the_situations_are_complete() -> None:
         "misspelt",
         "quotation",
     }
-    for each in situations:
-        assert all(0 <= turn < len(each.turns) for question in each.questions for turn in question.right)
-        assert [turn.day for turn in each.turns] == sorted(turn.day for turn in each.turns)
-        assert len({bool(turn.by) for turn in each.turns}) == 1
+    for situation in situations:
+        assert all(0 <= turn < len(situation.turns) for question in situation.questions for turn in question.right)
+        assert [turn.day for turn in situation.turns] == sorted(turn.day for turn in situation.turns)
+        assert len({bool(turn.by) for turn in situation.turns}) == 1
     texts = [turn.text for each in situations for turn in each.turns]
     assert len(set(texts)) > 0.95 * len(texts)
 

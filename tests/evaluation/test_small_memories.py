@@ -1,4 +1,4 @@
-"""The invented small memories, and what is asked of them."""
+"""The invented small memories, and the questions about them."""
 
 from collections.abc import Sequence
 
@@ -36,8 +36,8 @@ class Writer:
         self.written: dict[str, set[str]] = {}
 
     async def write(self, memories: Sequence[Memory]) -> None:
-        for each in memories:
-            self.written.setdefault(each.user or "", set()).update(each.message_ids)
+        for memory in memories:
+            self.written.setdefault(memory.user or "", set()).update(memory.message_ids)
 
 
 async def test_a_memory_has_the_evidence_it_answers() -> None:

@@ -1,4 +1,4 @@
-"""Events that deduplication must leave apart: a state that came back, and a deed that was done twice."""
+"""Events that deduplication must keep separate: a state that returned, and an action that was done twice."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

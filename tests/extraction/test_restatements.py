@@ -1,4 +1,4 @@
-"""A person may say again what a recall has returned: this is a new statement, not an echo."""
+"""A person who repeats a recalled fact makes a new statement, not an echo."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The size of the stored values of statements is bounded: hundreds of kilobytes take the space of many sentences."""
+"""The size of the stored values of statements is bounded: a value of hundreds of kilobytes counts as many sentences."""
 
 from extraction.statements import _content_words
 

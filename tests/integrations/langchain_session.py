@@ -26,12 +26,12 @@ SAID = [
 def plain(messages: list[BaseMessage]) -> list[Any]:
     return [
         [
-            each.type,
-            each.content,
-            [[call["name"], call["args"], call["id"]] for call in getattr(each, "tool_calls", [])],
-            getattr(each, "tool_call_id", ""),
+            message.type,
+            message.content,
+            [[call["name"], call["args"], call["id"]] for call in getattr(message, "tool_calls", [])],
+            getattr(message, "tool_call_id", ""),
         ]
-        for each in messages
+        for message in messages
     ]
 
 

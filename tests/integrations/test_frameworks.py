@@ -20,13 +20,13 @@ async def stack(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Frame
 
 
 async def test_the_openai_example_recalls_the_conversation(stack: FrameworkStack) -> None:
-    told = "I have a cat called Pixel."
-    assert await stack.run("examples/openai_chat.py", "olga", "monday", given=f"{told}\n") == f"You said: {told}\n"
-    await stack.extracted("olga", told, session="monday")
+    statement = "I have a cat called Pixel."
+    assert await stack.run("examples/openai_chat.py", "olga", "monday", given=f"{statement}\n") == f"You said: {statement}\n"
+    await stack.extracted("olga", statement, session="monday")
     await stack.run("examples/openai_chat.py", "olga", "tuesday", given="What is the cat called?\n")
     role, prompt = stack.llm.requests[-1].messages[-1]
     assert role == "user"
-    assert told in prompt
+    assert statement in prompt
     assert prompt.endswith("What is the cat called?")
 
 
@@ -59,15 +59,15 @@ async def test_langchain_history_and_documents(stack: FrameworkStack, rita: None
 
 
 async def test_the_langchain_example_recalls_the_conversation(stack: FrameworkStack) -> None:
-    told = "I have a dog called Rex."
-    output = await stack.run("examples/langchain_chat.py", "lars", "monday", given=f"{told}\nHe is two.\n")
-    assert output == f"You said: {told}\nYou said: He is two.\n"
+    statement = "I have a dog called Rex."
+    output = await stack.run("examples/langchain_chat.py", "lars", "monday", given=f"{statement}\nHe is two.\n")
+    assert output == f"You said: {statement}\nYou said: He is two.\n"
     # The session "monday" also has the messages of the user of the other example.
     roles = [role for role, _ in stack.llm.requests[-1].messages]
     assert roles == ["user", "assistant", "user"]
-    await stack.extracted("lars", told, session="monday")
+    await stack.extracted("lars", statement, session="monday")
     await stack.run("examples/langchain_chat.py", "lars", "tuesday", given="What is the dog called?\n")
-    assert told in stack.llm.requests[-1].messages[-1][1]
+    assert statement in stack.llm.requests[-1].messages[-1][1]
 
 
 async def test_an_agents_session_keeps_its_items(stack: FrameworkStack) -> None:
@@ -86,24 +86,24 @@ async def test_an_agents_session_keeps_its_items(stack: FrameworkStack) -> None:
 
 
 async def test_the_agents_example_recalls_the_conversation(stack: FrameworkStack) -> None:
-    told = "I have a parrot called Coco."
-    output = await stack.run("examples/openai_agents_chat.py", "petra", "monday", given=f"{told}\nShe is two.\n")
-    assert output == f"You said: {told}\nYou said: She is two.\n"
+    statement = "I have a parrot called Coco."
+    output = await stack.run("examples/openai_agents_chat.py", "petra", "monday", given=f"{statement}\nShe is two.\n")
+    assert output == f"You said: {statement}\nYou said: She is two.\n"
     assert [role for role, _ in stack.llm.requests[-1].messages] == ["system", "user", "assistant", "user"]
-    await stack.extracted("petra", told, session="monday")
+    await stack.extracted("petra", statement, session="monday")
     await stack.run("examples/openai_agents_chat.py", "petra", "tuesday", given="What is the parrot called?\n")
     role, found = stack.llm.requests[-1].messages[-1]
     assert role == "tool"
-    assert told in found
+    assert statement in found
 
 
 async def test_the_langgraph_example_recalls_the_conversation(stack: FrameworkStack) -> None:
-    told = "I have a hamster called Nut."
-    given = {"given": f"{told}\nHe is two.\n", "api_key": stack.store_key}
-    assert await stack.run("examples/langgraph_chat.py", "lena", "monday", **given) == f"You said: {told}\nYou said: He is two.\n"
+    statement = "I have a hamster called Nut."
+    given = {"given": f"{statement}\nHe is two.\n", "api_key": stack.store_key}
+    assert await stack.run("examples/langgraph_chat.py", "lena", "monday", **given) == f"You said: {statement}\nYou said: He is two.\n"
     assert [role for role, _ in stack.llm.requests[-1].messages] == ["user", "assistant", "user"]
     await stack.run("examples/langgraph_chat.py", "lena", "tuesday", given="What is the hamster called?\n", api_key=stack.store_key)
-    assert told in stack.llm.requests[-1].messages[-1][1]
+    assert statement in stack.llm.requests[-1].messages[-1][1]
 
 
 async def test_the_llama_index_block_remembers(stack: FrameworkStack) -> None:
@@ -111,14 +111,14 @@ async def test_the_llama_index_block_remembers(stack: FrameworkStack) -> None:
 
 
 async def test_the_llama_index_example_recalls_the_conversation(stack: FrameworkStack) -> None:
-    told = "I have a rabbit called Hops."
-    output = await stack.run("examples/llama_index_chat.py", "lisa", "spring", given=f"{told}\nShe is two.\n")
-    assert output == f"You said: {told}\nYou said: She is two.\n"
-    await stack.extracted("lisa", told, session="spring")
+    statement = "I have a rabbit called Hops."
+    output = await stack.run("examples/llama_index_chat.py", "lisa", "spring", given=f"{statement}\nShe is two.\n")
+    assert output == f"You said: {statement}\nYou said: She is two.\n"
+    await stack.extracted("lisa", statement, session="spring")
     await stack.run("examples/llama_index_chat.py", "lisa", "summer", given="What is the rabbit called?\n")
     role, prompt = stack.llm.requests[-1].messages[-1]
     assert role == "user"
-    assert told in prompt
+    assert statement in prompt
     assert prompt.endswith("What is the rabbit called?")
 
 
@@ -127,16 +127,16 @@ async def test_the_adk_service_remembers(stack: FrameworkStack) -> None:
 
 
 async def test_the_adk_example_recalls_the_conversation(stack: FrameworkStack) -> None:
-    told = "I have a pony called Max."
-    output = await stack.run("examples/google_adk_chat.py", "gina", "monday", given=f"{told}\nHe is two.\n")
-    assert output == f"You said: {told}\nYou said: He is two.\n"
+    statement = "I have a pony called Max."
+    output = await stack.run("examples/google_adk_chat.py", "gina", "monday", given=f"{statement}\nHe is two.\n")
+    assert output == f"You said: {statement}\nYou said: He is two.\n"
     await until_async(
-        lambda: stack.memory.memories(user="adk/companion/gina"), lambda page: told in {each.content for each in page.memories}
+        lambda: stack.memory.memories(user="adk/companion/gina"), lambda page: statement in {each.content for each in page.memories}
     )
     await stack.run("examples/google_adk_chat.py", "gina", "tuesday", given="What is the pony called?\n")
     role, found = stack.llm.requests[-1].messages[-1]
     assert role == "tool"
-    assert told in found
+    assert statement in found
 
 
 async def test_the_pydantic_ai_toolset_remembers(stack: FrameworkStack) -> None:
@@ -144,11 +144,11 @@ async def test_the_pydantic_ai_toolset_remembers(stack: FrameworkStack) -> None:
 
 
 async def test_the_pydantic_ai_example_recalls_the_conversation(stack: FrameworkStack) -> None:
-    told = "I have a goldfish called Bubble."
-    output = await stack.run("examples/pydantic_ai_chat.py", "paul", "autumn", given=f"{told}\nShe is two.\n")
-    assert output == f"You said: {told}\nYou said: She is two.\n"
-    await stack.extracted("paul", told, session="autumn")
+    statement = "I have a goldfish called Bubble."
+    output = await stack.run("examples/pydantic_ai_chat.py", "paul", "autumn", given=f"{statement}\nShe is two.\n")
+    assert output == f"You said: {statement}\nYou said: She is two.\n"
+    await stack.extracted("paul", statement, session="autumn")
     await stack.run("examples/pydantic_ai_chat.py", "paul", "winter", given="What is the goldfish called?\n")
     role, found = stack.llm.requests[-1].messages[-1]
     assert role == "tool"
-    assert told in found
+    assert statement in found

@@ -11,7 +11,7 @@ def openai_call(call_id: str, city: str) -> dict[str, Any]:
     return {"id": call_id, "type": "function", "function": {"name": "get_weather", "arguments": f'{{"city": "{city}"}}'}}
 
 
-def told(window: Window) -> list[tuple[str, str, Any, Any, tuple[int, ...]]]:
+def viewed(window: Window) -> list[tuple[str, str, Any, Any, tuple[int, ...]]]:
     view = extraction_view(window)
     return [
         (each.role, each.text, each.tool_call and each.tool_call.arguments, each.tool_call and each.tool_call.result, sources)
@@ -27,7 +27,7 @@ def test_results_join_their_calls_by_id() -> None:
         {"role": "tool", "tool_call_id": "c1", "content": "3"},
         {"role": "assistant", "content": "Oslo has 3 degrees, Bergen 7."},
     )
-    assert told(window) == [
+    assert viewed(window) == [
         ("user", "How is the weather?", None, None, (0,)),
         ("assistant", "I look.", None, None, (1,)),
         ("tool", "", {"city": "Oslo"}, "3", (1, 3)),
@@ -44,7 +44,7 @@ def test_results_and_text_in_one_user_turn() -> None:
             "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "closed"}, {"type": "text", "text": "I like tea."}],
         },
     )
-    assert told(window) == [("tool", "", {"q": "cafe"}, "closed", (0, 1)), ("user", "I like tea.", None, None, (1,))]
+    assert viewed(window) == [("tool", "", {"q": "cafe"}, "closed", (0, 1)), ("user", "I like tea.", None, None, (1,))]
 
 
 def test_calls_without_ids_are_answered_in_order() -> None:
@@ -55,11 +55,11 @@ def test_calls_without_ids_are_answered_in_order() -> None:
         {"role": "tool", "speaker": "get_weather", "text": "3", "metadata": {"tool_call_id": "call_1"}},
         {"role": "tool", "speaker": "get_weather", "text": "7", "metadata": {"tool_call_id": "call_2"}},
     )
-    assert [(each[2], each[3], each[4]) for each in told(window)] == [({"city": "Oslo"}, "3", (0, 2)), ({"city": "Bergen"}, "7", (1, 3))]
+    assert [(each[2], each[3], each[4]) for each in viewed(window)] == [({"city": "Oslo"}, "3", (0, 2)), ({"city": "Bergen"}, "7", (1, 3))]
 
 
 def test_a_result_without_its_call_is_shown_alone() -> None:
-    ((role, text, arguments, result, sources),) = told(
+    ((role, text, arguments, result, sources),) = viewed(
         window_of({"role": "tool", "tool_call_id": "c9", "name": "clock", "content": "12:00"})
     )
     assert (role, text, arguments, result, sources) == ("tool", "", None, "12:00", (0,))

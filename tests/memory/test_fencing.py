@@ -1,4 +1,4 @@
-"""No token that a chat template is made of survives in what is shown to a model."""
+"""No token of a chat template survives in text for a model."""
 
 import re
 import time

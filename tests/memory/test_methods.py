@@ -1,6 +1,7 @@
 """The shipped memory methods, their composition with schemas, and errors in documents."""
 
 import copy
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from memory.schema.methods import (
     with_method,
 )
 from memory.schema.node import Node
+from memory.schema.operator_specs import built_in_operators
 
 DIARY: dict[str, Any] = {
     "Method": "diary",
@@ -44,35 +46,42 @@ DIARY: dict[str, Any] = {
     "Retrieve": {"Profile": "weighted", "Paths": [{"Path": "keywords", "Quota": 3}]},
 }
 
+FREE_PATHS = tuple(sorted({*PATHS} - {path for spec in built_in_operators() for path in spec.paths}))
+"""Further retrievers that need no operator."""
+
 names = st.text(st.characters(codec="utf-8", exclude_categories=("C", "Z"), exclude_characters="+@/"), min_size=1, max_size=12)
-paths = st.lists(st.sampled_from(PATHS), unique=True).flatmap(
-    lambda chosen: st.tuples(
-        *(
-            st.fixed_dictionaries(
-                {
-                    "Path": st.just(each),
-                    "Quota": st.integers(1, 50),
-                    "Types": st.lists(st.just("a note"), max_size=3),
-                    "Hops": st.integers(1, 3),
-                    "FanOut": st.integers(1, 20),
-                }
+
+
+def documents(path_names: Sequence[str]) -> st.SearchStrategy[dict[str, Any]]:
+    """Documents of methods that use some of the named retrievers."""
+    paths = st.lists(st.sampled_from(path_names), unique=True).flatmap(
+        lambda chosen: st.tuples(
+            *(
+                st.fixed_dictionaries(
+                    {
+                        "Path": st.just(path),
+                        "Quota": st.integers(1, 50),
+                        "Types": st.lists(st.just("a note"), max_size=3),
+                        "Hops": st.integers(1, 3),
+                        "FanOut": st.integers(1, 20),
+                    }
+                )
+                for path in chosen
             )
-            for each in chosen
-        )
-    ).map(list)
-)
-documents = st.fixed_dictionaries(
-    {"Method": names, "Version": names, "Description": st.text(max_size=20), "Source": st.text(max_size=20)},
-    optional={
-        "Archive": st.fixed_dictionaries({}, optional={"Turns": st.booleans()}),
-        "Extract": st.fixed_dictionaries({}, optional={"Segments": st.booleans(), "Relations": st.booleans()}),
-        "Manage": st.fixed_dictionaries({}, optional={"KeepEntityTypes": st.booleans()}),
-        "Store": st.fixed_dictionaries(
-            {}, optional={"Kinds": st.lists(st.sampled_from(["event", "summary", "segment"])), "Types": st.lists(st.just("a note"))}
-        ),
-        "Retrieve": st.fixed_dictionaries({}, optional={"Profile": names, "Mode": st.sampled_from(MODES), "Paths": paths}),
-    },
-)
+        ).map(list)
+    )
+    return st.fixed_dictionaries(
+        {"Method": names, "Version": names, "Description": st.text(max_size=20), "Source": st.text(max_size=20)},
+        optional={
+            "Archive": st.fixed_dictionaries({}, optional={"Turns": st.booleans()}),
+            "Extract": st.fixed_dictionaries({}, optional={"Segments": st.booleans(), "Relations": st.booleans()}),
+            "Manage": st.fixed_dictionaries({}, optional={"KeepEntityTypes": st.booleans()}),
+            "Store": st.fixed_dictionaries(
+                {}, optional={"Kinds": st.lists(st.sampled_from(["event", "summary", "segment"])), "Types": st.lists(st.just("a note"))}
+            ),
+            "Retrieve": st.fixed_dictionaries({}, optional={"Profile": names, "Mode": st.sampled_from(MODES), "Paths": paths}),
+        },
+    )
 
 
 @pytest.mark.parametrize("name", method_names())
@@ -97,13 +106,13 @@ def test_the_default_method_changes_nothing() -> None:
     assert (method_name(companion), base_name(companion)) == (DEFAULT_METHOD, "companion")
 
 
-@given(documents)
+@given(documents(PATHS))
 def test_a_written_document_reads_as_the_same_method(document: dict[str, Any]) -> None:
     method = check_method(document)
     assert read_method(Node(write_method(method, []))) == method
 
 
-@given(documents)
+@given(documents(FREE_PATHS))
 def test_composition_survives_its_json(document: dict[str, Any]) -> None:
     schema = parse_schema({"Name": "base", "EventTypes": [{"EventType": "a note", "Description": "A note."}]})
     composed = with_method(schema, document)
@@ -168,6 +177,21 @@ def test_an_error_names_its_path(place: tuple[Any, ...], value: Any, path: str, 
     with pytest.raises(SchemaError, match=problem) as caught:
         with_method(scenario("companion"), document)
     assert caught.value.path == path
+
+
+@pytest.mark.parametrize(("path", "operators"), [("tree", "TREE"), ("links", "LINK or EDGE")])
+def test_a_path_needs_an_operator_that_publishes_for_it(path: str, operators: str) -> None:
+    document = copy.deepcopy(DIARY)
+    document["Retrieve"]["Paths"].append({"Path": path, "Quota": 3})
+    with pytest.raises(SchemaError, match=f"'{path}' searches what {operators} publishes") as caught:
+        with_method(scenario("companion"), document)
+    assert caught.value.path == "Method.Retrieve.Paths[1].Path"
+    method = "memtree" if path == "tree" else "amem"
+    document["Manage"] = method_document(method)["Manage"]
+    document["Archive"] = method_document(method)["Archive"]
+    composed = with_method(scenario("companion"), document)
+    assert composed.method is not None
+    assert composed.method.retrieval.path(path) is not None  # type: ignore[arg-type]
 
 
 def test_a_type_of_the_schema_is_not_redefined() -> None:

@@ -1,4 +1,4 @@
-"""Names that look the same are the same: what shows nothing is refused."""
+"""Names that look the same are equal, and invisible characters are refused."""
 
 import re
 import unicodedata

@@ -1,4 +1,4 @@
-"""Records on the wire: what was written is read, what is newer is kept or refused, what is broken is refused with a reason."""
+"""Records on the wire: read as written; unknown fields are kept, newer major versions and broken records are refused."""
 
 from contextlib import nullcontext, suppress
 from datetime import UTC, datetime, timedelta, timezone

@@ -1,4 +1,4 @@
-"""The scenarios that ship are what they promise: usable schemas over all operators, and conversations that can be sent as they are."""
+"""The shipped scenarios have valid schemas that use all operators, and conversations that can be sent unchanged."""
 
 import pytest
 

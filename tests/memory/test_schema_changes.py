@@ -1,4 +1,4 @@
-"""Under which other schemas entities can go on."""
+"""The schema changes that keep the state of entities."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from memory.schema.model import MemorySchema
 
 
 def schema(*fields: tuple[str, str | dict[str, Any]], keys: tuple[str, ...] = ("user",), **entity: Any) -> MemorySchema:
-    """A schema with one entity type, whose fields are made by operators over what is said of jobs; PATCH stands for none."""
+    """A schema with one entity type, whose fields are computed by operators from events about jobs; PATCH means no operator."""
     properties = [
         {
             "PropertyName": name,

@@ -1,4 +1,4 @@
-"""Coercion: what is safe is brought to its type, what is not is left out alone and counted."""
+"""Coercion: a value is converted if that is safe; otherwise it alone is left out and counted."""
 
 from typing import Any
 

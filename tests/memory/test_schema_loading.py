@@ -1,4 +1,4 @@
-"""Schemas: the paper's form is read as it is, what is wrong is refused at its path, and what was read can be written."""
+"""Schemas: the paper's form is read unchanged, an error names its path, and a schema can be written and read again."""
 
 import copy
 from pathlib import Path

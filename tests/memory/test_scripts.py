@@ -1,4 +1,4 @@
-"""Which script a text is in, and what belongs to its letters."""
+"""The script of a text, and the marks that belong to its letters."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Message signatures, held to vectors that OpenSSL has computed."""
+"""Message signatures, compared with values that OpenSSL has computed."""
 
 import pytest
 from hypothesis import given

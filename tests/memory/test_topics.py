@@ -1,4 +1,4 @@
-"""Topics: names that Kafka takes, no two alike, and nothing compacted that has to keep every record."""
+"""Topics: distinct names that Kafka accepts, and no compaction where every record must be kept."""
 
 import re
 

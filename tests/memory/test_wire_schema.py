@@ -1,4 +1,4 @@
-"""The wire format as others read it, held against real records."""
+"""The published schema of the wire format, compared with real records."""
 
 import json
 from pathlib import Path

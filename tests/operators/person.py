@@ -127,8 +127,8 @@ class Person:
         start = beginning(self.known(), moment)
         assert start is not None
         replay = HistoryReplay(start, moment, lambda _: PERSON)
-        for each in start.steps:
-            replay.take(each)
+        for step in start.steps:
+            replay.take(step)
         replay.finish(READ)
         return rendered(replay.state)
 
@@ -143,10 +143,10 @@ class Person:
     def of_old(self, moment: Moment) -> Memory | None:
         """The entity as if nothing else had ever come than what belongs to a moment."""
         state: EntityState | None = None
-        for each in self.contributions:
-            assert each.recorded_at is not None
-            within = moment.within(each)
-            if within is not None and moment.knows(each.recorded_at):
+        for contribution in self.contributions:
+            assert contribution.recorded_at is not None
+            within = moment.within(contribution)
+            if within is not None and moment.knows(contribution.recorded_at):
                 state = apply_contribution(state, within, PERSON).state
         return rendered(state)
 
@@ -154,9 +154,9 @@ class Person:
         """The outcome of each property's newest statement, by property and event."""
         found: defaultdict[tuple[str, str], str] = defaultdict(str)
         for step in self.walk():
-            for each in step.changes:
-                if each.change.op == "apply":
-                    found[each.change.property, each.change.source_id] = each.outcome
+            for change in step.changes:
+                if change.change.op == "apply":
+                    found[change.change.property, change.change.source_id] = change.outcome
         return dict(found)
 
 

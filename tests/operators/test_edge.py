@@ -144,7 +144,7 @@ def test_a_retraction_gives_the_former_edge_back() -> None:
     after = nodes([first, statement(50, "ann", "lives in", "bergen")], [first])
     assert lines(after["ann"]) == lines(before["ann"]) == ["ann lives in oslo (since 2024-01-02)"]
     assert linked(after["ann"]) == {"oslo": ("lives in", 1.0)}
-    assert after.keys() == {"ann", "oslo"}, "the node of the retracted edge is gone"
+    assert after.keys() == {"ann", "oslo"}, "the node of the retracted edge is deleted"
 
 
 def test_an_end_ends_the_edge_at_both_nodes() -> None:

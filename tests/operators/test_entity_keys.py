@@ -1,4 +1,4 @@
-"""The parts of a key, in whatever spelling somebody has written them."""
+"""The parts of a key in every spelling."""
 
 from typing import Any
 from unicodedata import normalize
@@ -42,8 +42,8 @@ LEVEL: EntityType = SCHEMA.entity_types[0]
 
 
 def test_a_key_of_two_numeric_types_is_one() -> None:
-    told = extraction(event("a", event_type="climb", level=3), event("b", event_type="fall", level=3.0))
-    (made,) = contributions_of(told, SCHEMA, source="s", position=0)
+    with_numbers = extraction(event("a", event_type="climb", level=3), event("b", event_type="fall", level=3.0))
+    (made,) = contributions_of(with_numbers, SCHEMA, source="s", position=0)
     assert (made.entity_key, len(made.changes)) == (entity_key("ann", "3"), 2)
 
 

@@ -15,8 +15,8 @@ NUMBERS = st.integers(-(2**63), 2**63 - 1) | st.floats(allow_nan=False, allow_in
 
 def total_of(numbers: list[int | float], times: int = 1) -> exact_sum.ExactSum | None:
     state: exact_sum.ExactSum | None = None
-    for each in numbers:
-        state = exact_sum.add(state, exact_sum.as_number(each), times)
+    for number in numbers:
+        state = exact_sum.add(state, exact_sum.as_number(number), times)
     return state
 
 

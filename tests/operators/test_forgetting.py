@@ -1,4 +1,4 @@
-"""Forgetting in an entity after an erasure: by rule at once, and by a question where a model has merged the words."""
+"""Forgetting in an entity after an erasure: by rule immediately, and by a question to the model if it has merged the words."""
 
 from typing import Any
 
@@ -85,7 +85,7 @@ def settled(*, has_llm: bool = True) -> MergedEntity:
     return entity
 
 
-def test_a_model_is_told_which_statements_to_remove() -> None:
+def test_a_model_gets_the_statements_to_remove() -> None:
     """Only the model can remove words that it has merged: until its answer the words stay, for the question."""
     entity = settled()
     forgotten = erased(entity, "s00")

@@ -99,21 +99,21 @@ MOMENTS = st.tuples(st.none() | st.integers(0, 41), st.none() | st.integers(-1, 
 
 
 def grown(operations: list[tuple[str, int, int, int]], **bounds: Any) -> Person:
-    """A person by jobs and notes, some of which are taken back by the source that they came from."""
+    """A person by jobs and notes, some of which are retracted by the source that they came from."""
     person = Person(**bounds)
-    told: list[tuple[str, int, int]] = []
+    jobs: list[tuple[str, int, int]] = []
     for number, (what, pick, on, source) in enumerate(operations):
         if what == "note":
             person.read(*note(f"note {pick}", f"p{number}", on), source=source)
-        elif what == "job" or not told:
-            told.append((f"e{number}", on, source))
+        elif what == "job" or not jobs:
+            jobs.append((f"e{number}", on, source))
             person.read(*job(f"J{pick}", f"e{number}", on), source=source)
         else:
-            name, since, by = told[pick % len(told)]
+            name, since, by = jobs[pick % len(jobs)]
             back = [each.model_copy(update={"op": "retract"}) for each in applied_of(person, name)]
             if what == "retract":
                 person.read(*back, source=by, cause="correction")
-                told.remove((name, since, by))
+                jobs.remove((name, since, by))
             else:
                 person.read(*back, *job(f"J{pick}", name, since), source=by)
     return person
@@ -121,9 +121,9 @@ def grown(operations: list[tuple[str, int, int, int]], **bounds: Any) -> Person:
 
 def applied_of(person: Person, event: str) -> list[Any]:
     return next(
-        [one for one in each.changes if one.op == "apply"]
-        for each in reversed(person.contributions)
-        if any(one.source_id == event and one.op == "apply" for one in each.changes)
+        [one for one in contribution.changes if one.op == "apply"]
+        for contribution in reversed(person.contributions)
+        if any(one.source_id == event and one.op == "apply" for one in contribution.changes)
     )
 
 
@@ -162,11 +162,11 @@ def test_a_moment_before_the_history_is_unknown() -> None:
     person = Person(kept=2, whole_every=1)
     for number in range(5):
         person.read(*job(f"J{number}", f"e{number}", number))
-    told = [beginning(person.known(), Moment(known_at=read_at(minute))) is not None for minute in range(5)]
-    assert told == [False, False, True, True, True]
+    has_beginning = [beginning(person.known(), Moment(known_at=read_at(minute))) is not None for minute in range(5)]
+    assert has_beginning == [False, False, True, True, True]
     assert [job_of(person.at(Moment(known_at=read_at(minute)))) for minute in (2, 3, 4)] == ["J2", "J3", "J4"]
-    told = [beginning(person.known(), Moment(as_of=day(on))) is not None for on in range(5)]
-    assert told == [False, False, True, True, True]
+    has_beginning = [beginning(person.known(), Moment(as_of=day(on))) is not None for on in range(5)]
+    assert has_beginning == [False, False, True, True, True]
 
 
 def test_the_beginning_includes_every_dropped_entry() -> None:

@@ -18,8 +18,8 @@ from tests.operators.merging_log import START, STORY, entity_type, said
 TYPE = entity_type(Characters=8000)
 
 
-def told(position: int, op: str = "apply", *, of: int | None = None) -> Contribution:
-    """One statement, of a day of its own."""
+def statement(position: int, op: str = "apply", *, of: int | None = None) -> Contribution:
+    """One statement, on its own day."""
     number = position if of is None else of
     return Contribution(
         tenant="acme",
@@ -59,8 +59,8 @@ def story(state: EntityState | None) -> Any:
 def test_waiting_statements_are_merged_on_the_way() -> None:
     walked, plain = WalkedState(None), None
     for position in range(4 * MAX_RECENT):
-        walked.apply(told(position), TYPE)
-        plain = apply_contribution(plain, told(position), TYPE).state
+        walked.apply(statement(position), TYPE)
+        plain = apply_contribution(plain, statement(position), TYPE).state
         assert walked.state is not None
         assert len(walked.state.properties[STORY][1]["changes"]) <= MAX_RECENT
         assert story(walked.state) == story(plain)
@@ -70,16 +70,16 @@ def test_waiting_statements_are_merged_on_the_way() -> None:
 def test_a_replayed_answer_gives_the_original_state(total: int, covered: int, taken_back: int, before: int) -> None:
     """Whatever the rule had merged before it came, from whatever state the walk began."""
     covered, before = min(covered, total - 1), min(before, total)
-    steps = [told(position) for position in range(total)]
+    steps = [statement(position) for position in range(total)]
     if taken_back < total:
-        steps.append(told(total, "retract", of=taken_back))
+        steps.append(statement(total, "retract", of=taken_back))
     first: EntityState | None = None
-    for each in steps[:before]:
-        first = apply_contribution(first, each, TYPE).state
+    for step in steps[:before]:
+        first = apply_contribution(first, step, TYPE).state
     walked, plain = WalkedState(first), first
-    for each in steps[before:]:
-        walked.apply(each, TYPE)
-        plain = apply_contribution(plain, each, TYPE).state
+    for step in steps[before:]:
+        walked.apply(step, TYPE)
+        plain = apply_contribution(plain, step, TYPE).state
     merged = answer(covered)
     assert merged.merged is not None
     walked.apply(merged, TYPE)

@@ -108,10 +108,10 @@ def test_a_json_list_fragment_edits_like_plain_lines(lines: list[str], new: list
 
 
 @given(st.text(max_size=30), st.text(min_size=1, max_size=20), st.text(max_size=30), st.text("abc \"'[],\n", min_size=1, max_size=20))
-def test_an_exact_search_is_replaced_verbatim(before: str, search: str, behind: str, replace: str) -> None:
-    found = edited(f"{before}{search}{behind}", Patch(0, "p", search, replace))
+def test_an_exact_search_is_replaced_verbatim(before: str, search: str, after: str, replace: str) -> None:
+    found = edited(f"{before}{search}{after}", Patch(0, "p", search, replace))
     assert replace in found
-    assert len(found) == len(before) + len(replace) + len(behind)
+    assert len(found) == len(before) + len(replace) + len(after)
 
 
 @given(st.text("ab\\n\"'[], \n", min_size=1, max_size=20), st.text("ab\\n\"'[], \n", max_size=20))

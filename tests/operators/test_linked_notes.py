@@ -178,7 +178,7 @@ def test_an_outcome_of_other_words_changes_nothing() -> None:
     said_otherwise = apply_contribution(state, contribution(1, own("My cat is ill.", "retract"), own("My dog is ill.")), note_type()).state
     assert updates(said_otherwise, question, outcome, "link") == []
     adopted = apply_outcome(said_otherwise, Merged(property="note", outcome=outcome), note_type(), "").state
-    assert len(plan_questions(adopted, note_type(), has_llm=True).questions) == 1, "the new words have a question of their own"
+    assert len(plan_questions(adopted, note_type(), has_llm=True).questions) == 1, "the new words have their own question"
 
 
 def test_a_rebuild_asks_nothing_again() -> None:

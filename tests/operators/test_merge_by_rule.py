@@ -1,4 +1,4 @@
-"""LLM_MERGE by rule: what is one statement, and what are two."""
+"""LLM_MERGE by rule: equal statements are merged, different ones stay separate."""
 
 from unicodedata import normalize
 

@@ -25,13 +25,13 @@ def asked(question: Question) -> dict[str, Any]:
     return question.content
 
 
-def told(*texts: str, position: int = 0) -> Contribution:
+def statements(*texts: str, position: int = 0) -> Contribution:
     return contribution([change for text in texts for change in said(text, text)], position=position)
 
 
 def test_a_statement_shows_before_it_is_merged() -> None:
     entity = MergedEntity(KIND)
-    entity.contribute(told("likes tea"))
+    entity.contribute(statements("likes tea"))
     assert entity.text == "2024-05-01: likes tea"
     assert (entity.written.by, entity.written.pending) == ("rule", 1)
     entity.answer_all()
@@ -42,7 +42,7 @@ def test_a_statement_shows_before_it_is_merged() -> None:
 def test_statements_arriving_during_a_merge_are_sent_together() -> None:
     entity = MergedEntity(KIND)
     for position in range(6):
-        entity.contribute(told(f"s{position}", position=position))
+        entity.contribute(statements(f"s{position}", position=position))
     assert [len(asked(question)["added"]) for question in entity.questions] == [1]
     entity.apply_outcome(entity.answer_next())
     assert [question.content["added"] for question in entity.questions] == [[[1714521600000000, f"s{each}"] for each in range(1, 6)]]
@@ -53,7 +53,7 @@ def test_statements_arriving_during_a_merge_are_sent_together() -> None:
 
 def test_a_retraction_merges_the_others_again() -> None:
     entity = MergedEntity(KIND)
-    entity.contribute(told("a", "b", "c"))
+    entity.contribute(statements("a", "b", "c"))
     entity.answer_all()
     entity.contribute(contribution(said("b", "b", op="retract"), position=1))
     assert entity.written.stale
@@ -69,7 +69,7 @@ def test_a_retraction_merges_the_others_again() -> None:
 def test_merged_statements_are_removed_by_name() -> None:
     entity = MergedEntity(KIND)
     for position in range(MAX_RECENT + 8):
-        entity.contribute(told(f"s{position:02d}", position=position))
+        entity.contribute(statements(f"s{position:02d}", position=position))
         entity.answer_all()
     entity.contribute(contribution(said("s00", "s00", op="retract"), position=99))
     assert [text for _, text in asked(entity.questions[0])["withdrawn"]] == ["s00"]
@@ -79,7 +79,7 @@ def test_merged_statements_are_removed_by_name() -> None:
 
 def test_an_answer_with_a_retracted_event_is_stale() -> None:
     entity = MergedEntity(KIND)
-    entity.contribute(told("a", "b"))
+    entity.contribute(statements("a", "b"))
     late = entity.answer_next()
     entity.contribute(contribution(said("b", "b", op="retract"), position=1))
     entity.apply_outcome(late)
@@ -90,7 +90,7 @@ def test_an_answer_with_a_retracted_event_is_stale() -> None:
 
 def test_the_same_extraction_again_asks_nothing() -> None:
     entity = MergedEntity(KIND)
-    entity.contribute(told("a", "b"))
+    entity.contribute(statements("a", "b"))
     entity.answer_all()
     again = [*said("a", "a", op="retract"), *said("b", "b", op="retract"), *said("a", "a"), *said("b", "b")]
     entity.contribute(contribution(again, position=1))
@@ -101,7 +101,7 @@ def test_the_same_extraction_again_asks_nothing() -> None:
 
 def test_an_answer_counts_once() -> None:
     entity = MergedEntity(KIND)
-    entity.contribute(told("a"))
+    entity.contribute(statements("a"))
     answer = entity.answer_next()
     assert entity.apply_outcome(answer)
     before = entity.raw
@@ -111,7 +111,7 @@ def test_an_answer_counts_once() -> None:
 
 def test_a_rebuild_skips_merged_statements() -> None:
     entity = MergedEntity(KIND)
-    log = [told("a"), told("b", position=1), contribution(said("a", "a", op="retract"), position=2)]
+    log = [statements("a"), statements("b", position=1), contribution(said("a", "a", op="retract"), position=2)]
     for each in log:
         entity.contribute(each)
         entity.answer_all()
@@ -123,7 +123,7 @@ def test_pending_statements_are_bounded_while_a_model_hangs() -> None:
     entity = MergedEntity(entity_type(Characters=300))
     sizes = []
     for position in range(6 * MAX_WAITING):
-        entity.contribute(told(f"s{position:04d}", position=position))
+        entity.contribute(statements(f"s{position:04d}", position=position))
         sizes.append(len(entity.raw))
     assert max(sizes[len(sizes) // 2 :]) <= 1.3 * max(sizes[: len(sizes) // 2])
     assert entity.written.by == "rule"
@@ -153,7 +153,7 @@ def test_without_a_model_the_rule_merges_and_reports_it() -> None:
 def test_a_text_stays_within_its_limit(has_llm: bool) -> None:
     entity = MergedEntity(entity_type(Characters=300), has_llm=has_llm)
     for position in range(3 * MAX_RECENT):
-        entity.contribute(told(f"statement {position:03d} of some length", position=position))
+        entity.contribute(statements(f"statement {position:03d} of some length", position=position))
         entity.answer_all()
         assert len(entity.text or "") <= 300
     if not has_llm:
@@ -162,12 +162,12 @@ def test_a_text_stays_within_its_limit(has_llm: bool) -> None:
 
 def test_all_retracted_leaves_no_text() -> None:
     entity = MergedEntity(KIND)
-    entity.contribute(told("a"), contribution(said("z", "z"), position=1))
+    entity.contribute(statements("a"), contribution(said("z", "z"), position=1))
     entity.answer_all()
     entity.contribute(contribution([*said("a", "a", op="retract"), *said("z", "z", op="retract")], position=2))
     assert entity.questions == []
     assert entity.memory is None
-    entity.contribute(told("new", position=3))
+    entity.contribute(statements("new", position=3))
     entity.answer_all()
     assert entity.text == "new"
 
@@ -188,7 +188,7 @@ def test_a_model_names_the_superseded_statements() -> None:
 @pytest.mark.parametrize("answer", ["", "no", "{", "[]", '{"text": 3}', '{"text": " "}', '{"thoughts": "x"}'])
 def test_an_unusable_answer_is_refused(answer: str) -> None:
     entity = MergedEntity(KIND)
-    entity.contribute(told("a"))
+    entity.contribute(statements("a"))
     with pytest.raises(UnusableAnswerError):
         entity.operator.outcome(entity.questions[0], answer, model="m")
     assert not entity.operator.prompt(Question(entity.questions[0].content), subject="s").system.startswith("{")
@@ -287,7 +287,7 @@ def test_a_rebuild_by_the_rule_is_byte_equal(extractions: list[tuple[int, list[t
 
 def test_an_unknown_property_adopts_nothing() -> None:
     entity = MergedEntity(KIND)
-    entity.contribute(told("a"))
+    entity.contribute(statements("a"))
     assert not entity.apply_outcome(Merged(property="gone", outcome={}))
     assert not entity.apply_outcome(Merged(property="remarks", outcome={}))
     assert STORY in entity.memory.written

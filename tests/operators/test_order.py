@@ -1,4 +1,4 @@
-"""Which of several events of one event time is the newer, from the extraction to what an entity shows."""
+"""The order of events at one event time, from the extraction to the entity's value."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -43,7 +43,7 @@ SCHEMA = parse_schema(
 WORKER = SCHEMA.entity_types[0]
 
 
-def told(session: str, sequence: int, employers: list[str], *, said_at: datetime = MAY) -> Extraction:
+def window(session: str, sequence: int, employers: list[str], *, said_at: datetime = MAY) -> Extraction:
     """A window with statements about employers, all since the first of May."""
     name = window_id("acme", session, sequence)
     events = [
@@ -84,30 +84,30 @@ def contributed(*extractions: Extraction) -> list[Contribution]:
 
 def values(*contributions: Contribution) -> dict[str, Any]:
     state: EntityState | None = None
-    for each in contributions:
-        state = apply_contribution(state, each, WORKER).state
+    for contribution in contributions:
+        state = apply_contribution(state, contribution, WORKER).state
     assert state is not None
     return known_values(state, WORKER)
 
 
 @pytest.mark.parametrize("session", [f"s{number}" for number in range(8)])
 def test_a_later_statement_of_a_window_is_newer(session: str) -> None:
-    assert values(*contributed(told(session, 0, SAID))) == {"last": "third", "all": SAID}
+    assert values(*contributed(window(session, 0, SAID))) == {"last": "third", "all": SAID}
 
 
 @pytest.mark.parametrize("session", [f"s{number}" for number in range(8)])
 def test_a_statement_of_a_later_window_is_newer(session: str) -> None:
-    later, earlier = contributed(told(session, 3, SAID[1:]), told(session, 2, SAID[:1]))
+    later, earlier = contributed(window(session, 3, SAID[1:]), window(session, 2, SAID[:1]))
     assert values(later, earlier.model_copy(update={"source": "extractions/1"})) == {"last": "third", "all": SAID}
 
 
 def test_the_later_statement_of_two_sessions_is_newer() -> None:
-    long, short = told("long", 90, SAID[:2]), told("short", 0, SAID[2:], said_at=MAY + timedelta(seconds=1))
+    long, short = window("long", 90, SAID[:2]), window("short", 0, SAID[2:], said_at=MAY + timedelta(seconds=1))
     assert values(*contributed(short, long)) == {"last": "third", "all": SAID}
 
 
 def test_an_events_place_outlives_the_others_invalidation() -> None:
-    what = told("s", 0, SAID)
+    what = window("s", 0, SAID)
     whole, *_ = contributed(what)
     (part,) = contributions_of(what, SCHEMA, source="extractions/0", position=1, events=what.events[1:], previous=[whole])
     orders = {each.source_id: each.order for each in whole.changes}
@@ -116,7 +116,7 @@ def test_an_events_place_outlives_the_others_invalidation() -> None:
 
 
 def test_a_correction_outranks_a_late_original() -> None:
-    what = told("s", 0, ["Acme"])
+    what = window("s", 0, ["Acme"])
     (wrong,) = contributed(what)
     right = what.events[0].model_copy(update={"properties": {"employer": "Borg"}})
     (corrected,) = contributions_of(what, SCHEMA, source="extractions/0", position=1, events=[right], previous=[wrong])

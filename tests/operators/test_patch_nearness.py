@@ -1,4 +1,4 @@
-"""A patch edits what it was written of, and no other fact that is similar: not at first, and not once its own text is gone."""
+"""A patch edits the fact that it was written for, and no similar one, even after its own text was removed."""
 
 from typing import Any
 
@@ -144,7 +144,7 @@ def test_a_state_without_nearness_is_still_read() -> None:
     assert [len(each) for each in grown["recent"]] == [4, 4, 4, 5]
     assert patch.text_of(grown) == "Hates steak\nLikes juice"
     assert patch.retract(grown, put(4, "", ""), "string") == old
-    assert patch.text_of(without(old, 2)) == "Hates scoffeek", "it kept nothing by which that could be told"
+    assert patch.text_of(without(old, 2)) == "Hates scoffeek", "it stored nothing that shows it"
 
 
 def _applied(state: Any, one: Patch) -> Any:

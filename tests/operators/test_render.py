@@ -40,8 +40,8 @@ def test_a_memory_names_its_entity() -> None:
 
 
 def test_a_generation_has_its_own_id() -> None:
-    beside = contribution(change("apply", "sessions", "a")).model_copy(update={"generation": "blue"})
-    memory = render(apply_contribution(None, beside, LOG).state, LOG, "acme", "run")
+    other_generation = contribution(change("apply", "sessions", "a")).model_copy(update={"generation": "blue"})
+    memory = render(apply_contribution(None, other_generation, LOG).state, LOG, "acme", "run")
     assert (memory.generation, memory.id) == ("blue", entity_id("acme", "log", "run", "blue"))
 
 
@@ -100,11 +100,11 @@ def test_a_key_that_is_none_is_refused() -> None:
 
 def test_lines_of_a_patched_text_have_start_dates() -> None:
     profile = next(each for each in SCHEMA.entity_types if each.name == "profile")
-    told = [
+    stated = [
         change("apply", "name", "p1", {"replace": "likes hills"}),
         change("apply", "name", "p2", {"replace": "runs alone\n\nhas a dog"}).model_copy(update={"event_time": START + timedelta(days=40)}),
     ]
-    memory = render(apply_contribution(None, contribution(*told), profile).state, profile, "acme", entity_key("ann"))
+    memory = render(apply_contribution(None, contribution(*stated), profile).state, profile, "acme", entity_key("ann"))
     first, later = START.date(), (START + timedelta(days=40)).date()
     assert memory.properties["name"] == "likes hills\nruns alone\n\nhas a dog"
     assert memory.since == {"name": [first, later, later]}

@@ -114,8 +114,8 @@ def test_a_patch_finds_an_entity_in_either_spelling() -> None:
         }
     )
     user, topic = normalize("NFD", "Zoë"), normalize("NFD", "Café")
-    told = patch("p", "text", "It is open.", entity_type="note").model_copy(update={"entity_key": entity_key(user, topic)})
-    (made,) = contributions_of(extraction(told, user=user), schema, source="s", position=0)
+    addressed = patch("p", "text", "It is open.", entity_type="note").model_copy(update={"entity_key": entity_key(user, topic)})
+    (made,) = contributions_of(extraction(addressed, user=user), schema, source="s", position=0)
     assert made.entity_key == entity_key(user, "Café"), "a user is who the application says"
 
 

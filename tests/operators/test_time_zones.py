@@ -1,4 +1,4 @@
-"""Days, weeks and months of a user: they begin when they begin on the user's clock."""
+"""Days, weeks and months of a user begin by the user's clock."""
 
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
@@ -49,7 +49,7 @@ def change(name: str, time: datetime, of: str = "runs", value: Any = None, op: s
 
 
 def applied(entity_type: EntityType, *changes: Change, kind: Any = "change", time: datetime | None = None) -> EntityState:
-    """The state after changes, each in a contribution of its own that passed through JSON."""
+    """The state after changes, each in its own contribution that passed through JSON."""
     state: EntityState | None = None
     for position, each in enumerate(changes):
         made = contribution(each, position=position)

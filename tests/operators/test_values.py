@@ -123,7 +123,7 @@ def test_the_latest_is_the_newest_by_event_time(history: Any) -> None:
 
 @st.composite
 def ordered_values(draw: st.DrawFn) -> list[tuple[Operand, int]]:
-    """Events of few times and orders, some of which were corrected: each with how often it is applied, less how often taken back."""
+    """Events of few times and orders, some of which were corrected: each with the number of its applications less its retractions."""
     changes = []
     for number in range(draw(st.integers(0, 8))):
         time, order = draw(st.integers(0, 2)), draw(st.integers(0, 2))

@@ -49,8 +49,8 @@ def judged_by(feature: str, *, recalls: int, sign: float = 1.0, seed: int = 3) -
     made = []
     for number in range(recalls):
         features = {name: random.standard_normal(_JUDGED) for name in FEATURES}
-        told = sign * features[feature] + random.standard_normal(_JUDGED) / 4
-        is_evidence = (told >= np.sort(told)[-3]).astype(np.float64)
+        signal = sign * features[feature] + random.standard_normal(_JUDGED) / 4
+        is_evidence = (signal >= np.sort(signal)[-3]).astype(np.float64)
         ranks = random.permutation(_JUDGED).astype(np.float64) + 1
         made.append(JudgedRecall(("ann", f"question {number}"), ranks, features, is_evidence))
     return JudgedRecalls(made)

@@ -1,4 +1,4 @@
-"""The Edge owner does not work on for recalls whose callers have gone."""
+"""The Edge owner stops recalls whose callers have disconnected."""
 
 import asyncio
 import itertools
@@ -82,7 +82,7 @@ async def test_a_recall_next_to_an_abandoned_one_is_answered(store: EdgeStore, s
     gone = asyncio.create_task(recall(store, ENDLESS))
     async with asyncio.timeout(60):
         await shard.goes_on.wait()
-        beside = asyncio.create_task(recall(store, "acme"))
+        other_recall = asyncio.create_task(recall(store, "acme"))
         gone.cancel()
-        assert await beside == 1
+        assert await other_recall == 1
         assert await recall(store, "acme") == 1

@@ -1,4 +1,4 @@
-"""How sure a recall is that the memories answer."""
+"""The confidence that a recall's memories answer the query."""
 
 from datetime import UTC, datetime
 

@@ -173,8 +173,8 @@ def test_every_note_is_cited_with_its_evidence() -> None:
 
 def test_the_original_words_follow_their_event() -> None:
     hits = (hit("Ann has a new home", said="Ann (6 May 2024): Ann moved to Oslo."), hit("Ann moved by train", day=1))
-    told = notes_of(packed(*hits, with_said=True))
-    assert [line.split("] ", 1)[1] for line in told[1:]] == [
+    shown_notes = notes_of(packed(*hits, with_said=True))
+    assert [line.split("] ", 1)[1] for line in shown_notes[1:]] == [
         "2024-05-06 Ann has a new home (said: Ann (6 May 2024): Ann moved to Oslo.)",
         "2024-05-07 Ann moved by train",
     ]
@@ -265,4 +265,4 @@ def test_states_leave_most_tokens_to_events() -> None:
     taken = sum(estimate_tokens(line) for line, citation in zip(context.notes, context.citations, strict=True) if citation.kind == "entity")
     assert 100 < taken <= 200
     alone = packed(states=states, tokens=1000)
-    assert len(alone.citations) > 2 * sum(each.kind == "entity" for each in context.citations), "room to spare is theirs, too"
+    assert len(alone.citations) > 2 * sum(each.kind == "entity" for each in context.citations), "they may use the rest of the budget, too"

@@ -106,10 +106,10 @@ def test_other_statements_replace_nothing(question: str, best: str, other: str) 
 
 def test_a_repetition_by_another_is_no_change() -> None:
     repeated = said(REPEATED, speaker="Guide")[0].model_copy(update={"event_time": NOON + timedelta(days=9)})
-    told = [*said(OSLO, BERGEN), repeated]
+    statements = [*said(OSLO, BERGEN), repeated]
     for ranked in ([0, 1, 2], [2, 0, 1], [2, 1, 0]):
-        assert first("Where does Ann live?", told, ranked) == BERGEN
-        assert first("Where do I live?", told, ranked) == BERGEN
+        assert first("Where does Ann live?", statements, ranked) == BERGEN
+        assert first("Where do I live?", statements, ranked) == BERGEN
 
 
 def test_a_wish_of_the_moment_is_no_state() -> None:

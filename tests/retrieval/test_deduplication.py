@@ -1,4 +1,4 @@
-"""Which memories are duplicates, and which of them is kept."""
+"""The memories that count as duplicates, and the one that is kept."""
 
 import itertools
 import unicodedata

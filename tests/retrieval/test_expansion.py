@@ -2,7 +2,7 @@
 
 import asyncio
 import uuid
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import timedelta
@@ -13,7 +13,7 @@ import pytest
 from api.recall_models import build_recall_model
 from loadtest.llm_simulator import LLMSimulator
 from loadtest.profiles import Plan
-from memory.records import Memory, MemoryChange, Usage
+from memory.records import Usage
 from models.embedding.port import Embedding
 from models.errors import InputRefusedError, TransientModelError
 from retrieval.errors import RecallModelError
@@ -24,20 +24,14 @@ from runtime.clocks import ManualClock
 from runtime.redis import open_redis
 from runtime.settings import ExpansionSettings, RankingProfile, RecallSettings, RedisSettings, Settings
 from stores.edge.client import EdgeStore
-from stores.indexing.writer import IndexWriter
 from stores.port import MemoryFilter, TenantScope
-from tests.stores.factories import NOON, BagOfWordsEmbedder, in_feed, memory, take_filter
+from tests.stores.factories import NOON, BagOfWordsEmbedder, memory, store_memories, take_filter
 
 pytestmark = pytest.mark.integration
 
 QUERY = "What does Ann do indoors?"
 GAMES = memory("Ann loves board games", user="ann")
 FILLER = [memory(f"somebody called number {number} stayed indoors, it rained all day", user="ann") for number in range(100)]
-
-
-async def store_all(store: EdgeStore, memories: Sequence[Memory]) -> None:
-    changes = [MemoryChange(op="upsert", memory_id=each.id, tenant=each.tenant, memory=each) for each in memories]
-    await IndexWriter(store=store, embedder=BagOfWordsEmbedder()).write(in_feed(changes))
 
 
 async def recalled(store: EdgeStore, *, settings: RecallSettings | None = None, **fields: Any) -> RecallResponse:
@@ -47,7 +41,7 @@ async def recalled(store: EdgeStore, *, settings: RecallSettings | None = None, 
 
 @pytest.mark.parametrize("profile", ["learned", "weighted", "memx"])
 async def test_an_expansion_finds_memories_without_shared_words(edge_store: EdgeStore, profile: RankingProfile) -> None:
-    await store_all(edge_store, [*FILLER, GAMES])
+    await store_memories(edge_store, *FILLER, GAMES)
     asked = await recalled(edge_store, profile=profile, limit=20)
     expansions = ("Ann loves chess", "Ann loves board games")
     expanded = await recalled(edge_store, profile=profile, limit=20, expansions=expansions, explain=True)
@@ -63,7 +57,7 @@ async def test_expansions_stay_within_the_request(edge_store: EdgeStore) -> None
     foreign = memory("Ann loves board games at work", user="ann", tenant="umbrella")
     old = memory("Ann loves board games since long", user="ann", event_time=NOON - timedelta(days=9))
     other = memory("Ann loves board games indeed", user="ann", type="other")
-    await store_all(edge_store, [GAMES, bobs, foreign, old, other])
+    await store_memories(edge_store, GAMES, bobs, foreign, old, other)
     found = await recalled(edge_store, expansions=("Ann loves board games",), since=NOON - timedelta(days=1), types=("note",))
     assert [hit.memory.id for hit in found.hits] == [GAMES.id]
 
@@ -75,7 +69,7 @@ async def test_a_refused_expansion_does_not_affect_the_recall(edge_store: EdgeSt
                 raise InputRefusedError("no")
             return await super().embed_query(text)
 
-    await store_all(edge_store, [*FILLER, GAMES])
+    await store_memories(edge_store, *FILLER, GAMES)
     recall = RecallPipeline(store=edge_store, embedder=Refusing(), settings=RecallSettings(), clock=ManualClock(NOON))
     request = RecallRequest(
         filter=MemoryFilter(scope=TenantScope("acme", "ann")), query=QUERY, expansions=("refused", "Ann loves board games")
@@ -87,14 +81,14 @@ async def test_a_refused_expansion_does_not_affect_the_recall(edge_store: EdgeSt
 
 
 async def test_a_query_refused_by_search_is_refused_once(edge_store: EdgeStore) -> None:
-    await store_all(edge_store, [GAMES, memory("it rains", user="ann")])
+    await store_memories(edge_store, GAMES, memory("it rains", user="ann"))
     found = await recalled(edge_store, expansions=("Ann loves board games", "games"), min_origin_score=0.8, trace=True)
     assert ([hit.memory.id for hit in found.hits], found.rejected) == ([GAMES.id], 1)
     assert sorted(each.outcome for each in found.outcomes.values()) == ["below_threshold", "returned"]
 
 
 async def test_confidence_is_that_of_the_original_query(edge_store: EdgeStore) -> None:
-    await store_all(edge_store, [*FILLER, GAMES])
+    await store_memories(edge_store, *FILLER, GAMES)
     alone, expanded = await recalled(edge_store), await recalled(edge_store, expansions=("Ann loves board games",))
     assert expanded.confidence == alone.confidence
     assert (await recalled(edge_store, expansions=("Ann loves board games",), min_confidence=1.0)).hits == ()
@@ -138,7 +132,7 @@ async def test_a_tenants_query_is_paid_for_once(redis_url: str) -> None:
     ):
         for tenant in ("acme", "acme", "umbrella"):
             assert await expansion.of(tenant, QUERY) == ("Ann loves board games", "Ann cooks")
-        assert len(model.requests) == 2, "no tenant is told what another has asked"
+        assert len(model.requests) == 2, "no tenant learns another tenant's query"
         assert QUERY in model.requests[0].prompt
     assert [(each.tenant, each.stage, each.purpose) for each in usages if each.prompt_tokens] == [
         ("acme", "service", "expansion"),
@@ -181,4 +175,4 @@ async def test_more_than_may_wait_are_answered_without_it(redis_url: str) -> Non
         assert answers == [("Ann cooks",)] * 2
         assert isinstance(last, RecallModelError)
         assert (last.failure, "VARVE_EXPANSION__WAITING" in str(last)) == ("busy", True)
-        assert await expansion.of("acme", QUERY) == ("Ann cooks",), "whoever has waited leaves a place"
+        assert await expansion.of("acme", QUERY) == ("Ann cooks",), "a request that has waited frees its place"

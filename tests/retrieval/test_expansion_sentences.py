@@ -1,4 +1,4 @@
-"""A model's answer is read as sentences whatever stands around them; a query cannot give it orders."""
+"""A model's answer is read as sentences, whatever text surrounds them; a query cannot instruct the model."""
 
 import re
 

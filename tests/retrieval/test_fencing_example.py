@@ -1,4 +1,4 @@
-"""The example of `docs/operate/security.md`: a recalled instruction stays between its marks, whatever it holds."""
+"""The example of `docs/operate/security.md`: a recalled instruction stays between the marks, whatever it contains."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""The keyword graph: a keyword is as near to a query as the mean of its memories, and its results have a share of the answer."""
+"""The keyword graph: a keyword is as near to a query as the mean of its memories, and its results take a limited share of the response."""
 
 from typing import Any
 

@@ -16,8 +16,8 @@ from retrieval.retrievers.links import DECAY, MAX_VISITED, STARTS, LinkRetriever
 from runtime.settings import RecallSettings
 from stores.edge.client import EdgeStore
 from stores.port import MemoryFilter, TenantScope
-from tests.retrieval.test_pipeline import pipeline_over, stored
-from tests.stores.factories import NOON, BagOfWordsEmbedder, memory, stable_id
+from tests.retrieval.test_pipeline import pipeline_over
+from tests.stores.factories import NOON, BagOfWordsEmbedder, memory, stable_id, store_memories
 
 pytestmark = pytest.mark.integration
 
@@ -58,7 +58,7 @@ def names(hits: Sequence[RecallHit]) -> list[str]:
 
 async def test_links_lead_to_memories(edge_store: EdgeStore) -> None:
     start = node("start", "near", text="bicycle")
-    await stored(edge_store, start, node("near", "far"), node("far", "farthest"), node("farthest"), *crowd(STARTS - 1))
+    await store_memories(edge_store, start, node("near", "far"), node("far", "farthest"), node("farthest"), *crowd(STARTS - 1))
     assert names(await found(edge_store, request(hops=1))) == ["near"]
     hits = await found(edge_store, request(hops=2))
     assert names(hits) == ["near", "far"]
@@ -70,13 +70,13 @@ async def test_links_lead_to_memories(edge_store: EdgeStore) -> None:
 
 async def test_the_strongest_links_are_followed(edge_store: EdgeStore) -> None:
     start = node("start", "a", "b", "c", scores=[0.2, 0.9, 0.6], text="bicycle")
-    await stored(edge_store, start, node("a"), node("b"), node("c"), *crowd(STARTS - 1))
+    await store_memories(edge_store, start, node("a"), node("b"), node("c"), *crowd(STARTS - 1))
     assert names(await found(edge_store, request(fan_out=2))) == ["b", "c"]
 
 
 async def test_of_several_ways_the_best_counts(edge_store: EdgeStore) -> None:
     start = node("start", "a", "target", scores=[1.0, 0.3], text="bicycle")
-    await stored(edge_store, start, node("a", "target"), node("target"), *crowd(STARTS - 1))
+    await store_memories(edge_store, start, node("a", "target"), node("target"), *crowd(STARTS - 1))
     hits = await found(edge_store, request(hops=2))
     assert {name: hit.score / hit.parts["start"] for name, hit in zip(names(hits), hits, strict=True)} == pytest.approx(
         {"a": DECAY, "target": DECAY**2}
@@ -84,7 +84,7 @@ async def test_of_several_ways_the_best_counts(edge_store: EdgeStore) -> None:
 
 
 async def test_circles_end(edge_store: EdgeStore) -> None:
-    await stored(edge_store, node("start", "a", text="bicycle"), node("a", "start", "a"), *crowd(STARTS - 1))
+    await store_memories(edge_store, node("start", "a", text="bicycle"), node("a", "start", "a"), *crowd(STARTS - 1))
     assert names(await found(edge_store, request(hops=3))) == ["a", "bicycle"]
 
 
@@ -96,26 +96,26 @@ async def test_links_stay_within_tenant_and_user(edge_store: EdgeStore, foreign:
     start = node("start", "foreign", "own", text="bicycle")
     # The foreign node links back to another one of the user: no way leads through it.
     across = node("foreign", "hidden", **foreign)
-    await stored(edge_store, start, across, node("own"), node("hidden"), *crowd(STARTS - 1))
+    await store_memories(edge_store, start, across, node("own"), node("hidden"), *crowd(STARTS - 1))
     assert names(await found(edge_store, request(scope, hops=3))) == ["own"]
 
 
 async def test_the_filter_limits_results_not_ways(edge_store: EdgeStore) -> None:
     start, way = node("start", "way", text="bicycle"), node("way", "event", type="person")
-    await stored(edge_store, start, way, node("event", kind="event", type="note", entity_key=None), *crowd(STARTS - 1))
+    await store_memories(edge_store, start, way, node("event", kind="event", type="note", entity_key=None), *crowd(STARTS - 1))
     assert names(await found(edge_store, request(hops=2, kinds=("event",)))) == ["event"]
     assert names(await found(edge_store, request(hops=2, types=("person",)))) == ["way"]
     assert await found(edge_store, request(hops=2, until=NOON)) == []
 
 
 async def test_an_earlier_moment_has_no_nodes(edge_store: EdgeStore) -> None:
-    await stored(edge_store, node("start", "near", text="bicycle"), node("near"), *crowd(STARTS - 1))
+    await store_memories(edge_store, node("start", "near", text="bicycle"), node("near"), *crowd(STARTS - 1))
     assert await found(edge_store, request(as_of=NOON)) == []
 
 
 async def test_a_recall_has_linked_memories(edge_store: EdgeStore) -> None:
     start = node("start", "near", text="bicycle bicycle")
-    await stored(edge_store, start, node("near", text="harbour"), *crowd())
+    await store_memories(edge_store, start, node("near", text="harbour"), *crowd())
     pipeline = pipeline_over(edge_store)
     asked = replace(request(), limit=6)
     response = await pipeline.recall(asked)
@@ -132,6 +132,6 @@ async def test_reads_are_bounded(edge_store: EdgeStore) -> None:
     """Each start links to more memories than a step reads."""
     targets = [f"t{number}" for number in range(MAX_VISITED + 50)]
     starts = [node(f"s{index}", *targets[index * 20 : index * 20 + 20], text="bicycle") for index in range(STARTS)]
-    await stored(edge_store, *starts, *(node(each, text=each) for each in targets))
+    await store_memories(edge_store, *starts, *(node(each, text=each) for each in targets))
     hits = await found(edge_store, request(fan_out=20))
     assert len(hits) == MAX_VISITED

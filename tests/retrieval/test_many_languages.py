@@ -1,23 +1,19 @@
 """In many languages, on the real Edge store and with the real model: a question finds the memory that shares a rare word with it."""
 
-from collections.abc import AsyncIterator
 from typing import Literal
 from unicodedata import normalize
 
 import pytest
 
-from memory.records import MemoryChange
-from models.embedding.build import build_embedder
 from models.embedding.port import Embedder
 from retrieval.pipeline import RecallPipeline
 from retrieval.request import RecallRequest
 from runtime.clocks import ManualClock
-from runtime.settings import EmbeddingSettings, RecallSettings, Settings
+from runtime.settings import RecallSettings
 from stores.edge.client import EdgeStore
-from stores.indexing.writer import IndexWriter
 from stores.port import MemoryFilter, RecallQuery, TenantScope
 from tests.retrieval.many_languages import LANGUAGES
-from tests.stores.factories import NOON, in_feed, memory
+from tests.stores.factories import NOON, memory, store_memories
 
 pytestmark = pytest.mark.integration
 
@@ -25,20 +21,11 @@ ACME = TenantScope("acme")
 FORMS: tuple[Literal["NFC", "NFD"], ...] = ("NFC", "NFD")
 
 
-@pytest.fixture
-async def embedder() -> AsyncIterator[Embedder]:
-    pytest.importorskip("ctranslate2", reason="the embedded extra is not installed")
-    embedder = build_embedder(EmbeddingSettings(), cache=Settings().cache_path)
-    yield embedder
-    await embedder.close()
-
-
 @pytest.mark.parametrize("language", LANGUAGES)
 async def test_the_memory_with_the_rare_word_is_first(edge_store: EdgeStore, embedder: Embedder, language: str) -> None:
     notes = LANGUAGES[language]
     stored = [memory(text) for text in notes.memories]
-    changes = [MemoryChange(op="upsert", memory_id=each.id, tenant=each.tenant, memory=each) for each in stored]
-    await IndexWriter(store=edge_store, embedder=embedder).write(in_feed(changes))
+    await store_memories(edge_store, *stored, embedder=embedder)
     recall = RecallPipeline(store=edge_store, embedder=embedder, settings=RecallSettings(), clock=ManualClock(NOON))
     for asked, number in ((normalize(form, question), number) for question, number in notes.questions for form in FORMS):
         embedded = await embedder.embed_query(asked)

@@ -22,8 +22,8 @@ def acme(generation: str) -> Tenant:
 
 @pytest.mark.filterwarnings("ignore:Payload indexes have no effect in the local Qdrant")
 async def test_another_generation_uses_no_quota(store: MemoryStore) -> None:
-    live, beside = [("a", ""), ("b", "")], [("a", "v2"), ("b", "v2"), ("c", "v2")]
-    await store.upsert([point(memory(content, generation=generation)) for content, generation in (*live, *beside)])
+    live, being_built = [("a", ""), ("b", "")], [("a", "v2"), ("b", "v2"), ("c", "v2")]
+    await store.upsert([point(memory(content, generation=generation)) for content, generation in (*live, *being_built)])
     counts, metrics = MemoryCounts(store=store), Metrics()
     limiter = RateLimiter(redis=GuardedRedis(client=None, prefix="p:"), purpose="quota", metrics=metrics)
     quotas = Quotas(settings=QuotaSettings(memories=3), limiter=limiter, memory_counts=counts, metrics=metrics)

@@ -1,34 +1,22 @@
 """Among many memories that are nearly the same, a question finds the one whose number, name or word it has; with the real model."""
 
-from collections.abc import AsyncIterator
 from random import Random
 
 import pytest
 
-from memory.records import MemoryChange
-from models.embedding.build import build_embedder
 from models.embedding.port import Embedder
 from retrieval.pipeline import RecallPipeline
 from retrieval.request import RecallRequest
 from runtime.clocks import ManualClock
-from runtime.settings import EmbeddingSettings, RecallSettings, Settings
+from runtime.settings import RecallSettings
 from stores.edge.client import EdgeStore
-from stores.indexing.writer import IndexWriter
 from stores.port import MemoryFilter, TenantScope
-from tests.stores.factories import NOON, in_feed, memory
+from tests.stores.factories import NOON, memory, store_memories
 
 pytestmark = pytest.mark.integration
 
 NUMBERS = Random(1).sample(range(1000, 9999), 90)
 ASKED = 8
-
-
-@pytest.fixture
-async def embedder() -> AsyncIterator[Embedder]:
-    pytest.importorskip("ctranslate2", reason="the embedded extra is not installed")
-    embedder = build_embedder(EmbeddingSettings(), cache=Settings().cache_path)
-    yield embedder
-    await embedder.close()
 
 
 @pytest.mark.parametrize("profile", ["learned", "weighted"])
@@ -44,8 +32,7 @@ async def embedder() -> AsyncIterator[Embedder]:
 )
 async def test_the_one_with_the_number_is_first(edge_store: EdgeStore, embedder: Embedder, profile: str, said: str, asked: str) -> None:
     stored = [memory(said.format(number)) for number in NUMBERS]
-    changes = [MemoryChange(op="upsert", memory_id=each.id, tenant=each.tenant, memory=each) for each in stored]
-    await IndexWriter(store=edge_store, embedder=embedder).write(in_feed(changes))
+    await store_memories(edge_store, *stored, embedder=embedder)
     recall = RecallPipeline(store=edge_store, embedder=embedder, settings=RecallSettings(), clock=ManualClock(NOON))
     for number in NUMBERS[:ASKED]:
         request = RecallRequest(filter=MemoryFilter(scope=TenantScope("acme")), query=asked.format(number), limit=1, profile=profile)

@@ -1,4 +1,4 @@
-"""The process that owns a shard goes on flushing after a flush that failed, and ends where no flush succeeds."""
+"""The process that owns a shard continues to flush after a failed flush, and exits if no flush succeeds."""
 
 import asyncio
 from pathlib import Path

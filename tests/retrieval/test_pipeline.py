@@ -8,7 +8,6 @@ from typing import Any, cast
 
 import pytest
 
-from memory.records import Memory, MemoryChange
 from memory.schema.method import Method
 from retrieval.errors import RecallFailedError
 from retrieval.pipeline import RecallPipeline
@@ -22,9 +21,8 @@ from runtime.session_tail import SessionView, TailWindow
 from runtime.settings import RecallSettings
 from stores.edge.client import EdgeStore
 from stores.errors import StoreRejectedError, StoreUnavailableError
-from stores.indexing.writer import IndexWriter
 from stores.port import MemoryFilter, MemoryStore, RecallQuery, ScoredMemory, TenantScope
-from tests.stores.factories import NOON, BagOfWordsEmbedder, in_feed, memory
+from tests.stores.factories import NOON, BagOfWordsEmbedder, memory, store_memories
 
 pytestmark = pytest.mark.integration
 
@@ -75,18 +73,12 @@ def pipeline_over(store: object, *, tails: Tails | None = None) -> RecallPipelin
     )
 
 
-async def stored(store: EdgeStore, *memories: Memory) -> EdgeStore:
-    changes = [MemoryChange(op="upsert", memory_id=each.id, tenant=each.tenant, memory=each) for each in memories]
-    await IndexWriter(store=store, embedder=BagOfWordsEmbedder()).write(in_feed(changes))
-    return store
-
-
 def soon() -> float:
     return asyncio.get_running_loop().time() + 60
 
 
 async def test_entities_are_returned_next_to_the_hits(edge_store: EdgeStore) -> None:
-    pipeline = pipeline_over(await stored(edge_store, RIDE, PERSON))
+    pipeline = pipeline_over(await store_memories(edge_store, RIDE, PERSON))
     both = await pipeline.recall(WITH_ENTITIES)
     assert ([hit.memory for hit in both.hits], [*both.entities]) == ([RIDE], [PERSON])
     only_hits = await pipeline.recall(ASKED)
@@ -96,14 +88,14 @@ async def test_entities_are_returned_next_to_the_hits(edge_store: EdgeStore) -> 
 
 @pytest.mark.parametrize(("kinds", "is_found"), [((), True), (("event", "entity"), True), (("event", "summary"), False)])
 async def test_a_method_without_entities_returns_none(edge_store: EdgeStore, kinds: tuple[str, ...], *, is_found: bool) -> None:
-    pipeline = pipeline_over(await stored(edge_store, RIDE, PERSON))
+    pipeline = pipeline_over(await store_memories(edge_store, RIDE, PERSON))
     found = await pipeline.recall(replace(WITH_ENTITIES, method=Method(name="own", kinds=kinds)))
     returned = {each.id for each in (*(hit.memory for hit in found.hits), *found.entities)}
     assert returned == ({RIDE.id, PERSON.id} if is_found else {RIDE.id})
 
 
 async def test_entities_need_a_history_for_earlier_moments(edge_store: EdgeStore) -> None:
-    pipeline = pipeline_over(await stored(edge_store, RIDE, PERSON))
+    pipeline = pipeline_over(await store_memories(edge_store, RIDE, PERSON))
     earlier = replace(WITH_ENTITIES, filter=replace(ASKED.filter, as_of=NOON))
     found = await pipeline.recall(earlier)
     assert ([hit.memory for hit in found.hits], [*found.entities]) == ([RIDE], [])
@@ -112,14 +104,14 @@ async def test_entities_need_a_history_for_earlier_moments(edge_store: EdgeStore
 
 
 async def test_the_tail_contains_the_requested_users_messages(edge_store: EdgeStore) -> None:
-    pipeline = pipeline_over(await stored(edge_store, RIDE), tails=Tails())
+    pipeline = pipeline_over(await store_memories(edge_store, RIDE), tails=Tails())
     tails = [(await pipeline.recall(replace(ASKED, tail=TailRequest(session="s", user=user)))).tail for user in (None, "ann", "eve")]
     assert [len(each.messages) for each in tails] == [2, 1, 0]
     assert (await pipeline.recall(ASKED)).tail == NO_TAIL
 
 
 async def test_a_failing_part_is_named_before_the_deadline(edge_store: EdgeStore) -> None:
-    store = FailingSearch(await stored(edge_store, RIDE, PERSON), StoreUnavailableError("gone"), for_entities)
+    store = FailingSearch(await store_memories(edge_store, RIDE, PERSON), StoreUnavailableError("gone"), for_entities)
     pipeline = pipeline_over(store, tails=Tails(RedisUnavailableError("gone")))
     asked = replace(WITH_ENTITIES, tail=TailRequest(session="s", user=None))
     found = await pipeline.answer(await pipeline.rewrite(asked, until=soon()), until=soon())
@@ -127,7 +119,7 @@ async def test_a_failing_part_is_named_before_the_deadline(edge_store: EdgeStore
 
 
 async def test_without_a_deadline_a_failing_part_is_raised(edge_store: EdgeStore) -> None:
-    pipeline = pipeline_over(FailingSearch(await stored(edge_store, RIDE), StoreUnavailableError("gone"), for_entities))
+    pipeline = pipeline_over(FailingSearch(await store_memories(edge_store, RIDE), StoreUnavailableError("gone"), for_entities))
     with pytest.raises(StoreUnavailableError, match="gone"):
         await pipeline.recall(WITH_ENTITIES)
 
@@ -161,7 +153,7 @@ async def test_a_recall_counts_days_in_its_time_zone(edge_store: EdgeStore) -> N
 
 @pytest.mark.parametrize("name", sorted(RANKERS))
 async def test_each_ranker_scores_each_accepted_candidate(edge_store: EdgeStore, name: str) -> None:
-    pipeline = pipeline_over(await stored(edge_store, RIDE, TEA))
+    pipeline = pipeline_over(await store_memories(edge_store, RIDE, TEA))
     plan = pipeline.plan(replace(ASKED, profile=name, query="Ann rides a bicycle"))
     [scored] = await pipeline.score(plan, await pipeline.retrieve(plan))
     assert isinstance(scored, Scored)
@@ -173,7 +165,7 @@ async def test_each_ranker_scores_each_accepted_candidate(edge_store: EdgeStore,
 
 
 async def test_a_context_contains_the_results_of_a_recall(edge_store: EdgeStore) -> None:
-    pipeline = pipeline_over(await stored(edge_store, RIDE, TEA, PERSON))
+    pipeline = pipeline_over(await store_memories(edge_store, RIDE, TEA, PERSON))
     found = await pipeline.recall(WITH_ENTITIES)
     packed = pipeline.pack(WITH_ENTITIES, found, tokens=500)
     assert {each.id for each in packed.citations} == {*(hit.memory.id for hit in found.hits), PERSON.id}

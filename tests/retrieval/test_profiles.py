@@ -1,4 +1,4 @@
-"""A deployment's own ranking profiles: what a file may say, and what is said of one that may not."""
+"""A deployment's own ranking profiles: what a file may contain, and the errors of invalid ones."""
 
 from pathlib import Path
 from typing import Any

@@ -75,18 +75,18 @@ def test_possessives_and_names_within_a_sentence_are_names() -> None:
 def test_keywords_count_like_words_of_the_text() -> None:
     plain, other = candidate(0, "Ann bought a dog called Rex."), candidate(1, "Ann sold a boat.")
     tagged = ScoredMemory(plain.memory.model_copy(update={"keywords": ["pets", "dog"]}), plain.score, plain.parts)
-    told = ScoredMemory(plain.memory.model_copy(update={"content": "Ann bought a dog called Rex. pets"}), plain.score, plain.parts)
+    detailed = ScoredMemory(plain.memory.model_copy(update={"content": "Ann bought a dog called Rex. pets"}), plain.score, plain.parts)
     names = ("coverage", "session_coverage", "neighbours_bm25")
-    without, beside, within = (features_of("Which pets has Ann?", [each, other], NOW) for each in (plain, tagged, told))
-    assert [beside[name].tolist() for name in names] == [within[name].tolist() for name in names]
-    assert beside["coverage"][0] > without["coverage"][0]
+    without, tagged_features, within = (features_of("Which pets has Ann?", [each, other], NOW) for each in (plain, tagged, detailed))
+    assert [tagged_features[name].tolist() for name in names] == [within[name].tolist() for name in names]
+    assert tagged_features["coverage"][0] > without["coverage"][0]
 
 
 def test_original_words_count_like_the_content() -> None:
     plain, other = candidate(0, "Ann bought a dog."), candidate(1, "Ann sold a boat.")
     said = ScoredMemory(plain.memory.model_copy(update={"search_text": "Ann: Rex is my dog."}), plain.score, plain.parts)
-    without, beside = (features_of("Who is Rex?", [each, other], NOW) for each in (plain, said))
-    assert (without["coverage"].tolist(), beside["coverage"].tolist()) == ([0, 0], [1, 0])
+    without, tagged_features = (features_of("Who is Rex?", [each, other], NOW) for each in (plain, said))
+    assert (without["coverage"].tolist(), tagged_features["coverage"].tolist()) == ([0, 0], [1, 0])
 
 
 def test_a_year_or_no_date_names_no_month() -> None:

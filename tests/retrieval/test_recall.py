@@ -21,8 +21,7 @@ from stores.edge.client import EdgeStore
 from stores.errors import ModelMismatchError
 from stores.indexing.writer import IndexWriter
 from stores.port import MemoryFilter, MemoryStore, TenantScope
-from tests.stores.factories import DIMENSION, LATE_DIMENSION, NOON, BagOfWordsEmbedder, at, in_feed, memory, take_filter
-from tests.stores.noted_store import NotedStore
+from tests.stores.factories import DIMENSION, LATE_DIMENSION, NOON, BagOfWordsEmbedder, at, in_feed, memory, store_memories, take_filter
 
 pytestmark = pytest.mark.integration
 
@@ -33,17 +32,12 @@ def recall_over(store: MemoryStore, *, settings: RecallSettings | None = None) -
     return RecallPipeline(store=store, embedder=BagOfWordsEmbedder(), settings=settings or RecallSettings(), clock=ManualClock(NOON))
 
 
-async def store_all(store: EdgeStore, *memories: Memory) -> None:
-    changes = [MemoryChange(op="upsert", memory_id=each.id, tenant=each.tenant, memory=each) for each in memories]
-    await IndexWriter(store=store, embedder=BagOfWordsEmbedder()).write(in_feed(changes))
-
-
 def ask(query: str, **fields: Any) -> RecallRequest:
     return RecallRequest(filter=take_filter(ACME, fields), query=query, **fields)
 
 
 async def test_the_best_hit_has_evidence_and_score_parts(edge_store: EdgeStore) -> None:
-    await store_all(edge_store, memory("Ann bought a red bicycle", message_ids=["m7", "m3"]), memory("it rains"))
+    await store_memories(edge_store, memory("Ann bought a red bicycle", message_ids=["m7", "m3"]), memory("it rains"))
     response = await recall_over(edge_store).recall(ask("red bicycle", explain=True))
     best = response.hits[0]
     assert best.memory.content == "Ann bought a red bicycle"
@@ -55,7 +49,7 @@ async def test_the_best_hit_has_evidence_and_score_parts(edge_store: EdgeStore) 
 
 async def test_an_event_is_found_by_its_original_words(edge_store: EdgeStore) -> None:
     said = memory("Ann has a new home", search_text="Ann moved to Oslo with her bicycle")
-    await store_all(edge_store, memory("Ann has a new job"), memory("Ann has a new dog"), said)
+    await store_memories(edge_store, memory("Ann has a new job"), memory("Ann has a new dog"), said)
     response = await recall_over(edge_store).recall(ask("Oslo bicycle", explain=True))
     assert response.hits[0].memory == said
     assert [each.memory.content for each in response.hits if "bm25" in each.parts] == [said.content]
@@ -64,7 +58,7 @@ async def test_an_event_is_found_by_its_original_words(edge_store: EdgeStore) ->
 async def test_a_keyword_finds_memories_without_shared_words(edge_store: EdgeStore) -> None:
     near = [memory(f"which nickname fits number {number}", keywords=["naming"]) for number in range(3)]
     far = memory("the crew calls her Bear", keywords=["Naming"], user="eve")
-    await store_all(edge_store, *near, far, *(memory(f"it rains {number}", keywords=["weather"]) for number in range(80)))
+    await store_memories(edge_store, *near, far, *(memory(f"it rains {number}", keywords=["weather"]) for number in range(80)))
     recall = recall_over(edge_store, settings=RecallSettings(limit=6))
     alone = (await recall.recall(ask("which nickname"))).hits
     assert far not in [each.memory for each in alone]
@@ -80,7 +74,7 @@ async def test_an_empty_store_has_no_hits(edge_store: EdgeStore) -> None:
 
 
 async def test_a_requests_limit_overrides_the_setting(edge_store: EdgeStore) -> None:
-    await store_all(edge_store, *(memory(f"note {index}") for index in range(30)))
+    await store_memories(edge_store, *(memory(f"note {index}") for index in range(30)))
     recall = recall_over(edge_store, settings=RecallSettings(limit=7))
     assert len((await recall.recall(ask("note"))).hits) == 7
     assert len((await recall.recall(ask("note", limit=20))).hits) == 20
@@ -90,7 +84,7 @@ async def test_a_requests_limit_overrides_the_setting(edge_store: EdgeStore) -> 
 @pytest.mark.parametrize("profile", ["learned", "weighted", "memx"])
 async def test_last_may_is_taken_from_the_recalls_moment(edge_store: EdgeStore, profile: RankingProfile) -> None:
     years = {year: memory(f"Ann ran to the lake, run {year}", event_time=NOON.replace(year=year, month=5)) for year in (2021, 2022, 2023)}
-    await store_all(edge_store, *years.values())
+    await store_memories(edge_store, *years.values())
     recall = recall_over(edge_store)
 
     async def found(moment: datetime) -> list[RecallHit]:
@@ -108,7 +102,7 @@ async def test_last_may_is_taken_from_the_recalls_moment(edge_store: EdgeStore, 
 async def test_time_and_importance_count_by_their_weights(edge_store: EdgeStore) -> None:
     old = memory("Ann moved to Rome in spring", event_time=NOON - timedelta(days=400), importance=1.0, type="move")
     new = memory("Ann lives somewhere else today", event_time=NOON, importance=0.1)
-    await store_all(edge_store, old, new)
+    await store_memories(edge_store, old, new)
     recall = recall_over(edge_store)
 
     async def best(**fields: Any) -> Memory:
@@ -123,7 +117,7 @@ async def test_time_and_importance_count_by_their_weights(edge_store: EdgeStore)
 
 
 async def test_a_request_sets_how_long_memories_are_fresh(edge_store: EdgeStore) -> None:
-    await store_all(edge_store, memory("Ann moved to Rome in spring", event_time=NOON - timedelta(days=90)))
+    await store_memories(edge_store, memory("Ann moved to Rome in spring", event_time=NOON - timedelta(days=90)))
     recall = recall_over(edge_store)
 
     async def age_score(days: float | None) -> float:
@@ -140,7 +134,7 @@ async def test_the_newest_duplicate_is_returned_with_all_evidence(edge_store: Ed
     old = memory("Ann bought a red bicycle.", message_ids=["m1", "m2"], event_time=NOON - timedelta(days=9))
     new = memory("Ann bought the red bicycle", message_ids=["m9", "m2"], event_time=NOON)
     update = memory("Ann bought no red bicycle", message_ids=["m10"])
-    await store_all(edge_store, old, new, update)
+    await store_memories(edge_store, old, new, update)
     response = await recall_over(edge_store).recall(ask("Ann bought a red bicycle."))
     assert {each.memory.id for each in response.hits} == {new.id, update.id}
     [kept] = [each for each in response.hits if each.memory.id == new.id]
@@ -152,14 +146,14 @@ async def test_the_newest_duplicate_is_returned_with_all_evidence(edge_store: Ed
 
 async def test_duplicates_do_not_displace_other_hits(edge_store: EdgeStore) -> None:
     again = [memory("red bicycle", id=memory(f"{index}").id) for index in range(6)]
-    await store_all(edge_store, *again, *(memory(f"red bicycle {index}") for index in range(5)))
+    await store_memories(edge_store, *again, *(memory(f"red bicycle {index}") for index in range(5)))
     response = await recall_over(edge_store).recall(ask("red bicycle", limit=4))
     assert len(response.hits) == 4
     assert len({each.memory.content for each in response.hits}) == 4
 
 
 async def test_hits_below_the_minimum_score_are_rejected(edge_store: EdgeStore) -> None:
-    await store_all(edge_store, memory("red bicycle"), memory("something else entirely"))
+    await store_memories(edge_store, memory("red bicycle"), memory("something else entirely"))
     strict = await recall_over(edge_store, settings=RecallSettings(min_origin_score=0.6)).recall(ask("red bicycle"))
     assert [each.memory.content for each in strict.hits] == ["red bicycle"]
     assert strict.rejected == 1
@@ -170,7 +164,7 @@ async def test_hits_below_the_minimum_score_are_rejected(edge_store: EdgeStore) 
 @pytest.mark.parametrize("profile", ["learned", "weighted", "memx"])
 async def test_a_recall_that_is_not_sure_is_empty(edge_store: EdgeStore, profile: RankingProfile) -> None:
     only = memory("Ann bought a red bicycle")
-    await store_all(edge_store, only)
+    await store_memories(edge_store, only)
     recall = recall_over(edge_store)
     found = await recall.recall(ask("red bicycle", profile=profile, min_confidence=1e-9))
     assert [each.memory.id for each in found.hits] == [only.id]
@@ -183,7 +177,7 @@ async def test_a_recall_that_is_not_sure_is_empty(edge_store: EdgeStore, profile
 async def test_as_of_finds_earlier_events(edge_store: EdgeStore) -> None:
     first, then, later = (memory(f"red bicycle {day}", event_time=NOON + timedelta(days=day)) for day in (-40, -20, -19))
     entity = memory("Ann: red bicycle", kind="entity", event_time=NOON - timedelta(days=60))
-    await store_all(edge_store, first, then, later, entity)
+    await store_memories(edge_store, first, then, later, entity)
     recall = recall_over(edge_store)
 
     async def found(**fields: Any) -> set[str]:
@@ -201,7 +195,7 @@ async def test_as_of_finds_earlier_events(edge_store: EdgeStore) -> None:
 
 async def test_memx_ranks_by_earlier_recalls(edge_store: EdgeStore, redis_url: str) -> None:
     notes = [memory(f"red bicycle {number}", event_time=NOON - timedelta(days=90)) for number in range(6)]
-    await store_all(edge_store, *notes)
+    await store_memories(edge_store, *notes)
     asked = ask("red bicycle", profile="memx")
     async with open_redis(RedisSettings(url=redis_url, prefix=f"{uuid.uuid4()}:", timeout_s=60.0)) as redis:
         counts = RetrievalCounts(redis=redis)
@@ -218,13 +212,13 @@ async def test_memx_ranks_by_earlier_recalls(edge_store: EdgeStore, redis_url: s
 
 async def test_memx_returns_nothing_where_nothing_is_near(edge_store: EdgeStore) -> None:
     only = memory("Ann bought a red bicycle")
-    await store_all(edge_store, only)
+    await store_memories(edge_store, only)
     found = await recall_over(edge_store).recall(ask("quantum flux", profile="memx", trace=True))
     assert (found.hits, found.rejected, found.outcomes[only.id].outcome) == ((), 1, "below_threshold")
 
 
 async def test_memx_works_without_redis(edge_store: EdgeStore, tmp_path: Path) -> None:
-    await store_all(edge_store, memory("red bicycle"))
+    await store_memories(edge_store, memory("red bicycle"))
     async with open_redis(RedisSettings(url=f"unix://{tmp_path}/nobody")) as redis:
         counts = RetrievalCounts(redis=redis)
         recall = RecallPipeline(
@@ -248,7 +242,7 @@ async def test_another_embedding_model_has_no_confidence(edge_store: EdgeStore) 
 async def test_equal_words_are_found_by_the_asked_day(edge_store: EdgeStore) -> None:
     old = memory("Ann bought a red bicycle.", event_time=NOON - timedelta(days=9))
     new = memory("Ann bought the red bicycle", event_time=NOON)
-    await store_all(edge_store, old, new)
+    await store_memories(edge_store, old, new)
     response = await recall_over(edge_store).recall(ask("Who bought a red bicycle on 27 April 2024?"))
     assert [each.memory.id for each in response.hits] == [old.id, new.id]
 
@@ -264,7 +258,7 @@ async def test_only_the_learned_profile_looks_how_sure_it_is(edge_store: EdgeSto
 async def test_a_trace_shows_the_outcome_of_each_candidate(edge_store: EdgeStore) -> None:
     again = memory("the red bicycle", id=memory("again").id, event_time=NOON - timedelta(days=1))
     best, second, bad = memory("red bicycle"), memory("red car"), memory("something else entirely")
-    await store_all(edge_store, again, best, second, bad)
+    await store_memories(edge_store, again, best, second, bad)
     response = await recall_over(edge_store).recall(ask("red bicycle", trace=True, limit=1, min_origin_score=0.3, explain=True))
     fates = {each.content: response.outcomes[each.id] for each in (best, second, again, bad)}
     assert [fate.outcome for fate in fates.values()] == ["returned", "rank", "duplicate", "below_threshold"]
@@ -276,13 +270,13 @@ async def test_a_trace_shows_the_outcome_of_each_candidate(edge_store: EdgeStore
 
 
 async def test_expired_memories_are_not_recalled(edge_store: EdgeStore) -> None:
-    await store_all(edge_store, memory("tea now", expires_at=NOON + timedelta(seconds=1)), memory("tea then", expires_at=NOON))
+    await store_memories(edge_store, memory("tea now", expires_at=NOON + timedelta(seconds=1)), memory("tea then", expires_at=NOON))
     response = await recall_over(edge_store).recall(ask("tea"))
     assert [each.memory.content for each in response.hits] == ["tea now"]
 
 
 async def test_filters_are_passed_to_the_store(edge_store: EdgeStore) -> None:
-    await store_all(
+    await store_memories(
         edge_store, memory("tea", user="ann"), memory("tea as entity", kind="entity", type="person"), memory("blue tea", generation="b")
     )
     recall = recall_over(edge_store)
@@ -298,49 +292,12 @@ async def test_filters_are_passed_to_the_store(edge_store: EdgeStore) -> None:
     assert {each.memory.content for each in (await recall.recall(own)).hits} == {"tea"}
 
 
-async def test_the_nearest_entities_of_each_type_are_found(edge_store: EdgeStore) -> None:
-    people = [memory(f"Ann rides bicycle {index}", kind="entity", type="person", user="ann") for index in range(7)]
-    trips = [
-        memory("a trip by bicycle", kind="entity", type="trip", user="ann"),
-        memory("a trip by car", kind="entity", type="trip", user="bob"),
-    ]
-    await store_all(edge_store, *people, *trips, memory("bicycle event", user="ann"))
-    recall = recall_over(edge_store)
-    scope = TenantScope("acme", "ann")
-    nearest = await recall.nearest_entities(scope, ["the bicycle of Ann"], ["person", "trip", "person", "unknown"])
-    assert [each.type for each in nearest] == ["person"] * 5 + ["trip"]
-    assert await recall.nearest_entities(scope, ["bicycle"], ["trip"], limit=1) == [trips[0]]
-    assert await recall.nearest_entities(scope, [" "], ["trip"]) == []
-    assert await recall.nearest_entities(scope, ["bicycle"], []) == []
-
-
-async def test_the_nearest_entities_are_narrowed_by_keys(edge_store: EdgeStore) -> None:
+async def test_a_recalls_entities_are_narrowed_by_its_filter(edge_store: EdgeStore) -> None:
     ann, bob = (memory(f"{name} rides a bicycle", kind="entity", type="person", entity_key=name) for name in ("ann", "bob"))
-    await store_all(edge_store, ann, bob)
+    await store_memories(edge_store, ann, bob)
     recall = recall_over(edge_store)
-    assert await recall.nearest_entities(ACME, ["bicycle"], ["person"], keys=["bob", "eve"]) == [bob]
-    assert await recall.nearest_entities(ACME, ["bicycle"], ["person"], at=[at(0, partition=1)]) == []
-
-
-@pytest.mark.parametrize(
-    ("numbers", "searches"),
-    [
-        pytest.param({"person": 20, "trip": 1}, 2, id="one type hides the others"),
-        pytest.param({"person": 20, "trip": 20, "pet": 2, "car": 0}, 3, id="one type after the other"),
-        pytest.param({"person": 4, "trip": 4, "pet": 4}, 4, id="all hide each other"),
-        pytest.param({"person": 3, "trip": 1}, 1, id="none hides another"),
-    ],
-)
-async def test_entities_of_one_type_hide_no_other(edge_store: EdgeStore, numbers: dict[str, int], searches: int) -> None:
-    like = {"person": "Ann rides bicycle", "trip": "a journey to Rome", "pet": "a grey cat", "car": "a car"}
-    for name, number in numbers.items():
-        for each in range(number):
-            await store_all(edge_store, memory(f"{like[name]} {each}", kind="entity", type=name, user="ann"))
-    store = NotedStore(edge_store)
-    recall = recall_over(store.port, settings=RecallSettings(prefetch=8))
-    nearest = await recall.nearest_entities(TenantScope("acme", "ann"), ["Ann rides bicycle"], [*numbers])
-    assert [each.type for each in nearest] == [name for name, number in numbers.items() for _ in range(min(number, 5))]
-    assert [operation for operation, _, _ in store.asked] == ["prepare", *["recall"] * searches]
+    assert (await recall.recall(ask("bicycle", entity_types=("person",), keys=("bob", "eve")))).entities == [bob]
+    assert (await recall.recall(ask("bicycle", entity_types=("person",), at=(at(0, partition=1),)))).entities == []
 
 
 async def test_shared_types_are_searched_in_the_whole_tenant(edge_store: EdgeStore) -> None:
@@ -351,7 +308,7 @@ async def test_shared_types_are_searched_in_the_whole_tenant(edge_store: EdgeSto
         memory("Bob's bicycle pump", kind="entity", type="tool", user="bob"),
         memory("a bicycle pump", kind="entity", type="tool", tenant="rival"),
     ]
-    await store_all(edge_store, tool, own, *others)
+    await store_memories(edge_store, tool, own, *others)
     nearest = await recall_over(edge_store).nearest_entities(TenantScope("acme", "ann"), ["bicycle"], ["person"], shared_types=["tool"])
     assert nearest == [own, tool]
 
@@ -378,8 +335,7 @@ async def test_the_real_model_finds_answers_to_questions(edge_store: EdgeStore, 
         "Melanie (25 May 2023): the kids were excited about the dinosaur exhibit at the museum",
     ]
     stored = [memory(text, message_ids=[f"D{index}"]) for index, text in enumerate(texts)]
-    changes = [MemoryChange(op="upsert", memory_id=each.id, tenant=each.tenant, memory=each) for each in stored]
-    await IndexWriter(store=edge_store, embedder=embedder).write(in_feed(changes))
+    await store_memories(edge_store, *stored, embedder=embedder)
     recall = RecallPipeline(store=edge_store, embedder=embedder, settings=RecallSettings(), clock=ManualClock(NOON))
     questions = [
         "When did Caroline join the support group?",

@@ -1,4 +1,4 @@
-"""A MemoryStore at earlier positions of the feed: later memories are not there, and change no score."""
+"""A MemoryStore at earlier positions of the feed: later memories are invisible, and change no score."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A path of a recall is answered with, or left out with the reason."""
+"""Each part of a recall returns a result, or is left out with a reason."""
 
 import asyncio
 
@@ -61,9 +61,9 @@ async def test_a_refused_query_is_named_so() -> None:
 async def test_an_internal_error_is_reported_as_failed(error: VarveError) -> None:
     found = await attempt(raising(error), name="memories", until=in_s(60))
     assert found == Unavailable("failed", error)
-    told = found.as_the_answer()
-    assert isinstance(told, RecallFailedError)
-    assert told.__cause__ is error
+    failure = found.as_the_answer()
+    assert isinstance(failure, RecallFailedError)
+    assert failure.__cause__ is error
 
 
 @pytest.mark.parametrize("error", [SchemaError("x", "y"), OwnershipError("x"), TimeoutError("of something else"), ValueError("x")])

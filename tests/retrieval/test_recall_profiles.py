@@ -1,11 +1,10 @@
-"""Recalls over a real store by profiles of a deployment's own, and what they keep of how they ranked."""
+"""Recalls over a real store with a deployment's own profiles, and the rankings that they record."""
 
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from memory.records import Memory, MemoryChange
 from retrieval.features import FEATURES
 from retrieval.pipeline import RecallPipeline
 from retrieval.profiles import BUILT_IN, Profile
@@ -16,9 +15,8 @@ from retrieval.training.ranked import MAX_RANKED
 from runtime.clocks import ManualClock
 from runtime.settings import RecallSettings
 from stores.edge.client import EdgeStore
-from stores.indexing.writer import IndexWriter
 from stores.port import TenantScope
-from tests.stores.factories import NOON, BagOfWordsEmbedder, in_feed, memory, take_filter
+from tests.stores.factories import NOON, BagOfWordsEmbedder, memory, store_memories, take_filter
 
 pytestmark = pytest.mark.integration
 
@@ -33,17 +31,12 @@ def recall_over(store: EdgeStore, profiles: dict[str, Profile], settings: Recall
     )
 
 
-async def store_all(store: EdgeStore, memories: list[Memory]) -> None:
-    changes = [MemoryChange(op="upsert", memory_id=each.id, tenant=each.tenant, memory=each) for each in memories]
-    await IndexWriter(store=store, embedder=BagOfWordsEmbedder()).write(in_feed(changes))
-
-
 def ask(query: str = "Ann's red bicycle", **fields: Any) -> RecallRequest:
     return RecallRequest(filter=take_filter(TenantScope("acme"), fields), query=query, **fields)
 
 
 async def test_a_named_profile_ranks_by_its_own_weights(edge_store: EdgeStore) -> None:
-    await store_all(edge_store, NOTES)
+    await store_memories(edge_store, *NOTES)
     recall = recall_over(edge_store, PROFILES)
     as_shipped = await recall.recall(ask(explain=True))
     short = await recall.recall(ask(profile="short", explain=True))
@@ -55,7 +48,7 @@ async def test_a_named_profile_ranks_by_its_own_weights(edge_store: EdgeStore) -
 
 
 async def test_confidence_is_the_same_under_each_model(edge_store: EdgeStore) -> None:
-    await store_all(edge_store, NOTES)
+    await store_memories(edge_store, *NOTES)
     recall = recall_over(edge_store, PROFILES)
     found = [await recall.recall(ask(profile=each, min_confidence=1e-9)) for each in ("learned", "short", "weighted")]
     assert len({each.confidence for each in found}) == 1
@@ -64,7 +57,7 @@ async def test_confidence_is_the_same_under_each_model(edge_store: EdgeStore) ->
 
 async def test_profile_values_override_settings_but_not_requests(edge_store: EdgeStore) -> None:
     old, new = memory("Ann bought a red bicycle"), memory("Ann lost a red bicycle", event_time=NOON.replace(year=2020))
-    await store_all(edge_store, [old, new])
+    await store_memories(edge_store, old, new)
     profiles = {**BUILT_IN, "strict": Profile(ranker=WeightedRanker(), time_weight=1.0, business_weight=0.0, min_confidence=1.0)}
     recall = recall_over(edge_store, profiles, RecallSettings(business_weight=0.5))
     assert (await recall.recall(ask(profile="strict"))).hits == ()
@@ -83,7 +76,7 @@ async def test_an_unknown_profile_is_refused(edge_store: EdgeStore) -> None:
 
 @pytest.mark.parametrize("profile", ["learned", "weighted", "memx", "short"])
 async def test_keeping_the_ranking_does_not_change_the_answer(edge_store: EdgeStore, profile: str) -> None:
-    await store_all(edge_store, NOTES)
+    await store_memories(edge_store, *NOTES)
     recall = recall_over(edge_store, PROFILES)
     plain = await recall.recall(ask(profile=profile, limit=2))
     kept = await recall.recall(ask(profile=profile, limit=2, keeps_ranking=True))
@@ -97,7 +90,7 @@ async def test_keeping_the_ranking_does_not_change_the_answer(edge_store: EdgeSt
 
 
 async def test_kept_features_equal_the_models_input(edge_store: EdgeStore) -> None:
-    await store_all(edge_store, NOTES)
+    await store_memories(edge_store, *NOTES)
     found = await recall_over(edge_store, PROFILES).recall(ask(keeps_ranking=True, explain=True))
     for hit, each in zip(found.hits, found.kept_ranking, strict=True):
         values = dict(zip(FEATURES, each.features, strict=True))
@@ -106,7 +99,7 @@ async def test_kept_features_equal_the_models_input(edge_store: EdgeStore) -> No
 
 
 async def test_the_best_are_kept_of_many(edge_store: EdgeStore) -> None:
-    await store_all(edge_store, [memory(f"note {number} of a red bicycle") for number in range(MAX_RANKED + 30)])
+    await store_memories(edge_store, *(memory(f"note {number} of a red bicycle") for number in range(MAX_RANKED + 30)))
     recall = recall_over(edge_store, PROFILES, RecallSettings(prefetch=200))
     found = await recall.recall(ask(limit=MAX_RANKED + 30, keeps_ranking=True))
     assert len(found.hits) == MAX_RANKED + 30
@@ -116,7 +109,7 @@ async def test_the_best_are_kept_of_many(edge_store: EdgeStore) -> None:
 async def test_an_expansions_own_finds_keep_their_place(edge_store: EdgeStore) -> None:
     """A result that the query itself does not find has none of the query's features."""
     boat = memory("a boat by the sea")
-    await store_all(edge_store, [*(memory(f"note {number} of Ann's red bicycle") for number in range(20)), boat])
+    await store_memories(edge_store, *(memory(f"note {number} of Ann's red bicycle") for number in range(20)), boat)
     recall = recall_over(edge_store, PROFILES, RecallSettings(prefetch=2))
     found = await recall.recall(ask(expansions=("a boat by the sea",), keeps_ranking=True, trace=True, limit=1))
     assert found.outcomes[boat.id].rank is not None
@@ -129,5 +122,5 @@ async def test_an_expansions_own_finds_keep_their_place(edge_store: EdgeStore) -
 async def test_nothing_found_keeps_nothing(edge_store: EdgeStore) -> None:
     recall = recall_over(edge_store, PROFILES)
     assert (await recall.recall(ask(keeps_ranking=True))).kept_ranking == ()
-    await store_all(edge_store, NOTES)
+    await store_memories(edge_store, *NOTES)
     assert (await recall.recall(replace(ask(keeps_ranking=True), min_confidence=1.0))).kept_ranking == ()

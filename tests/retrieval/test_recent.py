@@ -16,8 +16,8 @@ from retrieval.retrievers.recent import RecentRetriever
 from runtime.settings import RecallSettings
 from stores.edge.client import EdgeStore
 from stores.port import MemoryFilter, MemoryStore, TenantScope
-from tests.retrieval.test_pipeline import pipeline_over, stored
-from tests.stores.factories import NOON, BagOfWordsEmbedder, memory, point, stable_id
+from tests.retrieval.test_pipeline import pipeline_over
+from tests.stores.factories import NOON, BagOfWordsEmbedder, memory, point, stable_id, store_memories
 
 pytestmark = [
     pytest.mark.integration,
@@ -51,7 +51,7 @@ def texts(hits: list[RecallHit]) -> list[str]:
 
 
 async def test_the_newest_are_found_by_time(edge_store: EdgeStore) -> None:
-    await stored(edge_store, *(said(minutes) for minutes in (5, 1, 9, 3, 7)))
+    await store_memories(edge_store, *(said(minutes) for minutes in (5, 1, 9, 3, 7)))
     hits = await found(edge_store, asked(3))
     assert texts(hits) == ["tea 1", "tea 3", "tea 5"]
     assert {(hit.path, hit.evidence) for hit in hits} == {("recent", ("m1",))}
@@ -59,7 +59,7 @@ async def test_the_newest_are_found_by_time(edge_store: EdgeStore) -> None:
 
 
 async def test_a_similar_message_has_a_higher_score(edge_store: EdgeStore) -> None:
-    await stored(edge_store, said(1), said(2, content="bicycle"))
+    await store_memories(edge_store, said(1), said(2, content="bicycle"))
     near = {hit.memory.content: hit.score for hit in await found(edge_store, asked())}
     assert near["bicycle"] > near["tea 1"]
 
@@ -74,12 +74,12 @@ async def test_an_unprepared_store_has_nothing_recent(edge_store: EdgeStore) -> 
     ids=str,
 )
 async def test_foreign_memories_are_never_recent(edge_store: EdgeStore, foreign: dict[str, Any]) -> None:
-    await stored(edge_store, said(1, **foreign), said(2))
+    await store_memories(edge_store, said(1, **foreign), said(2))
     assert texts(await found(edge_store, asked())) == ["tea 2"]
 
 
 async def test_filters_and_types_limit_the_newest(edge_store: EdgeStore) -> None:
-    await stored(edge_store, said(1, type="note"), said(2), said(3, session="s"))
+    await store_memories(edge_store, said(1, type="note"), said(2), said(3, session="s"))
     assert texts(await found(edge_store, asked(types=("turn",)))) == ["tea 2", "tea 3"]
     assert texts(await found(edge_store, asked(sessions=("s",)))) == ["tea 3"]
     assert await found(edge_store, replace(asked(types=("turn",)), filter=MemoryFilter(scope=ANN, types=("note",)))) == []
@@ -87,14 +87,14 @@ async def test_filters_and_types_limit_the_newest(edge_store: EdgeStore) -> None
 
 
 async def test_nothing_after_the_moment_is_recent(edge_store: EdgeStore) -> None:
-    await stored(edge_store, said(-5), said(1), said(10))
+    await store_memories(edge_store, said(-5), said(1), said(10))
     assert texts(await found(edge_store, asked())) == ["tea 1", "tea 10"]
     assert texts(await found(edge_store, asked(as_of=NOON - timedelta(minutes=5)))) == ["tea 10"]
 
 
 async def test_a_recall_ends_with_the_newest(edge_store: EdgeStore) -> None:
     similar = [said(100 + number, content=f"bicycle {number}") for number in range(12)]
-    await stored(edge_store, said(1), said(2), said(3), *similar)
+    await store_memories(edge_store, said(1), said(2), said(3), *similar)
     pipeline, request = pipeline_over(edge_store), replace(asked(2), limit=6)
     response = await pipeline.recall(request)
     assert [hit.memory.content for hit in response.hits if hit.path == "recent"] == ["tea 1", "tea 2"]

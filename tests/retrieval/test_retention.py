@@ -13,8 +13,8 @@ from memory.times import microseconds_of
 from retrieval.request import RecallHit, RecallRequest
 from stores.edge.client import EdgeStore
 from stores.port import MemoryFilter, TenantScope
-from tests.retrieval.test_pipeline import pipeline_over, stored
-from tests.stores.factories import NOON, memory
+from tests.retrieval.test_pipeline import pipeline_over
+from tests.stores.factories import NOON, memory, store_memories
 
 pytestmark = pytest.mark.integration
 
@@ -53,7 +53,7 @@ def texts(found: list[RecallHit]) -> list[str]:
 
 
 async def test_a_faded_memory_ranks_last(edge_store: EdgeStore) -> None:
-    store = await stored(edge_store, OLD, NEW, recalls({}))
+    store = await store_memories(edge_store, OLD, NEW, recalls({}))
     vivid, faded = await hits(store)
     assert (vivid.memory, faded.memory) == (NEW, OLD)
     assert vivid.score > faded.score > 0
@@ -63,7 +63,7 @@ async def test_a_faded_memory_ranks_last(edge_store: EdgeStore) -> None:
 
 
 async def test_a_recalled_memory_keeps_its_rank(edge_store: EdgeStore) -> None:
-    store = await stored(edge_store, OLD, NEW, recalls({OLD.id: (2, NOON - 8 * DAY)}))
+    store = await store_memories(edge_store, OLD, NEW, recalls({OLD.id: (2, NOON - 8 * DAY)}))
     first, _ = await hits(store)
     assert first.memory == OLD
     assert first.parts["retention"] == pytest.approx(2.718281828 ** (-8 / 3))
@@ -71,12 +71,12 @@ async def test_a_recalled_memory_keeps_its_rank(edge_store: EdgeStore) -> None:
 
 async def test_each_property_counts_its_own_events(edge_store: EdgeStore) -> None:
     others = recalls_memory_id("acme", "forgetting", "ann", "others", "")
-    store = await stored(edge_store, OLD, NEW, recalls({}), recalls({OLD.id: (2, NOON - 8 * DAY)}, id=others))
+    store = await store_memories(edge_store, OLD, NEW, recalls({}), recalls({OLD.id: (2, NOON - 8 * DAY)}, id=others))
     assert texts(await hits(store)) == [OLD.content, NEW.content]
 
 
 async def test_other_methods_and_types_do_not_fade(edge_store: EdgeStore) -> None:
-    store = await stored(edge_store, OLD, NEW, recalls({}))
+    store = await store_memories(edge_store, OLD, NEW, recalls({}))
     plain = Method(name="plain")
     other = Method(
         name="bank",
@@ -87,18 +87,18 @@ async def test_other_methods_and_types_do_not_fade(edge_store: EdgeStore) -> Non
 
 
 async def test_nothing_fades_before_recalls_are_counted(edge_store: EdgeStore) -> None:
-    store = await stored(edge_store, OLD, NEW)
+    store = await store_memories(edge_store, OLD, NEW)
     assert texts(await hits(store)) == [OLD.content, NEW.content]
 
 
 async def test_recalls_of_another_generation_do_not_count(edge_store: EdgeStore) -> None:
     name = recalls_memory_id("acme", "forgetting", "ann", "remembered", "trial")
-    store = await stored(edge_store, OLD, NEW, recalls({}), recalls({OLD.id: (5, NOON)}, id=name, generation="trial"))
+    store = await store_memories(edge_store, OLD, NEW, recalls({}), recalls({OLD.id: (5, NOON)}, id=name, generation="trial"))
     assert texts(await hits(store)) == [NEW.content, OLD.content]
 
 
 async def test_the_counts_themselves_are_no_result(edge_store: EdgeStore) -> None:
-    store = await stored(edge_store, recalls({}))
+    store = await store_memories(edge_store, recalls({}))
     assert await hits(store, replace(ASKED, query="How often memories were recalled")) == []
 
 

@@ -35,19 +35,19 @@ NOTES = [hit(f"note {number}") for number in range(12)]
 
 
 def test_lower_ranked_hits_replace_covered_ones() -> None:
-    beside = [entity("profile", "Note 0", "note 7")]
-    best, told = cut(NOTES, 10, entities=beside)
+    covering = [entity("profile", "Note 0", "note 7")]
+    best, outcome_of = cut(NOTES, 10, entities=covering)
     assert contents(best) == [f"note {number}" for number in range(12) if number not in {0, 7}]
-    assert told == {NOTES[number].memory.id: beside[0].id for number in (0, 7)}
+    assert outcome_of == {NOTES[number].memory.id: covering[0].id for number in (0, 7)}
 
 
 def test_an_entity_that_moves_up_covers_events_too() -> None:
     profile = entity("profile", "note 1")
     ranked = [NOTES[0], NOTES[1], hit_of(profile), NOTES[2]]
-    assert contents(cut(ranked, 2)[0]) == ["note 0", "note 1"], "behind the limit, it tells nothing"
-    best, told = cut(ranked, 2, entities=[entity("beside", "note 0")])
+    assert contents(cut(ranked, 2)[0]) == ["note 0", "note 1"], "beyond the limit, it shows nothing"
+    best, outcome_of = cut(ranked, 2, entities=[entity("covering", "note 0")])
     assert contents(best) == ["profile", "note 2"]
-    assert told[NOTES[1].memory.id] == profile.id
+    assert outcome_of[NOTES[1].memory.id] == profile.id
 
 
 def test_a_covering_entity_keeps_its_rank() -> None:
@@ -64,13 +64,13 @@ def test_facts_appear_once_and_the_limit_is_used(order: list[int], limit: int, s
     notes = [NOTES[number] for number in order]
     entities = [entity(f"profile {number}", *(f"note {each}" for each in said)) for number, said in enumerate(says)]
     ranked = [*(map(hit_of, entities) if are_hits else ()), *notes]
-    best, told = cut(ranked, limit, entities=() if are_hits else entities)
+    best, outcome_of = cut(ranked, limit, entities=() if are_hits else entities)
     returned = {each.memory.id for each in best}
     shown = [each for each in entities if each.id in returned or not are_hits]
-    assert not returned & told.keys()
-    assert set(told.values()) <= {each.id for each in shown}
+    assert not returned & outcome_of.keys()
+    assert set(outcome_of.values()) <= {each.id for each in shown}
     assert not {f"note {number}" for each in shown for number in says[entities.index(each)]} & set(contents(best))
-    assert len(best) == min(limit, len(ranked) - len(told))
+    assert len(best) == min(limit, len(ranked) - len(outcome_of))
 
 
 async def test_outcomes_and_parts_match_the_answer() -> None:

@@ -34,7 +34,7 @@ from stores.indexing.writer import IndexWriter
 from stores.port import MemoryFilter, TenantScope
 from tests.models.llm.raw_endpoint import chunk, raw_endpoint, stream_of
 from tests.models.llm.test_llm_thoughts import thought
-from tests.stores.factories import NOON, BagOfWordsEmbedder, in_feed, memory
+from tests.stores.factories import NOON, BagOfWordsEmbedder, in_feed, memory, store_memories
 
 pytestmark = pytest.mark.integration
 
@@ -84,8 +84,7 @@ async def sifting(
     prices: Path | None = None,
     **settings: Any,
 ) -> AsyncIterator[Sifting]:
-    changes = [MemoryChange(op="upsert", memory_id=each.id, tenant=each.tenant, memory=each) for each in (*notes(), *more)]
-    await IndexWriter(store=store, embedder=BagOfWordsEmbedder()).write(in_feed(changes))
+    await store_memories(store, *notes(), *more)
     all_settings = Settings(
         redis=RedisSettings(url=redis_url, prefix=f"{uuid.uuid4()}:", timeout_s=60.0),
         llm=LLMSettings(price_table=prices),

@@ -1,4 +1,4 @@
-"""A changed value is never hidden: the newest stands, and the older ones name it."""
+"""A changed value is never hidden: the newest one counts, and older ones name it."""
 
 from datetime import timedelta
 from typing import Any

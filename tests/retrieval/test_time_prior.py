@@ -1,4 +1,4 @@
-"""How a query's times favour memories."""
+"""Memories at the times that a query names rank higher."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -11,7 +11,7 @@ from tests.stores.factories import memory
 NOW = datetime(2023, 12, 1, 9, tzinfo=UTC)
 
 
-def told(content: str, *, day: str = "2023-05-10", date: str | None = None, score: float = 0.5) -> ScoredMemory:
+def scored_memory(content: str, *, day: str = "2023-05-10", date: str | None = None, score: float = 0.5) -> ScoredMemory:
     return ScoredMemory(memory(content, event_time=datetime.fromisoformat(f"{day}T12:00:00+00:00"), date=date), score, {})
 
 
@@ -21,7 +21,7 @@ def fits(query: str, *candidates: ScoredMemory, now: datetime = NOW) -> list[flo
 
 def test_the_asked_days_fit_and_near_ones_less() -> None:
     days = ["2023-10-13", "2023-10-12", "2023-10-10", "2023-07-01"]
-    found = fits("What did she paint on October 13, 2023?", *(told("a lake", day=day) for day in days))
+    found = fits("What did she paint on October 13, 2023?", *(scored_memory("a lake", day=day) for day in days))
     assert found[0] == 1
     assert found == sorted(found, reverse=True)
     assert found[1] == pytest.approx(2**-0.5)
@@ -30,30 +30,34 @@ def test_the_asked_days_fit_and_near_ones_less() -> None:
 
 def test_a_date_known_less_exactly_fits_less() -> None:
     dates = ["2023-10-13", "2023-10", "2023", "unknown"]
-    exact, month, year, unknown = fits("on October 13, 2023", *(told("a lake", day="2023-10-13", date=each) for each in dates))
+    exact, month, year, unknown = fits("on October 13, 2023", *(scored_memory("a lake", day="2023-10-13", date=each) for each in dates))
     assert exact == 1 > month > year > unknown == 0
 
 
 def test_last_may_is_counted_from_the_querys_moment() -> None:
-    candidates = [told("a run", day="2022-05-10"), told("a run", day="2023-05-10")]
+    candidates = [scored_memory("a run", day="2022-05-10"), scored_memory("a run", day="2023-05-10")]
     assert fits("Who ran last May?", *candidates)[1] == 1
     assert fits("Who ran last May?", *candidates, now=NOW - timedelta(days=365))[0] == 1
     assert min(fits("Who ran?", *candidates)) == max(fits("Who ran?", *candidates)) == 0
 
 
 def test_a_trip_among_the_memories_is_counted_from() -> None:
-    candidates = [told("The trip to Rome began", day="2023-06-20"), told("a rucksack", day="2023-06-07"), told("a tent", day="2023-09-07")]
-    trip, before, behind = fits("What did I buy two weeks before the trip to Rome?", *candidates)
+    candidates = [
+        scored_memory("The trip to Rome began", day="2023-06-20"),
+        scored_memory("a rucksack", day="2023-06-07"),
+        scored_memory("a tent", day="2023-09-07"),
+    ]
+    trip, before, after = fits("What did I buy two weeks before the trip to Rome?", *candidates)
     assert before == 1
-    assert behind < trip < before
+    assert after < trip < before
     assert fits("What did I buy two weeks before the wedding?", *candidates) == [0, 0, 0]
 
 
 def test_a_prior_raises_but_never_filters() -> None:
     candidates = [
-        told("a lake", day="2023-10-13", score=0.5),
-        told("a hill", day="2021-01-01", score=0.9),
-        told("a sea", day="2023-10-13", score=1.0),
+        scored_memory("a lake", day="2023-10-13", score=0.5),
+        scored_memory("a hill", day="2021-01-01", score=0.9),
+        scored_memory("a sea", day="2023-10-13", score=1.0),
     ]
     lake, hill, sea = with_time_prior("on October 13, 2023", candidates, NOW, explain=True)
     assert lake.score == pytest.approx(0.5 + lake.parts["prior_time"])
@@ -71,4 +75,6 @@ def test_a_query_names_a_time_or_none() -> None:
 
 def test_the_first_and_last_moments_are_asked_at() -> None:
     for now in (datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)):
-        assert fits("two weeks before Christmas, last May, since Easter, in two weeks, last 3 years", told("a lake"), now=now) != []
+        assert (
+            fits("two weeks before Christmas, last May, since Easter, in two weeks, last 3 years", scored_memory("a lake"), now=now) != []
+        )

@@ -32,8 +32,7 @@ from runtime.settings import ExpansionSettings, RecallSettings, RedisSettings, S
 from stores.edge.client import EdgeStore
 from stores.port import MemoryFilter, TenantScope
 from tests.retrieval.test_expansion import Usages
-from tests.retrieval.test_pipeline import stored
-from tests.stores.factories import NOON, BagOfWordsEmbedder, memory
+from tests.stores.factories import NOON, BagOfWordsEmbedder, memory, store_memories
 
 ANN = TenantScope("acme", "ann")
 
@@ -90,7 +89,7 @@ def of_topics(response: RecallResponse) -> list[str]:
 async def test_the_selected_topics_are_returned(edge_store: EdgeStore, redis_url: str) -> None:
     bobs = topic(3, "bicycles of bob", user="bob")
     foreign = topic(4, "bicycles of others", tenant="umbrella")
-    await stored(edge_store, *TOPICS, *NEAR, bobs, foreign, memory("a bicycle", user="ann"))
+    await store_memories(edge_store, *TOPICS, *NEAR, bobs, foreign, memory("a bicycle", user="ann"))
     usages = Usages()
     async with (
         LLMSimulator(answer=lambda chat: f"So:\n{number_of(TOPICS[7], chat.prompt)}, {number_of(TOPICS[2], chat.prompt)}") as model,
@@ -113,7 +112,7 @@ async def test_the_selected_topics_are_returned(edge_store: EdgeStore, redis_url
 
 @pytest.mark.integration
 async def test_two_queries_show_the_same_topics(edge_store: EdgeStore, redis_url: str) -> None:
-    await stored(edge_store, *TOPICS)
+    await store_memories(edge_store, *TOPICS)
     async with LLMSimulator(answer=lambda _: "none") as model, selecting(edge_store, redis_url, endpoint=model) as pipeline:
         responses = [await pipeline.recall(replace(asked(), query=query)) for query in ("bicycle", "subject3")]
     assert [(of_topics(each), each.degraded) for each in responses] == [([], ())] * 2
@@ -122,7 +121,7 @@ async def test_two_queries_show_the_same_topics(edge_store: EdgeStore, redis_url
 
 @pytest.mark.integration
 async def test_only_the_nearest_topics_are_shown(edge_store: EdgeStore, redis_url: str) -> None:
-    await stored(edge_store, *TOPICS, *NEAR)
+    await store_memories(edge_store, *TOPICS, *NEAR)
     async with LLMSimulator(answer=lambda _: "none") as model, selecting(edge_store, redis_url, endpoint=model, topics=8) as pipeline:
         await pipeline.recall(asked())
     assert [each.content in model.requests[0].prompt for each in (*NEAR, *TOPICS)] == [True] * 8 + [False] * 12
@@ -135,7 +134,7 @@ async def test_only_the_nearest_topics_are_shown(edge_store: EdgeStore, redis_ur
     ids=["prose", "unknown", "zero", "failing", "late", "off"],
 )
 async def test_without_a_selection_meaning_decides(edge_store: EdgeStore, redis_url: str, answer: str | None, plan: Plan) -> None:
-    await stored(edge_store, *TOPICS, *NEAR)
+    await store_memories(edge_store, *TOPICS, *NEAR)
     async with (
         LLMSimulator(answer=lambda _: answer or "", planner=lambda *_: plan) as model,
         selecting(edge_store, redis_url, endpoint=model if answer else None, deadline_s=1.0) as pipeline,
@@ -149,7 +148,7 @@ async def test_without_a_selection_meaning_decides(edge_store: EdgeStore, redis_
 
 @pytest.mark.integration
 async def test_without_topics_no_model_is_called(edge_store: EdgeStore, redis_url: str) -> None:
-    await stored(edge_store, memory("a bicycle", user="ann"))
+    await store_memories(edge_store, memory("a bicycle", user="ann"))
     async with LLMSimulator() as model, selecting(edge_store, redis_url, endpoint=model) as pipeline:
         response = await pipeline.recall(asked())
         entities = await pipeline.recall(asked(kinds=("entity",)))
@@ -158,7 +157,7 @@ async def test_without_topics_no_model_is_called(edge_store: EdgeStore, redis_ur
 
 @pytest.mark.integration
 async def test_a_method_sets_the_mode(edge_store: EdgeStore, redis_url: str) -> None:
-    await stored(edge_store, *NEAR)
+    await store_memories(edge_store, *NEAR)
     async with LLMSimulator(answer=lambda _: "none") as model, selecting(edge_store, redis_url, endpoint=model) as pipeline:
         by_method = await pipeline.recall(asked(mode="expand"))
         by_request = await pipeline.recall(replace(asked(mode="expand"), mode="fast"))

@@ -67,8 +67,8 @@ def test_held_out_recalls_are_not_used_for_fitting() -> None:
 
 def test_features_without_information_keep_their_shipped_weight() -> None:
     judged = judged_by("late", recalls=60)
-    for each in judged.recalls:
-        each.features["month"] = np.zeros(len(each.is_evidence))
+    for recall in judged.recalls:
+        recall.features["month"] = np.zeros(len(recall.is_evidence))
     assert train(judged).model.weights["month"] == LEARNED.weights["month"]
     strict = train(judged, ridge=1e9).model.weights
     assert strict == {name: pytest.approx(weight, abs=1e-3) for name, weight in LEARNED.weights.items()}
@@ -96,14 +96,14 @@ def test_uninformative_recalls_fit_nothing() -> None:
 
 def test_a_fault_free_order_makes_nothing_certain() -> None:
     judged = judged_by("late", recalls=60)
-    told = []
-    for each in judged.recalls:
-        late = each.is_evidence * 4 + each.features["late"] / 10
-        told.append(JudgedRecall(each.question, each.ranks, each.features | {"late": late}, each.is_evidence))
-    training = train(JudgedRecalls(told), ridge=0.01)
+    separated = []
+    for recall in judged.recalls:
+        late = recall.is_evidence * 4 + recall.features["late"] / 10
+        separated.append(JudgedRecall(recall.question, recall.ranks, recall.features | {"late": late}, recall.is_evidence))
+    training = train(JudgedRecalls(separated), ridge=0.01)
     assert training.left_out.pairs == 1.0
     model = training.model
-    probabilities = np.concatenate([model.probabilities(linear_scores(model.weights, each.features)) for each in told])
+    probabilities = np.concatenate([model.probabilities(linear_scores(model.weights, each.features)) for each in separated])
     assert 0.001 < probabilities.min() < probabilities.max() < 0.999
 
 

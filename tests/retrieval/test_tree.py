@@ -6,7 +6,7 @@ from typing import Any, cast
 import pytest
 
 from memory.ids import summary_id
-from memory.records import Memory, MemoryChange, Merged
+from memory.records import Memory, Merged
 from memory.schema.method import Method, Retrieval, RetrievalPath
 from operators.merging import apply_outcome, plan_questions
 from operators.render import published_memories
@@ -17,10 +17,9 @@ from retrieval.retrievers.tree import MAX_EVENTS, TreeRetriever
 from runtime.clocks import ManualClock
 from runtime.settings import RecallSettings
 from stores.edge.client import EdgeStore
-from stores.indexing.writer import IndexWriter
 from stores.port import MemoryFilter, MemoryStore, RecallQuery, TenantScope
 from tests.operators.tree.trees import applied, operator, tree_type, turn
-from tests.stores.factories import NOON, BagOfWordsEmbedder, embedding, in_feed, memory
+from tests.stores.factories import NOON, BagOfWordsEmbedder, embedding, memory, store_memories
 
 pytestmark = pytest.mark.integration
 
@@ -32,21 +31,15 @@ CHAIN, WHEEL = "the chain came off near the lake", "the chain fell off near the 
 FACTS = [f"bicycle repair number {number}" for number in range(8)]
 
 
-def grown(*contents: str, user: str = "ann", tenant: str = "acme", told: str | None = None) -> list[Memory]:
+def grown(*contents: str, user: str = "ann", tenant: str = "acme", written_text: str | None = None) -> list[Memory]:
     """The events of a tree, and its nodes with a model's text."""
     events = [memory(each, user=user, tenant=tenant, type="turn", message_ids=[f"m{index}"]) for index, each in enumerate(contents)]
     changes = [turn("apply", each.id, embedding(each.content).dense.tolist(), text=each.content) for each in events]
     state = applied(None, TALK, *changes)
-    for _, question in plan_questions(state, TALK, has_llm=True).questions if told else ():
-        answer = operator(TALK).outcome(question, f'{{"text": "{told}"}}', model="m")
+    for _, question in plan_questions(state, TALK, has_llm=True).questions if written_text else ():
+        answer = operator(TALK).outcome(question, f'{{"text": "{written_text}"}}', model="m")
         state = apply_outcome(state, Merged(property="topics", part=answer.part, outcome=answer.content), TALK, "").state
     return [*events, *published_memories(state, TALK, tenant, user).values()]
-
-
-async def stored(store: EdgeStore, *memories: Memory) -> EdgeStore:
-    changes = [MemoryChange(op="upsert", memory_id=each.id, tenant=each.tenant, memory=each) for each in memories]
-    await IndexWriter(store=store, embedder=BagOfWordsEmbedder()).write(in_feed(changes))
-    return store
 
 
 def pipeline(store: object) -> RecallPipeline:
@@ -73,9 +66,9 @@ class Watched:
 
 
 async def test_beam_search_finds_memories_that_flat_search_misses(edge_store: EdgeStore) -> None:
-    tree = grown(CHAIN, WHEEL, told="bicycle repair on a trip")
+    tree = grown(CHAIN, WHEEL, written_text="bicycle repair on a trip")
     assert [each.content for each in tree if each.kind == "summary"] == ["bicycle repair on a trip"]
-    recalls = pipeline(await stored(edge_store, *tree, *facts()))
+    recalls = pipeline(await store_memories(edge_store, *tree, *facts()))
     flat = await recalls.recall(replace(ASKED, filter=replace(ASKED.filter, kinds=("event",))))
     assert {CHAIN, WHEEL}.isdisjoint(hit.memory.content for hit in flat.hits)
     found = await recalls.recall(replace(ASKED, method=METHOD, filter=replace(ASKED.filter, kinds=("event",))))
@@ -86,16 +79,16 @@ async def test_beam_search_finds_memories_that_flat_search_misses(edge_store: Ed
 
 
 async def test_no_level_contains_another_users_nodes(edge_store: EdgeStore) -> None:
-    own = grown(CHAIN, WHEEL, told="bicycle repair on a trip")
+    own = grown(CHAIN, WHEEL, written_text="bicycle repair on a trip")
     others = [
-        *grown("bicycle repair of bob", "bicycle repair by bob", user="bob", told="bicycle repair"),
-        *grown("bicycle repair of eve", "bicycle repair by eve", tenant="other", told="bicycle repair"),
+        *grown("bicycle repair of bob", "bicycle repair by bob", user="bob", written_text="bicycle repair"),
+        *grown("bicycle repair of eve", "bicycle repair by eve", tenant="other", written_text="bicycle repair"),
     ]
     # A node of Ann's tree that names another user's event, and a node below hers that is not hers.
     (node,) = (each for each in own if each.kind == "summary")
     leaked = node.model_copy(update={"properties": {**node.properties, "leaves": [each.id for each in (*own, *others)]}})
     foreign = memory("bicycle repair", user="bob", kind="summary", type="talk", parent=node.id, depth=1, properties={"leaves": [own[0].id]})
-    watched = Watched(await stored(edge_store, *own, *others, leaked, foreign))
+    watched = Watched(await store_memories(edge_store, *own, *others, leaked, foreign))
     retriever = TreeRetriever(PreparedStore(cast(MemoryStore, watched), BagOfWordsEmbedder()), BagOfWordsEmbedder())
     found = await retriever.retrieve(pipeline(edge_store).plan(replace(ASKED, method=METHOD)))
     assert {hit.memory.content for hit in found} == {CHAIN, WHEEL}
@@ -118,7 +111,7 @@ async def test_the_search_descends_to_the_lowest_level(edge_store: EdgeStore) ->
 
     deep = memory(CHAIN, user="ann")
     chain = [node(str(depth), None if depth == 0 else str(depth - 1), depth, *([deep] if depth == 9 else [])) for depth in range(10)]
-    store = await stored(edge_store, deep, *chain)
+    store = await store_memories(edge_store, deep, *chain)
     retriever = TreeRetriever(PreparedStore(store, BagOfWordsEmbedder()), BagOfWordsEmbedder())
     found = await retriever.retrieve(pipeline(store).plan(replace(ASKED, method=METHOD)))
     assert [(hit.memory.content, hit.path) for hit in found] == [(CHAIN, "tree")]
@@ -130,7 +123,7 @@ async def test_the_beam_is_as_wide_as_the_fan_out(edge_store: EdgeStore) -> None
         memory(content, user="ann", kind="summary", type="talk", depth=0, properties={"leaves": [leaf.id]})
         for content, leaf in zip(("bicycle repair", "bicycle repair shop", "tea at noon today"), leaves, strict=True)
     ]
-    store = await stored(edge_store, *leaves, *nodes)
+    store = await store_memories(edge_store, *leaves, *nodes)
     retriever = TreeRetriever(PreparedStore(store, BagOfWordsEmbedder()), BagOfWordsEmbedder())
     found = await retriever.retrieve(pipeline(store).plan(replace(ASKED, method=METHOD)))
     assert {hit.memory.content for hit in found} == {"near leaf", "next leaf"}
@@ -146,7 +139,7 @@ async def test_the_beam_is_as_wide_as_the_fan_out(edge_store: EdgeStore) -> None
     ],
 )
 async def test_results_pass_the_requests_filter(edge_store: EdgeStore, change: dict[str, Any], expected: set[str]) -> None:
-    store = await stored(edge_store, *grown(CHAIN, WHEEL))
+    store = await store_memories(edge_store, *grown(CHAIN, WHEEL))
     retriever = TreeRetriever(PreparedStore(store, BagOfWordsEmbedder()), BagOfWordsEmbedder())
     asked = replace(ASKED, method=METHOD, filter=replace(ASKED.filter, **change))
     assert {hit.memory.content for hit in await retriever.retrieve(pipeline(store).plan(asked))} == expected

@@ -1,4 +1,4 @@
-"""Work in the background goes on whatever it raises, and what keeps failing is seen."""
+"""Background work continues after any exception, and repeated failures are reported."""
 
 import asyncio
 from contextlib import suppress
@@ -16,7 +16,7 @@ AT_ONCE = RestartPolicy(backoff=Backoff(initial_interval_s=0.001, maximum_interv
 
 
 class Failing:
-    """Work that fails so often, and then goes on."""
+    """Work that fails a number of times, and then succeeds."""
 
     def __init__(self, failures: int) -> None:
         self.failures = failures

@@ -1,4 +1,4 @@
-"""A group's backlog: its age, and the time at which the log deletes it."""
+"""A group's backlog: its age, and the time at which Kafka deletes it."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""The times at which calls to an unavailable dependency stop, and at which one may be tried again."""
+"""When calls to an unavailable dependency stop, and when the next trial is allowed."""
 
 import pytest
 

@@ -34,7 +34,7 @@ async def test_a_late_write_does_not_replace_a_newer_one(view: EntityView) -> No
     await view.write([update(entity(2), 9), update(entity(1), 7)])
     assert await view.read("acme", ID) == entity(2)
     await view.write([update(entity(1), 3, partition=1)])
-    assert await view.read("acme", ID) == entity(1), "in another partition only where the topic was made anew"
+    assert await view.read("acme", ID) == entity(1), "in another partition only if the topic was created again"
 
 
 async def test_a_removed_entity_is_known_as_removed(view: EntityView) -> None:

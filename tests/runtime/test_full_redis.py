@@ -1,4 +1,4 @@
-"""A Redis that is full or evicts keys: nothing stale passes for current, and no hard budget is exceeded."""
+"""A Redis that is full or evicts keys: no stale value is taken for a current one, and no hard budget is exceeded."""
 
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime

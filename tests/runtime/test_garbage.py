@@ -1,4 +1,4 @@
-"""Garbage collection in long-running processes; each test in a process of its own, since it changes the whole interpreter."""
+"""Garbage collection in long-running processes; each test in a separate process, since it changes the whole interpreter."""
 
 import subprocess
 import sys

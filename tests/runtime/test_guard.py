@@ -21,7 +21,7 @@ class Dependency:
     def __init__(self) -> None:
         self.answers = asyncio.Event()
         self.answers.set()
-        self.is_away = False
+        self.is_unavailable = False
         self.calls = 0
         self.called: asyncio.Queue[None] = asyncio.Queue()
         self.questions = 0
@@ -36,7 +36,7 @@ class Dependency:
         return await self._answer()
 
     async def _answer(self) -> str:
-        if self.is_away:
+        if self.is_unavailable:
             raise RedisUnavailableError("away")
         await self.answers.wait()
         return "answer"
@@ -120,18 +120,18 @@ async def test_one_failing_call_is_no_outage_for_others() -> None:
 
 async def test_recovery_is_detected_without_a_callers_trial() -> None:
     dependency = Dependency()
-    dependency.is_away = True
+    dependency.is_unavailable = True
     with capture_logs() as lines:
         async with guarded(dependency) as guard:
             with pytest.raises(RedisUnavailableError):
                 await guard.run(dependency.call)
             await opened(guard)
-            dependency.is_away = False
+            dependency.is_unavailable = False
             await opened(guard, False)
             assert await guard.run(dependency.call) == "answer"
             assert dependency.calls == 2
             # A second outage is found like the first.
-            dependency.is_away = True
+            dependency.is_unavailable = True
             with pytest.raises(RedisUnavailableError):
                 await guard.run(dependency.call)
             await opened(guard)

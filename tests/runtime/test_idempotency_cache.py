@@ -100,7 +100,7 @@ async def test_an_expired_answer_is_replaced_by_a_newer(redis: GuardedRedis, cli
     first = await begun(answers, "acme", "k")
     await answers.keep(first, b"first")
     index = redis.key(KeyFamily.ANSWERS_INDEX, "acme")
-    # As if a day had gone by.
+    # As if a day had passed.
     await client.delete(redis.key(KeyFamily.ANSWERS, "acme", first.name))
     await client.zunionstore(index, {index: 0})
     assert await answers.keep(await begun(answers, "acme", "k"), b"longer than the first")

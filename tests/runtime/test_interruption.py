@@ -101,7 +101,7 @@ def ended(script: str, number: signal.Signals, *then: str) -> Ended:
 @pytest.mark.parametrize(
     ("work", "says"), [(CLEANING_UP, "cleaned up"), (SWALLOWING, "swallowed"), (HANGING_THREAD, ""), (BLOCKED_LOOP, "")]
 )
-def test_whatever_work_does_the_process_ends(number: signal.Signals, work: str, says: str) -> None:
+def test_the_process_ends_whatever_its_work_does(number: signal.Signals, work: str, says: str) -> None:
     done = ended(work + "handle_signals(); run(main())", number)
     assert done.code == 128 + number, done.output
     assert says in done.output

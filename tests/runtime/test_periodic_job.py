@@ -19,7 +19,7 @@ def jobs(redis: GuardedRedis, ran: list[str], *, failing: bool = False) -> list[
         async def run() -> None:
             ran.append(name)
             if failing:
-                raise VarveError("Kafka is away")
+                raise VarveError("Kafka is unavailable")
 
         return run
 
@@ -64,7 +64,7 @@ async def test_jobs_have_separate_intervals(redis: GuardedRedis) -> None:
 
 async def test_no_job_runs_without_redis(redis: GuardedRedis, monkeypatch: pytest.MonkeyPatch) -> None:
     async def away(*_: object) -> None:
-        raise RedisUnavailableError("Redis is away")
+        raise RedisUnavailableError("Redis is unavailable")
 
     monkeypatch.setattr(redis, "run", away)
     ran: list[str] = []

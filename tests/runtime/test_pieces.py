@@ -17,16 +17,16 @@ class Work:
         self.time += self._seconds
         return item, self.turns
 
-    async def beside(self) -> None:
+    async def other_work(self) -> None:
         while True:
             self.turns += 1
             await asyncio.sleep(0)
 
 
 async def done_in_pieces(work: Work, items: int) -> list[tuple[int, int]]:
-    beside = asyncio.create_task(work.beside())
+    other_work = asyncio.create_task(work.other_work())
     done = await map_in_pieces(work.do, range(items), monotonic=lambda: work.time)
-    beside.cancel()
+    other_work.cancel()
     assert [item for item, _ in done] == [*range(items)]
     return done
 

@@ -1,4 +1,4 @@
-"""Rates and slots: what they admit, and that Redis and one process keep one rule."""
+"""Rates and slots admit the same calls in Redis and in one process."""
 
 import uuid
 from collections.abc import AsyncIterator
@@ -90,7 +90,7 @@ def test_no_stretch_gets_more_than_rate_and_burst(rate: Rate, requests: list[tup
     for first in range(len(admitted)):
         total = 0.0
         for at_ms, amount in admitted[first:]:
-            # One request above the burst, the last of the stretch, may lie ahead of the clock by itself.
+            # One request above the burst, the last one, may be admitted ahead of the clock.
             before = total
             total += amount
             allowed = rate.per_second * (at_ms - admitted[first][0]) / 1000 + rate.capacity

@@ -13,12 +13,12 @@ pytestmark = pytest.mark.integration
 async def test_hashes_recalled_after_a_time_are_left_out(redis: GuardedRedis) -> None:
     history = RecallHistory(redis=redis)
     await history.add([Returned("acme", "ann", ["a", "b"])])
-    behind, before = datetime.now(UTC), datetime.now(UTC) - timedelta(minutes=1)
+    now, before = datetime.now(UTC), datetime.now(UTC) - timedelta(minutes=1)
 
-    assert await history.of("acme", "ann", until=behind) == {"a", "b"}
+    assert await history.of("acme", "ann", until=now) == {"a", "b"}
     assert await history.of("acme", "ann", until=before) == frozenset()
-    assert await history.of("acme", "ben", until=behind) == frozenset()
-    assert await history.of("umbrella", "ann", until=behind) == frozenset()
+    assert await history.of("acme", "ben", until=now) == frozenset()
+    assert await history.of("umbrella", "ann", until=now) == frozenset()
 
 
 async def test_a_second_recall_keeps_the_time_of_the_first(redis: GuardedRedis, client: Redis) -> None:

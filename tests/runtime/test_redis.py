@@ -94,7 +94,7 @@ async def test_callers_that_already_wait_fail_with_the_first(hanging: GuardedRed
     second = asyncio.create_task(hanging.run("the second", lambda client: client.get("b")))
     await asyncio.wait({first})
     await asyncio.sleep(0)
-    assert second.done(), "it does not wait for a time-out of its own"
+    assert second.done(), "it does not wait for its own time-out"
     assert {type(each.exception()) for each in (first, second)} == {RedisUnavailableError}
 
 

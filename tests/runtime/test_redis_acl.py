@@ -1,4 +1,4 @@
-"""The ACLs of `docs/operate/security.md` on a real Redis: enough for what Varve keeps there, and for nothing else."""
+"""The ACLs of `docs/operate/security.md` on a real Redis: they permit what Varve does, and nothing else."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

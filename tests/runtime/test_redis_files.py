@@ -1,4 +1,4 @@
-"""Redis rewrites its files without deleted values, or what they keep is said."""
+"""Redis rewrites its files without deleted values, or Varve reports what they keep."""
 
 from collections.abc import AsyncIterator
 from typing import Any

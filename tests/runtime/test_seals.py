@@ -1,4 +1,4 @@
-"""Varve's own seal: right for the record as it is, and for nothing else."""
+"""Varve's seal is valid for the unchanged record only."""
 
 from dataclasses import replace
 

@@ -163,7 +163,7 @@ async def test_a_session_may_be_forgotten_again(tail: SessionTail) -> None:
         assert await tail.read("acme", "s") == SessionView()
     returned = SessionView(open=said_by("ada", 2, "hello again"))
     await tail.write([TailUpdate("acme", "s", returned, 0, 14)])
-    assert await tail.read("acme", "s") == SessionView(), "it lies before the second erasure"
+    assert await tail.read("acme", "s") == SessionView(), "it precedes the second erasure"
 
 
 async def test_an_erasure_keeps_others_in_a_shared_window(tail: SessionTail) -> None:

@@ -1,4 +1,4 @@
-"""Threads of NumPy, in a process of its own, since they start when NumPy is imported."""
+"""Threads of NumPy, in a separate process, since they start when NumPy is imported."""
 
 import os
 import subprocess

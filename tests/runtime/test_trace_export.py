@@ -34,7 +34,7 @@ async def test_spans_are_exported_by_otlp() -> None:
         settings = TracingSettings(endpoint=f"{address}/v1/traces", headers=SecretStr("X-Key=s3cret=, x-other=2"))
         await asyncio.to_thread(_work, settings, "first", "second")
         async with asyncio.timeout(60):
-            while not posts:  # noqa: ASYNC110 - a process that ends waits for 5 s, the sender goes on
+            while not posts:  # noqa: ASYNC110 - a process that ends waits for 5 s, and the sender continues
                 await asyncio.sleep(0.01)
     resources = [resource for _, request in posts for resource in request.resource_spans]
     assert {key for key, _ in posts} == {"s3cret="}
@@ -58,9 +58,9 @@ async def test_no_trace_begun_here_is_recorded_at_ratio_zero() -> None:
 
 def test_the_log_hides_secrets_in_addresses(capsys: pytest.CaptureFixture[str]) -> None:
     _work(TracingSettings(endpoint="http://me:hush-1@127.0.0.1:9/v1/traces?code=hush-2&api_key=hush-3"))
-    told = "".join(capsys.readouterr())
-    assert "spans_exported" in told
-    assert "hush" not in told
+    output = "".join(capsys.readouterr())
+    assert "spans_exported" in output
+    assert "hush" not in output
 
 
 def test_an_unavailable_collector_blocks_no_work() -> None:

@@ -7,17 +7,17 @@ import uuid
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from memory.records import Contribution, HistoryEntry, Memory, MemoryChange
-from models.embedding.port import Embedding, Vector
+from models.embedding.port import Embedder, Embedding, Vector
 from models.embedding.weights import MODEL_NAME
 from stores.edge.shard import EncodedPoint, Shard
-from stores.indexing.writer import FeedChange
+from stores.indexing.writer import FeedChange, IndexWriter
 from stores.points import payload_of, terms_of_memory
-from stores.port import MemoryFilter, Point, TenantScope
+from stores.port import MemoryFilter, MemoryStore, Point, TenantScope
 from stores.position import FeedPosition
 
 DIMENSION = 8
@@ -111,12 +111,27 @@ def deletions(*ids: str, position: FeedPosition | None = None) -> dict[str, Feed
     return dict.fromkeys(ids, position or at(0))
 
 
+S = TypeVar("S", bound=MemoryStore)
+
 _offsets = itertools.count()
 
 
 def in_feed(changes: Iterable[MemoryChange]) -> list[FeedChange]:
     """Changes as the feed's next records."""
     return [FeedChange(change, at(next(_offsets))) for change in changes]
+
+
+async def store_memories(store: S, *memories: Memory, embedder: Embedder | None = None) -> S:
+    """Writes memories as the index stage does. Returns the store.
+
+    Args:
+        store: The store.
+        memories: The memories.
+        embedder: Their model. Default: :class:`BagOfWordsEmbedder`.
+    """
+    changes = [MemoryChange(op="upsert", memory_id=new.id, tenant=new.tenant, memory=new) for new in memories]
+    await IndexWriter(store=store, embedder=embedder or BagOfWordsEmbedder()).write(in_feed(changes))
+    return store
 
 
 class BagOfWordsEmbedder:

@@ -1,4 +1,4 @@
-"""A search scans a coarse copy of the dense vectors, and finds what a search of the exact ones finds, with the exact scores."""
+"""A search scans a coarse copy of the dense vectors, and has the results and scores of an exact search."""
 
 import uuid
 from collections.abc import Iterator

@@ -52,16 +52,16 @@ def test_the_first_condition_is_the_tenants(memory_filter: MemoryFilter) -> None
         kinds = {*memory_filter.kinds} or {*KINDS}
         if memory_filter.as_of is not None:
             kinds = kinds - {"entity"} or {*KINDS}
-        told = {owner_of(tenant, user, of_entity=each == "entity") for each in kinds}
-        assert (first.field, {*first.values}) == ("owner", told)
+        expected_owners = {owner_of(tenant, user, of_entity=each == "entity") for each in kinds}
+        assert (first.field, {*first.values}) == ("owner", expected_owners)
 
 
 @given(FILTERS, st.sampled_from(KINDS))
 def test_a_filter_passes_exactly_its_kinds(memory_filter: MemoryFilter, kind: str) -> None:
     tenant, user = memory_filter.scope.tenant, memory_filter.scope.user
     point = {"tenant": tenant, "owner": user and owner_of(tenant, user, of_entity=kind == "entity"), "kind": kind}
-    told = [each for each in memory_filter.conditions() if isinstance(each, MatchAny) and each.field in point]
-    passes = all(point[each.field] in each.values for each in told) and not memory_filter.passes_nothing
+    checked = [each for each in memory_filter.conditions() if isinstance(each, MatchAny) and each.field in point]
+    passes = all(point[each.field] in each.values for each in checked) and not memory_filter.passes_nothing
     is_current_state = memory_filter.as_of is not None and kind == "entity"
     assert passes == (not is_current_state and (not memory_filter.kinds or kind in memory_filter.kinds))
 

@@ -1,4 +1,4 @@
-"""Writes, corrections, recalls, contexts and deletions of several tenants and users, in any order: nobody learns anything of another.
+"""Writes, corrections, recalls, contexts and deletions of several tenants and users, in any order: no tenant or user sees another's data.
 
 ``VARVE_TEST_ISOLATION_OPERATIONS`` says how many operations each engine gets (``make isolation``: 10000).
 """
@@ -21,6 +21,7 @@ from api.explain_missing import WhyNot, WhyNots
 from memory.records import Contribution, HistoryEntry, Link, Memory
 from memory.schema.methods import check_method, method_document
 from retrieval.context import pack
+from retrieval.entity_lookup import EntityLookup
 from retrieval.nearest import NearestMemories
 from retrieval.pipeline import RecallPipeline
 from retrieval.request import RecallRequest
@@ -50,7 +51,7 @@ WORDS: Final = ("tea", "coffee", "bicycle", "Oslo")
 TENANTS: Final = ("acme", "rival", "third")
 USERS: Final = (None, "ann", "bob")
 ALONE: Final = "acme"
-"""The tenant that has the second engine for itself."""
+"""The only tenant of the second engine."""
 SCOPES: Final = tuple(TenantScope(tenant, user) for tenant in TENANTS for user in USERS)
 MORE_THAN_ANY_HOLDS: Final = 2 * STEPS
 _PATHS: Final[dict[str, Any]] = {
@@ -70,9 +71,9 @@ pytestmark = pytest.mark.filterwarnings("ignore:Payload indexes have no effect i
 
 
 class IsolationMachine(RuleBasedStateMachine):
-    """One engine, and what it ought to hold. Every content names its tenant and user, so that a trace of another's shows.
+    """One engine, and its expected contents. Every content names its tenant and user, so that a leak shows.
 
-    A second engine of the same kind sees what one tenant does, and nothing of the others: its answers have to be the same.
+    A second engine of the same kind gets only one tenant's operations: its answers have to be the same.
     """
 
     open_stores: Callable[[], tuple[MemoryStore, MemoryStore]]
@@ -90,6 +91,9 @@ class IsolationMachine(RuleBasedStateMachine):
         self.recall, self.recall_alone = (
             RecallPipeline(store=each, embedder=BagOfWordsEmbedder(), settings=RecallSettings(), clock=ManualClock(NOON))
             for each in (self.store, self.alone)
+        )
+        self.lookup = EntityLookup(
+            store=self.store, embedder=BagOfWordsEmbedder(), prefetch=RecallSettings().prefetch, clock=ManualClock(NOON)
         )
         self.held: dict[str, Memory] = {}
         self.written_at: dict[str, int] = {}
@@ -200,7 +204,7 @@ class IsolationMachine(RuleBasedStateMachine):
 
     @rule(tenant=tenants, user=users, word=words, limit=st.integers(1, 40))
     def recalled_by_links_and_trees(self, tenant: str, user: str | None, word: str, limit: int) -> None:
-        """Every memory has links to others' memories, and every tree node names others' events and may have another's parent."""
+        """Every memory links to other tenants' memories, and every tree node names their events, and may name their node as its parent."""
         scope = TenantScope(tenant, user)
         request = RecallRequest(filter=MemoryFilter(scope=scope), query=word, limit=limit, method=TRAVERSING, explain=True, trace=True)
         self.noted.asked.clear()
@@ -259,19 +263,19 @@ class IsolationMachine(RuleBasedStateMachine):
         never = stable_id("never", target)
         request = RecallRequest(filter=MemoryFilter(scope=scope), query=word, trace=True)
         recalled = self.run(self.recall.recall(request))
-        states = self.run(self.recall.nearest_entities(scope, [word], ["thing"]))
+        states = self.run(self.lookup.nearest(scope, [word], ["thing"]))
         found = replace(recalled, entities=states)
         why_nots = WhyNots(store=self.store, now=NOON, scope=scope, request=request, found=found)
         self.noted.asked.clear()
         unknown = self.run(why_nots.of([never]))
         work_for_unknown = self.noted.work(of=never)
-        told = self.run(why_nots.of([target]))
+        explained = self.run(why_nots.of([target]))
         work = self.noted.work(of=target)
         assert unknown == [WhyNot(id=never, outcome="unknown")]
         if target in self.seen_by(scope):
-            assert told[0].what == "memory"
+            assert explained[0].what == "memory"
         else:
-            assert [replace(each, id=never) for each in told] == unknown
+            assert [replace(each, id=never) for each in explained] == unknown
             assert work == work_for_unknown
         own = {each.id for each in self.seen_by(scope).values() if message in each.message_ids and each.kind != "entity"}
         [of_message] = self.run(why_nots.of([message]))
@@ -281,7 +285,7 @@ class IsolationMachine(RuleBasedStateMachine):
     def packed(self, tenant: str, user: str | None, word: str) -> None:
         scope = TenantScope(tenant, user)
         hits = self.run(self.recall.recall(RecallRequest(filter=MemoryFilter(scope=scope), query=word, limit=40))).hits
-        states = self.run(self.recall.nearest_entities(scope, [word], ["thing"]))
+        states = self.run(self.lookup.nearest(scope, [word], ["thing"]))
         context = pack(scope, states=states, hits=hits, tail=[], tokens=2000)
         assert {each.id for each in context.citations} <= set(self.seen_by(scope))
         assert not [secret for secret in self.secrets_of_others(scope) if secret in context.text]

@@ -1,12 +1,10 @@
-"""The records that an owner keeps of its shard: a recall's are those that are stored, however often it was asked before."""
+"""The records that an owner keeps of its shard: a recall returns the stored ones, however often it ran before."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-import pytest
 import qdrant_edge as edge
 
 from memory.records import Memory
@@ -18,16 +16,9 @@ from stores.filters import MemoryFilter
 from stores.points import memory_of, tombstone_payload
 from stores.port import RecallQuery, TenantScope
 from stores.query_plan import plan_query
-from tests.stores.factories import NOON, at, embedding, memory, prepared_shard, put_in_shard
+from tests.stores.factories import NOON, at, embedding, memory, put_in_shard
 
 ACME = TenantScope("acme")
-
-
-@pytest.fixture
-def shard(tmp_path: Path) -> Iterator[Shard]:
-    shard = prepared_shard(tmp_path)
-    yield shard
-    shard.close()
 
 
 def recalled(shard: Shard) -> list[Memory]:

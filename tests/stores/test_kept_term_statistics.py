@@ -1,4 +1,4 @@
-"""The term statistics that an owner keeps: at any moment they are what is stored, whatever is written while they are read."""
+"""The term statistics that an owner keeps: they always equal the stored ones, whatever is written during a read."""
 
 import asyncio
 import math
@@ -106,8 +106,8 @@ def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callabl
         return Written(shards[-1], Random(seed))
 
     yield start
-    for each in shards:
-        each.close()
+    for shard in shards:
+        shard.close()
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -40,9 +40,11 @@ def test_every_text_gives_a_sparse_vector_that_engines_take(text: str) -> None:
 @given(st.text(), st.text())
 def test_longer_texts_weigh_each_term_less(text: str, more: str) -> None:
     alone = dict(zip(*_pair(text), strict=True))
-    beside = dict(zip(*_pair(f"{text} zzzz{more}"), strict=True))
-    shared = [index for index in alone if index in beside and index not in set(query_terms(f"zzzz{more}").indices)]
-    assert all(beside[index] <= alone[index] for index in shared if len(list(terms_of(f"{text} zzzz{more}"))) > len(list(terms_of(text))))
+    with_more = dict(zip(*_pair(f"{text} zzzz{more}"), strict=True))
+    shared = [index for index in alone if index in with_more and index not in set(query_terms(f"zzzz{more}").indices)]
+    assert all(
+        with_more[index] <= alone[index] for index in shared if len(list(terms_of(f"{text} zzzz{more}"))) > len(list(terms_of(text)))
+    )
 
 
 def _pair(text: str) -> tuple[list[int], list[float]]:

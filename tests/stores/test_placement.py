@@ -1,4 +1,4 @@
-"""On which shards of a server's collection the points of a tenant lie."""
+"""The shards of a server's collection that have a tenant's points."""
 
 from collections import Counter
 

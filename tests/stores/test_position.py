@@ -1,4 +1,4 @@
-"""When a write yields to what is stored, and stores that were filled before points had positions."""
+"""A write with an older position changes nothing; and stores that were filled before points had positions."""
 
 from datetime import UTC, datetime
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The parts of a hybrid query that no engine is needed for."""
+"""The parts of a hybrid query that need no engine."""
 
 from stores.query_plan import fused
 

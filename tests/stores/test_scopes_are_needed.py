@@ -58,9 +58,9 @@ def test_a_query_without_a_tenant_does_not_type_check(tmp_path: Path) -> None:
     snippet.write_text(IMPORTS + "".join(f"    {line}\n" for line in lines))
     command = ["-m", "mypy", "--config-file", str(ROOT / "pyproject.toml"), "--no-error-summary", "--no-pretty", str(snippet)]
     checked = subprocess.run([sys.executable, *command], cwd=ROOT, capture_output=True, text=True, timeout=240)
-    told = [each.partition(": error: ") for each in checked.stdout.splitlines() if ": error: " in each]
-    numbers = [int(place.rpartition(":")[2]) - len(IMPORTS.splitlines()) - 1 for place, _, _ in told]
-    assert [(lines[number], error) for number, (_, _, error) in zip(numbers, told, strict=True)] == [*REFUSED.items()], checked.stderr
+    errors = [each.partition(": error: ") for each in checked.stdout.splitlines() if ": error: " in each]
+    numbers = [int(place.rpartition(":")[2]) - len(IMPORTS.splitlines()) - 1 for place, _, _ in errors]
+    assert [(lines[number], error) for number, (_, _, error) in zip(numbers, errors, strict=True)] == [*REFUSED.items()], checked.stderr
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Errors of a Qdrant server: which of them pass, so that a reader tries again, and which do not."""
+"""Errors of a Qdrant server: transient ones, which are retried, and permanent ones."""
 
 import uuid
 

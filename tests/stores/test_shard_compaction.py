@@ -65,13 +65,13 @@ def rewrite(shard: Shard) -> None:
         pass
 
 
-def told(folder: Path) -> list[str]:
+def files_with_secret(folder: Path) -> list[str]:
     """The files with the secret."""
     found = []
-    for each in folder.rglob("*"):
+    for path in folder.rglob("*"):
         with suppress(FileNotFoundError, IsADirectoryError):  # an owner may remove it meanwhile
-            if SECRET.encode() in each.read_bytes():
-                found.append(each.name)
+            if SECRET.encode() in path.read_bytes():
+                found.append(path.name)
     return found
 
 
@@ -93,11 +93,11 @@ def test_no_file_contains_a_deleted_memory(shard: Shard, tmp_path: Path) -> None
     delete(shard, *(each.id for each in secrets(20)))
     shard.flush()
     before = shown(shard)
-    assert told(tmp_path)
+    assert files_with_secret(tmp_path)
 
     rewrite(shard)
 
-    assert told(tmp_path) == []
+    assert files_with_secret(tmp_path) == []
     assert shown(shard) == before
     assert len(before[0]) == 100
 
@@ -107,11 +107,11 @@ def test_no_file_contains_a_former_text(shard: Shard, tmp_path: Path) -> None:
     put_in_shard(shard, first)
     put_in_shard(shard, first.model_copy(update={"content": "Ann has moved"}), offset=1)
     shard.flush()
-    assert told(tmp_path)
+    assert files_with_secret(tmp_path)
 
     rewrite(shard)
 
-    assert told(tmp_path) == []
+    assert files_with_secret(tmp_path) == []
     assert [memory_of(each).content for each in shard.scroll(ACME, start=None, limit=9).values()] == ["Ann has moved"]
 
 
@@ -233,7 +233,7 @@ def test_a_failure_does_not_change_the_shard(shard: Shard, tmp_path: Path) -> No
     steps = shard.compaction()
     for _ in range(24):
         next(steps)
-    shutil.rmtree(tmp_path / "data" / "shard-2")  # its disk is gone; it learns of that with the next segment of its log
+    shutil.rmtree(tmp_path / "data" / "shard-2")  # its disk is lost; the shard notices with the next segment of its log
     for number in range(10):
         put_in_shard(shard, memory(f"{number}" * 100_000))
 
@@ -298,10 +298,10 @@ async def test_an_owner_rewrites_its_shard_while_asked(store: EdgeStore, shard: 
     others = [memory(f"note {number}") for number in range(30)]
     await store.upsert([point(each) for each in (*secrets(10), *others)])
     await store.delete(TenantScope("acme"), deletions(*(each.id for each in secrets(10)), position=at(1)))
-    assert told(tmp_path)
+    assert files_with_secret(tmp_path)
 
     async with asyncio.timeout(60):
-        while told(tmp_path) or shard.waste.is_there:
+        while files_with_secret(tmp_path) or shard.waste.is_there:
             assert await store.count(TenantScope("acme")) == 30
 
     assert sorted(each.content for each in await store.scroll(TenantScope("acme"))) == sorted(each.content for each in others)

@@ -1,4 +1,4 @@
-"""A store's checkpoints: how far it holds each partition of the feed, and nothing that any query finds."""
+"""A store's checkpoints: its position in each partition of the feed, invisible to queries."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -1,4 +1,4 @@
-"""The laws of positions in a MemoryStore: whatever the order of the writes, the newest position of each id stands."""
+"""The laws of positions in a MemoryStore: in any order of writes, the newest position of each id wins."""
 
 import uuid
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The steps of entities in the store: found by their entity alone, by nobody else, and no memories to any query."""
+"""The steps of entities in the store: found only through their entity, and never by a query for memories."""
 
 from datetime import UTC, datetime, timedelta
 

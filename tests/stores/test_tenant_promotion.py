@@ -1,4 +1,4 @@
-"""A large tenant gets a shard of its own on a real Qdrant cluster, while it is written and read."""
+"""A large tenant gets its own shard on a real Qdrant cluster, while it is written and read."""
 
 import asyncio
 import uuid

@@ -1,4 +1,4 @@
-"""The term statistics that an Edge shard scores by: a tenant's own, whether it has the shard for itself or not."""
+"""The term statistics that an Edge shard scores by: a tenant's own, whether or not it has its own shard."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -52,7 +52,7 @@ class NewFlow(Protocol):
 
 
 def flow_settings(*, kafka: str, topic_prefix: str, redis_url: str, data: Path, socket: Path) -> Settings:
-    """A flow of its own on shared servers, with windows so small that a sample gives several, and none that closes by the wall clock."""
+    """A separate flow on shared servers, with windows so small that a sample gives several, and none that closes by the wall clock."""
     return Settings(
         data=data,
         kafka=one_broker(bootstrap=kafka, topic_prefix=topic_prefix, partitions=2),
@@ -127,7 +127,7 @@ async def caught_up(settings: Settings, stages: Iterable[str] = STAGES, *, deadl
                 seen = ends
                 await asyncio.sleep(POLL_S)
     except TimeoutError as error:
-        raise AssertionError(f"not caught up in {deadline_s:g} s; behind by {behind}, parked {parked}") from error
+        raise AssertionError(f"not caught up in {deadline_s:g} s; lag: {behind}, parked {parked}") from error
 
 
 async def followed(settings: Settings, generation: str) -> None:
@@ -143,7 +143,7 @@ async def followed(settings: Settings, generation: str) -> None:
 async def send_sample(
     settings: Settings, *, session: str = "s-1", user: str = "ada", tenant: str = TENANT, headers: Headers = (), most: int | None = None
 ) -> int:
-    """Produces the talk of the companion sample's first week as one session's messages: nothing of it ages.
+    """Produces the talk of the companion sample's first week as one session's messages, too short for a timeline to age.
 
     ``most`` limits the number of messages. Default: no limit.
     """

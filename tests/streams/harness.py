@@ -235,7 +235,7 @@ async def until(condition: Callable[[], bool], *, deadline_s: float = 60.0) -> N
 
 
 async def until_true(ask: Callable[[], Awaitable[bool]], *, deadline_s: float = 60.0) -> None:
-    """Returns when somebody who has to be asked says so."""
+    """Returns when an asynchronous condition is met."""
     async with asyncio.timeout(deadline_s):
         while not await ask():  # noqa: ASYNC110 - the condition has no event
             await asyncio.sleep(0.05)

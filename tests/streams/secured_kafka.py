@@ -1,4 +1,4 @@
-"""A real broker that knows who is who: TLS, names and passwords, and ACLs."""
+"""A real broker with TLS, user names, passwords and ACLs."""
 
 import shlex
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""A worker's background work that raises is started again, and reported at its health page; what keeps failing stops the worker."""
+"""Failed background work of a worker is restarted and reported at the health page; repeated failures stop the worker."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -130,8 +130,8 @@ async def test_failing_work_finally_stops_the_worker(
             return await problem() == (True, None)
 
         async def is_told() -> bool:
-            is_ready, told = await problem()
-            return is_ready and "extra failed" in (told or "") and "KeyError('unforeseen')" in (told or "")
+            is_ready, problem_shown = await problem()
+            return is_ready and "extra failed" in (problem_shown or "") and "KeyError('unforeseen')" in (problem_shown or "")
 
         await until_true(is_well)
         failing.set()

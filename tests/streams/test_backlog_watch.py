@@ -1,4 +1,4 @@
-"""A stage shows how old its oldest work is, who holds it, and that the log is about to delete it; nothing of it needs a record lost."""
+"""A stage reports the age and the owner of its oldest record, and warns before the log deletes it."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""A schema that changes while the stages run: what comes, what goes, what is filled up by a replay, and what is refused."""
+"""A schema changes while the stages run: fields are added, removed, filled by a replay, or refused."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -45,7 +45,7 @@ async def test_types_and_fields_change_while_stages_run(flow: Settings) -> None:
             await flush(flow)
             await caught_up(flow)
         filled, moods = await profile(store), await of_type(store, "mood")
-        assert filled.properties[ADDED] == len(moods) > int(str(after.properties[ADDED])), "what was told before counts, too"
+        assert filled.properties[ADDED] == len(moods) > int(str(after.properties[ADDED])), "earlier statements count, too"
         assert filled.properties[REMOVED] == after.properties[REMOVED]
         for known, added in ADDED_TYPES.items():
             assert shown(await of_type(store, added)) == shown(await of_type(store, known)) != []
@@ -56,7 +56,7 @@ async def test_types_and_fields_change_while_stages_run(flow: Settings) -> None:
 
 
 async def changed_meanwhile(flow: Settings, store: MemoryStore) -> tuple[list[Memory], Memory]:
-    """Changes the schema between sessions. Gives the entities of the type that is gone, and the profile that has lost a field."""
+    """Changes the schema between sessions. Returns the entities of the removed type, and the profile without the removed field."""
     await tell(flow, "s-first")
     before = await profile(store)
     assert ADDED not in before.properties

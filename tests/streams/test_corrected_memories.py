@@ -11,12 +11,13 @@ from runtime.redis import open_redis
 from runtime.settings import Settings
 from stores.build import build_store
 from stores.port import TenantScope
-from streams.operations.rebuild import rebuild, snapshot
+from streams.operations.rebuild import rebuild
 from streams.operations.replay import ReplayStart, replay
 from tests.api.running_service import serving as service_of
 from tests.control_log import add_key
 from tests.streams.flow import TENANT, caught_up, flush, send_sample, serving
 from tests.streams.harness import until_true
+from tests.streams.merging_flow import memory_lines
 
 pytestmark = pytest.mark.integration
 
@@ -62,13 +63,13 @@ async def test_corrections_apply_and_are_reverted(flow: Settings) -> None:
     again = await memories(flow)
     assert {key: plain(each) for key, each in again.items()} == {key: plain(each) for key, each in corrected.items()}
 
-    store, lines = build_store(flow), await snapshot_lines(flow)
+    store, lines = build_store(flow), await memory_lines(flow, TENANT)
     async with open_redis(flow.redis) as redis:
         await rebuild(flow, store=store, redis=redis)
     await store.close()
     async with serving(flow, DERIVED):
         await caught_up(flow, DERIVED)
-    assert await snapshot_lines(flow) == lines
+    assert await memory_lines(flow, TENANT) == lines
 
     async with service_of(flow) as http:
         for memory in (first, second, profile):
@@ -94,14 +95,6 @@ async def memories(settings: Settings) -> dict[str, Memory]:
     store = build_store(settings)
     try:
         return {each.id: each for each in await store.scroll(TenantScope(TENANT), limit=1000)}
-    finally:
-        await store.close()
-
-
-async def snapshot_lines(settings: Settings) -> list[bytes]:
-    store = build_store(settings)
-    try:
-        return [line async for line in snapshot(store, TENANT)]
     finally:
         await store.close()
 

@@ -31,7 +31,7 @@ TEXTS: Final[tuple[list[str], ...]] = (["Moved to Lyon.", "Met Paul."], ["Met Pa
 WORDS: Final = ("Saw Rita instead.", "Stayed at home.")
 """Texts of corrections."""
 PLACES: Final = st.integers(0, 5)
-"""Which of the newest."""
+"""Index among the newest ones."""
 CORRECTIONS: Final = st.tuples(
     st.just("correct"),
     PLACES,
@@ -71,7 +71,7 @@ Step = tuple[tuple[Any, ...], int, bool]
 
 
 class History:
-    """Carries out the drawn actions.
+    """Executes the drawn actions.
 
     Args:
         flow: The stages.
@@ -182,7 +182,7 @@ class World:
         """New stages.
 
         Args:
-            forgets: Whether entities forget what is let go.
+            forgets: Whether entities forget expired events.
             is_written: Whether a model writes the summaries.
             details: Number of summarised events that stay.
         """

@@ -1,4 +1,4 @@
-"""A model answers one tenant's window with text that is costly to read: the stages go on for other tenants, on real parts."""
+"""A model answers one tenant's window with text that is costly to read: the stages continue for other tenants, with real servers."""
 
 import asyncio
 import json

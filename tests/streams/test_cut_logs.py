@@ -1,4 +1,4 @@
-"""A log that was cut, and has grown again before any worker looked, is known by the record that was handled last."""
+"""A truncated log that grew again before a worker read it is detected by the last handled record."""
 
 import asyncio
 import shutil
@@ -99,7 +99,7 @@ async def test_the_record_handled_last_is_known_again(merges: Log) -> None:
     assert gap is not None
     assert (gap.is_cut, gap.first, gap.next) == (True, 0, 7), "all of it was written since"
     assert "the log was cut at 0 or before" in str(gap)
-    assert await merges.gap() == gap, "whoever looks later finds the same"
+    assert await merges.gap() == gap, "a later check finds the same"
 
 
 async def test_records_kept_by_a_truncation_are_not_named(merges: Log) -> None:

@@ -1,4 +1,4 @@
-"""A tenant's future dates move no other tenant's time: not by a correction, and not by records that an older version accepted."""
+"""Future dates of one tenant do not advance the event time of another, whether from a correction or from records of an older version."""
 
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -140,9 +140,13 @@ async def test_an_expiry_from_before_lets_nothing_go(flow: Timelines) -> None:
 
 async def test_a_contribution_from_before_leads_no_clock_ahead(flow: Timelines) -> None:
     last = next(each for each in reversed(flow.contributions) if b'"life"' in (each.value or b"") and TENANT.encode() in (each.key or b""))
-    told = Contribution.from_json(last.value or b"")
-    ahead = [each.model_copy(update={"event_time": AHEAD, "source_id": "ahead"}) for each in told.changes if each.property == "mood"]
-    record = replace(last, offset=len(flow.contributions), value=told.model_copy(update={"position": 9, "changes": ahead}).to_json())
+    contribution = Contribution.from_json(last.value or b"")
+    ahead = [
+        each.model_copy(update={"event_time": AHEAD, "source_id": "ahead"}) for each in contribution.changes if each.property == "mood"
+    ]
+    record = replace(
+        last, offset=len(flow.contributions), value=contribution.model_copy(update={"position": 9, "changes": ahead}).to_json()
+    )
     await flow.entities.process([record])
     for _ in range(2):
         watermark = flow.entities.handler.watermark(START)

@@ -1,4 +1,4 @@
-"""A tenant deletes a memory and erases a user with its own key, through the real stages: nothing of it is found any more."""
+"""A tenant deletes a memory and erases a user with its own key, through the real stages: no read finds them afterwards."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

@@ -111,7 +111,7 @@ class Simulation:
             self.deferred.append(entry)
 
     def pause_tenant(self, index: int) -> None:
-        """A record's tenant has to wait: the record is queued again at once, and nothing of the tenant is started."""
+        """A record's tenant has to wait: the record is queued again immediately, and none of the tenant's records is started."""
         if self.running:
             self.now += 1.0
             entry = self.running.pop(index % len(self.running))

@@ -12,10 +12,7 @@ from pydantic import ValidationError
 from api.routes.blocks import BlockEditBody
 from memory.schema import MemorySchema
 from runtime.kafka import Producer
-from runtime.redis import open_redis
 from runtime.settings import Settings
-from stores.build import build_store
-from streams.operations.rebuild import rebuild
 from streams.operations.replay import ReplayStart, replay
 from tests.api.running_service import bearer
 from tests.api.running_service import serving as service_of
@@ -25,11 +22,9 @@ from tests.streams.agent_remarks import schema
 from tests.streams.flow import caught_up, serving
 from tests.streams.linked_remarks import remarks
 from tests.streams.merged_remarks import TENANT, extraction_record
-from tests.streams.test_agent_blocks import memories
+from tests.streams.merging_flow import STAGES, memory_lines, rebuild_and_catch_up
 
 pytestmark = pytest.mark.integration
-
-STAGES = ("events", "entities", "merging", "index")
 
 
 def with_block(**parameters: Any) -> MemorySchema:
@@ -46,15 +41,6 @@ async def running(settings: Settings) -> AsyncIterator[httpx.AsyncClient]:
 @pytest.fixture
 async def tenant_key(flow: Settings) -> str:
     return await add_tenant(flow, TENANT, schema=with_block())
-
-
-async def rebuilt(settings: Settings) -> None:
-    store = build_store(settings)
-    async with open_redis(settings.redis) as redis:
-        await rebuild(settings, store=store, redis=redis)
-    await store.close()
-    async with serving(settings, STAGES):
-        await caught_up(settings, STAGES)
 
 
 async def test_edits_are_attributed_and_survive_a_rebuild(flow: Settings, tenant_key: str) -> None:
@@ -85,15 +71,15 @@ async def test_edits_are_attributed_and_survive_a_rebuild(flow: Settings, tenant
         history = await http.get("/v1/entities/core_memory/ann/history", headers=bearer(planner))
         assert history.status_code == 200, history.text
         assert "Lives in Oslo." in history.text
-    before = await memories(flow)
+    before = await memory_lines(flow)
     assert before
-    await rebuilt(flow)
-    assert await memories(flow) == before
+    await rebuild_and_catch_up(flow)
+    assert await memory_lines(flow) == before
     for stage in ("events", "entities"):
         assert await replay(flow, stage, ReplayStart())
         async with serving(flow, STAGES):
             await caught_up(flow, STAGES)
-        assert await memories(flow) == before
+        assert await memory_lines(flow) == before
 
 
 async def test_of_two_replacements_of_a_text_one_conflicts(flow: Settings, tenant_key: str) -> None:
@@ -103,9 +89,9 @@ async def test_of_two_replacements_of_a_text_one_conflicts(flow: Settings, tenan
         applied(await agents[0].edit("append", text="Lives in Oslo."))
         answers = await asyncio.gather(*(each.edit("replace", old="Oslo", text=f"City {number}") for number, each in enumerate(agents)))
         assert sorted(each.status_code for each in answers) == [200, 409, 409, 409, 409, 409]
-        for each in answers:
-            if each.status_code == 409:
-                problem = each.json()
+        for answer in answers:
+            if answer.status_code == 409:
+                problem = answer.json()
                 assert problem["type"].endswith("edit-conflict")
                 assert "is not in the block" in problem["detail"]
                 assert "City" in problem["block"]["text"]

@@ -30,8 +30,8 @@ async def test_jobs_are_read_as_they_were(flow: Settings) -> None:
     headers = bearer(await add_tenant(flow, PEOPLE, schema=SCHEMA))
     rivals = bearer(await add_tenant(flow, RIVAL, schema=SCHEMA))
     annes = bearer(await add_key(flow, PEOPLE, user="ann"))
-    told = [job(PEOPLE, "ann", 0, "A", MARCH), job(PEOPLE, "ann", 1, "B", JUNE), job(PEOPLE, "bea", 0, "B", JUNE)]
-    await extracted(flow, *told, job(PEOPLE, "bea", 1, "A", MARCH), job(RIVAL, "rick", 0, "C", MARCH))
+    jobs = [job(PEOPLE, "ann", 0, "A", MARCH), job(PEOPLE, "ann", 1, "B", JUNE), job(PEOPLE, "bea", 0, "B", JUNE)]
+    await extracted(flow, *jobs, job(PEOPLE, "bea", 1, "A", MARCH), job(RIVAL, "rick", 0, "C", MARCH))
     async with serving(flow, STAGES), service_of(flow) as http:
         await caught_up(flow, STAGES)
         for user in ("ann", "bea"):
@@ -52,16 +52,16 @@ async def test_jobs_are_read_as_they_were(flow: Settings) -> None:
         expect_problem(await read(http, annes, "bea", as_of=APRIL), 404, "no entity")
         assert (await history(http, annes, "ann"))["total"] == 2
 
-        wrong = told[1].events[0].id
+        wrong = jobs[1].events[0].id
         answer = await http.post(f"/v1/memories/{wrong}/invalidate", json={"reason": "a joke"}, headers=headers)
         assert answer.status_code == 200, answer.text
         await caught_up(flow, STAGES)
         assert await job_at(http, headers, "ann") == "A"
         assert await job_at(http, headers, "ann", as_of=JUNE) == "A", "as is known now, it was never B"
         page = await history(http, headers, "ann", limit="2")
-        behind = await history(http, headers, "ann", after=page["next"])
-        assert (page["total"], page["complete"], behind["next"]) == (3, True, None)
-        before = [*page["steps"], *behind["steps"]]
+        next_page = await history(http, headers, "ann", after=page["next"])
+        assert (page["total"], page["complete"], next_page["next"]) == (3, True, None)
+        before = [*page["steps"], *next_page["steps"]]
         b = next(each for each in before[1]["changes"] if each["property"] == "job")
         assert (b["fate"], b["by"], before[2]["kind"]) == ("wrong", before[2]["id"], "correction")
         assert await job_at(http, headers, "ann", known_at=before[1]["recorded_at"]) == "B", "as was known then"

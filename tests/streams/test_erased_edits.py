@@ -79,7 +79,7 @@ def stated(user: str, session: str, text: str) -> Extraction:
 
 
 async def say(settings: Settings, *given: Extraction) -> None:
-    """Produces extractions as their stage does, each with a key of its own."""
+    """Produces extractions as their stage does, each with its own key."""
     async with Producer(kafka=settings.kafka) as producer:
         topic = settings.topic("extractions")
         await producer.send_many([OutgoingRecord(topic, distinct_key(each.tenant, each.user), each.to_json()) for each in given])

@@ -1,4 +1,4 @@
-"""An erasure during which the user goes on talking, and corrections arrive that were sent before: nothing old is left anywhere."""
+"""An erasure while the user sends messages and older corrections arrive: nothing older than the erasure remains anywhere."""
 
 import re
 from collections.abc import Awaitable, Callable
@@ -40,7 +40,7 @@ WITHOUT_RECALLS: Final = [name for name in STAGES if name != "recalls"]
 
 
 class Talk:
-    """Ada and Bob talk. Each text has a word of its own."""
+    """Ada and Bob talk. Each text has a unique word."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings

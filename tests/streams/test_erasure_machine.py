@@ -1,4 +1,4 @@
-"""Ingest, correct, erase, kill, rebuild, replay and switch in any order: an erased user's words are gone, and nobody else's.
+"""Ingest, correct, erase, kill, rebuild, replay and switch in any order: all words of an erased user are removed, and no other user's.
 
 ``VARVE_TEST_ERASURE_EXAMPLES`` says how many sequences of operations are tried (``make erasure``: 20).
 """
@@ -53,7 +53,7 @@ pytestmark = [pytest.mark.integration, pytest.mark.timeout(600 * EXAMPLES)]
 
 
 class Killed(BaseException):
-    """The process that erases is gone: nothing of it handles this."""
+    """The process that erases has died: none of its code catches this."""
 
 
 async def killed(*_: object) -> None:
@@ -61,7 +61,7 @@ async def killed(*_: object) -> None:
 
 
 class ErasureMachine(RuleBasedStateMachine):
-    """One tenant of a flow. Whatever a user says has a word that nobody else says, so that a trace of it shows."""
+    """One tenant of a flow. Every message has a word that no other user says, so that a leftover shows."""
 
     flow: Settings
     store: MemoryStore
@@ -79,7 +79,7 @@ class ErasureMachine(RuleBasedStateMachine):
         self.editable: dict[str, list[tuple[str, str, bytes]]] = {each: [] for each in USERS}
         """Session, id and word of messages in closed windows that several users share."""
         self.erased: set[bytes] = set()
-        """Words of which a receipt says that they are gone."""
+        """Words that a receipt reports as removed."""
         self.under_way: set[str] = set()
         self.generations = 0
 

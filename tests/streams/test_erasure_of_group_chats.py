@@ -245,7 +245,7 @@ async def test_erasing_the_last_users_removes_the_windows(leased: Settings, stor
 
 
 class Killed(BaseException):
-    """The process that erases is gone: nothing of it handles this."""
+    """The process that erases has died: none of its code catches this."""
 
 
 async def killed(*_: object) -> None:
@@ -253,7 +253,7 @@ async def killed(*_: object) -> None:
 
 
 async def test_a_receipt_is_true_while_another_user_is_leaving(leased: Settings, store: MemoryStore, redis: GuardedRedis) -> None:
-    """The other user's windows are not extracted again, and the unfinished erasure has not taken back what quotes the first user."""
+    """The other user's windows are not extracted again, and the unfinished erasure has not retracted what quotes the first user."""
     key = await add_key(leased, TENANT)
     async with quoting_extractor(), service_of(leased) as http, serving(leased):
         chat = Chat(http, key)

@@ -63,7 +63,7 @@ async def test_an_operator_erases_a_user_over_http(leased: Settings, operator_ke
         async with service(leased, operator_key) as http:
             await _taken_up(http)
             again = await http.post(PATH, json=ASKED)
-            assert again.status_code == 202, "it is carried out once more behind that"
+            assert again.status_code == 202, "it runs once more after that"
             assert (await _listed(http))["running"] is True
             receipt = await _finished(http)
             assert USER not in (await http.get(PATH, params={"tenant": TENANT})).text

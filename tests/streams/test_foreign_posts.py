@@ -1,4 +1,4 @@
-"""A key that is bound to one user posts into the session of another user: it reads, changes and hides nothing of that user.
+"""A key that is bound to one user posts into the session of another user: it cannot read, change or hide that user's data.
 
 All stages run on a real broker, Redis and vector store.
 """

@@ -1,4 +1,4 @@
-"""The topics grow from 3 to 8 partitions: the flow goes on as one that never grew."""
+"""The topics grow from 3 to 8 partitions: the stages continue with the same results as without growth."""
 
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta

@@ -37,11 +37,11 @@ WITHOUT_RECALLS = [name for name in STAGES if name != "recalls"]
 
 
 class Killed(BaseException):
-    """The process that erases is gone: nothing of it handles this."""
+    """The process that erases has died: none of its code catches this."""
 
 
 async def test_a_rebuild_during_an_erasure_restores_nothing(leased: Settings, store: MemoryStore, redis: GuardedRedis) -> None:
-    """The stages' states are made without the user then, and know nothing of what the feed still has."""
+    """The stages' states are rebuilt without the user, and do not know what the feed still has."""
     await send_sample(leased, session="s-1", user=LEAVING)
     await send_sample(leased, session="s-2", user=STAYING)
     async with serving(leased):

@@ -50,7 +50,7 @@ UNREAD: Final = ("an answer that nobody has read", "another")
 
 REBUILT: Final = ("entities", "merging", "index", "events")
 TRIED: Final = (1, 6, 13)
-"""After the answers are appended, the first table is empty, and the first stage may go on."""
+"""After the answers are appended, the first table is empty, and the first stage may continue."""
 
 NewSettings = Callable[[str], Awaitable[Settings]]
 
@@ -66,7 +66,7 @@ class Command:
     resets: tuple[str, ...] = ()
     """The stages whose state it drops."""
     tried: tuple[int, ...] = ()
-    """Where there are many steps, those that it is killed after here; ``tests/chaos`` tries all."""
+    """The steps after which it is killed here, if there are many; ``tests/chaos`` tries all."""
 
     def __str__(self) -> str:
         return self.name
@@ -74,7 +74,7 @@ class Command:
 
 @pytest.fixture
 def new_settings(kafka: str, redis_url: str, topic_prefix: str, tmp_path: Path) -> NewSettings:
-    """Makes installations of their own, by name, on the same servers."""
+    """Makes separate installations, by name, on the same servers."""
 
     async def make(name: str) -> Settings:
         prefix, data = f"{topic_prefix}{name}.", tmp_path / name
@@ -113,7 +113,7 @@ async def _commit(settings: Settings, name: str, offset: int) -> None:
 
 
 async def _stage(settings: Settings, name: str) -> dict[str, Any]:
-    """Where a stage goes on, whether its workers may, and what it keeps."""
+    """The position at which a stage continues, whether its workers may, and what it keeps."""
     stage = STAGES[name]
     async with KafkaOffsets(kafka=settings.kafka) as offsets:
         commits = await offsets.commits(stage.group(settings.kafka.topic_prefix), [settings.topic(stage.source.name)])
@@ -234,7 +234,7 @@ async def _drop(settings: Settings) -> None:
 
 
 async def _after_generations(settings: Settings) -> object:
-    """Which generation is live, and of which windows something of each is left."""
+    """The live generation, and the windows of which each generation still has results."""
     left: dict[str, set[str]] = {"": set(), NEW: set()}
     async for record in read_topic(settings.topic("extractions"), settings.kafka):
         if b'"window_id"' in (record.value or b""):
@@ -282,7 +282,7 @@ async def test_killed_after_any_step_and_run_again(command: Command, new_setting
 
 
 async def kill_and_run_again(command: Command, new_settings: NewSettings, *, tried: tuple[int, ...] = ()) -> None:
-    """Kills a command after each of its steps, each time in an installation of its own, and runs it again.
+    """Kills a command after each of its steps, each time in its own installation, and runs it again.
 
     Args:
         command: The command.

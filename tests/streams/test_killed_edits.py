@@ -63,9 +63,9 @@ async def test_a_killed_worker_finishes_an_edit_once(flow: Settings, tmp_path: P
     places = Counter((each.entity_type, each.entity_key, each.source, each.position) for each in contributions)
     assert set(places.values()) == {1}, "each entity gets the changes of a record once"
     standing = Counter[str]()
-    for each in contributions:
-        for change in each.changes:
-            standing[f"{each.entity_key} {change.property} {change.source_id} {change.value}"] += {"apply": 1, "retract": -1}.get(
+    for contribution in contributions:
+        for change in contribution.changes:
+            standing[f"{contribution.entity_key} {change.property} {change.source_id} {change.value}"] += {"apply": 1, "retract": -1}.get(
                 change.op, 0
             )
     assert set(standing.values()) <= {0, 1}
@@ -95,10 +95,10 @@ async def records(settings: Settings, topic: str) -> list[ConsumerRecord]:
 async def published(settings: Settings) -> list[Memory]:
     """The memories of the change feed, each in its newest version."""
     newest: dict[bytes, Memory | None] = {}
-    for each in await records(settings, "memories"):
-        change = MemoryChange.from_json(each.value) if each.value else None
+    for record in await records(settings, "memories"):
+        change = MemoryChange.from_json(record.value) if record.value else None
         if change is None or change.op != "step":
-            newest[each.key or b""] = None if change is None else change.memory
+            newest[record.key or b""] = None if change is None else change.memory
     return [each for each in newest.values() if each is not None]
 
 

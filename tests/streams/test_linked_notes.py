@@ -6,21 +6,16 @@ from typing import Any
 import pytest
 
 from loadtest.llm_simulator import LLMSimulator
-from memory.records import Extraction, Memory
-from runtime.kafka import Producer
-from runtime.redis import open_redis
+from memory.records import Memory
 from runtime.settings import LLMSettings, Settings
 from stores.build import build_store
 from stores.port import TenantScope
-from streams.operations.rebuild import rebuild, snapshot
 from tests.control_log import add_tenant
-from tests.streams.flow import caught_up, serving
 from tests.streams.linked_remarks import linking_answer, note_id, remarks, schema
-from tests.streams.merged_remarks import TENANT, extraction_record
+from tests.streams.merged_remarks import TENANT
+from tests.streams.merging_flow import memory_lines, process, rebuild_and_catch_up
 
 pytestmark = pytest.mark.integration
-
-STAGES = ("events", "entities", "merging", "index")
 
 
 @pytest.fixture
@@ -29,35 +24,10 @@ async def simulator() -> AsyncIterator[LLMSimulator]:
         yield simulator
 
 
-async def said(settings: Settings, *given: Extraction) -> None:
-    """Brings extractions, one after the other, through all stages."""
-    async with Producer(kafka=settings.kafka) as producer, serving(settings, STAGES):
-        for each in given:
-            await producer.send_many([extraction_record(settings.topic("extractions"), each)])
-            await caught_up(settings, STAGES)
-
-
-async def memories(settings: Settings) -> list[bytes]:
-    store = build_store(settings)
-    try:
-        return [line async for line in snapshot(store, TENANT)]
-    finally:
-        await store.close()
-
-
 async def notes(settings: Settings) -> dict[str, Memory]:
     """The notes, by their ids."""
-    found = [Memory.from_json(line) for line in await memories(settings)]
+    found = [Memory.from_json(line) for line in await memory_lines(settings)]
     return {each.id: each for each in found if each.kind == "entity"}
-
-
-async def rebuilt(settings: Settings) -> None:
-    store = build_store(settings)
-    async with open_redis(settings.redis) as redis:
-        await rebuild(settings, store=store, redis=redis)
-    await store.close()
-    async with serving(settings, STAGES):
-        await caught_up(settings, STAGES)
 
 
 def shown(note: Memory) -> dict[str, Any]:
@@ -69,12 +39,12 @@ async def test_a_neighbour_evolves_until_the_cause_is_retracted(flow: Settings, 
     settings = flow.model_copy(update={"llm": LLMSettings(base_url=simulator.base_url, model="simulated")})
     await add_tenant(settings, TENANT, schema=schema(decide="link"))
     first, other, second = remarks("ann", 0, "I have a cat."), remarks("ben", 0, "I have a cat too."), remarks("ann", 1, "My cat is ill.")
-    await said(settings, first, other)
+    await process(settings, first, other)
     alone = (await notes(settings))[note_id("ann", first)]
     assert alone.links is None
     assert (alone.properties["context"], alone.properties["tags"]) == ("About: I have a cat.", ["pets"])
 
-    await said(settings, second)
+    await process(settings, second)
     after = await notes(settings)
     changed, cause = after[note_id("ann", first)], after[note_id("ann", second)]
     assert changed.properties["context"] == "Later: My cat is ill."
@@ -85,25 +55,25 @@ async def test_a_neighbour_evolves_until_the_cause_is_retracted(flow: Settings, 
     assert [each.id for each in cause.links or ()] == [changed.id]
     assert after[note_id("ben", other)].links is None, "no lookup finds the notes of another user"
 
-    before, asked = await memories(settings), len(simulator.requests)
+    before, asked = await memory_lines(settings), len(simulator.requests)
     for _ in range(2):
-        await rebuilt(settings)
-        assert await memories(settings) == before
+        await rebuild_and_catch_up(settings)
+        assert await memory_lines(settings) == before
     assert len(simulator.requests) == asked, "neither the model nor the store was asked again"
 
-    await said(settings, remarks("ann", 1))
+    await process(settings, remarks("ann", 1))
     left = await notes(settings)
     assert note_id("ann", second) not in left
     assert shown(left[note_id("ann", first)]) == shown(alone)
-    before = await memories(settings)
-    await rebuilt(settings)
-    assert await memories(settings) == before
+    before = await memory_lines(settings)
+    await rebuild_and_catch_up(settings)
+    assert await memory_lines(settings) == before
 
 
 async def test_a_repeated_fact_is_hidden_by_rule(flow: Settings) -> None:
     await add_tenant(flow, TENANT, schema=schema(decide="reconcile"))
     first, second, other = (remarks("ann", 0, "I live in Oslo."), remarks("ann", 1, "I live in Oslo!"), remarks("ann", 2, "I like tea."))
-    await said(flow, first, second, other)
+    await process(flow, first, second, other)
     found = await notes(flow)
     hidden = found[note_id("ann", second)]
     assert hidden.expires_at == hidden.event_time, "no recall finds it"
@@ -112,9 +82,9 @@ async def test_a_repeated_fact_is_hidden_by_rule(flow: Settings) -> None:
     store = build_store(flow)
     assert [each.id for each in await store.get(TenantScope(TENANT, "ann"), [hidden.id])] == [hidden.id]
     await store.close()
-    before = await memories(flow)
-    await rebuilt(flow)
-    assert await memories(flow) == before
+    before = await memory_lines(flow)
+    await rebuild_and_catch_up(flow)
+    assert await memory_lines(flow) == before
 
-    await said(flow, remarks("ann", 0))
+    await process(flow, remarks("ann", 0))
     assert (await notes(flow))[hidden.id].expires_at is None, "the fact that it repeated was retracted"

@@ -10,14 +10,14 @@ from runtime.kafka import OutgoingRecord, Producer, read_topic
 from runtime.redis import open_redis
 from runtime.settings import LLMSettings, Settings
 from stores.build import build_store
-from streams.operations.rebuild import rebuild, snapshot
+from streams.operations.rebuild import rebuild
 from tests.control_log import add_tenant
 from tests.streams.flow import caught_up, serving
 from tests.streams.merged_remarks import SCHEMA, TENANT, extraction, extraction_record
+from tests.streams.merging_flow import STAGES, memory_lines
 
 pytestmark = pytest.mark.integration
 
-STAGES = ("events", "entities", "merging", "index")
 USERS = ("ann", "ben")
 WINDOWS = 12
 
@@ -51,14 +51,6 @@ def expected_story(user: str) -> list[str]:
     return sorted(f"{user} says {window}{part}" for window in range(WINDOWS) for part in ("a" if window % 3 == 0 else "ab"))
 
 
-async def memories(settings: Settings) -> list[bytes]:
-    store = build_store(settings)
-    try:
-        return [line async for line in snapshot(store, TENANT)]
-    finally:
-        await store.close()
-
-
 async def test_a_rebuild_repeats_no_merge(merging: Settings, simulator: LLMSimulator) -> None:
     records = extractions(merging)
     async with Producer(kafka=merging.kafka) as producer:
@@ -67,7 +59,7 @@ async def test_a_rebuild_repeats_no_merge(merging: Settings, simulator: LLMSimul
             await producer.send_many(records[len(records) // 2 :])
         async with serving(merging, STAGES):
             await caught_up(merging, STAGES)
-    before = await memories(merging)
+    before = await memory_lines(merging)
     profiles = {str(each.entity_key): each for line in before if (each := Memory.from_json(line)).kind == "entity"}
     assert {key: sorted(str(each.properties["story"]).splitlines()) for key, each in profiles.items()} == {
         user: expected_story(user) for user in USERS
@@ -86,5 +78,5 @@ async def test_a_rebuild_repeats_no_merge(merging: Settings, simulator: LLMSimul
         await store.close()
         async with serving(merging, STAGES):
             await caught_up(merging, STAGES)
-        assert await memories(merging) == before
+        assert await memory_lines(merging) == before
     assert len(simulator.requests) == calls, "nothing was asked again"

@@ -1,4 +1,4 @@
-"""A worker with a name of its own in its group is back after a restart where it was: nobody has taken its partitions meanwhile."""
+"""A worker with a static group membership gets its partitions back after a restart; no other worker gets them meanwhile."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -91,7 +91,7 @@ async def test_a_raw_producer_plants_and_flushes_nothing(flow: Settings, stage: 
         assert await stage.windows() == {}
         refused = ["bad_signature"] * 2 + ["forged_header"] * 6 + ["unsigned"]
         assert await letters(flow) == refused
-        # An operator who drives everything again changes nothing of it; what was Varve's own word alone is left out.
+        # A redrive of everything changes nothing; headers that only Varve may set are removed.
         assert await redrive(flow) == len(refused)
         await stage_done(flow, "sessions")
         assert await stage.windows() == {}

@@ -1,4 +1,4 @@
-"""The ACLs of `docs/operate/security.md` on a real broker: enough for what Varve does, and for nobody else."""
+"""The ACLs of `docs/operate/security.md` on a real broker: they permit what Varve does, and nothing to other users."""
 
 import asyncio
 import tempfile

@@ -65,7 +65,7 @@ async def test_a_parallel_import_creates_no_duplicate_patches(flow: Settings) ->
         await flush(flow)
         await caught_up(flow, ["sessions"])
     windows = await records_of(flow, "windows")
-    assert len({each.partition for each in windows}) == 1, "all windows of a user lie in one partition"
+    assert len({each.partition for each in windows}) == 1, "all windows of a user are in one partition"
     order = [Window.from_json(each.value or b"").session[-1] for each in sorted(windows, key=lambda each: each.offset)]
     assert sorted(order) == [str(session) for session in range(SESSIONS)]
 

@@ -22,7 +22,7 @@ def flow(tmp_path: Path) -> Timelines:
 
 
 def ticks(flow: Timelines) -> list[datetime]:
-    """How far the ticks say that time has come."""
+    """The time that the ticks have reached."""
     return [Contribution.from_json(each.value or b"").time for each in flow.extractions if (KIND, TICK) in each.headers]
 
 

@@ -195,7 +195,7 @@ async def test_parked_windows_are_named_at_the_switch(flow: Settings) -> None:
     await groups.commit(second, {each: OffsetAndMetadata(end, ParkedNote(3, {"another": 3}).text) for each, end in ends.items()})
     with pytest.raises(GenerationIncompleteError, match="parked them"):
         await switch(flow, TENANT, NEW, by=BY)
-    assert await windows_left_by(flow, ["", NEW]) == {NEW: 6}, "nobody makes the first one beside the live workers"
+    assert await windows_left_by(flow, ["", NEW]) == {NEW: 6}, "no worker extracts the first one in addition to the live workers"
 
     await _send(flow, extraction(0, calls, generation=NEW))
     notices: list[str] = []
@@ -223,7 +223,7 @@ async def test_erased_windows_are_not_missed(flow: Settings) -> None:
 
     await write(flow, erase)
     assert await require_complete(flow, TENANT, NEW) == 0
-    assert await retract(flow, TENANT, "", drops=1) == 0, "what is erased is taken back already"
+    assert await retract(flow, TENANT, "", drops=1) == 0, "erased results are retracted already"
 
 
 async def _catch_up(settings: Settings) -> None:

@@ -98,7 +98,7 @@ def variables(prefix: str, values: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 @asynccontextmanager
 async def worker_process(settings: Settings) -> AsyncIterator[None]:
-    """A worker of its own process, killed at the end."""
+    """A worker in a separate process, killed at the end."""
     environment = dict(variables("VARVE_", settings.model_dump(mode="json", exclude_defaults=True)))
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "varve", "worker", "extraction", env=os.environ | environment | {"VARVE_METRICS_PORT": "0"}
@@ -183,7 +183,7 @@ async def test_parked_windows_outlive_killed_workers(flow: Settings) -> None:
             await committed(settings, parked=FLOOD)
             others = await extracted(settings)
             assert set(others) == rich
-            assert others.total() - len(rich) <= 16, "only what was in work when the worker was killed comes again"
+            assert others.total() - len(rich) <= 16, "only records in progress at the kill are repeated"
             calls = len(simulator.requests)
         await grant(flow, None)
         async with worker_process(settings):

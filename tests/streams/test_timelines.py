@@ -1,4 +1,4 @@
-"""Timelines through the stages: summaries, letting go, recalls that let live on, restarts, and rebuilds."""
+"""Timelines through the stages: summaries, expiry, recalls that keep events alive, restarts, and rebuilds."""
 
 from collections import Counter
 from pathlib import Path
@@ -199,7 +199,7 @@ async def test_an_expiry_skips_events_invalidated_before_it(settings: Settings, 
     what = await other.extract(0, 0, ["Moved to Lyon."])
     await other.deliver_again(correction_record(correction(what.events[0], 1, "invalidate"), 1))
     await other.deliver_again(expiry)
-    assert texts(other) == {"Moved to Lyon."}, "it can still be seen, and taken back"
+    assert texts(other) == {"Moved to Lyon."}, "it can still be read and retracted"
     await other.deliver_again(correction_record(correction(what.events[0], 2, "revert"), 3))
     await other.pass_time(60)
     assert texts(other) == set()
@@ -217,7 +217,7 @@ async def test_a_correction_after_expiry_restores_its_event(settings: Settings) 
     assert (await flow.rebuilt()).memories == flow.memories, "an expiry that was asked before the correction does not mean it"
     await flow.pass_time(60)
     assert texts(flow) == set()
-    assert [each.properties.get("count") for each in flow.kinds("entity").values()] == [None], "taken back again"
+    assert [each.properties.get("count") for each in flow.kinds("entity").values()] == [None], "retracted again"
     await flow.repeat()
     assert texts(flow) == set()
 
@@ -257,7 +257,7 @@ async def test_a_repeated_expiry_retracts_nothing_twice(settings: Settings) -> N
     what = await flow.extract(0, 0, ["Moved to Lyon.", "Met Paul."])
     await flow.pass_time(60)
     once = Counter({each.id: 1 for each in what.events})
-    assert _changed(flow, "release") == once, "the timeline hears that they are gone"
+    assert _changed(flow, "release") == once, "the timeline receives their removal"
     assert _changed(flow, "retract") == once, "and so does their count"
     await flow.deliver_again(next(record for record in flow.extractions if (KIND, EXPIRY) in record.headers))
     assert _changed(flow, "release") == once + once
@@ -275,7 +275,7 @@ async def test_a_tick_without_a_user_is_dropped(flow: Timelines, settings: Setti
 
 
 def _changed(flow: Timelines, op: str) -> Counter[str]:
-    """How often the contributions have such a change of each event."""
+    """The number of such changes in the contributions, by event."""
     found = (Contribution.from_json(record.value or b"") for record in flow.contributions)
     return Counter(change.source_id for each in found for change in each.changes if change.op == op)
 
@@ -297,7 +297,7 @@ async def test_details_stay_when_their_time_is_over(settings: Settings) -> None:
     what = await flow.extract(0, 0, ["Moved to Lyon."])
     await flow.extract(1, 3, ["Met Paul."])
     await flow.pass_time(9)
-    assert flow.kinds("summary") == {}, "both events are memories of their own"
+    assert flow.kinds("summary") == {}, "both events are separate memories"
     await flow.pass_time(60)
     assert texts(flow) == {"Met Paul."}
     assert "Moved to Lyon" in summary(flow).content
@@ -309,6 +309,6 @@ async def test_details_stay_when_their_time_is_over(settings: Settings) -> None:
     await flow.extract(1, 3, [])
     await flow.pass_time(60)
     assert texts(flow) == {"Moved to Nice."}
-    assert flow.kinds("summary") == {}, "the only event is a memory of its own again"
+    assert flow.kinds("summary") == {}, "the only event is a separate memory again"
     assert kinds(flow)[EXPIRY] == 1
     assert (await flow.rebuilt()).memories == flow.memories

@@ -47,7 +47,7 @@ async def tell(settings: Settings, sessions: range) -> None:
         await caught_up(settings, ["sessions"])
 
 
-async def told(settings: Settings) -> tuple[dict[str, int], str]:
+async def counts_and_digest(settings: Settings) -> tuple[dict[str, int], str]:
     """The number of statements on each topic, and the digest of all memories."""
     store = build_store(settings)
     try:
@@ -68,7 +68,7 @@ async def test_a_topic_is_one_timeline_in_whatever_words(flow: Settings) -> None
             await caught_up(settings, ["extraction"])
         async with serving(settings, OTHERS):
             await caught_up(settings, OTHERS)
-        counts, _ = await told(settings)
+        counts, _ = await counts_and_digest(settings)
         assert counts == {"clothing store": 3, "dance studio": 1}
 
         async with open_redis(settings.redis) as redis:
@@ -76,7 +76,7 @@ async def test_a_topic_is_one_timeline_in_whatever_words(flow: Settings) -> None
         await tell(settings, range(4, 6))
         async with serving(settings):
             await caught_up(settings)
-        counts, before = await told(settings)
+        counts, before = await counts_and_digest(settings)
         assert counts == TOPICS, "the store knows what Redis has forgotten"
 
         calls, store = len(simulator.requests), build_store(settings)
@@ -85,5 +85,5 @@ async def test_a_topic_is_one_timeline_in_whatever_words(flow: Settings) -> None
         await store.close()
         async with serving(settings, OTHERS):
             await caught_up(settings, OTHERS)
-        assert await told(settings) == (TOPICS, before)
-        assert len(simulator.requests) == calls, "a rebuild chooses nothing anew"
+        assert await counts_and_digest(settings) == (TOPICS, before)
+        assert len(simulator.requests) == calls, "a rebuild chooses no name again"

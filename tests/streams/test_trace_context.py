@@ -1,4 +1,4 @@
-"""All records that come of a message carry its trace context and production time, and their spans are one trace."""
+"""All records made from a message carry its trace context and production time, and their spans are one trace."""
 
 import pytest
 from opentelemetry.sdk.trace import ReadableSpan

@@ -73,11 +73,11 @@ class Truth:
         return {event.id: (of.text, of.is_valid) for window, event, of in self._events() if event.id not in window.gone}
 
     def valid(self) -> set[str]:
-        """All events that count, those that were let go included."""
+        """All events that count, including expired ones."""
         return {event.id for _, event, of in self._events() if of.is_valid}
 
     def gone(self) -> set[str]:
-        """All events that were let go."""
+        """All expired events."""
         return {name for window in self._windows.values() for name in window.gone}
 
     def _events(self) -> Iterable[tuple[_Window, Event, _Statement]]:
@@ -127,11 +127,11 @@ def problems(truth: Truth, memories: Iterable[Memory], *, forgets: bool) -> list
     Args:
         truth: What must be.
         memories: What is.
-        forgets: Whether entities forget the events that are let go.
+        forgets: Whether entities forget expired events.
     """
     by_kind: defaultdict[str, list[Memory]] = defaultdict(list)
-    for each in memories:
-        by_kind[each.kind].append(each)
+    for memory in memories:
+        by_kind[memory.kind].append(memory)
     found: list[str] = []
     events = {each.id: (each.content, each.expires_at is None) for each in by_kind["event"]}
     if events != truth.memories():
@@ -139,9 +139,9 @@ def problems(truth: Truth, memories: Iterable[Memory], *, forgets: bool) -> list
     named = [str(name) for each in by_kind["summary"] for name in _names(each)]
     if len(named) != len(set(named)) or not truth.gone() & truth.valid() <= set(named) <= truth.valid():
         found.append(f"summaries name {sorted(named)}; valid are {sorted(truth.valid())}, let go {sorted(truth.gone())}")
-    told = sum(int(str(each.properties["event_count"])) for each in by_kind["summary"])
-    if told != len(named):
-        found.append(f"summaries count {told} events, and name {len(named)}")
+    summarised = sum(int(str(each.properties["event_count"])) for each in by_kind["summary"])
+    if summarised != len(named):
+        found.append(f"summaries count {summarised} events, and name {len(named)}")
     wanted = len(truth.valid() - truth.gone()) if forgets else len(truth.valid())
     counted = sum(int(str(each.properties.get("count") or 0)) for each in by_kind["entity"])
     if counted != wanted:

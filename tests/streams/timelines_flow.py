@@ -46,7 +46,7 @@ class Timelines:
         settings: The settings in force.
         tenants: The known tenants.
         llm: Writes the summaries; None: they are extracts.
-        is_eager: Whether each stage handles at once what another laid into its log; else only :meth:`step` and :meth:`settle` let it.
+        is_eager: Whether each stage handles a record as soon as another produces it; otherwise only in :meth:`step` and :meth:`settle`.
     """
 
     def __init__(self, settings: Settings, tenants: TenantDirectory, llm: LLM | None = None, *, is_eager: bool = True) -> None:
@@ -114,7 +114,7 @@ class Timelines:
         return batch.outputs
 
     async def pass_time(self, days: float, *, step: float = 7) -> None:
-        """Lets event time, which follows the wall clock, go on."""
+        """Advances event time, which follows the wall clock."""
         end = self._clock.now() + timedelta(days=days)
         while self._clock.now() < end:
             self._clock.advance(min(end - self._clock.now(), timedelta(days=step)))
@@ -194,20 +194,20 @@ class Timelines:
         return any(read < len(getattr(self, name)) for name, read in self._read.items())
 
     def _take(self, outputs: list[OutgoingRecord]) -> None:
-        for each in outputs:
-            name = each.topic.removeprefix("varve.")
+        for output in outputs:
+            name = output.topic.removeprefix("varve.")
             if name == "merged":
-                self.merged.pop(each.key or b"", None)
-                if each.value is not None:
-                    self.merged[each.key or b""] = each.value
+                self.merged.pop(output.key or b"", None)
+                if output.value is not None:
+                    self.merged[output.key or b""] = output.value
             elif name != "memories":
-                self._append(name, each.key or b"", each.value, each.headers)
-            elif each.value is None:
-                self.memories.pop(each.key or b"", None)
+                self._append(name, output.key or b"", output.value, output.headers)
+            elif output.value is None:
+                self.memories.pop(output.key or b"", None)
             else:
-                memory = MemoryChange.from_json(each.value).memory
+                memory = MemoryChange.from_json(output.value).memory
                 if memory is not None:
-                    self.memories[each.key or b""] = memory
+                    self.memories[output.key or b""] = memory
 
     def _append(self, name: str, key: bytes, value: bytes | None, headers: Headers = ()) -> None:
         log: list[ConsumedRecord] = getattr(self, name)

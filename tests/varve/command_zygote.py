@@ -60,7 +60,7 @@ def _run_command(request: dict[str, object]) -> None:
     from runtime.interruption import handle_signals
     from varve.cli import main
 
-    # As the first thing that the command does: a signal that comes before would say nothing of it.
+    # First of all, because a signal that arrives earlier would test nothing.
     handle_signals()
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
     main()

@@ -21,7 +21,7 @@ class ScriptedService:
         self.memories: dict[str, dict[str, Any]] = {}
         self.forgotten: set[str] = set()
         self.entities: list[Memory] = []
-        self.is_away = False
+        self.is_unavailable = False
         self._sent: dict[str, dict[str, Any]] = {}
 
     async def send(self, messages: Sequence[Mapping[str, Any]]) -> list[SentMessage]:
@@ -47,7 +47,7 @@ class ScriptedService:
         return Correction(id="c", memory_id=memory_id, position=POSITION)
 
     def _require(self) -> None:
-        if self.is_away:
+        if self.is_unavailable:
             raise ServiceUnreachableError("away")
 
 
@@ -74,12 +74,12 @@ async def test_one_score_covers_freshness_and_recall() -> None:
     for _ in range(3):
         await canary.run_round()
     service.forgotten.add("varve-canary-1")
-    assert (await canary.run_round()).score == pytest.approx(2 / 3), "of two that were remembered one is gone"
+    assert (await canary.run_round()).score == pytest.approx(2 / 3), "one of two stored facts is lost"
     service.forgotten.add("varve-canary-4")
     missed = await canary.run_round()
     assert (missed.outcome, missed.freshness_s) == ("missed", None)
     assert missed.score == pytest.approx(2 / 3)
-    service.is_away = True
+    service.is_unavailable = True
     failed = await canary.run_round()
     assert (failed.outcome, failed.score) == ("failed", 0)
     assert not canary.has_reached_service
@@ -120,7 +120,7 @@ def test_an_entity_with_the_fact_replaces_the_event() -> None:
     fact = Facts(most=3, first=0).next()
     entity = {"kind": "entity", "id": "p", "user": USER, "evidence": [fact.message_id]}
     assert fact.is_in([{**entity, "content": f"notes: {fact.text}"}])
-    assert not fact.is_in([{**entity, "content": "life: 7 events in full"}]), "it only rests on the message"
+    assert not fact.is_in([{**entity, "content": "life: 7 events in full"}]), "it is only based on the message"
     assert Facts(most=3, first=0).stale([{**entity, "content": fact.text}]) == []
 
 

@@ -163,8 +163,8 @@ def test_a_chatgpt_export_gives_its_current_branch(tmp_path: Path) -> None:
         ("chatgpt-c1", "q2", "user", "I live in Bergen.", 1714998002.0),
         ("chatgpt-c1", "a2", "assistant", "[image]", 1714998002.5),
     ]
-    for each in messages:
-        message_of({"tenant": "t", **each})
+    for message in messages:
+        message_of({"tenant": "t", **message})
 
 
 def test_a_circle_in_a_chatgpt_export_ends(tmp_path: Path) -> None:

@@ -73,7 +73,7 @@ OPTIONS: Final[dict[Command, Command]] = {
 FILES: Final[dict[Command, str]] = {("apply",): "documents.json", ("import",): "export.json"}
 """The files of commands that take other files than messages."""
 ENDLESS: Final[frozenset[Command]] = frozenset({("dev",), ("worker",), ("serve",), ("canary",), ("reindex",), ("generations", "work")})
-"""Go on until a signal, which is no failure of theirs."""
+"""Commands that run until a signal, which is no failure."""
 ENVIRONMENT: Final[dict[Command, dict[str, str]]] = {
     ("tenants", "promote"): {"VARVE_STORE__KIND": "server", "VARVE_STORE__URL": "http://{mute}"},
     ("fetch",): {"VARVE_CACHE": "{folder}/cache"},
@@ -146,10 +146,10 @@ class Zygote:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         output = self._folder / "output"
-        told = {name: value.format(mute=self._mute, folder=self._folder) for name, value in ENVIRONMENT.get(path, {}).items()}
+        shown = {name: value.format(mute=self._mute, folder=self._folder) for name, value in ENVIRONMENT.get(path, {}).items()}
         request = {
             "arguments": _arguments(path, self._folder),
-            "environment": {**self._environment, **told},
+            "environment": {**self._environment, **shown},
             "folder": str(self._folder),
             "output": str(output),
             "signal": number,
@@ -194,13 +194,13 @@ def test_a_command_ends_within_seconds_of_a_signal(zygote: Zygote, path: Command
     seed = random.Random(" ".join(path))
     for number, after_s in every if IS_SWEEP else [(seed.choice(signals), seed.choice(MOMENTS_S[:-1]))]:
         ended, output = zygote.interrupted(path, number, after_s)
-        told = f"{number.name} after {after_s} s: {ended}\n{output}"
-        assert ended["code"] is not None, f"it did not end: {told}"
-        assert "Traceback" not in output, told
-        assert not ended["has_left"], f"it left a process behind: {told}"
+        shown = f"{number.name} after {after_s} s: {ended}\n{output}"
+        assert ended["code"] is not None, f"it did not end: {shown}"
+        assert "Traceback" not in output, shown
+        assert not ended["has_left"], f"a process of it still runs: {shown}"
         if not ended["was_running"]:
-            assert path in LOCAL, f"it ended of itself: {told}"
+            assert path in LOCAL, f"it ended of itself: {shown}"
         elif path in ENDLESS:
-            assert ended["code"] in {0, 128 + number}, told
+            assert ended["code"] in {0, 128 + number}, shown
         elif path not in LOCAL:
-            assert ended["code"] == 128 + number, told
+            assert ended["code"] == 128 + number, shown

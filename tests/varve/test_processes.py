@@ -264,7 +264,7 @@ time.sleep(1000)
 
 @pytest.mark.parametrize("deaths", [1, 2])
 async def test_a_program_may_be_killed_while_it_starts(deaths: int, tmp_path: Path) -> None:
-    """As a record kills its worker, until it becomes a dead letter."""
+    """Like a record that kills its worker until it becomes a dead letter."""
     spec = partial(_spec, tmp_path, DIES_TWICE, arguments=(str(tmp_path / "starts"),), ready=_prints(tmp_path / "part.log", "ready"))
     supervisor = Supervisor(
         [[Program(name="part", prepare=spec, deaths_while_starting=deaths)]],

@@ -1,4 +1,4 @@
-"""How far a long command has come: bars on a terminal, and what they count."""
+"""The progress of a long command: bars on a terminal, and what they count."""
 
 import io
 import subprocess
@@ -49,14 +49,14 @@ def test_each_lagging_stage_has_a_bar(is_terminal: bool) -> None:
         drawn = printed.getvalue()
     for shown in ("events", "6/6", "index", "8/9"):
         assert (shown in drawn) is is_terminal
-    assert "sessions" not in drawn, "it was never behind"
+    assert "sessions" not in drawn, "it never had lag"
 
 
 def test_jars_are_counted_while_they_download(tmp_path: Path) -> None:
-    begin, came, told = tmp_path / "begin", tmp_path / "came", list[int]()
+    begin, came, counts = tmp_path / "begin", tmp_path / "came", list[int]()
 
     def progress(more: int) -> None:
-        told.append(more)
+        counts.append(more)
         begin.touch()
         if more:
             came.touch()
@@ -64,5 +64,5 @@ def test_jars_are_counted_while_they_download(tmp_path: Path) -> None:
     command = [sys.executable, "-c", SLOW_DOWNLOAD, *map(str, (begin, came, tmp_path / "maven" / "org"))]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert output_of_fetch(process, folder=tmp_path / "maven", progress=progress) == ("done\n", "")
-    assert sum(told) == 1
+    assert sum(counts) == 1
     assert process.returncode == 0

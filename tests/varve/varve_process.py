@@ -48,7 +48,7 @@ class VarveProcess:
 
 
 def living(processes: list[psutil.Process]) -> list[psutil.Process]:
-    """Those that still run."""
+    """The processes that still run."""
     return [process for process in processes if _lives(process)]
 
 

@@ -68,8 +68,8 @@ def run(arguments: argparse.Namespace) -> Iterator[str]:
 def scores_of(rewards: Iterator[Reward]) -> dict[str, float]:
     """The mean score of each example's rollouts."""
     by_example: dict[str, list[float]] = defaultdict(list)
-    for each in rewards:
-        by_example[each.id].append(each.score)
+    for reward in rewards:
+        by_example[reward.id].append(reward.score)
     return {example: fmean(scores) for example, scores in by_example.items()}
 
 

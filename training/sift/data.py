@@ -16,6 +16,7 @@ from typing import Final
 from evaluation.recall.corpus import raw_turns
 from evaluation.sift.histories import format_of, read_histories
 from retrieval.session_ranking.sessions import sessions_of
+from runtime.file_digest import files_sha256
 from runtime.settings import Settings
 from training.runs import Run, RunError
 from training.sift.examples import TEST, TRAIN, WARM_UP, UserExamples, UserSessions, check_disjoint, examples_of, split_users
@@ -116,4 +117,4 @@ def _histories(arguments: argparse.Namespace) -> Iterator[tuple[UserSessions, bo
 
 def _digest(path: Path) -> str:
     files = sorted(each for each in path.iterdir() if each.is_file()) if path.is_dir() else [path]
-    return hashlib.sha256(b"".join(hashlib.sha256(each.read_bytes()).digest() for each in files)).hexdigest()
+    return files_sha256(files)

@@ -22,7 +22,7 @@ class ModelAnswer:
 
     text: str
     thoughts: str = ""
-    """Reasoning that an endpoint returned in a field of its own."""
+    """Reasoning that an endpoint returned in a separate field."""
     prompt_tokens: int = 0
     completion_tokens: int = 0
     seconds: float = 0.0

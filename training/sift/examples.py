@@ -159,9 +159,9 @@ def check_disjoint(train: Iterable[UserExamples], test: Iterable[UserExamples]) 
     for part in (train, test):
         users.append(set())
         contents.append(set())
-        for each in part:
-            users[-1].add(each.user)
-            contents[-1] |= {hashlib.sha256("\n".join(session.lines).encode()).hexdigest() for session in each.sessions}
+        for example in part:
+            users[-1].add(example.user)
+            contents[-1] |= {hashlib.sha256("\n".join(session.lines).encode()).hexdigest() for session in example.sessions}
     both = sorted(users[0] & users[1])
     if both:
         raise SplitError(f"{len(both)} users are in the train and in the test set, for example {both[0]!r}")

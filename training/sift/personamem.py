@@ -90,7 +90,7 @@ def _persona(user: str, contexts: Mapping[str, list[Any]], asked: Sequence[tuple
 
 
 def _sessions(messages: Sequence[Any], user: str, context: str) -> dict[str, list[Message]]:
-    """The sessions by name. The name has the number of messages: a question may see a part of a session, which is a session of its own."""
+    """The sessions by name. The name has the number of messages: a question may see a part of a session, which is its own session."""
     parts: list[list[Any]] = [[]]
     for message in messages:
         if message["role"] == "system":

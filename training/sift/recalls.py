@@ -65,17 +65,17 @@ async def _events(settings: Settings, tenant: str, generations: Mapping[str, str
         if not known.is_erased(tenant, memory.user, MEMORIES.name, record.partition, record.offset):
             events[memory_id] = memory
     found: dict[str, list[Memory]] = defaultdict(list)
-    for each in events.values():
-        found[each.user or ""].append(each)
+    for event in events.values():
+        found[event.user or ""].append(event)
     return found
 
 
 def _user(tenant: str, user: str, events: Sequence[Memory], judged: Sequence[tuple[RecallRecord, FeedbackRecord]]) -> UserSessions:
     ends: dict[str, datetime] = {}
-    for each in events:
-        if each.session is not None:
-            moment = each.said_at or each.event_time
-            ends[each.session] = max(moment, ends.get(each.session, moment))
+    for event in events:
+        if event.session is not None:
+            moment = event.said_at or event.event_time
+            ends[event.session] = max(moment, ends.get(event.session, moment))
     session_of = {each.id: each.session for each in events}
     sessions = tuple(sessions_of(events, "turns"))
     queries = []

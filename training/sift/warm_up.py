@@ -145,7 +145,7 @@ def taught_answer(answer: ModelAnswer, example: Example, *, most: int, reasoning
     text = f"<ranking>{','.join(map(str, ranking.places))}</ranking>"
     if not reasoning:
         return text
-    # Reasoning in a field of its own may quote the tags.
+    # Reasoning in a separate field may quote the tags.
     thought = ranking.thought.replace("<", "(").replace(">", ")")
     return f"<think>{thought}</think>{text}"
 

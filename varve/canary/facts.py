@@ -58,7 +58,8 @@ class Fact:
     def is_in(self, results: Iterable[Mapping[str, Any]]) -> bool:
         """Whether a recall's results contain the fact, as an event or in an entity."""
         return any(
-            self.message_id in each["evidence"] and (each.get("kind") != "entity" or self.password in each["content"]) for each in results
+            self.message_id in result["evidence"] and (result.get("kind") != "entity" or self.password in result["content"])
+            for result in results
         )
 
 
@@ -95,10 +96,10 @@ class Facts:
         """The ids of events whose evidence consists only of replaced facts, from this process or an earlier one."""
         held = {each.message_id for each in self._held.values()}
         return [
-            str(each["id"])
-            for each in results
-            if each.get("kind") == "event"
-            and each.get("user") == USER
-            and each["evidence"]
-            and all(name.startswith(_ID_PREFIX) and name not in held for name in each["evidence"])
+            str(result["id"])
+            for result in results
+            if result.get("kind") == "event"
+            and result.get("user") == USER
+            and result["evidence"]
+            and all(name.startswith(_ID_PREFIX) and name not in held for name in result["evidence"])
         ]

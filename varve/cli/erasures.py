@@ -61,8 +61,8 @@ def list_all(tenant: TenantArgument, data: DataOption = None) -> None:
     """List a tenant's erasures with their receipts. Users are shown as digests."""
     from control import Draft, read_control
 
-    for each in Draft(run(read_control(attached_settings(data)))).erasures(tenant):
-        for line in receipt_lines(each):
+    for erasure in Draft(run(read_control(attached_settings(data)))).erasures(tenant):
+        for line in receipt_lines(erasure):
             typer.echo(line)
 
 

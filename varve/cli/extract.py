@@ -48,15 +48,15 @@ async def _extract(conversation: "Conversation", file: Path, schema: str, limit:
     messages, named, settings = conversation.messages, schema_named(schema, Path(schema)), attached_settings(data)
     console, number, calls, cost, tokens = Console(highlight=False), 0, 0, 0.0, 0
     async with aclosing(dry_run(messages, named, settings, source=str(file))) as windows:
-        async for each in windows:
+        async for window in windows:
             number += 1
-            calls += sum(usage.calls for usage in each.extraction.usage)
-            cost += sum(usage.cost for usage in each.extraction.usage)
-            tokens += each.prompt_tokens
+            calls += sum(usage.calls for usage in window.extraction.usage)
+            cost += sum(usage.cost for usage in window.extraction.usage)
+            tokens += window.prompt_tokens
             if as_json:
-                say_json(each.as_json())
+                say_json(window.as_json())
             else:
-                console.print(_window_table(each))
+                console.print(_window_table(window))
             if number == limit:
                 break
     model = load_settings(data).llm.model if calls else "offline, without a model"

@@ -65,8 +65,8 @@ async def _grow(
 
 def _print_plan(plan: "GrowthPlan") -> None:
     typer.echo(f"from {plan.old.prefix}* with {plan.old.partitions} partitions to {plan.new.prefix}* with {plan.new.partitions}")
-    for each in plan.parts:
-        typer.echo(f"{each.name}: {each.records:,} records, {each.size:,} bytes")
+    for part in plan.parts:
+        typer.echo(f"{part.name}: {part.records:,} records, {part.size:,} bytes")
     typer.echo(f"to copy: at most {plan.records:,} records, {plan.size:,} bytes per replica, and {plan.padding:,} records without content")
     typer.echo(f"pause of the stages: about {plan.pause_s:,.0f} s")
 

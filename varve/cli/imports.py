@@ -63,7 +63,7 @@ def import_file(
     """Import the export of another service, with the original times and ids.
 
     The whole file is checked before anything is sent. An interrupted import continues where it stopped. Facts without messages become
-    messages of their own. A dry run estimates the calls and tokens of a model, and their cost if `VARVE_LLM__PRICE_TABLE` has a price.
+    their own messages. A dry run estimates the calls and tokens of a model, and their cost if `VARVE_LLM__PRICE_TABLE` has a price.
     """
     from varve.imports.counts import ImportCounts, read_messages
     from varve.imports.files import ExportFile

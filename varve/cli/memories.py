@@ -128,8 +128,8 @@ async def _export(user: str, output: Path | None, data: Path | None) -> int:
         with nullcontext() if output is None else _new_file(output) as file:
             while True:
                 page = await service.memories(user=user, after=after, limit=_PAGE)
-                for each in page.memories:
-                    line = orjson.dumps(each.as_dict()).decode()
+                for memory in page.memories:
+                    line = orjson.dumps(memory.as_dict()).decode()
                     say(line) if file is None else file.write(f"{line}\n")
                 count += len(page.memories)
                 after = page.next
@@ -167,8 +167,8 @@ async def _correct(data: Path | None, memory_id: str, correct: "Callable[[AsyncV
     if texts:
         kept = "lose the lines that state the replaced content" if sent.remaining else "do not change until you set them"
         say(f"patches made these texts from the same messages; they {kept}:")
-    for each in texts:
-        say(f"  {each.entity}, {each.field}: {each.value!r}; varve memories correct {each.entity_id} --set {each.field}=...")
+    for text in texts:
+        say(f"  {text.entity}, {text.field}: {text.value!r}; varve memories correct {text.entity_id} --set {text.field}=...")
 
 
 def _say_sent(correction: "Correction") -> None:

@@ -26,14 +26,14 @@ def list_all() -> None:
         ("method", "version", "events", "entities", "retrievers", "source"),
         (
             (
-                each.name,
-                each.version,
-                _listed(each.event_types),
-                _listed(each.own_entity_types),
-                _listed([path.name for path in each.retrieval.paths]),
-                each.source,
+                method.name,
+                method.version,
+                _listed(method.event_types),
+                _listed(method.own_entity_types),
+                _listed([path.name for path in method.retrieval.paths]),
+                method.source,
             )
-            for each in methods
+            for method in methods
         ),
     )
 

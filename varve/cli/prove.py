@@ -36,9 +36,9 @@ def prove(
         ((each.tenant, each.user, str(each.memories), each.outcome, each.digest[:16], each.served[:16]) for each in proofs),
     )
     for proof in proofs:
-        for each in proof.differences:
-            fields = f": {', '.join(each.fields)}" if each.fields else ""
-            say(f"{proof.tenant}\t{proof.user}\t{each.kind} {each.memory_id}\t{each.problem}{fields}")
+        for difference in proof.differences:
+            fields = f": {', '.join(difference.fields)}" if difference.fields else ""
+            say(f"{proof.tenant}\t{proof.user}\t{difference.kind} {difference.memory_id}\t{difference.problem}{fields}")
     if any(each.outcome == "different" for each in proofs):
         raise typer.Exit(1)
 

@@ -69,7 +69,7 @@ def _fill(settings: "Settings", name: str) -> None:
 
     store = settings.store
     if store.kind == "server" and "collection" not in store.model_fields_set:
-        raise typer.BadParameter("set VARVE_STORE__COLLECTION to a new collection: the present one goes on serving")
+        raise typer.BadParameter("set VARVE_STORE__COLLECTION to a new collection: the present one serves meanwhile")
     configure_logging(settings.log, stage="index")
     run_until_signal(_serve(settings, name))
 

@@ -134,8 +134,16 @@ def list_all(data: DataOption = None) -> None:
     say_rows(
         ("tenant", "schema", "keys", "state", "weight", "quota", "budget"),
         (
-            (each.id, str(each.live_schema), str(len(each.keys)), each.state, f"{each.weight:g}", _own(each.quota), _own(each.budget))
-            for each in tenants
+            (
+                tenant.id,
+                str(tenant.live_schema),
+                str(len(tenant.keys)),
+                tenant.state,
+                f"{tenant.weight:g}",
+                _own(tenant.quota),
+                _own(tenant.budget),
+            )
+            for tenant in tenants
         ),
     )
 
@@ -149,7 +157,7 @@ def promote(tenant: TenantArgument, data: DataOption = None) -> None:
     if settings.store.kind == "edge":
         raise SettingsError("VARVE_STORE__KIND is edge, which is one shard: set it to server, and VARVE_STORE__URL to a Qdrant cluster's")
     points = run(_promoted(tenant, settings, print_notice))
-    typer.echo(f"{tenant} has a shard of its own, of {points} points")
+    typer.echo(f"{tenant} has its own shard, of {points} points")
 
 
 async def _promoted(tenant: str, settings: "Settings", notice: "Callable[[str], None]") -> int:

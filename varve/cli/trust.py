@@ -40,7 +40,7 @@ def set_levels(
 ) -> None:
     """Set the trust in sources of a tenant's memories.
 
-    A source is role:NAME, speaker:NAME, tool:NAME, app:NAME, channel:NAME or source:NAME; tool:* is every tool without a level of its own.
+    A source is role:NAME, speaker:NAME, tool:NAME, app:NAME, channel:NAME or source:NAME; tool:* is every tool without its own level.
     A memory has the lowest level of its sources. Untrusted memories change no entity; distrusted ones leave entities and recalls until
     their source is trusted again.
     """

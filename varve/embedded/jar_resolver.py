@@ -1,4 +1,4 @@
-"""Resolves Kafka's Maven coordinates into a folder, in a process of its own: jgo takes its configuration from the environment.
+"""Resolves Kafka's Maven coordinates into a folder, in a separate process: jgo takes its configuration from the environment.
 
 ``python -m varve.embedded.jar_resolver COORDINATES FOLDER`` prints the path of each jar.
 """

@@ -1,6 +1,5 @@
 """Kafka's jars: downloaded once by Maven coordinates, verified with the hashes that ship with Varve, and cached in the user's folder."""
 
-import hashlib
 import os
 import shutil
 import ssl
@@ -16,6 +15,7 @@ from typing import Final
 import orjson
 
 from runtime.errors import missing_extra
+from runtime.file_digest import file_sha256
 from varve.errors import FetchError, MissingPartError
 
 KAFKA_VERSION: Final = "4.3.0"
@@ -142,7 +142,7 @@ def _jars_in(folder: Path) -> int:
 
 
 def _resolver_environment() -> dict[str, str]:
-    """Without JAVA_HOME jgo would fetch a JDK of its own; without REQUESTS_CA_BUNDLE it would trust certifi's certificates only."""
+    """Without JAVA_HOME jgo would fetch its own JDK; without REQUESTS_CA_BUNDLE it would trust certifi's certificates only."""
     environment = {**os.environ, "JAVA_HOME": str(java().parent.parent)}
     paths = ssl.get_default_verify_paths()
     bundle = paths.cafile or paths.capath
@@ -155,11 +155,6 @@ def _faults(folder: Path) -> list[str]:
     expected = expected_hashes()
     present = {path.name: path for path in folder.glob("*.jar")}
     missing = [f"{name} is missing" for name in expected if name not in present]
-    wrong = [f"{name} has another hash" for name, path in present.items() if name in expected and _sha256(path) != expected[name]]
+    wrong = [f"{name} has another hash" for name, path in present.items() if name in expected and file_sha256(path) != expected[name]]
     unknown = [f"{name} is not expected" for name in present if name not in expected]
     return missing + wrong + unknown
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -165,7 +165,7 @@ FORMATS: Final[Mapping[str, Format | FileFormat]] = {
 
 
 def _fact(message: dict[str, Any], source: str, item: Item, metadata: Mapping[str, Any] | None = None) -> Iterator[Found]:
-    """A fact whose original messages are unknown: a message of its own, which names its source.
+    """A fact whose original messages are unknown becomes a separate message, which names its source.
 
     What another service has extracted is stated as an event. An event of Varve is extracted again: it has the words of a person, from which
     the profile follows, too.

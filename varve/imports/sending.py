@@ -88,9 +88,9 @@ async def send_messages(
             outcome.sent += len(await service.send(batch))
         except MessagesRefusedError as error:
             outcome.sent += len(batch) - len(error.refused)
-            for each in error.refused:
-                problem = each.get("problem", {})
-                outcome.refused[str(problem.get("detail") or problem.get("title") or each.get("status"))] += 1
+            for refusal in error.refused:
+                problem = refusal.get("problem", {})
+                outcome.refused[str(problem.get("detail") or problem.get("title") or refusal.get("status"))] += 1
             outcome.first_refused = outcome.first_refused or batch[error.refused[0]["index"]]["id"]
         done += len(batch)
         progress.write(done)

@@ -46,7 +46,7 @@ class _Workspace:
 
 @dataclass(slots=True)
 class _Changes:
-    """The edits and deletions in one conversation that are records of their own, by the time of their message."""
+    """The edits and deletions in one conversation that are their own records, by the time of their message."""
 
     edits: dict[str, Item] = field(default_factory=dict)
     """The newest form of each edited message."""
@@ -54,7 +54,7 @@ class _Changes:
 
 
 def slack_messages(file: ExportFile, options: ImportOptions) -> Iterator[Found]:
-    """The messages of all conversations, one conversation after the other. Each thread is a session of its own.
+    """The messages of all conversations, one conversation after the other. Each thread is its own session.
 
     Without a user in the options, each author is a user, by the id in Slack.
 
@@ -132,15 +132,15 @@ def _workspace(file: ExportFile, names: list[str]) -> _Workspace:
             yield item.value
 
     users, bots = {}, {_SLACKBOT}
-    for each in named("users.json"):
-        users[each["id"]] = _display_name(each) or each["id"]
-        if each.get("is_bot"):
-            bots.add(each["id"])
+    for user in named("users.json"):
+        users[user["id"]] = _display_name(user) or user["id"]
+        if user.get("is_bot"):
+            bots.add(user["id"])
     channels, ids = {}, {}
-    for each in named(*_LISTS):
-        name = str(each.get("name") or each["id"])
-        channels[each["id"]] = name
-        ids[name] = each["id"]
+    for channel in named(*_LISTS):
+        name = str(channel.get("name") or channel["id"])
+        channels[channel["id"]] = name
+        ids[name] = channel["id"]
     return _Workspace(users, frozenset(bots), channels, ids)
 
 
@@ -209,12 +209,12 @@ def _text(fields: Mapping[str, Any]) -> str:
     parts = [text] if isinstance(text, str) and text.strip() else []
     if not parts:
         attachments = fields.get("attachments")
-        for each in attachments if isinstance(attachments, list) else []:
-            if isinstance(each, Mapping):
-                parts += [value for name in ("fallback", "text", "title") if isinstance(value := each.get(name), str) and value][:1]
+        for attachment in attachments if isinstance(attachments, list) else []:
+            if isinstance(attachment, Mapping):
+                parts += [value for name in ("fallback", "text", "title") if isinstance(value := attachment.get(name), str) and value][:1]
     files = fields.get("files")
-    for each in files if isinstance(files, list) else []:
-        name = each.get("name") or each.get("title") if isinstance(each, Mapping) else None
+    for file in files if isinstance(files, list) else []:
+        name = file.get("name") or file.get("title") if isinstance(file, Mapping) else None
         parts.append(f"[file {name}]" if name else "[file]")
     return "\n".join(parts)
 

@@ -74,7 +74,7 @@ class Supervisor:
     def __init__(self, levels: Sequence[Level], *, notice: Notice, restart_policy: RestartPolicy | None = None) -> None:
         names = [member.name for level in levels for member in level]
         if len(set(names)) != len(names):
-            raise ValueError(f"every program and one-shot needs a name of its own, got {names}")
+            raise ValueError(f"every program and one-shot needs its own name, got {names}")
         self._levels = [tuple(level) for level in levels]
         self._notice = notice
         self._restart_policy = restart_policy or RestartPolicy()

@@ -186,7 +186,7 @@ export interface paths {
         };
         /**
          * Get Own Dead Letter
-         * @description One of the tenant's dead letters with its content and headers; 404 for one that does not exist, was purged, or is another's.
+         * @description One of the tenant's dead letters with its content and headers; 404 if it does not exist, was purged, or is of another tenant.
          */
         get: operations["get_own_dead_letter"];
         put?: never;
@@ -1198,7 +1198,7 @@ export interface components {
             context: string;
             degraded: string[];
             /**
-             * @description As in a recall.
+             * @description The same as in a recall's response.
              * @default null
              */
             expansion?: string[] | null;
@@ -1207,7 +1207,7 @@ export interface components {
             positions: components["schemas"]["RestsOn"];
             recall_id: string;
             /**
-             * @description As in a recall.
+             * @description The same as in a recall's response.
              * @default null
              */
             sift?: components["schemas"]["SiftAnswer"] | null;
@@ -3442,7 +3442,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Another request with this `Idempotency-Key` is in progress (`in-work`); or a change contradicts the current state (`change-refused`, `edit-conflict`), or this process carries out no erasures (`not-equipped`), or a legal hold forbids an erasure (`legal-hold`). */
+            /** @description Another request with this `Idempotency-Key` is in progress (`in-work`); or a change contradicts the current state (`change-refused`, `edit-conflict`), or this process runs no erasures (`not-equipped`), or a legal hold forbids an erasure (`legal-hold`). */
             409: {
                 headers: {
                     /** @description Seconds to wait before the next attempt. */
@@ -3593,7 +3593,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Another request with this `Idempotency-Key` is in progress (`in-work`); or a change contradicts the current state (`change-refused`, `edit-conflict`), or this process carries out no erasures (`not-equipped`), or a legal hold forbids an erasure (`legal-hold`). */
+            /** @description Another request with this `Idempotency-Key` is in progress (`in-work`); or a change contradicts the current state (`change-refused`, `edit-conflict`), or this process runs no erasures (`not-equipped`), or a legal hold forbids an erasure (`legal-hold`). */
             409: {
                 headers: {
                     /** @description Seconds to wait before the next attempt. */
@@ -4132,7 +4132,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Another request with this `Idempotency-Key` is in progress (`in-work`); or a change contradicts the current state (`change-refused`, `edit-conflict`), or this process carries out no erasures (`not-equipped`), or a legal hold forbids an erasure (`legal-hold`). */
+            /** @description Another request with this `Idempotency-Key` is in progress (`in-work`); or a change contradicts the current state (`change-refused`, `edit-conflict`), or this process runs no erasures (`not-equipped`), or a legal hold forbids an erasure (`legal-hold`). */
             409: {
                 headers: {
                     /** @description Seconds to wait before the next attempt. */
@@ -4248,7 +4248,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Another request with this `Idempotency-Key` is in progress (`in-work`); or a change contradicts the current state (`change-refused`, `edit-conflict`), or this process carries out no erasures (`not-equipped`), or a legal hold forbids an erasure (`legal-hold`). */
+            /** @description Another request with this `Idempotency-Key` is in progress (`in-work`); or a change contradicts the current state (`change-refused`, `edit-conflict`), or this process runs no erasures (`not-equipped`), or a legal hold forbids an erasure (`legal-hold`). */
             409: {
                 headers: {
                     /** @description Seconds to wait before the next attempt. */
@@ -4980,7 +4980,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Another request with this `Idempotency-Key` is in progress (`in-work`); or a change contradicts the current state (`change-refused`, `edit-conflict`), or this process carries out no erasures (`not-equipped`), or a legal hold forbids an erasure (`legal-hold`). */
+            /** @description Another request with this `Idempotency-Key` is in progress (`in-work`); or a change contradicts the current state (`change-refused`, `edit-conflict`), or this process runs no erasures (`not-equipped`), or a legal hold forbids an erasure (`legal-hold`). */
             409: {
                 headers: {
                     /** @description Seconds to wait before the next attempt. */
@@ -5568,7 +5568,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Another request with this `Idempotency-Key` is in progress (`in-work`); or a change contradicts the current state (`change-refused`, `edit-conflict`), or this process carries out no erasures (`not-equipped`), or a legal hold forbids an erasure (`legal-hold`). */
+            /** @description Another request with this `Idempotency-Key` is in progress (`in-work`); or a change contradicts the current state (`change-refused`, `edit-conflict`), or this process runs no erasures (`not-equipped`), or a legal hold forbids an erasure (`legal-hold`). */
             409: {
                 headers: {
                     /** @description Seconds to wait before the next attempt. */
@@ -5699,7 +5699,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Another request with this `Idempotency-Key` is in progress (`in-work`); or a change contradicts the current state (`change-refused`, `edit-conflict`), or this process carries out no erasures (`not-equipped`), or a legal hold forbids an erasure (`legal-hold`). */
+            /** @description Another request with this `Idempotency-Key` is in progress (`in-work`); or a change contradicts the current state (`change-refused`, `edit-conflict`), or this process runs no erasures (`not-equipped`), or a legal hold forbids an erasure (`legal-hold`). */
             409: {
                 headers: {
                     /** @description Seconds to wait before the next attempt. */
@@ -5937,7 +5937,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Another request with this `Idempotency-Key` is in progress (`in-work`); or a change contradicts the current state (`change-refused`, `edit-conflict`), or this process carries out no erasures (`not-equipped`), or a legal hold forbids an erasure (`legal-hold`). */
+            /** @description Another request with this `Idempotency-Key` is in progress (`in-work`); or a change contradicts the current state (`change-refused`, `edit-conflict`), or this process runs no erasures (`not-equipped`), or a legal hold forbids an erasure (`legal-hold`). */
             409: {
                 headers: {
                     /** @description Seconds to wait before the next attempt. */
@@ -6068,7 +6068,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Another request with this `Idempotency-Key` is in progress (`in-work`); or a change contradicts the current state (`change-refused`, `edit-conflict`), or this process carries out no erasures (`not-equipped`), or a legal hold forbids an erasure (`legal-hold`). */
+            /** @description Another request with this `Idempotency-Key` is in progress (`in-work`); or a change contradicts the current state (`change-refused`, `edit-conflict`), or this process runs no erasures (`not-equipped`), or a legal hold forbids an erasure (`legal-hold`). */
             409: {
                 headers: {
                     /** @description Seconds to wait before the next attempt. */
@@ -6203,7 +6203,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Another request with this `Idempotency-Key` is in progress (`in-work`); or a change contradicts the current state (`change-refused`, `edit-conflict`), or this process carries out no erasures (`not-equipped`), or a legal hold forbids an erasure (`legal-hold`). */
+            /** @description Another request with this `Idempotency-Key` is in progress (`in-work`); or a change contradicts the current state (`change-refused`, `edit-conflict`), or this process runs no erasures (`not-equipped`), or a legal hold forbids an erasure (`legal-hold`). */
             409: {
                 headers: {
                     /** @description Seconds to wait before the next attempt. */
@@ -6361,7 +6361,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Another request with this `Idempotency-Key` is in progress (`in-work`); or a change contradicts the current state (`change-refused`, `edit-conflict`), or this process carries out no erasures (`not-equipped`), or a legal hold forbids an erasure (`legal-hold`). */
+            /** @description Another request with this `Idempotency-Key` is in progress (`in-work`); or a change contradicts the current state (`change-refused`, `edit-conflict`), or this process runs no erasures (`not-equipped`), or a legal hold forbids an erasure (`legal-hold`). */
             409: {
                 headers: {
                     /** @description Seconds to wait before the next attempt. */
@@ -6509,7 +6509,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Another request with this `Idempotency-Key` is in progress (`in-work`); or a change contradicts the current state (`change-refused`, `edit-conflict`), or this process carries out no erasures (`not-equipped`), or a legal hold forbids an erasure (`legal-hold`). */
+            /** @description Another request with this `Idempotency-Key` is in progress (`in-work`); or a change contradicts the current state (`change-refused`, `edit-conflict`), or this process runs no erasures (`not-equipped`), or a legal hold forbids an erasure (`legal-hold`). */
             409: {
                 headers: {
                     /** @description Seconds to wait before the next attempt. */
@@ -7853,7 +7853,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Another request with this `Idempotency-Key` is in progress (`in-work`); or a change contradicts the current state (`change-refused`, `edit-conflict`), or this process carries out no erasures (`not-equipped`), or a legal hold forbids an erasure (`legal-hold`). */
+            /** @description Another request with this `Idempotency-Key` is in progress (`in-work`); or a change contradicts the current state (`change-refused`, `edit-conflict`), or this process runs no erasures (`not-equipped`), or a legal hold forbids an erasure (`legal-hold`). */
             409: {
                 headers: {
                     /** @description Seconds to wait before the next attempt. */

@@ -1,6 +1,5 @@
 """Finds out the format of a data set, and reads it."""
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +12,7 @@ from evaluation.compare.formats import locomo, longmemeval, realmem, realtalk
 from evaluation.errors import DataSetError
 from evaluation.longmemeval.dataset import Question
 from evaluation.realmem.dataset import user_files
+from runtime.file_digest import files_sha256
 
 Format = Literal["LoCoMo", "LongMemEval", "REALTALK", "RealMem"]
 _FIELDS: Final[dict[Format, tuple[str, ...]]] = {
@@ -81,4 +81,4 @@ def format_of(path: Path) -> Format:
 def digest_of(path: Path) -> str:
     """The SHA-256 of a file, or of all files of a folder by name, in hexadecimal."""
     files = (realtalk.chat_files(path) or user_files(path)) if path.is_dir() else [path]
-    return hashlib.sha256(b"".join(hashlib.sha256(each.read_bytes()).digest() for each in files)).hexdigest()
+    return files_sha256(files)

@@ -35,16 +35,16 @@ def read(path: Path, *, limit: int | None) -> list[Dialogue]:
         end = last_moment(windows)
         questions = tuple(
             Asked(
-                text=each.text,
-                category=_CATEGORIES.get(each.category, str(each.category)),
-                evidence=each.evidence,
+                text=question.text,
+                category=_CATEGORIES.get(question.category, str(question.category)),
+                evidence=question.evidence,
                 asked_at=end,
                 is_dated=False,
-                answer=_answer(each),
-                has_several_answers=each.category == _SEVERAL_FACTS,
+                answer=_answer(question),
+                has_several_answers=question.category == _SEVERAL_FACTS,
             )
-            for each in questions_of(sample, path)
-            if each.category != UNANSWERABLE
+            for question in questions_of(sample, path)
+            if question.category != UNANSWERABLE
         )
         dialogues.append(Dialogue(windows[0].user, (Step(windows=windows), Step(questions=questions))))
     return dialogues

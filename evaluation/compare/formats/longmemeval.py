@@ -22,18 +22,24 @@ def read_questions(path: Path, *, limit: int | None) -> list[Question]:
 
 
 def dialogues_of(questions: Sequence[Question]) -> list[Dialogue]:
-    """The conversations of questions: each has a user of its own."""
+    """The conversations of questions: each has its own user."""
     return [
         Dialogue(
-            each.id,
+            question.id,
             (
-                Step(windows=each.windows),
+                Step(windows=question.windows),
                 Step(
                     questions=(
-                        Asked(text=each.text, category=each.kind, evidence=each.evidence, asked_at=each.asked_at, answer=each.answer),
+                        Asked(
+                            text=question.text,
+                            category=question.kind,
+                            evidence=question.evidence,
+                            asked_at=question.asked_at,
+                            answer=question.answer,
+                        ),
                     )
                 ),
             ),
         )
-        for each in questions
+        for question in questions
     ]

@@ -17,8 +17,8 @@ def read(path: Path, *, limit: int | None) -> list[Dialogue]:
         DataSetError: If there is no such file, or one has another form. The text names the field.
     """
     dialogues = []
-    for each in user_files(path)[:limit]:
-        user = read_user(each)
+    for file in user_files(path)[:limit]:
+        user = read_user(file)
         steps = [
             Step(
                 questions=tuple(

@@ -61,8 +61,8 @@ def as_references(value: Any) -> Iterator[tuple[int, int] | None]:
     A range is a list of two within the list (``[[0, 1]]``), or a text (``"0-1"``).
     """
     items = value if isinstance(value, list) else [value.strip("[]() ") if isinstance(value, str) else value]
-    for each in items:
-        for part in _BETWEEN_INDICES.split(each) if isinstance(each, str) else [each]:
+    for item in items:
+        for part in _BETWEEN_INDICES.split(item) if isinstance(item, str) else [item]:
             yield from _as_range(part)
 
 
@@ -81,7 +81,7 @@ def as_ranges(value: Any) -> Iterator[tuple[int, int] | None]:
 def as_weight(value: Any, *, max_weight: int) -> float | None:
     """A share of ``max_weight`` from 0 to 1, alike of ``1``, ``1.0`` and ``"1"``. None where it is no number.
 
-    What lies between 0 and 1 cannot be meant on a scale of whole numbers, and is taken as the share itself.
+    A number between 0 and 1 is taken as the share itself: a scale of whole numbers does not have it.
     """
     if isinstance(value, str):
         if not _is_short(value):

@@ -1,4 +1,4 @@
-"""When an event happened, of what a model wrote for its date."""
+"""Reads the date that a model wrote for an event."""
 
 import re
 from dataclasses import dataclass

@@ -75,7 +75,7 @@ def named_key_parts(entity_type: EntityType) -> tuple[str, ...]:
 
 
 def need_own_object(names: Iterable[str]) -> bool:
-    """Whether properties of these names need an object of their own: one has the name of an event's own field."""
+    """Whether properties of these names need their own object: one has the name of an event's own field."""
     return not EVENT_FIELDS.isdisjoint(names)
 
 

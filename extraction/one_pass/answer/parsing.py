@@ -144,12 +144,12 @@ def _is_whole_answer(value: Any) -> bool:
 def _without_quotations(located: list[_Located], is_quoted: IsQuoted, skipped: Counter[tuple[Kind, str]]) -> list[_Located]:
     """The parts that hold anything but quotations; all parts if none does, so that validation refuses them with a reason."""
     kept: list[_Located] = []
-    for each in located:
-        items = [(name, item) for name in form.LISTS for item in each.part.lists[name]]
+    for piece in located:
+        items = [(name, item) for name in form.LISTS for item in piece.part.lists[name]]
         if items and all(is_quoted(name, item) for name, item in items):
             skipped.update((KINDS[name], "quoted") for name, _ in items)
         else:
-            kept.append(each)
+            kept.append(piece)
     if located and not kept:
         skipped.clear()
         return located

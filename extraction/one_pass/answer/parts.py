@@ -43,7 +43,7 @@ class Part:
         return [*self.lists[form.EVENTS], *self.lists[form.PATCHES]]
 
     def followed_by(self, later: "Part") -> "Part":
-        """Both parts as one."""
+        """One part of two."""
         return Part(
             lists={name: self.lists[name] + later.lists[name] for name in form.LISTS},
             names=self.names | later.names,
@@ -98,12 +98,12 @@ def _part_of_text(text: str, *, depth: int) -> Part | None:
 def _part_of_list(items: Iterable[Any], *, is_cut: bool, depth: int) -> Part | None:
     found: list[Part] = []
     others: list[Any] = []
-    for each in items:
-        part = part_of(each, depth=depth + 1)
+    for item in items:
+        part = part_of(item, depth=depth + 1)
         if part is not None:
             found.append(part)
-        elif isinstance(each, dict) and each:
-            others.append(each)
+        elif isinstance(item, dict) and item:
+            others.append(item)
     result = combined(found)
     if result is None:
         return None

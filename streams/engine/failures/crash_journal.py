@@ -171,17 +171,17 @@ class CrashJournal:
         if not self._suspects or all(suspect.partition != cleared.partition for suspect in self._suspects.values()):
             return
         left = without(self._suspects.values(), cleared)
-        gone = [slot for slot, suspect in self._suspects.items() if suspect not in left]
+        ended = [slot for slot, suspect in self._suspects.items() if suspect not in left]
         known = set(self._suspects.values())
         # Write the new entries first: a process that dies in between has both, and counts no crash twice.
         for suspect in left:
             if suspect not in known:
                 self._suspects[self._store.put(suspect)] = suspect
-        for slot in gone:
+        for slot in ended:
             del self._suspects[slot]
             self._store.free(slot)
         self._gauge.set(sum(suspect.size for suspect in self._suspects.values()))
-        if gone and not self._suspects:
+        if ended and not self._suspects:
             _log.info("suspects_cleared", stage=self._stage)
 
 

@@ -118,9 +118,9 @@ class DeferredRecords:
         tenant = self._tenants.setdefault(entry.tenant, _Tenant())
         tenant.arriving.add(entry.offset)
         early = [each for each in tenant.view.values() if each.offset > entry.offset and each.key == entry.key]
-        for each in early:
-            del tenant.view[each.offset]
-            tenant.next_offset = min(tenant.next_offset, each.offset)
+        for record in early:
+            del tenant.view[record.offset]
+            tenant.next_offset = min(tenant.next_offset, record.offset)
         return early
 
     def read(self, entry: PendingRecord[Any]) -> ConsumedRecord:

@@ -86,7 +86,7 @@ class DependencyHealth:
         if position is not None and failure.concerns_record and len(failed) < breaker.threshold:
             failed.add(position)
 
-    def is_away(self, dependency: str) -> bool:
+    def is_unavailable(self, dependency: str) -> bool:
         """Whether a dependency is unavailable for everyone: its breaker is open, and enough different records have failed to open it."""
         breaker = self.breaker(dependency)
         return not breaker.is_closed and len(self._failed.get(dependency, ())) >= breaker.threshold

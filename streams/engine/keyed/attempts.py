@@ -165,14 +165,14 @@ class KeyedAttempts:
             return 0
         dependency, now = failure.dependency, time.monotonic()
         is_open = not self._context.dependencies.breaker(dependency).is_closed
-        is_alone = is_open and not self._context.dependencies.is_away(dependency)
+        is_alone = is_open and not self._context.dependencies.is_unavailable(dependency)
         is_served = is_alone and self._serves is not None and await self._serves(dependency, entry.tenant)
         return entry.failure_budget.record_failure(
             dependency,
             now=now,
             last_success_at=self._context.dependencies.last_success_at,
             is_open=is_open,
-            is_away=self._context.dependencies.is_away(dependency),
+            is_unavailable=self._context.dependencies.is_unavailable(dependency),
             is_served=is_served,
         )
 

@@ -35,7 +35,9 @@ class FailureBudget:
     def __init__(self) -> None:
         self._failures: dict[str, _Failures] = {}
 
-    def record_failure(self, dependency: str, *, now: float, last_success_at: float, is_open: bool, is_away: bool, is_served: bool) -> int:
+    def record_failure(
+        self, dependency: str, *, now: float, last_success_at: float, is_open: bool, is_unavailable: bool, is_served: bool
+    ) -> int:
         """Counts a failure.
 
         Args:
@@ -43,7 +45,7 @@ class FailureBudget:
             now: The time of the failure.
             last_success_at: Start of the newest call that succeeded for any record.
             is_open: Whether the dependency's circuit breaker is not closed.
-            is_away: Whether many records have opened it.
+            is_unavailable: Whether many records have opened it.
             is_served: Whether the dependency accepted another call right after the failure.
 
         Returns:
@@ -55,7 +57,7 @@ class FailureBudget:
             failures.doubtful, failures.has_opened = 0, False
         failures.doubtful = 0 if is_open else failures.doubtful + 1
         failures.confirmed += is_open and is_served
-        failures.has_opened = is_open and not is_served and not is_away
+        failures.has_opened = is_open and not is_served and not is_unavailable
         failures.last_at = now
         return failures.confirmed + failures.doubtful
 

@@ -59,7 +59,7 @@ class Batch:
 
         If a record may take long, ``handle`` returns an awaitable, which yields to the event loop. A rejected record's outputs are dropped.
         ``handle`` must not change state before it has validated the record. After a record that has to wait, others are handled too, but
-        nothing of the batch counts: so everything they wait for is requested at once, and not one attempt after the other.
+        nothing of the batch counts: so the handler requests everything that they wait for at once, and not one attempt after the other.
 
         Raises:
             streams.errors.TransientError: A record failed for now, or has to wait; all others were handled.

@@ -130,7 +130,7 @@ class BatchRunner:
     async def _handled(
         self, records: list[ConsumedRecord], first_attempt_at: datetime, spans: RecordSpans
     ) -> tuple[list[OutgoingRecord], bool]:
-        """The outputs of records, once what the handler depends on is there, and whether they carry out an erasure."""
+        """Runs the handler, and retries while a dependency is unavailable. Returns the outputs, and whether they execute an erasure."""
         journal, first, last = self._context.journal, records[0].offset, records[-1].offset
         journal.reject_poison(self._partition, first)
         attempt = failures = 0

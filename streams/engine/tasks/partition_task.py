@@ -18,7 +18,7 @@ from streams.errors import FencedError, TransientError
 
 IDLE_S: Final = 1.0
 """Time without records after which the task looks for lost records, and moves the group's offset over the log's last markers. Records that
-arrive more often than that move it anyway, without a transaction of its own."""
+arrive more often than that move it anyway, without a separate transaction."""
 
 
 class PartitionTask(ABC):

@@ -131,7 +131,7 @@ async def _carried_out(
     patience_s: float,
     notice: Callable[[str], None],
 ) -> list[Erasure]:
-    """Carries out erasures whose beginning is in the control log."""
+    """Runs erasures whose beginning is in the control log."""
     partitions = await check_topics(settings)
     begun = (await read_control(settings)).erasures
     receipts: list[Erasure] = []
@@ -150,7 +150,7 @@ async def _carried_out(
 
 
 def eraser_of(settings: Settings) -> Eraser:
-    """The function by which the query service carries out erasures whose beginning is in the control log."""
+    """The function by which the query service runs erasures whose beginning is in the control log."""
 
     async def _erase(tenant: str, users: Sequence[str], *, by: str, store: MemoryStore, redis: GuardedRedis) -> None:
         await _carried_out(settings, tenant, users, by=by, store=store, redis=redis, patience_s=_PATIENCE_S, notice=lambda line: None)

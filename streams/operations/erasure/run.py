@@ -77,7 +77,7 @@ class ErasureRun:
         """Descriptions of erasures that cannot be finished."""
 
     async def run(self, store: MemoryStore, redis: GuardedRedis) -> list[Erasure]:
-        """Carries out the run; raises as :func:`streams.operations.erasure.erase.erase` does.
+        """Executes the run; raises as :func:`streams.operations.erasure.erase.erase` does.
 
         Args:
             store: The vector store, which the verification reads.

@@ -102,7 +102,7 @@ class ParkedRecords:
 
     Args:
         generations: The tenant's generations: a second worker of each has its own parked windows.
-        merges: The end offsets of ``merges`` after the stages had carried out the erasure: later questions do not quote the users.
+        merges: The end offsets of ``merges`` after the stages had executed the erasure: later questions do not quote the users.
     """
 
     def __init__(

@@ -291,7 +291,7 @@ def _windows_named(kind: bytes | None, value: bytes) -> set[str]:
 
 
 def _parts(items: Iterable[tuple[_T, int]], most: int, most_bytes: int) -> Iterator[list[_T]]:
-    """Items in parts of at most ``most`` items and ``most_bytes`` bytes; a larger item is a part of its own."""
+    """Items in parts of at most ``most`` items and ``most_bytes`` bytes; a larger item is alone in its part."""
     part: list[_T] = []
     held = 0
     for item, size in items:

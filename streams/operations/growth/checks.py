@@ -81,4 +81,6 @@ async def require_unused(settings: Settings, growth: Growth) -> None:
                 found.get(place, start) > start
                 for place, start in places_at(topic_in(stage.source, growth.new), growth.starts[stage.source.name]).items()
             ):
-                raise GrowthRefusedError(f"{stage.name} has processed records of the new topics, which the old ones lack: go on with them")
+                raise GrowthRefusedError(
+                    f"{stage.name} has processed records of the new topics, which the old ones lack: continue with the new topics"
+                )

@@ -147,8 +147,8 @@ class TopicFiller:
         for partition, end in ends.items():
             async with aclosing(read_range(partition, self._kafka, begin=0, end=end)) as groups:
                 async for records in groups:
-                    for each in records:
-                        found.add(partition, each.key, each.value, each.headers, each.timestamp)
+                    for record in records:
+                        found.add(partition, record.key, record.value, record.headers, record.timestamp)
             if found.of(partition) != self._written.of(partition):
                 raise GrowthFaultyError(f"{partition.topic}/{partition.partition} differs from what was copied; run the command again")
 
@@ -158,11 +158,11 @@ class TopicFiller:
             # A record that is deleted afterwards, so that the new log has no beginning either.
             for number in range(self._new.partitions):
                 await writer.pad(TopicPartition(topic_in(spec, self._new), number), 1, key=PADDING, timestamp_ms=0)
-        gone = await self._deletions(spec, ends) if spec.cleanup == "compact" else {}
+        deleted = await self._deletions(spec, ends) if spec.cleanup == "compact" else {}
         for number, end in enumerate(handled):
             async with aclosing(self._read(topic, number, 0, end)) as records:
                 async for record in records:
-                    if record.offset >= gone.get((number, record.key), 0):
+                    if record.offset >= deleted.get((number, record.key), 0):
                         count += await self._write(writer, spec, record)
         top = max(ends, default=0) if spec in READ_BY_STAGES else 0
         starts = []
@@ -177,7 +177,7 @@ class TopicFiller:
                 count += await self._write(writer, spec, record)
             async with aclosing(self._read(topic, number, begin, end)) as records:
                 async for record in records:
-                    if record.offset >= gone.get((number, record.key), 0):
+                    if record.offset >= deleted.get((number, record.key), 0):
                         count += await self._write(writer, spec, record)
         self.filled.counts[spec.name] = count
 
@@ -271,9 +271,9 @@ class TopicFiller:
     async def _read(self, topic: str, number: int, begin: int, end: int) -> AsyncGenerator[ConsumedRecord]:
         async with aclosing(read_range(TopicPartition(topic, number), self._kafka, begin=begin, end=end)) as groups:
             async for records in groups:
-                for each in records:
-                    if each.key != PADDING:
-                        yield consumed(each)
+                for record in records:
+                    if record.key != PADDING:
+                        yield consumed(record)
 
     async def _write(self, writer: BulkWriter, spec: TopicSpec, record: ConsumedRecord) -> int:
         for copy in self._copies.of(record, spec):

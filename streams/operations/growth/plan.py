@@ -102,7 +102,9 @@ async def _sample(settings: Settings, begins: Mapping[TopicPartition, int], ends
     count, size = 0, 0
     for place, end in ends.items():
         async for records in read_range(place, settings.kafka, begin=max(begins[place], end - _SAMPLE), end=end):
-            for each in records:
+            for record in records:
                 count += 1
-                size += len(each.key or b"") + len(each.value or b"") + sum(len(name) + len(value or b"") for name, value in each.headers)
+                size += (
+                    len(record.key or b"") + len(record.value or b"") + sum(len(name) + len(value or b"") for name, value in record.headers)
+                )
     return count, size

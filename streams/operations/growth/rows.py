@@ -123,8 +123,8 @@ def grown_row(stage: str, payload: bytes, partition: int) -> bytes:
         else:
             return payload
         for contributions in lists:
-            for each in contributions:
-                each["source"] = f"{source_without_copy(each['source'])}{COPIED}{partition}"
+            for contribution in contributions:
+                contribution["source"] = f"{source_without_copy(contribution['source'])}{COPIED}{partition}"
         return zlib.compress(orjson.dumps([kind, fields]), _LEVEL)
     return payload
 

@@ -53,7 +53,7 @@ class ReextractionBudget:
             wait = await self._wait(tenant, maximum, now)
             await self._waits.begin(tenant, wait)
             raise BudgetExceededError(
-                f"{wait.reason}; it goes on at {wait.until:%Y-%m-%d %H:%M} UTC", retry_after=error.retry_after, kind="reextraction"
+                f"{wait.reason}; it continues at {wait.until:%Y-%m-%d %H:%M} UTC", retry_after=error.retry_after, kind="reextraction"
             ) from error
         try:
             await self.total.reserve(tenant, maximum, deferrable=False, now=now)

@@ -18,7 +18,7 @@ _log = logger(__name__)
 RENEWAL_S: Final = 30.0
 """How often a worker renews its notes. It may try no call for hours, for example while it waits for live traffic."""
 _TTL_S: Final = int(4 * RENEWAL_S)
-"""How long a note outlives its last renewal, so that a note of a killed worker is soon gone."""
+"""How long a note outlives its last renewal, so that a note of a killed worker expires soon."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class DayWaits:
             await self._redis.run("noting a wait for a budget", lambda client: client.set(key, note, ex=_TTL_S))
 
     async def end(self, tenant: str) -> None:
-        """Notes that a tenant's windows go on."""
+        """Notes that a tenant's windows continue."""
         if self._waits.pop(tenant, None) is not None:
             _log.info("reextraction_goes_on", generation=self._generation, tenant=tenant)
             self._on_changed(len(self._waits))

@@ -118,7 +118,7 @@ class RunMetering:
         """Makes further windows wait for a live stage.
 
         Args:
-            busy: The stage. None: they go on.
+            busy: The stage. None: they continue.
 
         Returns:
             Whether they have to wait since now.

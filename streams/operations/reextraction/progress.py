@@ -98,11 +98,11 @@ class Progress:
             case "running" if not self.workers:
                 return f"no worker runs: start one with `varve generations work {name}`"
             case "running" if self.yields_to is not None and not self.is_caught_up:
-                return "it goes on by itself once the live stage has caught up: `varve status`"
+                return "it continues when the live stage has caught up: `varve status`"
             case "running" if self.waits:
                 names = ", ".join([*self.waits][:3])
                 return (
-                    "it goes on by itself; to go on now, raise the daily budget or the share of re-extractions: "
+                    "it continues then; to continue now, raise the daily budget or the share of re-extractions: "
                     f"`varve tenants set TENANT --budget` ({names})"
                 )
             case "running" if self.is_caught_up:

@@ -153,7 +153,7 @@ async def _extract(
 async def _watching(
     settings: Settings, metering: RunMetering, follower: ControlFollower, stop: asyncio.Event, notice: Callable[[str], None]
 ) -> AsyncIterator[None]:
-    """Stops the stage as soon as it may not go on, and measures, for the length of a block."""
+    """Stops the stage when it may not continue, and measures, for the length of a block."""
     tasks = [
         asyncio.create_task(_watch_state(metering, follower, stop)),
         asyncio.create_task(_measure(settings, metering, follower, notice)),

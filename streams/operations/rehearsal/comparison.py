@@ -19,7 +19,7 @@ Results = Sequence[frozenset[str]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecallComparison:
-    """Both generations' results for one query."""
+    """The results of two generations for one query."""
 
     question: Question
     served: Results

@@ -151,8 +151,8 @@ class _Run:
         expired = ExpiredWindows(self._tenants, await self._extracted(topic))
         async for record in read_topic(topic, self._settings.kafka):
             expired.add(record.partition, record.offset, record.key or b"", record.value)
-        for each in expired.windows:
-            self._report.add(each.tenant, "windows")
+        for window in expired.windows:
+            self._report.add(window.tenant, "windows")
         if self._dry_run or not expired.windows:
             return
         sent = await self._send(self._sealed(key, command.to_json()) for key, command in expired.commands())
@@ -211,8 +211,8 @@ class _Run:
             for start in range(0, len(found), BATCH):
                 state = self._state if self._dry_run else await read_control(self._settings)
                 allowed = [each for each in found[start : start + BATCH] if not each.is_held(state)]
-                for each in allowed:
-                    self._report.add(each.tenant, "reads")
+                for change in allowed:
+                    self._report.add(change.tenant, "reads")
                 if not self._dry_run:
                     await self._send(OutgoingRecord(topic, each.key, None, partition=number) for each in allowed)
 
@@ -223,13 +223,13 @@ class _Run:
         allowed = [each for each in waiting if not is_protected(state, each.source, each.record)]
         if not self._dry_run:
             removal.sent += await self._send(_replacing_record(topic, each) for each in allowed)
-        for each in allowed:
-            self._count(each)
-            if each.is_empty:
-                removal.over.append((each.record.partition, each.record.key))
-            if isinstance(each, RewrittenExtraction) and each.is_empty:
-                index.empty(each)
-                removal.emptied.setdefault(each.extraction.tenant, set()).add(each.extraction.window_id)
+        for change in allowed:
+            self._count(change)
+            if change.is_empty:
+                removal.over.append((change.record.partition, change.record.key))
+            if isinstance(change, RewrittenExtraction) and change.is_empty:
+                index.empty(change)
+                removal.emptied.setdefault(change.extraction.tenant, set()).add(change.extraction.window_id)
 
     def _count(self, replaced: RewrittenExtraction | ClearedCorrection) -> None:
         tenant = replaced.source.tenant

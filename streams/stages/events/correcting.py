@@ -167,11 +167,11 @@ class Corrector:
 
     def _repeat(self, batch: Batch, record: ConsumedRecord, window: PublishedWindow, corrected: CorrectedWindow) -> None:
         """Repeats the outputs of a correction, for a replay that repairs later stages."""
-        gone = expired_events(batch.state, window.extraction.window_id, window.extraction.generation)
+        expired = expired_events(batch.state, window.extraction.window_id, window.extraction.generation)
         fed = fed_entities(window.in_force())
-        for each in present_events(window.extraction, corrected, window.trust):
-            if each.correction is not None and each.event.id not in gone:
-                self._publisher.event(batch, record, each, window, fed=fed)
+        for present in present_events(window.extraction, corrected, window.trust):
+            if present.correction is not None and present.event.id not in expired:
+                self._publisher.event(batch, record, present, window, fed=fed)
         for contributions in window.corrections:
             self._publisher.contributions(batch, record, (each for each in contributions if each.position == record.offset))
 
@@ -208,13 +208,13 @@ class Corrector:
         ledger.put(key, known, position=record.offset)
 
     def _take_back(self, batch: Batch, record: ConsumedRecord, known: CorrectedEntity, key: bytes, *, offset: int) -> None:
-        """Takes back the correction that a record had made, because the tenant keeps it no longer."""
+        """Retracts the correction that a record had made, because it is beyond the tenant's retention."""
         left = [each for each in known.standing if each.position != offset]
-        for each in known.standing:
-            if each.position == offset:
-                retractions = [change.model_copy(update={"op": "retract", "message_ids": []}) for change in each.changes]
+        for correction in known.standing:
+            if correction.position == offset:
+                retractions = [change.model_copy(update={"op": "retract", "message_ids": []}) for change in correction.changes]
                 place = {"position": record.offset, "recorded_at": record.appended_at, "cause": "retention", "forgotten_messages": []}
-                self._publisher.contributions(batch, record, [each.model_copy(update={"changes": retractions, **place})])
+                self._publisher.contributions(batch, record, [correction.model_copy(update={"changes": retractions, **place})])
         if left or known.edits:
             Ledger(batch.state).put(key, known.model_copy(update={"standing": left}), position=record.offset)
         elif batch.state.get(key) is not None:

@@ -250,9 +250,9 @@ def patches_in_force(patches: Sequence[EntityPatch], present: Sequence[PresentEv
 def _falls(patch: EntityPatch, present: Sequence[PresentEvent]) -> bool:
     words = set(terms_of(patch.replace))
     shared: dict[bool, list[int]] = {True: [-1], False: [-1]}
-    for each in present:
-        if not set(each.extracted.message_ids).isdisjoint(patch.message_ids):
-            shared[each.is_as_said].append(len(words.intersection(terms_of(each.extracted.content))))
+    for event in present:
+        if not set(event.extracted.message_ids).isdisjoint(patch.message_ids):
+            shared[event.is_as_said].append(len(words.intersection(terms_of(event.extracted.content))))
     return max(shared[False]) >= 0 and max(shared[False]) >= max(shared[True])
 
 

@@ -131,10 +131,12 @@ class Eraser:
                 recorded_at=record.appended_at,
                 cause="erasure",
             )
-            for each in retracted:
-                ref = _entity_of(each)
+            for contribution in retracted:
+                ref = _entity_of(contribution)
                 before = by_entity.get(ref)
-                by_entity[ref] = each if before is None else before.model_copy(update={"changes": [*before.changes, *each.changes]})
+                by_entity[ref] = (
+                    contribution if before is None else before.model_copy(update={"changes": [*before.changes, *contribution.changes]})
+                )
         named = {_ref(each): each for each in command.entities}
         return [each.model_copy(update=_forgotten(named.get(ref))) for ref, each in by_entity.items()]
 
@@ -181,14 +183,14 @@ def _forgotten(entity: ErasedEntity | None) -> dict[str, Any]:
 def _reached_by(published: Iterable[PublishedWindow]) -> Iterator[ErasedEntity]:
     """The entities that the windows have ever contributed to, according to the ledger, including fully retracted ones."""
     for window in published:
-        for each in (*window.former, *window.contributions, *chain.from_iterable(window.corrections)):
+        for contribution in (*window.former, *window.contributions, *chain.from_iterable(window.corrections)):
             yield ErasedEntity(
-                entity_type=each.entity_type,
-                entity_key=each.entity_key,
-                generation=each.generation,
+                entity_type=contribution.entity_type,
+                entity_key=contribution.entity_key,
+                generation=contribution.generation,
                 own=False,
-                schema_name=each.schema_name,
-                schema_revision=each.schema_revision,
+                schema_name=contribution.schema_name,
+                schema_revision=contribution.schema_revision,
             )
 
 
@@ -197,11 +199,11 @@ def _nothing_of(extraction: Extraction) -> Extraction:
 
 
 def _keys_of_windows(tenant: str, windows: Iterable[ErasedWindow]) -> Iterator[bytes]:
-    for each in windows:
-        yield published_key(each.window_id, each.generation)
-        yield expired_key(each.window_id, each.generation)
-        yield corrected_window_key(tenant, each.window_id)
-        yield amended_key(tenant, each.window_id)
+    for window in windows:
+        yield published_key(window.window_id, window.generation)
+        yield expired_key(window.window_id, window.generation)
+        yield corrected_window_key(tenant, window.window_id)
+        yield amended_key(tenant, window.window_id)
 
 
 def _keys_of_entities(command: ErasureCommand) -> Iterator[bytes]:

@@ -105,8 +105,8 @@ class Expirer:
                 continue
             ids -= _corrected_later(batch, published, known)
             held = {each.source_id for contribution, each in _applied(published, ids) if _is_of(contribution, each, expiry)}
-            gone = expired_events(batch.state, *window)
-            new = held - gone
+            expired = expired_events(batch.state, *window)
+            new = held - expired
             retractions: EntityChanges = {}
             # Also events that another timeline has expired before: this one no longer has them either.
             for contribution, change in self._let_go(_applied(published, held), new, expiry):
@@ -116,7 +116,7 @@ class Expirer:
             if new:
                 if retractions:
                     rows.append((published_key(*window), published.with_correction(self._made(record, retractions, expiry.time))))
-                rows.append((expired_key(*window), ExpiredEvents(tuple(sorted(gone | new)))))
+                rows.append((expired_key(*window), ExpiredEvents(tuple(sorted(expired | new)))))
             tombstones.extend(sorted(held))
             count += len(new)
         for key, row in rows:

@@ -260,9 +260,9 @@ def expired_events(state: PartitionState[PackedEntry], window_id: str, generatio
 
 def revive(state: PartitionState[PackedEntry], window_id: str, generation: str, ids: Iterable[str], *, position: int) -> None:
     """Makes events memories again, whether or not they had expired; ``position`` is the offset of the record that does so."""
-    gone = expired_events(state, window_id, generation)
-    left = gone.difference(ids)
-    if left == gone:
+    expired = expired_events(state, window_id, generation)
+    left = expired.difference(ids)
+    if left == expired:
         return
     key = expired_key(window_id, generation)
     if left:

@@ -106,11 +106,11 @@ class Retainer:
 
     def _publish_again(self, batch: Batch, record: ConsumedRecord, before: PublishedWindow, after: PublishedWindow) -> None:
         """Publishes the memories of the remaining events that name a removed entity."""
-        gone = expired_events(batch.state, after.extraction.window_id, after.extraction.generation)
+        expired = expired_events(batch.state, after.extraction.window_id, after.extraction.generation)
         fed_before, fed_after = fed_entities(before.in_force()), fed_entities(after.in_force())
-        for each in _present(batch, after):
-            was, now = (memory_of(each, published, fed=fed) for published, fed in ((before, fed_before), (after, fed_after)))
-            if was != now and each.event.id not in gone and not each.is_deleted:
+        for event in _present(batch, after):
+            was, now = (memory_of(event, published, fed=fed) for published, fed in ((before, fed_before), (after, fed_after)))
+            if was != now and event.event.id not in expired and not event.is_deleted:
                 self._publisher.memory(batch, record, now)
 
     def _keep_expired(self, batch: Batch, record: ConsumedRecord, extraction: Extraction, left: set[str]) -> None:

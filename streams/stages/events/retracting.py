@@ -75,16 +75,18 @@ class Retractor:
         self, batch: Batch, record: ConsumedRecord, published: PublishedWindow, message_ids: frozenset[str], *, is_erasure: bool
     ) -> None:
         extraction = without_messages(published.extraction, message_ids.__contains__)
-        gone = set(published.memory_ids) - {each.id for each in extraction.events}
-        for memory_id in sorted(gone):
+        removed = set(published.memory_ids) - {each.id for each in extraction.events}
+        for memory_id in sorted(removed):
             self._publisher.tombstone(batch, record, extraction.tenant, memory_id)
 
-        def rests(_: Contribution, change: Change) -> bool:
-            return change.source_id in gone or not message_ids.isdisjoint(change.message_ids)
+        def is_retracted(_: Contribution, change: Change) -> bool:
+            return change.source_id in removed or not message_ids.isdisjoint(change.message_ids)
 
         # Former contributions stay after an edit. Their retractions come with the others of an entity, which applies a position only once.
         former = published.former if is_erasure else ()
-        contributions = retractions((*former, *published.in_force()), rests, source=source_of(record, self._partition), record=record)
+        contributions = retractions(
+            (*former, *published.in_force()), is_retracted, source=source_of(record, self._partition), record=record
+        )
         self._publisher.contributions(batch, record, contributions)
         if is_erasure:
             published = published.without_retracted(contributions)
@@ -96,25 +98,25 @@ class Retractor:
 
 def retractions(
     in_force: Iterable[Contribution],
-    rests: Callable[[Contribution, Change], bool],
+    is_retracted: Callable[[Contribution, Change], bool],
     *,
     source: str,
     record: ConsumedRecord,
     cause: Literal["correction", "retention"] = "correction",
 ) -> list[Contribution]:
-    """Contributions that take back some of a window's changes in force, one for each entity.
+    """Contributions that retract some of a window's changes in force, one for each entity.
 
     Args:
         in_force: The window's contributions in force.
-        rests: Whether a change of a contribution is taken back.
+        is_retracted: Whether a change of a contribution is retracted.
         source: The partition's name in contributions.
-        record: The record that takes them back.
+        record: The record that retracts them.
         cause: Why.
     """
     position = {"source": source, "position": record.offset, "recorded_at": record.appended_at, "cause": cause}
     by_entity: dict[tuple[str, str], Contribution] = {}
     for contribution in in_force:
-        resting = [each for each in contribution.changes if rests(contribution, each)]
+        resting = [each for each in contribution.changes if is_retracted(contribution, each)]
         changes = [each.model_copy(update={"op": "retract", "message_ids": []}) for each in resting]
         if changes:
             entity = contribution.entity_type, contribution.entity_key
@@ -137,11 +139,11 @@ def amended_extraction(extraction: Extraction, amended: Mapping[str, int]) -> Ex
 def without_messages(extraction: Extraction, is_changed: Callable[[str], bool]) -> Extraction:
     """An extraction without the events and patches that are based on some messages."""
 
-    def rests(message_ids: Collection[str]) -> bool:
+    def is_based_on(message_ids: Collection[str]) -> bool:
         return any(map(is_changed, message_ids))
 
-    events = [each for each in extraction.events if not rests(each.message_ids)]
-    patches = [each for each in extraction.patches if not rests(each.message_ids)]
+    events = [each for each in extraction.events if not is_based_on(each.message_ids)]
+    patches = [each for each in extraction.patches if not is_based_on(each.message_ids)]
     if len(events) == len(extraction.events) and len(patches) == len(extraction.patches):
         return extraction
     return extraction.model_copy(update={"events": events, "patches": patches}).with_sources_in_use()

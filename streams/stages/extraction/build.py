@@ -11,7 +11,7 @@ from models.embedding.build import build_embedder
 from models.embedding.handover import build_handover
 from models.llm.build import build_llm
 from models.llm.cache import forget_answers
-from retrieval.pipeline import RecallPipeline
+from retrieval.entity_lookup import EntityLookup
 from runtime.clocks import SystemClock
 from runtime.entity_view import EntityView
 from runtime.extraction_notes import KeyValueNotes, PromptEntities
@@ -74,20 +74,20 @@ async def build(
         extractor = MeteredExtractor(extractor, metering)
     resources.push_async_callback(extractor.close)
     store = await resources.enter_async_context(open_store(settings))
-    recall = RecallPipeline(store=store, embedder=embedder, settings=settings.recall, clock=SystemClock())
+    lookup = EntityLookup(store=store, embedder=embedder, prefetch=settings.recall.prefetch, clock=SystemClock())
     handler = ExtractionHandler(
         settings=settings,
         tenants=tenants,
         metrics=metrics,
         extractor=extractor,
-        recall=recall,
+        lookup=lookup,
         recall_history=RecallHistory(redis=redis),
         entity_notes=EntityNotes(
             prompt_entities=PromptEntities(redis=redis, ttl_s=settings.extraction.context_ttl_s),
             patches=RecentPatchStore(redis=redis),
             view=EntityView(redis=redis, ttl_s=settings.redis.entity_ttl_s),
         ),
-        similar_keys=SimilarKeys(recall=recall, embedder=embedder, notes=KeyValueNotes(redis=redis)),
+        similar_keys=SimilarKeys(lookup=lookup, embedder=embedder, notes=KeyValueNotes(redis=redis)),
         forget_answers=partial(forget_answers, redis),
         session_history=SessionHistory(redis=redis, ttl_s=settings.extraction.context_ttl_s),
         handover=build_handover(settings.embedding, redis=redis, embedder=embedder),

@@ -13,7 +13,7 @@ from memory.ids import entity_id
 from memory.records import Memory, Window
 from memory.schema.model import EntityType, MemorySchema
 from models.errors import InputRefusedError, ModelError, TransientModelError
-from retrieval.pipeline import RecallPipeline
+from retrieval.entity_lookup import EntityLookup
 from runtime.entity_view import EntityView
 from runtime.errors import RedisUnavailableError
 from runtime.extraction_notes import PromptEntities
@@ -43,12 +43,12 @@ class EntityContext:
     """Finds the entities for the extraction of a window.
 
     Args:
-        recall: Finds entities by id, and those nearest to a text.
+        lookup: Finds entities by id, and those nearest to a text.
         notes: Data that is newer than the store. None: there is none.
     """
 
-    def __init__(self, *, recall: RecallPipeline, notes: EntityNotes | None) -> None:
-        self._recall = recall
+    def __init__(self, *, lookup: EntityLookup, notes: EntityNotes | None) -> None:
+        self._lookup = lookup
         self._notes = notes
 
     async def entities_for(
@@ -94,7 +94,7 @@ class EntityContext:
         scope = TenantScope(window.tenant, window.user)
         if edited is None:
             texts = [message.text for message in window.messages]
-            found = await nearest_entities(self._recall, scope, texts, schema.entity_types, generation=generation)
+            found = await nearest_entities(self._lookup, scope, texts, schema.entity_types, generation=generation)
         else:
             found = await self._named(scope, edited, schema, generation)
         return _apart_from(window, found)
@@ -108,7 +108,7 @@ class EntityContext:
         ):
             ids = [entity_id(scope.tenant, each.type, each.key, generation) for each in chosen]
             try:
-                stored = await self._recall.entities(within, ids, generation=generation) if ids else []
+                stored = await self._lookup.by_id(within, ids, generation=generation) if ids else []
             except StoreUnavailableError as error:
                 raise TransientError(str(error), dependency="store") from error
             # An entity with a user belongs to that user, even if its type's key no longer names the user.
@@ -153,7 +153,7 @@ def _apart_from(window: Window, entities: Sequence[Memory]) -> list[Memory]:
 
 
 async def nearest_entities(
-    recall: RecallPipeline, scope: TenantScope, texts: Sequence[str], entity_types: Sequence[EntityType], *, generation: str, limit: int = 5
+    lookup: EntityLookup, scope: TenantScope, texts: Sequence[str], entity_types: Sequence[EntityType], *, generation: str, limit: int = 5
 ) -> list[Memory]:
     """The entities nearest to texts, at most ``limit`` of each type; none if the model refuses the texts.
 
@@ -163,7 +163,7 @@ async def nearest_entities(
     own = [each.name for each in entity_types if "user" in each.keys]
     shared = [each.name for each in entity_types if "user" not in each.keys]
     try:
-        return await recall.nearest_entities(scope, texts, own, limit, shared_types=shared, generation=generation)
+        return await lookup.nearest(scope, texts, own, limit, shared_types=shared, generation=generation)
     except (StoreUnavailableError, ModelMismatchError) as error:
         # Without these entities, the window would store facts a second time. So the window waits for the store.
         raise TransientError(str(error), dependency="store") from error

@@ -23,7 +23,7 @@ from memory.trust import names_origins, with_sources
 from models.embedding.handover import VectorHandover
 from models.errors import BudgetExceededError, InputRefusedError, ModelConfigurationError, ModelError, TransientModelError
 from models.redaction.windows import redacted_window
-from retrieval.pipeline import RecallPipeline
+from retrieval.entity_lookup import EntityLookup
 from runtime.clocks import SystemClock
 from runtime.errors import RedisUnavailableError
 from runtime.kafka import OutgoingRecord
@@ -73,7 +73,7 @@ class ExtractionHandler:
         tenants: TenantDirectory,
         metrics: Metrics,
         extractor: Extractor,
-        recall: RecallPipeline | None,
+        lookup: EntityLookup | None,
         recall_history: RecallHistory | None,
         entity_notes: EntityNotes | None,
         similar_keys: SimilarKeys | None,
@@ -89,7 +89,7 @@ class ExtractionHandler:
         self._tenants = tenants
         self._records = metrics.records
         self._extractor = extractor
-        self._entity_context = None if recall is None else EntityContext(recall=recall, notes=entity_notes)
+        self._entity_context = None if lookup is None else EntityContext(lookup=lookup, notes=entity_notes)
         self._notes = WindowNotes(sessions=session_history, recalls=recall_history, entities=entity_notes)
         self._similar_keys = similar_keys
         self._handover = handover

@@ -1,4 +1,4 @@
-"""Limits of a worker that extracts history again: a budget of its own, and a turn for each window."""
+"""Limits of a worker that extracts history again: its own budget, and a turn for each window."""
 
 from collections.abc import Sequence
 from typing import Protocol

@@ -74,8 +74,8 @@ def with_recent_patches(
         of the type; otherwise last.
     """
     by_entity: dict[tuple[str, str], list[RecentPatch]] = {}
-    for each in patches:
-        by_entity.setdefault((each.entity_type, each.entity_key), []).append(each)
+    for patch in patches:
+        by_entity.setdefault((patch.entity_type, patch.entity_key), []).append(patch)
     known = [_overlaid(each, by_entity.pop((each.type, each.entity_key or ""), []), schema) for each in found]
     created = [entity for own in by_entity.values() if (entity := _created(own, window, schema, generation)) is not None]
     text = " ".join(message.text for message in window.messages).casefold()

@@ -14,7 +14,7 @@ from memory.records import Extraction, Memory
 from memory.schema.model import EntityType, MemorySchema
 from models.embedding.port import Embedder, Vector
 from models.errors import InputRefusedError, ModelError, TransientModelError
-from retrieval.pipeline import RecallPipeline
+from retrieval.entity_lookup import EntityLookup
 from runtime.errors import RedisUnavailableError
 from runtime.extraction_notes import KeyScope, KeyValueNotes
 from runtime.logs import logger
@@ -33,13 +33,13 @@ class SimilarKeys:
     """Matches the key values of one window's extraction.
 
     Args:
-        recall: Finds the entities that a value may name.
+        lookup: Finds the entities that a value may name.
         embedder: Embeds values.
         notes: Values that the store may not have yet. None: it has all.
     """
 
-    def __init__(self, *, recall: RecallPipeline, embedder: Embedder, notes: KeyValueNotes | None) -> None:
-        self._recall = recall
+    def __init__(self, *, lookup: EntityLookup, embedder: Embedder, notes: KeyValueNotes | None) -> None:
+        self._lookup = lookup
         self._embedder = embedder
         self._notes = notes
 
@@ -92,7 +92,7 @@ class SimilarKeys:
     async def _stored(self, value: str, key: str, entity_types: Sequence[EntityType], place: WindowPlace) -> list[str]:
         """Names of the entities nearest to a value."""
         scope = TenantScope(place.tenant, place.user)
-        entities = await nearest_entities(self._recall, scope, [value], entity_types, generation=place.generation, limit=CANDIDATES)
+        entities = await nearest_entities(self._lookup, scope, [value], entity_types, generation=place.generation, limit=CANDIDATES)
         by_name = {each.name: each for each in entity_types}
         return [name for entity in entities if (name := _value_of(entity, by_name[entity.type], key)) is not None]
 

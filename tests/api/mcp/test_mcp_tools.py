@@ -188,7 +188,7 @@ async def test_a_users_erasure_needs_the_scope(service: RunningService, url: str
         asked = await call(client, "forget", user="bob")
         assert (asked["outcome"], "bob" in asked["preview"]) == ("confirmation_required", True)
         refused = await failure(client, "forget", user="bob", confirmation=asked["confirmation"])
-        assert "carries out no erasures" in refused, "this process has no eraser"
+        assert "runs no erasures" in refused, "this process has no eraser"
         assert "confirmation" in await failure(client, "forget", user="ann", confirmation=asked["confirmation"])
         assert "there is no erasure" in await failure(client, "status", erasure="0" * 64)
 

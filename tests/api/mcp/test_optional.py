@@ -1,4 +1,4 @@
-"""The extra ``mcp`` is optional: without the setting nothing of it is imported, and without its packages the error names the extra."""
+"""The extra ``mcp`` is optional: nothing imports it without the setting, and without its packages the error names the extra."""
 
 import subprocess
 import sys

@@ -73,10 +73,6 @@ async def is_finished(settings: Settings, webhooks: list[str]) -> bool:
     return not any([await read_deliveries(settings, "acme", each) for each in webhooks])
 
 
-async def are_made(settings: Settings, webhook: str, count: int) -> bool:
-    return len(await read_deliveries(settings, "acme", webhook)) == count
-
-
 async def test_processes_share_deliveries_without_doubles(settings: Settings, receivers: list[Receiver]) -> None:
     webhooks = [(await hook(settings, "acme", each.url))[0] for each in receivers]
     async with delivering_process(settings) as one, delivering_process(settings), delivering_process(settings):

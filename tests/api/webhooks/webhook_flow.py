@@ -69,7 +69,7 @@ async def dead_letters(settings: Settings, tenant: str, webhook: str) -> list[We
 
 @asynccontextmanager
 async def delivering_process(settings: Settings) -> AsyncIterator[asyncio.subprocess.Process]:
-    """Runs the background work in a process of its own."""
+    """Runs the background work in a separate process."""
     groups = {name: getattr(settings, name).model_dump(mode="json") for name in ("kafka", "webhooks")}
     secret = settings.signing.secret
     assert secret is not None

@@ -1,4 +1,4 @@
-"""Which windows a drop takes back: all of which something may still stand."""
+"""A drop retracts every window whose results may still exist."""
 
 from control.generations.dropping import Retractions
 from memory.keys import unmarked_key

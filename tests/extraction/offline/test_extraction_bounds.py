@@ -25,7 +25,7 @@ async def test_the_event_loop_runs_during_extraction(step: str, monkeypatch: pyt
 
     def waiting(*args: object, **named: object) -> object:
         asyncio_loop.call_soon_threadsafe(ran.set)
-        assert ran.wait(timeout=20), "the event loop stands still"
+        assert ran.wait(timeout=20), "the event loop stalls"
         return original(*args, **named)
 
     asyncio_loop = asyncio.get_running_loop()

@@ -1,4 +1,4 @@
-"""Answers as real models and servers give them, one test each: the events that they give, or that the model is asked again.
+"""Answers as real models and servers give them, one test each: the events in them, or another request to the model.
 
 A case in ``answers/`` has a ``reply`` and either ``events`` (their contents, in order) or ``fault``. Further fields: ``window`` (messages,
 default :data:`WINDOW`), ``finish`` (the finish reason), ``continued`` (the rest is asked for), ``patches`` (their number), ``dropped``

@@ -143,7 +143,7 @@ def test_shown_lines_have_their_start_date(listing: MemorySchema, limits: Prompt
         "  home (since 2024-06-02): Oslo",
     ]
     unknown = entity_lines(listing, limits, since={"likes": [MAY]}, likes=likes, home="Oslo\n\nnear the fjord")
-    assert not any("2024" in line for line in unknown), "no date is told that may be another line's"
+    assert not any("2024" in line for line in unknown), "a date that may be another line's is not shown"
 
 
 def test_a_line_is_shown_with_its_own_date(listing: MemorySchema, limits: PromptLimits) -> None:

@@ -1,4 +1,4 @@
-"""The course of an extraction, played by hand: the flow asks, the test answers."""
+"""The steps of an extraction: the flow asks, and the test answers."""
 
 import json
 from collections.abc import Sequence

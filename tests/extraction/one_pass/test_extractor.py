@@ -171,17 +171,17 @@ async def test_an_unresolved_doubtful_pair_is_kept(embedder: Embedder, schema: M
 
 async def test_a_resolution_that_was_cut_off_is_counted(embedder: Embedder, schema: MemorySchema) -> None:
     contents = ("Bob has adopted a dog called Rex.", "Bob adopted a dog named Rex.")
-    told = events_of(*contents)
+    answer_again = events_of(*contents)
     thoughts = "<think>" + "Is pair 0 the same? " * 200
     before = not_resolved()
-    async with extractor_over(lambda request: thoughts if is_about_pairs(request) else told(request), embedder) as (extractor, _):
+    async with extractor_over(lambda request: thoughts if is_about_pairs(request) else answer_again(request), embedder) as (extractor, _):
         assert len((await extractor.extract(window_of("x", "y"), schema, ExtractionContext())).events) == 2
     assert not_resolved() == before + 1
 
     answered = thoughts + '</think>{"same": [0]}'
-    async with extractor_over(lambda request: answered if is_about_pairs(request) else told(request), embedder) as (extractor, _):
+    async with extractor_over(lambda request: answered if is_about_pairs(request) else answer_again(request), embedder) as (extractor, _):
         extraction = await extractor.extract(window_of("x", "y"), schema, ExtractionContext())
-    assert len(extraction.events) == 1, "thoughts of a thousand tokens have room"
+    assert len(extraction.events) == 1, "thoughts of a thousand tokens fit"
     assert not_resolved() == before + 1
 
 

@@ -1,4 +1,4 @@
-"""Which times a question asks for, and from when they are counted."""
+"""The times that a question asks for, and the moment to which they are relative."""
 
 from datetime import date
 
@@ -45,8 +45,8 @@ def test_a_question_asks_for_a_time(query: str, span: str) -> None:
 
 
 def test_a_day_named_in_full_is_counted_from() -> None:
-    told = "What did she finish last Friday, as told on 23 January, 2022?"
-    assert spans(told) == ["2022-01-21..2022-01-21", "2022-01-23..2022-01-23"]
+    question = "What did she finish last Friday, as told on 23 January, 2022?"
+    assert spans(question) == ["2022-01-21..2022-01-21", "2022-01-23..2022-01-23"]
 
 
 def test_the_same_words_move_with_the_day() -> None:

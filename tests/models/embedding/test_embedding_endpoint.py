@@ -199,12 +199,12 @@ async def test_a_hanging_query_blocks_none_of_three_others(tmp_path: Any) -> Non
         await asyncio.wait_for(embedder.embed_query("quick"), 5)
         stuck.append(asyncio.create_task(embedder.embed_query("hangs 3")))
         await asyncio.wait_for(under_way.acquire(), 5)
-        behind = asyncio.create_task(embedder.embed_query("waits its turn"))
+        waiting_query = asyncio.create_task(embedder.embed_query("waits its turn"))
         await asyncio.wait_for(embedder.embed_documents(["a document"]), 5)
         assert ["waits its turn"] not in [each["input"] for each in requests]
 
         hangs.set()
-        await asyncio.gather(*stuck, behind)
+        await asyncio.gather(*stuck, waiting_query)
         await embedder.close()
 
 

@@ -35,7 +35,7 @@ before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
 encoder.encode(texts)
 print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
 """
-"""In a process of its own, because the heap keeps memory that earlier code has freed."""
+"""In a separate process, because the heap keeps memory that earlier code has freed."""
 
 _LOAD: Final = """
 import sys

@@ -15,7 +15,7 @@ from tests.models.embedding.replying_endpoint import Reply, answered, embedded, 
 
 
 class Clock:
-    """A clock that stands still until it is moved."""
+    """A clock that only the test advances."""
 
     def __init__(self) -> None:
         self.seconds = 100.0

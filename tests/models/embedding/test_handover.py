@@ -1,4 +1,4 @@
-"""Vectors reach the index once, of the right user only, and never stand in anyone's way."""
+"""The index gets each vector once, of the right user only, and works without them."""
 
 from collections.abc import AsyncIterator
 
@@ -89,7 +89,7 @@ async def test_an_erasure_deletes_waiting_vectors(redis: GuardedRedis) -> None:
     assert len(await handover.take({("acme", "bob"): TEXTS})) == 2
 
 
-async def test_a_standing_index_fills_no_redis(redis: GuardedRedis) -> None:
+async def test_a_stopped_index_fills_no_redis(redis: GuardedRedis) -> None:
     embedder, now = CountingEmbedder(), [0.0]
     await embedder.embed_documents(TEXTS)
     handover = VectorHandover(redis=redis, embedder=embedder, ttl_s=60, max_bytes=100, clock=lambda: now[0])

@@ -1,4 +1,4 @@
-"""Answers kept in a real Redis: what is none is a miss, and is put right by the next answer."""
+"""Answers cached in a real Redis: an unreadable entry is a miss, and the next answer replaces it."""
 
 import pytest
 from redis.asyncio import Redis

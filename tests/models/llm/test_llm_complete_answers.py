@@ -1,4 +1,4 @@
-"""A request may say when its answer is complete: the call ends there, and thoughts in a field of their own are returned."""
+"""A request may say when its answer is complete: the call ends there, and thoughts in a separate field are returned."""
 
 import asyncio
 import gc

@@ -185,7 +185,7 @@ class TestAnswerCacheAndBudget:
                 await llm.complete(ask(str(number)))
         ledger = BudgetLedger(budget_of=lambda _: BudgetSettings(), redis=GuardedRedis(client=redis, prefix=prefix))
         assert (await ledger.total("acme", clock.now())).tokens == sum(
-            each.prompt_tokens + each.completion_tokens for each in usages.records
+            record.prompt_tokens + record.completion_tokens for record in usages.records
         )
 
     async def test_a_lost_reservation_is_settled_as_used(self, redis: Redis, prefix: str, clock: ManualClock) -> None:
@@ -204,7 +204,7 @@ async def mortal_client(mortal_redis: RedisServer) -> AsyncIterator[Redis]:
 
 
 class TestRedisAway:
-    async def test_calls_go_on_with_a_local_cache(
+    async def test_calls_continue_with_a_local_cache(
         self, serve: Serve, llm_of: BuildLLM, ask: BuildRequest, mortal_redis: RedisServer, mortal_client: Redis, usages: UsageList
     ) -> None:
         endpoint = await serve(Plan(first_token_s=0.02))

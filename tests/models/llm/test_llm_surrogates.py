@@ -1,4 +1,4 @@
-"""Characters that come in halves: joined across pieces, replaced where a half is alone, and never in the way of a paid answer."""
+"""Characters that come in halves: joined across pieces, or replaced if a half is alone; a paid answer is never lost."""
 
 from hypothesis import given
 from hypothesis import strategies as st

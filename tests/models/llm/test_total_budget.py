@@ -68,7 +68,7 @@ async def test_a_call_waits_for_reservations_before_it_fails(shared: GuardedRedi
     await worker.budget.settle(running[0], Amount(100))
     await worker.budget.settle(running[1], Amount(300))
     done, pending = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED, timeout=DEADLINE_S)
-    assert len(done) == 1, "there is room for one more call"
+    assert len(done) == 1, "the budget covers one more call"
     await worker.budget.settle(done.pop().result(), Amount(500))
     with pytest.raises(BudgetExceededError):
         await asyncio.gather(*pending)

@@ -158,7 +158,7 @@ def test_a_retraction_of_all_statements_keeps_edits(has_llm: bool) -> None:
     block.edit("replace", old="Oslo", text="Bergen")
     block.has_llm = has_llm
     block.say("I live in Oslo.", op="retract")
-    assert block.text == "Prefers tea.\nBergen", "the replaced text is gone, and what the agent wrote is not"
+    assert block.text == "Prefers tea.\nBergen", "the replaced text was removed, and the agent's own text stays"
 
 
 def test_a_retracted_statement_is_asked_again_with_edits() -> None:

@@ -73,8 +73,8 @@ def answered(operator: Communities, state: State, position: int, text: str) -> S
     """The state after the model has answered all questions at a position with a text."""
     settled = operator.plan_questions(state, moment(position))
     state = settled.state
-    for each in settled.questions:
-        state = operator.apply_outcome(state, operator.outcome(each, f'{{"text": "{text}"}}', model="model"))
+    for question in settled.questions:
+        state = operator.apply_outcome(state, operator.outcome(question, f'{{"text": "{text}"}}', model="model"))
     return state
 
 

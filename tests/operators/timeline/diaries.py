@@ -60,7 +60,7 @@ LIFE = SCHEMA.entity_types[0]
 
 
 def day(number: float) -> datetime:
-    """So many days after the start."""
+    """The time a number of days after the start."""
     return START + timedelta(days=number)
 
 
@@ -109,7 +109,7 @@ def applied(state: EntityState | None, *contributions: Contribution) -> EntitySt
 
 
 def due_time(state: EntityState) -> datetime | None:
-    """When the entity changes next by itself."""
+    """When the entity next changes without an event."""
     due = due_of(state, LIFE)
     return None if due is None else datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=due)
 

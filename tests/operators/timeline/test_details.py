@@ -1,4 +1,4 @@
-"""Details of a timeline: the most important summarised events stay memories of their own."""
+"""Details of a timeline: the most important summarised events stay separate memories."""
 
 from datetime import timedelta
 
@@ -32,7 +32,7 @@ class Diary:
         self.state = from_bytes(to_bytes(applied.state))
 
     def age(self, number: float, *, answers: bool = True) -> list[str]:
-        """A tick. Returns the events that expire; their removal is carried out if ``answers``."""
+        """A tick. Returns the events that expire; their removal is applied if ``answers``."""
         applied = apply_contribution(self.state, tick(day(number)), LIFE)
         self.state = applied.state
         gone = [each.id for _, each in applied.aged]
@@ -141,9 +141,9 @@ def test_the_best_stay_in_any_order(events: list[tuple[int, int]], order: object
     changes = _changes(events)
     order.shuffle(changes)  # type: ignore[attr-defined]
     often, once = Diary(), Diary()
-    for each in changes:
-        often.apply(each)
-        once.apply(each)
+    for change in changes:
+        often.apply(change)
+        once.apply(change)
     for number in touched:
         often.apply(story("touch", f"e{number:02d}", 61))
     for number in range(0, 400, 9):
@@ -152,8 +152,8 @@ def test_the_best_stay_in_any_order(events: list[tuple[int, int]], order: object
     once.age(400)
     assert often.whole == once.whole == _best(events)
     assert sorted(often.asked) == sorted(once.asked) == sorted(set(often.asked))
-    for each in changes:
-        often.apply(each.model_copy(update={"op": "retract", "message_ids": []}))
+    for change in changes:
+        often.apply(change.model_copy(update={"op": "retract", "message_ids": []}))
     assert often.state.empty
     assert "story" not in often.state.properties
 

@@ -22,8 +22,8 @@ def written(state: EntityState) -> EntityState:
     asked = plan_questions(state, LIFE, has_llm=True)
     state = asked.state
     for _, question in asked.questions:
-        told = " and ".join(name for name in ("a", "secret", "b", "c", "d") if f"{name} happened" in str(question.content))
-        outcome = driver.operator.outcome(question, f'{{"text": "Written: {told}."}}', model="m")
+        events_named = " and ".join(name for name in ("a", "secret", "b", "c", "d") if f"{name} happened" in str(question.content))
+        outcome = driver.operator.outcome(question, f'{{"text": "Written: {events_named}."}}', model="m")
         state = apply_outcome(state, Merged(property="story", part=outcome.part, outcome=outcome.content), LIFE, "").state
     return state
 
@@ -86,8 +86,8 @@ def test_a_late_text_is_dropped_next() -> None:
     asked = plan_questions(applied(None, FIRST, tick(day(30))), LIFE, has_llm=True)
     ((_, question),) = asked.questions
     outcome = driver.operator.outcome(question, '{"text": "A secret."}', model="m")
-    behind = erased(asked.state, "secret").state
-    late = apply_outcome(behind, Merged(property="story", part=outcome.part, outcome=outcome.content), LIFE, "").state
+    afterwards = erased(asked.state, "secret").state
+    late = apply_outcome(afterwards, Merged(property="story", part=outcome.part, outcome=outcome.content), LIFE, "").state
     again = forget(late, LIFE, has_llm=True)
     assert again.dropped == (("story", WEEK),)
     assert b"secret" not in to_bytes(again.state)

@@ -53,7 +53,7 @@ def test_the_oldest_event_leaves_a_full_timeline() -> None:
     beyond = apply_contribution(state, contribution(story("apply", "beyond", 2.6), position=1), LIFE)
     assert beyond.refused == ()
     assert whole(state) - whole(beyond.state) == {"e000"}
-    assert counts(beyond.state) == {"2026-W02": MAX_WHOLE + 1}, "its week is told before its time"
+    assert counts(beyond.state) == {"2026-W02": MAX_WHOLE + 1}, "its week is summarised early"
     back = applied(beyond.state, contribution(taken_back(changes[0]), position=2))
     assert counts(back) == {"2026-W02": MAX_WHOLE}
     assert whole(back) == whole(beyond.state)

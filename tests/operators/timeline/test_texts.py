@@ -46,20 +46,20 @@ def test_an_answer_covers_the_events_of_its_question() -> None:
     assert asked(settled.state).questions == (), "one question is open at a time"
     late = asked(applied(settled.state, LATE))
     assert late.questions == ()
-    told = apply_outcome(late.state, outcome(question, "A and b."), LIFE, "").state
-    assert content(told)[0] == "a happened; b happened; late happened"
-    ((_, again),) = asked(told).questions
-    told = apply_outcome(asked(told).state, outcome(again, "All three."), LIFE, "").state
-    assert content(told) == ("All three.", False)
-    assert asked(told).state is told
+    with_text = apply_outcome(late.state, outcome(question, "A and b."), LIFE, "").state
+    assert content(with_text)[0] == "a happened; b happened; late happened"
+    ((_, again),) = asked(with_text).questions
+    with_text = apply_outcome(asked(with_text).state, outcome(again, "All three."), LIFE, "").state
+    assert content(with_text) == ("All three.", False)
+    assert asked(with_text).state is with_text
 
 
 def test_a_repeated_answer_changes_nothing() -> None:
     settled = asked(applied(None, FIRST, tick(day(20))))
     ((_, question),) = settled.questions
-    told = apply_outcome(settled.state, outcome(question, "A and b."), LIFE, "")
-    assert told.changed
-    assert not apply_outcome(told.state, outcome(question, "Others."), LIFE, "").changed
+    with_text = apply_outcome(settled.state, outcome(question, "A and b."), LIFE, "")
+    assert with_text.changed
+    assert not apply_outcome(with_text.state, outcome(question, "Others."), LIFE, "").changed
 
 
 def test_a_rebuild_waits_for_texts_written_later() -> None:
@@ -98,8 +98,8 @@ def test_without_a_model_nothing_is_asked() -> None:
 def test_retracting_an_event_removes_its_text() -> None:
     settled = asked(applied(None, FIRST, tick(day(20))))
     ((_, question),) = settled.questions
-    told = apply_outcome(settled.state, outcome(question, "A and b."), LIFE, "").state
-    empty = asked(applied(told, contribution(story("retract", "a", 0), story("retract", "b", 1), position=1)))
+    with_text = apply_outcome(settled.state, outcome(question, "A and b."), LIFE, "").state
+    empty = asked(applied(with_text, contribution(story("retract", "a", 0), story("retract", "b", 1), position=1)))
     assert empty.dropped == (), "they may come again, as a window that is extracted again"
     again = asked(applied(empty.state, FIRST.model_copy(update={"position": 2}), tick(day(20))))
     assert content(again.state) == ("A and b.", False)

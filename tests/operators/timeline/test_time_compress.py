@@ -1,4 +1,4 @@
-"""TIME_COMPRESS: what ages when, and that nothing depends on when it was noticed."""
+"""TIME_COMPRESS: the time at which each event ages, independent of when a tick notices it."""
 
 from datetime import timedelta
 from typing import Any
@@ -17,11 +17,11 @@ from tests.operators.timeline.diaries import ANN, LIFE, applied, contribution, d
 
 
 def whole(state: EntityState) -> set[str]:
-    """The events that are memories of their own."""
+    """The events that are separate memories."""
     return set(state.properties["story"][1]["whole"])
 
 
-def told(state: EntityState) -> dict[str, list[str]]:
+def named_events(state: EntityState) -> dict[str, list[str]]:
     """The events that each summary names, by period."""
     return {str(each.properties["period"]): each.properties["events"] for each in published_memories(state, LIFE, "acme", ANN).values()}  # type: ignore[misc]
 
@@ -29,14 +29,14 @@ def told(state: EntityState) -> dict[str, list[str]]:
 def test_recent_events_are_whole_and_in_no_summary() -> None:
     state = applied(None, contribution(story("apply", "a", 0), story("apply", "b", 6)))
     state, fired = ticked(state, day(12.9))
-    assert (whole(state), told(state), fired) == ({"a", "b"}, {}, [])
+    assert (whole(state), named_events(state), fired) == ({"a", "b"}, {}, [])
 
 
 def test_an_inactive_timeline_is_summarised_once() -> None:
     state = applied(None, contribution(story("apply", "a", 0), story("apply", "b", 6)))
     assert due_time(state) == day(13)
     state, fired = ticked(state, day(13))
-    assert told(state) == {"2026-W02": ["a", "b"]}
+    assert named_events(state) == {"2026-W02": ["a", "b"]}
     assert whole(state) == {"a", "b"}
     assert fired == [(day(13), [])]
     assert not apply_contribution(state, tick(day(13)), LIFE).changed
@@ -45,20 +45,20 @@ def test_an_inactive_timeline_is_summarised_once() -> None:
 def test_an_active_timeline_waits_until_it_has_waited_longest() -> None:
     contributions = [contribution(story("apply", f"e{number:02d}", number), position=number) for number in range(60)]
     state = applied(None, *contributions[:34])
-    assert told(state) == {}
+    assert named_events(state) == {}
     state = applied(state, contributions[34], contributions[35])
-    assert list(told(state)) == ["2026-W02"]
+    assert list(named_events(state)) == ["2026-W02"]
     assert (day(35) - day(6.6)) > timedelta(microseconds=LONGEST)
 
 
 def test_a_release_advances_the_clock_as_before() -> None:
-    behind = applied(None, contribution(story("apply", "a", 0), story("apply", "b", 6)))
-    released = applied(behind, contribution(_release("a", 45), position=1))
-    assert told(released) == {"2026-W02": ["a", "b"]}, "it is let go, so it was summarised"
+    late_state = applied(None, contribution(story("apply", "a", 0), story("apply", "b", 6)))
+    released = applied(late_state, contribution(_release("a", 45), position=1))
+    assert named_events(released) == {"2026-W02": ["a", "b"]}, "it is let go, so it was summarised"
     assert whole(released) == {"b"}
-    ticked_first = applied(behind, tick(day(45)), contribution(_release("a", 45), position=1))
+    ticked_first = applied(late_state, tick(day(45)), contribution(_release("a", 45), position=1))
     assert clock_of(released, LIFE) == clock_of(ticked_first, LIFE)
-    assert told(released) == told(ticked_first)
+    assert named_events(released) == named_events(ticked_first)
 
 
 def test_summarised_events_are_dropped_in_time() -> None:
@@ -68,7 +68,7 @@ def test_summarised_events_are_dropped_in_time() -> None:
     assert (week_end + timedelta(days=30), ["a", "b"]) in fired
     released = applied(state, contribution(_release("a"), _release("b"), position=1))
     assert whole(released) == set()
-    assert told(released) == {"2026-W02": ["a", "b"]}
+    assert named_events(released) == {"2026-W02": ["a", "b"]}
     assert not released.empty
 
 
@@ -90,9 +90,9 @@ def test_a_recalled_event_is_kept_longer() -> None:
 def test_weeks_become_a_month_and_months_a_year() -> None:
     state = applied(None, contribution(*(story("apply", f"e{number:02d}", number * 7) for number in range(8))))
     state, _ = ticked(state, day(90))
-    assert set(told(state)) == {"2026-01", "2026-W06", "2026-W07", "2026-W08", "2026-W09"}
+    assert set(named_events(state)) == {"2026-01", "2026-W06", "2026-W07", "2026-W08", "2026-W09"}
     state, _ = ticked(state, day(1000))
-    assert told(state) == {"2026": [f"e{number:02d}" for number in range(8)]}
+    assert named_events(state) == {"2026": [f"e{number:02d}" for number in range(8)]}
 
 
 def test_a_summary_names_its_events_and_their_evidence() -> None:
@@ -110,14 +110,14 @@ def test_a_summary_names_its_events_and_their_evidence() -> None:
 def test_a_late_event_joins_the_summary_of_its_week() -> None:
     state, _ = ticked(applied(None, contribution(story("apply", "a", 0))), day(20))
     state = applied(state, contribution(story("apply", "late", 2), position=1))
-    assert told(state) == {"2026-W02": ["a", "late"]}
+    assert named_events(state) == {"2026-W02": ["a", "late"]}
     assert whole(state) == {"a", "late"}
 
 
 def test_a_retracted_event_leaves_its_summary() -> None:
     state, _ = ticked(applied(None, contribution(story("apply", "a", 0), story("apply", "b", 1))), day(20))
     state = applied(state, contribution(story("retract", "a", 0), position=1))
-    assert told(state) == {"2026-W02": ["b"]}
+    assert named_events(state) == {"2026-W02": ["b"]}
     state = applied(state, contribution(_release("b"), position=2), contribution(story("retract", "b", 1), position=3))
     assert published_memories(state, LIFE, "acme", ANN) == {}
     assert "story" not in state.properties
@@ -163,7 +163,7 @@ def test_a_retracted_event_makes_room_for_another() -> None:
     back = [each.model_copy(update={"op": "retract"}) for each in events[-(CAPACITY - NAMED) :]]
     state = applied(state, contribution(*back, position=1))
     without, _ = ticked(applied(None, contribution(*events[: -len(back)])), day(20))
-    assert told(state) == told(without)
+    assert named_events(state) == named_events(without)
 
 
 @st.composite
@@ -211,7 +211,7 @@ def test_order_does_not_matter_once_time_has_passed(steps: list[Contribution], r
     kept = [each for each in steps if each.changes[0].op == "apply"]
     shuffled = [each.model_copy(update={"position": number}) for number, each in enumerate(random.sample(kept, len(kept)))]
     end = day(5000)
-    assert told(ticked(applied(None, *kept), end)[0]) == told(ticked(applied(None, *shuffled), end)[0])
+    assert named_events(ticked(applied(None, *kept), end)[0]) == named_events(ticked(applied(None, *shuffled), end)[0])
 
 
 @pytest.mark.parametrize("events", [200, 400])
@@ -224,7 +224,7 @@ def test_the_state_does_not_grow_with_the_years(events: int) -> None:
             state = applied(state, contribution(*map(_release, gone), position=2 * number + 1))
     assert state is not None
     assert len(whole(state)) < 40
-    assert len(told(state)) < 40
+    assert len(named_events(state)) < 40
 
 
 def _release(name: str, on: float = 0) -> Change:

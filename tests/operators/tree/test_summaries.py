@@ -88,9 +88,9 @@ def test_an_answer_replaces_the_extract() -> None:
     assert [question.part for _, question in settled.questions] == ["b+", "d+"]
     assert asked(settled.state).questions == (), "about each node one question is open"
     assert published(settled.state)["b+"].written is not None
-    told = apply_outcome(settled.state, outcome(settled.questions[0][1], "East."), TALK, "").state
-    assert published(told)["b+"].content == "East."
-    assert published(told)["d+"].content == "c was said; d was said"
+    with_text = apply_outcome(settled.state, outcome(settled.questions[0][1], "East."), TALK, "").state
+    assert published(with_text)["b+"].content == "East."
+    assert published(with_text)["d+"].content == "c was said; d was said"
 
 
 def test_a_batch_asks_a_bounded_number() -> None:

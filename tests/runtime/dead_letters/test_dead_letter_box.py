@@ -125,7 +125,7 @@ async def test_purged_dead_letters_are_hidden_and_deleted(letters: LetterFlow) -
         await letters.box.open(positions[2])
     topic = letters.settings.topic("dead-letters")
     left = [(record.offset, record.value) async for record in read_topic(topic, letters.settings.kafka)]
-    assert left[:2] == [(1, b"{}"), (2, b"{}")], "the first is gone for good, the third behind an open one is not"
+    assert left[:2] == [(1, b"{}"), (2, b"{}")], "the first is deleted, the third after an open one is not"
     assert await letters.box.purge(DeadLetterSelection(tenant="acme")) == 1
     async with KafkaOffsets(kafka=letters.settings.kafka) as offsets:
         beginnings = await offsets.beginning_offsets([topic])

@@ -75,7 +75,7 @@ class DriverHarness:
         await self.driver.put(faust_record(ConsumedRecord(TOPIC, partition, offset, key, value, (), 0.0)))
 
     async def put_all(self, offsets: Iterable[int]) -> None:
-        """Each under a key of its own."""
+        """Each under its own key."""
         for offset in offsets:
             await self.put(offset, key=b"%d" % offset)
 

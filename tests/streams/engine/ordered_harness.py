@@ -43,7 +43,7 @@ class Behaviour:
 
 
 class CountingHandler(BatchHandler):
-    """Counts per key, emits the count, and misbehaves where a record's value says so."""
+    """Counts per key, emits the count, and fails as a record's value says."""
 
     def __init__(self, behaviour: Behaviour) -> None:
         self.behaviour = behaviour

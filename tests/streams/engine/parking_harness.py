@@ -137,7 +137,7 @@ class ParkingHarness:
             await asyncio.sleep(0)
 
     async def acknowledged(self) -> None:
-        """Returns when the group's offset has come to the log's end."""
+        """Returns when the group's offset has reached the log's end."""
         await until(lambda: self.log.next_offset == len(self.records))
         assert self.driver.failure is None
 

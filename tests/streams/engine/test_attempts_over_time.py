@@ -66,7 +66,7 @@ class Deployment(DriverHarness):
         return [OutgoingRecord("out", record.key, b"%d" % record.offset)]
 
     async def put_every(self, interval_s: float, offsets: range) -> None:
-        """Each under a key of its own."""
+        """Each under its own key."""
         for offset in offsets:
             await asyncio.sleep(interval_s)
             await self.put(offset, key=b"%d" % offset)
@@ -182,16 +182,16 @@ def test_a_record_failing_like_all_others_is_kept(monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize("up_s", [30.0, 120.0])
 def test_consecutive_outages_give_up_no_record(monkeypatch: pytest.MonkeyPatch, interval_s: float, up_s: float) -> None:
     async def scenario() -> None:
-        def is_away() -> bool:
+        def is_unavailable() -> bool:
             return time.monotonic() % 600 > up_s
 
         async def call(offset: int) -> None:
             await asyncio.sleep(CALL_S)
-            if is_away():
+            if is_unavailable():
                 raise TransientModelError("away")
 
         async def serves(dependency: str, tenant: str) -> bool:
-            return not is_away()
+            return not is_unavailable()
 
         async with deployed(call, serves) as harness:
             await harness.put_every(interval_s, range(int(2 * HOUR_S / interval_s)))

@@ -1,4 +1,4 @@
-"""One writer of a partition at a time, and each batch whole or not at all: on the real broker."""
+"""One writer of a partition at a time, and atomic batches: on the real broker."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
@@ -44,7 +44,7 @@ async def offsets(settings: KafkaSettings) -> AsyncIterator[KafkaOffsets]:
 
 @pytest.fixture
 async def new_writer(settings: KafkaSettings, offsets: KafkaOffsets, tmp_path: Path) -> AsyncIterator[NewWriter]:
-    """Makes writers of the same partition, each with a disk of its own."""
+    """Makes writers of the same partition, each with its own disk."""
     async with AsyncExitStack() as stack:
 
         def make(worker: str) -> Checkpointer:
@@ -89,7 +89,7 @@ async def test_a_batch_is_committed_with_its_offset(new_writer: NewWriter, setti
     writer = new_writer("a")
     assert await writer.initialize() is None
     assert await commit(writer, settings, 4) == 0
-    assert await commit(writer, settings, 5) == 2, "the offset of its row, behind the first commit's marker"
+    assert await commit(writer, settings, 5) == 2, "the offset of its row, after the first commit's marker"
     assert await writer.commit([], [], next_offset=9) == NO_OFFSET
     assert await what_counts(settings) == ([b"4", b"5"], [pack(4, b"4"), pack(5, b"5")], 9)
 

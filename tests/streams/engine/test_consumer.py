@@ -28,7 +28,7 @@ pytestmark = pytest.mark.integration
 RECORDS = 10
 LARGE = 600_000
 ONE_FETCH = 2_000_000
-"""As many bytes of a partition as one fetch brings, and the fetch that is at hand already."""
+"""The bytes of a partition in one fetch, and those of the fetch before it."""
 
 
 @pytest.fixture
@@ -67,7 +67,7 @@ async def test_trailing_transaction_markers_are_detected_by_position(settings: S
         await until(lambda: len(delivered) == RECORDS)
         await until(lambda: consumer.position_after(source, RECORDS) == RECORDS + 1)
         assert consumer.position_after(source, RECORDS - 1) is None, "a record lies between"
-        assert consumer.position_after(source, RECORDS + 1) is None, "nothing lies behind"
+        assert consumer.position_after(source, RECORDS + 1) is None, "no record follows"
 
 
 async def test_markers_between_records_are_not_kept(settings: Settings) -> None:

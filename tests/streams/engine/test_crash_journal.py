@@ -19,7 +19,7 @@ SPAN = 12
 
 
 class ProcessDiedError(Exception):
-    """The process is gone, and with it everything but its journal."""
+    """The process has died, and only its journal is left."""
 
     def __init__(self, left: list[JournalEntry]) -> None:
         super().__init__()
@@ -106,7 +106,7 @@ def test_only_records_that_kill_workers_are_rejected(deadly: set[tuple[int, int]
 def test_a_partition_that_wanders_kills_a_bounded_number(
     deadly: set[tuple[int, int]], owners: list[tuple[int, set[int]]], seed: int
 ) -> None:
-    """Each worker counts for itself, and does not forget when a partition goes to another."""
+    """Each worker has its own count, and keeps it when a partition moves to another worker."""
     partitions = Partitions(deadly, maximum_crashes=3)
     for process, (worker, owned) in enumerate(owners):
         asyncio.run(partitions.run_process(seed + process, worker=worker, partitions=owned))

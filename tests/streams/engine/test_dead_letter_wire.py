@@ -101,7 +101,7 @@ def test_a_dead_letter_and_its_parts_always_fit(record: ConsumedRecord, limit: i
         raw_answer=answer,
     )
     assert all(each.size <= limit for each in (letter, *parts))
-    assert {each.key for each in parts} <= {letter.key}, "or they would lie in another partition"
+    assert {each.key for each in parts} <= {letter.key}, "otherwise they would be in another partition"
     metadata = read_metadata(letter.headers)
     assert metadata is not None
     assert (metadata.partition, metadata.offset, metadata.tries) == (record.partition, record.offset, 2**31)
@@ -130,4 +130,4 @@ def test_long_answer_is_truncated() -> None:
     record = ConsumedRecord("varve.windows", 0, 0, b"k", b"v", (), 0.0)
     letter = letter_of(record, detail="d" * 100_000, answer="\N{GRINNING FACE}" * 100_000)
     size = sum(len(value) for _, value in letter.headers)
-    assert size < 65_536, "the dead-letter topic leaves so much room beside the largest record"
+    assert size < 65_536, "the dead-letter topic allows so much in addition to the largest record"

@@ -1,4 +1,4 @@
-"""Parked records of a partition: unchanged, in the order of the log, and back a few at a time."""
+"""Parked records of a partition: unchanged, in the order of the log, and resumed a few at a time."""
 
 import pytest
 from hypothesis import given
@@ -141,7 +141,7 @@ def test_earlier_records_being_parked_return_first() -> None:
     harness.park(parking(5), parking(6))
     late = parking(3)
     harness.deferred.admit(late)
-    assert harness.come_back() == [], "3 is not in the table yet, and lies before them"
+    assert harness.come_back() == [], "3 is not in the table yet, and precedes them"
     harness.commit(late)
     assert [entry.offset for entry in harness.come_back()] == [3, 5]
 

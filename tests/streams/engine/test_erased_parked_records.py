@@ -1,4 +1,4 @@
-"""Parked records of erased users: removed while their tenant still waits, and nobody else's."""
+"""Parked records of erased users: removed while their tenant still waits; other users' records stay."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

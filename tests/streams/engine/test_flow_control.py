@@ -1,4 +1,4 @@
-"""A partition that is flooded, or that cannot go on, is paused: nothing that was fetched of it is lost, and the others go on."""
+"""A flooded or blocked partition is paused: none of its fetched records is lost, and the others continue."""
 
 import asyncio
 from collections.abc import AsyncIterator

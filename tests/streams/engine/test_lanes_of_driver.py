@@ -1,4 +1,4 @@
-"""Which records run one after the other, where the stage says so, and what ends a record's turn."""
+"""The records that run one after the other if the stage asks for it, and when a record's turn ends."""
 
 import asyncio
 

@@ -35,7 +35,7 @@ async def test_an_aborted_commit_is_made_again_once() -> None:
         (commit,) = harness.log.commits
         assert [output.value for output in commit.outputs] == [b"1", b"2"]
         assert harness.counts() == {b"k": 2}
-        assert harness.log.epoch == 5, "each time the partition is taken over anew"
+        assert harness.log.epoch == 5, "the partition is taken over again each time"
 
 
 async def test_a_commit_whose_answer_is_lost_counts_once() -> None:
@@ -234,7 +234,7 @@ async def test_a_partition_is_paused_while_its_queue_is_full() -> None:
         assert not harness.paused
         harness.put(*(harness.record(offset) for offset in range(3, 6)))
         assert harness.paused == {0}
-        assert harness.processor.backlog == 6, "what was fetched before the pause is taken in all the same"
+        assert harness.processor.backlog == 6, "records that were fetched before the pause are accepted"
         harness.processor.start()
         await harness.finished()
         assert harness.processor.next_offset == 6

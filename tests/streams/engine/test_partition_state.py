@@ -1,4 +1,4 @@
-"""State of a partition: changed completely or not at all, bounded in memory, and safe from a stale worker's late rows."""
+"""State of a partition: changed atomically, bounded in memory, and safe from a stale worker's late rows."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -49,7 +49,7 @@ def test_a_step_is_applied_completely_or_not(steps: list[tuple[list[tuple[bytes,
             state.discard()
         assert {key: state.get(key) for key in KEYS if state.get(key) is not None} == model
         assert dict(state.scan()) == model
-    assert dict(state_on(rows).scan()) == model, "what lies on disk is what was committed"
+    assert dict(state_on(rows).scan()) == model, "the disk has exactly what was committed"
 
 
 def test_object_changed_in_place_is_discarded_with_its_step() -> None:

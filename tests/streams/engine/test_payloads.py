@@ -17,7 +17,7 @@ def test_payloads_over_budget_are_evicted_when_they_wait() -> None:
     first, second = entry(0), entry(1)
     room.admit(first)
     room.admit(second)
-    assert (room.loaded, evicted) == (1, ["r1"]), "there is room for one"
+    assert (room.loaded, evicted) == (1, ["r1"]), "the budget covers one"
     room.load(second)
     room.load(second)
     assert room.loaded == 2, "what runs has its payload, and counts once"

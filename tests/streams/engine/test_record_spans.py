@@ -1,4 +1,4 @@
-"""The spans of records in a batch: each in its own trace, together where one thing comes of many."""
+"""The spans of records in a batch: each in its own trace, and linked if several records have one result."""
 
 from memory.keys import encode_key
 from runtime.kafka import OutgoingRecord

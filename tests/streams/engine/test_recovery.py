@@ -1,4 +1,4 @@
-"""A local table is brought up to its changelog, whatever its last writer left in it: on the real broker."""
+"""Recovery makes a local table equal to its changelog, whatever its last writer left: on the real broker."""
 
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -61,9 +61,9 @@ async def test_rows_and_tombstones_are_applied(
     settings: KafkaSettings, changelog: TopicPartition, table: RocksDBStore, offsets: KafkaOffsets
 ) -> None:
     await write(settings, changelog, {b"a": b"1", b"b": b"2"})
-    told: list[tuple[int, int]] = []
-    assert await recover(table, changelog, kafka=settings, offsets=offsets, on_progress=lambda *each: told.append(each)) == 2
-    assert (told[0], told[-1]) == ((0, 3), (2, 3)), "the end lies behind the transaction's marker"
+    progress: list[tuple[int, int]] = []
+    assert await recover(table, changelog, kafka=settings, offsets=offsets, on_progress=lambda *each: progress.append(each)) == 2
+    assert (progress[0], progress[-1]) == ((0, 3), (2, 3)), "the end is after the transaction's marker"
     await write(settings, changelog, {b"a": b"3", b"b": None})
     assert await recover(table, changelog, kafka=settings, offsets=offsets) == 2
     assert dict(table.scan()) == {b"a": b"3"}

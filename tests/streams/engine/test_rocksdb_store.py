@@ -128,7 +128,7 @@ def test_a_table_is_closed_during_a_compaction(tmp_path: Path) -> None:
 
 
 def _filled(path: Path) -> RocksDBStore:
-    """A table with a row in a file of its own, closed."""
+    """A table with a row in its own file, closed."""
     table = RocksDBStore(path)
     table.open()
     table.write([StateChange(b"key", bytes(range(256)) * 100)], 41)

@@ -31,7 +31,7 @@ def test_a_restore_is_shown_while_it_runs() -> None:
     assert {shown(metrics, f"restore_{each}") for each in ("left_rows", "done_ratio", "left_seconds")} == {None}
     now[0] = 100.0
     table.on_restoring(60, 90)
-    assert (shown(metrics, "restore_done_ratio"), shown(metrics, "restore_left_seconds")) == (0, None), "the next one begins anew"
+    assert (shown(metrics, "restore_done_ratio"), shown(metrics, "restore_left_seconds")) == (0, None), "the next one starts from zero"
 
 
 def test_a_table_shows_its_size_while_it_is_open(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""From when on a tenant's records are parked, and until when."""
+"""When a tenant's records are parked, and when they resume."""
 
 import pytest
 
@@ -45,7 +45,7 @@ async def test_a_record_that_gets_through_ends_it() -> None:
     harness = ThrottleHarness()
     harness.refuse(0.0)
     harness.throttle.on_handled("acme")
-    assert not harness.refuse(61.0), "its wait begins anew"
+    assert not harness.refuse(61.0), "its wait starts again"
     assert harness.refuse(121.0)
     harness.throttle.on_handled("acme")
     assert not harness.throttle.parks("acme")

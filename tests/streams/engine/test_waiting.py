@@ -1,4 +1,4 @@
-"""How long the delivery layer waits: before a retry, between two batches; and when a worker has slept too long."""
+"""The waits of the delivery layer before a retry and between two batches, and the detection of a worker that has slept too long."""
 
 import asyncio
 import random
@@ -119,7 +119,7 @@ async def test_unanswered_heartbeats_suspend_writing() -> None:
     clock.now = 10.0
     assert membership.may_write(1)
     clock.now = 10.5
-    assert not membership.may_write(1), "the last answer tells of nothing after 4.0"
+    assert not membership.may_write(1), "the last answer says nothing about the time after 4.0"
     membership.on_heartbeat(10.4)
     assert membership.may_write(1)
     assert not membership.is_stale

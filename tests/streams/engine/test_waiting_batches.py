@@ -1,4 +1,4 @@
-"""A batch of which a record has to wait has no effect, and is tried again soon, whatever else of it has to wait."""
+"""A batch with a record that has to wait has no effect, and is retried soon, whatever else in it has to wait."""
 
 import pytest
 

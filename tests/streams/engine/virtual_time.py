@@ -1,4 +1,4 @@
-"""Time that leaps to the next timer: hours of waiting in a second, with nothing else changed."""
+"""Virtual time that jumps to the next timer: hours of waiting take a second."""
 
 import asyncio
 import selectors

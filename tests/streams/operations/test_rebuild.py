@@ -1,4 +1,4 @@
-"""State that the log can give again is dropped, and rebuilt byte for byte."""
+"""Derived state is dropped, and rebuilt byte for byte."""
 
 import hashlib
 from collections.abc import AsyncIterator

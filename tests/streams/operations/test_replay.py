@@ -1,4 +1,4 @@
-"""Replays on a real broker: stages do their work again, into the same ids."""
+"""Replays on a real broker: stages repeat their work with the same ids."""
 
 from datetime import UTC, datetime, timedelta
 

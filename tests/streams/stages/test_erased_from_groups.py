@@ -1,4 +1,4 @@
-"""An erased user leaves windows that others share: the stages keep no word, also where a result was based on messages of several users."""
+"""A user of shared windows is erased: the stages keep no word, even of results that were based on messages of several users."""
 
 from typing import Literal
 

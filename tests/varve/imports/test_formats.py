@@ -25,8 +25,8 @@ def read(form: str, value: Any, options: ImportOptions = ANN) -> tuple[list[dict
     """The messages of one item, and the numbers of skipped ones by reason."""
     found = list(ITEM_FORMATS[form].read(Item(value, "export.json, item 1"), options))
     messages = [each for each in found if not isinstance(each, Skipped)]
-    for each in messages:
-        Message.model_validate({**each, "tenant": "t"})
+    for message in messages:
+        Message.model_validate({**message, "tenant": "t"})
     return messages, {each.reason: each.count for each in found if isinstance(each, Skipped)}
 
 

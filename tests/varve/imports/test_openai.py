@@ -26,8 +26,8 @@ RESULT = {"role": "tool", "tool_call_id": "c1", "content": "12 degrees"}
 def read(folder: Path, text: str, options: ImportOptions = START) -> list[dict[str, Any]]:
     (folder / "m.json").write_text(text)
     messages = [each for each in openai_messages(ExportFile(folder / "m.json"), options) if isinstance(each, dict)]
-    for each in messages:
-        Message.model_validate({**each, "tenant": "t"})
+    for message in messages:
+        Message.model_validate({**message, "tenant": "t"})
     return messages
 
 

@@ -64,8 +64,8 @@ def read(path: Path, options: ImportOptions | None = None) -> tuple[dict[str, di
     """The messages by text, and the reasons for the others."""
     all_found = list(slack_messages(ExportFile(path), options or ImportOptions()))
     messages = [each for each in all_found if isinstance(each, dict)]
-    for each in messages:
-        Message.model_validate({**each, "tenant": "t"})
+    for message in messages:
+        Message.model_validate({**message, "tenant": "t"})
     return {each["text"]: each for each in messages}, [each.reason for each in all_found if isinstance(each, Skipped)]
 
 

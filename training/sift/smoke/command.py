@@ -37,7 +37,7 @@ from training.sift.warm_up import MODEL, WarmUpExample, train_on_examples
 SUMMARY: Final = "tests whether training works: a small model, trained from random weights on a generated task"
 MIN_NDCG: Final = 0.8
 _ANNOTATED: Final = Variant("right-annotations", ABLATIONS[0].changed)
-"""As without outcome reward, with all annotations right."""
+"""Like the variant without outcome reward, but with correct annotations only."""
 _VARIANTS: Final = (*ABLATIONS, _ANNOTATED)
 CHANCE: Final = RANKED / SESSIONS
 """NDCG at any cut of 2 or more, of a ranking by chance in the test set: each place has a relevant session with this probability."""
@@ -94,7 +94,7 @@ def run(arguments: argparse.Namespace) -> Iterator[str]:
 
 
 def trained(root: Run, variant: Variant, size: Size, *, seed: int, bf16: bool, base: str | None) -> Iterator[str]:
-    """Trains a variant in a folder of its own, and judges its models on the test set of the experiment.
+    """Trains a variant in its own folder, and judges its models on the test set of the experiment.
 
     Args:
         root: The experiment's folder.

@@ -1,4 +1,4 @@
-"""Users whose names contain another's, separators, marks and wildcards: an erasure of one leaves everything of the others."""
+"""Users whose names contain other names, separators, marks and wildcards: erasing one leaves the others' data unchanged."""
 
 import re
 from datetime import UTC, datetime, timedelta

@@ -89,7 +89,7 @@ async def test_an_erased_user_is_named_nowhere(leased: Settings, store: MemorySt
         await _say(leased, "I moved to Lisbon in May.", session="s-1")
         await flush(leased)
         await caught_up(leased)
-        assert len(await _memories(store, LEAVING)) > 0, "what is said behind an erasure begins a new life"
+        assert len(await _memories(store, LEAVING)) > 0, "messages after an erasure are new data"
         receipts = await erase(leased, TENANT, [LEAVING, STAYING, LEAVING, "never came"], by="test", store=store, redis=redis)
         assert [each.subject for each in receipts] == [subject_of(TENANT, each) for each in (LEAVING, STAYING, "never came")]
         assert [each.found["windows"] > 0 for each in receipts] == [True, True, False]
@@ -120,9 +120,11 @@ async def test_an_interrupted_erasure_continues(leased: Settings, store: MemoryS
     assert "extractions" not in begun.reaches, "a later command must not be skipped"
     async with serving(leased, WITHOUT_RECALLS):
         async with another_at(redis, LEAVING, "eve"):
-            told: list[str] = []
-            erasing = asyncio.create_task(erase(leased, TENANT, [LEAVING, "eve"], by="test", store=store, redis=redis, notice=told.append))
-            await until(lambda: any("another process erases 2 of the users" in each for each in told))
+            notices: list[str] = []
+            erasing = asyncio.create_task(
+                erase(leased, TENANT, [LEAVING, "eve"], by="test", store=store, redis=redis, notice=notices.append)
+            )
+            await until(lambda: any("another process erases 2 of the users" in each for each in notices))
             await write(leased, _finished("eve"))
         receipt, others_receipt = await erasing
         assert receipt.subject == begun.subject
@@ -221,7 +223,7 @@ async def _check_control_log(settings: Settings, receipt: Erasure) -> None:
     actions = [each.action for each in audited if each.subject == receipt.key.decode()]
     assert actions[0] == "erasure begin"
     assert actions[-1] == "erasure finish"
-    assert not any(f'"{LEAVING}"'.encode() in each.to_json() for each in audited), "the audit is kept for ever"
+    assert not any(f'"{LEAVING}"'.encode() in each.to_json() for each in audited), "the audit is kept forever"
 
 
 async def _check_replays(settings: Settings, store: MemoryStore, others: list[bytes]) -> None:
@@ -232,9 +234,9 @@ async def _check_replays(settings: Settings, store: MemoryStore, others: list[by
         async with serving(settings):
             await caught_up(settings)
         assert await _standing(settings, store) == {}, stage
-        told = await _memories(store, STAYING)
-        # A window that is extracted again lies further back in the log: what it gave is of a later version.
-        assert told == others or (stage == "extraction" and _events(told) == _events(others)), stage
+        notices = await _memories(store, STAYING)
+        # A window that is extracted again is later in the log: its results have a later version.
+        assert notices == others or (stage == "extraction" and _events(notices) == _events(others)), stage
 
 
 async def _check_disks(settings: Settings, store: MemoryStore) -> None:

@@ -172,15 +172,15 @@ def test_corrections_and_ticks_name_the_user_of_their_entity() -> None:
 @pytest.mark.parametrize("key", [b"", b"\xff", b"a b", b"acme/ann/", b"%ff"])
 def test_an_unreadable_key_names_no_user(key: bytes) -> None:
     assert ANN.in_record(EXTRACTIONS, key, b"") == set()
-    assert ANN.in_record(EXTRACTIONS, key, value(tenant="acme", user="ann")) == {"ann"}, "its value is read all the same"
+    assert ANN.in_record(EXTRACTIONS, key, value(tenant="acme", user="ann")) == {"ann"}, "its value is read nevertheless"
 
 
 @example(",", "0", "0")
 @example(":", "0", "0")
 @given(NAME, LETTERS, LETTERS)
-def test_a_part_of_a_longer_word_is_no_name(user: str, before: str, behind: str) -> None:
+def test_a_part_of_a_longer_word_is_no_name(user: str, before: str, after: str) -> None:
     naming = Naming("acme", user)
-    for longer in (before + user, user + behind, before + user + behind):
+    for longer in (before + user, user + after, before + user + after):
         assume(user != longer)
         packed = value(tenant="acme", user=longer)
         assert naming.in_record(MESSAGES, encode_key("acme", "s-1"), packed) == set()

@@ -44,8 +44,8 @@ def trace(tenants: TenantDirectory) -> UserTrace:
 
 def add(trace: UserTrace, *records: Record) -> None:
     """Adds the user's records as the log has them."""
-    for each in records:
-        trace.add(each.to_json(), headers_of(each))
+    for record in records:
+        trace.add(record.to_json(), headers_of(record))
 
 
 def headers_of(record: Record) -> tuple[tuple[str, bytes], ...]:
@@ -155,7 +155,7 @@ def test_unreadable_records_are_counted(trace: UserTrace) -> None:
     trace.add(b"{", ((KIND, CORRECTION),))
     add(trace, of_an_unknown_schema)
     assert trace.unread == 4
-    assert trace.windows == [ErasedWindow(window_id=of_an_unknown_schema.window_id)], "its window is known all the same"
+    assert trace.windows == [ErasedWindow(window_id=of_an_unknown_schema.window_id)], "its window is known nevertheless"
     add(trace, what)
     assert (trace.unread, len(trace.windows)) == (4, 2)
 

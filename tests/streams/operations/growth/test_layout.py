@@ -1,4 +1,4 @@
-"""Sets of topics: names, and which partitions continue which."""
+"""Sets of topics: their names, and the successors of each partition."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Rows of the stages' tables: to which partition they belong, and their form there."""
+"""Rows of the stages' tables: their partition after growth, and their form there."""
 
 from datetime import UTC, datetime
 

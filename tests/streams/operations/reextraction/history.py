@@ -31,7 +31,7 @@ NOTES: Final = parse_schema({"Name": "notes", "EventTypes": [{"EventType": "note
 
 
 def window_record(settings: Settings, number: int, *, tenant: str = TENANT, user: str = "ann") -> OutgoingRecord:
-    """A window of one message; each has a session of its own."""
+    """A window of one message; each has its own session."""
     fields = {"tenant": tenant, "user": user, "session": f"s{number}"}
     message = Message.model_validate(
         {**fields, "id": f"m{number}", "text": f"Note {number}.", "event_time": datetime(2024, 5, 1, tzinfo=UTC)}

@@ -1,4 +1,4 @@
-"""Calls of a re-extraction stop at its share of a tenant's day; live calls keep the rest, and the next day goes on."""
+"""Calls of a re-extraction stop at its share of a tenant's day; live calls keep the rest, and it continues on the next day."""
 
 from collections.abc import AsyncIterator, Callable
 from datetime import UTC, datetime, timedelta
@@ -57,7 +57,7 @@ async def test_a_day_ends_at_its_share(shared: GuardedRedis) -> None:
     assert worker.waiting == 0
     await worker.budget.settle(await worker.call(900), Amount(800))
     with pytest.raises(
-        BudgetExceededError, match=r"used 800 of the 1,000 tokens .* may use 300; it goes on at 2026-01-02 00:00"
+        BudgetExceededError, match=r"used 800 of the 1,000 tokens .* may use 300; it continues at 2026-01-02 00:00"
     ) as refused:
         await worker.call(300)
     assert (refused.value.kind, refused.value.offline, refused.value.retry_after) == ("reextraction", False, 12 * 3600)

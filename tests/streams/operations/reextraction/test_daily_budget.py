@@ -1,4 +1,4 @@
-"""A re-extraction waits for the next day of a tenant's budget, shows it, goes on by itself, and loses no window."""
+"""A re-extraction waits for the next day of a tenant's budget, shows that it waits, continues without a command, and loses no window."""
 
 import asyncio
 from datetime import UTC, datetime, timedelta

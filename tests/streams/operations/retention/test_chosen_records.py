@@ -1,4 +1,4 @@
-"""Which records of the logs a run rewrites and removes."""
+"""The records of the logs that a run rewrites and removes."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -45,8 +45,8 @@ def logged(offset: int, value: Record | None, *, key: str = "", headers: Headers
 
 def chosen(records: Sequence[LogRecord], *, held: Sequence[str] = ()) -> Extractions:
     index = WindowIndex(kept(held))
-    for each in records:
-        index.add(each)
+    for record in records:
+        index.add(record)
     return Extractions(index, EntityTypes(state()))
 
 

@@ -1,4 +1,4 @@
-"""Which records of the read audit a run chooses."""
+"""The records of the read audit that a run chooses."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -1,4 +1,4 @@
-"""Remarks of several users, as the events, entities and merging stages take them: each has one partition."""
+"""Remarks of several users, through the events, entities and merging stages, one partition each."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime, timedelta
@@ -157,7 +157,7 @@ class Team:
                 await self.step(name)
 
     async def pass_time(self, days: int) -> None:
-        """Lets event time, which follows the wall clock, go on, with the timers that are due."""
+        """Advances event time, which follows the wall clock, and fires the due timers."""
         for _ in range(days):
             self.clock.advance(timedelta(days=1))
             await self.entities.recover()
@@ -233,13 +233,13 @@ class Team:
         return b"\n".join([*kept, *(part for row in self.entities.rows.rows.items() for part in row)])
 
     def _take(self, outputs: Sequence[OutgoingRecord]) -> None:
-        for each in outputs:
-            name = each.topic.removeprefix("varve.")
+        for output in outputs:
+            name = output.topic.removeprefix("varve.")
             if name in self.kept:
                 self.written += 1
-                self.kept[name][each.key or b""] = each.value
+                self.kept[name][output.key or b""] = output.value
             else:
-                self._append(name, each.key or b"", each.value, each.headers)
+                self._append(name, output.key or b"", output.value, output.headers)
 
     def _append(self, name: str, key: bytes, value: bytes | None, headers: tuple[tuple[str, bytes], ...] = ()) -> None:
         appended_at = self.clock.now()

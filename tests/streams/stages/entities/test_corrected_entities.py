@@ -1,4 +1,4 @@
-"""Entities follow corrections: whatever is extracted, corrected and reverted in turn, they count what stands."""
+"""Entities follow corrections: after any sequence of extractions, corrections and reverts they count the valid events."""
 
 import tempfile
 from collections import Counter

@@ -122,7 +122,7 @@ async def test_entities_equal_the_newest_extraction_of_each_window(
     before = stages.entities()
     for start in range(0, crash_at, batch):
         feed.apply(await before.process(log[start : min(start + batch, crash_at)]))
-    # State is there, the offset was not committed; and what was produced twice lies twice in the log.
+    # The state was written, the offset was not committed; and a record that was produced twice is twice in the log.
     after = stages.entities(InMemoryRows(before.rows.rows))
     for record in log[max(0, crash_at - back) :] + log[-3:]:
         feed.apply(await after.process([record]))

@@ -1,4 +1,4 @@
-"""The steps that the entities stage publishes: the same from the log again, bounded, and with the time since when they are known."""
+"""The steps that the entities stage publishes: equal after a replay, bounded, and with the time at which they became known."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -86,10 +86,10 @@ async def test_a_rebuild_gives_the_same_steps(windows: list[tuple[int, list[Call
     live = agents.entities()
     before = await feed_of(live, [[each] for each in made[:crash_at]])
     successor = agents.entities(InMemoryRows(live.rows.rows))
-    behind = await feed_of(successor, [made[max(0, crash_at - 3) :]])
+    repeated_feed = await feed_of(successor, [made[max(0, crash_at - 3) :]])
     again = await agents.contributions()
     rebuilt = await feed_of(agents.entities(), [again[start : start + size] for start in range(0, len(again), size)])
-    assert {**before, **behind} == rebuilt
+    assert {**before, **repeated_feed} == rebuilt
 
 
 async def test_a_step_knows_when_it_was_recorded() -> None:

@@ -1,4 +1,4 @@
-"""The entities stage: what is an erased user's own is no more, and what others share forgets the user alone."""
+"""The entities stage: an erased user's own entities are deleted, and shared ones forget only this user."""
 
 from collections.abc import Iterable
 from itertools import count
@@ -64,7 +64,7 @@ async def test_an_entity_of_the_user_is_removed_completely(has_llm: bool) -> Non
 
 @pytest.mark.parametrize("has_llm", [False, True])
 async def test_what_is_said_meanwhile_stays(has_llm: bool) -> None:
-    """The user goes on talking: the log keeps that, so the entity that is deleted as a whole has it again."""
+    """The user sends newer messages: the log keeps them, so the deleted entity is rebuilt from them."""
     team = await talked(has_llm=has_llm)
     later = count(5)
 
@@ -182,10 +182,10 @@ async def test_steps_of_a_shared_entity_are_tombstones() -> None:
     team = await talked()
     assert sorted(each.number for each in team.steps(TEA)) == [1, 2]
     await team.erase("ann")
-    assert [each for each in team.steps(TEA) if each.number] == [], "any may bear the entity as it was"
+    assert [each for each in team.steps(TEA) if each.number] == [], "any of them may have the earlier entity"
     await team.say("bob", 1, ("tea", "matcha at nine", 2))
     await team.settle()
-    assert [each.number > 2 for each in team.steps(TEA) if each.number] == [True], "its history goes on behind the erasure"
+    assert [each.number > 2 for each in team.steps(TEA) if each.number] == [True], "its history continues after the erasure"
 
 
 async def test_history_steps_are_removed_once() -> None:
@@ -262,7 +262,7 @@ async def test_entities_of_other_users_are_kept() -> None:
 
 
 async def test_a_late_contribution_of_an_erased_user_changes_nothing() -> None:
-    """The contribution is in flight while the command is carried out, or belongs to a log that is handled again."""
+    """The contribution is in flight while the command is executed, or belongs to a log that is handled again."""
     team = await talked()
     await team.say("ann", 1, ("tea", "darjeeling at ten", 9))
     late = team.log["contributions"][-2:]
@@ -308,7 +308,7 @@ async def test_a_late_answer_restores_no_erased_entity() -> None:
 
 
 async def erased_before_the_answer() -> Team:
-    """The entities have carried out Ann's erasure, and then read an answer about what Ann and Bob had said."""
+    """The entities have executed Ann's erasure, and then read an answer about what Ann and Bob had said."""
     team = Team(has_llm=True)
     await team.say("ann", 0, OOLONG)
     await team.say("bob", 0, SENCHA)

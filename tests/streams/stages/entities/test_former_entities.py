@@ -1,4 +1,4 @@
-"""Entities whose types and fields come and go, while windows are extracted again under whatever revision: what is gone stays as it was."""
+"""Entity types and fields are removed and return, while windows are extracted again under any revision: a removed field keeps its state."""
 
 import tempfile
 from collections.abc import Iterator
@@ -91,7 +91,7 @@ class Chain:
 
     def values(self) -> dict[str, dict[str, object]]:
         return {
-            str(each["tool_name"]): {name: value for name, value in each.items() if name != "tool_name"} for each in self.tools.values()
+            str(tool["tool_name"]): {name: value for name, value in tool.items() if name != "tool_name"} for tool in self.tools.values()
         }
 
 
@@ -129,10 +129,10 @@ async def test_fields_missing_in_the_schema_keep_their_state(
     newest = {window: number for window, number, _ in extracted}
     for offset, (window, number) in enumerate(newest.items(), len(log) + 1):
         await stages.read(extraction_record(made_under(number, window, [], drops=1), offset))
-    assert stages.values() == {}, "a drop takes back what is gone from the schema, too"
+    assert stages.values() == {}, "a drop also retracts types that the schema no longer has"
     for offset, window in enumerate(newest, len(log) + 1 + len(newest)):
         await stages.read(extraction_record(made_under(4, window, [("grep", 1)], drops=1), offset))
-    assert stages.values() == {"grep": {"calls": len(newest), "failures": len(newest)}}, "made anew, it begins from nothing"
+    assert stages.values() == {"grep": {"calls": len(newest), "failures": len(newest)}}, "created again, it starts empty"
 
 
 async def test_a_schema_of_another_name_keeps_former_fields(tmp_path: Path) -> None:

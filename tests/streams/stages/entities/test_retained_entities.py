@@ -1,4 +1,4 @@
-"""Retention takes contributions, history and models' texts from entities; an entity without anything else is removed."""
+"""Retention removes contributions, history and models' texts from entities; an entity without anything else is removed."""
 
 from datetime import datetime, timedelta
 

@@ -1,4 +1,4 @@
-"""Entities carry the lowest trust of what they are made of; a distrusted source leaves them, and returns once it is trusted again."""
+"""Entities have the lowest trust of their sources; a distrusted source is retracted, and applied again when it is trusted."""
 
 from datetime import timedelta
 

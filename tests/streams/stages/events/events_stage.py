@@ -1,4 +1,4 @@
-"""The events stage with one partition, and what it gives, read."""
+"""The events stage with one partition, and its parsed outputs."""
 
 from control.tenants import TenantDirectory
 from memory.records import Contribution
@@ -21,7 +21,7 @@ def contributions(batch: Batch) -> list[Contribution]:
 def changes(batch: Batch) -> dict[str, tuple[str, ...]]:
     """By tool: the changes to its count of calls, in their order."""
     return {
-        each.entity_key: tuple(change.op for change in each.changes if change.property == "calls")
-        for each in contributions(batch)
-        if each.entity_type == "tool_experience"
+        contribution.entity_key: tuple(change.op for change in contribution.changes if change.property == "calls")
+        for contribution in contributions(batch)
+        if contribution.entity_type == "tool_experience"
     }

@@ -1,4 +1,4 @@
-"""The events stage: what was corrected by hand stands, whatever is extracted again, and a revert gives back what was."""
+"""The events stage: manual corrections survive every new extraction, and a revert restores the original."""
 
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
@@ -340,10 +340,10 @@ async def test_a_correction_outranks_extracted_values(stage: PartitionHarness) -
     first = contributions(await stage.process([correction_record(entity_correction(1, "quote the pattern"), 1)]))
     second = contributions(await stage.process([correction_record(entity_correction(2, "use -F"), 2)]))
     back = contributions(await stage.process([correction_record(entity_correction(3, "", "revert"), 3)]))
-    told, once, twice, taken_back = (
+    extracted_orders, once, twice, taken_back = (
         {change.order for each in step for change in each.changes} for step in (extracted, first, second, back)
     )
-    assert 0 < max(told) < max(once) < max(twice)
+    assert 0 < max(extracted_orders) < max(once) < max(twice)
     assert taken_back == twice
 
 
@@ -389,8 +389,8 @@ async def test_a_corrected_time_counts_in_the_messages_zone(stage: PartitionHarn
     what = extraction(0, [("grep", 0), ("make", 0)])
     tokyo = timezone(timedelta(hours=9))
     events = [
-        each.model_copy(update={"event_time": each.event_time.astimezone(tokyo), "said_at": each.said_at.astimezone(tokyo)})
-        for each in what.events
+        event.model_copy(update={"event_time": event.event_time.astimezone(tokyo), "said_at": event.said_at.astimezone(tokyo)})
+        for event in what.events
     ]
     await stage.process([extraction_record(what.model_copy(update={"events": events}), 3)])
     right = correction(events[0], 1, event_time=datetime(2024, 5, 12, 20, tzinfo=UTC))

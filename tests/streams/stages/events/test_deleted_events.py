@@ -1,4 +1,4 @@
-"""The events stage: a deleted event leaves the feed for good, whatever is corrected, reverted or extracted afterwards."""
+"""The events stage: a deleted event leaves the feed permanently, whatever is corrected, reverted or extracted afterwards."""
 
 import pytest
 

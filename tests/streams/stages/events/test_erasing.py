@@ -1,4 +1,4 @@
-"""The events stage: an erased user's windows are taken back, forgotten, and never published again."""
+"""The events stage: an erased user's windows are retracted, forgotten, and never published again."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -94,8 +94,8 @@ async def test_published_memories_missing_in_the_ledger_are_retracted(stage: Par
     erasure = ErasureCommand(tenant=TENANT, user=AGENT, windows=[window], entities=[entity])
     batch = await stage.process([command_record("extractions", erasure, 1)])
     assert tombstones(batch) == ["m-1", "m-2"]
-    (told,) = contributions(batch)
-    assert (told.forgotten_memories, told.forgotten_outcomes) == (["m-3"], [("story", "-")])
+    (changes_by_entity,) = contributions(batch)
+    assert (changes_by_entity.forgotten_memories, changes_by_entity.forgotten_outcomes) == (["m-3"], [("story", "-")])
 
 
 async def test_named_memories_of_another_users_window_stay(stage: PartitionHarness) -> None:
@@ -134,14 +134,14 @@ async def test_an_entity_without_current_contributions_is_named(stage: Partition
     await stage.process([extraction_record(what, 0)])
     entities = [tool("grep"), tool("make"), tool("grep", entity_type="slow_calls")]
     batch = await stage.process([command_record("extractions", command([what], entities), 1)])
-    told = {(each.entity_type, each.entity_key): len(each.changes) for each in contributions(batch)}
-    assert told[("tool_experience", "make")] == told[("slow_calls", "grep")] == 0
-    assert told[("tool_experience", "grep")] > 0, "it is told once, with what is taken back"
+    changes_by_entity = {(each.entity_type, each.entity_key): len(each.changes) for each in contributions(batch)}
+    assert changes_by_entity[("tool_experience", "make")] == changes_by_entity[("slow_calls", "grep")] == 0
+    assert changes_by_entity[("tool_experience", "grep")] > 0, "it is sent once, with the retractions"
     assert {(each.cause, each.position) for each in contributions(batch)} == {("erasure", 1)}
 
 
 async def test_an_entity_with_former_contributions_is_named(stage: PartitionHarness) -> None:
-    """A correction fed it, and a revert took that back: its history has the words still."""
+    """A correction fed it, and a revert retracted that: its history still has the words."""
     what = extraction(0, [("grep", 0)])
     await stage.process([extraction_record(what, 0)])
     await stage.process([correction_record(correction(what.events[0], 1, properties={"tool_name": "rg"}), 1)])
@@ -213,7 +213,7 @@ async def test_records_before_the_erasure_offset_are_skipped(stage: PartitionHar
     batch = await stage.process([extraction_record(old, 4), extraction_record(theirs, 4), extraction_record(new, 5)])
     assert changes(batch) == {"make": ("apply",), "curl": ("apply",)}
     redriven = extraction_record(old, 9, headers=((ORIGIN, b"varve.extractions/0/4"),))
-    assert (await stage.process([redriven])).outputs == [], "it first lay before the reach"
+    assert (await stage.process([redriven])).outputs == [], "its first position is before the reach"
     assert batch.rejections == []
 
 

@@ -1,4 +1,4 @@
-"""The events stage removes what a tenant keeps no longer, and publishes it never again."""
+"""The events stage removes results beyond a tenant's retention, and never publishes them again."""
 
 from datetime import datetime, timedelta
 

@@ -17,7 +17,7 @@ from memory.schema.model import MemorySchema
 from models.embedding.handover import VectorHandover
 from models.llm.build import build_llm
 from models.llm.telemetry import LLMMetrics
-from retrieval.pipeline import RecallPipeline
+from retrieval.entity_lookup import EntityLookup
 from runtime.clocks import Clock
 from runtime.metrics import Metrics
 from runtime.recall_history import RecallHistory
@@ -71,7 +71,7 @@ def new_handler(
     extractor: Extractor,
     *,
     metrics: Metrics | None = None,
-    recall: RecallPipeline | None = None,
+    lookup: EntityLookup | None = None,
     recall_history: RecallHistory | None = None,
     session_history: SessionHistory | None = None,
     entity_notes: EntityNotes | None = None,
@@ -86,7 +86,7 @@ def new_handler(
         tenants=tenants,
         metrics=metrics or Metrics(),
         extractor=extractor,
-        recall=recall,
+        lookup=lookup,
         recall_history=recall_history,
         entity_notes=entity_notes,
         similar_keys=similar_keys,

@@ -27,7 +27,7 @@ from tests.streams.stages.extraction.doubles import ScriptedExtractor, llm_extra
 
 
 class EventuallyAnswering(ScriptedExtractor):
-    """Gives unusable answers, each with a text of its own, and then an extraction."""
+    """Gives unusable answers, each with its own text, and then an extraction."""
 
     def __init__(self, bad_answers: int) -> None:
         super().__init__()
@@ -110,7 +110,7 @@ async def test_an_extraction_begun_within_budget_is_completed(settings: Settings
 
 
 def with_own_budget(**budget: object) -> TenantDirectory:
-    """The tenant, with a budget of its own."""
+    """The tenant, with its own budget."""
     return known_tenants({TENANT: SCHEMA}, budget=budget)
 
 
@@ -137,7 +137,7 @@ async def test_a_cost_without_prices_counts_as_spent(settings: Settings) -> None
                     await stage.handle(window_record())
             assert (failure.value.dependency, failure.value.retry_after) == ("budget", 60.0)
             assert simulator.requests == []
-            assert len(await stage.handle(window_record("another"))) == 1, "nobody else waits for it"
+            assert len(await stage.handle(window_record("another"))) == 1, "no other window waits for it"
 
             now_known(tenants, lambda draft: set_tenant(draft, TENANT, budget={"hard_cost": 1.0, "policy": "offline"}))
             (offline,) = await stage.handle(window_record())

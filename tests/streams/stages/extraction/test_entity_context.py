@@ -7,14 +7,13 @@ import pytest
 from control.tenants import TenantDirectory
 from extraction.port import EntityName
 from memory.ids import entity_id
-from memory.records import Memory, MemoryChange
+from memory.records import Memory
 from models.embedding.port import Embedding
-from retrieval.pipeline import RecallPipeline
+from retrieval.entity_lookup import EntityLookup
 from runtime.clocks import ManualClock
 from runtime.settings import Settings
 from stores.edge.client import EdgeStore
-from stores.indexing.writer import IndexWriter
-from tests.stores.factories import NOON, BagOfWordsEmbedder, in_feed, memory
+from tests.stores.factories import NOON, BagOfWordsEmbedder, memory, store_memories
 from tests.streams.agent_extractions import TENANT
 from tests.streams.stages.extraction.doubles import ScriptedExtractor, new_handler, window_record
 
@@ -32,43 +31,36 @@ class NoQueries(BagOfWordsEmbedder):
         raise AssertionError(f"{text!r} was embedded")
 
 
-async def stored(store: EdgeStore, memories: list[Memory]) -> None:
-    changes = [MemoryChange(op="upsert", memory_id=each.id, tenant=each.tenant, memory=each) for each in memories]
-    await IndexWriter(store=store, embedder=BagOfWordsEmbedder()).write(in_feed(changes))
-
-
 async def test_context_has_shared_entities_but_no_foreign_ones(settings: Settings, tenants: TenantDirectory, store: EdgeStore) -> None:
     embedder = BagOfWordsEmbedder()
-    await stored(
-        store, [experience("grep"), experience("sed", user="another"), experience("awk", tenant="rival"), experience("ls", user="agent")]
+    await store_memories(
+        store, experience("grep"), experience("sed", user="another"), experience("awk", tenant="rival"), experience("ls", user="agent")
     )
-    recall = RecallPipeline(store=store, embedder=embedder, settings=settings.recall, clock=ManualClock(NOON))
+    lookup = EntityLookup(store=store, embedder=embedder, prefetch=settings.recall.prefetch, clock=ManualClock(NOON))
     extractor = ScriptedExtractor()
-    await new_handler(settings, tenants, extractor, recall=recall).handle(window_record(text="tool experience of grep sed awk ls"))
+    await new_handler(settings, tenants, extractor, lookup=lookup).handle(window_record(text="tool experience of grep sed awk ls"))
     assert [each.entity_key for each in extractor.contexts[0].entities] == ["grep"]
 
 
 async def test_edited_entities_are_read_without_embedding(settings: Settings, tenants: TenantDirectory, store: EdgeStore) -> None:
     names = {key: EntityName("tool_experience", key) for key in ("grep", "sed", "awk", "old")}
     ids = {key: entity_id(TENANT, name.type, name.key) for key, name in names.items()}
-    await stored(
+    await store_memories(
         store,
-        [
-            experience("grep", id=ids["grep"]),
-            experience("sed", id=ids["sed"], user="another"),
-            experience("ls"),
-            experience("old", id=ids["old"], expires_at=NOON),
-        ],
+        experience("grep", id=ids["grep"]),
+        experience("sed", id=ids["sed"], user="another"),
+        experience("ls"),
+        experience("old", id=ids["old"], expires_at=NOON),
     )
-    recall = RecallPipeline(store=store, embedder=NoQueries(), settings=settings.recall, clock=ManualClock(NOON))
+    lookup = EntityLookup(store=store, embedder=NoQueries(), prefetch=settings.recall.prefetch, clock=ManualClock(NOON))
     extractor = ScriptedExtractor(edited=list(names.values()))
-    await new_handler(settings, tenants, extractor, recall=recall).handle(window_record(text="tool experience of ls"))
+    await new_handler(settings, tenants, extractor, lookup=lookup).handle(window_record(text="tool experience of ls"))
     assert [each.entity_key for each in extractor.contexts[0].entities] == ["grep"]
 
 
 async def test_window_that_edits_nothing_has_no_entities(settings: Settings, tenants: TenantDirectory, store: EdgeStore) -> None:
-    await stored(store, [experience("grep")])
-    recall = RecallPipeline(store=store, embedder=NoQueries(), settings=settings.recall, clock=ManualClock(NOON))
+    await store_memories(store, experience("grep"))
+    lookup = EntityLookup(store=store, embedder=NoQueries(), prefetch=settings.recall.prefetch, clock=ManualClock(NOON))
     extractor = ScriptedExtractor(edited=[])
-    await new_handler(settings, tenants, extractor, recall=recall).handle(window_record(text="tool experience of grep"))
+    await new_handler(settings, tenants, extractor, lookup=lookup).handle(window_record(text="tool experience of grep"))
     assert extractor.contexts[0].entities == ()

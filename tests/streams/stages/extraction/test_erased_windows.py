@@ -1,4 +1,4 @@
-"""The extraction stage stores nothing of an erased user's windows, whether it extracts them before or while the erasure becomes known."""
+"""The extraction stage stores nothing from an erased user's windows, whether it extracts them before or while it learns of the erasure."""
 
 import pytest
 

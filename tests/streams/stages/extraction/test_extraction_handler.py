@@ -27,7 +27,7 @@ from models.errors import (
     TransientModelError,
 )
 from models.openai_errors import error_for_status
-from retrieval.pipeline import RecallPipeline
+from retrieval.entity_lookup import EntityLookup
 from runtime.clocks import SystemClock
 from runtime.metrics import Metrics
 from runtime.recall_history import RecallHistory, Returned
@@ -99,9 +99,11 @@ async def test_no_window_is_given_up_for_a_refused_key(settings: Settings, tenan
 async def test_a_window_waits_for_an_embedding_model_that_refuses(
     settings: Settings, tenants: TenantDirectory, error: Exception, retry_after: float | None
 ) -> None:
-    recall = RecallPipeline(store=build_store(settings), embedder=RefusingEmbedder(error), settings=settings.recall, clock=SystemClock())
+    lookup = EntityLookup(
+        store=build_store(settings), embedder=RefusingEmbedder(error), prefetch=settings.recall.prefetch, clock=SystemClock()
+    )
     extractor = ScriptedExtractor()
-    stage = new_handler(settings, tenants, extractor, recall=recall)
+    stage = new_handler(settings, tenants, extractor, lookup=lookup)
     with pytest.raises(TransientError) as failure:
         await stage.handle(window_record())
     assert (failure.value.dependency, failure.value.retry_after) == ("embedding", retry_after)
@@ -110,9 +112,9 @@ async def test_a_window_waits_for_an_embedding_model_that_refuses(
 
 async def test_a_window_refused_by_embedding_is_extracted_without_entities(settings: Settings, tenants: TenantDirectory) -> None:
     embedder = RefusingEmbedder(InputRefusedError("400"))
-    recall = RecallPipeline(store=build_store(settings), embedder=embedder, settings=settings.recall, clock=SystemClock())
+    lookup = EntityLookup(store=build_store(settings), embedder=embedder, prefetch=settings.recall.prefetch, clock=SystemClock())
     extractor = ScriptedExtractor()
-    assert len(await new_handler(settings, tenants, extractor, recall=recall).handle(window_record())) == 1
+    assert len(await new_handler(settings, tenants, extractor, lookup=lookup).handle(window_record())) == 1
     assert extractor.contexts[0].entities == ()
 
 
@@ -215,7 +217,7 @@ async def test_windows_wait_for_a_hanging_redis_once(settings: Settings, tenants
         stage = new_handler(settings, tenants, extractor, session_history=history, recall_history=recalls)
         for _ in range(3):
             assert await stage.handle(window_record())
-        assert silent.connections == 1, "every further command would have been a time-out of its own"
+        assert silent.connections == 1, "every further command would have timed out separately"
     assert len(extractor.contexts) == 3
 
 

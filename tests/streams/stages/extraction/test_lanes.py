@@ -1,4 +1,4 @@
-"""A user's windows go one after the other where the schema patches or matches keys, and a session's elsewhere."""
+"""A user's windows run one after the other if the schema patches or matches keys; otherwise only those of a session."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""One user's window on which an endpoint fails, with nobody else there: driver, handler and gateway before a real HTTP server."""
+"""A window on which an endpoint fails, without any other window: driver, handler and gateway before a real HTTP server."""
 
 from dataclasses import replace
 from typing import Any

@@ -1,4 +1,4 @@
-"""A window is shown entities as its user's earlier windows left them, however much of that the entities have already."""
+"""A window gets the entities as the user's earlier windows left them, whether or not the store has those changes."""
 
 from datetime import UTC, date, datetime, timedelta, timezone
 from typing import Any
@@ -177,7 +177,7 @@ def test_an_older_session_does_not_replace_newer_facts() -> None:
     older = patch("Bob: foe", "Bob: friend")
     assert laid(older, shown=shown) == ()
     (seen,) = overlaid(shown, laid(older, shown=[person(friends="Bob: foe")]))
-    assert str(seen.properties["friends"]).splitlines()[0] == "Bob: foe", "shown undated, it laid down what the entity does not take"
+    assert str(seen.properties["friends"]).splitlines()[0] == "Bob: foe", "shown without dates, it stored what the entity does not take"
 
 
 LINES = st.sampled_from(["ada", "bob", "cy", "dan", "eve", "flo"])

@@ -1,4 +1,4 @@
-"""A live worker whose endpoint answers 401: it says so, loses nothing, and goes on when the key is accepted."""
+"""A live worker whose endpoint answers 401 reports it, loses nothing, and continues when the key is accepted."""
 
 import contextlib
 from collections import Counter

@@ -1,4 +1,4 @@
-"""A routine that is said in one session after the other is stored once a week."""
+"""A routine that occurs in many sessions is stored once a week."""
 
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta

@@ -61,5 +61,5 @@ async def test_two_users_of_a_session_may_state_the_same(settings: Settings, red
         for sequence, (user, text) in enumerate(channel):
             (output,) = await stage.handle(said(user, sequence, text))
             events.append([each.content for each in Extraction.from_json(output.value or b"").events])
-    assert events == [[FACT["content"]], [FACT["content"]], []], "only what Bob himself said before is told twice"
+    assert events == [[FACT["content"]], [FACT["content"]], []], "only Bob's own earlier statement is repeated"
     assert ["diabetes" in each for each in prompts] == [False, False, True]

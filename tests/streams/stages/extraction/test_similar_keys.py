@@ -1,4 +1,4 @@
-"""Which thing a value names is found in a real store, by the real model, among the user's own things."""
+"""A value is matched with the user's own entities by meaning, in a real store with the real model."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -7,12 +7,12 @@ import pytest
 
 from extraction.port import ExtractionContext
 from memory.keys import entity_key
-from memory.records import Extraction, MemoryChange, Window
+from memory.records import Extraction, Window
 from memory.schema import MemorySchema, scenario
 from models.embedding.build import build_embedder
 from models.embedding.port import Embedder
 from models.errors import OverloadedError
-from retrieval.pipeline import RecallPipeline
+from retrieval.entity_lookup import EntityLookup
 from runtime.clocks import ManualClock
 from runtime.extraction_notes import KeyScope, KeyValueNotes
 from runtime.recent_patches import WindowPlace
@@ -20,13 +20,12 @@ from runtime.redis import GuardedRedis, open_redis
 from runtime.session_history import SessionHistory
 from runtime.settings import EmbeddingSettings, RedisSettings, Settings
 from stores.edge.client import EdgeStore
-from stores.indexing.writer import IndexWriter
 from streams.errors import TransientError
 from streams.stages.extraction.similar_keys import SimilarKeys
 from tests.control_log import known_tenants
 from tests.extraction.embedders import RefusingEmbedder
 from tests.extraction.topic_stories import extraction_of, stories
-from tests.stores.factories import NOON, in_feed, memory
+from tests.stores.factories import NOON, memory, store_memories
 from tests.streams.stages.extraction.doubles import ScriptedExtractor, new_handler, window_record
 
 pytestmark = pytest.mark.integration
@@ -47,15 +46,15 @@ async def redis(redis_url: str, topic_prefix: str) -> AsyncIterator[GuardedRedis
         yield redis
 
 
-def recall(settings: Settings, store: EdgeStore, embedder: Embedder) -> RecallPipeline:
-    return RecallPipeline(store=store, embedder=embedder, settings=settings.recall, clock=ManualClock(NOON))
+def lookup(settings: Settings, store: EdgeStore, embedder: Embedder) -> EntityLookup:
+    return EntityLookup(store=store, embedder=embedder, prefetch=settings.recall.prefetch, clock=ManualClock(NOON))
 
 
 def place(user: str = "ann", tenant: str = "acme", offset: int = 0) -> WindowPlace:
     return WindowPlace(tenant, user, "", 0, offset)
 
 
-def told(*topics: str) -> Extraction:
+def about(*topics: str) -> Extraction:
     """An extraction with an event of each topic."""
     return extraction_of([{"topic": topic} for topic in topics])
 
@@ -78,8 +77,7 @@ async def write(store: EdgeStore, embedder: Embedder, stored: dict[tuple[str, st
         for (tenant, user), topics in stored.items()
         for topic in topics
     ]
-    changes = [MemoryChange(op="upsert", memory_id=each.id, tenant=each.tenant, memory=each) for each in entities]
-    await IndexWriter(store=store, embedder=embedder).write(in_feed(changes))
+    await store_memories(store, *entities, embedder=embedder)
 
 
 async def test_a_value_is_matched_with_ones_own_things(settings: Settings, store: EdgeStore, embedder: Embedder) -> None:
@@ -87,8 +85,8 @@ async def test_a_value_is_matched_with_ones_own_things(settings: Settings, store
     await write(
         store, embedder, {("acme", "ann"): ["clothing store", *many], ("acme", "bob"): ["fashion store"], ("rival", "ann"): ["shop"]}
     )
-    keys = SimilarKeys(recall=recall(settings, store, embedder), embedder=embedder, notes=None)
-    said = told("online clothing store", "fashion store", "dance studio")
+    keys = SimilarKeys(lookup=lookup(settings, store, embedder), embedder=embedder, notes=None)
+    said = about("online clothing store", "fashion store", "dance studio")
     assert topics_of(await keys.settled(said, OWN, place())) == ["clothing store", "clothing store", "dance studio"]
     assert topics_of(await keys.settled(said, OWN, place("bob"))) == ["fashion store", "fashion store", "dance studio"]
     assert topics_of(await keys.settled(said, OWN, place("cleo"))) == ["online clothing store", "online clothing store", "dance studio"]
@@ -97,19 +95,19 @@ async def test_a_value_is_matched_with_ones_own_things(settings: Settings, store
 
 async def test_shared_things_are_the_whole_tenants(settings: Settings, store: EdgeStore, embedder: Embedder, redis: GuardedRedis) -> None:
     await write(store, embedder, {("acme", None): ["clothing store"], ("rival", None): ["dance studio"]})
-    keys = SimilarKeys(recall=recall(settings, store, embedder), embedder=embedder, notes=KeyValueNotes(redis=redis))
-    said = told("fashion store", "the dance studio")
+    keys = SimilarKeys(lookup=lookup(settings, store, embedder), embedder=embedder, notes=KeyValueNotes(redis=redis))
+    said = about("fashion store", "the dance studio")
     assert topics_of(await keys.settled(said, SHARED, place("cleo"))) == ["clothing store", "the dance studio"]
-    assert topics_of(await keys.settled(told("dance studio"), SHARED, place("ann", offset=1))) == ["the dance studio"]
-    assert topics_of(await keys.settled(told("dance studio"), SHARED, place(tenant="umbrella"))) == ["dance studio"]
+    assert topics_of(await keys.settled(about("dance studio"), SHARED, place("ann", offset=1))) == ["the dance studio"]
+    assert topics_of(await keys.settled(about("dance studio"), SHARED, place(tenant="umbrella"))) == ["dance studio"]
 
 
 async def test_names_not_yet_in_the_store_are_known(settings: Settings, store: EdgeStore, embedder: Embedder, redis: GuardedRedis) -> None:
     notes = KeyValueNotes(redis=redis)
-    keys = SimilarKeys(recall=recall(settings, store, embedder), embedder=embedder, notes=notes)
-    await keys.settled(told("clothing store", "dance studio"), OWN, place())
-    assert topics_of(await keys.settled(told("fashion store"), OWN, place(offset=1))) == ["clothing store"]
-    assert topics_of(await keys.settled(told("fashion store"), OWN, place("bob", offset=2))) == ["fashion store"]
+    keys = SimilarKeys(lookup=lookup(settings, store, embedder), embedder=embedder, notes=notes)
+    await keys.settled(about("clothing store", "dance studio"), OWN, place())
+    assert topics_of(await keys.settled(about("fashion store"), OWN, place(offset=1))) == ["clothing store"]
+    assert topics_of(await keys.settled(about("fashion store"), OWN, place("bob", offset=2))) == ["fashion store"]
     assert await notes.latest(KeyScope("acme", "ann", "", "topic")) == ("dance studio", "clothing store")
 
 
@@ -119,17 +117,17 @@ class Telling(ScriptedExtractor):
     async def extract(self, window: Window, schema: MemorySchema, context: ExtractionContext) -> Extraction:
         await super().extract(window, schema, context)
         place = {"user": window.user, "session": window.session, "sequence": window.sequence}
-        return told("fashion store").model_copy(update=place)
+        return about("fashion store").model_copy(update=place)
 
 
 async def test_a_repeated_statement_is_recognized_by_its_words(
     settings: Settings, store: EdgeStore, embedder: Embedder, redis: GuardedRedis
 ) -> None:
     await write(store, embedder, {("acme", "agent"): ["clothing store"]})
-    history, searched = SessionHistory(redis=redis, ttl_s=60), recall(settings, store, embedder)
-    keys = SimilarKeys(recall=searched, embedder=embedder, notes=None)
+    history, searched = SessionHistory(redis=redis, ttl_s=60), lookup(settings, store, embedder)
+    keys = SimilarKeys(lookup=searched, embedder=embedder, notes=None)
     tenants = known_tenants({"acme": OWN})
-    handler = new_handler(settings, tenants, Telling(), recall=searched, similar_keys=keys, session_history=history)
+    handler = new_handler(settings, tenants, Telling(), lookup=searched, similar_keys=keys, session_history=history)
     record = window_record("acme")
     (output,) = await handler.handle(record)
     assert topics_of(Extraction.from_json(output.value or b"")) == ["clothing store"]
@@ -141,9 +139,9 @@ async def test_a_repeated_statement_is_recognized_by_its_words(
 async def test_an_extraction_waits_for_an_unavailable_store(settings: Settings, embedder: Embedder, tmp_path: Path, away: str) -> None:
     store = EdgeStore(path=tmp_path / "nobody.sock")
     asked = embedder if away == "store" else RefusingEmbedder(OverloadedError("429", retry_after=7.0))
-    keys = SimilarKeys(recall=recall(settings, store, asked), embedder=asked, notes=None)
+    keys = SimilarKeys(lookup=lookup(settings, store, asked), embedder=asked, notes=None)
     with pytest.raises(TransientError) as failure:
-        await keys.settled(told("fashion store"), OWN, place())
+        await keys.settled(about("fashion store"), OWN, place())
     assert failure.value.dependency == away
-    assert topics_of(await keys.settled(told(), OWN, place())) == []
+    assert topics_of(await keys.settled(about(), OWN, place())) == []
     await store.close()

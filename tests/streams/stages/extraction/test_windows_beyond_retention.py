@@ -1,4 +1,4 @@
-"""The extraction stage asks no model about a window of which nothing would be kept."""
+"""The extraction stage asks no model about a window whose results retention would remove."""
 
 from datetime import UTC, datetime
 

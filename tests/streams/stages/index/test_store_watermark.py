@@ -1,4 +1,4 @@
-"""A store that lacks what the index group has handled, or tombstones that are gone, stops the stage until it is whole again."""
+"""A store that misses indexed records, or tombstones that were compacted away, stop the stage until a repair."""
 
 import shutil
 import signal
@@ -53,7 +53,7 @@ def _problem(
 
 def test_a_store_with_all_indexed_records_is_accepted() -> None:
     assert _problem(checkpoint=None) == ""
-    assert _problem(checkpoint=None, unread=(0, OLD)) == "", "what is empty holds nothing that was taken back"
+    assert _problem(checkpoint=None, unread=(0, OLD)) == "", "an empty store has no retracted memory"
     assert _problem(checkpoint=(10, RECENT), handled=10) == ""
     assert _problem(checkpoint=(10, RECENT), handled=8, unread=(15, RECENT)) == "", "written, and then not committed"
     assert _problem(checkpoint=(10, RECENT)) == "", "a replay has no note"
@@ -98,7 +98,9 @@ async def stack() -> AsyncIterator[AsyncExitStack]:
 
 
 async def _tell(settings: Settings, *contents: tuple[int, str]) -> None:
-    changes = [MemoryChange(op="upsert", memory_id=each.id, tenant=TENANT, memory=each) for each in (memory(*told) for told in contents)]
+    changes = [
+        MemoryChange(op="upsert", memory_id=each.id, tenant=TENANT, memory=each) for each in (memory(*fields) for fields in contents)
+    ]
     async with Producer(kafka=settings.kafka) as producer:
         topic = settings.topic("memories")
         await producer.send_many(

@@ -84,9 +84,9 @@ class LinkedStages:
         self._read = dict.fromkeys(TOPICS, 0)
 
     def append(self, outputs: list[OutgoingRecord]) -> None:
-        for each in outputs:
-            name = each.topic.removeprefix("varve.")
-            self.log[name].append(delivered(name, len(self.log[name]), each.key, each.value, headers=each.headers))
+        for output in outputs:
+            name = output.topic.removeprefix("varve.")
+            self.log[name].append(delivered(name, len(self.log[name]), output.key, output.value, headers=output.headers))
 
     def unread(self, name: str) -> list[ConsumedRecord]:
         """The records of a topic that its stage has not handled, which count as handled from now on."""

@@ -55,8 +55,8 @@ async def settle(stages: LinkedStages) -> None:
 
 async def send(stages: LinkedStages, *records: OutgoingRecord) -> None:
     """Brings edits through all stages, one after the other."""
-    for each in records:
-        stages.append([each])
+    for record in records:
+        stages.append([record])
         await settle(stages)
 
 

@@ -1,4 +1,4 @@
-"""The merging stage: nobody is asked about an erased user's own entity, and what others share is answered."""
+"""The merging stage: no model is asked about an erased user's own entity, and requests about shared entities are answered."""
 
 from dataclasses import replace
 

@@ -49,9 +49,9 @@ class Stages:
     def produce(self, outputs: list[OutgoingRecord]) -> list[ConsumedRecord]:
         """Appends records to their topics."""
         new = []
-        for each in outputs:
-            name = each.topic.removeprefix("varve.")
-            new.append(delivered(name, len(self.log[name]), each.key, each.value))
+        for output in outputs:
+            name = output.topic.removeprefix("varve.")
+            new.append(delivered(name, len(self.log[name]), output.key, output.value))
             self.log[name].append(new[-1])
         return new
 
@@ -257,7 +257,7 @@ async def test_a_request_of_an_unknown_property_is_refused(settings: Settings) -
                 await stages.merging.handle(broken)
         assert stages.merging.tenant_of(request) == TENANT
         assert stages.merging.tenant_of(delivered("merges", 9, b"%", b"")) == ""
-        # An answer to what is gone breaks no order: it leaves no hole.
+        # An answer for a removed entity breaks no order: it leaves no hole.
         answer = (await stages.merging.handle(request))[0]
         gone = Contribution.from_json(answer.value or b"").model_copy(update={"entity_type": "gone"})
         rows = dict(stages.entities.rows.rows)

@@ -1,4 +1,4 @@
-"""The recalls stage: an erased user's recalls are forgotten, in every generation, and nobody else's."""
+"""The recalls stage: it forgets an erased user's recalls in every generation, and no other user's."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -83,7 +83,7 @@ async def test_a_replay_touches_no_event_of_the_user(stage: PartitionHarness, kn
     assert {unmarked_key(each.key or b"") for each in batch.outputs} <= {encode_key("acme", "bob")}
     assert {decode_key(key)[1] for key in stage.rows.rows} == {"bob"}
     (output,) = (await stage.process([recall(3, "ann")])).outputs
-    assert unmarked_key(output.key or b"") == encode_key("acme", "ann"), "what comes behind the reach is a new life's"
+    assert unmarked_key(output.key or b"") == encode_key("acme", "ann"), "recalls after the reach belong to newer data"
 
 
 async def test_only_the_unreadable_erasure_is_refused(stage: PartitionHarness) -> None:

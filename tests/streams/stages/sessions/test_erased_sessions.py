@@ -1,4 +1,4 @@
-"""The sessions stage: a command gives up an erased user's open windows, and messages before the reach enter none."""
+"""The sessions stage: a command discards an erased user's open windows, and messages before the erasure's end offsets enter none."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -143,17 +143,17 @@ async def test_windows_of_other_users_in_the_session_are_kept(stage: PartitionHa
 
 async def test_sequence_numbers_continue_after_an_erasure(stage: PartitionHarness) -> None:
     first = await windows(stage, said(0, "ann"), flush(1))
-    behind = await windows(stage, said(2, "ann"), erase(3), said(4, "ann"), flush(5))
-    assert [each.sequence for each in (*first, *behind)] == [0, 1]
-    assert [message.id for each in behind for message in each.messages] == ["m4"]
-    assert behind[0].first_offset == 4
+    later_windows = await windows(stage, said(2, "ann"), erase(3), said(4, "ann"), flush(5))
+    assert [each.sequence for each in (*first, *later_windows)] == [0, 1]
+    assert [message.id for each in later_windows for message in each.messages] == ["m4"]
+    assert later_windows[0].first_offset == 4
 
 
 async def test_a_repeated_command_drops_no_window(stage: PartitionHarness) -> None:
     await stage.process([said(0, "ann"), erase(1), said(2, "ann")])
     assert await windows(stage, erase(1)) == []
     (window,) = await windows(stage, flush(3))
-    assert [message.id for message in window.messages] == ["m2"], "it lies behind the command"
+    assert [message.id for message in window.messages] == ["m2"], "it follows the command"
 
 
 async def test_a_crash_before_state_repeats_an_erasure(assigned: Callable[..., PartitionHarness], stage: PartitionHarness) -> None:

@@ -21,7 +21,7 @@ def test_the_watermark_trails_the_newest_message() -> None:
     assert not partition.observe(100 * SECOND, 0)
     assert partition.now_ms(0) == 70 * SECOND
     assert not partition.observe(70 * SECOND, 1)
-    assert partition.observe(70 * SECOND - 1, 1), "behind the watermark"
+    assert partition.observe(70 * SECOND - 1, 1), "older than the watermark"
     assert partition.now_ms(1) == 70 * SECOND
 
 

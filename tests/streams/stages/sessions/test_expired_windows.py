@@ -1,4 +1,4 @@
-"""The sessions stage forgets closed windows whose messages a tenant keeps no longer."""
+"""The sessions stage forgets closed windows beyond a tenant's retention."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A message that comes again within a day, or among a session's newest 20,000, counts once; what is kept for that is bounded."""
+"""A message that comes again within a day, or among a session's newest 20,000, counts once; the memory for it is bounded."""
 
 import tempfile
 from collections import Counter

@@ -1,4 +1,4 @@
-"""A take-over reads what is marked, and knows all that the worker before knew."""
+"""A take-over reads only marked rows, and has the complete state of the previous worker."""
 
 import tempfile
 from collections.abc import Callable, Iterator
@@ -178,8 +178,8 @@ async def take(stage: PartitionHarness, records: list[ConsumedRecord], failure: 
         stage.state.discard()
     batches = [records] if failure in ("", "again") else [[record] for record in records]
     outputs = []
-    for each in batches:
-        outputs += (await stage.process_uncommitted(each)).outputs
+    for batch in batches:
+        outputs += (await stage.process_uncommitted(batch)).outputs
         if failure == "aside":
             stage.state.discard()
         stage.commit()

@@ -1,4 +1,4 @@
-"""A log that is read again, whenever and by whatever clock, gives the windows and the letters that it gave when it was live."""
+"""A replayed log gives the same windows and dead letters as live, at any time and with any clock."""
 
 import tempfile
 from collections.abc import Iterator
@@ -32,7 +32,7 @@ class SendMessage:
     session: int
     id: str | None
     ahead_s: int
-    """How far its event time lies ahead of its append time."""
+    """Its event time less its append time."""
 
 
 @dataclass(frozen=True)

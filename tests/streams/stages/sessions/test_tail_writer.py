@@ -41,7 +41,7 @@ class FakeTailSink:
         self.open: dict[str, TailWindow] = {}
         self.closed: dict[str, TailWindow] = {}
         self.places: dict[str, tuple[int, int]] = {}
-        self.is_away = False
+        self.is_unavailable = False
         self.answers = asyncio.Event()
         self.answers.set()
 
@@ -49,7 +49,7 @@ class FakeTailSink:
         updates = list(updates)
         self.tries += 1
         await self.answers.wait()
-        if self.is_away:
+        if self.is_unavailable:
             raise RedisUnavailableError("away")
         for update in updates:
             self.places[update.session] = (update.partition, update.offset)
@@ -90,11 +90,11 @@ def window(sequence: int, *raw_messages: bytes) -> TailWindow:
 
 async def test_tails_are_written_once_redis_is_back(writer: TailWriter, sink: FakeTailSink) -> None:
     writer.assign(lambda: True)
-    sink.is_away = True
+    sink.is_unavailable = True
     writer.window_changed(session("s", b"1", sequence=1), partition=0)
     writer.window_closed(session("s"), window(0, b"0"), partition=0)
     await until(lambda: sink.tries >= 2)
-    sink.is_away = False
+    sink.is_unavailable = False
     await until(lambda: "s" in sink.open)
     assert (sink.open["s"], sink.closed["s"]) == (window(1, b"1"), window(0, b"0"))
 
@@ -112,7 +112,7 @@ async def test_a_tail_has_its_newest_messages_position(writer: TailWriter, sink:
 
 async def test_a_retried_tail_does_not_replace_a_newer_one(writer: TailWriter, sink: FakeTailSink) -> None:
     writer.assign(lambda: True)
-    sink.is_away = True
+    sink.is_unavailable = True
     sink.answers.clear()
     writer.window_changed(session("s", b"old"), partition=0)
     writer.window_closed(session("other"), window(0, b"0"), partition=0)
@@ -120,7 +120,7 @@ async def test_a_retried_tail_does_not_replace_a_newer_one(writer: TailWriter, s
     writer.window_changed(session("s", b"new"), partition=0)
     sink.answers.set()
     await until(lambda: sink.tries >= 2)
-    sink.is_away = False
+    sink.is_unavailable = False
     await until(lambda: "s" in sink.open and "other" in sink.closed)
     assert sink.open["s"] == window(0, b"new")
 
@@ -128,11 +128,11 @@ async def test_a_retried_tail_does_not_replace_a_newer_one(writer: TailWriter, s
 async def test_pending_tails_are_bounded(writer: TailWriter, sink: FakeTailSink, metrics: Metrics, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tail_module, "_MAX_PENDING_BYTES", 2 * (tail_module._TAIL_BYTES + 2))
     writer.assign(lambda: True)
-    sink.is_away = True
+    sink.is_unavailable = True
     for name in "abcd":
         writer.window_changed(session(name, b"12"), partition=0)
     await until(lambda: sink.tries >= 2)
-    sink.is_away = False
+    sink.is_unavailable = False
     await until(lambda: len(sink.open) == 2)
     assert metrics.records.labels("sessions", "tail_skipped")._value.get() == 2
 
@@ -199,7 +199,7 @@ async def test_nothing_is_written_before_an_assignment(writer: TailWriter, sink:
 async def test_a_revocation_awaits_the_current_write_and_drops_others(writer: TailWriter, sink: FakeTailSink) -> None:
     writer.assign(lambda: True)
     sink.answers.clear()
-    sink.is_away = True
+    sink.is_unavailable = True
     writer.window_changed(session("s", b"old"), partition=0)
     await until(lambda: sink.tries == 1)
     writer.window_changed(session("t", b"old"), partition=0)
@@ -209,7 +209,7 @@ async def test_a_revocation_awaits_the_current_write_and_drops_others(writer: Ta
     assert not revoking.done()
     sink.answers.set()
     await revoking
-    sink.is_away = False
+    sink.is_unavailable = False
     writer.assign(lambda: True)
     writer.window_changed(session("new", b"1"), partition=0)
     await until(lambda: "new" in sink.open)
