@@ -32,7 +32,7 @@ _CLEAN_UP_S: Final = 5.0
 _REPORT_INTERVAL_S: Final = 30.0
 
 
-class _LogWasCutError(Exception):
+class _LogTruncatedError(Exception):
     """The log ends before the position that was already read: it was truncated or recreated."""
 
 
@@ -139,7 +139,7 @@ class ControlFollower:
                 self._report_problem()
                 return
         error = None if following.cancelled() else following.exception()
-        if isinstance(error, _LogWasCutError):
+        if isinstance(error, _LogTruncatedError):
             _log.error("control_log_truncated", error=str(error))
             self.state = ControlState()
         elif error is not None:
@@ -193,7 +193,7 @@ class ControlFollower:
     async def _confirm(self, consumer: AIOKafkaConsumer, number: int, end: int, *, asked_at: float) -> None:
         """Reads to the end that the log had at a time."""
         if end < self.state.position:
-            raise _LogWasCutError(f"{self._partition.topic} ends at {end}, and was read to {self.state.position}")
+            raise _LogTruncatedError(f"{self._partition.topic} ends at {end}, and was read to {self.state.position}")
         while await consumer.position(self._partition) < end:
             await self._take(consumer, number, wait_s=_LONGEST_WAIT_S)
         async with self._progress:
@@ -206,7 +206,7 @@ class ControlFollower:
         try:
             fetched = await consumer.getmany(self._partition, timeout_ms=int(wait_s * 1000))
         except OffsetOutOfRangeError as error:
-            raise _LogWasCutError(f"{self._partition.topic} lacks offset {self.state.position}") from error
+            raise _LogTruncatedError(f"{self._partition.topic} lacks offset {self.state.position}") from error
         records: list[ConsumerRecord[bytes | None, bytes | None]] = fetched.get(self._partition, [])
         self._require_followed(number)
         for record in records:

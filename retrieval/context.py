@@ -92,7 +92,7 @@ def messages_of(view: SessionView) -> list[Message]:
         try:
             messages.append(Message.from_json(raw))
         except RecordError as error:
-            _log.warning("tail_holds_no_message", error=str(error))
+            _log.warning("tail_message_unreadable", error=str(error))
     return messages
 
 

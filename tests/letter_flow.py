@@ -21,7 +21,7 @@ class LetterFlow:
     Args:
         settings: Name topics that are there.
         producer: Produces both.
-        box: What operators see the letters in.
+        box: Lists and redrives the dead letters, as operators do.
     """
 
     def __init__(self, settings: Settings, producer: Producer, box: DeadLetterBox) -> None:

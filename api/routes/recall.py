@@ -1,6 +1,6 @@
 """``POST /v1/recall``, ``/v1/context`` and ``/v1/feedback``: a query, its results as a text for a prompt, and which were useful."""
 
-from typing import Annotated, Final, Self
+from typing import Annotated, Any, Final, Self
 
 from fastapi import APIRouter, Depends, Request
 from pydantic import Field, model_validator
@@ -71,7 +71,7 @@ async def recall_memories(
             asks_why = body.why_not and "memories" not in found.degraded
             why_not = await attempt(why_nots.of(body.why_not), name="memories", until=call.until) if asks_why else ()
             dependencies.read_audit.note(caller, "recall", returned)
-            fields = {
+            fields: dict[str, Any] = {
                 "results": await map_in_pieces(lambda hit: hit_fields(hit, explain=body.explain), found.hits),
                 "confidence": found.confidence,
                 "entities": [memory_fields(entity) for entity in found.entities],
@@ -108,7 +108,7 @@ async def build_context(
     shown = {citation.id for citation in packed.citations}
     memories = [memory for memory in (*(hit.memory for hit in found.hits), *found.entities) if memory.id in shown]
     dependencies.read_audit.note(caller, "context", memories)
-    fields = {"context": packed.text, "tokens": packed.tokens, "citations": packed.citations, "left_out": packed.left_out}
+    fields: dict[str, Any] = {"context": packed.text, "tokens": packed.tokens, "citations": packed.citations, "left_out": packed.left_out}
     texts = (*texts_of(memories), *packed.notes)
     return await call.response(found, fields, returned=memories, texts=texts, trace=trace, headers=quota)
 

@@ -48,7 +48,8 @@ class LinkRetriever(FurtherRetriever):
 
     def most_read(self, path: RetrievalPath) -> int:
         """The starts, and the linked memories of each step."""
-        return STARTS + path.hops * min(MAX_VISITED, STARTS * path.fan_out**path.hops)
+        in_last_step: int = STARTS * path.fan_out**path.hops
+        return STARTS + path.hops * min(MAX_VISITED, in_last_step)
 
     async def retrieve(self, plan: RecallPlan) -> list[RecallHit]:
         """The memories that links lead to, best first.

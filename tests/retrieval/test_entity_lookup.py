@@ -53,6 +53,19 @@ async def test_entities_of_one_type_hide_no_other(edge_store: EdgeStore, numbers
     assert [operation for operation, _, _ in store.asked] == ["prepare", *["recall"] * searches]
 
 
+async def test_shared_types_are_searched_in_the_whole_tenant(edge_store: EdgeStore) -> None:
+    tool = memory("a bicycle pump", kind="entity", type="tool")
+    own = memory("Ann rides a bicycle", kind="entity", type="person", user="ann")
+    others = [
+        memory("Bob rides a bicycle", kind="entity", type="person", user="bob"),
+        memory("Bob's bicycle pump", kind="entity", type="tool", user="bob"),
+        memory("a bicycle pump", kind="entity", type="tool", tenant="rival"),
+    ]
+    await store_memories(edge_store, tool, own, *others)
+    nearest = await lookup_over(edge_store).nearest(TenantScope("acme", "ann"), ["bicycle"], ["person"], shared_types=["tool"])
+    assert nearest == [own, tool]
+
+
 async def test_entities_are_read_by_id_within_the_scope(edge_store: EdgeStore) -> None:
     own, shared, foreign = (memory(f"a note of {user}", kind="entity", type="note", user=user) for user in ("ann", None, "bob"))
     expired = memory("an old note", kind="entity", type="note", user="ann", expires_at=NOON)

@@ -300,19 +300,6 @@ async def test_a_recalls_entities_are_narrowed_by_its_filter(edge_store: EdgeSto
     assert (await recall.recall(ask("bicycle", entity_types=("person",), at=(at(0, partition=1),)))).entities == []
 
 
-async def test_shared_types_are_searched_in_the_whole_tenant(edge_store: EdgeStore) -> None:
-    tool = memory("a bicycle pump", kind="entity", type="tool")
-    own = memory("Ann rides a bicycle", kind="entity", type="person", user="ann")
-    others = [
-        memory("Bob rides a bicycle", kind="entity", type="person", user="bob"),
-        memory("Bob's bicycle pump", kind="entity", type="tool", user="bob"),
-        memory("a bicycle pump", kind="entity", type="tool", tenant="rival"),
-    ]
-    await store_memories(edge_store, tool, own, *others)
-    nearest = await recall_over(edge_store).nearest_entities(TenantScope("acme", "ann"), ["bicycle"], ["person"], shared_types=["tool"])
-    assert nearest == [own, tool]
-
-
 async def test_points_of_another_model_are_not_searched(edge_store: EdgeStore) -> None:
     await edge_store.prepare(model="another", dimension=DIMENSION, late_dimension=LATE_DIMENSION)
     with pytest.raises(ModelMismatchError):

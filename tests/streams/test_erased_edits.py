@@ -21,8 +21,8 @@ from tests.streams.agent_remarks import editing_answer, schema
 from tests.streams.flow import caught_up, serving
 from tests.streams.linked_remarks import remarks
 from tests.streams.merged_remarks import TENANT
+from tests.streams.merging_flow import memory_lines, rebuild_and_catch_up
 from tests.streams.standing_words import redis_contents, standing_records, stored_contents
-from tests.streams.test_agent_blocks import memories, rebuilt
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 
@@ -63,10 +63,10 @@ async def test_edits_of_an_erased_user_are_removed(leased: Settings, store: Memo
                 block = await each.read()
                 assert (block["text"], block["version"], block["edits"]) == ("", 0, [])
 
-        found = await memories(settings)
+        found = await memory_lines(settings)
         assert found
-        await rebuilt(settings)
-        assert await memories(settings) == found
+        await rebuild_and_catch_up(settings)
+        assert await memory_lines(settings) == found
         await check_erased(settings, store, redis)
         async with service_of(settings) as http:
             assert await Agent(http, staying_key, STAYING).read() == kept

@@ -70,7 +70,7 @@ class DayWaits:
     async def end(self, tenant: str) -> None:
         """Notes that a tenant's windows continue."""
         if self._waits.pop(tenant, None) is not None:
-            _log.info("reextraction_goes_on", generation=self._generation, tenant=tenant)
+            _log.info("reextraction_continues", generation=self._generation, tenant=tenant)
             self._on_changed(len(self._waits))
             with suppress(RedisUnavailableError):  # the note expires
                 await self._redis.unlink("removing a wait for a budget", [_key(self._redis, self._generation, tenant)])

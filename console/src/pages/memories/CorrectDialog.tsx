@@ -87,7 +87,7 @@ function parseObject(text: string): Record<string, unknown> | null {
   }
 }
 
-/** The changed properties; null for those that are gone. */
+/** The changed properties; null for removed ones. */
 function withRemovals(before: Record<string, unknown>, after: Record<string, unknown>): Record<string, unknown> {
   const changes: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(after)) {

@@ -80,7 +80,7 @@ function Step({ kind, at, label, children }: { kind: string; at?: string; label?
   );
 }
 
-/** The corrected fields. A property is a field of its own. */
+/** The corrected fields. A property is a separate field. */
 function changesOf(memory: Memory, correction: Correction): Change[] {
   const now = memory as unknown as Record<string, unknown>;
   return Object.entries(correction.before).flatMap(([name, before]) => {

@@ -12,7 +12,7 @@ import type { Remaining } from "./RemainingDialog";
 
 type Change = "correct" | "invalidate" | "revert" | "delete";
 
-/** Reports what was done, where the old content is left, and whether the memory is gone. */
+/** Reports what was done, where the old content is left, and whether the memory was deleted. */
 export type Done = (title: string, remaining?: Remaining[] | null, isGone?: boolean) => void;
 
 /** The changes of a memory. Only events can be invalidated or deleted: other memories are made of events. */

@@ -18,7 +18,7 @@ import { MemoryFacts } from "./MemoryFacts";
 import { Content, TypeBadge } from "./MemoryTable";
 import { RemainingDialog, type Remaining } from "./RemainingDialog";
 
-/** What was done, where the old content is left, and whether the memory is gone. */
+/** What was done, where the old content is left, and whether the memory was deleted. */
 interface Outcome {
   title: string;
   remaining: Remaining[];
