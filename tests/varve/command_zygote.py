@@ -49,8 +49,9 @@ def _run_command(request: dict[str, object]) -> None:
     """Runs a command in this process, a fork, and ends it."""
     os.setsid()
     output = os.open(str(request["output"]), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    for descriptor, number in ((nothing, 0), (output, 1), (output, 2)):
+    # Nobody types: a command that reads its standard input waits for ever.
+    silent, _ = os.pipe()
+    for descriptor, number in ((silent, 0), (output, 1), (output, 2)):
         os.dup2(descriptor, number)
     sys.stdin, sys.stdout, sys.stderr = os.fdopen(0), os.fdopen(1, "w"), os.fdopen(2, "w")
     os.environ.update(request["environment"])  # type: ignore[call-overload]

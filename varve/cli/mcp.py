@@ -1,6 +1,6 @@
 """``varve mcp``: an MCP server on the standard streams."""
 
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
@@ -8,6 +8,9 @@ from runtime.interruption import run
 from varve.cli.options import DataOption, attached_settings
 
 app = typer.Typer()
+
+_GRACE_S: Final = 0.5
+"""After a signal. Only the client's next line ends the thread that waits for it, and there is nothing to clean up."""
 
 
 @app.command()
@@ -36,4 +39,4 @@ def mcp(
             assert settings.client.api_key is not None, "service_client requires it"
             await serve_stdio(varve, api_key=settings.client.api_key.get_secret_value(), user=user, session=session)
 
-    run(serve())
+    run(serve(), grace_s=lambda: _GRACE_S)
