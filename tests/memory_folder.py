@@ -27,7 +27,7 @@ def enter() -> Path | None:
         return None
     for left in MEMORY.glob(f"{_PREFIX}*"):
         if not psutil.pid_exists(int(left.name.removeprefix(_PREFIX))):
-            leave(left)
+            _remove(left)
     if min(shutil.disk_usage(MEMORY).free, psutil.virtual_memory().available) < LEAST_BYTES:
         return None
     folder = MEMORY / f"{_PREFIX}{os.getpid()}"
@@ -37,5 +37,14 @@ def enter() -> Path | None:
 
 
 def leave(folder: Path) -> None:
-    """Removes the folder of a run."""
-    shutil.rmtree(folder, ignore_errors=True)
+    """Removes what a run wrote, but for the folder in which ``multiprocessing`` has its sockets to the end of the process."""
+    for each in folder.iterdir():
+        if not each.name.startswith("pymp-"):
+            _remove(each)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
