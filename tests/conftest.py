@@ -21,6 +21,7 @@ from runtime.clocks import ManualClock
 from runtime.dead_letters import DeadLetterBox
 from runtime.kafka import Producer, create_topics
 from runtime.settings import KafkaSettings, Settings
+from tests import memory_folder
 from tests.letter_flow import NOON, LetterFlow
 from tests.one_broker import one_broker
 from tests.redis_server import RedisServer
@@ -46,6 +47,7 @@ FORBID_SKIPS = os.environ.get("VARVE_FORBID_SKIPS") == "1"
 BROKER_SESSION_S = 120
 """Longer than the machine ever stops. Nothing kills the broker of the tests."""
 CONTAINERS = os.environ.get("VARVE_TEST_STACK", "embedded") == "containers"
+IN_MEMORY = pytest.StashKey[Path | None]()
 LONGEST_FILES = (
     "tests/streams/test_erasure_of_group_chats.py",
     "tests/streams/test_erasure_of_everything.py",
@@ -76,6 +78,20 @@ LONGEST_FILES = (
     "tests/varve/test_demo.py",
 )
 """The files that take a minute or more of a whole run, the longest first."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Lets the tests write into memory. Workers have it from the process that starts them."""
+    config.stash[IN_MEMORY] = None if CONTAINERS else memory_folder.enter()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Removes what the tests wrote into memory, unless a failed test left something to look at: then the next run removes it."""
+    folder = config.stash.get(IN_MEMORY, None)
+    if folder is not None and not any(folder.glob("pytest-of-*/pytest-*/*")):
+        memory_folder.leave(folder)
 
 
 @pytest.fixture(autouse=True)
