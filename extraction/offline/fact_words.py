@@ -139,7 +139,9 @@ SUBJECTS: Final = listed("""
     pharmacy, education, computer science, political science, social work, business, business administration, finance, design,
     graphic design,
     journalism, theology, dentistry, veterinary medicine, statistics, classics, law and politics, agriculture, forestry, social sciences,
-    anthropology, environmental science, data science, marketing, accounting, tourism
+    anthropology, environmental science, data science, marketing, accounting, tourism, vet med, med, comp sci, cs, econ, psych, poli sci, mech eng, civil eng, eng lit, english lit,
+    fine art, fashion, drama, film studies, media studies, geography, physics, midwifery, physio, physiotherapy, optometry, sports science, english,
+    french, german, spanish, japanese, arabic, russian, latin, religious studies, criminology, international relations, public health, food science
 """)
 """Subjects of a course of studies."""
 SECTORS: Final = listed("""
@@ -185,7 +187,8 @@ RELATIVES: Final = listed("""
     flatmate, housemate, neighbour, neighbor, colleague, coworker, co-worker, teammate, classmate, mentor, supervisor, best mate,
     mate, baby boy, baby girl, eldest, youngest, firstborn, foster son, foster daughter, baby sister, baby brother, bandmate,
     landlady, landlord, little girl, little boy, bro, sis, childhood friend, pen pal, business
-    partner, bf, gf, roomie, other half, better half, ex-husband, ex-wife, ex-boyfriend, ex-girlfriend
+    partner, bf, gf, roomie, other half, better half, ex-husband, ex-wife, ex-boyfriend, ex-girlfriend,
+    penpal, besty, bsf, sibling, stepsibling, half-sibling, co-parent, crush, housemate, twinnie, mam, mama, papa, nanna, gramps, great-niece, great-nephew
 """)
 PETS: Final = listed("""
     frenchie, french bulldog, staffy, pomeranian, pom, pittie, pitbull, pit bull, doxie, sausage dog, bernese, bernese mountain dog,
@@ -203,6 +206,8 @@ PETS: Final = listed("""
     dragon, axolotl, betta, mare, gelding, goat, hen, chicken, rooster, duck, goose, pig, sheep, lamb, hedgehog, corn snake,
     tarantula, greyhound, labrador, poodle, beagle, terrier, dachshund, corgi, spaniel, retriever, golden retriever, border collie,
     collie, husky, german shepherd, pug, bulldog, chihuahua, whippet, tabby, maine coon, siamese cat, rescue dog, macaw, cockerel,
+    budgerigar, lorikeet, conure, african grey, mynah, raven, jackdaw, quail, peacock, wolfhound, deerhound, saluki, basenji, sheepdog, hound, pooch,
+    calf, bull, ox, hermit crab, praying mantis, scorpion, fish, angelfish, bearded lizard, monitor lizard, tortie, calico, siamese, moggie, leveret,
     pet, python, llama, alpaca, stick insect, lovebird, mule, stallion, finch, pigeon
 """)
 SHORT_BREEDS: Final = listed("lab, golden, boxer, dane, springer, shepherd, heeler, aussie, cocker, cavalier, bengal, persian")
@@ -211,7 +216,9 @@ MANY_RELATIVES: Final = listed("""
     sons, daughters, kids, children, boys, girls, twins, brothers, sisters, cousins, nieces, nephews, grandchildren, grandkids, dogs,
     cats, puppies, kittens, horses, ponies, donkeys, rabbits, guinea pigs, hamsters, budgies, parrots, goats, hens, chickens, rats,
     gerbils, ferrets, geckos, friends, best friends, flatmates, roommates, housemates, colleagues, turtles, tortoises, goldfish,
-    canaries, alpacas, ducks, parents, grandparents
+    canaries, alpacas, ducks, parents, grandparents, in-laws, grandsons, granddaughters, stepkids, stepchildren, stepsons, stepdaughters, lads,
+    girls, godchildren, pups, lodgers, neighbours, neighbors, teammates, triplets, coworkers, co-workers, bandmates, aunts, uncles, childs, babies,
+    lizards, snakes, fish, tortoises, pigs, sheep, lambs, greyhounds, spaniels, terriers
 """)
 WHOSE: Final = listed("""
     lil, lil', li'l,

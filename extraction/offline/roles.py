@@ -28,7 +28,9 @@ _ROLES: Final = listed("""
     intern, apprentice, deputy, predecessor, successor, chairman, chairwoman, chair, head of year, form tutor, host mother, host father,
     host mum, host dad, boy, girl, lad, lass, little one, tenor, alto, soprano, baritone, bass player, drummer, goalie, goalkeeper,
     striker, winger, scrum half,
-    opening batsman,
+    opening batsman, pupil, tutee, mentee, student, client, patient, counterpart, protégé, raid leader, party leader, dungeon master,
+    support worker, key worker, dog walker, form teacher, homeroom teacher, headteacher, head teacher, plus one, wingman, shift lead, line lead,
+    co-pilot, co-driver, co-author, co-host, gp, pt, dm, gm, pi,
     conductor, director, boss, second in command, first mate, deckhand, bridesmaid, maid of honour, best man, twin, triplet
 """)
 _ROLE_WORDS: Final = frozenset((*RELATIVES, *PETS, *_ROLES))
@@ -59,7 +61,7 @@ _NOT_NOW: Final = any_of(
 """)
 )
 """Before a role: it is over, or was never played."""
-_PHRASE: Final = r"(?P<relation>(?:(?!(?:and|or|of|in|at|to|from|with|is|was|the|a|an|my|our|his|her)\b)[a-z][\w-]* ){0,2}?[a-z][\w-]*)"
+_PHRASE: Final = r"(?P<relation>GP|PT|DM|GM|PI|(?:(?!(?:and|or|of|in|at|to|from|with|is|was|the|a|an|my|our|his|her)\b)[a-z][\w-]* ){0,2}?[a-z][\w-]*)"
 _CAPITAL: Final = r"(?<!\w)(?=[A-ZÀ-Ž])"
 """Keeps a pattern that begins with a name from being tried at each letter."""
 _NAME: Final = rf"(?P<value>{FIRST_NAME})(?!['’]?\w)"
@@ -70,6 +72,9 @@ _ADJECTIVES: Final = (
 _END: Final = r"(?=\s*(?:[.,;:!?)—–]|-|$)|\s+(?:and|who|but|about|for|because|with|to|at|in|on|is|has|was|whose|if|when|that)\b)"
 _PARTNER: Final = r"(?P<relation>wife|husband|hubby|missus|mrs|old man|old lady|other half|better half|boyfriend|girlfriend|fiancée?)"
 _ANIMAL: Final = rf"(?P<relation>{any_of(PETS)}|puppy|baby)"
+_AT_HOME: Final = any_of(
+    listed("au pair, nanny, childminder, babysitter, cleaner, lodger, carer, landlord, landlady, gardener, boss, gaffer, foreman, coach, guide, skipper")
+)
 _PATTERNS: Final = Table(
     (pattern, None)
     for pattern in (
@@ -99,6 +104,11 @@ _PATTERNS: Final = Table(
         rf" \() ?{_NAME}(?=\s*(?:[.,;)!]|$)|\s+(?:and|but|who)\b)",
         rf"{_CAPITAL}{_NAME} the {_ANIMAL}(?=\s*(?:[.,;)!]|$)|\s+(?:is|has|was|and|who|ate|got)\b)",
         rf"\b(?:the|my|our) (?:new )?{_ANIMAL} (?:called|named) {_NAME}",
+        # "with a budgerigar called Winston", "the au pair, Giulia, ", "my counterpart in Tokyo is Yuki"
+        rf"\b(?i:with|and|plus) (?i:an?|one) {_ADJECTIVES}(?:[a-z-]+ )??{_ANIMAL},? (?:called|named) {_NAME}",
+        rf"\b(?i:the) (?P<relation>{_AT_HOME}),? \(?{_NAME}(?=,|\)| is\b)",
+        rf"{_MY}{_PHRASE} (?:at|in|from|over in|across) (?:the )?[\w'’-]+(?: [\w'’-]+)?(?:,| is)(?: called| named)? {_NAME}{_END}",
+        rf"\band (?:my|our) {_PHRASE}(?:['’]s| is|,) (?:called |named )?{_NAME}{_END}",
     )
 )
 _CALLED_SOMEBODY: Final = compiled(
@@ -133,7 +143,7 @@ def named_by_role(text: str) -> Iterator[tuple[str, str]]:
                 and _FORMER.search(phrase.rpartition(" ")[0]) is None
                 and is_role(role.casefold())
             ):
-                yield role.lower() if found.start("relation") == 0 else role, found["value"]
+                yield role.lower() if not role.isupper() and found.start("relation") == 0 else role, found["value"]
 
 
 def is_role(phrase: str) -> bool:

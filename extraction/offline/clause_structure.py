@@ -1,0 +1,108 @@
+"""Puts what stands outside a clause into it: a topic that was named before, a time before the subject, a label, a doubled subject.
+
+"Needles? I can't even look at them" becomes "I can't even look at needles", "Ever since the baby I can't face fish" becomes "I can't face fish ever
+since the baby", "My favourite? Pistachio" becomes "My favourite is pistachio". The rules after it know a clause by its subject, verb and object only.
+"""
+
+import re
+from typing import Final
+
+from extraction.offline.fact_words import FOODS
+from extraction.offline.patterns import any_of, cue, listed
+from extraction.offline.thing_patterns import POINTERS, is_taste
+from memory.prefiltered_patterns import Rewrites, compiled
+
+_BEGIN: Final = r"(?:^|(?<=[.!?\n]\s))(?P<lead>\W*(?:(?:and|so|but|well|oh|ok|okay|yes|yeah|also|honestly|actually|btw|hi|hello|hey|no|nope|hm+|as for)\b[\s,!.]*)*)"
+_NO_TOPIC: Final = any_of(
+    listed("""
+    you, really, seriously, sure, right, ready, anyone, anybody, what, who, why, how, where, when, which, is, are, was, do, does, did, can, could,
+    should, would, will, have, has, any, know, remember, see, guess, ok, okay, thanks, thank, sorry, please, hello, hi, hey, again, new, the other,
+    dear, mum, mom, dad, mate, man, bro, dude, yes, no, nope, well, so, and, but, or, if, then, still, not, just, also, result, verdict, question, fact
+""")
+)
+_TOPIC: Final = compiled(
+    rf"{_BEGIN}(?P<topic>(?!{POINTERS}\b)(?!{_NO_TOPIC}\b)[^\W\d_][\w'’-]*(?: (?!{_NO_TOPIC}\b)[^\W\d_][\w'’-]*){{0,2}})(?P<mark>\s*(?:\?+|…|\.\.\.|:|\s[–—-])|,)\s+"
+    r"(?P<reaction>(?:(?:oh|ugh|ew+|yuck|yum|mm+|nah|no way|god|nope|yes|absolutely|bring it on|never|don['’]t get me started|love it)[\s,!.]+)*"
+    r"(?P<subject>i['’]m|i|we)?\b[^.!?\n:]{0,60}?)\b(?P<pronoun>it|them|that|those|the stuff)\b(?P<rest>[^.!?\n]*)",
+    re.IGNORECASE,
+)
+_VERB: Final = compiled(
+    r"^(?:(?:really|absolutely|just|so|totally|honestly|still|always) )*(?:love|adore|like|enjoy|hate|loathe|detest|despise|dislike|can['’]?t|cannot|don['’]?t|never"
+    r"|won['’]?t|couldn['’]?t|allergic|avoid|not (?:a fan of|into|keen on)|big fan of)\b",
+    re.IGNORECASE,
+)
+"""Begins a reaction without a subject."""
+_NO_REACTION: Final = cue(
+    listed("""
+    you, he, she, they, his, her, your, their, think, thought, know, said, told, heard, saw, did, was, were, had, will, would, bought, got, sold, lost,
+    try, tried, check, done, fixed, need, want, read it, wrote, made, doing, put, took, found, gave, forgot, remember, hope, if, about it, mean, like that
+""")
+)
+_TIME: Final = (
+    r"(?:(?:ever )?since|thanks to|due to|because of|owing to|on account of|following|what with) "
+    r"(?!(?:i|we|you|he|she|they|it|that|this|when|then)\b)(?:[\w'’-]+ ){0,5}?[\w'’-]+"
+)
+_SINCE_CLAUSE: Final = r"(?:ever )?since (?:i|we|my|our|the) (?:[\w'’-]+ ){1,6}?[\w'’-]+"
+_STATED: Final = r"(?P<stated>(?:i|i['’]?m|we|we['’]re|i['’]ve|we['’]ve|my|our) [^.!?;,\n]{3,90})"
+_FORMS: Final = (
+    # a time or a cause before the subject
+    (rf"(?P<lead>^\W*|(?<=[.!?\n]\s)|[,;]\s|\b(?:and|but|so|because|though) ){_TIME.join(('(?P<time>', ')'))},? {_STATED}", r"\g<lead>\g<stated> \g<time>"),
+    (rf"(?P<lead>^\W*|(?<=[.!?\n]\s)|\b(?:and|but|so) ){_SINCE_CLAUSE.join(('(?P<time>', ')'))}, {_STATED}", r"\g<lead>\g<stated>, \g<time>"),
+    # a label of the writer's own
+    (
+        rf"{_BEGIN}my (?P<label>(?:(?:all-time|absolute|current|new|main|only|biggest) )*(?:favou?rite(?: (?!(?:is|are)\b)[a-z]+){{0,2}}|fave|go-to(?: [a-z]+)?"
+        r"|hobby|hobbies|job|occupation|profession|diet|home ?town|allerg(?:y|ies)|dislikes|pet hates?))\s*(?:\?|:|\s[–—-])\s+(?!(?:it|that|this|i|you|what|who|is|no|none)\b)",
+        r"\g<lead>My \g<label> is ",
+    ),
+    (rf"{_BEGIN}favou?rite (?P<label>[a-z]+)\s*(?:\?|:)\s+(?!(?:it|that|this|i|you|what|who|is|no|none)\b)(?=\w+(?: \w+){{0,3}}\s*[.!]*\s*$)", r"\g<lead>My favourite \g<label> is "),
+    (r"\b(?P<own>(?:my|our) (?:job|flat|house|home|place|boss|favou?rite \w+|hobby|diet|trade|passion))['’]s (?=(?:in|a|an|the|at|on|not|now|still|always)?\b)", r"\g<own> is "),
+    # a doubled subject, and attitudes that leave the truth as it is
+    (rf"{_BEGIN}(?:me|myself|me personally|for me|for my part|speaking for myself),? (?=(?:i|i['’]m|i['’]ve|my)\b)", r"\g<lead>"),
+    (rf"{_BEGIN}for me,? (?:the )?(?=[a-z]+ (?:has|have|must|needs?) )", r"\g<lead>my "),
+    (
+        rf"{_BEGIN}(?:truth be told|i have to say|i must say|i must admit|i (?:will|['’]ll) admit|i admit|gotta (?:say|admit)|not gonna lie|i won['’]t lie|i can['’]t lie"
+        r"|no word of a lie|let me tell you|i(?:['’]m| am) (?:afraid|proud to say|happy to say|ashamed to say|sorry to say|not ashamed to say|glad to say)"
+        r"|i don['’]t mind (?:saying|admitting)|i (?:dare|daren['’]t) say|the (?:thing|truth|fact) is|fact is|thing is|believe it or not|as you can imagine|i confess"
+        r"|i should warn you|you should know|trust me|believe me|mark my words|call me (?:old-fashioned|weird|crazy|strange|odd|boring|picky|fussy|a snob),? but"
+        r"|funny thing is|i hate to say it,? but|unpopular opinion|hot take|confession|guilty|same here|fun fact|don['’]t judge me,? but|say what you like,? but"
+        r"|if i['’]m honest|if i am honest|to tell (?:you )?the truth|between you and me|if you must know|don['’]t get me wrong)"
+        r"(?: that)?[\s,:—–-]+(?=(?:i|i['’]m|im|i['’]ve|my|we|we['’]re)\b)",
+        r"\g<lead>",
+    ),
+    # coordinated subjects that no clause may cut
+    (r"\b(?P<thing>[\w'’-]+) and i (?=(?:(?:have|are|do|can|will|just|really|simply) ?)*(?:not|n['’]t|never|no longer|don['’]?t|aren['’]?t|haven['’]?t|can['’]?t|parted|fell out)\b)", r"\g<thing> and me "),
+    # learners' articles and short forms
+    (rf"\b(?P<verb>(?:don['’]?t|do not|never|can['’]?t|cannot|not|to) (?:eat|drink|like|take)|when i (?:eat|drink)) the (?=(?:{any_of(FOODS)})\b(?! (?:you|he|she|they|we|that|which|from|at|on)\b))", r"\g<verb> "),
+    (r"\b(?P<word>obsessed|in love|done|fed up|bored|good|happy|ok|okay|live|living|work|working|lives) w/? (?=[a-z])", r"\g<word> with "),
+)  # fmt: skip
+_IN_PLACE: Final = Rewrites(_FORMS, re.IGNORECASE)
+_LONGEST: Final = 2000
+"""Characters of a message that is rewritten."""
+
+
+def with_plain_structure(text: str) -> str:
+    """A message with its topics, times and labels in their clauses. Only facts are read from it; it is never stored.
+
+    Args:
+        text: A message, or the part of it in the speaker's own voice.
+    """
+    if len(text) > _LONGEST:
+        return text
+    return _IN_PLACE.apply(_TOPIC.sub(_with_topic, text))
+
+
+def _with_topic(found: re.Match[str]) -> str:
+    """A clause with its topic in place of the pronoun. After a comma or a colon, the topic must be a thing of tastes: "Maria, I love it"."""
+    reaction, topic = found["reaction"], found["topic"]
+    if _NO_REACTION.search(f"{reaction} {found['pronoun']}{found['rest']}") is not None:
+        return found.group()
+    if found["mark"].strip() in (",", ":", "-", "–", "—") and not is_taste(topic):
+        return found.group()
+    if found["subject"] is not None:
+        own = reaction[found.start("subject") - found.start("reaction") :]
+    elif _VERB.match(reaction) is not None:
+        own = f"I {reaction[0].lower()}{reaction[1:]}"
+    else:
+        return found.group()
+    thing = topic if topic.isupper() or " " in topic and topic.istitle() else topic[0].lower() + topic[1:]
+    return f"{found['lead']}{own}{thing}{found['rest']}"
