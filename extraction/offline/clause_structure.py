@@ -7,7 +7,7 @@ since the baby", "My favourite? Pistachio" becomes "My favourite is pistachio". 
 import re
 from typing import Final
 
-from extraction.offline.fact_words import FOODS
+from extraction.offline.fact_words import DIETS, FOODS
 from extraction.offline.patterns import any_of, cue, listed
 from extraction.offline.thing_patterns import POINTERS, is_taste
 from memory.prefiltered_patterns import Rewrites, compiled
@@ -71,11 +71,20 @@ _FORMS: Final = (
     ),
     # coordinated subjects that no clause may cut
     (r"\b(?P<thing>[\w'’-]+) and i (?=(?:(?:have|are|do|can|will|just|really|simply) ?)*(?:not|n['’]t|never|no longer|don['’]?t|aren['’]?t|haven['’]?t|can['’]?t|parted|fell out)\b)", r"\g<thing> and me "),
+    # a diet in place of another
+    (rf"\bi(?:['’]?m| am) (?:not|no longer) (?:an? )?{any_of(DIETS)}(?: any ?more| now)?,? (?:but |just |only |now |simply |more )+(?:an? )?(?P<diet>{any_of(DIETS)})\b", r"I'm \g<diet>"),
     # learners' articles and short forms
     (rf"\b(?P<verb>(?:don['’]?t|do not|never|can['’]?t|cannot|not|to) (?:eat|drink|like|take)|when i (?:eat|drink)) the (?=(?:{any_of(FOODS)})\b(?! (?:you|he|she|they|we|that|which|from|at|on)\b))", r"\g<verb> "),
     (r"\b(?P<word>obsessed|in love|done|fed up|bored|good|happy|ok|okay|live|living|work|working|lives) w/? (?=[a-z])", r"\g<word> with "),
 )  # fmt: skip
 _IN_PLACE: Final = Rewrites(_FORMS, re.IGNORECASE)
+_ITEM: Final = r"(?!(?:i|i['’]m|my|we|you|he|she|they|it|this|that|and|but|so|which|who|because|when|if|not|the)\b)[\w'’&-]+(?: (?!(?:i|and|or|but|so|which|who|because|when|if|is|are|was)\b)[\w'’&-]+){0,3}?"
+_LISTED: Final = compiled(
+    rf"(?P<verb>\b(?:i|we) (?:(?:really|absolutely|also|both|just|truly|do|still|mostly) )*(?:love|like|enjoy|adore|prefer|hate|dislike|detest|loathe|can['’]?t stand|don['’]?t like"
+    rf"|don['’]?t eat|can['’]?t eat|avoid|am into|['’]?m into|can['’]?t have|don['’]?t drink) )(?P<items>{_ITEM}(?:, {_ITEM})+,? (?:and|or|&) {_ITEM})(?=\s*(?:[.!;]|$|\n))",
+    re.IGNORECASE,
+)
+"""A list of tastes: "I love hiking, baking and old films"."""
 _LONGEST: Final = 2000
 """Characters of a message that is rewritten."""
 
@@ -88,7 +97,7 @@ def with_plain_structure(text: str) -> str:
     """
     if len(text) > _LONGEST:
         return text
-    return _IN_PLACE.apply(_TOPIC.sub(_with_topic, text))
+    return _LISTED.sub(_apart, _IN_PLACE.apply(_TOPIC.sub(_with_topic, text)))
 
 
 def _with_topic(found: re.Match[str]) -> str:
@@ -106,3 +115,9 @@ def _with_topic(found: re.Match[str]) -> str:
         return found.group()
     thing = topic if topic.isupper() or " " in topic and topic.istitle() else topic[0].lower() + topic[1:]
     return f"{found['lead']}{own}{thing}{found['rest']}"
+
+
+def _apart(found: re.Match[str]) -> str:
+    """A list of tastes as one statement for each of its items."""
+    items = re.split(r",\s*(?:and |or |& )?|\s(?:and|or|&)\s", found["items"])
+    return ". ".join(f"{found['verb']}{each}" for each in items if each)

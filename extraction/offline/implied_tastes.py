@@ -5,7 +5,8 @@ from typing import Final
 
 from extraction.offline.fact_words import DIETS
 from extraction.offline.patterns import any_of, listed
-from extraction.offline.thing_patterns import ADJECTIVE, EATEN, END, NOUN, PERSON, PLACED, POINTERS, STOP, TASTE, THING, WORD, Rule, checked, is_taste
+from extraction.offline.taste_nouns import TASTE_NOUNS
+from extraction.offline.thing_patterns import ADJECTIVE, EATEN, END, NOUN, PERSON, PLACED, POINTERS, STOP, TASTE, THING, WORD, Rule, checked
 
 _SURELY: Final = (
     r"(?:(?:just|simply|really|absolutely|still|always|honestly|definitely|truly|literally|totally|genuinely"
@@ -87,7 +88,7 @@ _AVOID: Final = r"I avoid \g<x>"
 
 def _felt(found: re.Match[str]) -> str | None:
     """What the writer feels of the thing before a relative clause."""
-    thing = next((each for each in (found["x"], found["x"].split()[-1]) if is_taste(each)), None)
+    thing = next((each for each in (found["x"], found["x"].split()[-1]) if each.casefold() in TASTE_NOUNS), None)
     return f"I {found['v']} {thing}" if thing is not None else None
 
 

@@ -93,7 +93,6 @@ _RULES: Final[tuple[Rule, ...]] = (
     (rf"^(?:i['’]?m|i am|i['’]?ve been|i have been|i was|been) (?:now )?(?:told|advised|ordered|instructed|warned|asked) (?:by [\w' ]{{3,25}} )?(?:to (?:completely )?{_LEAVE}|{_NOT_TAKE}) {_ANY}{EATEN}(?: alone)?{END}", _AVOID),
     (rf"^(?:i|we)(?:['’]ve| have)?(?: got)? to (?:completely )?{_LEAVE} {_ANY}{EATEN}(?: alone)?{END}", _AVOID),
     (rf"^(?:(?:i|we)(?:['’]?ve| have)? )?{_OFTEN}(?:recently |completely |finally |now |since |long since )*{_STOPPED} (?:the )?{EATEN}(?:{END}| (?:in \d{{4}}|years ago|ages ago|last year|for good|completely|altogether)\b)", _AVOID),
-    (rf"^(?:(?:i|we)(?:['’]?ve| have)? )?(?:stopped|quit|packed in|given up|gave up|knocked) (?P<x>smoking|vaping|drinking)(?: on the head)?(?:{END}| (?:in \d{{4}}|years ago|ages ago|last year|for good|completely|altogether)\b)", _AVOID),
 )  # fmt: skip
 REACTION_FRAMES: Final[tuple[Rule, ...]] = tuple((pattern, checked(pattern, statement)) for pattern, statement in _RULES)
 CONDITION_OF_REACTION: Final = re.compile(rf"\bif i (?={_OFTEN}{_TAKE}\b)", re.IGNORECASE)

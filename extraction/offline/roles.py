@@ -65,6 +65,7 @@ _PHRASE: Final = r"(?P<relation>GP|PT|DM|GM|PI|(?:(?!(?:and|or|of|in|at|to|from|
 _CAPITAL: Final = r"(?<!\w)(?=[A-ZÀ-Ž])"
 """Keeps a pattern that begins with a name from being tried at each letter."""
 _NAME: Final = rf"(?P<value>{FIRST_NAME})(?!['’]?\w)"
+_SURNAME: Final = r"(?: (?-i:[A-ZÀ-Þ])[\w'’-]+){0,2}"
 _MY: Final = r"\b(?i:my|our)\s+"
 _ADJECTIVES: Final = (
     rf"(?:(?:{any_of(WHOSE)}|actual|real|own|wonderful|brilliant|amazing|long-suffering|darling|poor|good|dearest|trusty|current|usual) )*"
@@ -84,7 +85,7 @@ _PATTERNS: Final = Table(
         r"(?:^|(?<=[.!?]\s))(?P<relation>(?i:boss|gaffer|manager|supervisor|coach|landlord|landlady|hubby"
         r"|wife|husband|flatmate|housemate|roommate))(?:['’]s| is| was)? "
         rf"(?:name is|name['’]s|name|called|named) {_NAME}",
-        rf"{_MY}{_PHRASE} is {_NAME}(?=\s*(?:[.,!;)]|$)|\s+(?:and|but|who)\b)",
+        rf"{_MY}{_PHRASE} is {_NAME}{_SURNAME}(?=\s*(?:[.,!;)]|$)|\s+(?:and|but|who)\b)",
         # "my dentist is called Roark", "my husband he is name Daniel", "one daughter, she calls Lin"
         rf"{_MY}{_PHRASE}(?:['’]s|,? (?:s?he|it|who)(?:['’]s| is)?|,? (?:his|her|its)| is|,)? (?:name is"
         rf"|name['’]s|name|called|named|calls|goes by) {_NAME}",
@@ -107,8 +108,8 @@ _PATTERNS: Final = Table(
         # "with a budgerigar called Winston", "the au pair, Giulia, ", "my counterpart in Tokyo is Yuki"
         rf"\b(?i:with|and|plus) (?i:an?|one) {_ADJECTIVES}(?:[a-z-]+ )??{_ANIMAL},? (?:called|named) {_NAME}",
         rf"\b(?i:the) (?P<relation>{_AT_HOME}),? \(?{_NAME}(?=,|\)| is\b)",
-        rf"{_MY}{_PHRASE} (?:at|in|from|over in|across) (?:the )?[\w'’-]+(?: [\w'’-]+)?(?:,| is)(?: called| named)? {_NAME}{_END}",
-        rf"\band (?:my|our) {_PHRASE}(?:['’]s| is|,) (?:called |named )?{_NAME}{_END}",
+        rf"{_MY}{_PHRASE} (?:at|in|from|over in|across) (?:the )?[\w'’-]+(?: [\w'’-]+)?(?:,| is)(?: called| named)? {_NAME}{_SURNAME}{_END}",
+        rf"\band (?:my|our) {_PHRASE}(?:['’]s| is|,) (?:called |named )?{_NAME}{_SURNAME}{_END}",
     )
 )
 _CALLED_SOMEBODY: Final = compiled(
@@ -141,8 +142,9 @@ def named_by_role(text: str) -> Iterator[tuple[str, str]]:
             if (
                 _NO_NAMES.fullmatch(found["value"]) is None
                 and _FORMER.search(phrase.rpartition(" ")[0]) is None
-                and is_role(role.casefold())
+                and (is_role(role.casefold()) or phrase.casefold() in _ROLE_WORDS)
             ):
+                role = role if is_role(role.casefold()) else phrase
                 yield role.lower() if not role.isupper() and found.start("relation") == 0 else role, found["value"]
 
 
