@@ -44,6 +44,22 @@ _TIME: Final = (
 )
 _SINCE_CLAUSE: Final = r"(?:ever )?since (?:i|we|my|our|the) (?:[\w'’-]+ ){1,6}?[\w'’-]+"
 _STATED: Final = r"(?P<stated>(?:i|i['’]?m|we|we['’]re|i['’]ve|we['’]ve|my|our) [^.!?;,\n]{3,90})"
+_PRAISE: Final = frozenset({"yes please", "anytime", "any time", "every time", "heaven", "bliss", "yum", "delicious", "best thing ever"})
+
+
+def _nobody(found: re.Match[str]) -> str:
+    return f"we don't {(found['verb'] or found['verb_2']).lower()}"
+
+
+def _judged(found: re.Match[str]) -> str:
+    """A verdict on a thing of tastes as a statement; other verdicts as they are: "The bill? No thanks"."""
+    if not is_taste(found["thing"]):
+        return found.group()
+    verdict = found["verdict"].lower()
+    likes = verdict in _PRAISE or verdict.startswith("can")
+    return f"{found['lead']}I {'like' if likes else 'dislike'} {found['thing'].lower()}"
+
+
 _FORMS: Final = (
     # a time or a cause before the subject
     (rf"(?P<lead>^\W*|(?<=[.!?\n]\s)|[,;]\s|\b(?:and|but|so|because|though) ){_TIME.join(('(?P<time>', ')'))},? {_STATED}", r"\g<lead>\g<stated> \g<time>"),
@@ -71,6 +87,28 @@ _FORMS: Final = (
     ),
     # coordinated subjects that no clause may cut
     (r"\b(?P<thing>[\w'’-]+) and i (?=(?:(?:have|are|do|can|will|just|really|simply) ?)*(?:not|n['’]t|never|no longer|don['’]?t|aren['’]?t|haven['’]?t|can['’]?t|parted|fell out)\b)", r"\g<thing> and me "),
+    # a subject with the writer in it
+    (rf"\b(?:he|she|they|(?:my|our) (?:[\w-]+ )?[\w-]+|(?-i:[A-Z])[\w'’-]+) (?P<verb>like|love|hate|enjoy|adore)s? (?P<thing>[^.,;!?]{{2,40}}?),? (?:and|as) (?:so )?do i\b", r"I \g<verb> \g<thing>"),
+    (
+        rf"\b(?:he|she|they|(?:my|our) (?:[\w-]+ )?[\w-]+|(?-i:[A-Z])[\w'’-]+) (?:does ?n['’]?t|do ?n['’]?t|does not|do not|never) (?P<verb>like|eat|drink)s? (?P<thing>[^.,;!?]{{2,40}}?),? and (?:neither|nor) do i\b",
+        r"I don't \g<verb> \g<thing>",
+    ),
+    (r"\b(?:neither|none) of us (?P<verb>eat|drink|like|smoke)s?\b|\b(?:nobody|no one) in (?:our|my|this) (?:house|household|family|home) (?P<verb_2>eat|drink|like)s\b", _nobody),
+    (
+        r"\b(?:every(?:one|body)|all of us) (?:in|at) (?:our|my|this) (?:house|household|family|home) (?P<verb>love|hate|like|enjoy)s (?P<thing>[^.,;!?]{2,40}?), (?:me included|including me|me too|myself included)\b",
+        r"I \g<verb> \g<thing>",
+    ),
+    (rf"{_BEGIN}(?:unlike|same as|just like|like) (?:my|the|most) (?:\w+ )?\w+,? (?=(?:i|i['’]m|we)\b)", r"\g<lead>"),
+    # "It's liver that I can't stand", "Golf? Boring."
+    (
+        rf"{_BEGIN}it(?:['’]s| is) (?P<thing>(?!(?:not|just|a|an|my|your|you|he|she|him|her|how|when|what|why|only|people|them|they|this|that)\b)[\w'’-]+(?: (?!that\b)[\w'’-]+){{0,3}}?) (?:that |which )?i (?P<verb>can['’]?t stand|hate|love|like|enjoy|dislike|can['’]?t eat|avoid)(?: most| the most)?(?=\s*(?:[.,!;]|$))",
+        r"\g<lead>I \g<verb> \g<thing>",
+    ),
+    (
+        rf"{_BEGIN}(?P<thing>[\w'’-]+(?: [\w'’-]+){{0,2}})(?:\?|,) (?:so |absolutely |just |a bit |really )?(?P<verdict>boring|yuck|yucky|gross|no thanks|no thank you|no way|nope|hate|not for me|disgusting|vile|rank|grim|overrated|yes please"
+        r"|anytime|any time|every time|heaven|bliss|yum|delicious|best thing ever|can['’]?t get enough)(?=\s*(?:[.,!;]|$))",
+        _judged,
+    ),
     # a diet in place of another
     (rf"\bi(?:['’]?m| am) (?:not|no longer) (?:an? )?{any_of(DIETS)}(?: any ?more| now)?,? (?:but |just |only |now |simply |more )+(?:an? )?(?P<diet>{any_of(DIETS)})\b", r"I'm \g<diet>"),
     # learners' articles and short forms

@@ -55,6 +55,7 @@ _TOPICS: Final = listed("""
     in my day job, food preferences, speaking of which
 """)
 _TIMES: Final = listed("""
+    in our house, in our family, in this house, in this family, at home, at our house, at ours, in my world,
     at my age, at my time of life, in my old age, in my condition, in my line of work, in my house, in my household, in my family,
     in my opinion,
     in my book, in my experience, most days, most weeks, most evenings, most mornings, most nights, all year round, as it happens,

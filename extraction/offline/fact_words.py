@@ -30,7 +30,7 @@ ADMIRERS: Final = listed("""
 """)
 """Follow "I'm" before what one likes."""
 LIKING: Final = listed("""
-    dig, love, like, enjoy, prefer, adore, luv, am fond of, cherish, treasure, have a soft spot for, have a weakness for, have a thing
+    devour, binge on, binge-watch, crave, relish, savour, savor, worship, dig, love, like, enjoy, prefer, adore, luv, am fond of, cherish, treasure, have a soft spot for, have a weakness for, have a thing
     for, can't get enough of, am crazy about, take pleasure in, swear by
 """)
 DISLIKING: Final = listed("""
@@ -353,7 +353,7 @@ ROUTINES: Final = listed("""
         stretch, do yoga, practise yoga, practice yoga, do pilates, lift weights, work out, get up, wake up, volunteer, practise,
     practice, paint,
     go to the gym, go to church, go to yoga, take the dog out, walk the dog, call my mother, call my mum, call my mom, visit my parents,
-    go for a run, go for a walk, go for a swim, take a cold shower
+    go for a run, go for a walk, go for a swim, pray, go to mass, go to the mosque, go to temple, go to choir, go to synagogue, take a cold shower
 """)
 """Acts that one may do regularly."""
 NO_ROUTINES: Final = listed("""

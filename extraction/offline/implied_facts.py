@@ -67,10 +67,10 @@ _MEANT_SO: Final = Rewrites(
         (
             r"\b(?:i['’]d|i would) (?:much |far |always |still )*(?:rather|sooner) (?=(?!(?:be|have|do|not|die|you|it|this|that|they|see|get|go|know"
             r"|hear|say|stay|wait|pay)\b)[a-z]+(?: (?!(?:than|it|this|that|you)\b)[\w'’-]+){0,3}? than (?!(?:you|i|we|he|she|they|this|that|be)\b))"
-            r"(?P<act>[^.,;!?]{2,40}?) than\b",
+            r"(?P<act>(?:(?!(?:the|this|your|my|his|her|these)\b)[^.,;!?]){2,40}?) than\b",
             r"I like to \g<act> rather than",
         ),
-        (r"\b(?:i['’]d|i would) (?:always |still )*(?=(?:choose|pick|take|go for) [\w' -]{2,30} over )", "I "),
+        (r"\b(?:i['’]d|i would) (?:always |still )*(?=(?:choose|pick|take|go for) [\w' -]{2,30} over (?![^.!?]*\b(?:for (?:this|the|our|my)|here|today|tonight)\b))", "I "),
         (
             r"\bi (?:wouldn['’]?t|would not|would never) (?:(?:ever|even) )*(?:touch|go near|eat|drink|be (?:seen|caught) dead (?:in|at|on|with|near|eating|drinking"
             r"|wearing|watching)|set foot (?:in|on)) (?:an? |the |any )?",
@@ -78,8 +78,9 @@ _MEANT_SO: Final = Rewrites(
         ),
         (rf"\b(?P<by>{DOCTOR}(?:['’]s| has| have)?) (?:told|asked) me (?=to\b|not\b|never\b)", r"\g<by> ordered me "),
         (r"\b(?P<been>i['’]?m|i am|i['’]?ve been|i have been|i was) (?:told|asked) (?=to\b|not to\b|never to\b|by my\b)", r"\g<been> ordered "),
+        (r"\bi['’]ll (?=(?:eat|drink|watch|read|play|listen to) (?:(?:just about|almost|pretty much) )?(?:anything|everything) )", "I "),
         (r"\b(?:i|you) could (?=(?:talk|go on|chat|bang on|ramble|bore you|geek out|read) (?:on )?about )", "I can "),
-        (r"\byou(?:['’]d| would| could|couldn['’]?t| could not) (?:have to |never |n['’]?t )?(?:pay|bribe) me to ", "you will never catch me "),
+        (r"\byou(?:['’]d| would| could|couldn['’]?t| could not) (?:have to |never |n['’]?t )?(?:pay|bribe) me to (?:(?:go|eat|drink|wear|watch|do|have|be|try) )?(?:an? |the |in |on )?", "I can't face "),
         (r"\byou(?:['’]d| would) never (?=(?:catch|get|see|find|drag) me\b)", "you will never "),
     ),
     re.IGNORECASE,

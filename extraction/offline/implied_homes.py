@@ -55,7 +55,7 @@ def _if_changed(found: re.Match[str]) -> str | None:
 
 
 HOME_RULES: Final[tuple[Rule, ...]] = (
-    (rf"\bnow (?:i['’]?m |we['’]re )?(?:here |back )?in {_PLACE},? (?:where )?(?:i|we|my) ", _unless_away),
+    (rf"\bnow (?:i['’]?m |we['’]re )?(?:here |back )?in {_PLACE},? (?:where )?(?:i|we) (?:work|drive|study|teach|live|clean|cook|rent|nurse|deliver|wait|serve|am|are) ", _unless_away),
     (rf"^(?:{_IM} )?(?:still |now |just )*(?:staying|stay|remaining|remain) put in {_PLACE}", r"I live in \g<x>"),
     (rf"^{_IM} (?:staying|remaining) in {_PLACE}(?=,? (?:for good|forever|after all|instead|as it turns out|we cancelled|it['’]s decided))", r"I live in \g<x>"),
     (rf"^been (?:living |based |here )?in {_PLACE} (?:since \d{{4}}|for (?:[\w-]+ ){{1,3}}(?:years|decades)|ever since|all my life)", r"I live in \g<x>"),

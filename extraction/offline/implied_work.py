@@ -104,7 +104,7 @@ WORK_RULES: Final[tuple[Rule, ...]] = (
     ),
     (rf"^i(?: just| mostly| mainly)? (?P<x>drive (?:the|an?) (?:(?!(?:first|last)\b)[\w-]+ ){{1,3}}{_MORE_VEHICLES})(?=\s*[.,!;]|$| (?:so|and|but|for|on|in|at|to|every)\b)", r"For a living I \g<x>"),
     # by its place or its employer
-    (rf"\b(?:while|whilst|and|,)(?: also| still)? (?:working|temping|interning|waitressing|helping out|serving) {_DAYS}{_AT_WORK}{_END}", r"I work \g<x>"),
+    (rf"^(?:i|i['’]?m|we|we['’]re)\b[^.;!?]{{0,80}}?(?:\bwhile|\bwhilst|\band|,)(?: also| still)? (?:working|temping|interning|waitressing|helping out|serving) {_DAYS}{_AT_WORK}{_END}", r"I work \g<x>"),
     (rf"^(?:(?:i|we)(?:['’]?ve| have)? )?(?:just |finally |recently |now |still |only )*(?:got|landed|found|have|took|accepted|start|started) (?:an?|my|this) (?:[a-z-]+ ){{0,2}}(?:job|position|post|gig|role|placement|apprenticeship|traineeship) {_AT_WORK}{_END}", r"I work \g<x>"),
     (rf"^(?:i['’]?m|i am) (?:usually |mostly )?{_AT_WORK} (?:\w+ (?:days|evenings|nights|mornings|afternoons) a week|full[- ]time|part[- ]time|most (?:days|nights|weekdays)|on (?:week)?days|every (?:week)?day)\b", r"I work \g<x>"),
     (rf"\bmy (?:(?:second|other|main|day|evening|night|part-time|full-time|new|weekend|saturday|summer|current|regular) )+job(?: is|['’]s)? {_AT_WORK}{_END}", r"I work \g<x>"),

@@ -28,6 +28,7 @@ _GIVEN: Final = compiled(
     r"|cillian|bastian|dorian|tristian|anish|manish|satish|mahalakshmi|ned|fred|ted|jed|reed|mohammed|ahmed|muhammed|sean|jean|dean)",
     re.IGNORECASE,
 )
+_ARTICLE: Final = compiled(r"^an? ", re.IGNORECASE)
 _GREETS: Final = (
     r"(?:hi|hello|hey|hiya|heya|good (?:morning|afternoon|evening)|greetings|howdy)(?: (?:there|all|again|everyone|guys|team))?"
 )
@@ -109,8 +110,8 @@ _REWRITES: Final = Rewrites(
             "my name is ",
         ),
         (
-            rf"^\W*(?:(?:quick|short|brief|my|a) )*intro(?:duction)?\s*[:,—–-]\s*{_NAME}, (?=(?:an? |the )?[a-z])",
-            r"Hi, I'm \g<name>, ",
+            rf"^\W*(?:(?:quick|short|brief|my|a) )*intro(?:duction)?\s*[:,—–-]\s*{_NAME}, (?P<job>(?:an? )?[a-z][\w -]{{2,40}})(?=\s*(?:[,.!;]|$))",
+            lambda found: f"Hi, I'm {found['name']}, {found['job']}" if is_occupation(_ARTICLE.sub("", found["job"])) else found.group(),
         ),
         (
             r"\b(?:just |please )*call me (?P<name>(?-i:[A-ZÀ-Þ])[\w'’-]+),? (?:ok|okay|alright|will you|would you)\s*\?",

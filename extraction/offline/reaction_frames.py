@@ -88,7 +88,7 @@ _RULES: Final[tuple[Rule, ...]] = (
     # the thing is barred
     (rf"^{HARM},? (?:is|are|['’]s) (?:strictly |absolutely |sadly |just |completely |totally |now )*{_BANNED}{_FOR_ME}", _AVOID),
     (rf"^(?:please )?(?:nothing|no dishes|no food) (?:with|containing|made with|that has|that contains) {HARM}\b", _AVOID),
-    (rf"^(?:i|we) ?{_MUST_NOT} (?:(?:even|really|ever) )*(?:(?:have|eat|drink|touch|go near|be near|be around) )?{_ANY}{EATEN}{END}", _AVOID),
+    (rf"^(?:i|we) ?{_MUST_NOT} (?:(?:even|really|ever) )*(?:(?:have|eat|drink|touch|go near|be near|be around) |(?<=allowed )){_ANY}{EATEN}{END}", _AVOID),
     (rf"^{DOCTOR}(?:['’]s| has| have)? (?:told|asked|advised|ordered|instructed|warned|recommended|said|got|forbidden|begged) (?:me )?(?:(?:to|i (?:have|need|must|should|ought)(?: to)?) (?:completely )?{_LEAVE}|{_NOT_TAKE}) {_ANY}{EATEN}(?: alone)?{END}", _AVOID),
     (rf"^(?:i['’]?m|i am|i['’]?ve been|i have been|i was|been) (?:now )?(?:told|advised|ordered|instructed|warned|asked) (?:by [\w' ]{{3,25}} )?(?:to (?:completely )?{_LEAVE}|{_NOT_TAKE}) {_ANY}{EATEN}(?: alone)?{END}", _AVOID),
     (rf"^(?:i|we)(?:['’]ve| have)?(?: got)? to (?:completely )?{_LEAVE} {_ANY}{EATEN}(?: alone)?{END}", _AVOID),

@@ -28,7 +28,7 @@ _ROLES: Final = listed("""
     intern, apprentice, deputy, predecessor, successor, chairman, chairwoman, chair, head of year, form tutor, host mother, host father,
     host mum, host dad, boy, girl, lad, lass, little one, tenor, alto, soprano, baritone, bass player, drummer, goalie, goalkeeper,
     striker, winger, scrum half,
-    opening batsman, pupil, tutee, mentee, student, client, patient, counterpart, protégé, raid leader, party leader, dungeon master,
+    opening batsman, pupil, tutee, mentee, student, patient, counterpart, protégé, raid leader, party leader, dungeon master,
     support worker, key worker, dog walker, form teacher, homeroom teacher, headteacher, head teacher, plus one, wingman, shift lead, line lead,
     co-pilot, co-driver, co-author, co-host, gp, pt, dm, gm, pi,
     conductor, director, boss, second in command, first mate, deckhand, bridesmaid, maid of honour, best man, twin, triplet
@@ -74,7 +74,7 @@ _END: Final = r"(?=\s*(?:[.,;:!?)—–]|-|$)|\s+(?:and|who|but|about|for|becaus
 _PARTNER: Final = r"(?P<relation>wife|husband|hubby|missus|mrs|old man|old lady|other half|better half|boyfriend|girlfriend|fiancée?)"
 _ANIMAL: Final = rf"(?P<relation>{any_of(PETS)}|puppy|baby)"
 _AT_HOME: Final = any_of(
-    listed("au pair, nanny, childminder, babysitter, cleaner, lodger, carer, landlord, landlady, gardener, boss, gaffer, foreman, coach, guide, skipper")
+    listed("au pair, nanny, childminder, babysitter, cleaner, lodger, carer, landlord, landlady, gardener, gaffer, foreman")
 )
 _PATTERNS: Final = Table(
     (pattern, None)

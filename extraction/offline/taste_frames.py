@@ -100,7 +100,7 @@ _FLEES: Final = any_of(
     get anxious in, get anxious around, get anxious about, get nervous around, get nervous in, get panicky in, get claustrophobic in, panic in,
     panic around, panic at, freak out at, freak out around, get bored by, get bored at, get annoyed by, get irritated by, get stressed by,
     get overwhelmed by, get overwhelmed in, get stressed out by, could do without, can do without, can happily do without, am no friend of,
-    wrinkle my nose at, turn my nose up at, turn up my nose at, draw the line at, pass on, always pass on, always skip, skip, never bother with
+    wrinkle my nose at, turn my nose up at, turn up my nose at, draw the line at, pass on, always pass on, never bother with
 """)
 )
 _WORST: Final = any_of(
@@ -139,12 +139,15 @@ _RULES: Final[tuple[Rule, ...]] = (
     (rf"{_I} {_EVER}(?:can['’]?t|cannot) stop (?P<x>(?:listening to|reading|watching|playing|eating|drinking|baking|knitting|making) {WORD}(?: (?!{STOP}\b){WORD})?){END}", _LOVE),
     (rf"^i can (?:happily |easily |honestly )*(?:talk|go on|chat|bang on|ramble|bore you|geek out|read) (?:on )?about {THING} (?:all day|for hours|forever|endlessly|till|until|non-?stop)", _LOVE),
     (rf"{_I} (?:mostly |only |basically |pretty much )*(?:read|watch|eat|drink|wear|play|listen to|cook|bake) (?:nothing|little|hardly anything) (?:but|except|other than) {THING}(?:{END}| now\b)", _LOVE),
-    (rf"^you(?:['’]ll| will| can)? (?:usually |always |mostly |often |probably )*find me {_ACT}", _LIKE),
+    (rf"^(?=.*\b(?:most|every|weekends|usually|always|often|evenings|mornings|\w+days)\b)you(?:['’]ll| will| can)? (?:usually |always |mostly |often |probably )*find me {_ACT}", _LIKE),
     (rf"{_I} spend (?:every|each|most|all) (?:of )?(?:my )?(?:single |spare |free |other )*(?:[a-z]+ )(?:on )?(?P<x>(?!(?:work|commut|wait|driv|cry|study|clean|worry|sleep|try|look|do|go|mak|tak|be|chas|writ|fix|answer)\w*ing\b)[a-z]+ing\b(?: (?!{STOP}\b){WORD}){{0,2}}){END}", _LIKE),
     (rf"{_I} (?P<x>{_MADE}) {_RESTED}{END}", r"I like to \g<x>"),
-    (rf"{_HAVE}been (?P<x>{_PASTIME}(?: (?!{STOP}\b){WORD}| the(?= [a-z]+ (?:since|for))){{0,4}}) (?:ever )?(?:since|for) (?!(?:an? |the )?(?:hour|minute|while|week|day|client|friend))", _LIKE),
-    (rf"^(?P<d>(?:every|each) (?:single |other |second )?\w+|most \w+s|once a \w+|twice a \w+),? (?:i|we) (?P<x>(?:go|play|do|swim|run|cycle|bake|cook|train|sing|dance|meet|eat|visit|volunteer|climb|row|knit|paint)\b(?! (?:that|this|it|my|the work|to work)\b)[^.,;!?]{{2,40}}?){END}", r"I \g<x> \g<d>"),
+    (rf"{_HAVE}been (?P<x>{_PASTIME}(?: (?!{STOP}\b){WORD}| the(?= [a-z]+ (?:since|for))){{0,4}}) (?:ever )?(?:since|for) (?!(?:an? |the |this )?(?:hour|minute|while|week|day|client|friend|\w+day\b|morning|noon|breakfast|lunch|last|\d+ ?[ap]m))", _LIKE),
+    (rf"^(?P<d>(?:every|each) (?:single |other |second )?\w+|most \w+s|on (?:\w+days|weekends)|at weekends|once a \w+|twice a \w+),? (?:i|we) (?P<x>(?:go|play|do|swim|run|cycle|bake|cook|train|sing|dance|eat|visit|volunteer|climb|row|knit|paint|watch|read|restore|draw|listen to|fish|hike|garden|brew|sew)\b(?! (?:that|this|it|my|the work|to work)\b)[^.,;!?]{{2,40}}?){END}", r"I \g<x> \g<d>"),
     (rf"{_I} (?P<x>(?:cycle|bike|walk|skateboard|scoot|row|ride my bike|take the (?:bus|train|tram|ferry|tube)|travel by (?:bus|train|bike)) (?:everywhere|to (?:work|school|uni|the office|college)))\b", r"I always \g<x>"),
+    (rf"{_I} (?P<x>(?:work|study|learn|think|concentrate|focus) )best (?P<how>(?:at|in|on|by|with|from|alone|before|after)\b[^.,;!?]{{0,40}}?){END}", r"I like to \g<x>\g<how>"),
+    (rf"{_I} (?:always |usually |mostly |tend to )?(?P<x>learn (?:by|from|through) (?:doing|watching|listening|examples|pictures|videos|practice|trial and error|reading)(?: [a-z]+)?){END}", r"I like to \g<x>"),
+    (r"^(?:i|we)(?:['’]ve| have) (?:always )?supported (?P<x>(?-i:[A-Z])[\w'’-]*(?: (?-i:[A-Z])[\w'’-]*)*) (?:all my life|since|for|from)\b", r"I support \g<x>"),
     # the thing pleases
     (rf"^{PLACED},? (?:is|are|['’]s|has become|have become|has always been|have always been|that['’]s|:) {_EVER}{_LOVED_NOUN}{END}", _LOVE),
     (rf"^{THING}, (?:that['’]?s|now that['’]?s|they['’]re) (?:more )?my (?:thing|jam|passion|hobby|kind of \w+|idea of fun|weakness){END}", _LOVE),

@@ -94,7 +94,7 @@ _SINGULAR: Final = listed("""
 """)
 
 _MORE: Final = listed("""
-    anime, k-dramas, soap operas, sitcoms, detective novels, novels, crime fiction, romance novels, graphic novels, memoirs, poems, musicals,
+    social media, the news, dating apps, tiktok, twitter, facebook, anime, k-dramas, soap operas, sitcoms, detective novels, novels, crime fiction, romance novels, graphic novels, memoirs, poems, musicals,
     live music, vinyl, records, synths, bluegrass, folk songs, sea shanties, choral music, baroque music, brass bands, fado, flamenco, opera,
     tattoos, houseplants, cacti, succulents, roses, orchids, allotments, bonsai, bees, chickens, antiques, flea markets, car boot sales,
     charity shops, thrift shops, lego, warhammer, d&d, tabletop games, escape rooms, pub quizzes, pinball, arcade games, farming games,
