@@ -73,13 +73,11 @@ _USUAL: Final = any_of(
 """)
 )
 HABIT_ACTS: Final[tuple[str, ...]] = (
-    r"(?:go to bed|get up|wake up|have dinner|eat dinner) (?:at|around|before|by) (?:half past |quarter (?:to|past) )?"
-    r"(?:\d{1,2}(?::\d\d)?(?: ?[ap]m)?|four|five|six|seven|eight|nine|ten|eleven|midnight)",
     rf"play (?:the |a bit of |some |a lot of )?{_PLAYED}(?:\s+(?!{_STOP}\b){_WORD}){{0,5}}?",
     rf"do (?:the |a lot of |a bit of |some )?{_DONE}(?:\s+(?!{_STOP}\b){_WORD}){{0,5}}?",
     rf"(?:collect|breed|knit|crochet|embroider|brew|whittle|forage|juggle|volunteer (?:at|with|for|in|as)) {_REST}",
     r"support (?-i:(?!The\b|This)[A-Z])[\w'’-]*(?: (?-i:[A-Z])[\w'’-]*)*",
-    r"keep (?:an? |my own |\d+ |two |three |four |a few |some )*(?:chickens|hens|ducks|bees|pigeons|canaries"
+    r"keep (?:an? |my own |\d+ |two |three |four |a few |some )*(?:chickens|hens|ducks|pigeons|canaries"
     rf"|snakes|tropical fish|stick insects|diary|journal|sourdough starter)(?:\s+(?!{_STOP}\b){_WORD}){{0,4}}?",
     r"(?:take|have) (?:one|two|three|four|no|\d|half a) sugars?(?: in my [a-z]+)?",
     r"(?:sing|dance|act|paint|perform|row|swim|run|climb|skate|fence|box|shoot) (?:in|with|at|for) (?:an?"

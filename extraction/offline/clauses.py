@@ -83,7 +83,8 @@ OPENING: Final = re.compile(
     r"|accident"
     r"|heart attack|burnout|promotion|birthday|\d+th|teens|twenties|thirties|forties|childhood|student days)(?: in \w+)?"
     rf"|{any_of(_ANNOUNCEMENTS, _TOPICS, _TIMES)}|{DURATION} (?:ago|back)|{_PHRASE_OF_TIME}|{any_of(_GREETINGS)}(?:\s+{any_of(_GREETED)})?"
-    rf"|{any_of(_INTERJECTIONS)}|{any_of(_ADDRESSED)}(?! (?:\w+ )?(?:call|know)\b)|as(?!\s+(?:an?|for|of)\b)|no(?=\s*[,.!;:—–]|\s+(?:i|i['’]m|im|my|we)\b))\b[\s,:;!.—–-]*)*",
+    rf"|{any_of(_INTERJECTIONS)}|{any_of(_ADDRESSED)}(?! (?:\w+ )?(?:call|know)\b)|as(?!\s+(?:an?|for|of)\b)"
+    r"|no(?=\s*[,.!;:—–]|\s+(?:i|i['’]m|im|my|we)\b))\b[\s,:;!.—–-]*)*",
     re.IGNORECASE,
 )
 """All that may come before a statement, none of which says anything by itself."""

@@ -54,7 +54,9 @@ _DENIED: Final = re.compile(
 )
 """Denies what was just said: "haha no I'm not"."""
 _IN_THE_PAST: Final = re.compile(
-    r"^\W*(?:(?:well|ok|okay|i mean|or rather|actually|sorry|no|that is)\b\W*)+(?:i |we )?(?:worked|lived|used to|was|were|studied|taught|drove|ran|had|did|owned)\b(?=\W*(?:$|,|\.|until|till|before|there|that is))",
+    r"^\W*(?:(?:(?:well|ok|okay|i mean|or rather|actually|sorry|no|that is)\b\W*)+(?:i |we )?|(?=\w+(?: to)?(?:,|\."
+    r"|…|\W*$)))(?:worked|lived|used to|was|were|studied|taught|drove|ran|had|did|owned)\b(?=\W*(?:$|,|\.|until"
+    r"|till|before|there|that is))",
     re.IGNORECASE,
 )
 """Puts what was just said into the past: "well, worked, they closed"."""

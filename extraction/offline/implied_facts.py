@@ -23,7 +23,10 @@ from extraction.offline.reaction_frames import CONDITION_OF_REACTION, DOCTOR, RE
 from extraction.offline.taste_frames import TASTE_FRAMES
 from memory.prefiltered_patterns import Rewrites, Table, compiled
 
-_RULES: Final = Table(((pattern, statement) for pattern, statement in (*TASTE_RULES, *TASTE_FRAMES, *REACTION_FRAMES, *HOME_RULES, *WORK_RULES)), re.IGNORECASE)
+_RULES: Final = Table(
+    ((pattern, statement) for pattern, statement in (*TASTE_RULES, *TASTE_FRAMES, *REACTION_FRAMES, *HOME_RULES, *WORK_RULES)),
+    re.IGNORECASE,
+)
 _SENTENCE: Final = re.compile(
     r"[^.!?\n]+(?:(?:\.(?=\w)|(?<=\bDr)\.|(?<=\bMr)\.|(?<=\bMs)\.|(?<=\bSt)\.|(?<=\bMrs)\.|(?<=\bProf)\.)[^.!?\n]*)*[.!?\n]*"
 )
@@ -51,6 +54,12 @@ _OWN_TELLING: Final = compiled(
     re.IGNORECASE,
 )
 """The writer's own words before a statement: "I told him I'm not leaving Hull"."""
+_UNDONE: Final = compiled(
+    r"\b(?:then|but|and)(?: i)?(?: have|['’]ve)? (?:started again|went back|gone back|gave in|relapsed|ignored"
+    r"|didn['’]?t|haven['’]?t|don['’]?t listen|started (?:it )?again)\b",
+    re.IGNORECASE,
+)
+"""Says that what a clause implies did not last: "I stopped eating meat, then started again"."""
 _MEANT_SO: Final = Rewrites(
     (
         (r"\b(?:could|would|might|will) kill me\b", "can kill me"),
@@ -65,22 +74,36 @@ _MEANT_SO: Final = Rewrites(
             "I rave about ",
         ),
         (
-            r"\b(?:i['’]d|i would) (?:much |far |always |still )*(?:rather|sooner) (?=(?!(?:be|have|do|not|die|you|it|this|that|they|see|get|go|know"
-            r"|hear|say|stay|wait|pay)\b)[a-z]+(?: (?!(?:than|it|this|that|you)\b)[\w'’-]+){0,3}? than (?!(?:you|i|we|he|she|they|this|that|be)\b))"
+            r"\b(?:i['’]d|i would) (?:much |far |always |still )*(?:rather|sooner) (?=(?!(?:be|have|do|not|die|you|it|this"
+            r"|that|they|see|get|go|know"
+            r"|hear|say|stay|wait|pay|live|work|move|use)\b)[a-z]+(?: (?!(?:than|it|this|that|you)\b)[\w'’-]+){0,3}? than"
+            r" (?!(?:you|i|we|he|she|they|this|that|be)\b))"
             r"(?P<act>(?:(?!(?:the|this|your|my|his|her|these)\b)[^.,;!?]){2,40}?) than\b",
             r"I like to \g<act> rather than",
         ),
-        (r"\b(?:i['’]d|i would) (?:always |still )*(?=(?:choose|pick|take|go for) [\w' -]{2,30} over (?![^.!?]*\b(?:for (?:this|the|our|my)|here|today|tonight)\b))", "I "),
         (
-            r"\bi (?:wouldn['’]?t|would not|would never) (?:(?:ever|even) )*(?:touch|go near|eat|drink|be (?:seen|caught) dead (?:in|at|on|with|near|eating|drinking"
+            r"\b(?:i['’]d|i would) (?:always |still )*(?=(?:choose|pick|take|go for) [\w' -]{2,30} over (?![^.!?]*\b(?:for"
+            r" (?:this|the|our|my)|here|today|tonight)\b))",
+            "I ",
+        ),
+        (
+            r"\bi (?:wouldn['’]?t|would not|would never) (?:(?:ever|even) )*(?:touch|go near|eat|drink|be (?:seen|caught)"
+            r" dead (?:in|at|on|with|near|eating|drinking"
             r"|wearing|watching)|set foot (?:in|on)) (?:an? |the |any )?",
             "I can't face ",
         ),
         (rf"\b(?P<by>{DOCTOR}(?:['’]s| has| have)?) (?:told|asked) me (?=to\b|not\b|never\b)", r"\g<by> ordered me "),
-        (r"\b(?P<been>i['’]?m|i am|i['’]?ve been|i have been|i was) (?:told|asked) (?=to\b|not to\b|never to\b|by my\b)", r"\g<been> ordered "),
+        (
+            r"\b(?P<been>i['’]?m|i am|i['’]?ve been|i have been|i was) (?:told|asked) (?=to\b|not to\b|never to\b|by my\b)",
+            r"\g<been> ordered ",
+        ),
         (r"\bi['’]ll (?=(?:eat|drink|watch|read|play|listen to) (?:(?:just about|almost|pretty much) )?(?:anything|everything) )", "I "),
         (r"\b(?:i|you) could (?=(?:talk|go on|chat|bang on|ramble|bore you|geek out|read) (?:on )?about )", "I can "),
-        (r"\byou(?:['’]d| would| could|couldn['’]?t| could not) (?:have to |never |n['’]?t )?(?:pay|bribe) me to (?:(?:go|eat|drink|wear|watch|do|have|be|try) )?(?:an? |the |in |on )?", "I can't face "),
+        (
+            r"\byou(?:['’]d| would| could|couldn['’]?t| could not) (?:have to |never |n['’]?t )?(?:pay|bribe) me to"
+            r" (?:(?:go|eat|drink|wear|watch|do|have|be|try) )?(?:an? |the |in |on )?",
+            "I can't face ",
+        ),
         (r"\byou(?:['’]d| would) never (?=(?:catch|get|see|find|drag) me\b)", "you will never "),
     ),
     re.IGNORECASE,
@@ -117,7 +140,7 @@ def _with_statements(found: re.Match[str]) -> str:
         return sentence
     if REPORT.search(own) is not None:
         own = before_report(own) or ""
-    if _TOLD.search(own) is not None:
+    if _TOLD.search(own) is not None or _UNDONE.search(own) is not None:
         return sentence
     if _BEGINS_CONDITION.match(own) is not None:
         own = own.partition(" but ")[2]  # "If I moved I would earn more, but I stay by my parents in Plovdiv"

@@ -86,6 +86,7 @@ _DISLIKE: Final = r"I dislike \g<x>"
 _PREFER: Final = r"I prefer \g<x>"
 _AVOID: Final = r"I avoid \g<x>"
 
+
 def _felt(found: re.Match[str]) -> str | None:
     """What the writer feels of the thing before a relative clause."""
     thing = next((each for each in (found["x"], found["x"].split()[-1]) if each.casefold() in TASTE_NOUNS), None)

@@ -41,7 +41,8 @@ def _first_replaced(pattern: re.Pattern[str], replacement: Replacement, text: st
 _REWRITES: Final = Rewrites(
     (
         (
-            r"^\W*(?:for (?:the (?:minutes|notes|record|log|file|group|chat|newcomers|new (?:people|folks|ones))|those who don['’]?t know me|everyone new|anyone new)"
+            r"^\W*(?:for (?:the (?:minutes|notes|record|log|file|group|chat|newcomers|new (?:people|folks|ones))|those who"
+            r" don['’]?t know me|everyone new|anyone new)"
             r"|round of (?:names|intro\w*)|introductions?|intros?)\s*[:,–—-]+\s*(?=(?:i['’]?m|i am|my name)\b)",
             "Hi, ",
         ),
@@ -84,33 +85,58 @@ _REWRITES: Final = Rewrites(
         ),
         (r"\b(?:may|might|probably|can) know me as\b", "call me"),
         (
-            r"(?:^|(?<=[.!?,;:—–-]\s)|\b(?:and|but|because|since|so|though)\s)(?:(?:everyone|everybody|people|folks|friends|colleagues|the guys|they all|all|someone|half the \w+)"
-            r" (?:at|in|from|on) [\w ]{2,30}?|(?:(?:all|most|some|half) (?:of )?)?(?:the|my|our) (?!name\b|(?:\w+ )?(?:friends|family|colleagues|mates|team) (?:\w+ )?(?:calls?|knows?)\b)(?:(?!(?:but|and|or|is|are|was|so|i|who|that|when|if|to)\b)[\w'’-]+ ?){1,6}?)"
-            r" (?:(?:just|always|all|still|only|usually|even|like to|likes to) )*(?:calls?|knows?|nicknamed|nicknames|dubbed) me (?:as )?['\"‘“]?(?=(?-i:[A-ZÀ-Þ]))",
+            r"(?:^|(?<=[.!?,;:—–-]\s)|\b(?:and|but|because|since|so|though)\s)(?:(?:everyone|everybody|people|folks|friends"
+            r"|colleagues|the guys|they all|all|someone|half the \w+)"
+            r" (?:at|in|from|on) [\w ]{2,30}?|(?:(?:all|most|some|half) (?:of )?)?(?:the|my|our) (?!name\b|(?:\w+"
+            r" )?(?:friends|family|colleagues|mates|team) (?:\w+ )?(?:calls?|knows?)\b)(?:(?!(?:but|and|or|is|are|was|so|i"
+            r"|who|that|when|if|to)\b)[\w'’-]+ ?){1,6}?)"
+            r" (?:(?:just|always|all|still|only|usually|even|like to|likes to) )*(?:calls?|knows?|nicknamed|nicknames"
+            r"|dubbed) me (?:as )?['\"‘“]?(?=(?-i:[A-ZÀ-Þ]))",
             "my nickname is ",
         ),
         (
             r"\b(?P<before>calls? me\b[^.!?\n]{2,60}?)\bso (?P<name>(?-i:[A-ZÀ-Þ])[\w'’-]+) it is(?=\s*(?:[.!,]|$))",
             r"\g<before>. Call me \g<name>",
         ),
-        (r"^(?P<lead>\W*(?:(?:and|so|oh|please|hi|hello)\b[\s,!.]*)*)do (?:please |just )?(?=call me )", r"\g<lead>"),
+        (r"\b(?:just )?ask for (?P<name>(?-i:[A-ZÀ-Þ])[a-zà-ÿ'’-]+)(?=\s*(?:[.!]|$))(?<!Support)(?<!Help)", r"call me \g<name>"),
         (
-            r"\b(?:but |and )?(?:irl|in real life|off ?line|outside the game|in person|to (?:my )?friends|at home|for short),? (?:it['’]?s|it is|i['’]?m|i am|my name(?:['’]?s| is)|call me)"
-            r" (?:just |actually )?(?=(?-i:[A-ZÀ-Þ]))",
-            ". Call me ",
-        ),
-        (rf"\b(?:i['’]?m|i am|it['’]?s) {_NAME} to (?:everyone|everybody|my friends|most people|friends|you|the team|all)\b", r"call me \g<name>"),
-        (
-            rf"^\W*(?:it['’]?s|i['’]?m|my name(?:['’]?s| is)) (?-i:[A-ZÀ-Þ])[\w'’-]+,? (?:but|or|though) {_NAME} (?:is (?:fine|ok|okay|good|easier|enough)|will do|works|does)\b",
+            r"\b(?:nobody|no one|only my \w+|only the [\w ]{2,20}) (?:ever )?calls? me"
+            r" (?-i:[A-ZÀ-Þ])[\w'’-]+[^.!?\n]{0,40}[.!,]\s*(?:it['’]s |i['’]m |just |always |make it"
+            r" )?(?P<name>(?-i:[A-ZÀ-Þ])[\w'’-]+)(?:,? please| to everyone| to you)?(?=\s*(?:[.!]|$))",
             r"Call me \g<name>",
         ),
         (
-            r"\bi(?:['’]ve| have)? (?:just |legally |officially |recently |finally )*(?:changed|switched) my (?:first )?name (?:from (?-i:[A-ZÀ-Þ])[\w'’-]+ )?to "
+            r"\bmy name(?: is)? (?:written|spelled|spelt|write|writes|spell|spells) with [^,.!?\n]{1,20},"
+            r" (?=(?-i:[A-ZÀ-Þ])[a-zà-ÿ]+)",
+            "my name is ",
+        ),
+        (rf"^\W*new (?:here|joiner|starter|face)[\s,.!:—–-]+{_NAME}(?=\s*(?:[.,!]|$))", r"Hi, I'm \g<name>"),
+        (r"^(?P<lead>\W*(?:(?:and|so|oh|please|hi|hello)\b[\s,!.]*)*)do (?:please |just )?(?=call me )", r"\g<lead>"),
+        (
+            r"\b(?:but |and )?(?:irl|in real life|off ?line|outside the game|in person|to (?:my )?friends|at home|for"
+            r" short),? (?:it['’]?s|it is|i['’]?m|i am|my name(?:['’]?s| is)|call me)"
+            r" (?:just |actually )?(?=(?-i:[A-ZÀ-Þ]))",
+            ". Call me ",
+        ),
+        (
+            rf"\b(?:i['’]?m|i am|it['’]?s) {_NAME} to (?:everyone|everybody|my friends|most people|friends|you|the team"
+            r"|all)\b",
+            r"call me \g<name>",
+        ),
+        (
+            rf"^\W*(?:it['’]?s|i['’]?m|my name(?:['’]?s| is)) (?-i:[A-ZÀ-Þ])[\w'’-]+,? (?:but|or|though) {_NAME} (?:is"
+            r" (?:fine|ok|okay|good|easier|enough)|will do|works|does)\b",
+            r"Call me \g<name>",
+        ),
+        (
+            r"\bi(?:['’]ve| have)? (?:just |legally |officially |recently |finally )*(?:changed|switched) my (?:first"
+            r" )?name (?:from (?-i:[A-ZÀ-Þ])[\w'’-]+ )?to "
             r"(?=(?-i:[A-ZÀ-Þ]))",
             "my name is ",
         ),
         (
-            rf"^\W*(?:(?:quick|short|brief|my|a) )*intro(?:duction)?\s*[:,—–-]\s*{_NAME}, (?P<job>(?:an? )?[a-z][\w -]{{2,40}})(?=\s*(?:[,.!;]|$))",
+            rf"^\W*(?:(?:quick|short|brief|my|a) )*intro(?:duction)?\s*[:,—–-]\s*{_NAME}, (?P<job>(?:an? )?[a-z][\w"
+            rf" -]{{2,40}})(?=\s*(?:[,.!;]|$))",
             lambda found: f"Hi, I'm {found['name']}, {found['job']}" if is_occupation(_ARTICLE.sub("", found["job"])) else found.group(),
         ),
         (
@@ -209,7 +235,7 @@ _PROFILE: Final = re.compile(
 """A list of what somebody is: "I'm Rafał, 35, a tiler in Opole, married to Ewa"."""
 _AGE: Final = compiled(r"(?:and )?(?:aged? )?(?P<value>[1-9]\d)(?: ?(?:years? old|yrs?|y/?o|m|f))?", re.IGNORECASE)
 _A_JOB: Final = compiled(
-    r"(?:and )?(?:also )?(?P<article>an? |the |)(?P<value>[a-z][\w-]*(?: (?!(?:in|at|from|for|of)\b)[\w-]+){0,3})(?P<rest> (?:in|at|from"
+    r"(?:and )?(?:also )?(?P<article>an?|the) (?P<value>[a-z][\w-]*(?: (?!(?:in|at|from|for|of)\b)[\w-]+){0,3})(?P<rest> (?:in|at|from"
     r"|for|of) .*)?",
     re.IGNORECASE,
 )
@@ -224,9 +250,15 @@ _CONTINUES: Final = re.compile(
     re.IGNORECASE,
 )
 """An introduction that goes on: "I'm Perpetua and I need help"."""
-_HEAD_OF: Final = compiled(r"(?:head|director|chief|vice president|vp) of\b", re.IGNORECASE)
+_BARE_JOB: Final = compiled(
+    r"(?P<value>(?P<head>(?:head|director|chief|vice president) of [a-z]+(?: [a-z]+)?)|(?!(?:i|we|not|now|was|used"
+    r"|mean|but|and|or|my)\b)(?:[a-z-]+ )?[a-z-]+)",
+    re.IGNORECASE,
+)
+"""A trade without an article: "I'm Dana, head of procurement"."""
 _MORE: Final = compiled(
-    r"(?:[a-z]+ing (?:in|from|with|at|on|here|out|today)\b.*|(?:for )?(?:\w+|\d+) (?:years?|months?) .*|new (?:here|to this|in town)|here (?:for|to) .*|based here)",
+    r"(?:[a-z]+ing (?:in|from|with|at|on|here|out|today)\b.*|(?:for )?(?:\w+|\d+) (?:years?|months?) .*|new (?:here"
+    r"|to this|in town)|here (?:for|to) .*|based here)",
     re.IGNORECASE,
 )
 """Says more of the part before it, which stays as it is."""
@@ -284,7 +316,10 @@ def _statement_of(part: str) -> str | None:
         return f"I'm {part.removeprefix('and ').removeprefix('aged ').removeprefix('age ')}"
     job = _A_JOB.fullmatch(part)
     if job is not None and is_occupation(job["value"]):
-        return f"I'm {job['article'] or ('' if _HEAD_OF.match(part) else 'a ')}{job['value']}{job['rest'] or ''}"
+        return f"I'm {job['article']} {job['value']}{job['rest'] or ''}"
+    bare = _BARE_JOB.fullmatch(part)
+    if bare is not None and (bare["head"] or is_occupation(bare["value"])):
+        return f"I'm {'' if bare['head'] else 'a '}{bare['value']}"
     if _PREDICATE.fullmatch(part) is not None:
         return f"I'm {part.removeprefix('and ')}"
     return None

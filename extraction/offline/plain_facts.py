@@ -234,7 +234,11 @@ def _stated(sentence: PlainSentence, before: str) -> Iterator[PlainFact]:
             continue
         is_for_a_day = _FOR_A_DAY.match(clause) is not None
         body = statement_of(clause)
-        if number and _PARTICIPLE.match(body) is not None and _OTHER_SUBJECT.search(_COMPANY.sub("", ", ".join(clauses[:number]))) is not None:
+        if (
+            number
+            and _PARTICIPLE.match(body) is not None
+            and _OTHER_SUBJECT.search(_COMPANY.sub("", ", ".join(clauses[:number]))) is not None
+        ):
             continue  # "My sister is a nurse, living in Rome"
         if _BEGINS_CONDITION.match(body):
             return

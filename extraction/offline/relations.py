@@ -58,7 +58,22 @@ _RELATION_WORDS: Final = frozenset(
         *(f"{each}s" for each in (*words.RELATIVES, *words.PETS)),
         *words.MANY_RELATIVES,
         *words.SHORT_BREEDS,
-        *("married", "engaged", "dating", "report", "reports", "manages", "supervises", "out", "boy", "girl", "oldest", "younger", "older", "ex"),
+        *(
+            "married",
+            "engaged",
+            "dating",
+            "report",
+            "reports",
+            "manages",
+            "supervises",
+            "out",
+            "boy",
+            "girl",
+            "oldest",
+            "younger",
+            "older",
+            "ex",
+        ),
     )
     for word in _WORD.findall(entry.casefold())
 )
@@ -110,7 +125,10 @@ _PATTERNS: Final = Table(
     )
 )
 _ONE_OF_THEM: Final = any_of(
-    listed("boy, girl, eldest, oldest, youngest, older, younger, middle, older one, younger one, big one, little one, first, second, son, daughter, baby")
+    listed(
+        "boy, girl, eldest, oldest, youngest, older, younger, middle, older one, younger one, big one, little one,"
+        " first, second, son, daughter, baby"
+    )
 )
 _AGED: Final = r"(?:\s*\(\d{1,2}[^()]{0,12}\)|,?\s\d{1,2}(?=[,\s.!]|$)|,?\s(?:who['’]s|who is|aged) \w+)?"
 _SEVERAL: Final = compiled(
@@ -121,24 +139,31 @@ _SEVERAL: Final = compiled(
     rf"|,? whose names are|['’]? names are)?\s+\(?(?P<names>{FIRST_NAME}{_AGED}(?:,\s+{FIRST_NAME}{_AGED})*,?\s+(?:and|&)\s+{FIRST_NAME})"
 )
 _OF_TWO: Final = compiled(
-    rf"{_MY}{_RELATION} (?i:and) (?:(?i:my|our) )?(?i:{_RELATION.replace('relation', 'relation_2')})(?:,|:| are| are called| are named| called| named)? \(?(?P<name>{FIRST_NAME}) "
+    rf"{_MY}{_RELATION} (?i:and) (?:(?i:my|our) )?(?i:{_RELATION.replace('relation', 'relation_2')})(?:,|:| are| are"
+    rf" called| are named| called| named)? \(?(?P<name>{FIRST_NAME}) "
     rf"(?i:and|&) (?P<name_2>{FIRST_NAME})"
 )
 """Names two in the order of their relations: "my niece and nephew, Lily and Max"."""
 _WORKS_FOR: Final = compiled(
-    rf"\b(?i:i|we)(?i: now| both| directly| still| also)* (?i:report|answer)(?i: directly)? to {_NAME}|(?<![\w'’])(?P<by>{FIRST_NAME})(?: \w+)?(?i: now| also)? (?:manages|supervises) me\b"
+    rf"\b(?i:i|we)(?i: now| both| directly| still| also)* (?i:report|answer)(?i: directly)? to {_NAME}"
+    rf"|(?<![\w'’])(?P<by>{FIRST_NAME})(?: \w+)?(?i: now| also)? (?:manages|supervises) me\b"
     rf"|(?<![\w'’])(?P<of>{FIRST_NAME})(?i: now| also| both| directly)* (?:reports|answers) to (?:me|us)\b"
 )
 """Says who is above or below the writer at work: "I report to Chidi"."""
 _DATES: Final = compiled(
-    rf"\b(?i:i['’]?m|i am|i['’]?ve been|i have been|we are|we['’]re)(?i: still| now| currently| also| happily)* (?i:dating|going out with|going steady with) {_NAME}(?=\s*[.,!;)]|$|\s+(?:and|since|for|now|again)\b)"
+    r"\b(?i:i['’]?m|i am|i['’]?ve been|i have been|we are|we['’]re)(?i: still| now| currently| also| happily)*"
+    rf" (?i:dating|going out with|going steady with) {_NAME}(?=\s*[.,!;)]|$|\s+(?:and|since|for|now|again)\b)"
 )
 _CHILDREN: Final = compiled(
-    r"\b(?:i|we)(?:['’]ve| have| got)*(?: got)? (?:\d|two|three|four|five|twin|a pair of|several) (?:[a-z]+ ){0,2}?(?:kids|children|childs|sons|daughters|boys|girls|grandchildren|grandkids|twins|babies)\b"
+    r"\b(?:i|we)(?:['’]ve| have| got)*(?: got)? (?:\d|two|three|four|five|twin|a pair of|several) (?:[a-z]+"
+    r" ){0,2}?(?:kids|children|childs|sons|daughters|boys|girls|grandchildren|grandkids|twins|babies)\b"
     r"|\b(?:mother|father|mum|mom|dad|parent|gran|grandma|grandad|nan) (?:of|to) (?:two|three|four|five|\d|twins)\b",
     re.IGNORECASE,
 )
-_EACH_CHILD: Final = compiled(rf"\b(?i:the|my|our) (?P<relation>{_ONE_OF_THEM})(?i:['’]s| is)(?: called| named)? {_NAME}(?=\s*[.,!;)]|$|\s+(?:and|who|but)\b)")
+_EACH_CHILD: Final = compiled(
+    rf"\b(?i:the|my|our) (?P<relation>{_ONE_OF_THEM})(?i:['’]s| is)(?: called| named)?"
+    rf" {_NAME}(?=\s*[.,!;)]|$|\s+(?:and|who|but)\b)"
+)
 """Names one of the children who were introduced: "the boy is Mateo"."""
 _CHILD: Final = frozenset({"boy", "girl", "son", "daughter", "baby"})
 _INTRODUCED: Final = compiled(rf"{_HAVE}{_RELATION}\b|{_MY}(?:new )?(?i:{_RELATION.replace('relation', 'relation_2')})\b")

@@ -114,11 +114,16 @@ _TAG: Final = compiled(r",? (?:is that (?:right|correct|so|true)|i (?:guess|thin
 _DENIED_ALLERGY: Final = re.compile(r"^\W*no\W+(?:but |only |just |not that\W+)*to (?P<rest>.+)$", re.IGNORECASE | re.DOTALL)
 _ANOTHER: Final = re.compile(r"^\W*(?:no|nope)\W+(?:but |actually |i['’]?m )?(?P<rest>an? [\w -]{3,40})[\s.!]*$", re.IGNORECASE)
 _NO_BUT: Final = re.compile(
-    r"^\W*(?:no|nope|nah|not quite|close|almost|actually|wrong|no no)\b[\s,.!—–-]+(?:(?:but|actually|close|i['’]?m|i am|it['’]?s)\s+)*(?P<rest>(?:an? )?[a-z][\w'’ -]{2,40})[\s.!]*$",
+    r"^\W*(?:no|nope|nah|not quite|close|almost|actually|wrong|no no)\b[\s,.!—–-]+(?:(?:but|actually|close|i['’]?m"
+    r"|i am|it['’]?s)\s+)*(?P<rest>(?:an? )?[a-z][\w'’ -]{2,40})[\s.!]*$",
     re.IGNORECASE,
 )
 """Denies a question about the trade and names the right one: "Nope, radiographer"."""
-_ASKED_TRADE: Final = re.compile(r"^\W*(?:(?:and|so|ok|okay|wait|ah|oh)\W+)*(?:you(?:['’]re| are)|are you|you work as|do you work as) (?:an? |the )?(?P<trade>[^?,]+?)(?:,? (?:right|correct|yes|no|then|aren['’]?t you))?\s*\?$", re.IGNORECASE)
+_ASKED_TRADE: Final = re.compile(
+    r"^\W*(?:(?:and|so|ok|okay|wait|ah|oh)\W+)*(?:you(?:['’]re| are)|are you|you work as|do you work"
+    r" as) (?:an? |the )?(?P<trade>[^?,]+?)(?:,? (?:right|correct|yes|no|then|aren['’]?t you))?\s*\?$",
+    re.IGNORECASE,
+)
 _NOW: Final = re.compile(
     r"^\W*(?i:no|nope|not any ?more|no longer)\W+(?:(?i:i['’]?m|i am|we['’]re|now) )+(?:now )?in (?P<rest>[A-Z].*)$", re.DOTALL
 )

@@ -1,7 +1,7 @@
 """The things of implied statements: noun phrases that are no person and point to nothing, and the kinds of nouns in which they end."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Final
 
 from extraction.offline.fact_words import MANY_RELATIVES, PETS, RELATIVES
@@ -48,22 +48,35 @@ ADJECTIVE: Final = r"(?:(?!(?:the|a|an|my|your|no|not|more|any|much|of|for|to|wi
 NOUN: Final = r"[a-z][\w'’&-]*(?: [a-z][\w'’&-]*){0,2}?"
 TASTE: Final = rf"(?P<x>{ADJECTIVE}{NOUN})(?P<taste>)"
 """What is liked or not: a noun phrase that ends in a noun of tastes, which :func:`checked` looks up."""
+PASTIME: Final = rf"(?P<x>{ADJECTIVE}{NOUN})(?P<pastime>)"
+"""The same, or any act: "roofing"."""
 EATEN: Final = rf"(?P<x>{ADJECTIVE}{NOUN}(?: (?:or|and) {NOUN})?)(?P<eaten>)"
 PERSON: Final = rf"(?P<x>{ADJECTIVE}{NOUN})(?P<person>)"
 
 HARM: Final = rf"(?P<x>{ADJECTIVE}{NOUN}(?: (?:or|and) {NOUN})?)(?P<harm>)"
 """What harms some people: food, drink, medicine, animals, plants, materials."""
 
+
+def _in_any_number(nouns: Iterable[str]) -> frozenset[str]:
+    """Nouns with their other number: "pudding" for "puddings"."""
+    each_noun = tuple(nouns)
+    return frozenset((*each_noun, *(f"{each}s" for each in each_noun), *(each.removesuffix("s") for each in each_noun)))
+
+
 _NOUNS_OF: Final = {
     "taste": frozenset(TASTE_NOUNS),
-    "eaten": frozenset(CONSUMED),
+    "pastime": frozenset(TASTE_NOUNS),
+    "eaten": _in_any_number(CONSUMED),
     "person": frozenset(PERSON_NOUNS),
-    "harm": frozenset((*CONSUMED, *HARMFUL)),
+    "harm": _in_any_number((*CONSUMED, *HARMFUL)),
 }
 """The nouns in which the thing of a rule must end, by the mark in its pattern."""
 _JOINED: Final = re.compile(r" (?:or|and) ")
 _NO_GERUNDS: Final = frozenset(
-    listed("thing, morning, evening, king, ring, string, spring, wing, being, going, doing, having, getting, building, meeting, feeling, ceiling")
+    listed(
+        "thing, morning, evening, king, ring, string, spring, wing, being, going, doing, having, getting, building,"
+        " meeting, feeling, ceiling"
+    )
 )
 
 
@@ -79,7 +92,7 @@ def checked(pattern: str, statement: Statement) -> Statement:
         return statement
 
     def stated(found: re.Match[str]) -> str | None:
-        if not (is_taste(found["x"]) if mark == "taste" else _is_known(found["x"], _NOUNS_OF[mark])):
+        if not (is_taste(found["x"]) if mark == "pastime" else _is_known(found["x"], _NOUNS_OF[mark])):
             return None
         return found.expand(statement) if isinstance(statement, str) else statement(found)
 
@@ -89,7 +102,6 @@ def checked(pattern: str, statement: Statement) -> Statement:
 def _is_known(thing: str, nouns: frozenset[str]) -> bool:
     """Whether a phrase ends in one of some nouns, or each of two joined phrases does."""
     thing = thing.casefold().replace("’", "'")
-    if thing in nouns:
-        return True
-    parts = [each.split() for each in _JOINED.split(thing)]
-    return all(any(" ".join(words[start:]) in nouns for start in range(len(words))) for words in parts)
+    parts = [each.split() for each in (thing, *_JOINED.split(thing))]
+    known = [any(" ".join(words[start:]) in nouns for start in range(len(words))) for words in parts]
+    return known[0] or all(known[1:])
