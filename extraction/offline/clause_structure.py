@@ -1,7 +1,7 @@
 """Puts what stands outside a clause into it: a topic that was named before, a time before the subject, a label, a doubled subject.
 
-"Needles? I can't even look at them" becomes "I can't even look at needles", "Ever since the baby I can't face fish" becomes "I can't face fish
-ever since the baby", "My favourite? Pistachio" becomes "My favourite is pistachio". The rules after it need not know these orders.
+"Needles? I can't even look at them" becomes "I can't even look at needles", "Since the baby I can't face fish" becomes "I can't face fish
+since the baby", "My favourite? Pistachio" becomes "My favourite is pistachio". The rules after it need not know these orders.
 """
 
 import re
