@@ -155,7 +155,11 @@ _RULES: Final[tuple[Rule, ...]] = (
         _DISLIKE,
     ),
     (rf"^{HARM},? (?:is|are|['’]s) (?:strictly |absolutely |sadly |just |completely |totally |now )*{_BANNED}{_FOR_ME}", _AVOID),
-    (rf"^(?:please )?(?:nothing|no dishes|no food) (?:with|containing|made with|that has|that contains) {EATEN}(?=,? (?:please|pls|thanks|for me|ever)\b)", _AVOID),
+    (
+        rf"^(?:please )?(?:nothing|no dishes|no food) (?:with|containing|made with|that has|that contains) {EATEN}(?=,?"
+        r" (?:please|pls|thanks|for me|ever)\b)",
+        _AVOID,
+    ),
     (
         rf"^(?:i|we) ?{_MUST_NOT} (?:(?:even|really|ever) )*(?:(?:have|eat|drink|touch|go near|be near|be around) "
         rf"|(?<=allowed )){_ANY}{EATEN}{END}",
