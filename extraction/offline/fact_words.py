@@ -240,14 +240,14 @@ ADJUNCTS: Final = listed("""
 """)
 """Words that begin something else after a value."""
 NO_NAMES: Final = listed("""
-    lucky, daddy, sir, madam, captain, boss, urgent, stupid, google, netflix, chatgpt, alexa, siri, jesus, claude, spotify, amazon,
-    instagram, wikipedia, youtube, monday, tuesday, wednesday, thursday, friday, saturday, sunday, mondays, tuesdays, wednesdays,
-    thursdays, fridays, saturdays, sundays, today, tomorrow, yesterday, christmas, easter, january, february, march, april, may, june,
-    july, august, september, october, november, december, i, the, my, and, but, who, he, she, it, is, was, has, will you, when, if,
-    or, crazy, old, maybe, back, later, god, said, says, told, went, had, does, did, are, were, would, could, can, also, just, mr,
-    mrs, ms, mud, english, german, french, spanish, dutch, irish, italian, mom, dad, mum, then, now, so, not, no, yes, ok, okay, lol,
-    here, there, what, why, how, where, which, that, this, you, we, they, ishmael, batman, inigo montoya, sherlock, slim shady, bond,
-    james bond, luka, jeff, please, help, called, named, calls, asked, wants, knows, likes
+    whatever, anything, nothing, depends, idk, dunno, lucky, daddy, sir, madam, captain, boss, urgent, stupid, google, netflix, chatgpt,
+    alexa, siri, jesus, claude, spotify, amazon, instagram, wikipedia, youtube, monday, tuesday, wednesday, thursday, friday, saturday,
+    sunday, mondays, tuesdays, wednesdays, thursdays, fridays, saturdays, sundays, today, tomorrow, yesterday, christmas, easter,
+    january, february, march, april, may, june, july, august, september, october, november, december, i, the, my, and, but, who, he, she,
+    it, is, was, has, will you, when, if, or, crazy, old, maybe, back, later, god, said, says, told, went, had, does, did, are, were,
+    would, could, can, also, just, mr, mrs, ms, mud, english, german, french, spanish, dutch, irish, italian, mom, dad, mum, then, now,
+    so, not, no, yes, ok, okay, lol, here, there, what, why, how, where, which, that, this, you, we, they, ishmael, batman,
+    inigo montoya, sherlock, slim shady, bond, james bond, luka, jeff, please, help, called, named, calls, asked, wants, knows, likes
 """)
 """Capitalised words that are no names of people; months in a full form may be."""
 NO_INTRODUCTIONS: Final = listed("""

@@ -20,11 +20,15 @@ from extraction.offline.mood_patterns import REPORT
 from extraction.offline.moods import before_report
 from extraction.offline.patterns import any_of, cue, listed
 from extraction.offline.reaction_frames import CONDITION_OF_REACTION, DOCTOR, REACTION_FRAMES
+from extraction.offline.standing_orders import STANDING_ORDERS
 from extraction.offline.taste_frames import TASTE_FRAMES
 from memory.prefiltered_patterns import Rewrites, Table, compiled
 
 _RULES: Final = Table(
-    ((pattern, statement) for pattern, statement in (*TASTE_RULES, *TASTE_FRAMES, *REACTION_FRAMES, *HOME_RULES, *WORK_RULES)),
+    (
+        (pattern, statement)
+        for pattern, statement in (*TASTE_RULES, *TASTE_FRAMES, *REACTION_FRAMES, *STANDING_ORDERS, *HOME_RULES, *WORK_RULES)
+    ),
     re.IGNORECASE,
 )
 _SENTENCE: Final = re.compile(

@@ -58,6 +58,7 @@ def _if_changed(found: re.Match[str]) -> str | None:
 
 
 HOME_RULES: Final[tuple[Rule, ...]] = (
+    (rf"^(?:but |and )?(?:the|our|my) (?:house|home|flat|apartment) is (?:(?:up|down|over|back|out|still|now) )+in {_PLACE}", _unless_away),
     (
         r"\b(?:then|before|drive|fly|train|bus|way|heading|head|going|go|come|coming|back|straight) (?:back )?home to"
         rf" {_PLACE}(?! (?:and|for) (?:visit|see)\b)",

@@ -145,6 +145,11 @@ _RULES: Final[tuple[Rule, ...]] = (
         _ALLERGIC,
     ),
     # the thing is barred
+    (
+        rf"^(?:(?:an? |had an? )?(?:bad|allergic|severe|nasty|serious|terrible) )?reaction to {HARM}(?: (?:in \d{{4}}"
+        r"|once|as a (?:child|kid)|years ago|last year)|,|$)",
+        _ALLERGIC,
+    ),
     (rf"^(?:i['’]?m|i am|we['’]?re|we are) (?:now |completely |strictly |totally |still )*off (?:the )?{EATEN}{END}", _AVOID),
     (rf"^no more {EATEN} for (?:me|us)\b(?! (?:today|tonight|this|yet|right|now|to|until|till|please just|tomorrow))", _AVOID),
     (rf"^{HARM} (?:pillows?|duvets?|bedding|gloves|products|jumpers|plasters) (?:is|are) out for (?:me|us)\b", _AVOID),

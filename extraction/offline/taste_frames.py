@@ -230,6 +230,11 @@ _RULES: Final[tuple[Rule, ...]] = (
         r" life|since|for|from)\b",
         r"I support \g<x>",
     ),
+    (
+        rf"^(?P<x>[a-z]{{3,}}ing(?<!working)(?<!being)(?: (?!{STOP}\b){WORD}){{0,2}}) (?:(?:once|twice|three times|four"
+        rf" times|five times|\w+ times) (?:a|per) (?:day|week|month)|every (?:day|morning|evening|weekend))(?: now)?{END}",
+        _LIKE,
+    ),
     # the thing pleases
     (rf"^{PLACED},? (?:is|are|['’]s|has become|have become|has always been|have always been|that['’]s|:) {_EVER}{_LOVED_NOUN}{END}", _LOVE),
     (

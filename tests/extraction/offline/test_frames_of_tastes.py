@@ -91,3 +91,52 @@ def test_topics_and_times_belong_to_their_clause(text: str, facts: list[str]) ->
 )
 def test_people_are_known_by_their_part(text: str, facts: list[str]) -> None:
     assert stated(text) == facts
+
+
+@pytest.mark.parametrize(
+    ("text", "facts"),
+    [
+        ("Never book Ryanair for me.", ["dislike Ryanair"]),
+        ("Please stop recommending me thrillers.", ["dislike thrillers"]),
+        ("Always book aisle seats.", ["like aisle seats"]),
+        ("Don't order pizza tonight.", []),
+        ("Never add comments to the code.", []),
+        ("Stop sending emails.", []),
+    ],
+)
+def test_standing_orders_state_tastes(text: str, facts: list[str]) -> None:
+    assert stated(text) == facts
+
+
+@pytest.mark.parametrize(
+    ("text", "facts"),
+    [
+        ("I'm now in Graz, so I work from here.", []),
+        ("Here I am cleaning offices.", ["occupation clean offices"]),
+        ("I drive the number 9 tram.", ["occupation drive the number 9 tram"]),
+        ("I got a job at the library.", ["occupation at the library"]),
+        ("I'm writing a thesis while working part-time in a bookshop.", ["occupation in a bookshop"]),
+        ("While working in a hospital, my aunt met my uncle.", []),
+        ("Going home to Turku on Friday.", ["home Turku"]),
+        ("We're staying put in Halle.", ["home Halle"]),
+        ("Been in Rome for two days.", []),
+    ],
+)
+def test_work_and_homes_in_more_words(text: str, facts: list[str]) -> None:
+    assert stated(text) == facts
+
+
+@pytest.mark.parametrize(
+    ("text", "facts"),
+    [
+        ("Do call me Bea.", ["name Bea"]),
+        ("Quick intro: Petra, data analyst, eight years at the utility.", ["name Petra", "occupation data analyst"]),
+        ("For the minutes: I'm Dana, head of procurement.", ["name Dana", "occupation head of procurement"]),
+        ("It's Marguerite, but Daisy is fine.", ["name Daisy"]),
+        ("She came out looking like a Joy, so Joy it is.", []),
+        ("Intro: Python, a tutorial.", []),
+        ("I'm a nurse, I mean a midwife.", ["occupation midwife"]),
+    ],
+)
+def test_names_in_more_words(text: str, facts: list[str]) -> None:
+    assert stated(text) == facts
