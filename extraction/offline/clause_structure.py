@@ -32,6 +32,13 @@ _TOPIC: Final = compiled(
     r"(?P<subject>i['’]m|i|we)?\b[^.!?\n:]{0,60}?)\b(?P<pronoun>it|them|that|those|the stuff)\b(?P<rest>[^.!?\n]*)",
     re.IGNORECASE,
 )
+_REACTS: Final = cue(
+    listed(
+        "love, adore, like, enjoy, hate, loathe, detest, despise, dislike, can't, cannot, don't, never, won't,"
+        " allergic, avoid, fan, into, keen"
+    )
+)
+"""A word without which nothing is a reaction to a topic; looked for first."""
 _VERB: Final = compiled(
     r"^(?:(?:really|absolutely|just|so|totally|honestly|still|always) )*(?:love|adore|like|enjoy|hate|loathe|detest"
     r"|despise|dislike|can['’]?t|cannot|don['’]?t|never"
@@ -52,7 +59,7 @@ _TIME: Final = (
 )
 _SINCE_CLAUSE: Final = r"(?:ever )?since (?:i|we|my|our|the) (?:[\w'’-]+ ){1,6}?[\w'’-]+"
 _STATED: Final = r"(?P<stated>(?:i|i['’]?m|we|we['’]re|i['’]ve|we['’]ve|my|our) [^.!?;,\n]{3,90})"
-_PRAISE: Final = frozenset({"yes please", "anytime", "any time", "every time", "heaven", "bliss", "yum", "delicious", "best thing ever"})
+_PRAISE: Final = frozenset({"yes please", "anytime", "heaven", "bliss", "yum", "delicious"})
 
 
 def _after(found: re.Match[str]) -> str:
@@ -76,9 +83,8 @@ def _judged(found: re.Match[str]) -> str:
     """A verdict on a thing of tastes as a statement; other verdicts as they are: "The bill? No thanks"."""
     if not is_taste(found["thing"]):
         return found.group()
-    verdict = found["verdict"].lower()
-    likes = verdict in _PRAISE or verdict.startswith("can")
-    return f"{found['lead']}I {'like' if likes else 'dislike'} {found['thing'].lower()}"
+    verb = "like" if found["verdict"].lower() in _PRAISE else "dislike"
+    return f"{found['lead']}I {verb} {found['thing'].lower()}"
 
 
 _FORMS: Final = (
@@ -103,7 +109,7 @@ _FORMS: Final = (
         r"\g<own> is ",
     ),
     # a doubled subject, and attitudes that leave the truth as it is
-    (rf"{_BEGIN}(?:me|myself|me personally|for me|for my part|speaking for myself),? (?=(?:i|i['’]m|i['’]ve|my)\b)", r"\g<lead>"),
+    (rf"{_BEGIN}(?:me personally|for my part|speaking for myself),? (?=(?:i|i['’]m|i['’]ve|my)\b)", r"\g<lead>"),
     (rf"{_BEGIN}for me,? (?:the )?(?=[a-z]+ (?:has|have|must|needs?) )", r"\g<lead>my "),
     (
         rf"{_BEGIN}(?:truth be told|i have to say|i must say|i must admit|i (?:will|['’]ll) admit|i admit|gotta (?:say"
@@ -164,9 +170,9 @@ _FORMS: Final = (
     ),
     (
         rf"{_BEGIN}(?P<thing>[\w'’-]+(?: [\w'’-]+){{0,2}})(?:\?|,) (?:so |absolutely |just |a bit |really"
-        r" )?(?P<verdict>boring|yuck|yucky|gross|no thanks|no thank you|no way|nope|hate|not for me|disgusting|vile"
+        r" )?(?P<verdict>boring|yuck|yucky|gross|no thanks|nope|disgusting|vile"
         r"|rank|grim|overrated|yes please"
-        r"|anytime|any time|every time|heaven|bliss|yum|delicious|best thing ever|can['’]?t get enough)(?=\s*(?:[.,!;]|$))",
+        r"|anytime|heaven|bliss|yum|delicious)(?=\s*(?:[.,!;]|$))",
         _judged,
     ),
     # a diet in place of another
@@ -208,7 +214,9 @@ def with_plain_structure(text: str) -> str:
     """
     if len(text) > _LONGEST:
         return text
-    return _LISTED.sub(_apart, _IN_PLACE.apply(_TOPIC.sub(_with_topic, text)))
+    if _REACTS.search(text) is not None:
+        text = _TOPIC.sub(_with_topic, text)
+    return _LISTED.sub(_apart, _IN_PLACE.apply(text))
 
 
 def _with_topic(found: re.Match[str]) -> str:

@@ -151,7 +151,7 @@ def named_by_role(text: str) -> Iterator[tuple[str, str]]:
     Args:
         text: A sentence of the writer.
     """
-    for found in _APPOSED.finditer(text):
+    for found in _APPOSED.finditer(text) if text.count(",") > 1 else ():
         if found["relation"].rpartition(" ")[2].casefold() not in _NO_BEARER and _FORMER.search(found["relation"]) is None:
             yield found["relation"], found["value"]
     for pattern, _ in _PATTERNS.possible(text):
