@@ -23,9 +23,11 @@ _INTERJECTIONS: Final = listed("""
     phew, yikes, ew, eww, yuck, bleh, yum, mmm, ooh, eh, mm, erm, hm, yay, unfortunately, sadly, luckily, fortunately, frankly,
     ever since, admittedly, alas, surprisingly, thankfully, happily, thank god, given that, seeing as, even though,
     i guess you should know,
-    good news, bro, bruh, dude, mate, fam, sis, y'all, lads, guys, folks, dear, doc, buddy, pal, tbf, imo, imho, srsly, gg, yea, ya, aye,
+    good news, tbf, imo, imho, srsly, gg, yea, ya, aye,
     alright, righto, see, lmao, basically, admittedly, obvs
 """)
+_ADDRESSED: Final = listed("bro, bruh, dude, mate, fam, sis, y'all, lads, guys, folks, dear, doc, buddy, pal")
+"""Forms of address. Before "call me" they are the subject: "Folks call me Turbo"."""
 _ANNOUNCEMENTS: Final = listed("""
     by the way, just so you know, so you know, for the record, in fact, as a matter of fact, to be fair, to be honest, please note,
     please remember, please keep in mind, keep in mind, bear in mind, please bear in mind, note, remember, reminder, update,
@@ -53,6 +55,7 @@ _TOPICS: Final = listed("""
     in my day job, food preferences, speaking of which
 """)
 _TIMES: Final = listed("""
+    in our house, in our family, in this house, in this family, at home, at our house, at ours, in my world,
     at my age, at my time of life, in my old age, in my condition, in my line of work, in my house, in my household, in my family,
     in my opinion,
     in my book, in my experience, most days, most weeks, most evenings, most mornings, most nights, all year round, as it happens,
@@ -80,7 +83,8 @@ OPENING: Final = re.compile(
     r"|accident"
     r"|heart attack|burnout|promotion|birthday|\d+th|teens|twenties|thirties|forties|childhood|student days)(?: in \w+)?"
     rf"|{any_of(_ANNOUNCEMENTS, _TOPICS, _TIMES)}|{DURATION} (?:ago|back)|{_PHRASE_OF_TIME}|{any_of(_GREETINGS)}(?:\s+{any_of(_GREETED)})?"
-    rf"|{any_of(_INTERJECTIONS)}|as(?!\s+(?:an?|for|of)\b)|no(?=\s*[,.!;:—–]|\s+(?:i|i['’]m|im|my|we)\b))\b[\s,:;!.—–-]*)*",
+    rf"|{any_of(_INTERJECTIONS)}|{any_of(_ADDRESSED)}(?! (?:\w+ )?(?:call|know)\b)|as(?!\s+(?:an?|for|of)\b)"
+    r"|no(?=\s*[,.!;:—–]|\s+(?:i|i['’]m|im|my|we)\b))\b[\s,:;!.—–-]*)*",
     re.IGNORECASE,
 )
 """All that may come before a statement, none of which says anything by itself."""

@@ -53,6 +53,13 @@ _DENIED: Final = re.compile(
     re.IGNORECASE,
 )
 """Denies what was just said: "haha no I'm not"."""
+_IN_THE_PAST: Final = re.compile(
+    r"^\W*(?:(?:(?:well|ok|okay|i mean|or rather|actually|sorry|no|that is)\b\W*)+(?:i |we )?|(?=\w+(?: to)?(?:,|\."
+    r"|…|\W*$)))(?:worked|lived|used to|was|were|studied|taught|drove|ran|had|did|owned)\b(?=\W*(?:$|,|\.|until"
+    r"|till|before|there|that is))",
+    re.IGNORECASE,
+)
+"""Puts what was just said into the past: "well, worked, they closed"."""
 _MEANT: Final = compiled(r"\b(?:meant|mean|make that|rather|correction|typo|scratch|actually)\b", re.IGNORECASE)
 _APOLOGY: Final = re.compile(
     r"^\W*(?:wait|hang on|hold on)\W*$|^\W*(?:(?:sorry|sry|pardon|apologies|my bad|oops|whoops)\b\W*)+"
@@ -93,13 +100,13 @@ def after_cue(text: str) -> str | None:
     """The text after the words of a correction; None if it begins with none."""
     if (meant := _MEANT_AFTER.match(text.replace("I meant", "i meant").replace("Sorry", "sorry"))) is not None:
         return meant["value"]
-    found = _CUE.match(text)
+    found = _IN_THE_PAST.match(text) or _CUE.match(text)
     return None if found is None else text[found.end() :]
 
 
 def retracts(text: str) -> bool:
     """Whether a text takes back what was said, even if it does not say what is right."""
-    if _MEANT_AFTER.match(text) is not None:
+    if _MEANT_AFTER.match(text) is not None or _IN_THE_PAST.match(text) is not None:
         return True
     found = _CUE.match(text)
     return found is not None and (_STRONG_CUE.search(text) is not None or _DENIED.match(text) is not None)

@@ -30,8 +30,9 @@ ADMIRERS: Final = listed("""
 """)
 """Follow "I'm" before what one likes."""
 LIKING: Final = listed("""
-    dig, love, like, enjoy, prefer, adore, luv, am fond of, cherish, treasure, have a soft spot for, have a weakness for, have a thing
-    for, can't get enough of, am crazy about, take pleasure in, swear by
+    devour, binge on, binge-watch, crave, relish, savour, savor, worship, dig, love, like, enjoy, prefer, adore, luv, am fond of,
+    cherish, treasure, have a soft spot for, have a weakness for, have a thing for, can't get enough of, am crazy about,
+    take pleasure in, swear by
 """)
 DISLIKING: Final = listed("""
     hate, dislike, detest, loathe, despise, abhor, can't stand, cannot stand, can not stand, can't bear, cannot bear, can't abide,
@@ -135,11 +136,12 @@ DEGREE_COURSES: Final = listed("""
 """)
 SUBJECTS: Final = listed("""
     medicine, law, architecture, history, philosophy, chemistry, maths, math, art history, fine arts, music, linguistics, literature,
-    nursing,
-    pharmacy, education, computer science, political science, social work, business, business administration, finance, design,
-    graphic design,
-    journalism, theology, dentistry, veterinary medicine, statistics, classics, law and politics, agriculture, forestry, social sciences,
-    anthropology, environmental science, data science, marketing, accounting, tourism
+    nursing, pharmacy, education, computer science, political science, social work, business, business administration, finance, design,
+    graphic design, journalism, theology, dentistry, veterinary medicine, statistics, classics, law and politics, agriculture, forestry,
+    social sciences, anthropology, environmental science, data science, marketing, accounting, tourism, vet med, med, comp sci, cs, econ,
+    psych, poli sci, mech eng, civil eng, eng lit, english lit, fine art, fashion, drama, film studies, media studies, geography,
+    physics, midwifery, physio, physiotherapy, optometry, sports science, english, french, german, spanish, japanese, arabic, russian,
+    latin, religious studies, criminology, international relations, public health, food science
 """)
 """Subjects of a course of studies."""
 SECTORS: Final = listed("""
@@ -157,53 +159,52 @@ SECTORS: Final = listed("""
 """Follow "I work in"."""
 WORKPLACES: Final = listed("""
     petrol station, gas station, airport, train station, harbour, art gallery, gallery, fish factory, car wash, cinema, aquarium,
-    planetarium, company, firm, agency, store, plant, centre, center, factory outlet, hospital ward, observatory, courthouse, town
-    hall, fire station, police station, radio station, tech firm, design studio, bindery, creche, crèche, day care, daycare, casino,
+    planetarium, company, firm, agency, store, plant, centre, center, factory outlet, hospital ward, observatory, courthouse, town hall,
+    fire station, police station, radio station, tech firm, design studio, bindery, creche, crèche, day care, daycare, casino,
     cruise ship, ski resort, spa, chip shop, chippy, delicatessen, deli, bakery, hospital, library, school, primary school, factory,
     warehouse, kitchen, shop, bookshop, bookstore, cafe, café, restaurant, hotel, bank, museum, nursery, kindergarten, pharmacy,
     laboratory, lab, brewery, winery, sawmill, shipyard, foundry, mine, quarry, vineyard, garage, bike shop, law firm, call centre,
     call center, care home, nursing home, hospice, zoo, garden centre, supermarket, butcher's, florist's, hair salon, salon, prison,
-    post office, dental practice, vet's, clinic, vet clinic, veterinary clinic, bar, pub, steel mill, mill, dairy, bakeshop,
-    patisserie, distillery, print shop, flower shop, tailor's, workshop, carpentry workshop, studio, architecture firm, theatre,
-    recording studio, gym, start-up, startup, university, publishing house, tech company, hardware store, toy shop, cheese shop, food
-    truck, fish market, boatyard, farm, guest house, guesthouse, hostel, tattoo parlour, tea house, yoga studio, dance school, repair
-    shop, animal shelter, joinery, animal rescue, sanctuary, smithy, pottery, print works, ironworks, steelworks, cannery, creamery,
-    bottling plant, depot,
-    yard, ward, surgery, docks, abattoir, laundry, launderette, dry cleaner's, takeaway, canteen,
-    leisure centre, lido, stables, kennels, cattery, tannery, refinery, sorting office, recycling centre, power station, data centre,
-    hangar,
-    market stall, bookie's, bookies, off-licence, chemist's, optician's, fish counter, deli counter, counter, tills, checkout, checkouts,
-    front desk, help desk, helpdesk, switchboard, packing line, assembly line, production line, night desk, box office
+    post office, dental practice, vet's, clinic, vet clinic, veterinary clinic, bar, pub, steel mill, mill, dairy, bakeshop, patisserie,
+    distillery, print shop, flower shop, tailor's, workshop, carpentry workshop, studio, architecture firm, theatre, recording studio,
+    gym, start-up, startup, university, publishing house, tech company, hardware store, toy shop, cheese shop, food truck, fish market,
+    boatyard, farm, guest house, guesthouse, hostel, tattoo parlour, tea house, yoga studio, dance school, repair shop, animal shelter,
+    joinery, animal rescue, sanctuary, smithy, pottery, print works, ironworks, steelworks, cannery, creamery, bottling plant, depot,
+    yard, ward, surgery, docks, abattoir, laundry, launderette, dry cleaner's, takeaway, canteen, leisure centre, lido, stables, kennels,
+    cattery, tannery, refinery, sorting office, recycling centre, power station, data centre, hangar, market stall, bookie's, bookies,
+    off-licence, chemist's, optician's, fish counter, deli counter, counter, tills, checkout, checkouts, front desk, service desk,
+    it desk, shop floor, help desk, helpdesk, switchboard, packing line, assembly line, production line, night desk, box office
 """)
 RELATIVES: Final = listed("""
     wife, husband, hubby, wifey, bestie, spouse, partner, girlfriend, boyfriend, fiancé, fiancée, fiance, fiancee, sister, brother,
-    mother, father, mom, mum, dad, son, daughter, grandma, grandmother, grandpa, grandfather, grandson, granddaughter, grandchild,
-    gran, granny, nan, nana, grandad, granddad, aunt, auntie, uncle, cousin, niece, nephew, mother-in-law, father-in-law,
-    sister-in-law, brother-in-law, son-in-law, daughter-in-law, stepson, stepdaughter, stepmother, stepmum, stepmom, stepfather,
-    stepdad, stepsister, stepbrother, half-sister, half-brother, godson, goddaughter, godmother, godfather, great-aunt, great-uncle,
-    great-grandmother, twin sister, twin brother, twin, kid, child, baby, toddler, best friend, friend, boss, manager, roommate,
-    flatmate, housemate, neighbour, neighbor, colleague, coworker, co-worker, teammate, classmate, mentor, supervisor, best mate,
-    mate, baby boy, baby girl, eldest, youngest, firstborn, foster son, foster daughter, baby sister, baby brother, bandmate,
-    landlady, landlord, little girl, little boy, bro, sis, childhood friend, pen pal, business
-    partner, bf, gf, roomie, other half, better half, ex-husband, ex-wife, ex-boyfriend, ex-girlfriend
+    mother, father, mom, mum, dad, son, daughter, grandma, grandmother, grandpa, grandfather, grandson, granddaughter, grandchild, gran,
+    granny, nan, nana, grandad, granddad, aunt, auntie, uncle, cousin, niece, nephew, mother-in-law, father-in-law, sister-in-law,
+    brother-in-law, son-in-law, daughter-in-law, stepson, stepdaughter, stepmother, stepmum, stepmom, stepfather, stepdad, stepsister,
+    stepbrother, half-sister, half-brother, godson, goddaughter, godmother, godfather, great-aunt, great-uncle, great-grandmother,
+    twin sister, twin brother, twin, kid, child, baby, toddler, best friend, friend, boss, manager, roommate, flatmate, housemate,
+    neighbour, neighbor, colleague, coworker, co-worker, teammate, classmate, mentor, supervisor, best mate, mate, baby boy, baby girl,
+    eldest, youngest, firstborn, foster son, foster daughter, baby sister, baby brother, bandmate, landlady, landlord, little girl,
+    little boy, bro, sis, childhood friend, pen pal, business partner, bf, gf, roomie, other half, better half, ex-husband, ex-wife,
+    ex-boyfriend, ex-girlfriend, penpal, besty, bsf, sibling, stepsibling, half-sibling, co-parent, crush, housemate, twinnie, mam, mama,
+    papa, nanna, gramps, great-niece, great-nephew
 """)
 PETS: Final = listed("""
     frenchie, french bulldog, staffy, pomeranian, pom, pittie, pitbull, pit bull, doxie, sausage dog, bernese, bernese mountain dog,
-    bichon,
-    bichon frise, vizsla, weimaraner, chow chow, rottie, gsd, goldendoodle, sheltie, shar pei, basset hound, bloodhound,
-    chocolate lab, black
-    lab, yellow lab, golden lab, papillon, pekingese, pekinese, puggle, cavachon, sprocker, burmese, persian cat, bengal cat,
-    british shorthair,
-    lurcher, spitz, shiba, akita, setter, pointer, mastiff, rottweiler, dobermann, doberman, schnauzer, shih tzu, maltese, cockapoo,
-    cavapoo, labradoodle, mutt, mongrel, staffie, jack russell, westie, yorkie, samoyed, malamute, dalmatian, great dane, saint
-    bernard, ragdoll, sphynx, tomcat, tom, moggy, heifer, cow, ram, ewe, crow, owl, hawk, falcon, cichlid, koi, salamander, newt,
-    frog, toad, skink, chameleon, degu, sugar glider, mouse, therapy dog, guide dog, service dog, kitty, doggo, pup, cob, foal, filly,
-    colt, dog, cat, puppy, kitten, horse, pony, donkey, rabbit, bunny, parrot, budgie, parakeet, canary, cockatiel, cockatoo, hamster,
-    guinea pig, gerbil, gecko, tortoise, turtle, terrapin, goldfish, ferret, iguana, snake, lizard, rat, mouse, chinchilla, bearded
-    dragon, axolotl, betta, mare, gelding, goat, hen, chicken, rooster, duck, goose, pig, sheep, lamb, hedgehog, corn snake,
-    tarantula, greyhound, labrador, poodle, beagle, terrier, dachshund, corgi, spaniel, retriever, golden retriever, border collie,
-    collie, husky, german shepherd, pug, bulldog, chihuahua, whippet, tabby, maine coon, siamese cat, rescue dog, macaw, cockerel,
-    pet, python, llama, alpaca, stick insect, lovebird, mule, stallion, finch, pigeon
+    bichon, bichon frise, vizsla, weimaraner, chow chow, rottie, gsd, goldendoodle, sheltie, shar pei, basset hound, bloodhound,
+    chocolate lab, black lab, yellow lab, golden lab, papillon, pekingese, pekinese, puggle, cavachon, sprocker, burmese, persian cat,
+    bengal cat, british shorthair, lurcher, spitz, shiba, akita, setter, pointer, mastiff, rottweiler, dobermann, doberman, schnauzer,
+    shih tzu, maltese, cockapoo, cavapoo, labradoodle, mutt, mongrel, staffie, jack russell, westie, yorkie, samoyed, malamute,
+    dalmatian, great dane, saint bernard, ragdoll, sphynx, tomcat, tom, moggy, heifer, cow, ram, ewe, crow, owl, hawk, falcon, cichlid,
+    koi, salamander, newt, frog, toad, skink, chameleon, degu, sugar glider, mouse, therapy dog, guide dog, service dog, kitty, doggo,
+    pup, cob, foal, filly, colt, dog, cat, puppy, kitten, horse, pony, donkey, rabbit, bunny, parrot, budgie, parakeet, canary,
+    cockatiel, cockatoo, hamster, guinea pig, gerbil, gecko, tortoise, turtle, terrapin, goldfish, ferret, iguana, snake, lizard, rat,
+    mouse, chinchilla, bearded dragon, axolotl, betta, mare, gelding, goat, hen, chicken, rooster, duck, goose, pig, sheep, lamb,
+    hedgehog, corn snake, tarantula, greyhound, labrador, poodle, beagle, terrier, dachshund, corgi, spaniel, retriever,
+    golden retriever, border collie, collie, husky, german shepherd, pug, bulldog, chihuahua, whippet, tabby, maine coon, siamese cat,
+    rescue dog, macaw, cockerel, budgerigar, lorikeet, conure, african grey, mynah, raven, jackdaw, quail, peacock, wolfhound, deerhound,
+    saluki, basenji, sheepdog, hound, pooch, calf, bull, ox, hermit crab, praying mantis, scorpion, fish, angelfish, bearded lizard,
+    monitor lizard, tortie, calico, siamese, moggie, leveret, pet, python, llama, alpaca, stick insect, lovebird, mule, stallion, finch,
+    pigeon
 """)
 SHORT_BREEDS: Final = listed("lab, golden, boxer, dane, springer, shepherd, heeler, aussie, cocker, cavalier, bengal, persian")
 """Short names of breeds, which are other words, too."""
@@ -211,7 +212,9 @@ MANY_RELATIVES: Final = listed("""
     sons, daughters, kids, children, boys, girls, twins, brothers, sisters, cousins, nieces, nephews, grandchildren, grandkids, dogs,
     cats, puppies, kittens, horses, ponies, donkeys, rabbits, guinea pigs, hamsters, budgies, parrots, goats, hens, chickens, rats,
     gerbils, ferrets, geckos, friends, best friends, flatmates, roommates, housemates, colleagues, turtles, tortoises, goldfish,
-    canaries, alpacas, ducks, parents, grandparents
+    canaries, alpacas, ducks, parents, grandparents, in-laws, grandsons, granddaughters, stepkids, stepchildren, stepsons, stepdaughters,
+    lads, girls, godchildren, pups, lodgers, neighbours, neighbors, teammates, triplets, coworkers, co-workers, bandmates, aunts, uncles,
+    childs, babies, lizards, snakes, fish, tortoises, pigs, sheep, lambs, greyhounds, spaniels, terriers
 """)
 WHOSE: Final = listed("""
     lil, lil', li'l,
@@ -237,14 +240,14 @@ ADJUNCTS: Final = listed("""
 """)
 """Words that begin something else after a value."""
 NO_NAMES: Final = listed("""
-    lucky, daddy, sir, madam, captain, boss, urgent, stupid, google, netflix, chatgpt, alexa, siri, jesus, claude, spotify, amazon,
-    instagram, wikipedia, youtube, monday, tuesday, wednesday, thursday, friday, saturday, sunday, mondays, tuesdays, wednesdays,
-    thursdays, fridays, saturdays, sundays, today, tomorrow, yesterday, christmas, easter, january, february, march, april, may, june,
-    july, august, september, october, november, december, i, the, my, and, but, who, he, she, it, is, was, has, will you, when, if,
-    or, crazy, old, maybe, back, later, god, said, says, told, went, had, does, did, are, were, would, could, can, also, just, mr,
-    mrs, ms, mud, english, german, french, spanish, dutch, irish, italian, mom, dad, mum, then, now, so, not, no, yes, ok, okay, lol,
-    here, there, what, why, how, where, which, that, this, you, we, they, ishmael, batman, inigo montoya, sherlock, slim shady, bond,
-    james bond, luka, jeff, please, help, called, named, calls, asked, wants, knows, likes
+    whatever, anything, nothing, depends, idk, dunno, lucky, daddy, sir, madam, captain, boss, urgent, stupid, google, netflix, chatgpt,
+    alexa, siri, jesus, claude, spotify, amazon, instagram, wikipedia, youtube, monday, tuesday, wednesday, thursday, friday, saturday,
+    sunday, mondays, tuesdays, wednesdays, thursdays, fridays, saturdays, sundays, today, tomorrow, yesterday, christmas, easter,
+    january, february, march, april, may, june, july, august, september, october, november, december, i, the, my, and, but, who, he, she,
+    it, is, was, has, will you, when, if, or, crazy, old, maybe, back, later, god, said, says, told, went, had, does, did, are, were,
+    would, could, can, also, just, mr, mrs, ms, mud, english, german, french, spanish, dutch, irish, italian, mom, dad, mum, then, now,
+    so, not, no, yes, ok, okay, lol, here, there, what, why, how, where, which, that, this, you, we, they, ishmael, batman,
+    inigo montoya, sherlock, slim shady, bond, james bond, luka, jeff, please, help, called, named, calls, asked, wants, knows, likes
 """)
 """Capitalised words that are no names of people; months in a full form may be."""
 NO_INTRODUCTIONS: Final = listed("""
@@ -343,10 +346,10 @@ WAYS_OF_LEARNING: Final = listed("""
 """By which somebody learns."""
 ROUTINES: Final = listed("""
     cycle, bike, swim, run, jog, hike, walk, row, meditate, train, garden, bake, cook, journal, nap, climb, ski, surf, sail, fish, read,
-        stretch, do yoga, practise yoga, practice yoga, do pilates, lift weights, work out, get up, wake up, volunteer, practise,
-    practice, paint,
-    go to the gym, go to church, go to yoga, take the dog out, walk the dog, call my mother, call my mum, call my mom, visit my parents,
-    go for a run, go for a walk, go for a swim, take a cold shower
+    stretch, do yoga, practise yoga, practice yoga, do pilates, lift weights, work out, get up, wake up, volunteer, practise, practice,
+    paint, go to the gym, go to church, go to yoga, take the dog out, walk the dog, call my mother, call my mum, call my mom,
+    visit my parents, go for a run, go for a walk, go for a swim, pray, go to mass, go to the mosque, go to temple, go to choir,
+    go to synagogue, take a cold shower
 """)
 """Acts that one may do regularly."""
 NO_ROUTINES: Final = listed("""

@@ -74,6 +74,20 @@ _OF_MY_PET: Final = compiled(
     rf"(?P<name>(?-i:{any_of(_PET_NAMES, _GIVEN_NAMES)}))\b(?!['’-]?\w)",
     re.IGNORECASE,
 )
+_NO_PET_NAME: Final = any_of(
+    listed("""
+    food, bed, bowl, collar, walker, sitter, vet, training, toy, toys, lead, leash, park, hair, person, owner, poo, also, still, just,
+    always, never, now, only, really, both, often, even, who, that, which, is, has, was, and, or, but, what, yesterday, today, then,
+    usually, already, once, actually, tail, allergy, allergies, costume, tattoo, insurance,
+    shelter, show, video, videos, photo, lover, phobia, rescue, hotel, groomer, mum, mom, dad, problem, situation, thing,
+    cafe, business, shop
+""")
+)
+_MY_PET_ACTS: Final = compiled(
+    rf"(?P<before>\b(?:my|our) (?:{any_of(WHOSE)} )*(?:{any_of(PETS)}) )(?P<name>(?-i:(?!{_NO_PET_NAME}\b)[a-z]{{3,12}}(?<!ly)))"
+    r"(?= (?:ate|is|has|loves|hates|barks|snores|sleeps|keeps|chewed|died|needs|likes|just|escaped|sheds|refuses|won['’]t|doesn['’]t)\b)",
+    re.IGNORECASE,
+)
 _BEGIN: Final = (
     r"(?P<before>(?:^\W*|(?<=[.!?\n])\s*)(?P<greet>(?:(?:hi|hello|hey|hiya|heya|yo|good (?:morning|evening|afternoon)|howdy)(?: there| all"
     r"| everyone| guys| folks| again)?|nice to meet you(?: all)?|pleased to meet you)[\s,!.—–-]+)*(?:i['’]?m|i am) )"
@@ -98,7 +112,7 @@ def with_names_capitalised(text: str) -> str:
     Args:
         text: A message, or the part of it in the speaker's own voice.
     """
-    for pattern in (_OF_MINE, _OF_MY_PET):
+    for pattern in (_OF_MINE, _OF_MY_PET, _MY_PET_ACTS):
         text = pattern.sub(lambda found: found["before"] + found["name"].capitalize(), text)
     text = _I_AM_GIVEN.sub(_introduced, text, count=1)
     return _I_AM_UNKNOWN.sub(_introduced_so, text, count=1)

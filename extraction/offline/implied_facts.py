@@ -8,7 +8,7 @@ report, nor from a clause with a condition, a wish or a doubt.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Final
 
 from extraction.offline.clauses import clauses_of, statement_of
@@ -19,12 +19,18 @@ from extraction.offline.implied_work import WORK_RULES
 from extraction.offline.mood_patterns import REPORT
 from extraction.offline.moods import before_report
 from extraction.offline.patterns import any_of, cue, listed
+from extraction.offline.reaction_frames import CONDITION_OF_REACTION, DOCTOR, REACTION_FRAMES
+from extraction.offline.standing_orders import STANDING_ORDERS
+from extraction.offline.taste_frames import TASTE_FRAMES
 from memory.prefiltered_patterns import Rewrites, Table, compiled
 
-Statement = str | Callable[[re.Match[str]], str | None]
-"""What a clause states: a template of its match, or a function that returns None if the clause states nothing."""
-
-_RULES: Final = Table(((pattern, statement) for pattern, statement in (*TASTE_RULES, *HOME_RULES, *WORK_RULES)), re.IGNORECASE)
+_RULES: Final = Table(
+    (
+        (pattern, statement)
+        for pattern, statement in (*TASTE_RULES, *TASTE_FRAMES, *REACTION_FRAMES, *STANDING_ORDERS, *HOME_RULES, *WORK_RULES)
+    ),
+    re.IGNORECASE,
+)
 _SENTENCE: Final = re.compile(
     r"[^.!?\n]+(?:(?:\.(?=\w)|(?<=\bDr)\.|(?<=\bMr)\.|(?<=\bMs)\.|(?<=\bSt)\.|(?<=\bMrs)\.|(?<=\bProf)\.)[^.!?\n]*)*[.!?\n]*"
 )
@@ -52,6 +58,12 @@ _OWN_TELLING: Final = compiled(
     re.IGNORECASE,
 )
 """The writer's own words before a statement: "I told him I'm not leaving Hull"."""
+_UNDONE: Final = compiled(
+    r"\b(?:then|but|and)(?: i)?(?: have|['’]ve)? (?:started again|went back|gone back|gave in|relapsed|ignored"
+    r"|didn['’]?t|haven['’]?t|don['’]?t listen|started (?:it )?again)\b",
+    re.IGNORECASE,
+)
+"""Says that what a clause implies did not last: "I stopped eating meat, then started again"."""
 _MEANT_SO: Final = Rewrites(
     (
         (r"\b(?:could|would|might|will) kill me\b", "can kill me"),
@@ -64,6 +76,37 @@ _MEANT_SO: Final = Rewrites(
             r"\b(?:i['’]d|i would|i could) (?:kill|sell my soul|give anything|walk miles|cross the road) for"
             r" (?:a |an |some )?(?:good |decent |nice |proper )?",
             "I rave about ",
+        ),
+        (
+            r"\b(?:i['’]d|i would) (?:much |far |always |still )*(?:rather|sooner) (?=(?!(?:be|have|do|not|die|you|it|this"
+            r"|that|they|see|get|go|know"
+            r"|hear|say|stay|wait|pay|live|work|move|use)\b)[a-z]+(?: (?!(?:than|it|this|that|you)\b)[\w'’-]+){0,3}? than"
+            r" (?!(?:you|i|we|he|she|they|this|that|be)\b))"
+            r"(?P<act>(?:(?!(?:the|this|your|my|his|her|these)\b)[^.,;!?]){2,40}?) than\b",
+            r"I like to \g<act> rather than",
+        ),
+        (
+            r"\b(?:i['’]d|i would) (?:always |still )*(?=(?:choose|pick|take|go for) [\w' -]{2,30} over (?![^.!?]*\b(?:for"
+            r" (?:this|the|our|my)|here|today|tonight)\b))",
+            "I ",
+        ),
+        (
+            r"\bi (?:wouldn['’]?t|would not|would never) (?:(?:ever|even) )*(?:touch|go near|eat|drink|be (?:seen|caught)"
+            r" dead (?:in|at|on|with|near|eating|drinking"
+            r"|wearing|watching)|set foot (?:in|on)) (?:an? |the |any )?",
+            "I can't face ",
+        ),
+        (rf"\b(?P<by>{DOCTOR}(?:['’]s| has| have)?) (?:told|asked) me (?=to\b|not\b|never\b)", r"\g<by> ordered me "),
+        (
+            r"\b(?P<been>i['’]?m|i am|i['’]?ve been|i have been|i was) (?:told|asked) (?=to\b|not to\b|never to\b|by my\b)",
+            r"\g<been> ordered ",
+        ),
+        (r"\bi['’]ll (?=(?:eat|drink|watch|read|play|listen to) (?:(?:just about|almost|pretty much) )?(?:anything|everything) )", "I "),
+        (r"\b(?:i|you) could (?=(?:talk|go on|chat|bang on|ramble|bore you|geek out|read) (?:on )?about )", "I can "),
+        (
+            r"\byou(?:['’]d| would| could|couldn['’]?t| could not) (?:have to |never |n['’]?t )?(?:pay|bribe) me to"
+            r" (?:(?:go|eat|drink|wear|watch|do|have|be|try) )?(?:an? |the |in |on )?",
+            "I can't face ",
         ),
         (r"\byou(?:['’]d| would) never (?=(?:catch|get|see|find|drag) me\b)", "you will never "),
     ),
@@ -96,12 +139,12 @@ def with_implied_facts(text: str) -> str:
 
 def _with_statements(found: re.Match[str]) -> str:
     sentence = found.group()
-    own = _MEANT_SO.apply(_OWN_TELLING.sub("", sentence))
+    own = CONDITION_OF_REACTION.sub("when i ", _MEANT_SO.apply(_OWN_TELLING.sub("", sentence)))
     if next(_RULES.possible(own), None) is None or any(mark in sentence for mark in '?:"“”«»') or sentence.lstrip().startswith(">"):
         return sentence
     if REPORT.search(own) is not None:
         own = before_report(own) or ""
-    if _TOLD.search(own) is not None:
+    if _TOLD.search(own) is not None or _UNDONE.search(own) is not None:
         return sentence
     if _BEGINS_CONDITION.match(own) is not None:
         own = own.partition(" but ")[2]  # "If I moved I would earn more, but I stay by my parents in Plovdiv"
@@ -113,7 +156,8 @@ def _with_statements(found: re.Match[str]) -> str:
 
 
 def _stated(sentence: str) -> Iterator[str]:
-    for clause in clauses_of(sentence):
+    clauses = clauses_of(sentence)
+    for clause in dict.fromkeys((*clauses, sentence)):
         for part in filter(None, dict.fromkeys((*_PART.split(clause), clause))):
             before = sentence.partition(part)[0]
             if _FIRST_PERSON.search(part) is not None or _OTHERS.search(before) is None:

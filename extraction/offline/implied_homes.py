@@ -1,11 +1,11 @@
 """Homes in other words: "send it to my place in Trondheim", "our commute from Reading", "we're not leaving Hull"."""
 
 import re
-from collections.abc import Callable
 from typing import Final
 
 from extraction.offline.fact_words import DWELLINGS
 from extraction.offline.patterns import any_of, listed
+from extraction.offline.thing_patterns import Rule
 from extraction.offline.value_patterns import PLACE_NAME
 from memory.prefiltered_patterns import compiled
 
@@ -30,7 +30,10 @@ _AT_HOME: Final = listed("""
 _DWELLING: Final = (
     rf"(?:(?!(?:holiday|summer|second|weekend|old|former|parents['’]?|mum['’]s)\b)[a-z-]+ ){{0,2}}?{any_of(DWELLINGS, _AT_HOME)}"
 )
-_SETTLED: Final = r"(?:bought|rented|got|found|built|rent|share|renting|sharing|own|settled (?:in|into)|moved into|downsized to|bagged)"
+_SETTLED: Final = (
+    r"(?:bought|rented|got|found|built|rent|share|renting|sharing|own|settled (?:in|into)|moved into|downsized to"
+    r"|bagged|took|taken)"
+)
 _CHANGED: Final = compiled(
     r"\b(?:sold|left|swapped|traded|downsiz\w+|retir\w+|ended up|finally|first (?:home|house|flat|place)"
     r"|moved|best (?:thing|decision|move)|instead|from)\b",
@@ -54,7 +57,48 @@ def _if_changed(found: re.Match[str]) -> str | None:
     return f"I live in {found['x']}" if _CHANGED.search(found.string) is not None and _SECOND.search(found.string) is None else None
 
 
-HOME_RULES: Final[tuple[tuple[str, str | Callable[[re.Match[str]], str | None]], ...]] = (
+HOME_RULES: Final[tuple[Rule, ...]] = (
+    (rf"^(?:but |and )?(?:the|our|my) (?:house|home|flat|apartment) is (?:(?:up|down|over|back|out|still|now) )+in {_PLACE}", _unless_away),
+    (
+        r"\b(?:then|before|drive|fly|train|bus|way|heading|head|going|go|come|coming|back|straight) (?:back )?home to"
+        rf" {_PLACE}(?! (?:and|for) (?:visit|see)\b)",
+        r"I live in \g<x>",
+    ),
+    (rf"^back home in {_PLACE}(?! (?:they|people|we used|everyone|it was)\b)", r"I live in \g<x>"),
+    (
+        r"\b(?:pays? (?:for|the \w+ on)|mortgage on|rent on|rent for|bills for|lease on|keys to|heating (?:in|at))"
+        rf" (?:my|our) (?:own |new |little )*(?:place|house|flat|home|apartment|cottage) in {_PLACE}",
+        r"I live in \g<x>",
+    ),
+    (
+        rf"\bnow (?:i['’]?m |we['’]re )?(?:here |back )?in {_PLACE},? (?:where )?(?:i|we) (?:work|drive|study|teach|live"
+        r"|clean|cook|rent|nurse|deliver|wait|serve|am|are) ",
+        _unless_away,
+    ),
+    (rf"^(?:{_IM} )?(?:still |now |just )*(?:staying|stay|remaining|remain) put in {_PLACE}", r"I live in \g<x>"),
+    (
+        rf"^{_IM} (?:staying|remaining) in {_PLACE}(?=,? (?:for good|forever|after all|instead|as it turns out|we"
+        r" cancelled|it['’]s decided))",
+        r"I live in \g<x>",
+    ),
+    (
+        rf"^been (?:living |based |here )?in {_PLACE} (?:since \d{{4}}|for (?:[\w-]+ ){{1,3}}(?:years|decades)|ever"
+        r" since|all my life)",
+        r"I live in \g<x>",
+    ),
+    (rf"\b(?:my|our) (?:city|town|village|hometown|home town|neighbourhood|neighborhood|borough), {_PLACE}, ", r"I live in \g<x>"),
+    (rf"^{_PLACE} born and bred,? (?:and )?(?:still here|never left|still live here)", r"I live in \g<x>"),
+    (
+        r"^(?:my|our) (?:mum|mom|mother|dad|father|gran|nan|son|daughter|brother|sister|in-laws|parents|mother-in-law)"
+        r" (?:now )?(?:lives?|moved in|stays?) with (?:us|me)(?: now)?,? (?:(?:over|up|down|back) )?(?:here )?in"
+        rf" {_PLACE}",
+        r"I live in \g<x>",
+    ),
+    (
+        r"^(?:mum|mom|dad|gran|nan|grandma|grandad) (?:now )?(?:lives|moved in|stays) with (?:us|me)(?: now)?,? (?:here"
+        rf" )?in {_PLACE}",
+        r"I live in \g<x>",
+    ),
     (
         rf"\b(?:i|we) (?:take|get|catch) the [\w.:]+ (?:(?:train|bus|tram|ferry|metro) )?(?:in )?from {_PLACE} (?:every|each|most)\b",
         _unless_away,

@@ -1,53 +1,13 @@
 """Tastes, avoidances and allergies in other words: "saunas keep me sane", "I can't do spicy", "not a coffee man", "milk gives me hives"."""
 
 import re
-from collections.abc import Callable
 from typing import Final
 
-from extraction.offline.fact_words import DIETS, MANY_RELATIVES, PETS, RELATIVES
+from extraction.offline.fact_words import DIETS
 from extraction.offline.patterns import any_of, listed
-from extraction.offline.taste_nouns import CONSUMED, PERSON_NOUNS, TASTE_NOUNS
+from extraction.offline.taste_nouns import TASTE_NOUNS
+from extraction.offline.thing_patterns import ADJECTIVE, EATEN, END, NOUN, PERSON, PLACED, POINTERS, STOP, TASTE, THING, WORD, Rule, checked
 
-_Statement = str | Callable[[re.Match[str]], str | None]
-_END: Final = (
-    r"(?=\s*(?:[.,!;:)…—–]|$|[^\w\s'’])|\s+(?:and|but|so|because|since|cos|cause|especially|too|tbh|lol"
-    r"|honestly|imo|these days|lately|for me"
-    r"|any ?more|at all|ever|either|when|in any|on any|with|full stop|period|unless)\b)"
-)
-_POINTERS: Final = any_of(
-    listed("""
-    it, this, that, these, those, he, she, they, you, we, i, there, here, what, who, which, where, when, how, why, if, not, no, nothing,
-    everything, something, anything, everyone, everybody, nobody, someone, people, one, both, my, your, his, her, our, their, a, an,
-    all, none,
-    and, but, so, or, yes, to, for, about, the way, the fact, the idea, the thought, the first, the second, the last, the one,
-    the ones, work,
-    the doctor, the boss, him, them, me, us, its, each, another, any, more, much, some, most, whatever, life, time, god, whoever,
-    option, options
-"""),
-    RELATIVES,
-    (each for each in MANY_RELATIVES if each.removesuffix("s") not in PETS),
-)
-_WORD: Final = r"[^\W\d][\w'’&-]*"
-_STOP: Final = (
-    r"(?:is|are|was|were|am|be|i|that|which|who|and|but|so|because|since|when|if|or|me|my|always|never|really"
-    r"|just|do|does|don['’]?t|doesn['’]?t"
-    r"|keeps?|makes?|gives?|gets?|will|would|has|have|had|can|can['’]?t|than|as|you|it|for|to|over|without"
-    r"|please|today|tonight|tomorrow|right|now"
-    r"|yet|again|this|still|also|too|any ?more|at|every|in|on|with|from|after|before)"
-)
-_THING: Final = rf"(?P<x>(?!{_POINTERS}\b)(?:the )?(?!{_POINTERS}\b){_WORD}(?: (?!{_STOP}\b){_WORD}){{0,3}})"
-"""A noun phrase that is no person and points to nothing in the conversation."""
-_PLACED: Final = (
-    rf"(?P<x>(?!{_POINTERS}\b)(?:the )?{_WORD}(?: (?!{_STOP}\b){_WORD}){{0,3}}(?: (?:in|on|at|with|by|from|after"
-    rf"|before|to) (?:the |an? |my )?{_WORD}(?: (?!{_STOP}\b){_WORD}){{0,2}})?)"
-)
-"""Such a phrase with what belongs to it: "swimming in the sea"."""
-_ADJECTIVE: Final = r"(?:(?!(?:the|a|an|my|your|no|not|more|any|much|of|for|to|with|this|that|i|we|you)\b)[a-z][\w'’-]* ){0,2}?"
-_NOUN: Final = r"[a-z][\w'’&-]*(?: [a-z][\w'’&-]*){0,2}?"
-_TASTE: Final = rf"(?P<x>{_ADJECTIVE}{_NOUN})(?P<taste>)"
-"""What is liked or not: a noun phrase that ends in a noun of tastes, which :func:`_checked` looks up."""
-_EATEN: Final = rf"(?P<x>{_ADJECTIVE}{_NOUN}(?: (?:or|and) {_NOUN})?)(?P<eaten>)"
-_PERSON: Final = rf"(?P<x>{_ADJECTIVE}{_NOUN})(?P<person>)"
 _SURELY: Final = (
     r"(?:(?:just|simply|really|absolutely|still|always|honestly|definitely|truly|literally|totally|genuinely"
     r"|basically|clearly|by far|hands down) )*"
@@ -126,63 +86,38 @@ _DISLIKE: Final = r"I dislike \g<x>"
 _PREFER: Final = r"I prefer \g<x>"
 _AVOID: Final = r"I avoid \g<x>"
 
-_NOUNS_OF: Final = {"taste": frozenset(TASTE_NOUNS), "eaten": frozenset(CONSUMED), "person": frozenset(PERSON_NOUNS)}
-"""The nouns in which the thing of a rule must end, by the mark in its pattern."""
-_JOINED: Final = re.compile(r" (?:or|and) ")
-
-
-def _is_known(thing: str, nouns: frozenset[str]) -> bool:
-    """Whether a phrase ends in one of some nouns, or each of two joined phrases does."""
-    thing = thing.casefold().replace("’", "'")
-    if thing in nouns:
-        return True
-    parts = [each.split() for each in _JOINED.split(thing)]
-    return all(any(" ".join(words[start:]) in nouns for start in range(len(words))) for words in parts)
-
 
 def _felt(found: re.Match[str]) -> str | None:
     """What the writer feels of the thing before a relative clause."""
-    thing = next((each for each in (found["x"], found["x"].split()[-1]) if each.casefold() in _NOUNS_OF["taste"]), None)
+    thing = next((each for each in (found["x"], found["x"].split()[-1]) if each.casefold() in TASTE_NOUNS), None)
     return f"I {found['v']} {thing}" if thing is not None else None
 
 
-def _checked(statement: _Statement) -> _Statement:
-    """A statement of a rule that states nothing of a thing that is none of its kind: "I'm not a family man"."""
-
-    def checked(found: re.Match[str]) -> str | None:
-        mark = next((each for each in _NOUNS_OF if each in found.re.groupindex), "taste")
-        if not _is_known(found["x"], _NOUNS_OF[mark]):
-            return None
-        return found.expand(statement) if isinstance(statement, str) else statement(found)
-
-    return checked
-
-
-_RULES: Final[tuple[tuple[str, _Statement], ...]] = (
+_RULES: Final[tuple[Rule, ...]] = (
     # the thing is the subject
-    (rf"^{_PLACED}{_IS}{_BLISS}{_END}", _LOVE),
-    (rf"^{_PLACED} {_SURELY}{_KEEPS_ME}{_END}", _LOVE),
+    (rf"^{PLACED}{_IS}{_BLISS}{END}", _LOVE),
+    (rf"^{PLACED} {_SURELY}{_KEEPS_ME}{END}", _LOVE),
     (
-        rf"^{_TASTE}{_IS}(?:the best|the greatest|the superior [a-z]+(?: [a-z]+)?|superior|king|underrated|delicious"
-        rf"|so good|amazing|gorgeous|divine|my favou?rites?){_END}",
+        rf"^{TASTE}{_IS}(?:the best|the greatest|the superior [a-z]+(?: [a-z]+)?|superior|king|underrated|delicious"
+        rf"|so good|amazing|gorgeous|divine|my favou?rites?){END}",
         _LIKE,
     ),
     (
-        rf"^{_TASTE}{_IS}(?:the worst|overrated|disgusting|revolting|vile|rank|grim|gross|nasty|minging|awful"
-        rf"|horrible|evil|pointless|boring|yuck|yucky|inedible){_END}",
+        rf"^{TASTE}{_IS}(?:the worst|overrated|disgusting|revolting|vile|rank|grim|gross|nasty|minging|awful"
+        rf"|horrible|evil|pointless|boring|yuck|yucky|inedible){END}",
         _DISLIKE,
     ),
     (
-        rf"^{_TASTE}(?:['’]s| has| have) been (?:making me (?:ill|sick|bloated|queasy|gag|unwell)|giving me "
-        rf"(?:headaches|migraines|heartburn|cramps|stomach aches|reflux)){_END}",
+        rf"^{TASTE}(?:['’]s| has| have) been (?:making me (?:ill|sick|bloated|queasy|gag|unwell)|giving me "
+        rf"(?:headaches|migraines|heartburn|cramps|stomach aches|reflux)){END}",
         _DISLIKE,
     ),
-    (rf"^{_THING} {_ILL}{_END}", _DISLIKE),
-    (rf"^{_THING} {_ALLERGIC}{_END}", r"I'm allergic to \g<x>"),
-    (rf"^{_TASTE} (?:does not|doesn['’]?t|do not|don['’]?t|never) agrees? with (?:me|my (?:stomach|tummy|guts?|system)){_END}", _DISLIKE),
+    (rf"^{THING} {_ILL}{END}", _DISLIKE),
+    (rf"^{THING} {_ALLERGIC}{END}", r"I'm allergic to \g<x>"),
+    (rf"^{TASTE} (?:does not|doesn['’]?t|do not|don['’]?t|never) agrees? with (?:me|my (?:stomach|tummy|guts?|system)){END}", _DISLIKE),
     (
-        rf"^{_TASTE} (?:wrecks?|destroys?|ruins?|plays? havoc with|messes? (?:with|up)|irritates?) (?:me|my "
-        rf"(?:stomach|tummy|guts?|skin|sleep|digestion)){_END}",
+        rf"^{TASTE} (?:wrecks?|destroys?|ruins?|plays? havoc with|messes? (?:with|up)|irritates?) (?:me|my "
+        rf"(?:stomach|tummy|guts?|skin|sleep|digestion)){END}",
         _DISLIKE,
     ),
     (
@@ -193,25 +128,25 @@ _RULES: Final[tuple[tuple[str, _Statement], ...]] = (
     (
         r"\b(?P<x>[a-z]+(?: [a-z]+)?),? which (?:i|we) (?:(?:really|secretly|absolutely|personally|just|always"
         r"|happen to|actually|totally|truly) )*(?P<v>love|adore|like|enjoy|hate|loathe|detest|despise|dislike"
-        rf"|can['’]?t stand|can['’]?t eat|don['’]?t like){_END}",
+        rf"|can['’]?t stand|can['’]?t eat|don['’]?t like){END}",
         _felt,
     ),
     # the writer is the subject
-    (rf"^(?:i|we)? ?{_NOT_DO}(?:do|touch|handle|digest|process|go near|look at|keep down|manage) (?:any )?{_EATEN}{_END}", _AVOID),
-    (rf"^(?:i|we)? ?{_NOT_DO}do (?:any )?{_TASTE}{_END}", _DISLIKE),
+    (rf"^(?:i|we)? ?{_NOT_DO}(?:do|touch|handle|digest|process|go near|look at|keep down|manage) (?:any )?{EATEN}{END}", _AVOID),
+    (rf"^(?:i|we)? ?{_NOT_DO}do (?:any )?{TASTE}{END}", _DISLIKE),
     (
         rf"^(?:i|we) {_NOT_DO}(?:hack|stomach|face|look at|smell|go near|get (?:on with|along with|into|excited"
         r" about)|see the (?:point|appeal) (?:of|in)"
-        rf"|be doing with|be dealing with|cope with|understand the fuss about) {_NO_TIME}{_THING}{_END}",
+        rf"|be doing with|be dealing with|cope with|understand the fuss about) {_NO_TIME}{THING}{END}",
         _DISLIKE,
     ),
     (
         r"^(?:i|we) (?:stay|keep|steer|try to stay|try to keep) (?:well |right |far )?(?:off|away from|clear"
-        rf" of) (?:the )?{_TASTE}{_END}",
+        rf" of) (?:the )?{TASTE}{END}",
         _AVOID,
     ),
     (
-        rf"^(?:i|we)(?:['’]m| am|['’]re| are)? (?:staying|keeping|strictly|completely|totally)? ?off (?:the )?{_EATEN}"
+        rf"^(?:i|we)(?:['’]m| am|['’]re| are)? (?:staying|keeping|strictly|completely|totally)? ?off (?:the )?{EATEN}"
         r"(?= (?:completely|entirely|for good|altogether|these days|now|since)\b)",
         _AVOID,
     ),
@@ -222,75 +157,75 @@ _RULES: Final[tuple[tuple[str, _Statement], ...]] = (
         r"(?: or (?:an? )?[a-z]+)?) (?:in|for|since) ",
         _AVOID,
     ),
-    (rf"^(?:i|we)(?: have|['’]ve)? (?:always |never )?(?:dread|dreaded) (?!the\b|it\b|this\b|that\b|to\b|when\b){_THING}{_END}", _DISLIKE),
-    (rf"^i(?:['’]ve| have)? (?:zero|no|little|absolutely no) (?:time|patience|tolerance|love) for {_THING}{_END}", _DISLIKE),
+    (rf"^(?:i|we)(?: have|['’]ve)? (?:always |never )?(?:dread|dreaded) (?!the\b|it\b|this\b|that\b|to\b|when\b){THING}{END}", _DISLIKE),
+    (rf"^i(?:['’]ve| have)? (?:zero|no|little|absolutely no) (?:time|patience|tolerance|love) for {THING}{END}", _DISLIKE),
     (
         r"^i(?: really| just| always)? (?:go (?:nuts|crazy|mad|wild|weak at the knees) for|can['’]?t (?:resist"
         r"|say no to|walk past|get through (?:the|a) day without|function without|get going without|pass up)"
         r"|never (?:say no to|turn down|get tired of|tire of|get bored of|miss|skip|pass up)|rave about|run"
         r" on|thrive on|melt for|look forward to) (?:a |an |my |some |the )?(?:good |nice |decent |proper "
-        rf"|cup of |mug of |bit of )*{_TASTE}{_END}",
+        rf"|cup of |mug of |bit of )*{TASTE}{END}",
         _LOVE,
     ),
     (
         r"^i(?:['’]m| am) (?:really |totally |so |very much |absolutely )?(?:all about|all for|mad for|wild"
         r" about|nuts for|sold on|a sucker for|big into|heavily into|well into|hooked on|addicted to|crazy for"
-        rf"|in my element (?:with|in)) (?:a |an |my |the )?{_TASTE}{_END}",
+        rf"|in my element (?:with|in)) (?:a |an |my |the )?{TASTE}{END}",
         _LOVE,
     ),
     (
         r"^i(?:['’]m| am) (?:only |always |never happier than |at my )*(?:happiest|happier than|happy as larry)"
-        rf" (?:when |while )?(?:i['’]?m |i am )?(?P<x>[a-z]+ing\b(?: (?!{_STOP}\b){_WORD}){{0,3}})",
+        rf" (?:when |while )?(?:i['’]?m |i am )?(?P<x>[a-z]+ing\b(?: (?!{STOP}\b){WORD}){{0,3}})",
         _LOVE,
     ),
-    (rf"^i(?:['’]m| am) (?:only |always |at my )*happiest (?:with|in|on|among|outdoors with) (?:a |an |the |my )?{_TASTE}{_END}", _LOVE),
+    (rf"^i(?:['’]m| am) (?:only |always |at my )*happiest (?:with|in|on|among|outdoors with) (?:a |an |the |my )?{TASTE}{END}", _LOVE),
     (
         r"^(?:i )?(?:can|could)(?: happily| easily| honestly)? (?:spend|while away|lose|waste) (?:hours|days"
         r"|all day|whole days|entire days|the whole day|a whole (?:day|weekend|afternoon)|entire weekends|my"
-        rf" whole life) (?:just )?(?:on |in |at |with )?(?P<x>[a-z]+ing\b(?: (?!{_STOP}\b){_WORD}){{0,3}})",
+        rf" whole life) (?:just )?(?:on |in |at |with )?(?P<x>[a-z]+ing\b(?: (?!{STOP}\b){WORD}){{0,3}})",
         _LOVE,
     ),
     (
         r"^i(?:['’]ll)? (?:always|only ever|invariably) (?:order|choose|pick|go for|want|ask for|book|opt for"
-        rf"|request|prefer|insist on) (?:the |an? )?(?!(?:special|same|usual|cheapest|violence|wrong|worst)\b){_THING}{_END}",
+        rf"|request|prefer|insist on) (?:the |an? )?(?!(?:special|same|usual|cheapest|violence|wrong|worst)\b){THING}{END}",
         _PREFER,
     ),
-    (rf"^(?:just )?give me (?:an? |some |the |my )?{_THING} (?:any ?day|any time|every time|over )", _PREFER),
+    (rf"^(?:just )?give me (?:an? |some |the |my )?{THING} (?:any ?day|any time|every time|over )", _PREFER),
     (
-        rf"^{_THING} over (?!{_POINTERS}\b){_WORD}(?: {_WORD})?,? (?:any ?day|any time|every time|every single"
+        rf"^{THING} over (?!{POINTERS}\b){WORD}(?: {WORD})?,? (?:any ?day|any time|every time|every single"
         r" time|always|for me|all day|no contest)\b",
         _PREFER,
     ),
-    (rf"^(?:team )?{_TASTE} (?:all the way|for the win|forever|ftw){_END}", _LOVE),
+    (rf"^(?:team )?{TASTE} (?:all the way|for the win|forever|ftw){END}", _LOVE),
     # "not a coffee man", "I'm a cosy farming sim person", "more of a chips man", "strictly builders tea"
     (
         r"^(?:i['’]?m |i am |we['’]re )?(?:not|never been|never was|hardly|definitely not|really not)(?: much"
-        rf" of| really| exactly| particularly| at all)? an? (?:big |huge |great |real )?(?P<x>{_ADJECTIVE}(?!"
-        rf"(?:cat|dog)\b){_NOUN})(?P<person>) (?:man|woman|person|guy|girl|fan|drinker|eater|lover|lad|kid"
-        rf"|type|household|family){_END}",
+        rf" of| really| exactly| particularly| at all)? an? (?:big |huge |great |real )?(?P<x>{ADJECTIVE}(?!"
+        rf"(?:cat|dog)\b){NOUN})(?P<person>) (?:man|woman|person|guy|girl|fan|drinker|eater|lover|lad|kid"
+        rf"|type|household|family){END}",
         _DISLIKE,
     ),
     (
         r"^i(?:['’]m| am|['’]ve always been| have always been) (?:more |very much |definitely |totally |strictly"
         r" |firmly |such |just |really |still |always |much more |usually |mostly )*(?:of )?an? (?:big |huge"
-        rf" |real |proper |total |true |committed )*{_PERSON} "
+        rf" |real |proper |total |true |committed )*{PERSON} "
         r"(?:man|woman|person|guy|girl|gal|drinker|lad|nut|freak|fiend|fanatic|junkie|obsessive|geek|maniac"
-        rf"|purist|lover|fan|type|household|family){_END}",
+        rf"|purist|lover|fan|type|household|family){END}",
         _LIKE,
     ),
     (
-        rf"^(?:i['’]?m |i am )?(?:strictly|exclusively|all about|only ever) (?:an? )?{_TASTE}(?: (?:man|woman"
-        rf"|person|drinker|guy|girl))?{_END}",
+        rf"^(?:i['’]?m |i am )?(?:strictly|exclusively|all about|only ever) (?:an? )?{TASTE}(?: (?:man|woman"
+        rf"|person|drinker|guy|girl))?{END}",
         _LIKE,
     ),
     (
-        rf"^{_THING} and (?:me|i|myself) (?:are not|aren['’]?t|are no longer|do not|don['’]?t|never|have never)"
-        rf" (?:friends|on speaking terms|get (?:on|along)|got (?:on|along)|mix|agree|see eye to eye){_END}",
+        rf"^{THING} and (?:me|i|myself) (?:are not|aren['’]?t|are no longer|do not|don['’]?t|never|have never)"
+        rf" (?:friends|on speaking terms|get (?:on|along)|got (?:on|along)|mix|agree|see eye to eye){END}",
         _DISLIKE,
     ),
     (
         r"^i(?:['’]ll)? (?:eat|drink|like|love|watch|play|listen to) (?:just about |pretty much |almost |nearly"
-        rf" )?(?:anything|everything) (?:except|but|apart from|bar|besides|other than) (?:for )?{_THING}{_END}",
+        rf" )?(?:anything|everything) (?:except|but|apart from|bar|besides|other than) (?:for )?{THING}{END}",
         _DISLIKE,
     ),
     (
@@ -300,33 +235,30 @@ _RULES: Final[tuple[tuple[str, _Statement], ...]] = (
     ),
     (
         r"\bepi-?pen (?:because of|for|in case of|on account of) (?:my )?(?!(?:emergencies|emergency|safety"
-        rf"|a|the|my)\b){_THING}{_END}",
+        rf"|a|the|my)\b){THING}{END}",
         r"I'm allergic to \g<x>",
     ),
     (
         r"^(?:you|nobody|no one) (?:won['’]?t|will not|will never|['’]ll never|['’]d never|can['’]?t|couldn['’]?t"
         r"|could)(?: ever)? (?:catch|get|see|find|drag) me (?:on|up|in|near|at|to|into|eating|drinking|wearing"
-        rf"|doing|watching|anywhere near|dead in) (?:an? |the |any )?{_THING}{_END}",
+        rf"|doing|watching|anywhere near|dead in) (?:an? |the |any )?{THING}{END}",
         _DISLIKE,
     ),
-    (rf"^i refuse to (?:eat|drink|wear|watch|listen to|play) (?:an? |the |any )?{_THING}{_END}", _DISLIKE),
+    (rf"^i refuse to (?:eat|drink|wear|watch|listen to|play) (?:an? |the |any )?{THING}{END}", _DISLIKE),
     # a learner's order
-    (rf"^(?:i|we) (?:very|so much|too much|a lot) (?P<v>like|love|enjoy|hate|dislike) {_THING}{_END}", r"I \g<v> \g<x>"),
+    (rf"^(?:i|we) (?:very|so much|too much|a lot) (?P<v>like|love|enjoy|hate|dislike) {THING}{END}", r"I \g<v> \g<x>"),
     # orders from a doctor
     (
         r"^(?:my |the )?(?:doctor|doc|gp|consultant|dietitian|dietician|nutritionist|cardiologist|surgeon|midwife)"
         r"(?:['’]s| has| is)? (?:ordered|banned|taken|has|put|wants|got) (?:me )?(?:to (?:avoid|cut out|give"
-        rf" up|stay off|lay off)|off) {_EATEN}{_END}",
+        rf" up|stay off|lay off)|off) {EATEN}{END}",
         _AVOID,
     ),
     # a habit with its day first, a condition in short
     (
-        rf"^(?P<d>{_WEEKDAYS}),? (?:i|we) (?:always |usually |mostly )?(?P<x>(?:go|play|do) [a-z][^,.;!?]{{2,40}}?){_END}",
+        rf"^(?P<d>{_WEEKDAYS}),? (?:i|we) (?:always |usually |mostly )?(?P<x>(?:go|play|do) [a-z][^,.;!?]{{2,40}}?){END}",
         r"I \g<x> on \g<d>",
     ),
     (rf"^(?P<x>{any_of(DIETS)})(?:,? type (?:1|2|one|two))?,? (?:ever )?since ", r"I'm \g<x>"),
 )
-TASTE_RULES: Final = tuple(
-    (pattern, _checked(statement) if "(?P<taste>)" in pattern or "(?P<eaten>)" in pattern or "(?P<person>)" in pattern else statement)
-    for pattern, statement in _RULES
-)
+TASTE_RULES: Final = tuple((pattern, checked(pattern, statement)) for pattern, statement in _RULES)

@@ -1,12 +1,13 @@
 """Work in other words: "off nights at the bottling plant", "fourteen years I've been driving the gritter", "being a paramedic means"."""
 
 import re
-from collections.abc import Callable
 from typing import Final
 
+from extraction.offline.acts import TRADE_ACTS
 from extraction.offline.fact_words import SECTORS, SUBJECTS, VEHICLES, WORKPLACES
 from extraction.offline.occupations import is_occupation
 from extraction.offline.patterns import any_of, listed
+from extraction.offline.thing_patterns import Rule
 from memory.prefiltered_patterns import compiled
 
 _SUBJECT: Final = rf"(?:[a-z]+ (?:and )?)?(?:[a-z]+(?:ology|nomics|ography|metry|physics|matics|engineering)|{any_of(SUBJECTS)})"
@@ -61,7 +62,159 @@ def _a_job(found: re.Match[str]) -> str | None:
     return f"I'm a {job}" if is_occupation(job) else None
 
 
-WORK_RULES: Final[tuple[tuple[str, str | Callable[[re.Match[str]], str | None]], ...]] = (
+_ACTS: Final = {
+    "cleaning": "clean",
+    "fixing": "fix",
+    "repairing": "repair",
+    "servicing": "service",
+    "selling": "sell",
+    "delivering": "deliver",
+    "driving": "drive",
+    "stacking": "stack",
+    "cutting": "cut",
+    "laying": "lay",
+    "installing": "install",
+    "fitting": "fit",
+    "waiting": "wait",
+    "washing": "wash",
+    "building": "build",
+    "designing": "design",
+    "writing": "write",
+    "grooming": "groom",
+    "training": "train",
+    "milking": "milk",
+    "farming": "farm",
+    "growing": "grow",
+    "picking": "pick",
+    "packing": "pack",
+    "answering": "answer",
+    "teaching": "teach",
+}
+"""The plain form of the verbs of trades."""
+_NOW: Final = (
+    r"(?:here|now|these days|nowadays|currently|at the moment|at present|this year|since [^.,;]{3,20}|for (?:the"
+    r" (?:last|past) )?[^.,;]{3,20})"
+)
+_TRADE_ACT: Final = re.compile(TRADE_ACTS, re.IGNORECASE)
+_OF_YEARS: Final = (
+    r"(?:(?:for|going on|coming up on) (?:[\w-]+ ){0,3}?(?:years|decades|ages)|since (?:\d{4}|the \w+|school"
+    r"|university|uni|college|leaving school))"
+)
+_SERVICE: Final = (
+    r"(?:army|navy|air force|marines|police|police force|fire brigade|fire service|coast ?guard|merchant navy|civil"
+    r" service|reserves|raf|ambulance service)"
+)
+_EMPLOYER: Final = any_of(
+    listed("""
+    council, city council, government, county, city, state, post office, railway, nhs, bank, charity, ngo, start-up, startup, newspaper,
+    university, school district, airline, law firm, insurance company, insurer, ministry, municipality, embassy, water board, museum,
+    zoo, hospital, trust, local authority, tax office, port authority, ferry company, bus company, phone company, utility,
+    construction company, publisher, broadcaster
+""")
+)
+
+
+def _acted(found: re.Match[str]) -> str | None:
+    """A trade in the progressive, "I'm cleaning offices now", as one in the simple present."""
+    act = f"{_ACTS[found['v'].lower()]} {found['x']}"
+    return f"I {act}" if _TRADE_ACT.fullmatch(act) is not None else None
+
+
+def _in_training(found: re.Match[str]) -> str:
+    return f"My line of work is {found['x'].replace('-year', ' year')}"
+
+
+WORK_RULES: Final[tuple[Rule, ...]] = (
+    # an act that lasts
+    (rf"\b{_NOW},? (?:i['’]?m|i am) (?P<v>{'|'.join(_ACTS)}) (?P<x>[a-z][\w'’ -]{{2,25}}?){_END}", _acted),
+    (rf"^(?:i['’]?m|i am) (?:now |currently )?(?P<v>{'|'.join(_ACTS)}) (?P<x>[a-z][\w'’ -]{{2,25}}?) {_NOW}\b", _acted),
+    (
+        r"^(?:i['’]?ve|i have|been) (?:been )?(?P<x>(?:teaching|tutoring|lecturing in|nursing|practi[sc]ing (?:law"
+        r"|medicine)|waiting tables|tending bar|cutting hair"
+        r"|policing|welding|plastering|farming|fishing|driving (?:an? |the )?[a-z]+(?: [a-z]+)?|delivering [a-z]+"
+        r"|managing [a-z]+(?: [a-z]+)?|running an? [a-z]+(?: [a-z]+)?"
+        rf"|fixing [a-z]+|repairing [a-z]+|selling [a-z]+(?: [a-z]+)?|translating [a-z]+|building [a-z]+)(?: [a-z]+)?) {_OF_YEARS}",
+        r"My job is \g<x>",
+    ),
+    (
+        r"^i(?: just| mostly| mainly)? (?P<x>drive (?:the|an?) (?:(?!(?:first|last)\b)[\w-]+"
+        rf" ){{1,3}}{_MORE_VEHICLES})(?=\s*[.,!;]|$| (?:so|and|but|for|on|in|at|to|every)\b)",
+        r"For a living I \g<x>",
+    ),
+    # by its place or its employer
+    (
+        rf"^(?:i|i['’]?m|we|we['’]re)\b[^.;!?]{{0,80}}?(?:\bwhile|\bwhilst|\band|,)(?: also| still)? (?:working|temping"
+        rf"|interning|waitressing|helping out|serving) {_DAYS}{_AT_WORK}{_END}",
+        r"I work \g<x>",
+    ),
+    (
+        r"^(?:(?:i|we)(?:['’]?ve| have)? )?(?:just |finally |recently |now |still |only )*(?:got|landed|found|have|took"
+        rf"|accepted|start|started) (?:an?|my|this) (?:[a-z-]+ ){{0,2}}(?:job|position|post|gig|role|placement"
+        rf"|apprenticeship|traineeship) {_AT_WORK}{_END}",
+        r"I work \g<x>",
+    ),
+    (
+        rf"^(?:i['’]?m|i am) (?:usually |mostly )?{_AT_WORK} (?:\w+ (?:days|evenings|nights|mornings|afternoons) a week"
+        r"|full[- ]time|part[- ]time|most (?:days|nights|weekdays)|on (?:week)?days|every (?:week)?day)\b",
+        r"I work \g<x>",
+    ),
+    (
+        r"\bmy (?:(?:second|other|main|day|evening|night|part-time|full-time|new|weekend|saturday|summer|current"
+        rf"|regular) )+job(?: is|['’]s)? {_AT_WORK}{_END}",
+        r"I work \g<x>",
+    ),
+    (
+        r"^(?:i|we) (?:now |currently |still |also )?work (?P<x>for (?:the|an?|our|my) (?:(?!(?:first|last)\b)[a-z-]+"
+        rf" )?{_EMPLOYER}){_END}",
+        r"I make a living by working \g<x>",
+    ),
+    (
+        r"^(?:i|we)(?:['’]?ve| have)? (?:just |recently |now )?(?:joined|serve in|serve with|enlisted in|enlisted with"
+        rf"|signed up for|['’]m serving in|am serving in) the (?P<x>{_SERVICE}){_END}",
+        r"I'm in the \g<x>",
+    ),
+    (
+        r"^(?:i|we)(?:['’]?ve| have)? got my own (?P<x>(?:[a-z-]+ ){0,2}(?:business|shop|salon|stall|practice|studio"
+        r"|company|firm|workshop|garage|café|cafe|bakery|restaurant|bar|pub))",
+        r"I run my own \g<x>",
+    ),
+    (rf"^(?:i['’]?m|i am) in charge of (?P<x>an? (?:[a-z-]+ ){{0,2}}?{_PLACES}){_END}", r"I run \g<x>"),
+    (
+        r"^(?:i['’]?m|i am) (?:now |currently |usually |mostly )?(?P<x>(?:on|in|at|behind) the (?:service desk|help"
+        r" ?desk|front desk|it desk|switchboard|tills?|checkouts?|deli counter|night desk|reception|shop floor|door"
+        rf"|packing line|assembly line|gates?)){_END}",
+        r"I work \g<x>",
+    ),
+    (
+        r"\b(?:in|during|by|at) (?:the |my )?(?:night|nights|day|evenings?|weekends?|mornings?|summer|winter),? i"
+        r" (?P<x>(?:wash dishes|wait tables|clean|drive|deliver|teach|tutor|bartend|tend bar|stack shelves|cut hair)(?:"
+        r" [a-z]+){0,2}?)(?= (?:in|at|for) | *[.,;!]|$)(?! up\b)",
+        r"For a living I \g<x>",
+    ),
+    # by its name
+    (r"^[1-6]\d,? (?:[a-z]+, )?(?P<x>[a-z][a-z -]{2,30}?)(?=,| from\b| in\b| at\b|$)", _a_job),
+    (rf"^(?:speaking|talking|writing|saying this|coming) as an? {_JOB}(?=,)", _a_job),
+    (rf"^(?:us|we) (?!all\b){_JOB}s(?= (?:never|always|don['’]?t|can['’]?t|know|see|have|need|are|get|work|live|eat|sleep)\b)", _a_job),
+    (
+        r"^(?:(?:i|we)(?:['’]?ve| have)? )?(?:then |later |recently |just |since |now )*(?:retrained|re-trained"
+        rf"|requalified) as (?P<x>an? [a-z][\w'’ -]{{2,30}}?){_END}",
+        _a_job,
+    ),
+    (
+        r"^(?:i['’]?m |i am )?(?:(?:at|in) (?:uni|university|college|school),? )?(?:doing|studying|reading)"
+        rf" (?P<x>{_SUBJECT}) (?P<w>at (?:uni|university|college))\b",
+        r"I study \g<x>",
+    ),
+    (
+        r"^(?:i['’]?m |i am )?(?:at|in) (?:uni|university|college|law school|med school),? (?:doing|studying|reading)"
+        rf" (?P<x>{_SUBJECT}){_END}",
+        r"I study \g<x>",
+    ),
+    (
+        r"^(?:i['’]?m |i am )?(?:(?:an?|my|in|now|currently) )*(?P<x>(?:\d(?:st|nd|rd|th)|first|second|third|fourth"
+        rf"|fifth|sixth|final)[- ]year (?:of )?{_SUBJECT})(?: student| major| undergrad)?{_END}",
+        _in_training,
+    ),
     (rf"^(?:currently |still |just )?work (?P<x>(?:in|at|on) (?:an?|the) (?:[a-z-]+ ){{0,2}}?{_PLACES}){_END}", r"I work \g<x>"),
     (
         rf"\b(?:being|life as|working as) an? {_JOB} (?:means|is|makes|has|comes with|teaches|pays|keeps|gets"

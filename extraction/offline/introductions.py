@@ -28,6 +28,7 @@ _GIVEN: Final = compiled(
     r"|cillian|bastian|dorian|tristian|anish|manish|satish|mahalakshmi|ned|fred|ted|jed|reed|mohammed|ahmed|muhammed|sean|jean|dean)",
     re.IGNORECASE,
 )
+_ARTICLE: Final = compiled(r"^an? ", re.IGNORECASE)
 _GREETS: Final = (
     r"(?:hi|hello|hey|hiya|heya|good (?:morning|afternoon|evening)|greetings|howdy)(?: (?:there|all|again|everyone|guys|team))?"
 )
@@ -39,6 +40,12 @@ def _first_replaced(pattern: re.Pattern[str], replacement: Replacement, text: st
 
 _REWRITES: Final = Rewrites(
     (
+        (
+            r"^\W*(?:for (?:the (?:minutes|notes|record|log|file|group|chat|newcomers|new (?:people|folks|ones))|those who"
+            r" don['’]?t know me|everyone new|anyone new)"
+            r"|round of (?:names|intro\w*)|introductions?|intros?)\s*[:,–—-]+\s*(?=(?:i['’]?m|i am|my name)\b)",
+            "Hi, ",
+        ),
         # a greeting by another name
         (
             r"^\W*(?:(?:hi|hello|hey|so|ok|okay|well|first|let['’]?s start)\b[\s,!.]*)*(?:(?:let me|allow me to|may i|i['’]d like to"
@@ -78,9 +85,59 @@ _REWRITES: Final = Rewrites(
         ),
         (r"\b(?:may|might|probably|can) know me as\b", "call me"),
         (
-            r"\b(?:everyone|everybody|people|folks|friends|colleagues|the guys|they all|all) (?:at|in|from|on) [\w ]{2,30}? "
-            r"(?:calls?|knows?) me (?:as )?(?=(?-i:[A-ZÀ-Þ]))",
+            r"(?:^|(?<=[.!?,;:—–-]\s)|\b(?:and|but|because|since|so|though)\s)(?:(?:everyone|everybody|people|folks|friends"
+            r"|colleagues|the guys|they all|all|someone|half the \w+)"
+            r" (?:at|in|from|on) [\w ]{2,30}?|(?:(?:all|most|some|half) (?:of )?)?(?:the|my|our) (?!name\b|(?:\w+"
+            r" )?(?:friends|family|colleagues|mates|team) (?:\w+ )?(?:calls?|knows?)\b)(?:(?!(?:but|and|or|is|are|was|so|i"
+            r"|who|that|when|if|to)\b)[\w'’-]+ ?){1,6}?)"
+            r" (?:(?:just|always|all|still|only|usually|even|like to|likes to) )*(?:calls?|knows?|nicknamed|nicknames"
+            r"|dubbed) me (?:as )?['\"‘“]?(?=(?-i:[A-ZÀ-Þ]))",
             "my nickname is ",
+        ),
+        (
+            r"\b(?P<before>calls? me\b[^.!?\n]{2,60}?)\bso (?P<name>(?-i:[A-ZÀ-Þ])[\w'’-]+) it is(?=\s*(?:[.!,]|$))",
+            r"\g<before>. Call me \g<name>",
+        ),
+        (r"\b(?:just )?ask for (?P<name>(?-i:[A-ZÀ-Þ])[a-zà-ÿ'’-]+)(?=\s*(?:[.!]|$))(?<!Support)(?<!Help)", r"call me \g<name>"),
+        (
+            r"\b(?:nobody|no one|only my \w+|only the [\w ]{2,20}) (?:ever )?calls? me"
+            r" (?-i:[A-ZÀ-Þ])[\w'’-]+[^.!?\n]{0,40}[.!,]\s*(?:it['’]s |i['’]m |just |always |make it"
+            r" )?(?P<name>(?-i:[A-ZÀ-Þ])[\w'’-]+)(?:,? please| to everyone| to you)?(?=\s*(?:[.!]|$))",
+            r"Call me \g<name>",
+        ),
+        (
+            r"\bmy name(?: is)? (?:written|spelled|spelt|write|writes|spell|spells) with [^,.!?\n]{1,20},"
+            r" (?=(?-i:[A-ZÀ-Þ])[a-zà-ÿ]+)",
+            "my name is ",
+        ),
+        (rf"^\W*new (?:here|joiner|starter|face)[\s,.!:—–-]+{_NAME}(?=\s*(?:[.,!]|$))", r"Hi, I'm \g<name>"),
+        (r"^(?P<lead>\W*(?:(?:and|so|oh|please|hi|hello)\b[\s,!.]*)*)do (?:please |just )?(?=call me )", r"\g<lead>"),
+        (
+            r"\b(?:but |and )?(?:irl|in real life|off ?line|outside the game|in person|to (?:my )?friends|at home|for"
+            r" short),? (?:it['’]?s|it is|i['’]?m|i am|my name(?:['’]?s| is)|call me)"
+            r" (?:just |actually )?(?=(?-i:[A-ZÀ-Þ]))",
+            ". Call me ",
+        ),
+        (
+            rf"\b(?:i['’]?m|i am|it['’]?s) {_NAME} to (?:everyone|everybody|my friends|most people|friends|you|the team"
+            r"|all)\b",
+            r"call me \g<name>",
+        ),
+        (
+            rf"^\W*(?:it['’]?s|i['’]?m|my name(?:['’]?s| is)) (?-i:[A-ZÀ-Þ])[\w'’-]+,? (?:but|or|though) {_NAME} (?:is"
+            r" (?:fine|ok|okay|good|easier|enough)|will do|works|does)\b",
+            r"Call me \g<name>",
+        ),
+        (
+            r"\bi(?:['’]ve| have)? (?:just |legally |officially |recently |finally )*(?:changed|switched) my (?:first"
+            r" )?name (?:from (?-i:[A-ZÀ-Þ])[\w'’-]+ )?to "
+            r"(?=(?-i:[A-ZÀ-Þ]))",
+            "my name is ",
+        ),
+        (
+            rf"^\W*(?:(?:quick|short|brief|my|a) )*intro(?:duction)?\s*[:,—–-]\s*{_NAME}, (?P<job>(?:an? )?[a-z][\w"
+            rf" -]{{2,40}})(?=\s*(?:[,.!;]|$))",
+            lambda found: f"Hi, I'm {found['name']}, {found['job']}" if is_occupation(_ARTICLE.sub("", found["job"])) else found.group(),
         ),
         (
             r"\b(?:just |please )*call me (?P<name>(?-i:[A-ZÀ-Þ])[\w'’-]+),? (?:ok|okay|alright|will you|would you)\s*\?",
@@ -193,6 +250,18 @@ _CONTINUES: Final = re.compile(
     re.IGNORECASE,
 )
 """An introduction that goes on: "I'm Perpetua and I need help"."""
+_BARE_JOB: Final = compiled(
+    r"(?P<value>(?P<head>(?:head|director|chief|vice president) of [a-z]+(?: [a-z]+)?)|(?!(?:i|we|not|now|was|used"
+    r"|mean|but|and|or|my)\b)(?:[a-z-]+ )?[a-z-]+)",
+    re.IGNORECASE,
+)
+"""A trade without an article: "I'm Dana, head of procurement"."""
+_MORE: Final = compiled(
+    r"(?:[a-z]+ing (?:in|from|with|at|on|here|out|today)\b.*|(?:for )?(?:\w+|\d+) (?:years?|months?) .*|new (?:here"
+    r"|to this|in town)|here (?:for|to) .*|based here)",
+    re.IGNORECASE,
+)
+"""Says more of the part before it, which stays as it is."""
 _SPOUSE: Final = compiled(r"\b(?:married|engaged) to (?:(?!\b(?:for|since)\b).)*$|\bwith my \w+ \w+$|\bmy \w+ is\b", re.IGNORECASE)
 """Ends with a person, whom the next part may describe."""
 _FEWEST: Final = 1
@@ -222,20 +291,20 @@ def is_name(word: str) -> bool:
 def _as_statements(found: re.Match[str]) -> str:
     """A list of what somebody is as one statement each; as it is if a part of it is something else."""
     parts = [each.strip() for each in found["parts"].split(",") if each.strip()]
-    statements: list[str] = []
+    statements: list[str | None] = []
     known = 0
     for before, part in zip((found["first"], *parts), parts, strict=False):
         if _SPOUSE.search(before) is not None and _A_JOB.fullmatch(part) is not None:
             return found.group()  # "married to Ana, a nurse"
-        statement = _statement_of(part)
+        statement = _statement_of(part) or (part if known and _MORE.fullmatch(part) is not None else None)
         known += statement is not None and not _is_age(part)
-        statements.append(statement or part)
-    if known < _FEWEST or any(statement is part for statement, part in zip(statements, parts, strict=True)):
+        statements.append(statement)
+    if known < _FEWEST or any(statement is None for statement in statements):
         return found.group()
     first = found["first"].strip()
     named = re.fullmatch(_NAME, first) is not None and is_name(first) and found["subject"].lower().startswith("i")
     opening = "Hi, " if named else found["lead"]
-    return f"{opening}{found['subject']} {first}. {'. '.join(statements)}{found['end'] or '.'}"
+    return f"{opening}{found['subject']} {first}. {'. '.join(filter(None, statements))}{found['end'] or '.'}"
 
 
 def _is_age(part: str) -> bool:
@@ -248,6 +317,9 @@ def _statement_of(part: str) -> str | None:
     job = _A_JOB.fullmatch(part)
     if job is not None and is_occupation(job["value"]):
         return f"I'm {job['article']} {job['value']}{job['rest'] or ''}"
+    bare = _BARE_JOB.fullmatch(part)
+    if bare is not None and (bare["head"] or is_occupation(bare["value"])):
+        return f"I'm {'' if bare['head'] else 'a '}{bare['value']}"
     if _PREDICATE.fullmatch(part) is not None:
         return f"I'm {part.removeprefix('and ')}"
     return None

@@ -200,12 +200,16 @@ COMMENT: Final = either(
 )
 """A comment on a statement, at its end."""
 QUOTE_MARKS: Final = re.compile(r"[\"“”«»„‟❝❞]|(?<!\w)['‘](?:[^'’\n]|(?<=\w)['’](?=\w)){6,}['’](?!\w)")
+QUOTED: Final = re.compile(r"\"[^\"\n]{1,200}\"|“[^”\n]{1,200}”|«[^»\n]{1,200}»|(?<!\w)['‘](?:[^'’\n]|(?<=\w)['’](?=\w)){6,200}['’](?!\w)")
+"""A quotation that ends in its sentence."""
 OPENS_QUOTE: Final = re.compile(r"[:：]\s*$")
 OWN_COLON: Final = either(
     r"^\W*(?:(?:a )?(?:few |some |quick |short )?(?:facts|things|bits|words|intro\w*|details|info\w*|background|update"
     r"|notes?|news|reminder)(?: about (?:me|myself|us))?|about me|me|fyi|btw|ps|p\.s\."
     r"|heads[- ]up(?: (?:for|about|on|before) [\w ]{2,20})?|update"
-    r"|for the (?:record|form)|just so you know.*|big news|good news|important|context|my (?:allergies|details|data|profile))\s*:"
+    r"|for the (?:record|form|minutes|notes|log|file|group|chat|newcomers|new (?:people|folks|ones))|(?:quick "
+    r"|short |brief )?round of (?:names|intro\w*)|action|just so you know.*|big news|good news|important|context|my"
+    r" (?:allergies|details|data|profile))\s*:"
 )
 TEXT_HEAD: Final = compiled(
     rf"^\W*(?:(?:the|my|a|an|this) )?(?:{any_of(words.READ_TEXTS, words.WRITTEN)}|subject|headline|title|caption|body)"

@@ -109,7 +109,12 @@ def _of_message(text: str, number: int) -> Iterator[PlainSentence]:
         own = _without_own_head(sentence)
         if own is None:
             return
-        if cues.QUOTE_MARKS.search(own) or _is_in_game(own):
+        if cues.QUOTE_MARKS.search(own):
+            around = cues.QUOTED.sub(" ", own)
+            if not cues.QUOTE_MARKS.search(around) and not _is_in_game(own):
+                yield PlainSentence(around, number, states_present=False)
+            continue
+        if _is_in_game(own):
             continue
         own = cues.PASSED_ON.sub("", own) or own
         is_reported = cues.REPORT.search(cues.NO_TASK.sub("", cues.COMMENT.sub("", own))) is not None

@@ -50,7 +50,7 @@ _HERE: Final = cue(
     listed("""
     i, im, i'm, i've, ive, my, me, we, we're, we've, our, name, here, home, allergic, allergy, call, calls, been, moved, relocated,
     based, living, not, no, hate, nothing, fan, terrify, terrifies, name's, can't, this, started, vegan, vegetarian, love, working,
-    hired, landed, fav, fave, got, never, drives, drive, nerves, turns
+    hired, landed, fav, fave, got, never, drives, drive, nerves, turns, meet
 """),
     DIETS,
 )
@@ -75,6 +75,8 @@ _FOR_LONG: Final = frozenset({Field.NAME, Field.OCCUPATION, Field.EMPLOYER, Fiel
 """Kinds of facts that do not hold for a day: "Today I'm a detective"."""
 _PARTICIPLE: Final = compiled(r"(?:living|based|working)\b", re.IGNORECASE)
 _OTHER_SUBJECT: Final = compiled(r"\b(?:he|she|they|it|who|his|her|their|my|our|you)\b|(?-i:^[A-Z][a-z]+ (?:is|was)\b)", re.IGNORECASE)
+_COMPANY: Final = compiled(r"\bwith (?:my|our) (?:\w+ ){0,2}?\w+|\bmy name\b", re.IGNORECASE)
+"""Who else is there, which is no subject: "living in Ghent with my wife and working as a baker"."""
 _TITLE_CASE: Final = re.compile(r"\S\s+(?:Live|Lives|Love|Like|Hate|Am|Work|Moved|Call|Is|Know|Be)\b")
 """The verb of a title: "We Live in Time"."""
 _WISHED: Final = compiled(
@@ -232,7 +234,11 @@ def _stated(sentence: PlainSentence, before: str) -> Iterator[PlainFact]:
             continue
         is_for_a_day = _FOR_A_DAY.match(clause) is not None
         body = statement_of(clause)
-        if number and _PARTICIPLE.match(body) is not None and _OTHER_SUBJECT.search(", ".join(clauses[:number])) is not None:
+        if (
+            number
+            and _PARTICIPLE.match(body) is not None
+            and _OTHER_SUBJECT.search(_COMPANY.sub("", ", ".join(clauses[:number]))) is not None
+        ):
             continue  # "My sister is a nurse, living in Rome"
         if _BEGINS_CONDITION.match(body):
             return

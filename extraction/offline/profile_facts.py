@@ -9,6 +9,7 @@ from extraction.bounds import LONGEST_PATCH
 from extraction.drafts import DropCounter, PatchDraft
 from extraction.offline.answers import completed
 from extraction.offline.canonical_clauses import in_usual_order
+from extraction.offline.clause_structure import with_plain_structure
 from extraction.offline.endings import Ending, endings_of, with_antecedents
 from extraction.offline.fact_grammar import Field
 from extraction.offline.given_names import with_names_capitalised
@@ -165,7 +166,8 @@ def _with_right_names(texts: Sequence[str]) -> list[str]:
 def _as_statement(turns: Sequence[Turn], index: int) -> str:
     """A turn's text. A noun phrase that answers the assistant's only question is completed to a statement."""
     asked = " ".join(turns[index - 1].questions) if index and turns[index - 1].message.role == "assistant" else ""
-    own = with_mentions_stated(with_implied_facts(in_usual_order(with_form_as_statements(_greeted(turns, index)))))
+    own = with_plain_structure(with_form_as_statements(_greeted(turns, index)))
+    own = with_mentions_stated(with_implied_facts(in_usual_order(own)))
     text = with_tastes_in_place(with_statements_in_place(own), asked)
     if (
         turns[index].own_text != turns[index].text

@@ -39,7 +39,7 @@ _NO_RELATION: Final = either(
     r"\b(?:put|had|gave)\s+(?:my|our)\s+(?:\w+\s+){1,3}(?:down|to sleep|away|up)\b",
     r"\bno\b,? my\b",
     r"(?<!my )\bex\b",
-    r"\bex\b(?![- ](?:husband|wife|boyfriend|girlfriend|partner)"
+    r"(?<!my )(?<!our )\bex\b(?![- ](?:husband|wife|boyfriend|girlfriend|partner)"
     r"(?:(?:['’]s name)? is\b|['’]s name['’]?s?\b|,? (?:called |named )?(?-i:[A-Z])))",
     r"\bbob['’]?s your uncle\b",
     r",? or is (?:she|he|it)\b",
@@ -58,8 +58,22 @@ _RELATION_WORDS: Final = frozenset(
         *(f"{each}s" for each in (*words.RELATIVES, *words.PETS)),
         *words.MANY_RELATIVES,
         *words.SHORT_BREEDS,
-        "married",
-        "engaged",
+        *(
+            "married",
+            "engaged",
+            "dating",
+            "report",
+            "reports",
+            "manages",
+            "supervises",
+            "out",
+            "boy",
+            "girl",
+            "oldest",
+            "younger",
+            "older",
+            "ex",
+        ),
     )
     for word in _WORD.findall(entry.casefold())
 )
@@ -88,7 +102,7 @@ _PATTERNS: Final = Table(
         rf"{_HAVE}{_RELATION}(?:,? who(?:['’]s| is)|,|,? and (?:his|her|its|their) name is"
         rf"|,? whose name is)?\s+(?:(?:called|named)\s+)?{_NAME}(?=\s*[.,!;)]|$|\s+(?:and|who|but)\b)",
         rf"{_HAVE}{_RELATION}\s+(?:called|named)\s+{_NAME}(?=\s+(?:from|in|at|on|last|this|yesterday|today|recently|since)\b)",
-        rf"{_MY}{_RELATION}(?: since \w+(?: \w+)?)?\s+is\s+{_NAME}(?=\s*[.,!;]|$|\s+and\b)",
+        rf"{_MY}{_RELATION}(?: since \w+(?: \w+)?)?\s+is\s+{_NAME}(?: (?-i:[A-ZÀ-Þ])[\w'’-]+)?(?=\s*[.,!;]|$|\s+and\b)",
         rf"\b(?i:i['’]?m|i am) (?:an? |the )?(?:proud |single |new )?(?:mother|father|mum|mom|dad|parent|grandmother|grandfather) (?:to"
         rf"|of) an? "
         rf"(?:[a-z-]+ ){{0,3}}(?P<relation>son|daughter|boy|girl|child|toddler|baby)(?: (?:called|named)|,) {_NAME}",
@@ -110,14 +124,48 @@ _PATTERNS: Final = Table(
         r" ?(?:years?|months?|decades?|\d\d)?\b)",
     )
 )
+_ONE_OF_THEM: Final = any_of(
+    listed(
+        "boy, girl, eldest, oldest, youngest, older, younger, middle, older one, younger one, big one, little one,"
+        " first, second, son, daughter, baby"
+    )
+)
 _AGED: Final = r"(?:\s*\(\d{1,2}[^()]{0,12}\)|,?\s\d{1,2}(?=[,\s.!]|$)|,?\s(?:who['’]s|who is|aged) \w+)?"
 _SEVERAL: Final = compiled(
-    rf"(?:{_MY}(?:two |three )?|^\W*(?i:two|three|four|five|\d)\s+|\b(?i:i|we)(?:['’]ve|\s+have)?(?:\s+(?:got"
+    rf"(?:{_MY}(?:two |three )?|\b(?i:the) (?=\w+, )|^\W*(?i:two|three|four|five|\d)\s+|\b(?i:i|we)(?:['’]ve|\s+have)?(?:\s+(?:got"
     r"|have))*\s+(?i:\d+|two|three|four"
     rf"|five|twin)\s+)(?i:(?:{any_of(words.WHOSE)}\s+)*(?P<relations>{_RELATIONS}))"
     rf"(?:,|:| are| are called| are named| called| named"
     rf"|,? whose names are|['’]? names are)?\s+\(?(?P<names>{FIRST_NAME}{_AGED}(?:,\s+{FIRST_NAME}{_AGED})*,?\s+(?:and|&)\s+{FIRST_NAME})"
 )
+_OF_TWO: Final = compiled(
+    rf"{_MY}{_RELATION} (?i:and) (?:(?i:my|our) )?(?i:{_RELATION.replace('relation', 'relation_2')})(?:,|:| are| are"
+    rf" called| are named| called| named)? \(?(?P<name>{FIRST_NAME}) "
+    rf"(?i:and|&) (?P<name_2>{FIRST_NAME})"
+)
+"""Names two in the order of their relations: "my niece and nephew, Lily and Max"."""
+_WORKS_FOR: Final = compiled(
+    rf"\b(?i:i|we)(?i: now| both| directly| still| also)* (?i:report|answer)(?i: directly)? to {_NAME}"
+    rf"|(?<![\w'’])(?P<by>{FIRST_NAME})(?: \w+)?(?i: now| also)? (?:manages|supervises) me\b"
+    rf"|(?<![\w'’])(?P<of>{FIRST_NAME})(?i: now| also| both| directly)* (?:reports|answers) to (?:me|us)\b"
+)
+"""Says who is above or below the writer at work: "I report to Chidi"."""
+_DATES: Final = compiled(
+    r"\b(?i:i['’]?m|i am|i['’]?ve been|i have been|we are|we['’]re)(?i: still| now| currently| also| happily)*"
+    rf" (?i:dating|going out with|going steady with) {_NAME}(?=\s*[.,!;)]|$|\s+(?:and|since|for|now|again)\b)"
+)
+_CHILDREN: Final = compiled(
+    r"\b(?:i|we)(?:['’]ve| have| got)*(?: got)? (?:\d|two|three|four|five|twin|a pair of|several) (?:[a-z]+"
+    r" ){0,2}?(?:kids|children|childs|sons|daughters|boys|girls|grandchildren|grandkids|twins|babies)\b"
+    r"|\b(?:mother|father|mum|mom|dad|parent|gran|grandma|grandad|nan) (?:of|to) (?:two|three|four|five|\d|twins)\b",
+    re.IGNORECASE,
+)
+_EACH_CHILD: Final = compiled(
+    rf"\b(?i:the|my|our) (?P<relation>{_ONE_OF_THEM})(?i:['’]s| is)(?: called| named)?"
+    rf" {_NAME}(?=\s*[.,!;)]|$|\s+(?:and|who|but)\b)"
+)
+"""Names one of the children who were introduced: "the boy is Mateo"."""
+_CHILD: Final = frozenset({"boy", "girl", "son", "daughter", "baby"})
 _INTRODUCED: Final = compiled(rf"{_HAVE}{_RELATION}\b|{_MY}(?:new )?(?i:{_RELATION.replace('relation', 'relation_2')})\b")
 _NAMED_LATER: Final = compiled(
     rf"(?:^\W*|[,;—–-]\s+(?:and\s+)?|\band\s+)(?:(?i:his|her|its|their|the (?:little|new) (?:one|guy|girl)['’]s) name(?i:['’]s| is)"
@@ -133,6 +181,10 @@ _SINGULARS: Final = {
     "grandchildren": "grandchild",
     "goldfish": "goldfish",
     "canaries": "canary",
+    "childs": "child",
+    "stepchildren": "stepchild",
+    "godchildren": "godchild",
+    "babies": "baby",
 }
 _BEFORE_NAME: Final = re.compile(
     rf"(?P<owner>['’]s )?(?<![\w-])(?P<relation>(?i:{any_of(words.RELATIVES, words.PETS)}))\s+(?P<name>{FIRST_NAME})(?!\w)"
@@ -205,6 +257,16 @@ def _named(text: str, before: str) -> Iterator[tuple[str, str]]:
         plural = several["relations"].casefold()
         for name in re.split(r",\s+(?:and\s+)?|\s+(?:and|&)\s+", re.sub(_AGED, "", several["names"])):
             yield _SINGULARS.get(plural) or plural.removesuffix("s"), name
+    for pair in _OF_TWO.finditer(text):
+        yield pair["relation"], pair["name"]
+        yield pair["relation_2"], pair["name_2"]
+    for one in _WORKS_FOR.finditer(text):
+        yield ("direct report", one["of"]) if one["of"] else ("manager", one["value"] or one["by"])
+    for one in _DATES.finditer(text):
+        yield "partner", one["value"]
+    if _CHILDREN.search(f"{before} {text}") is not None:
+        for one in _EACH_CHILD.finditer(text):
+            yield one["relation"] if one["relation"] in _CHILD else f"{one['relation'].removesuffix(' one')} child", one["value"]
     for pattern, _ in _PATTERNS.possible(text):
         for match in pattern.finditer(text):
             groups = match.groupdict()

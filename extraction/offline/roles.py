@@ -16,20 +16,19 @@ from extraction.offline.value_patterns import FIRST_NAME
 from memory.prefiltered_patterns import Table, compiled
 
 _ROLES: Final = listed("""
-    ex, carer, gp, doc, physio, gaffer, foreman, line manager, team lead, team leader, tech lead, guild leader, captain, skipper,
-    lodger, tenant,
-    missus, mate, workmate, crewmate, shipmate, choirmate, deskmate, schoolmate, lab partner, study partner, study buddy, gym buddy,
-    buddy,
-    bff, gran, nanny, nonna, nonno, oma, opa, abuela, abuelo, mam, mama, papa, pop, in-law, godchild, stepkid, half brother, half sister,
-    co-founder, cofounder, co-worker, ex-colleague, running partner, climbing partner, dance partner, tandem partner, pen friend, sponsor,
-    oncologist, cardiologist, dermatologist, allergist, orthodontist, consultant, health visitor, social worker, caseworker,
-    lollipop lady,
-    dinner lady, cleaning lady, handyman, babysitter, sitter, au pair, childminder, postie, confidant, confidante, soulmate, sweetheart,
-    intern, apprentice, deputy, predecessor, successor, chairman, chairwoman, chair, head of year, form tutor, host mother, host father,
-    host mum, host dad, boy, girl, lad, lass, little one, tenor, alto, soprano, baritone, bass player, drummer, goalie, goalkeeper,
-    striker, winger, scrum half,
-    opening batsman,
-    conductor, director, boss, second in command, first mate, deckhand, bridesmaid, maid of honour, best man, twin, triplet
+    ex, carer, gp, doc, physio, gaffer, foreman, line manager, team lead, team leader, tech lead, guild leader, captain, skipper, lodger,
+    tenant, missus, mate, workmate, crewmate, shipmate, choirmate, deskmate, schoolmate, lab partner, study partner, study buddy,
+    gym buddy, buddy, bff, gran, nanny, nonna, nonno, oma, opa, abuela, abuelo, mam, mama, papa, pop, in-law, godchild, stepkid,
+    half brother, half sister, co-founder, cofounder, co-worker, ex-colleague, running partner, climbing partner, dance partner,
+    tandem partner, pen friend, sponsor, oncologist, cardiologist, dermatologist, allergist, orthodontist, consultant, health visitor,
+    social worker, caseworker, lollipop lady, dinner lady, cleaning lady, handyman, babysitter, sitter, au pair, childminder, postie,
+    confidant, confidante, soulmate, sweetheart, intern, apprentice, deputy, predecessor, successor, chairman, chairwoman, chair,
+    head of year, form tutor, host mother, host father, host mum, host dad, boy, girl, lad, lass, little one, tenor, alto, soprano,
+    baritone, bass player, drummer, goalie, goalkeeper, striker, winger, scrum half, opening batsman, pupil, tutee, mentee, student,
+    patient, counterpart, protégé, raid leader, party leader, dungeon master, support worker, key worker, dog walker, form teacher,
+    homeroom teacher, headteacher, head teacher, plus one, wingman, shift lead, line lead, lead, ta, pa, co-pilot, co-driver, co-author,
+    co-host, gp, pt, dm, gm, pi, conductor, director, boss, second in command, first mate, deckhand, bridesmaid, maid of honour,
+    best man, twin, triplet
 """)
 _ROLE_WORDS: Final = frozenset((*RELATIVES, *PETS, *_ROLES))
 _NO_PERSON: Final = frozenset(
@@ -59,10 +58,14 @@ _NOT_NOW: Final = any_of(
 """)
 )
 """Before a role: it is over, or was never played."""
-_PHRASE: Final = r"(?P<relation>(?:(?!(?:and|or|of|in|at|to|from|with|is|was|the|a|an|my|our|his|her)\b)[a-z][\w-]* ){0,2}?[a-z][\w-]*)"
+_PHRASE: Final = (
+    r"(?P<relation>GP|PT|DM|GM|PI|(?:(?!(?:and|or|of|in|at|to|from|with|is|was|the|a|an|my|our|his"
+    r"|her)\b)[a-z][\w-]* ){0,2}?[a-z][\w-]*)"
+)
 _CAPITAL: Final = r"(?<!\w)(?=[A-ZÀ-Ž])"
 """Keeps a pattern that begins with a name from being tried at each letter."""
 _NAME: Final = rf"(?P<value>{FIRST_NAME})(?!['’]?\w)"
+_SURNAME: Final = r"(?: (?-i:[A-ZÀ-Þ])[\w'’-]+){0,2}"
 _MY: Final = r"\b(?i:my|our)\s+"
 _ADJECTIVES: Final = (
     rf"(?:(?:{any_of(WHOSE)}|actual|real|own|wonderful|brilliant|amazing|long-suffering|darling|poor|good|dearest|trusty|current|usual) )*"
@@ -70,6 +73,9 @@ _ADJECTIVES: Final = (
 _END: Final = r"(?=\s*(?:[.,;:!?)—–]|-|$)|\s+(?:and|who|but|about|for|because|with|to|at|in|on|is|has|was|whose|if|when|that)\b)"
 _PARTNER: Final = r"(?P<relation>wife|husband|hubby|missus|mrs|old man|old lady|other half|better half|boyfriend|girlfriend|fiancée?)"
 _ANIMAL: Final = rf"(?P<relation>{any_of(PETS)}|puppy|baby)"
+_AT_HOME: Final = any_of(
+    listed("au pair, nanny, childminder, babysitter, cleaner, lodger, carer, landlord, landlady, gardener, gaffer, foreman")
+)
 _PATTERNS: Final = Table(
     (pattern, None)
     for pattern in (
@@ -79,7 +85,7 @@ _PATTERNS: Final = Table(
         r"(?:^|(?<=[.!?]\s))(?P<relation>(?i:boss|gaffer|manager|supervisor|coach|landlord|landlady|hubby"
         r"|wife|husband|flatmate|housemate|roommate))(?:['’]s| is| was)? "
         rf"(?:name is|name['’]s|name|called|named) {_NAME}",
-        rf"{_MY}{_PHRASE} is {_NAME}(?=\s*(?:[.,!;)]|$)|\s+(?:and|but|who)\b)",
+        rf"{_MY}{_PHRASE} is {_NAME}{_SURNAME}(?=\s*(?:[.,!;)]|$)|\s+(?:and|but|who)\b)",
         # "my dentist is called Roark", "my husband he is name Daniel", "one daughter, she calls Lin"
         rf"{_MY}{_PHRASE}(?:['’]s|,? (?:s?he|it|who)(?:['’]s| is)?|,? (?:his|her|its)| is|,)? (?:name is"
         rf"|name['’]s|name|called|named|calls|goes by) {_NAME}",
@@ -99,8 +105,35 @@ _PATTERNS: Final = Table(
         rf" \() ?{_NAME}(?=\s*(?:[.,;)!]|$)|\s+(?:and|but|who)\b)",
         rf"{_CAPITAL}{_NAME} the {_ANIMAL}(?=\s*(?:[.,;)!]|$)|\s+(?:is|has|was|and|who|ate|got)\b)",
         rf"\b(?:the|my|our) (?:new )?{_ANIMAL} (?:called|named) {_NAME}",
+        rf"\b(?i:the) {_ANIMAL}(?:['’]s| is) (?:called|named) {_NAME}(?=\s*(?:[.,;!)]|$)|\s+(?:and|but|who)\b)",
+        # "with a budgerigar called Winston", "the au pair, Giulia, ", "my counterpart in Tokyo is Yuki"
+        rf"\b(?i:with|and|plus) (?i:an?|one) {_ADJECTIVES}(?:[a-z-]+ )??{_ANIMAL},? (?:called|named) {_NAME}",
+        rf"\b(?i:the) (?P<relation>{_AT_HOME}),? \(?{_NAME}(?=,|\)| is\b)",
+        rf"{_MY}{_PHRASE} (?:at|in|from|over in|across) (?:the )?[\w'’-]+(?: [\w'’-]+)?(?:,| is)(?: called| named)?"
+        rf" {_NAME}{_SURNAME}{_END}",
+        rf"\band (?:my|our) {_PHRASE}(?:['’]s| is|,) (?:called |named )?{_NAME}{_SURNAME}{_END}",
     )
 )
+_APPOSED: Final = compiled(
+    rf"{_MY}(?P<relation>(?:(?!(?:and|or|of|in|at|to|from|with|is|was|the|a|an|my|our|his|her)\b)[a-z][\w-]*"
+    rf" )?(?:[A-Z]{{2}}|[a-z][\w-]*)), {_NAME}{_SURNAME}, (?![A-Z])"
+    r"(?:(?:who|always|never|just|also|still|says|said|has|is|was|had|can|will) )?(?=[a-z]+(?:s|ed)\b|has\b|is\b"
+    r"|was\b|who\b|can\b|thinks\b|and i\b)"
+)
+"""A name between commas after a noun of the writer's, whatever the noun: "my TA, Shanice, keeps me sane"."""
+_NO_BEARER: Final = frozenset(
+    listed("""
+    city, town, village, country, county, state, street, hometown, home, house, flat, school, college, university, uni, church, club,
+    team, side, band, company, employer, firm, bank, insurer, provider, car, van, bike, truck, boat, ship, plane, phone, laptop,
+    computer, server, app, project, product, game, book, novel, film, movie, show, song, album, blog, podcast, channel, site, website,
+    brand, language, region, island, area, district, pub, bar, cafe, restaurant, hotel, shop, store, gym, hospital, clinic, paper,
+    magazine, newspaper, station, party, religion, faith, hero, idol, character, avatar, god, goddess, lord, saviour, saint, wine, beer,
+    drink, food, dish, colour, color, subject, major, sport, birthday, month, name, nickname, surname, answer, favourite, favorite,
+    point, opinion, view, idea, problem, issue, plan, destination, address, code, model, tool, library, framework, editor, browser,
+    distro, airline, university, alma mater, constituency, parish, battalion, regiment, unit, ex, hamlet, suburb, borough, plant, rose
+""")
+)
+"""Nouns whose names are of no person and no pet."""
 _CALLED_SOMEBODY: Final = compiled(
     r"(?<!is)(?<!['’]s)(?<!,)(?<!who)(?<!he)(?<!mine)(?<!ours)(?<!\(an)\s+(?:called|named)\s+(?-i:[A-ZÀ-Þ])", re.IGNORECASE
 )
@@ -118,6 +151,9 @@ def named_by_role(text: str) -> Iterator[tuple[str, str]]:
     Args:
         text: A sentence of the writer.
     """
+    for found in _APPOSED.finditer(text) if text.count(",") > 1 else ():
+        if found["relation"].rpartition(" ")[2].casefold() not in _NO_BEARER and _FORMER.search(found["relation"]) is None:
+            yield found["relation"], found["value"]
     for pattern, _ in _PATTERNS.possible(text):
         for found in pattern.finditer(text):
             phrase = " ".join(found["relation"].split())
@@ -131,9 +167,10 @@ def named_by_role(text: str) -> Iterator[tuple[str, str]]:
             if (
                 _NO_NAMES.fullmatch(found["value"]) is None
                 and _FORMER.search(phrase.rpartition(" ")[0]) is None
-                and is_role(role.casefold())
+                and (is_role(role.casefold()) or phrase.casefold() in _ROLE_WORDS)
             ):
-                yield role.lower() if found.start("relation") == 0 else role, found["value"]
+                role = role if is_role(role.casefold()) else phrase
+                yield role.lower() if not role.isupper() and found.start("relation") == 0 else role, found["value"]
 
 
 def is_role(phrase: str) -> bool:

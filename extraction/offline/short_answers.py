@@ -3,9 +3,11 @@
 import re
 from typing import Final
 
+from extraction.offline.occupations import is_occupation
 from extraction.offline.patterns import any_of, either, listed
 from memory.prefiltered_patterns import compiled
 
+_ARTICLE: Final = re.compile(r"^an? ", re.IGNORECASE)
 _LEAD: Final = r"^\W*(?:(?:and|so|ok|okay|well|cool|nice|great|thanks|now|then|also)\W+)*"
 _SHORT: Final = (
     (re.compile(_LEAD + r"(?:your |any )?(favou?rite [a-z]+)\s*\?", re.IGNORECASE), r"What's your \1?"),
@@ -42,7 +44,8 @@ _AFFIRMED: Final = re.compile(rf"^\W*(?:{_YES}|i do|i am|it is)(?:[\s,]+(?:{_MOR
 _LOVED: Final = re.compile(
     r"^\W*(?:(?:oh|yes|yeah|yep|i|absolutely|really|just|totally|honestly)[\s,!]+)*(?P<verb>love|adore|like|enjoy|hate|detest|loathe"
     r"|can['’]?t stand|dislike)"
-    r" (?:it|them|him|her|that)(?: (?:a lot|very much|so much|to bits|with a passion))?[\s.!❤️😍]*$",
+    r" (?:it|them|him|her|that)(?: (?:a lot|very much|so much|to bits|with a passion))?"
+    r"(?:\s*[.,;!❤️😍—–-]+(?!.*\b(?:but|not|never|used to|though|except|however|joking|kidding)\b).{0,80})?\s*$",
     re.IGNORECASE,
 )
 _YOU_DO: Final = re.compile(
@@ -110,6 +113,17 @@ _MY_PLACE: Final = re.compile(
 _TAG: Final = compiled(r",? (?:is that (?:right|correct|so|true)|i (?:guess|think|assume|suppose|take it)|am i right)\s*\?$", re.IGNORECASE)
 _DENIED_ALLERGY: Final = re.compile(r"^\W*no\W+(?:but |only |just |not that\W+)*to (?P<rest>.+)$", re.IGNORECASE | re.DOTALL)
 _ANOTHER: Final = re.compile(r"^\W*(?:no|nope)\W+(?:but |actually |i['’]?m )?(?P<rest>an? [\w -]{3,40})[\s.!]*$", re.IGNORECASE)
+_NO_BUT: Final = re.compile(
+    r"^\W*(?:no|nope|nah|not quite|close|almost|actually|wrong|no no)\b[\s,.!—–-]+(?:(?:but|actually|close|i['’]?m"
+    r"|i am|it['’]?s)\s+)*(?P<rest>(?:an? )?[a-z][\w'’ -]{2,40})[\s.!]*$",
+    re.IGNORECASE,
+)
+"""Denies a question about the trade and names the right one: "Nope, radiographer"."""
+_ASKED_TRADE: Final = re.compile(
+    r"^\W*(?:(?:and|so|ok|okay|wait|ah|oh)\W+)*(?:you(?:['’]re| are)|are you|you work as|do you work"
+    r" as) (?:an? |the )?(?P<trade>[^?,]+?)(?:,? (?:right|correct|yes|no|then|aren['’]?t you))?\s*\?$",
+    re.IGNORECASE,
+)
 _NOW: Final = re.compile(
     r"^\W*(?i:no|nope|not any ?more|no longer)\W+(?:(?i:i['’]?m|i am|we['’]re|now) )+(?:now )?in (?P<rest>[A-Z].*)$", re.DOTALL
 )
@@ -151,6 +165,11 @@ def affirmed(question: str, answer: str) -> str | None:
     other = _ANOTHER.match(answer)
     if other is not None and re.match(r"^\W*(?:and |so )?are you an? ", asked, re.IGNORECASE):
         return f"I'm {other['rest']}"
+    denied, trade = _NO_BUT.match(answer), _ASKED_TRADE.match(asked)
+    if denied is not None and trade is not None and is_occupation(trade["trade"]):
+        right = _ARTICLE.sub("", denied["rest"].strip())
+        if is_occupation(right):
+            return f"I'm a {right}"
     act = _YOU_DO.match(asked) if _NO.match(answer) is not None else None
     if act is not None and act["verb"].lower() in _DENIED_ACTS:
         return f"I don't {act['verb'].lower()} {act['rest'].partition(' ')[2]}"

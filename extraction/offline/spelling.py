@@ -51,6 +51,8 @@ _BEFORE_EMOJI: Final = any_of(
 """)
 )
 _INTOLERANT: Final = compiled(r"\bint+ol+[aeiou]?r+[aei]nt\b", re.IGNORECASE)
+_DIET: Final = compiled(r"\b(?P<diet>vegetarian|vegan)(?:a|o|e|er|erin)\b", re.IGNORECASE)
+"""A diet as other languages write it."""
 _INTOLERANCE: Final = compiled(r"\bint+ol+[aeiou]?r+[aei]n[cs]e\b", re.IGNORECASE)
 _INSIDE: Final = re.compile(rf"\b(?P<key>{_BEFORE_EMOJI})\s*(?![{_BREAKS_OFF}]){_EMOJI}+\s*(?=\w)", re.IGNORECASE)
 
@@ -63,7 +65,7 @@ def with_keywords_spelled(text: str) -> str:
     """
     text = _INSIDE.sub(r"\g<key> ", text)
     text = _INTOLERANCE.sub("intolerance", _INTOLERANT.sub("intolerant", text))
-    return _KEYWORDS.apply(text)
+    return _KEYWORDS.apply(_DIET.sub(r"\g<diet>", text))
 
 
 def _spelled(keywords: tuple[str, ...], found: re.Match[str]) -> str:

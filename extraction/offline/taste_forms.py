@@ -78,8 +78,9 @@ _TASTES: Final = (
     form(
         Field.DISLIKE,
         "",
-        rf"(?!{any_of(words.POINTERS)}\b)[a-z]+(?: [a-z]+){{0,2}}",
-        r"(?=\s+(?:is|are|was|were)?(?:n['’]?t| not)(?: really)? (?:my thing|my cup of tea|for me)\b)",
+        rf"(?!{any_of(words.POINTERS)}\b)[a-z]+(?: (?!(?:just|really|simply|still|definitely)\b)[a-z]+){{0,2}}",
+        r"(?=\s+(?:(?:just|really|simply|still|definitely)\s+)*(?:is|are|was|were)?(?:n['’]?t| not)(?: really)? (?:my"
+        r" thing|my cup of tea|for me)\b)",
     ),
     form(
         Field.DISLIKE,

@@ -93,10 +93,47 @@ _SINGULAR: Final = listed("""
     farming sim, strategy game, puzzle game, hot weather, cold weather, savoury, savory, sweet tooth, oat milk, crossword, chai, pub, club
 """)
 
-_STANDING: Final = tuple(dict.fromkeys((*_FOODS, *_DRINKS, *_PASTIMES, *_SOUNDS_AND_PLACES, *FOODS)))
+_MORE: Final = listed("""
+    social media, the news, dating apps, tiktok, twitter, facebook, anime, k-dramas, soap operas, sitcoms, detective novels, novels,
+    crime fiction, romance novels, graphic novels, memoirs, poems, musicals, live music, vinyl, records, synths, bluegrass, folk songs,
+    sea shanties, choral music, baroque music, brass bands, fado, flamenco, opera, tattoos, houseplants, cacti, succulents, roses,
+    orchids, allotments, bonsai, bees, chickens, antiques, flea markets, car boot sales, charity shops, thrift shops, lego, warhammer,
+    d&d, tabletop games, escape rooms, pub quizzes, pinball, arcade games, farming games, cozy games, cosy games, racing games,
+    fighting games, open-world games, party games, mobas, mmos, speedruns, retro games, trains, steam trains, buses, trams, planes,
+    vintage cars, classic cars, tractors, bicycles, bikes, scooters, lakes, rivers, waterfalls, sunsets, sunrises, stars, bonfires,
+    fires, candles, long walks, walks, hikes, long baths, baths, naps, lie-ins, sleepovers, picnics, barbecues, brunch, sunday roasts,
+    roast dinners, takeaways, street food, home cooking, leftovers, finger food, white noise, silence, peace and quiet, spreadsheets,
+    lists, deadlines, paperwork, small print, pop-ups, adverts, queues, traffic, motorways, group work, presentations, public speaking,
+    networking, job interviews, open offices, hot desking, night shifts, earlies, commuting, nights, injections, blood tests, blood,
+    hospitals, enclosed spaces, small spaces, confined spaces, deep water, the dark, dogs, cats, birds, horses, pigeons, seagulls, moths,
+    bats, mice, rats, bugs, insects, cockroaches, worms, sharks, dolls, balloons, fireworks, thunder, wool, polyester, velvet, latex,
+    denim, turtlenecks, high heels, suits, uniforms, hats, sandals, crocs
+""")
+_DISHES: Final = listed("""
+    puddings, desserts, sweet things, starters, fried things, ready meals, microwave meals, canned food, tinned food, cold cuts,
+    deli meat, pig, bacon, samosas, dal, daal, pho, dim sum, gyoza, pierogi, borscht, goulash, paella, gnocchi, falafel, baklava, halva,
+    churros, crumpets, flapjacks, pretzels, bagels, muffins, brownies, pastry, croissant, custard tarts, gelato, sorbet, nougat,
+    liver and onions, black pudding, satay, fish and chips, mac and cheese, peanut butter, baked beans, cottage cheese, mozzarella,
+    halloumi, gorgonzola, stilton, cheddar, yoghurts, chickpeas, lentils, split peas, black beans, sweet potato, butternut squash, beets,
+    brussels sprouts, eggplants, aubergines, zucchini, black tea, assam, darjeeling, rooibos, oolong, camomile tea, chamomile tea,
+    builder's brew, filter coffee, black coffee, flat whites, mocha, red bull, diet coke, squash, tonic, tonic water, rosé, cava,
+    craft beer, ipa, ipas, bitter, ginger beer, ginger ale, mulled wine, eggnog
+""")
+HARMFUL: Final = listed("""
+    penicillin, amoxicillin, antibiotics, aspirin, ibuprofen, paracetamol, codeine, morphine, tramadol, sulfa drugs, statins, insulin,
+    iodine, anaesthetic, anesthetic, plasters, nickel, latex, wool, feathers, down, dust, mould, mold, pollen, grass, ragweed, birch,
+    hay, cats, dogs, horses, cat hair, dog hair, pet hair, fur, bees, wasps, bee stings, wasp stings, stings, mosquito bites,
+    insect bites, bleach, perfume, fragrance, incense, nail varnish, hair dye, sunscreen, suncream, msg, food colouring, sulphites,
+    sulfites, preservatives, histamine, fructose, artificial sweeteners, sweeteners, aspartame, legumes, chickpeas, grapefruit,
+    strawberry, kiwi, kiwis, pine nuts, brazil nuts, hazelnut, peanut, walnut, almond, egg, nut, prawn, shrimp, crab, soybeans, barley,
+    rye, oats, satay, wheat, nightshades, tomato, tomatoes, peppers
+""")
+"""Besides food and drink, what people react to."""
+
+_STANDING: Final = tuple(dict.fromkeys((*_FOODS, *_DRINKS, *_PASTIMES, *_SOUNDS_AND_PLACES, *_MORE, *_DISHES, *FOODS)))
 TASTE_NOUNS: Final = (*_STANDING, "mornings", "nights", "fireworks", "tourists", "queues")
 """What one likes or dislikes as a kind, in the form in which it stands alone."""
 PERSON_NOUNS: Final = tuple(dict.fromkeys((*_STANDING, *_SINGULAR)))
 """What may stand before "person" or "man": "a dog person", "a chips man"."""
-CONSUMED: Final = tuple(dict.fromkeys((*_FOODS, *_DRINKS, *FOODS)))
+CONSUMED: Final = tuple(dict.fromkeys((*_FOODS, *_DRINKS, *_DISHES, *FOODS)))
 """What one eats, drinks or smokes."""

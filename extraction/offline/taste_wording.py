@@ -1,6 +1,6 @@
 """Rewrites unusual wording of tastes, allergies and diets into the forms of :mod:`extraction.offline.taste_forms`.
 
-Examples: "Musicals? Hate them.", "aspirin allergy, please note", "I like very much to do the sailing".
+Examples: "Musicals? Not my thing.", "aspirin allergy, please note", "I like very much to do the sailing".
 """
 
 import re
@@ -61,9 +61,6 @@ _MEAL: Final = any_of(
 _STRONG_TASTE: Final = any_of(
     listed("big on, fond of, keen on, partial to, obsessed with, hooked on, crazy about, mad about, nuts about, passionate about")
 )
-_HATED: Final = (
-    r"(?P<verb>love|adore|like|enjoy|hate|detest|loathe|despise|dislike|can['’]?t stand|cannot stand|don['’]?t like|can['’]?t bear)"
-)
 _DEGREE_AFTER: Final = r"(?:very much|so much|a lot|really much|much|too much)"
 _OTHERS: Final = compiled(rf"\b(?:he|she|they|his|her|their|him|them|{any_of(RELATIVES)}|kids|children|parents|friends?)\b", re.IGNORECASE)
 """Words of a text before a sentence without a subject, which may be about somebody else."""
@@ -75,12 +72,7 @@ _ATTRIBUTED: Final = compiled(
 )
 """A sentence that ends with the name of who says it."""
 _WITHOUT_SUBJECT: Final[tuple[tuple[str, str], ...]] = (
-    # "Musicals? Hate them."
-    (
-        rf"{_BEGIN}(?P<thing>{_THING})\?+\s+(?:(?:i|{_ADVERB})\s+)*{_HATED} (?:them|it|those|that)(?: all)?(?: with a passion| to bits|"
-        rf" {_DEGREE_AFTER})?{_END}",
-        r"\1I \g<verb> \g<thing>",
-    ),
+    # "Musicals? Not my thing."
     (
         rf"{_BEGIN}(?P<thing>{_THING})\?+\s+(?:{_ADVERB} )*not (?:{_ADVERB} )?(?:my thing|my cup of tea|for me|a fan){_END}",
         r"\1I dislike \g<thing>",

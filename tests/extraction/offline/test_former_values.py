@@ -85,6 +85,7 @@ def test_what_others_call_the_user_fills_an_empty_name() -> None:
         "Everyone calls me Turbo at the rink.",
         "At the rink they all call me Turbo.",
         "The guys on the team call me Turbo.",
+        "Folks call me Turbo on the ice.",
         "They know me as Turbo at the depot.",
         "My nickname is Turbo.",
     ],
@@ -94,7 +95,7 @@ def test_a_nickname_is_no_name(text: str) -> None:
     assert patched(window_of(text, "I'm called Ola.")) == [("name", "", "Ola")]
 
 
-@pytest.mark.parametrize("text", ["My nickname is Turbo.", "Everyone at the rink calls me Turbo.", "Friends call me Turbo on the ice."])
+@pytest.mark.parametrize("text", ["My nickname is Turbo.", "Everyone at the rink calls me Turbo.", "Folks call me Turbo on the ice."])
 def test_a_field_for_nicknames_takes_them(text: str) -> None:
     facts, _ = user_statements(turns_of(window_of(text).messages, recalled=frozenset(), tally=DropCounter()), "mara")
     field = EntityProperty(name="nickname", value_type="string")

@@ -31,7 +31,7 @@ def test_allergies_are_read_in_many_wordings(text: str, facts: list[str]) -> Non
     ("text", "facts"),
     [
         ("really into falconry these days", ["like falconry"]),
-        ("Puppet shows? Hate them.", ["dislike Puppet shows"]),
+        ("Puppet shows? Hate them.", ["dislike puppet shows"]),
         ("Sudoku? Not my thing.", ["dislike Sudoku"]),
         ("Big on ska.", ["like ska"]),
         ("My go-to drink is rooibos.", ["like rooibos"]),
