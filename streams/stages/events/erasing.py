@@ -24,7 +24,7 @@ from streams.stages.events.ledger import (
 )
 from streams.stages.events.places import source_of
 from streams.stages.events.publishing import Publisher
-from streams.tenancy import is_being_erased, schema_of_record
+from streams.tenancy import is_being_erased, is_sent_before_erasure, schema_of_record
 
 EntityRef = tuple[str, str, str]
 """Type, key and generation."""
@@ -51,10 +51,16 @@ class Eraser:
 
         A repeated erasure finds no window, and asks the entities again, since a model's answer may have arrived in the meantime.
 
+        A rebuild or a replay after the erasure's end reads the command again, and skips the erased records. So the user's own entities have
+        only what the user has said since the command's reach, and stay. Entities of others are asked again: an extraction of a shared
+        window may quote the user until compaction has removed it.
+
         Raises:
             PoisonRecordError: Its tenant or schema is unknown.
             TransientError: This process does not know them yet.
         """
+        if self._is_over(record, command):
+            command = command.model_copy(update={"entities": [each for each in command.entities if not each.own]})
         batch.is_erasing = batch.is_erasing or bool(command.windows or command.entities)
         published = [each for each in (self._published(batch, command, window) for window in command.windows) if each is not None]
         contributions = self._retractions(record, command, published)
@@ -87,6 +93,11 @@ class Eraser:
         window = (extraction.window_id, extraction.generation)
         windows = [] if known is None else [each for each in known.windows if each != window]
         ledger.put(key, WindowsSinceErasure(windows=[*windows, window]), position=record.offset)
+
+    def _is_over(self, record: ConsumedRecord, command: ErasureCommand) -> bool:
+        """Whether the erasure that a command belongs to has ended."""
+        user = command.tenant, command.user
+        return is_being_erased(self._tenants, *user) is False and is_sent_before_erasure(self._tenants, *user, record.appended_at)
 
     def _repeat_later(self, batch: Batch, record: ConsumedRecord, command: ErasureCommand, reached: Collection[EntityRef]) -> None:
         """Repeats what windows that are not erased have contributed to entities that the command reaches: it deletes some as a whole."""

@@ -1,6 +1,7 @@
 """The entities stage: what is an erased user's own is no more, and what others share forgets the user alone."""
 
 from collections.abc import Iterable
+from datetime import timedelta
 from itertools import count
 
 import pytest
@@ -76,8 +77,16 @@ async def test_what_is_said_meanwhile_stays(has_llm: bool) -> None:
     await say()
     await team.settle()
     assert next(later) > 6
-    rebuilt = await team.rebuilt()
-    assert _by_id(team.memories("entity", "person")) == _by_id(rebuilt.memories("entity", "person"))
+    team.finish_erasure("ann")
+    team.clock.advance(timedelta(minutes=1))
+    await say()
+    await team.settle()
+    live = _by_id(team.memories("entity", "person"))
+    for is_compacted in (True, False):
+        assert _by_id((await team.rebuilt(is_compacted=is_compacted)).memories("entity", "person")) == live
+    for start in range(len(team.log["extractions"])):
+        await team.replay_events(start)
+        assert _by_id(team.memories("entity", "person")) == live, f"replayed from {start}"
     (person,) = [each for each in team.memories("entity", "person") if each.user == "ann"]
     assert "a walk 5" in str(person.properties)
     assert b"alone at dusk" not in team.all_bytes() + b"\n".join(team.events.rows.rows.values())
