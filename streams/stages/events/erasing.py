@@ -75,6 +75,26 @@ class Eraser:
         self._forget(batch, record, command)
         self._repeat_later(batch, record, command, {_entity_of(each) for each in contributions})
 
+    def forget_superseded(self, batch: Batch, record: ConsumedRecord, superseded: PublishedWindow, messages: Sequence[str]) -> None:
+        """Makes the entities of another user's superseded results forget what these may quote of erased messages.
+
+        The commands do so as well, but a rebuild reads them in another order, from another partition, or not at all after compaction. This
+        depends on the records of one window only.
+
+        Args:
+            batch: The current batch.
+            record: The extraction that replaces them, without the erased messages.
+            superseded: Their publication.
+            messages: The ids of the erased messages.
+        """
+        batch.is_erasing = True
+        extraction = superseded.extraction
+        command = ErasureCommand(tenant=extraction.tenant, user=extraction.user)
+        reached = {_ref(each): each.model_copy(update={"message_ids": [*messages]}) for each in _reached_by([superseded])}
+        # They belong to no user: an entity of the other user is not deleted.
+        forgetting = (self._forgetting(record, command, each).model_copy(update={"user": None}) for each in reached.values())
+        self._publisher.contributions(batch, record, forgetting)
+
     def note(self, batch: Batch, record: ConsumedRecord, extraction: Extraction) -> None:
         """Remembers a window that is published while its user is being erased. The erasure deletes the user's entities as a whole.
 

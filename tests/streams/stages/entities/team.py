@@ -141,6 +141,11 @@ class Team:
         self._append("extractions", encode_key(TENANT, user), extraction(user, window, remarks, kind=kind).to_json())
         await self.step("extractions")
 
+    async def append(self, key: bytes, value: bytes, headers: tuple[tuple[str, bytes], ...] = ()) -> None:
+        """Appends a record to the extractions, and lets the stages handle it."""
+        self._append("extractions", key, value, headers)
+        await self.settle()
+
     async def step(self, name: str) -> None:
         """Lets the stage that reads a log handle its records."""
         start, self._read[name] = self._read[name], len(self.log[name])
