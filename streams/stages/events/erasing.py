@@ -130,6 +130,7 @@ class Eraser:
         for window in left.values():
             self._publisher.contributions(batch, record, (each for each in window.all_contributions if _entity_of(each) in reached))
         if not left:
+            batch.is_erasing = True
             batch.state.delete(key, position=record.offset)
         elif len(left) < len(found):
             ledger.put(key, WindowsSinceErasure(windows=[*left]), position=record.offset)
