@@ -173,7 +173,7 @@ class Deliverer(ConsumerRebalanceListener):  # type: ignore[misc]
         elif delivery is not None:
             self._admit(delivery)
         else:
-            lane, delivery_id = self._lanes.get(_lane_key(key)), key.rpartition(b"#")[2].decode()
+            lane, delivery_id = self._lanes.get(_lane_key(key)), key.rpartition(b"#")[2].decode(errors="replace")
             if lane is not None:
                 lane.forget(delivery_id)
 

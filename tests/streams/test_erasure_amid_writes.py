@@ -17,6 +17,8 @@ from runtime.settings import Settings
 from stores.port import MemoryStore, TenantScope
 from streams.operations.erasure.erase import erase
 from streams.operations.erasure.run import ErasureRun
+from streams.operations.rebuild import rebuild, snapshot
+from streams.operations.replay import ReplayStart, replay
 from streams.stages.catalog import STAGES
 from tests.streams.flow import TENANT, caught_up, serving
 from tests.streams.standing_words import redis_contents, standing_records, stored_contents, words_in
@@ -139,6 +141,15 @@ async def test_what_arrives_meanwhile_is_kept_or_gone(
         await talk.say("ada", "new")
         await caught_up(leased, WITHOUT_RECALLS)
         found = await words_everywhere(leased, store)
+        live = [line async for line in snapshot(store, TENANT)]
+    await rebuild(leased, store=store, redis=redis)
+    async with serving(leased, WITHOUT_RECALLS):
+        await caught_up(leased, WITHOUT_RECALLS)
+    assert [line async for line in snapshot(store, TENANT)] == live, "compaction has not removed the erasure's commands yet"
+    await replay(leased, "events", ReplayStart())
+    async with serving(leased, WITHOUT_RECALLS):
+        await caught_up(leased, WITHOUT_RECALLS)
+    assert [line async for line in snapshot(store, TENANT)] == live
     log = leased.topic("extractions")
     erased = {place: old for place, words in found.items() if (old := {each for each in words if re.search(b"old|late|void", each)})}
     assert not {each for each in erased.pop(log, set()) if b"late" in each}

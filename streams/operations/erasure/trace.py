@@ -179,7 +179,12 @@ class UserTrace:
             return False
 
     def commands(self) -> Iterator[ErasureCommand]:
-        """The commands for the events stage: each window and each entity once."""
+        """The commands for the events stage: each window and each entity once.
+
+        A user of whom the log has nothing any more gets an empty one: the stage may still remember windows that retention has removed.
+        """
+        if not self._windows and not self._entities:
+            yield self._command()
         windows = zip(self.windows, self._windows.values(), strict=True)
         yield from (self._command(windows=part) for part in _parts(windows, _WINDOWS_OF_A_COMMAND, _BYTES_OF_WINDOWS))
         for entities in self._entities_by_round():

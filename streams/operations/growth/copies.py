@@ -20,6 +20,7 @@ _LETTER_TOPIC: Final = "varve-dlq-topic"
 _LETTER_PARTITION: Final = "varve-dlq-partition"
 _PART_OF: Final = "varve-dlq-part-of"
 _SETTLES: Final = "varve-settles"
+_OFFSET_DIGITS: Final = 19
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +67,10 @@ class Copies:
         prefix = self.old.prefix.encode()
         if name in (_LETTER_TOPIC, _PART_OF) and value.startswith(prefix):
             return self.new.prefix.encode() + value.removeprefix(prefix)
-        if name == _SETTLES and value.isdigit():
+        if name == _SETTLES and value.isdigit() and len(value) <= _OFFSET_DIGITS:
             return b"%d" % offsets.get(int(value), int(value))
         if name == _LETTER_PARTITION and record.key is not None:
-            topic = next((each.decode() for other, each in record.headers if other == _LETTER_TOPIC), "")
+            topic = next((each.decode(errors="replace") for other, each in record.headers if other == _LETTER_TOPIC), "")
             spec = topic_named(topic, self.old.prefix)
             # The sessions stage forwards messages itself.
             if spec is not None and spec != MESSAGES:

@@ -24,7 +24,7 @@ from streams.stages.events.ledger import (
 )
 from streams.stages.events.places import source_of
 from streams.stages.events.publishing import Publisher
-from streams.tenancy import is_being_erased, schema_of_record
+from streams.tenancy import is_being_erased, is_sent_before_erasure, schema_of_record
 
 EntityRef = tuple[str, str, str]
 """Type, key and generation."""
@@ -51,10 +51,16 @@ class Eraser:
 
         A repeated erasure finds no window, and asks the entities again, since a model's answer may have arrived in the meantime.
 
+        A rebuild or a replay after the erasure's end reads the command again, and skips the erased records. So the user's own entities have
+        only what the user has said since the command's reach, and stay. Entities of others are asked again: an extraction of a shared
+        window may quote the user until compaction has removed it.
+
         Raises:
             PoisonRecordError: Its tenant or schema is unknown.
             TransientError: This process does not know them yet.
         """
+        if self._is_over(record, command):
+            command = command.model_copy(update={"entities": [each for each in command.entities if not each.own]})
         batch.is_erasing = batch.is_erasing or bool(command.windows or command.entities)
         published = [each for each in (self._published(batch, command, window) for window in command.windows) if each is not None]
         contributions = self._retractions(record, command, published)
@@ -68,6 +74,26 @@ class Eraser:
         self._publisher.contributions(batch, record, contributions)
         self._forget(batch, record, command)
         self._repeat_later(batch, record, command, {_entity_of(each) for each in contributions})
+
+    def forget_superseded(self, batch: Batch, record: ConsumedRecord, superseded: PublishedWindow, messages: Sequence[str]) -> None:
+        """Makes the entities of another user's superseded results forget what these may quote of erased messages.
+
+        The commands do so as well, but a rebuild reads them in another order, from another partition, or not at all after compaction. This
+        depends on the records of one window only.
+
+        Args:
+            batch: The current batch.
+            record: The extraction that replaces them, without the erased messages.
+            superseded: Their publication.
+            messages: The ids of the erased messages.
+        """
+        batch.is_erasing = True
+        extraction = superseded.extraction
+        command = ErasureCommand(tenant=extraction.tenant, user=extraction.user)
+        reached = {_ref(each): each.model_copy(update={"message_ids": [*messages]}) for each in _reached_by([superseded])}
+        # They belong to no user: an entity of the other user is not deleted.
+        forgetting = (self._forgetting(record, command, each).model_copy(update={"user": None}) for each in reached.values())
+        self._publisher.contributions(batch, record, forgetting)
 
     def note(self, batch: Batch, record: ConsumedRecord, extraction: Extraction) -> None:
         """Remembers a window that is published while its user is being erased. The erasure deletes the user's entities as a whole.
@@ -88,6 +114,11 @@ class Eraser:
         windows = [] if known is None else [each for each in known.windows if each != window]
         ledger.put(key, WindowsSinceErasure(windows=[*windows, window]), position=record.offset)
 
+    def _is_over(self, record: ConsumedRecord, command: ErasureCommand) -> bool:
+        """Whether the erasure that a command belongs to has ended."""
+        user = command.tenant, command.user
+        return is_being_erased(self._tenants, *user) is False and is_sent_before_erasure(self._tenants, *user, record.appended_at)
+
     def _repeat_later(self, batch: Batch, record: ConsumedRecord, command: ErasureCommand, reached: Collection[EntityRef]) -> None:
         """Repeats what windows that are not erased have contributed to entities that the command reaches: it deletes some as a whole."""
         key, ledger = since_erasure_key(command.tenant, command.user), Ledger(batch.state)
@@ -99,6 +130,7 @@ class Eraser:
         for window in left.values():
             self._publisher.contributions(batch, record, (each for each in window.all_contributions if _entity_of(each) in reached))
         if not left:
+            batch.is_erasing = True
             batch.state.delete(key, position=record.offset)
         elif len(left) < len(found):
             ledger.put(key, WindowsSinceErasure(windows=[*left]), position=record.offset)

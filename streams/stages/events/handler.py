@@ -196,6 +196,8 @@ class EventsHandler(BatchHandler):
         self._count_left_out(extraction, schema)
         if amended is not None and amended.erased:
             self._forget_wording(batch, record, published)
+            if previous is not None and amended.may_be_quoted_by(previous.extraction):
+                self._eraser.forget_superseded(batch, record, previous, amended.erased)
             published = published.without_retractions()
         if previous is None and extraction.retained is not None and not extraction.events and not extraction.patches:
             return  # retention had removed everything, and a rebuild or a replay has the record again

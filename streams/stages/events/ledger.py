@@ -116,6 +116,10 @@ class AmendedWindow(Value):
         erased = sorted({*self.erased, *changed}) if is_erasure else self.erased
         return AmendedWindow(revisions={**self.revisions, **changed}, erased=erased)
 
+    def may_be_quoted_by(self, extraction: Extraction) -> bool:
+        """Whether an extraction of the window was made from messages of an erased user."""
+        return any(extraction.revision < self.revisions[each] for each in self.erased)
+
 
 class WindowsSinceErasure(Value):
     """The windows of a user that were published while the user was being erased, but belong to what the user said afterwards."""

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 
-from aiokafka import TopicPartition
+from aiokafka import ConsumerRecord, TopicPartition
 
 from api.webhooks.contents import DeliveredMemories
 from api.webhooks.deliverer import Deliverer
@@ -35,6 +35,14 @@ async def deliverer(tenants: TenantDirectory) -> AsyncIterator[Deliverer]:
             metrics=Metrics(),
             clock=SystemClock(),
         )
+
+
+async def test_a_deletion_under_a_binary_key_ends_nothing() -> None:
+    async with deliverer(tenants_with_webhook("http://127.0.0.1:9/hook")) as work:
+        work._admit(delivery())
+        record = ConsumerRecord(PARTITION.topic, 0, 1, 0, 0, b"acme/wh_0000#\xff", None, None, 13, -1, ())
+        work._take(PARTITION, record)
+        assert [each.id for each in work._lanes["acme", WEBHOOK].all()] == ["msg_0"]
 
 
 async def test_taking_many_deliveries_over_blocks_nothing() -> None:

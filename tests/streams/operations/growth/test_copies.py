@@ -98,6 +98,12 @@ def test_a_copied_dead_letter_names_the_new_topics() -> None:
     assert settled.headers == (("varve-settles", b"12"),)
 
 
+def test_headers_of_no_dead_letter_are_copied() -> None:
+    headers = (("varve-dlq-topic", b"\xff"), ("varve-dlq-partition", b"2"), ("varve-settles", b"9" * 5_000))
+    letter = COPIES.of_letter(_record(DEAD_LETTERS.name, b"key", headers=headers), {})
+    assert letter.headers == headers
+
+
 def test_contributions_follow_their_entity() -> None:
     key = encode_key("acme", "topic", "cats")
     (copy,) = COPIES.of(_record("contributions", key), CONTRIBUTIONS)

@@ -5,6 +5,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
+from control import Draft
+from control.erasure import subject_of
+from control.erasure_changes import finish_erasure
 from control.tenants import TenantDirectory
 from memory.headers import ERASURE, KIND
 from memory.ids import event_id, window_id
@@ -24,8 +27,8 @@ from streams.stages.entities.handler import EntitiesHandler
 from streams.stages.events.handler import EventsHandler
 from streams.stages.events.ledger import LedgerCodec
 from streams.stages.merging.handler import MergingHandler
-from tests.control_log import known_tenants
-from tests.erased_users import now_erased
+from tests.control_log import known_tenants, now_known
+from tests.erased_users import ASKED_AT, now_erased
 from tests.streams.harness import InMemoryRows, PartitionHarness, delivered, plain_settings
 
 TENANT: Final = "acme"
@@ -138,6 +141,11 @@ class Team:
         self._append("extractions", encode_key(TENANT, user), extraction(user, window, remarks, kind=kind).to_json())
         await self.step("extractions")
 
+    async def append(self, key: bytes, value: bytes, headers: tuple[tuple[str, bytes], ...] = ()) -> None:
+        """Appends a record to the extractions, and lets the stages handle it."""
+        self._append("extractions", key, value, headers)
+        await self.settle()
+
     async def step(self, name: str) -> None:
         """Lets the stage that reads a log handle its records."""
         start, self._read[name] = self._read[name], len(self.log[name])
@@ -185,8 +193,26 @@ class Team:
         if is_settled:
             await self.settle()
 
-    async def rebuilt(self) -> "Team":
-        """The same from what compaction leaves of the extractions, and from the newest outcomes, which come first."""
+    def finish_erasure(self, user: str) -> None:
+        """The receipt of a user's erasure is in the control log."""
+        now = self.clock.now()
+
+        def finish(draft: Draft) -> None:
+            finish_erasure(draft, subject_of(TENANT, user), begun_at=ASKED_AT, at=now, gone_by=now, found={}, remains=())
+
+        now_known(self.tenants, finish)
+
+    async def replay_events(self, start: int = 0) -> None:
+        """The events stage reads its log again, from an offset on."""
+        self._read["extractions"] = start
+        await self.settle()
+
+    async def rebuilt(self, *, is_compacted: bool = True) -> "Team":
+        """The same from the extractions, and from the newest outcomes, which come first.
+
+        Args:
+            is_compacted: Whether compaction has removed what the erasure has removed, and the commands that carried it out.
+        """
         other = Team(has_llm=self.has_llm, tenants=self.tenants)
         other.clock.set(self.clock.now())
         for value in self.kept["merged"].values():
@@ -195,8 +221,10 @@ class Team:
                 other._append("contributions", encode_key(TENANT, made.entity_type, made.entity_key), value)
         await other.settle()
         for record in self.log["extractions"]:
-            is_gone = record.offset < self._erased.get(record.key or b"", 0) or (KIND, ERASURE) in record.headers
-            other._append("extractions", record.key or b"", None if is_gone else record.value, () if is_gone else record.headers)
+            is_removed = record.offset < self._erased.get(record.key or b"", 0) or (KIND, ERASURE) in record.headers
+            is_gone = is_compacted and is_removed
+            value, headers = (None, ()) if is_gone else (record.value, record.headers)
+            other._append("extractions", record.key or b"", value, headers, at=record.appended_at)
         await other.settle()
         return other
 
@@ -241,6 +269,8 @@ class Team:
             else:
                 self._append(name, output.key or b"", output.value, output.headers)
 
-    def _append(self, name: str, key: bytes, value: bytes | None, headers: tuple[tuple[str, bytes], ...] = ()) -> None:
-        appended_at = self.clock.now()
+    def _append(
+        self, name: str, key: bytes, value: bytes | None, headers: tuple[tuple[str, bytes], ...] = (), *, at: datetime | None = None
+    ) -> None:
+        appended_at = at or self.clock.now()
         self.log[name].append(delivered(name, len(self.log[name]), key, value, headers=headers, appended_at=appended_at))

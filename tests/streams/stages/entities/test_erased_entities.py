@@ -1,6 +1,7 @@
 """The entities stage: an erased user's own entities are deleted, and shared ones forget only this user."""
 
 from collections.abc import Iterable
+from datetime import timedelta
 from itertools import count
 
 import pytest
@@ -8,16 +9,17 @@ from hypothesis import given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 
-from memory.ids import entity_id
+from memory.headers import KIND, RETRACTION
+from memory.ids import entity_id, window_id
 from memory.keys import encode_key
-from memory.records import Contribution, Memory
+from memory.records import Contribution, Memory, MessageRetraction
 from operators.entity_state import EntityState
 from streams.engine.records import ConsumedRecord
 from streams.errors import TransientError
 from streams.stages.entities.codec import TimerRow
 from tests.erased_users import now_erased, unreadably_erased
 from tests.streams.harness import InMemoryRows, delivered
-from tests.streams.stages.entities.team import EXACT, START, TENANT, Remark, Team
+from tests.streams.stages.entities.team import EXACT, START, TENANT, Remark, Team, extraction
 
 ANN, TEA = entity_id(TENANT, "person", "ann"), entity_id(TENANT, "subject", "tea")
 OF_ANN = encode_key(TENANT, "person", "ann", "-")
@@ -76,11 +78,37 @@ async def test_what_is_said_meanwhile_stays(has_llm: bool) -> None:
     await say()
     await team.settle()
     assert next(later) > 6
-    rebuilt = await team.rebuilt()
-    assert _by_id(team.memories("entity", "person")) == _by_id(rebuilt.memories("entity", "person"))
+    team.finish_erasure("ann")
+    team.clock.advance(timedelta(minutes=1))
+    await say()
+    await team.settle()
+    live = _by_id(team.memories("entity", "person"))
+    for is_compacted in (True, False):
+        assert _by_id((await team.rebuilt(is_compacted=is_compacted)).memories("entity", "person")) == live
+    for start in range(len(team.log["extractions"])):
+        await team.replay_events(start)
+        assert _by_id(team.memories("entity", "person")) == live, f"replayed from {start}"
     (person,) = [each for each in team.memories("entity", "person") if each.user == "ann"]
     assert "a walk 5" in str(person.properties)
     assert b"alone at dusk" not in team.all_bytes() + b"\n".join(team.events.rows.rows.values())
+
+
+@pytest.mark.parametrize("has_llm", [False, True])
+async def test_superseded_results_of_a_shared_window_are_forgotten(has_llm: bool) -> None:
+    """Bob's result quotes Ann without naming her message. Nothing of her erasure's commands is left, and of Bob's records everything."""
+    team, window = Team(has_llm=has_llm), window_id(TENANT, "s-bob", 0)
+    for revision, text in enumerate(("sencha, as Ann has oolong", "sencha")):
+        said = extraction("bob", 0, [("tea", text, 5), ("", "a walk", 1)])
+        await team.append(encode_key(TENANT, "bob"), said.model_copy(update={"revision": revision}).to_json())
+        if revision == 0:
+            assert b"oolong" in team.all_bytes()
+            retraction = MessageRetraction(
+                tenant=TENANT, user="bob", window_id=window, revision=1, message_ids=["ann-0-0"], is_erasure=True
+            )
+            await team.append(encode_key(TENANT, "bob"), retraction.to_json(), ((KIND, RETRACTION),))
+    assert b"oolong" not in team.all_bytes() + b"\n".join(team.events.rows.rows.values())
+    (bob,) = team.memories("entity", "person")
+    assert [bob.properties[name] for name in EXACT] == [2, 6.0, 3.0, 5.0, 1.0], "his own words stay"
 
 
 def _by_id(memories: Iterable[Memory]) -> dict[str, Memory]:

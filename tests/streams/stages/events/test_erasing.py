@@ -307,9 +307,15 @@ async def test_windows_since_the_erasure_are_known_until_its_end(stage: Partitio
     assert since_erasure_key(TENANT, AGENT) not in stage.rows.rows, "a later erasure removes these windows, too"
     await stage.process([extraction_record(new, 6)])
     assert since_erasure_key(TENANT, AGENT) in stage.rows.rows
+    del stage.rows.rows[published_key(new.window_id, "")]
+    batch = await assigned_again(stage).process([command_record("extractions", command(), 7)])
+    assert since_erasure_key(TENANT, AGENT) not in stage.rows.rows, "retention has removed the window"
+    assert batch.is_erasing
+    stage = assigned_again(stage)
+    await stage.process([extraction_record(new, 8)])
     times = {"begun_at": LATER, "at": LATER, "gone_by": LATER}
     now_known(tenants, lambda draft: finish_erasure(draft, subject, **times, found={}, remains=()))
-    await stage.process([extraction_record(extraction(3, [("make", 0)]), 7)])
+    await stage.process([extraction_record(extraction(3, [("make", 0)]), 9)])
     assert since_erasure_key(TENANT, AGENT) not in stage.rows.rows
 
 
