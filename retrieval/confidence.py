@@ -163,7 +163,7 @@ def first_of(query: str, candidates: Sequence[ScoredMemory], features: Mapping[s
         candidates: With the parts of their scores; at least one.
         features: Their features, from :func:`retrieval.features.features_of`.
     """
-    model = model_for(query, LEARNED, embedder=MODEL_NAME)
+    model = model_for(query, LEARNED, candidates, embedder=MODEL_NAME)
     linear = linear_scores(model.weights, features)
     places = np.argsort(-linear, kind="stable").tolist()
     scores = model.probabilities(linear)[places].tolist()

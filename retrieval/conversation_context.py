@@ -7,7 +7,7 @@ move going". Its neighbours among the candidates say what it is about.
 import itertools
 import math
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from statistics import fmean
 from typing import Final
@@ -27,6 +27,7 @@ _DENSE_SHARE: Final = 0.3
 """Weight of the dense cosine relative to late interaction, in the score of a near candidate."""
 _USER: Final = "user"
 """The speaker of a message with this role and without a name: the human in a chat with an assistant."""
+_ROLES: Final = frozenset({_USER, "assistant"})
 _RECENT_DAYS: Final = 7.0
 _DAY_S: Final = 86400.0
 
@@ -104,6 +105,20 @@ def openings(memories: Sequence[Memory]) -> FeatureVector:
     In such a chat, the first message of the human states the task, and later ones add to it.
     """
     return np.array([1 / (1 + memory.turn) if memory.speaker == _USER and memory.turn is not None else 0.0 for memory in memories])
+
+
+def is_with_assistant(memories: Iterable[Memory]) -> bool:
+    """Whether at least half of what is found is of chats with an assistant, and not of conversations among people.
+
+    In the former, a message without a name has its role as the speaker. Memories without a speaker, which a model worded, do not count; if
+    there are no others, the answer is True.
+
+    Args:
+        memories: The candidates.
+    """
+    said = [((memory.user, memory.session), memory.speaker) for memory in memories if memory.speaker is not None]
+    with_role = {session for session, speaker in said if speaker in _ROLES}
+    return 2 * sum(session in with_role for session, _ in said) >= len(said)
 
 
 def recency(memories: Sequence[Memory], now: datetime) -> FeatureVector:

@@ -9,6 +9,7 @@ each conversation out in turn.
 import argparse
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, get_args
 
@@ -18,6 +19,7 @@ from evaluation.recall.asking import Asked, messages_of, recalled
 from evaluation.recall.baselines import BASELINES, baseline_rankings
 from evaluation.recall.corpus import RAW_TENANT, UNANSWERABLE, Conversation, Corpus, Question, filled_store
 from evaluation.recall.expansions import Expander
+from evaluation.recall.long_questions import in_more_words
 from evaluation.recall.measures import outcome_of, ranked_messages, summary
 from evaluation.recall.memories import SCHEMA
 from evaluation.recall.rejection import profile_rejection
@@ -41,6 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--aged-days", type=int, help="recall this many days after the last message, from timelines that have aged; default: nothing ages"
     )
     parser.add_argument("--ablation", action="store_true", help="also ask without each part of a recall in turn")
+    parser.add_argument("--long-questions", action="store_true", help="also ask each question in more words")
     parser.add_argument("--expand", metavar="URL", help="also ask with `mode=expand`, with the model at this OpenAI-compatible address")
     parser.add_argument("--model", help="that model; default: VARVE_LLM__MODEL")
     parser.add_argument("--concurrency", type=int, default=8, help="its calls at once")
@@ -64,6 +67,7 @@ async def _run(arguments: argparse.Namespace) -> dict[str, Any]:
             await recalled(corpus, settings, *each, profile=arguments.profile, limit=_FIRST, keyword_quota=_KEYWORD_QUOTA) for each in asked
         ]
         expanded = await _expanded(corpus, settings, arguments, asked)
+        long = await _in_more_words(corpus, settings, arguments, asked)
         baselines = [await _baselines(corpus, *each) for each in asked]
         chosen = profiles[arguments.profile]
         answerable = [index for index, (_, question) in enumerate(asked) if question.category != UNANSWERABLE]
@@ -101,6 +105,7 @@ async def _run(arguments: argparse.Namespace) -> dict[str, Any]:
             "keyword_graph": _summary(asked, by_keywords, answerable),
             "raw_turns": _summary(asked, raw, answerable),
             **({"expanded": _summary(asked, expanded, answerable)} if expanded else {}),
+            **({"long_questions": _summary(asked, long, answerable)} if long else {}),
         },
         **without,
         "rejection": {
@@ -120,6 +125,13 @@ async def _expanded(corpus: Corpus, settings: Settings, arguments: argparse.Name
     expand = Expander(settings, url=arguments.expand, model=arguments.model, replies=arguments.replies, concurrency=arguments.concurrency)
     by_text = await expand.of(question.text for _, question in asked if question.category != UNANSWERABLE)
     return [await recalled(corpus, settings, *each, profile=arguments.profile, expansions=by_text.get(each[1].text, ())) for each in asked]
+
+
+async def _in_more_words(corpus: Corpus, settings: Settings, arguments: argparse.Namespace, asked: Sequence[Asked]) -> list[RecallResponse]:
+    if not arguments.long_questions:
+        return []
+    long = [(conversation, replace(question, text=in_more_words(question.text))) for conversation, question in asked]
+    return [await recalled(corpus, settings, *each, profile=arguments.profile) for each in long]
 
 
 async def _baselines(corpus: Corpus, conversation: Conversation, question: Question) -> dict[str, list[str]]:

@@ -19,7 +19,7 @@ from extraction.port import ExtractionContext
 from memory.schema import scenario
 from models.embedding.port import Embedder
 from retrieval.feature_vector import FeatureVector
-from retrieval.rankers.learned import LONGEST_QUESTION
+from retrieval.rankers.learned import is_turn
 from runtime.settings import Settings
 from stores.port import MemoryStore, ScoredMemory
 
@@ -42,7 +42,7 @@ class Example:
     evidence: tuple[str, ...]
     kind: str = LOCOMO
     is_turn: bool = False
-    """Whether the query is longer than a question (:data:`retrieval.rankers.learned.LONGEST_QUESTION`)."""
+    """See :func:`retrieval.rankers.learned.is_turn`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,13 @@ class _Asking:
         is_evidence = np.array(
             [float(each.memory.kind == "event" and not set(evidence).isdisjoint(each.memory.message_ids)) for each in scored.found]
         )
-        is_turn = len(query.split()) > LONGEST_QUESTION
         return Example(
-            self._conversation, category, scored.found, scored.features, is_evidence, tuple(evidence), kind=self._kind, is_turn=is_turn
+            self._conversation,
+            category,
+            scored.found,
+            scored.features,
+            is_evidence,
+            tuple(evidence),
+            kind=self._kind,
+            is_turn=is_turn(query, scored.found),
         )

@@ -1,7 +1,7 @@
 """The ranker `learned`: a linear model over features of the candidates, and the fitted models that ship."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import ClassVar, Final
@@ -11,6 +11,7 @@ import numpy as np
 from memory.records import Memory
 from memory.scripts import is_latin
 from models.embedding.weights import MODEL_NAME
+from retrieval.conversation_context import is_with_assistant
 from retrieval.feature_vector import FeatureVector
 from retrieval.question import is_foreign_question
 from retrieval.rankers.base import MAX_RERANKED, Scored
@@ -127,7 +128,7 @@ The weights of ``neighbours_bm25`` (fitted: 0.105) and ``coverage`` (0.2647) are
 embedding model does not know (``LEAST_WEIGHTS`` of the command)."""
 
 LONGEST_QUESTION: Final = 20
-"""Words. A longer query is a turn of a conversation with an assistant, which continues a task, rather than a question."""
+"""Words. A longer query to chats with an assistant is a turn, which continues a task, rather than a question."""
 
 OF_TURNS: Final = RankingModel(
     weights=MappingProxyType(
@@ -156,7 +157,7 @@ OF_TURNS: Final = RankingModel(
     intercept=-4.94,
     same_session=0.5,
 )
-"""For longer queries. Fitted to those of three users of RealMem and of the invented assistants, as :data:`LEARNED`, but by the 0.25th
+"""For turns. Fitted to those of three users of RealMem and of the invented assistants, as :data:`LEARNED`, but by the 0.25th
 power of their number. Many words of a turn ask for nothing, so single words count less, and rare words, the session and its opening
 more. ``same_session`` was chosen on the three users: recall of sessions among the first ten results 0.547 without it, 0.633 with it; of
 messages 0.339 and 0.350.
@@ -174,22 +175,36 @@ BY_WORDS: Final = RankingModel(
 """For queries in a script or language that the embedded model was not trained on: vectors count less, shared words count more."""
 
 
-def model_for(query: str, model: RankingModel, *, embedder: str) -> RankingModel:
+def is_turn(query: str, candidates: Iterable[ScoredMemory]) -> bool:
+    """Whether a query is a turn of a conversation with an assistant, for :data:`OF_TURNS`.
+
+    It has more than :data:`LONGEST_QUESTION` words, and its candidates are of chats with an assistant. To memories of conversations among
+    people, a long query is a question in many words.
+
+    Args:
+        query: Its text.
+        candidates: What was found.
+    """
+    return len(query.split()) > LONGEST_QUESTION and is_with_assistant(each.memory for each in candidates)
+
+
+def model_for(query: str, model: RankingModel, candidates: Sequence[ScoredMemory], *, embedder: str) -> RankingModel:
     """The model for a query.
 
-    Instead of :data:`LEARNED`: :data:`BY_WORDS` if the embedded model was not trained on its language, or :data:`OF_TURNS` if it has more
-    than :data:`LONGEST_QUESTION` words.
+    Instead of :data:`LEARNED`: :data:`BY_WORDS` if the embedded model was not trained on its language, or :data:`OF_TURNS` for a turn
+    (:func:`is_turn`).
 
     Args:
         query: Its text.
         model: The ranker's. Another one than :data:`LEARNED` is for all queries.
+        candidates: What was found.
         embedder: The name of the embedding model.
     """
     if model is not LEARNED:
         return model
     if embedder == MODEL_NAME and (not is_latin(query) or is_foreign_question(query)):
         return BY_WORDS
-    return OF_TURNS if len(query.split()) > LONGEST_QUESTION else LEARNED
+    return OF_TURNS if is_turn(query, candidates) else LEARNED
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,5 +225,5 @@ class LearnedRanker:
 
     def rank(self, scored: Scored, *, explain: bool) -> list[ScoredMemory]:
         """The model's probabilities."""
-        model = model_for(scored.text, self.model, embedder=scored.embedder)
+        model = model_for(scored.text, self.model, scored.accepted, embedder=scored.embedder)
         return reranked(scored.accepted, scored.features, model, explain=explain)

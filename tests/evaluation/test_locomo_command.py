@@ -65,6 +65,11 @@ async def test_entities_are_neither_ranked_nor_fitted(tmp_path: Path) -> None:
     assert {each.kind for ranking in rankings.values() for each in ranking} == {"event"}
 
 
+def test_long_questions_find_what_short_ones_find(tmp_path: Path) -> None:
+    report = measured(tmp_path, [conversation("one")], long_questions=True)
+    assert (report["ways"]["long_questions"]["questions"], report["ways"]["long_questions"]["recall_at_10"]) == (2, 1.0)
+
+
 def test_expanded_queries_are_measured_separately(tmp_path: Path) -> None:
     vague = {"question": "What went wrong for somebody lately?", "category": 1, "evidence": ["D1:4"]}
     silent = {"question": "What is the name of Ann's cat?", "category": 4, "evidence": ["D1:1"]}

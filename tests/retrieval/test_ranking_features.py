@@ -13,7 +13,7 @@ from memory.records import Memory
 from models.embedding.weights import MODEL_NAME
 from retrieval.features import FEATURES, features_of
 from retrieval.rankers.base import MAX_RERANKED
-from retrieval.rankers.learned import LEARNED, LONGEST_QUESTION, OF_TURNS, RankingModel, model_for, reranked
+from retrieval.rankers.learned import LEARNED, LONGEST_QUESTION, OF_TURNS, RankingModel, is_turn, model_for, reranked
 from stores.port import ScoredMemory
 
 START = datetime(2026, 5, 4, tzinfo=UTC)
@@ -135,11 +135,30 @@ def test_the_recency_feature_halves_every_week() -> None:
 
 def test_long_turns_have_their_own_model() -> None:
     question, turn = " ".join(["word"] * LONGEST_QUESTION), " ".join(["word"] * (LONGEST_QUESTION + 1))
-    assert model_for(question, LEARNED, embedder=MODEL_NAME) is LEARNED
-    assert model_for(turn, LEARNED, embedder=MODEL_NAME) is OF_TURNS
+    said = [candidate(0, "I plan a bed.", speaker="user")]
+    assert model_for(question, LEARNED, said, embedder=MODEL_NAME) is LEARNED
+    assert model_for(turn, LEARNED, said, embedder=MODEL_NAME) is OF_TURNS
     own = RankingModel(weights=LEARNED.weights, slope=1, intercept=0)
-    assert model_for(turn, own, embedder=MODEL_NAME) is own
+    assert model_for(turn, own, said, embedder=MODEL_NAME) is own
     assert set(OF_TURNS.weights) == set(FEATURES)
+
+
+@pytest.mark.parametrize(
+    ("said", "with_assistant"),
+    [
+        ([("s1", "user"), ("s1", "assistant")], True),
+        ([("s1", "Ann"), ("s1", "Ann"), ("s1", "assistant"), ("s2", "Ann"), ("s2", "Ben")], True),
+        ([("s1", "Ann"), ("s1", "assistant"), ("s2", "Ann"), ("s2", "Ben"), ("s3", "Ann")], False),
+        ([("s1", "Ann"), ("s1", "Ben")], False),
+        ([("s1", "Ann"), ("s1", None), ("s2", None)], False),
+        ([("s1", "assistant"), ("s2", None)], True),
+        ([("s1", None)], True),
+        ([], True),
+    ],
+)
+def test_a_long_question_about_people_is_no_turn(said: list[tuple[str, str | None]], *, with_assistant: bool) -> None:
+    found = [candidate(turn, "I ran.", session=session, speaker=each) for turn, (session, each) in enumerate(said)]
+    assert is_turn(" ".join(["word"] * (LONGEST_QUESTION + 1)), found) is with_assistant
 
 
 def test_rare_words_of_the_query_count() -> None:
