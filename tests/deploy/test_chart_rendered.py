@@ -1,8 +1,8 @@
 """The chart as Helm renders it, held against what Varve's processes are and do, and against Kubernetes' own schemas."""
 
 import json
-import re
 import os
+import re
 import subprocess
 from collections.abc import Iterator, Mapping
 from pathlib import Path
