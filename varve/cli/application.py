@@ -8,6 +8,7 @@ import typer
 
 from memory.errors import VarveError
 from runtime.interruption import handle_signals
+from runtime.threads import compute_in_one_thread
 from varve.cli import (
     control_log,
     demo,
@@ -110,6 +111,7 @@ for name, group_of in (
 def main() -> None:
     """Runs the command line. Only the user can read what it and its children write: files have mode 0600, folders and sockets 0700."""
     os.umask(0o077)
+    compute_in_one_thread()
     handle_signals()
     try:
         app()
