@@ -9,6 +9,7 @@ from control.errors import ChangeRefusedError
 from memory.errors import SchemaError
 from memory.schema import MemorySchema, load_schema, parse_schema, scenario, scenario_names
 from memory.schema.methods import MethodDocument, base_name, method_document, with_method
+from memory.schema.node import suggestion
 
 _AT: Final = "@"
 
@@ -22,7 +23,7 @@ def schema_named(name: str, path: Path) -> MemorySchema:
     if name in scenario_names():
         return scenario(name)
     if not path.is_file():
-        raise SchemaError("", f"{name!r} is neither a shipped scenario ({', '.join(scenario_names())}) nor a file at {path}")
+        raise SchemaError("", f"{name!r} is neither a file nor a shipped scenario; {suggestion(name, scenario_names())}")
     return load_schema(path)
 
 

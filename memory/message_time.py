@@ -1,7 +1,7 @@
 """The time at which a message was said: its type, and advice for the forms that applications send by mistake."""
 
 import re
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from math import inf
 from typing import Annotated, Any, Final
 
@@ -47,9 +47,17 @@ def _advice(value: Any) -> str | None:
         return f"remove the zone's name {zone[0].strip()!r}, and write it into time_zone: {zone[1]!r}; event_time is {_FORMS}"
     if _END_OF_DAY.search(value):
         return "24:00 is not a time of this day: write 00:00 of the next day"
-    if _WITHOUT_OFFSET.fullmatch(value):
+    if _WITHOUT_OFFSET.fullmatch(value) and _is_day(value.strip()[:10]):
         return "it has no UTC offset, so its moment is unknown: append Z if it is UTC, or an offset such as +02:00"
     return None
+
+
+def _is_day(text: str) -> bool:
+    try:
+        date.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _number(value: Any) -> float | None:

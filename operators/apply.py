@@ -168,6 +168,8 @@ class _Update:
         self._state = state
         self._type = entity_type
         self._source, self._position = contribution.source, contribution.position
+        # Otherwise another result of the same source follows in place of a retracted one, now or later.
+        self._is_removal = contribution.cause in ("correction", "erasure", "retention", "drop")
         self._recorded_at = contribution.recorded_at
         self._properties = dict(state.properties)
         self._live = state.live
@@ -209,14 +211,16 @@ class _Update:
         return int(self._is_change or self._properties != self._state.properties)
 
     def result(self, sources: Sources) -> EntityState:
+        properties = self._without_what_aged()
         return EntityState(
             version=self._state.version + self._counts,
-            live=self._live,
+            # A settled patch that newer ones had replaced is refused, so it is still counted once its text is gone.
+            live=0 if self._is_removal and not properties else self._live,
             last_time=self._last_time,
             last_local=None if self._newest_local == self._last_time else self._newest_local,
             sources=sources,
             message_ids=self._newest_messages(),
-            properties=self._without_what_aged(),
+            properties=properties,
             extractors={name: count for name, count in self._extractors.items() if count > 0},
             trust=self._trust,
             generation=self._state.generation,
@@ -280,7 +284,7 @@ class _Update:
         if change.op in ("touch", "release"):
             after = _aged(operator, before, change, time)
         elif change.op == "retract":
-            after = operator.retract(before, operand)
+            after = operator.remove(before, operand) if self._is_removal else operator.retract(before, operand)
         elif (change.property, change.source_id) in self._settled:
             # The patch that this one replaces is merged into the base and cannot be retracted. Applying this one would put the old fact
             # after newer ones.

@@ -117,6 +117,21 @@ class Operator(ABC):
             operators.errors.RefusedChangeError: If the event cannot be retracted.
         """
 
+    def remove(self, state: State | None, operand: Operand) -> State | None:
+        """Retracts an event for good: no other result of its source follows, as in a correction, retention or a dropped generation.
+
+        Args:
+            state: The state so far; None if there is none.
+            operand: The event, as it was applied.
+
+        Returns:
+            As :meth:`retract`, which it is by default.
+
+        Raises:
+            operators.errors.RefusedChangeError: As :meth:`retract`.
+        """
+        return self.retract(state, operand)
+
     @abstractmethod
     def value(self, state: State) -> Value:
         """The property's value. The schema defines the type of a number, not the operator."""

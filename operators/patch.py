@@ -2,8 +2,8 @@
 
 A state is a base text and the newest patches, which are replayed over the base in the order of their event times. So a late patch is
 applied at its own time, and a retracted one leaves no trace. The oldest patches settle: they are merged into the base and can no longer be
-retracted. If the text that a patch edited was retracted, so that its SEARCH matches less closely than at first, the patch has no effect
-until that text returns: other similar text is another fact.
+retracted, only removed for good with the lines that they wrote. If the text that a patch edited was retracted, so that its SEARCH matches
+less closely than at first, the patch has no effect until that text returns: other similar text is another fact.
 
 In whichever order patches arrive, an older one never overwrites the text of a newer one (:mod:`operators.dated_text`).
 """
@@ -111,6 +111,39 @@ def retract(state: State | None, patch: Patch, value_type: ValueType, work: Work
         return None
     work = work or WorkBudget(MAX_RETRACTION_WORK)
     return _with_offsets(_state(base, kept, settled, _replayed(base, kept, value_type, work, is_refusable=False)), state)
+
+
+def remove(state: State | None, patch: Patch, value_type: ValueType, work: WorkBudget | None = None) -> State | None:
+    """Retracts a patch for good. Of one that has settled, the lines go that have stood in the base since its time.
+
+    Args:
+        state: The state so far; None if there is none.
+        patch: The patch to remove.
+        value_type: Value type of the property.
+        work: As for :func:`retract`.
+
+    Returns:
+        The state without the patch; None once no text and no patch is left.
+
+    Raises:
+        RefusedChangeError: ``patch_settled`` if newer patches have replaced all its lines, ``patch_unknown`` if it was never applied.
+    """
+    try:
+        after = retract(state, patch, value_type, work)
+    except RefusedChangeError as error:
+        if error.reason != "patch_settled":
+            raise
+    else:
+        return None if after is None or not (after["base"] or after["recent"]) else after
+    base, recent, settled = _unpack(state)
+    kept = [line for line in base.text.splitlines() if base.since[line] != patch.time]
+    if len(kept) == len(base.text.splitlines()):
+        raise RefusedChangeError("patch_settled")
+    base = DatedText("\n".join(kept), {line: base.since[line] for line in kept})
+    if not recent and not base.text:
+        return None
+    text = _replayed(base, recent, value_type, work or WorkBudget(MAX_RETRACTION_WORK), is_refusable=False)
+    return _with_offsets(_state(base, recent, settled, text), state)
 
 
 def searched_text(state: State | None, patches: Sequence[Patch], retracted: int) -> int:
@@ -265,6 +298,10 @@ class PatchedText(Operator):
     def retract(self, state: State | None, operand: Operand) -> State | None:
         """See :meth:`Operator.retract`; a patch that has settled is refused."""
         return retract(state, _patch_of(operand), self._configuration.value_type, operand.work)
+
+    def remove(self, state: State | None, operand: Operand) -> State | None:
+        """See :meth:`Operator.remove`; the lines of a settled patch are removed."""
+        return remove(state, _patch_of(operand), self._configuration.value_type, operand.work)
 
     def value(self, state: State) -> Value:
         """The text as a value of the property's type."""

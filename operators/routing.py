@@ -52,7 +52,7 @@ def contributions_of(
     previous: Sequence[Contribution] = (),
     events: Sequence[Event] | None = None,
     recorded_at: datetime | None = None,
-    cause: Literal["extraction", "correction", "erasure", "retention"] = "extraction",
+    cause: Literal["extraction", "correction", "erasure", "retention", "drop"] = "extraction",
     may_reach: Callable[[str, str], bool] | None = None,
 ) -> list[Contribution]:
     """The contributions of an extraction: one for each entity, with all its changes.
@@ -66,7 +66,7 @@ def contributions_of(
             first.
         events: The events in force, corrections applied; None: all events as extracted.
         recorded_at: Append time of the extraction, or of its correction; None: not from a log.
-        cause: Whether the extraction is new, corrected, erased, or loses old results.
+        cause: Whether the extraction is new, corrected, erased, loses old results, or ends with its generation.
         may_reach: Whether the change of an event or patch may reach an entity, by the entity's type and the id. Default: each may.
 
     Returns:

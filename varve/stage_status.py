@@ -2,9 +2,12 @@
 
 import asyncio
 import time
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Self
+from socket import AF_INET6, SOCK_STREAM
+from typing import Any, Final, NamedTuple, Self
+from urllib.parse import urlsplit, urlunsplit
 
 import httpx
 from prometheus_client.parser import text_string_to_metric_families
@@ -47,8 +50,22 @@ class StageStatus:
     """The interrupted command for which the workers wait; None: there is none."""
 
 
+class PagesOfStage(NamedTuple):
+    """What the health pages of a stage's workers say."""
+
+    counters: Mapping[str, int] | None
+    ready: bool | None
+    report: Mapping[str, Any]
+    problems: tuple[str, ...]
+
+
 class StageStatusReader:
-    """Reads the status of all stages. Use it as an async context manager."""
+    """Reads the status of all stages. Use it as an async context manager.
+
+    Args:
+        settings: The settings, with Kafka's address.
+        probes: The URL of the health page of each stage's workers. A stage without one has no figures that only its workers know.
+    """
 
     def __init__(self, *, settings: Settings, probes: Mapping[str, str]) -> None:
         self._settings = settings
@@ -98,17 +115,49 @@ class StageStatusReader:
         self._last[name] = (now, committed)
         return None if before is None or now <= before[0] else (committed - before[1]) / (now - before[0])
 
-    async def _probe(self, name: str) -> tuple[dict[str, int] | None, bool | None, Mapping[str, Any], tuple[str, ...]]:
+    async def _probe(self, name: str) -> PagesOfStage:
         url = self._probes.get(name)
         if url is None:
-            return None, None, {}, ()
+            return PagesOfStage(None, None, {}, ())
+        return merged_pages(await asyncio.gather(*(self._page(each) for each in await each_address(url))))
+
+    async def _page(self, url: str) -> PagesOfStage | None:
+        """What one worker's pages say; None: it does not answer."""
         try:
             metrics, readiness, report = await asyncio.gather(
                 *(self._http.get(f"{url}/{page}") for page in ("metrics", "readyz", "status"))
             )
         except httpx.TransportError:
-            return None, False, {}, ()
-        return sum_counters(metrics.text), readiness.status_code == httpx.codes.OK, report.json(), failed_checks(readiness.json())
+            return None
+        ready = readiness.status_code == httpx.codes.OK
+        return PagesOfStage(sum_counters(metrics.text), ready, report.json(), failed_checks(readiness.json()))
+
+
+def merged_pages(pages: Sequence[PagesOfStage | None]) -> PagesOfStage:
+    """The pages of all workers of a stage as one: the stage is ready if each worker is."""
+    answered = [each for each in pages if each is not None]
+    if not answered:
+        return PagesOfStage(None, False, {}, ())
+    counters: Counter[str] = Counter()
+    for each in answered:
+        counters.update(each.counters or {})
+    partitions = {number: partition for each in answered for number, partition in each.report.get("partitions", {}).items()}
+    problems = dict.fromkeys(problem for each in answered for problem in each.problems)
+    return PagesOfStage(
+        counters, len(answered) == len(pages) and all(each.ready for each in answered), {"partitions": partitions}, (*problems,)
+    )
+
+
+async def each_address(url: str) -> list[str]:
+    """The URL once for each address that its host name has: a name stands for all workers of a stage. None if it has none."""
+    parts = urlsplit(url)
+    assert parts.hostname is not None
+    try:
+        found = await asyncio.get_running_loop().getaddrinfo(parts.hostname, parts.port, type=SOCK_STREAM)
+    except OSError:
+        return []
+    hosts = dict.fromkeys(f"[{address[0]}]" if family == AF_INET6 else str(address[0]) for family, _, _, _, address in found)
+    return [urlunsplit(parts._replace(netloc=host if parts.port is None else f"{host}:{parts.port}")) for host in hosts]
 
 
 def failed_checks(readiness: Mapping[str, Any]) -> tuple[str, ...]:

@@ -1,6 +1,7 @@
 """The requests of the clients and the meaning of their responses, without any I/O: both clients share this module."""
 
 import random
+import re
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -44,6 +45,9 @@ _DEFAULT_WAIT_S: Final = 1.0
 """Wait before a retry if the response does not say how long."""
 _TEMPORARY: Final = frozenset({httpx.codes.TOO_MANY_REQUESTS, httpx.codes.SERVICE_UNAVAILABLE})
 
+_KEY: Final = re.compile(r"[\x21-\x7e]{1,256}")
+"""What the service accepts as ``Idempotency-Key``."""
+
 
 @dataclass(frozen=True, slots=True)
 class Call(Generic[T]):
@@ -56,16 +60,21 @@ class Call(Generic[T]):
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-def send_calls(messages: Sequence[Mapping[str, Any]]) -> Iterator[Call[list[Outcome]]]:
+def send_calls(messages: Sequence[Mapping[str, Any]], *, key: str | None = None) -> Iterator[Call[list[Outcome]]]:
     """One call per batch of messages, in order.
 
     Each batch has an idempotency key, so that a repeated request does not duplicate messages without an id.
+
+    Args:
+        messages: The messages.
+        key: The key of the first batch; the others have the same with the index of their first message. Default: random keys.
     """
     if isinstance(messages, Mapping | str):
         raise TypeError("messages must be a list of messages: put a single one into a list")
     for start in range(0, len(messages), BATCH_SIZE):
         batch = [dict(each) for each in messages[start : start + BATCH_SIZE]]
-        yield Call("POST", "/v1/messages", lambda body, start=start: _outcomes(body, start), batch, idempotency_key())  # type: ignore[misc]
+        headers = _key_header(key if key is None or start == 0 else f"{key}/{start}")
+        yield Call("POST", "/v1/messages", lambda body, start=start: _outcomes(body, start), batch, headers)  # type: ignore[misc]
 
 
 def sent_of(outcomes: Sequence[Outcome]) -> list[SentMessage]:
@@ -88,21 +97,21 @@ def sent_of(outcomes: Sequence[Outcome]) -> list[SentMessage]:
     return sent
 
 
-def edit_call(session: str, message_id: str, text: str, *, user: str | None) -> Call[ChangedMessage]:
+def edit_call(session: str, message_id: str, text: str, *, user: str | None, key: str | None) -> Call[ChangedMessage]:
     """An edit of a message."""
     body = {"text": text} if user is None else {"text": text, "user": user}
-    return Call("PUT", _message_path(session, message_id), ChangedMessage.model_validate, body, idempotency_key())
+    return Call("PUT", _message_path(session, message_id), ChangedMessage.model_validate, body, _key_header(key))
 
 
-def delete_call(session: str, message_id: str, *, user: str | None) -> Call[ChangedMessage]:
+def delete_call(session: str, message_id: str, *, user: str | None, key: str | None) -> Call[ChangedMessage]:
     """A deletion of a message."""
     path = _with_query(_message_path(session, message_id), user=user)
-    return Call("DELETE", path, ChangedMessage.model_validate, headers=idempotency_key())
+    return Call("DELETE", path, ChangedMessage.model_validate, headers=_key_header(key))
 
 
-def flush_call(session: str | None) -> Call[None]:
+def flush_call(session: str | None, *, key: str | None) -> Call[None]:
     """Closes the open windows of a session or of the tenant."""
-    return Call("POST", "/v1/flush", lambda body: None, {} if session is None else {"session": session}, idempotency_key())
+    return Call("POST", "/v1/flush", lambda body: None, {} if session is None else {"session": session}, _key_header(key))
 
 
 def recall_call(query: str, options: Mapping[str, Any]) -> Call[RecallResult]:
@@ -136,10 +145,10 @@ def memories_call(filters: Mapping[str, Any], *, after: str | None, limit: int) 
     return Call("GET", _with_query("/v1/memories", **filters, after=after, limit=limit), MemoryPage.model_validate)
 
 
-def delete_memory_call(memory_id: str, *, reason: str) -> Call[Correction]:
+def delete_memory_call(memory_id: str, *, reason: str, key: str | None) -> Call[Correction]:
     """A deletion of a memory."""
     path = _with_query(_memory_path(memory_id), reason=reason or None)
-    return Call("DELETE", path, Correction.model_validate, headers=idempotency_key())
+    return Call("DELETE", path, Correction.model_validate, headers=_key_header(key))
 
 
 def erase_call(user: str, *, reason: str) -> Call[BegunErasure]:
@@ -159,10 +168,15 @@ def status_call() -> Call[KeyStatus]:
 
 
 def correction_call(
-    method: Literal["POST", "PATCH"], memory_id: str, action: Literal["", "/invalidate", "/revert"], body: Mapping[str, Any]
+    method: Literal["POST", "PATCH"],
+    memory_id: str,
+    action: Literal["", "/invalidate", "/revert"],
+    body: Mapping[str, Any],
+    *,
+    key: str | None,
 ) -> Call[Correction]:
     """A correction, an invalidation or a reversal."""
-    return Call(method, _memory_path(memory_id) + action, Correction.model_validate, dict(body), idempotency_key())
+    return Call(method, _memory_path(memory_id) + action, Correction.model_validate, dict(body), _key_header(key))
 
 
 def blocks_call(user: str | None) -> Call[list[Block]]:
@@ -175,16 +189,16 @@ def block_call(entity_type: str, property_name: str, user: str | None) -> Call[B
     return Call("GET", _with_query(_block_path(entity_type, property_name), user=user), Block.model_validate)
 
 
-def edit_block_call(entity_type: str, property_name: str, body: Mapping[str, Any]) -> Call[EditedBlock]:
+def edit_block_call(entity_type: str, property_name: str, body: Mapping[str, Any], *, key: str | None) -> Call[EditedBlock]:
     """An edit of a block."""
     path = f"{_block_path(entity_type, property_name)}/edits"
-    return Call("POST", path, EditedBlock.model_validate, _given(body), idempotency_key())
+    return Call("POST", path, EditedBlock.model_validate, _given(body), _key_header(key))
 
 
-def undo_edit_call(entity_type: str, property_name: str, edit: str, body: Mapping[str, Any]) -> Call[EditedBlock]:
+def undo_edit_call(entity_type: str, property_name: str, edit: str, body: Mapping[str, Any], *, key: str | None) -> Call[EditedBlock]:
     """The reversal of an edit."""
     path = f"{_block_path(entity_type, property_name)}/edits/{quote(edit, safe='')}/undo"
-    return Call("POST", path, EditedBlock.model_validate, _given(body), idempotency_key())
+    return Call("POST", path, EditedBlock.model_validate, _given(body), _key_header(key))
 
 
 def search_events_call(query: str, user: str | None, page: int) -> Call[FoundEvents]:
@@ -268,11 +282,6 @@ def unreachable(url: str, error: httpx.TransportError) -> ServiceUnreachableErro
     return ServiceUnreachableError(f"{url} cannot be reached ({error or type(error).__name__}): is `varve dev` or `varve serve` running?")
 
 
-def idempotency_key() -> dict[str, str]:
-    """A header that marks the repetitions of one request."""
-    return {"Idempotency-Key": str(uuid.uuid4())}
-
-
 def _outcomes(body: Any, start: int) -> list[Outcome]:
     return [_sent(item) if item["status"] == httpx.codes.OK else {**item, "index": start + item["index"]} for item in body["items"]]
 
@@ -305,6 +314,22 @@ def _problem(response: httpx.Response, url: str) -> ServiceProblemError:
         trace_id=members.get("trace_id"),
         members=members,
     )
+
+
+def _key_header(key: str | None) -> dict[str, str]:
+    """The header that marks the repetitions of one request.
+
+    Args:
+        key: The caller's key. Default: a random one, which marks the attempts of one call.
+
+    Raises:
+        ValueError: If the service would refuse the key.
+    """
+    if key is None:
+        return {"Idempotency-Key": str(uuid.uuid4())}
+    if _KEY.fullmatch(key) is None:
+        raise ValueError(f"an idempotency_key has 1 to 256 visible ASCII characters, not {key!r}")
+    return {"Idempotency-Key": key}
 
 
 def _given(options: Mapping[str, Any]) -> dict[str, Any]:

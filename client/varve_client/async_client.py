@@ -70,7 +70,11 @@ class AsyncVarveClient:
             await self._http.aclose()
 
     async def send(
-        self, messages: Sequence[Mapping[str, Any]], *, on_batch: Callable[[int], None] = lambda count: None
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        *,
+        on_batch: Callable[[int], None] = lambda count: None,
+        idempotency_key: str | None = None,
     ) -> list[SentMessage]:
         """Sends messages in order, in batches; each batch is durable before the next is sent.
 
@@ -79,6 +83,8 @@ class AsyncVarveClient:
                 ``time_zone``, ``metadata``, ``tool_call``, ``automated``. Messages of OpenAI's and Anthropic's APIs are accepted as they
                 are, with ``user`` and ``session``. A message with the id of an earlier one of the same session is stored once.
             on_batch: Called with the number of messages of each batch, once those that were not refused are durable.
+            idempotency_key: Marks repetitions of this call: all with one key and the same arguments have an effect once.
+                Default: a key of its own, for the attempts of this call.
 
         Returns:
             The id and position of each message.
@@ -87,13 +93,15 @@ class AsyncVarveClient:
             MessagesRefusedError: If the service refused some of them. The others, of all batches, are durable.
         """
         outcomes: list[calls.Outcome] = []
-        for call in calls.send_calls(messages):
+        for call in calls.send_calls(messages, key=idempotency_key):
             batch = await self._request(call)
             on_batch(len(batch))
             outcomes += batch
         return calls.sent_of(outcomes)
 
-    async def edit_message(self, session: str, message_id: str, text: str, *, user: str | None = None) -> ChangedMessage:
+    async def edit_message(
+        self, session: str, message_id: str, text: str, *, user: str | None = None, idempotency_key: str | None = None
+    ) -> ChangedMessage:
         """Replaces the text of a message. Everything that is based on the old text is retracted, and the new text is extracted.
 
         Args:
@@ -101,28 +109,37 @@ class AsyncVarveClient:
             message_id: The id of the message.
             text: The new text, not blank.
             user: The user of the message. Default: the user to whom the key is bound.
+            idempotency_key: As for :meth:`send`.
 
         Raises:
             ServiceProblemError: With status 404 if the user has no such message in the session.
         """
-        return await self._request(calls.edit_call(session, message_id, text, user=user))
+        return await self._request(calls.edit_call(session, message_id, text, user=user, key=idempotency_key))
 
-    async def delete_message(self, session: str, message_id: str, *, user: str | None = None) -> ChangedMessage:
+    async def delete_message(
+        self, session: str, message_id: str, *, user: str | None = None, idempotency_key: str | None = None
+    ) -> ChangedMessage:
         """Deletes a message and everything that is based on it.
 
         Args:
             session: The session of the message.
             message_id: The id of the message.
             user: The user of the message. Default: the user to whom the key is bound.
+            idempotency_key: As for :meth:`send`.
 
         Raises:
             ServiceProblemError: With status 404 if the user has no such message in the session.
         """
-        return await self._request(calls.delete_call(session, message_id, user=user))
+        return await self._request(calls.delete_call(session, message_id, user=user, key=idempotency_key))
 
-    async def flush(self, session: str | None = None) -> None:
-        """Closes the open window of a session, or of all sessions of the tenant, so that its messages are extracted now."""
-        await self._request(calls.flush_call(session))
+    async def flush(self, session: str | None = None, *, idempotency_key: str | None = None) -> None:
+        """Closes the open window of a session, or of all sessions of the tenant, so that its messages are extracted now.
+
+        Args:
+            session: The session. Default: all sessions of the tenant.
+            idempotency_key: As for :meth:`send`.
+        """
+        await self._request(calls.flush_call(session, key=idempotency_key))
 
     async def recall(self, query: str, **options: Any) -> RecallResult:
         """Finds memories.
@@ -189,13 +206,18 @@ class AsyncVarveClient:
         filters = {"user": user, "session": session, "kind": kinds, "type": types, "since": since, "until": until}
         return await self._request(calls.memories_call(filters, after=after, limit=limit))
 
-    async def delete_memory(self, memory_id: str, *, reason: str = "") -> Correction:
+    async def delete_memory(self, memory_id: str, *, reason: str = "", idempotency_key: str | None = None) -> Correction:
         """Deletes an event permanently. ``remaining`` of the result lists what still has its content.
+
+        Args:
+            memory_id: The id of an event.
+            reason: The reason, for the log.
+            idempotency_key: As for :meth:`send`.
 
         Raises:
             ServiceProblemError: With status 404 if there is no such memory, and 422 if it is no event.
         """
-        return await self._request(calls.delete_memory_call(memory_id, reason=reason))
+        return await self._request(calls.delete_memory_call(memory_id, reason=reason, key=idempotency_key))
 
     async def erase_user(self, user: str, *, reason: str = "") -> BegunErasure:
         """Starts the permanent erasure of a user. The key needs the scope ``erase``.
@@ -218,22 +240,35 @@ class AsyncVarveClient:
         """Returns the tenant, the user and the scopes of the key."""
         return await self._request(calls.status_call())
 
-    async def correct(self, memory_id: str, **changes: Any) -> Correction:
+    async def correct(self, memory_id: str, *, idempotency_key: str | None = None, **changes: Any) -> Correction:
         """Replaces parts of a memory.
 
         Args:
             memory_id: The id of an event or of an entity.
+            idempotency_key: As for :meth:`send`.
             **changes: ``content``, ``properties``, ``date`` and ``reason``.
         """
-        return await self._request(calls.correction_call("PATCH", memory_id, "", changes))
+        return await self._request(calls.correction_call("PATCH", memory_id, "", changes, key=idempotency_key))
 
-    async def invalidate(self, memory_id: str, *, reason: str = "") -> Correction:
-        """Marks an event as false: recalls no longer return it, and entities are computed without it."""
-        return await self._request(calls.correction_call("POST", memory_id, "/invalidate", {"reason": reason}))
+    async def invalidate(self, memory_id: str, *, reason: str = "", idempotency_key: str | None = None) -> Correction:
+        """Marks an event as false: recalls no longer return it, and entities are computed without it.
 
-    async def revert(self, memory_id: str, *, reason: str = "") -> Correction:
-        """Reverts the newest correction of a memory. Refused with 409 ``nothing-to-revert`` if none is in force."""
-        return await self._request(calls.correction_call("POST", memory_id, "/revert", {"reason": reason}))
+        Args:
+            memory_id: The id of an event.
+            reason: The reason, for the log.
+            idempotency_key: As for :meth:`send`.
+        """
+        return await self._request(calls.correction_call("POST", memory_id, "/invalidate", {"reason": reason}, key=idempotency_key))
+
+    async def revert(self, memory_id: str, *, reason: str = "", idempotency_key: str | None = None) -> Correction:
+        """Reverts the newest correction of a memory. Refused with 409 ``nothing-to-revert`` if none is in force.
+
+        Args:
+            memory_id: The id of an event or of an entity.
+            reason: The reason, for the log.
+            idempotency_key: As for :meth:`send`.
+        """
+        return await self._request(calls.correction_call("POST", memory_id, "/revert", {"reason": reason}, key=idempotency_key))
 
     async def blocks(self, user: str | None = None) -> list[Block]:
         """Returns a user's blocks of text that agents edit.
@@ -253,18 +288,30 @@ class AsyncVarveClient:
         """
         return await self._request(calls.block_call(entity_type, property_name, user))
 
-    async def edit_block(self, entity_type: str, property_name: str, tool: str, **arguments: Any) -> EditedBlock:
+    async def edit_block(
+        self, entity_type: str, property_name: str, tool: str, *, idempotency_key: str | None = None, **arguments: Any
+    ) -> EditedBlock:
         """Edits a block. ``ServiceProblemError`` of the kind ``edit-conflict``: the edit does not fit the block as it is now.
 
         Args:
             entity_type: Its entity type.
             property_name: Its property.
             tool: ``append``, ``replace`` or ``insert``.
+            idempotency_key: As for :meth:`send`.
             **arguments: ``user``, ``text``, ``old`` (the text to replace), ``line`` (before which to insert), ``version`` and ``reason``.
         """
-        return await self._request(calls.edit_block_call(entity_type, property_name, {"tool": tool, **arguments}))
+        return await self._request(calls.edit_block_call(entity_type, property_name, {"tool": tool, **arguments}, key=idempotency_key))
 
-    async def undo_edit(self, entity_type: str, property_name: str, edit: str, *, user: str | None = None, reason: str = "") -> EditedBlock:
+    async def undo_edit(
+        self,
+        entity_type: str,
+        property_name: str,
+        edit: str,
+        *,
+        user: str | None = None,
+        reason: str = "",
+        idempotency_key: str | None = None,
+    ) -> EditedBlock:
         """Undoes one of a block's newest edits.
 
         Args:
@@ -273,8 +320,11 @@ class AsyncVarveClient:
             edit: The id of the edit.
             user: The user. Default: the user to whom the key is bound.
             reason: The reason, for the log.
+            idempotency_key: As for :meth:`send`.
         """
-        return await self._request(calls.undo_edit_call(entity_type, property_name, edit, {"user": user, "reason": reason}))
+        return await self._request(
+            calls.undo_edit_call(entity_type, property_name, edit, {"user": user, "reason": reason}, key=idempotency_key)
+        )
 
     async def search_events(self, query: str, *, user: str | None = None, page: int = 0) -> FoundEvents:
         """Returns a page of the user's events nearest to a text, five to a page.

@@ -166,9 +166,12 @@ async def require_complete(settings: Settings, tenant: str, generation: str, *, 
         if incomplete:
             return lag
         if lag:
+            # The first generation has no worker of its own before a switch away from it: it has all windows up to then.
+            gap = "" if generation else f", T a minute before the switch (`varve audit list --subject tenant/{tenant}` shows it)"
+            command = f"varve replay extraction --generation {name} --tenant {tenant}{' --from-time T' if gap else ''}"
             raise GenerationIncompleteError(
-                f"generation {name} lacks {lag} windows of the live one: let "
-                f"`varve replay extraction --generation {name}` catch up first, or allow an incomplete generation (--incomplete)"
+                f"generation {name} lacks up to {lag} windows of the live one: let `{command}` catch up first{gap}, or allow an "
+                "incomplete generation (--incomplete)"
             )
         if missing := await windows_only_in_live(settings, tenant, generation, offsets, live=live, candidate=candidate):
             raise GenerationIncompleteError(

@@ -67,9 +67,9 @@ class Contribution(Record):
     """Event time of the source."""
     recorded_at: Time | None = None
     """Time at which the source was appended to its log, and so became known. Default: the time of the contribution's own append."""
-    cause: Literal["extraction", "correction", "expiry", "evolution", "erasure", "retention"] = "extraction"
+    cause: Literal["extraction", "correction", "expiry", "evolution", "erasure", "retention", "drop"] = "extraction"
     """Reason for the changes. A correction retracts what was wrong, an expiry what is too old, an erasure what must be forgotten, retention
-    what the tenant keeps no longer. An evolution changes entities because of another event."""
+    what the tenant keeps no longer, a drop all of a generation. An evolution changes entities because of another event."""
     schema_name: str = ""
     schema_revision: int = Field(default=0, ge=0)
     """See :class:`~memory.records.Extraction`."""

@@ -240,6 +240,10 @@ def _one_of(event: EventType, *, numeric: bool = False) -> str:
 def _check_result(spec: OperatorSpec, each: EntityProperty, aggregate: AggregateExpression, source: Property | None, node: Node) -> None:
     content: ValueType | None = "string" if aggregate.event_property == CONTENT else None
     right = spec.gives(source.value_type if source else content)
+    if isinstance(right, str):
+        raise node.fault(
+            f"the spec of the operator {spec.name!r} is wrong: gives must return a tuple of types, ({right!r},), not {right!r}"
+        )
     if each.value_type not in right:
         of = f" of {source.value_type}" if source else ""
         raise node.fault(f"{spec.name}{of} gives {' or '.join(right)}, not {each.value_type}")

@@ -6,14 +6,15 @@ The operators themselves are in ``operators/``. Plugins are found by their entry
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from types import MappingProxyType
-from typing import Any, Final, Literal, cast
+from typing import Any, Final, Literal, cast, get_args
 
 from memory.errors import SchemaError
 from memory.relations import RELATION_PROPERTIES
 from memory.schema.method import PathName
 from memory.schema.model import MemorySchema, ValueType
+from memory.schema.node import suggestion
 from memory.schema.operator_parameters import ChoiceParameter, FlagParameter, IntegerParameter, Parameter, SpanParameter, UnitParameter
 from memory.schema.time_window import TimeWindow
 
@@ -256,13 +257,15 @@ def operator_specs() -> Mapping[str, OperatorSpec]:
     """All operators by name: built-in ones, and plugins from installed packages.
 
     Raises:
-        SchemaError: If a plugin has the name of a built-in operator, is not an operator, or lacks a method.
+        SchemaError: If a plugin cannot be imported, has the name of a built-in operator, is not an operator, or lacks a method.
     """
     specs = {each.name: each for each in _BUILT_IN}
     for name, operator in plugin_operators().items():
         spec = getattr(operator, "spec", None)
         if not isinstance(spec, OperatorSpec) or spec.name != name:
             raise SchemaError("", f"the entry point {name!r} of {ENTRY_POINTS} is not an operator: it needs a spec with the name {name!r}")
+        if spec.input not in (inputs := get_args(Input)):
+            raise SchemaError("", f"the operator {name!r}: its spec has the input {spec.input!r}; {suggestion(spec.input, inputs)}")
         missing = sorted(getattr(operator, "__abstractmethods__", ()))
         if missing:
             raise SchemaError(
@@ -293,5 +296,21 @@ def driving_event_types(schema: MemorySchema, wanted: Callable[[OperatorSpec], b
 
 @cache
 def plugin_operators() -> Mapping[str, Any]:
-    """The plugin operators from installed packages, by the names of their entry points."""
-    return MappingProxyType({each.name: each.load() for each in entry_points(group=ENTRY_POINTS)})
+    """The plugin operators from installed packages, by the names of their entry points.
+
+    Raises:
+        SchemaError: If one cannot be imported; names its entry point and its package.
+    """
+    return MappingProxyType({each.name: _loaded(each) for each in entry_points(group=ENTRY_POINTS)})
+
+
+def _loaded(point: EntryPoint) -> Any:
+    try:
+        return point.load()
+    except Exception as error:  # An import runs the package's own code, which can raise anything.
+        package = f" of the package {point.dist.name}" if point.dist is not None else ""
+        raise SchemaError(
+            "",
+            f"the entry point {point.name!r}{package} ({ENTRY_POINTS}) cannot be imported from {point.value!r}: "
+            f"{type(error).__name__}: {error}. Correct the package and install it again, or uninstall it",
+        ) from error

@@ -198,6 +198,43 @@ async def test_an_erasure_names_any_user(client: Any) -> None:
     assert asked == ["/v1/users/ann%2F1%20%3F?reason=ticket+7"]
 
 
+async def test_every_write_sends_the_callers_idempotency_key(client: Any) -> None:
+    keys: list[str] = []
+
+    async def answer(request: web.Request) -> web.Response:
+        keys.append(request.headers["Idempotency-Key"])
+        return web.json_response({"items": []}) if request.path == "/v1/messages" else web.json_response({}, status=404)
+
+    writes: dict[str, tuple[object, ...]] = {
+        "edit_message": ("s", "m1", "x"),
+        "delete_message": ("s", "m1"),
+        "flush": (),
+        "delete_memory": ("m",),
+        "correct": ("m",),
+        "invalidate": ("m",),
+        "revert": ("m",),
+        "edit_block": ("notes", "lines", "append"),
+        "undo_edit": ("notes", "lines", "e"),
+    }
+    takes_key = {name for name, call in vars(VarveClient).items() if "idempotency_key" in getattr(call, "__annotations__", {})}
+    assert {*writes, "send"} == takes_key
+    async with serving_posts("/{path:.*}", answer, method="*") as url, client(url, api_key="k") as varve:
+        await varve.send([MESSAGE] * (BATCH_SIZE + 1), idempotency_key="mine")
+        assert keys == ["mine", f"mine/{BATCH_SIZE}"]
+        keys.clear()
+        for name, arguments in writes.items():
+            with pytest.raises(ServiceProblemError):
+                await getattr(varve, name)(*arguments, idempotency_key="mine")
+    assert keys == ["mine"] * len(writes)
+
+
+@pytest.mark.parametrize("key", ["", "two words", "k" * 257])
+async def test_an_unusable_idempotency_key_is_not_sent(key: str, client: Any) -> None:
+    async with client("http://127.0.0.1:1", api_key="k") as varve:
+        with pytest.raises(ValueError, match="an idempotency_key has 1 to 256 visible ASCII characters"):
+            await varve.flush("s", idempotency_key=key)
+
+
 @pytest.mark.parametrize("retry_after", ["Mon, 06 May 2024 12:00:00 GMT", "soon", "nan"])
 async def test_any_retry_after_header_is_survived(retry_after: str, client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("varve_client._calls._DEFAULT_WAIT_S", 0.0)

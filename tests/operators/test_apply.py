@@ -158,6 +158,41 @@ def test_a_settled_patch_is_not_applied_twice() -> None:
     assert values(applied.state, PROFILE, "ann") == values(state, PROFILE, "ann")
 
 
+@pytest.mark.parametrize("cause", ["correction", "retention", "drop"])
+def test_a_settled_patch_is_removed_for_good(cause: Any) -> None:
+    def patched(number: int, op: str = "apply") -> Any:
+        return change(op, "name", f"p{number}", {"replace": f"fact {number}"}, day=number)
+
+    count = MAX_RECENT + 3
+    state = run([contribution(patched(number), position=number) for number in range(count)], PROFILE)
+    removal = contribution(patched(0, "retract"), position=count).model_copy(update={"cause": cause})
+    removed = apply_contribution(state, removal, PROFILE)
+    assert removed.refused == ()
+    assert "fact 0\n" not in str(values(removed.state, PROFILE, "ann"))
+    assert not removed.state.empty
+    rest = contribution(*(patched(number, "retract") for number in range(1, count)), position=count + 1).model_copy(update={"cause": cause})
+    assert apply_contribution(removed.state, rest, PROFILE).state.empty
+
+
+def test_an_entity_whose_text_is_removed_is_empty() -> None:
+    def patched(number: int, search: str = "", op: str = "apply") -> Any:
+        return change(op, "name", f"p{number}", {"search": search, "replace": f"fact {number}"}, day=number)
+
+    first = [patched(0), patched(1, "fact 0")]
+    state = run(
+        [contribution(each, position=number) for number, each in enumerate([*first, *map(patched, range(2, MAX_RECENT + 2))])], PROFILE
+    )
+    taken_back = [
+        patched(0, op="retract"),
+        patched(1, "fact 0", "retract"),
+        *(patched(each, op="retract") for each in range(2, MAX_RECENT + 2)),
+    ]
+    removal = contribution(*taken_back, position=99).model_copy(update={"cause": "drop"})
+    removed = apply_contribution(state, removal, PROFILE)
+    assert [(each.reason, each.count) for each in removed.refused] == [("patch_settled", 1)], "its line was replaced by a newer patch"
+    assert removed.state.empty
+
+
 def test_the_window_only_moves_forward() -> None:
     days = [0, 3, 6, 2, 9, -4, 5]
     steps = [contribution(*workout(f"e{day}", 10 + day, day=day), position=number) for number, day in enumerate(days)]

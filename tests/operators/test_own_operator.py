@@ -76,22 +76,53 @@ def test_the_examples_own_test_checks_the_laws(tmp_path: Path) -> None:
     assert b"1 passed" in result.stdout, result.stdout.decode()
 
 
+OPERATOR = """
+from operators.plugin_api import AdditiveOperator, OperatorSpec
+class Odd(AdditiveOperator):
+    spec = OperatorSpec(name="ODD", input="number", gives=lambda source: ("float32",))
+    def add(self, state, operand, times): return state
+    def merge(self, one, other): return one
+    def value(self, state): return state
+"""
+NUMBERS = {
+    "EventTypes": [{"EventType": "run", "Properties": [{"PropertyName": "km", "PropertyValueType": "float32"}]}],
+    "EntityTypes": [
+        {
+            "EntityType": "log",
+            "Properties": [
+                {
+                    "PropertyName": "odd",
+                    "PropertyValueType": "float32",
+                    "AggregateExpression": {"Op": "ODD", "EventType": "run", "EventPropertyName": "km"},
+                }
+            ],
+        }
+    ],
+}
+
+
 @pytest.mark.parametrize(
-    ("code", "message"),
+    ("right", "wrong", "message"),
     [
-        ("from operators.plugin_api import AdditiveOperator as Base, OperatorSpec\n", "must define add, merge, value"),
-        ("from operators.plugin_api import OperatorSpec\nclass Base: pass\n", "is not an operator"),
+        ("    def add(self, state, operand, times): return state\n", "", "must define add"),
+        ("    spec = ", "    specs = ", "is not an operator: it needs a spec with the name 'ODD'"),
+        ("class Odd", "class Od", "of the package odd (varve.operators) cannot be imported from 'odd:Odd': AttributeError: module 'odd'"),
+        ("import AdditiveOperator", "import AditiveOperator", "ImportError: cannot import name 'AditiveOperator'"),
+        (', gives=lambda source: ("float32",)', "", "missing 1 required keyword-only argument: 'gives'. Correct the package"),
+        ('input="number"', 'input="numbers"', "its spec has the input 'numbers'; did you mean 'number'?"),
+        ('("float32",)', '"float32"', "gives must return a tuple of types, ('float32',), not 'float32'"),
     ],
 )
-def test_an_incomplete_operator_is_refused_by_name(tmp_path: Path, code: str, message: str) -> None:
-    body = 'class Odd(Base):\n    spec = OperatorSpec(name="ODD", input="number", gives=lambda source: ("float32",))\n'
-    (tmp_path / "odd.py").write_text(code + (body if "AdditiveOperator" in code else "class Odd(Base): pass\n"))
+def test_a_wrong_operator_is_refused_by_name(tmp_path: Path, right: str, wrong: str, message: str) -> None:
+    assert right in OPERATOR
+    (tmp_path / "odd.py").write_text(OPERATOR.replace(right, wrong))
+    (tmp_path / "numbers.json").write_bytes(orjson.dumps(NUMBERS))
     metadata = tmp_path / "odd-1.0.dist-info"
     metadata.mkdir()
     (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: odd\nVersion: 1.0\n")
     (metadata / "entry_points.txt").write_text("[varve.operators]\nODD = odd:Odd\n")
     result = subprocess.run(
-        [sys.executable, "-m", "varve", "prompt", "companion"],
+        [sys.executable, "-m", "varve", "methods", "show", "vikingmem", "--schema", "numbers.json"],
         env={**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)])},
         cwd=tmp_path,
         capture_output=True,
@@ -100,6 +131,7 @@ def test_an_incomplete_operator_is_refused_by_name(tmp_path: Path, code: str, me
     )
     assert result.returncode == 1
     assert message in result.stderr.decode()
+    assert "Traceback" not in result.stderr.decode()
     assert "'ODD'" in result.stderr.decode()
 
 

@@ -146,6 +146,32 @@ def test_the_oldest_patches_settle_and_stay() -> None:
     assert patch.text_of(kept).endswith(f"fact {MAX_RECENT + 3}")
 
 
+def test_a_settled_patch_is_removed_with_its_lines() -> None:
+    state: Any = None
+    patches = [put(each, "", f"fact {each}") for each in range(MAX_RECENT + 2)]
+    for each in patches:
+        state = patch.apply(state, each, "string")
+    state = patch.remove(state, patches[0], "string")
+    assert patch.text_of(state) == "\n".join(f"fact {each}" for each in range(1, MAX_RECENT + 2))
+    assert len(patch.since_of(state)) == MAX_RECENT + 1
+    with pytest.raises(RefusedChangeError, match="patch_settled"):
+        patch.remove(state, patches[0], "string")
+    for each in patches[1:]:
+        state = patch.remove(state, each, "string")
+    assert state is None, "in any order, nothing is left of all"
+
+
+def test_a_removal_keeps_what_newer_patches_wrote() -> None:
+    state: Any = patch.apply(None, put(1, "", "lives in Paris"), "string")
+    state = patch.apply(state, put(2, "Paris", "Rome"), "string")
+    for each in range(3, MAX_RECENT + 3):
+        state = patch.apply(state, put(each, "", f"fact {each}"), "string")
+    with pytest.raises(RefusedChangeError, match="patch_settled"):
+        patch.remove(state, put(1, "", "lives in Paris"), "string")
+    state = patch.remove(state, put(2, "Paris", "Rome"), "string")
+    assert "lives in" not in patch.text_of(state)
+
+
 WORDS = st.sampled_from(["likes tea", "has a cat", "lives in Rome", "runs", "bakes bread"])
 PATCHES = st.lists(st.tuples(WORDS | st.just(""), WORDS | st.just("")), max_size=40)
 

@@ -40,7 +40,7 @@ def test_help_names_the_commands_and_loads_nothing_heavy() -> None:
         (("recall", "who?"), {}, "no API key"),
         (("context", "who?"), {}, "no API key"),
         (("memories", "show", "some-id"), {}, "no API key"),
-        (("prompt", "nonsense"), {}, "'nonsense' is neither a shipped scenario"),
+        (("prompt", "nonsense"), {}, "'nonsense' is neither a file nor a shipped scenario; expected one of: agent_tools"),
         (("apply", "-f", "nowhere.yaml"), {}, "nowhere.yaml cannot be read"),
         (("demo", "--scenario", "nonsense"), {}, "there is no scenario 'nonsense'"),
         (("erase", "acme"), {}, "no user is given"),

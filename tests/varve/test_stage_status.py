@@ -2,12 +2,15 @@
 
 from typing import Any
 
+import pytest
 from rich.console import Console
+from typer.testing import CliRunner
 
 from runtime.kafka.parked_note import ParkedNote
 from streams.engine.tasks.offset_metadata import OffsetMetadata, unfinished_command
+from varve.cli.application import app
 from varve.cli.status import status_report
-from varve.stage_status import StageStatus, describe_holder, failed_checks
+from varve.stage_status import PagesOfStage, StageStatus, describe_holder, each_address, failed_checks, merged_pages
 
 
 def _partition(*, oldest_s: float | None = None, held_by: Any = None, log_gap: str | None = None) -> dict[str, Any]:
@@ -95,3 +98,51 @@ def test_a_stage_names_the_command_that_it_waits_for() -> None:
         console.print(status_report([stage]))
     assert "`varve replay sessions` was interrupted; run it again" in " ".join(shown.get().split())
     assert unfinished_command([None, "", OffsetMetadata(cut_at=3).text]) is None
+
+
+def test_the_workers_of_a_stage_are_one_status() -> None:
+    held = _partition(oldest_s=90.0, held_by={"offset": 4, "tenant": "acme", "state": "retrying", "attempts": 6})
+    one = PagesOfStage({"varve_retries_total": 2}, True, {"partitions": {"0": _partition()}}, ("llm_credentials: refused",))
+    other = PagesOfStage({"varve_retries_total": 3}, True, {"partitions": {"1": held}}, ("llm_credentials: refused",))
+    both = merged_pages([one, other])
+    assert (both.counters, both.ready, both.problems) == ({"varve_retries_total": 5}, True, ("llm_credentials: refused",))
+    assert describe_holder(both.report) == "1/4: acme, retrying, try 6"
+
+
+def test_a_stage_with_a_silent_worker_is_not_ready() -> None:
+    answers = PagesOfStage({"varve_retries_total": 2}, True, {}, ())
+    assert merged_pages([answers, None]).ready is False
+    assert merged_pages([answers, None]).counters == {"varve_retries_total": 2}
+    assert merged_pages([]) == PagesOfStage(None, False, {}, ())
+
+
+async def test_a_name_stands_for_each_of_its_addresses() -> None:
+    assert await each_address("http://127.0.0.1:9100") == ["http://127.0.0.1:9100"]
+    assert await each_address("http://[::1]:9100") == ["http://[::1]:9100"]
+    assert await each_address("http://nowhere.invalid:9100") == []
+
+
+@pytest.mark.parametrize("pages", ["http://varve:9100", "varve-{stage}:9100", "http://varve-{stage}", "http://{stage}:port"])
+def test_pages_without_a_stage_are_refused(pages: str) -> None:
+    refused = CliRunner().invoke(app, ["status", "--pages", pages])
+    assert refused.exit_code == 2
+    assert "http://varve-{stage}:9100" in " ".join(refused.output.replace("\u2502", "").split())
+
+
+def test_unknown_figures_name_the_option_that_shows_them() -> None:
+    console = Console(width=200)
+    unknown = StageStatus(
+        name="index",
+        lag=0,
+        parked=ParkedNote(),
+        rate=None,
+        dead_letters=None,
+        retries=None,
+        ready=None,
+        oldest_s=None,
+        retention_left_s=None,
+        held_by=None,
+    )
+    with console.capture() as shown:
+        console.print(status_report([unknown]))
+    assert "--pages http://varve-{stage}:9100" in shown.get()

@@ -1,5 +1,6 @@
 """``varve dlq``: list, show, redrive and purge dead letters."""
 
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, TypeVar
@@ -41,7 +42,7 @@ def list_letters(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object per line.")] = False,
     data: DataOption = None,
 ) -> None:
-    """List dead letters, oldest first."""
+    """List dead letters, oldest first; and their numbers by stage, reason and tenant, on standard error."""
     settings = attached_settings(data)
     states: list[DeadLetterState] = ["open", "redriven", "superseded"] if settled else ["open"]
     selection = _selection(settings, tenant, stage, reason, since, until, states=states)
@@ -55,6 +56,9 @@ def list_letters(
         given_up = f"{metadata.last_time:%Y-%m-%d %H:%M:%S}"
         source = (metadata.tenant or "-", metadata.stage, metadata.reason, metadata.detail)
         say("\t".join((letter.position.within_topic, letter.state, given_up, *(" ".join(each.split())[:120] for each in source))))
+    groups = Counter((each.metadata.stage, each.metadata.reason, each.metadata.tenant or "-") for each in letters)
+    for (of_stage, of_reason, of_tenant), count in groups.most_common():
+        say(f"{count} of {of_stage}: {of_reason}, tenant {of_tenant}", err=True)
     say(f"{len(letters)} dead letters", err=True)
 
 

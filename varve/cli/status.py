@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -21,15 +21,28 @@ if TYPE_CHECKING:
 
 app = typer.Typer()
 
+_UNKNOWN: Final = "?: only the workers know it, and what holds a stage. Give their health pages: --pages http://varve-{stage}:9100"
+
 
 @app.command()
 def status(
     over: Annotated[float, typer.Option(min=0.1, help="Seconds between the two readings for the rates.")] = 1.0,
     watch: Annotated[bool, typer.Option("--watch", help="Refresh until Ctrl-C.")] = False,
+    pages: Annotated[
+        str | None,
+        typer.Option(
+            help="Health pages of the workers, such as `http://varve-{stage}:9100`. Each address of the name is asked. "
+            "Default: those of the `varve dev` on the data folder."
+        ),
+    ] = None,
     data: DataOption = None,
 ) -> None:
-    """Show each stage's lag, rate, errors and blockers, and the tenants whose records are parked."""
-    run_until_signal(_status(over, data, watch=True)) if watch else run(_status(over, data, watch=False))
+    """Show each stage's lag, rate, errors and blockers, and the tenants whose records are parked.
+
+    Dead letters, retries, readiness, blockers and problems are known to the workers only, and are `?` if their pages are not given.
+    """
+    shown = _status(over, data, watch=watch, pages=pages)
+    run_until_signal(shown) if watch else run(shown)
 
 
 def status_table(stages: "Sequence[StageStatus]", programs: "Sequence[ProgramState]" = ()) -> "Table":
@@ -75,20 +88,50 @@ def status_report(stages: "Sequence[StageStatus]") -> "Group":
         if stage.unfinished
     ]
     problems = [Text(f"{stage.name} reports {visible(problem)}") for stage in stages for problem in stage.problems]
-    return Group(status_table(stages), *waiting, *held, *problems, *(Text(_parked(stage)) for stage in stages if stage.parked.count))
+    unknown = [Text(_UNKNOWN)] if stages and all(stage.ready is None for stage in stages) else []
+    return Group(
+        status_table(stages), *waiting, *held, *problems, *(Text(_parked(stage)) for stage in stages if stage.parked.count), *unknown
+    )
 
 
-async def _status(over: float, data: Path | None, *, watch: bool) -> None:
+def _probes(pages: str) -> dict[str, str]:
+    """The URL of each stage's health pages.
+
+    Raises:
+        typer.BadParameter: If the text is no such URL.
+    """
+    from streams.stages.catalog import STAGES
+
+    probes = {name: pages.replace("{stage}", name).rstrip("/") for name in STAGES}
+    if len(set(probes.values())) < len(probes) or not all(_is_page(each) for each in probes.values()):
+        raise typer.BadParameter(f"{pages!r} is no URL with {{stage}}, such as http://varve-{{stage}}:9100", param_hint="--pages")
+    return probes
+
+
+def _is_page(url: str) -> bool:
+    from urllib.parse import urlsplit
+
+    try:
+        parts = urlsplit(url)
+        return parts.scheme == "http" and bool(parts.hostname) and parts.port is not None
+    except ValueError:
+        return False
+
+
+async def _status(over: float, data: Path | None, *, watch: bool, pages: str | None) -> None:
     from rich.console import Console
     from rich.live import Live
 
     from varve.embedded.stack_file import StackFile
     from varve.stage_status import StageStatusReader
 
+    probes = None if pages is None else _probes(pages)
     settings = attached_settings(data)
-    stack = StackFile.find(settings.data)
+    if probes is None:
+        stack = StackFile.find(settings.data)
+        probes = dict(stack.probes) if stack else {}
     console = Console(highlight=False)
-    async with StageStatusReader(settings=settings, probes=stack.probes if stack else {}) as reader:
+    async with StageStatusReader(settings=settings, probes=probes) as reader:
         shown = status_report(await reader.read())
         if not watch:
             await asyncio.sleep(over)

@@ -8,7 +8,7 @@ from typing import Any
 from memory.text import estimate_tokens
 from varve.imports.files import ExportFile
 from varve.imports.formats import FileFormat, Format
-from varve.imports.messages import ImportOptions, Skipped
+from varve.imports.messages import Found, ImportOptions, Remark, Skipped
 
 
 @dataclass(slots=True)
@@ -22,13 +22,17 @@ class ImportCounts:
     """Messages per user."""
     sessions: set[str] = field(default_factory=set)
     skipped: Counter[str] = field(default_factory=Counter)
+    remarks: Counter[str] = field(default_factory=Counter)
     first: str | None = None
     last: str | None = None
 
-    def add(self, found: dict[str, Any] | Skipped) -> None:
-        """Counts a message, or items that are left out."""
+    def add(self, found: Found) -> None:
+        """Counts a message, items that are left out, or a remark."""
         if isinstance(found, Skipped):
             self.skipped[found.reason] += found.count
+            return
+        if isinstance(found, Remark):
+            self.remarks[found.about] += 1
             return
         self.messages += 1
         self.tokens += estimate_tokens(found["text"])
@@ -44,6 +48,7 @@ class ImportCounts:
         if self.first is not None:
             lines.append(f"from {self.first} to {self.last}")
         lines += [f"left out: {count} ({reason})" for reason, count in self.skipped.most_common()]
+        lines += [f"imported: {count} {about}" for about, count in self.remarks.most_common()]
         return lines
 
     def as_json(self) -> dict[str, Any]:
@@ -56,6 +61,7 @@ class ImportCounts:
             "first": self.first,
             "last": self.last,
             "left_out": dict(self.skipped),
+            "remarks": dict(self.remarks),
         }
 
 
@@ -73,5 +79,5 @@ def read_messages(file: ExportFile, chosen: Format | FileFormat, options: Import
     """
     for found in chosen.messages(file, options):
         counts.add(found)
-        if not isinstance(found, Skipped):
+        if isinstance(found, dict):
             yield found

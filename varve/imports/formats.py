@@ -10,7 +10,7 @@ from varve.chat_exports import chatgpt_messages, claude_messages, is_chatgpt_exp
 from varve.conversations import locomo_conversation
 from varve.errors import ConversationError, ImportFileError
 from varve.imports.files import ExportFile, Item
-from varve.imports.messages import Found, ImportOptions, Read, ReadFile, Skipped, another_form, named, said
+from varve.imports.messages import Found, ImportOptions, Read, ReadFile, Remark, Skipped, another_form, named, said
 from varve.imports.openai import openai_messages
 from varve.imports.slack import slack_messages
 from varve.imports.whatsapp import whatsapp_messages
@@ -19,6 +19,7 @@ NOT_SAID: Final = "hidden, of a tool, or on a branch that was left"
 NOT_VALID: Final = "not valid any more"
 COMPUTED: Final = "computed from events, as Varve does again"
 OTHER_PAGES: Final = "on other pages of this list: import those, too"
+NOT_EXPIRING: Final = "with an expiration_date, which removes nothing: `varve tenants set --retention` keeps a type for a time"
 NO_STATEMENT: Final = "data in JSON, which nobody said"
 _ROLES: Final = ("user", "assistant", "system", "tool")
 
@@ -80,14 +81,17 @@ def _mem0(item: Item, options: ImportOptions) -> Iterator[Found]:
         raise ImportFileError(f"{item.place}: {error}") from error
     if owner is None:
         raise ImportFileError(f"{item.place} has none of {', '.join(ID_FIELDS)}: give --user NAME")
-    metadata = {name: fields[name] for name in ("metadata", "categories") if fields.get(name)}
+    metadata = {name: fields[name] for name in ("metadata", "categories", "expiration_date") if fields.get(name)}
     message = {
         "session": options.session or owner.session,
         "user": owner.user,
         "text": fields["memory"],
         "event_time": fields.get("created_at"),
     }
-    yield from _fact(message, "mem0", item, metadata)
+    for found in _fact(message, "mem0", item, metadata):
+        yield found
+        if isinstance(found, dict) and "expiration_date" in metadata:
+            yield Remark(NOT_EXPIRING)
 
 
 def _zep(item: Item, options: ImportOptions) -> Iterator[Found]:

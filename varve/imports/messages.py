@@ -30,6 +30,13 @@ class Skipped:
     count: int = 1
 
 
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """Something of an imported message that Varve does not keep up."""
+
+    about: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportOptions:
     """Statements of the caller about an export."""
@@ -50,7 +57,8 @@ class ImportOptions:
         return self.user, self.session, self.time_zone, self.date_order, None if self.start is None else self.start.isoformat()
 
 
-Found = dict[str, Any] | Skipped
+Found = dict[str, Any] | Skipped | Remark
+"""A message, items that are left out, or a remark about the message before."""
 Read = Callable[[Item, ImportOptions], Iterator[Found]]
 ReadFile = Callable[[ExportFile, ImportOptions], Iterator[Found]]
 

@@ -184,6 +184,7 @@ class EventsHandler(BatchHandler):
             source=source_of(record, self._partition),
             position=record.offset,
             previous=in_force if is_dropped else present_part(in_force, schema),
+            cause="drop" if is_dropped and not extraction.events and not extraction.patches else "extraction",
             recorded_at=record.appended_at,
             may_reach=reaches_entities(extraction, limits) if limits else None,
         )

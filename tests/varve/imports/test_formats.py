@@ -13,8 +13,9 @@ from memory.records import Message
 from memory.records.message import STATEMENT
 from tests.varve.imports.exports import CHATGPT, CLAUDE, EVENT, LOCOMO, MEM0, ZEP_EDGE, ZEP_EPISODE, ZEP_MESSAGE
 from varve.errors import ImportFileError
+from varve.imports.counts import ImportCounts, read_messages
 from varve.imports.files import ExportFile, Item
-from varve.imports.formats import COMPUTED, FORMATS, NO_STATEMENT, NOT_SAID, NOT_VALID, OTHER_PAGES, Format
+from varve.imports.formats import COMPUTED, FORMATS, NO_STATEMENT, NOT_EXPIRING, NOT_SAID, NOT_VALID, OTHER_PAGES, Format
 from varve.imports.messages import NO_TEXT, NO_TIME, ImportOptions, Skipped
 
 ITEM_FORMATS = {name: each for name, each in FORMATS.items() if isinstance(each, Format)}
@@ -24,7 +25,7 @@ ANN = ImportOptions(user="ann", session="s1")
 def read(form: str, value: Any, options: ImportOptions = ANN) -> tuple[list[dict[str, Any]], dict[str, int]]:
     """The messages of one item, and the numbers of skipped ones by reason."""
     found = list(ITEM_FORMATS[form].read(Item(value, "export.json, item 1"), options))
-    messages = [each for each in found if not isinstance(each, Skipped)]
+    messages = [each for each in found if isinstance(each, dict)]
     for message in messages:
         Message.model_validate({**message, "tenant": "t"})
     return messages, {each.reason: each.count for each in found if isinstance(each, Skipped)}
@@ -63,6 +64,17 @@ def test_a_memory_of_mem0_is_a_statement_with_metadata() -> None:
     assert message["metadata"] == {"mem0": {"id": "f1", "metadata": {"source": "app"}, "categories": ["hobbies"]}}
     assert message["tool_call"] == {"name": STATEMENT}
     assert not skipped
+
+
+def test_expiration_dates_of_mem0_are_counted_and_kept(tmp_path: Path) -> None:
+    path = tmp_path / "export.json"
+    path.write_bytes(orjson.dumps([{**MEM0, "expiration_date": "2030-01-01"}, {**MEM0, "expiration_date": None}]))
+    counts = ImportCounts()
+    first, second = read_messages(ExportFile(path), FORMATS["mem0"], ImportOptions(), counts)
+    assert first["metadata"]["mem0"]["expiration_date"] == "2030-01-01"
+    assert "expiration_date" not in second["metadata"]["mem0"]
+    assert counts.lines()[-1] == f"imported: 1 {NOT_EXPIRING}"
+    assert counts.as_json()["remarks"] == {NOT_EXPIRING: 1}
 
 
 def test_zep_gives_messages_episodes_and_valid_facts() -> None:

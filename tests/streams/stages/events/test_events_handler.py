@@ -78,6 +78,7 @@ async def test_a_late_extraction_of_a_dropped_generation_counts_nothing(stage: P
     await stage.process([extraction_record(first, 0), drop_record("", 1, 1)])
     retracted = await stage.process([extraction_record(extraction(0, [], drops=1), 2)])
     assert changes(retracted) == {"grep": ("retract",)}
+    assert {each.cause for each in contributions(retracted)} == {"drop"}, "nothing else of the generation follows"
 
     late = await stage.process([extraction_record(again, 3), extraction_record(elsewhere, 4)])
     assert late.outputs == []
