@@ -55,7 +55,7 @@ class ExtractionHandler:
         tenants: The known tenants, with their schemas.
         metrics: Counts dropped parts of answers, by reason.
         extractor: Extracts a window.
-        recall: Finds the entities for the prompt. None: the prompt has none.
+        lookup: Finds entities by id, and those nearest to a text. None: windows are extracted without entities.
         recall_history: Recent results of recalls. None: echoes are recognised only by their mark.
         entity_notes: Entity data that is newer than the store. None: there is none.
         similar_keys: Matches key values by meaning, if the schema says so. None: each value is its own thing.
