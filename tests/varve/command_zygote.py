@@ -49,7 +49,7 @@ def _run_command(request: dict[str, object]) -> None:
     """Runs a command in this process, a fork, and ends it."""
     os.setsid()
     output = os.open(str(request["output"]), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    # Nobody types: a command that reads its standard input waits for ever.
+    # Nobody types: a command that reads its standard input waits forever.
     silent, _ = os.pipe()
     for descriptor, number in ((silent, 0), (output, 1), (output, 2)):
         os.dup2(descriptor, number)
