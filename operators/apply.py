@@ -168,8 +168,8 @@ class _Update:
         self._state = state
         self._type = entity_type
         self._source, self._position = contribution.source, contribution.position
-        # Otherwise another result of the same source follows in place of a retracted one, now or later.
         self._is_removal = contribution.cause in ("correction", "erasure", "retention", "drop")
+        self._applied = {(each.property, each.source_id) for each in contribution.changes if each.op == "apply"}
         self._recorded_at = contribution.recorded_at
         self._properties = dict(state.properties)
         self._live = state.live
@@ -284,7 +284,9 @@ class _Update:
         if change.op in ("touch", "release"):
             after = _aged(operator, before, change, time)
         elif change.op == "retract":
-            after = operator.remove(before, operand) if self._is_removal else operator.retract(before, operand)
+            # A review of trust, or an erasure, applies what stays again.
+            is_gone = self._is_removal and (change.property, change.source_id) not in self._applied
+            after = operator.remove(before, operand) if is_gone else operator.retract(before, operand)
         elif (change.property, change.source_id) in self._settled:
             # The patch that this one replaces is merged into the base and cannot be retracted. Applying this one would put the old fact
             # after newer ones.

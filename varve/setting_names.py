@@ -15,7 +15,7 @@ _DELIMITER: Final = "__"
 _NEAR: Final = 0.8
 """Least similarity of a suggestion."""
 _OF_OTHERS: Final = re.compile(r"VARVE_TEST_|.*_SERVICE_(HOST|PORT)|.*_PORT(_\d+_(TCP|UDP).*)?$")
-"""Names of the tests, and those by which Kubernetes tells each pod the addresses of a service ``varve-...``."""
+"""Names of the tests, and those by which Kubernetes gives each pod the addresses of a service ``varve-...``."""
 
 
 def ineffective_variables(variables: Mapping[str, Any]) -> list[str]:

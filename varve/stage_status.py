@@ -51,7 +51,7 @@ class StageStatus:
 
 
 class PagesOfStage(NamedTuple):
-    """What the health pages of a stage's workers say."""
+    """The content of the health pages of a stage's workers."""
 
     counters: Mapping[str, int] | None
     ready: bool | None
@@ -122,7 +122,7 @@ class StageStatusReader:
         return merged_pages(await asyncio.gather(*(self._page(each) for each in await each_address(url))))
 
     async def _page(self, url: str) -> PagesOfStage | None:
-        """What one worker's pages say; None: it does not answer."""
+        """The content of one worker's pages; None: it does not answer."""
         try:
             metrics, readiness, report = await asyncio.gather(
                 *(self._http.get(f"{url}/{page}") for page in ("metrics", "readyz", "status"))

@@ -211,7 +211,7 @@ class Tools:
             "event_time": None if event_time is None else event_time.isoformat(),
             "importance": importance,
         }
-        changes = {name: value for name, value in given.items() if value is not None}
+        changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
         async with tool_connection(self._connect, ctx) as connection:
             return Corrected.of(await connection.varve.correct(memory_id, **changes, reason=reason))
 

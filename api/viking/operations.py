@@ -150,7 +150,7 @@ class VikingOperations:
             raise VikingError(f"event_id: {event_id} is no event; use update_profile for a profile")
         if owner_of(body).user_id not in (None, memory.user):
             raise VikingError("user_id: an event stays with the user of its messages")
-        changes = {name: value for name, value in (("content", content), ("properties", info)) if value}
+        changes: dict[str, Any] = {name: value for name, value in (("content", content), ("properties", info)) if value}
         await self._varve.correct(event_id, **changes, reason="VikingDB update_event")
         return {}
 

@@ -46,7 +46,7 @@ _DEFAULT_WAIT_S: Final = 1.0
 _TEMPORARY: Final = frozenset({httpx.codes.TOO_MANY_REQUESTS, httpx.codes.SERVICE_UNAVAILABLE})
 
 _KEY: Final = re.compile(r"[\x21-\x7e]{1,256}")
-"""What the service accepts as ``Idempotency-Key``."""
+"""The values of ``Idempotency-Key`` that the service accepts."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -174,6 +174,16 @@ def test_a_settled_patch_is_removed_for_good(cause: Any) -> None:
     assert apply_contribution(removed.state, rest, PROFILE).state.empty
 
 
+def test_a_settled_patch_that_is_applied_again_stays() -> None:
+    def patched(number: int, search: str = "", op: str = "apply") -> Any:
+        return change(op, "name", f"p{number}", {"search": search, "replace": f"fact {number}"}, day=number)
+
+    steps = [patched(0), patched(1, "fact 0"), *(patched(number) for number in range(2, MAX_RECENT + 3))]
+    state = run([contribution(each, position=number) for number, each in enumerate(steps)], PROFILE)
+    reviewed = contribution(patched(1, "fact 0", "retract"), patched(1, "fact 0"), position=99).model_copy(update={"cause": "correction"})
+    assert values(apply_contribution(state, reviewed, PROFILE).state, PROFILE, "ann") == values(state, PROFILE, "ann")
+
+
 def test_an_entity_whose_text_is_removed_is_empty() -> None:
     def patched(number: int, search: str = "", op: str = "apply") -> Any:
         return change(op, "name", f"p{number}", {"search": search, "replace": f"fact {number}"}, day=number)

@@ -39,7 +39,7 @@ def status(
 ) -> None:
     """Show each stage's lag, rate, errors and blockers, and the tenants whose records are parked.
 
-    Dead letters, retries, readiness, blockers and problems are known to the workers only, and are `?` if their pages are not given.
+    Errors, readiness, blockers and problems are known to the workers only, and are `?` or missing if their pages are not given.
     """
     shown = _status(over, data, watch=watch, pages=pages)
     run_until_signal(shown) if watch else run(shown)
