@@ -1,4 +1,4 @@
-"""Regular expressions behind a prefilter, so that hundreds of rules cost one look at a text.
+"""Regular expressions with a prefilter, so that hundreds of rules cost one look at a text.
 
 Write ``compiled(r"...", re.IGNORECASE)`` in place of ``re.compile(...)``, :class:`Rewrites` for a table of patterns with replacements, and
 :class:`Table` for any other entries with a pattern. Nothing has to be declared: :mod:`memory.required_literals` derives from each pattern

@@ -150,7 +150,7 @@ async def local_llm(tmp_path: Path) -> AsyncIterator[dict[str, str]]:
     """The ``base_url`` and the ``model`` of llama.cpp's server with Gemma 3 270M, in a process of its own."""
     pytest.importorskip("xllamacpp", reason="the local-llm extra is not installed")
     server = await asyncio.create_subprocess_exec(
-        # llama.cpp's threads wait for each other in busy loops: beside other tests, two take longer than one.
+        # llama.cpp's threads wait for each other in busy loops: next to other tests, two take longer than one.
         *(sys.executable, "-m", "models.llm.local", "--folder", str(tmp_path), "--context-tokens", "6144", "--threads", "1"),
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.DEVNULL,

@@ -24,7 +24,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 class Facts(NamedTuple):
-    """What the conventions ask of a package's code. Its syntax trees take too much memory to be kept."""
+    """Findings in a package's code. Its syntax trees take too much memory to be kept."""
 
     imported: frozenset[tuple[str, str]]
     """Module and name of everything that the package imports from another."""

@@ -59,7 +59,7 @@ class ForkedOwner:
 
     @property
     def stderr(self) -> str:
-        """What it has written to standard error so far."""
+        """The text on standard error so far."""
         return self._errors.read_text()
 
 
