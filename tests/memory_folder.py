@@ -37,7 +37,7 @@ def enter() -> Path | None:
 
 
 def leave(folder: Path) -> None:
-    """Removes what a run wrote, but for the folder in which ``multiprocessing`` has its sockets to the end of the process."""
+    """Removes what a run wrote, except the folder of ``multiprocessing``, which needs it to the end of the process and removes it."""
     for each in folder.iterdir():
         if not each.name.startswith("pymp-"):
             _remove(each)
