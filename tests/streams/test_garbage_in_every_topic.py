@@ -90,7 +90,7 @@ Position = tuple[str, int, int]
 
 
 def accepted_by(spec: TopicSpec) -> Iterator[Garbage]:
-    """What the broker lets into a topic: a compacted one needs keys."""
+    """Records that the broker accepts in a topic: a compacted one needs keys."""
     for each in GARBAGE:
         if each.key is not None or (spec.cleanup != "compact" and each.value is not None):
             yield each
