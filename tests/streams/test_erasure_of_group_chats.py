@@ -215,7 +215,7 @@ async def test_words_of_an_erased_user_are_removed_from_groups(
         with pytest.raises(ReplayRefusedError, match="no longer begins at offset 0"):
             await replay(leased, "sessions", ReplayStart())
         await rebuild(leased, store=store, redis=redis)
-        stages = nullcontext() if has_commands else without_commands()
+        stages: AbstractContextManager[Any] = nullcontext() if has_commands else without_commands()
         with stages:
             async with serving(leased):
                 await caught_up(leased)

@@ -90,7 +90,7 @@ Position = tuple[str, int, int]
 
 
 def accepted_by(spec: TopicSpec) -> Iterator[Garbage]:
-    """What the broker lets into a topic: a compacted one needs keys."""
+    """Records that the broker accepts in a topic: a compacted one needs keys."""
     for each in GARBAGE:
         if each.key is not None or (spec.cleanup != "compact" and each.value is not None):
             yield each
@@ -122,7 +122,7 @@ async def say(settings: Settings, word: str) -> None:
     async with Producer(kafka=settings.kafka) as producer:
         for partition in range(settings.kafka.partitions):
             session = f"s-{word}-{partition}"
-            said = {"session": session, "id": f"m-{session}", "text": f"I moved to {word} in May.", "event_time": at}
+            said: dict[str, Any] = {"session": session, "id": f"m-{session}", "text": f"I moved to {word} in May.", "event_time": at}
             message = Message(tenant=TENANT, user=f"ada-{partition}", **said)
             key, flush = encode_key(TENANT, session), SessionCommand(command="flush", tenant=TENANT, session=session)
             await producer.send_many([OutgoingRecord(topic, key, message.to_json(), partition=partition)])

@@ -40,7 +40,9 @@ async def deliverer(tenants: TenantDirectory) -> AsyncIterator[Deliverer]:
 async def test_a_deletion_under_a_binary_key_ends_nothing() -> None:
     async with deliverer(tenants_with_webhook("http://127.0.0.1:9/hook")) as work:
         work._admit(delivery())
-        record = ConsumerRecord(PARTITION.topic, 0, 1, 0, 0, b"acme/wh_0000#\xff", None, None, 13, -1, ())
+        record: ConsumerRecord[bytes | None, bytes | None] = ConsumerRecord(
+            PARTITION.topic, 0, 1, 0, 0, b"acme/wh_0000#\xff", None, None, 13, -1, ()
+        )
         work._take(PARTITION, record)
         assert [each.id for each in work._lanes["acme", WEBHOOK].all()] == ["msg_0"]
 

@@ -223,8 +223,8 @@ class Team:
         for record in self.log["extractions"]:
             is_removed = record.offset < self._erased.get(record.key or b"", 0) or (KIND, ERASURE) in record.headers
             is_gone = is_compacted and is_removed
-            value, headers = (None, ()) if is_gone else (record.value, record.headers)
-            other._append("extractions", record.key or b"", value, headers, at=record.appended_at)
+            value = None if is_gone else record.value
+            other._append("extractions", record.key or b"", value, () if is_gone else record.headers, at=record.appended_at)
         await other.settle()
         return other
 
