@@ -252,7 +252,7 @@ _RULES: Final[tuple[Rule, ...]] = (
     (rf"^everything (?:is|tastes|goes|feels) (?:so much |much )?better with {_SOME}{THING}{END}", _LOVE),
     (
         r"^(?:nothing|there['’]s nothing|there is nothing) (?:is |feels |tastes )?(?:better|nicer|finer|more relaxing)"
-        rf" than {_SOME}{THING}",
+        rf" than {_SOME}{PASTIME}{END}",
         _LOVE,
     ),
     (rf"^(?:you )?can['’]?t (?:beat|go wrong with|go past) {_SOME}{PASTIME}{END}", _LOVE),
