@@ -79,20 +79,17 @@ _LOVED_NOUN: Final = any_of(
 """)
 )
 _PLEASES: Final = (
-    r"(?:always |really |just |never )*(?:hits? the spot|does it for me|do it for me|makes? everything better"
-    r"|fix(?:es)? everything|gets? me every time"
-    r"|fails? (?:me|to cheer me up|to make me smile)|lets? me down|disappoints?|has my heart|have my heart|brings?"
-    r" me joy|brings? me (?:such |so much )joy"
-    r"|makes? my heart sing|floats? my boat|clears? my head|settles? my nerves|sorts? me (?:right )?out|perks? me"
-    r" up|warms? my soul|bores me never)"
+    r"(?:always |really |just )*(?:hits? the spot|makes? everything better|fix(?:es)? everything|has my heart"
+    r"|have my heart|brings? me (?:such |so much )?joy"
+    r"|makes? my heart sing|floats? my boat|clears? my head|settles? my nerves|perks? me up|warms? my soul|never (?:disappoints?|fails?))"
 )
 _NO_FEELING: Final = any_of(
     listed("""
-    no interest in, zero interest in, little interest in, never had any interest in, no patience for, no patience with,
-    no use for, no love for, no appetite for, no stomach for, no desire for, a hatred of, a loathing for,
+    no interest in, zero interest in, no patience for, no patience with, no appetite for, no stomach for, no desire for, a hatred of,
+    a loathing for,
     a loathing of, a fear of, a phobia of, a phobia about, a terror of, a horror of, a dread of, an aversion to, an intense dislike of,
-    a dislike of, a thing about, an issue with, a real fear of, a massive fear of, a huge fear of, an irrational fear of,
-    a lifelong fear of, a deep fear of
+    a dislike of, a real fear of, a massive fear of, a huge fear of, an irrational fear of,
+    a lifelong fear of
 """)
 )
 _REFUSED: Final = any_of(
@@ -109,9 +106,8 @@ _REFUSED: Final = any_of(
 )
 _NOT_ME: Final = any_of(
     listed("""
-    not one for, not really one for, not much of a one for, not bothered about, not fussed about, not wild about, not sold on,
-    not made for, not built for, not cut out for, rubbish with, hopeless with, no good with, not good with, bored stiff by, put off by,
-    grossed out by, freaked out by, creeped out by, terrified by, petrified by, squeamish about, funny about, scared stiff of,
+    not bothered about, not fussed about, not wild about, not sold on, rubbish with, hopeless with, squeamish about, funny about,
+    scared stiff of,
     scared to death of, frightened to death of, wary of
 """)
 )
