@@ -19,7 +19,7 @@ from extraction.offline.implied_work import WORK_RULES
 from extraction.offline.mood_patterns import REPORT
 from extraction.offline.moods import before_report
 from extraction.offline.patterns import any_of, cue, listed
-from extraction.offline.reaction_frames import CONDITION_OF_REACTION, DOCTOR, REACTION_FRAMES
+from extraction.offline.reaction_frames import CONDITION_OF_REACTION, DOCTOR, REACTION_FRAMES, TWO_CLAUSES
 from extraction.offline.standing_orders import STANDING_ORDERS
 from extraction.offline.taste_frames import TASTE_FRAMES
 from memory.prefiltered_patterns import Rewrites, Table, compiled
@@ -156,8 +156,7 @@ def _with_statements(found: re.Match[str]) -> str:
 
 
 def _stated(sentence: str) -> Iterator[str]:
-    clauses = clauses_of(sentence)
-    for clause in dict.fromkeys((*clauses, sentence)):
+    for clause in [sentence] if TWO_CLAUSES.match(sentence) is not None else clauses_of(sentence):
         for part in filter(None, dict.fromkeys((*_PART.split(clause), clause))):
             before = sentence.partition(part)[0]
             if _FIRST_PERSON.search(part) is not None or _OTHERS.search(before) is None:

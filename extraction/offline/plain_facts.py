@@ -50,7 +50,7 @@ _HERE: Final = cue(
     listed("""
     i, im, i'm, i've, ive, my, me, we, we're, we've, our, name, here, home, allergic, allergy, call, calls, been, moved, relocated,
     based, living, not, no, hate, nothing, fan, terrify, terrifies, name's, can't, this, started, vegan, vegetarian, love, working,
-    hired, landed, fav, fave, got, never, drives, drive, nerves, turns, meet
+    hired, landed, fav, fave, got, never, drives, drive, nerves, turns
 """),
     DIETS,
 )

@@ -9,6 +9,7 @@ from typing import Final
 
 from extraction.offline.patterns import any_of, listed
 from extraction.offline.thing_patterns import EATEN, END, HARM, Rule, checked
+from memory.prefiltered_patterns import compiled
 
 _OFTEN: Final = r"(?:(?:always|usually|often|sometimes|just|really|only|instantly|immediately|also|still|even|literally|nearly|almost) )*"
 _BAD: Final = (
@@ -192,3 +193,9 @@ _RULES: Final[tuple[Rule, ...]] = (
 REACTION_FRAMES: Final[tuple[Rule, ...]] = tuple((pattern, checked(pattern, statement)) for pattern, statement in _RULES)
 CONDITION_OF_REACTION: Final = re.compile(rf"\bif i (?={_OFTEN}{_TAKE}\b)", re.IGNORECASE)
 """A condition in form only: "I swell up if I eat nuts"."""
+TWO_CLAUSES: Final = compiled(
+    r"\W*(?:even |just )*one (?:bite|sip|whiff|spoonful|crumb|mouthful|drop|sniff|taste|lick|glass|slice)"
+    r" of\b",
+    re.IGNORECASE,
+)
+"""Begins a reaction that takes two clauses: "One bite of shrimp and I'm in A&E"."""

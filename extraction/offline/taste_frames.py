@@ -55,10 +55,16 @@ _MADE: Final = (
     r"|play (?:the |some )?[a-z]+(?: [a-z]+)?|do [a-z]+(?: [a-z]+)?|embroider|whittle|carve|row|sail|fish|surf"
     r"|skate|box|walk|stretch|juggle|quilt)"
 )
-_PASTIME: Final = (
-    r"(?:playing|doing|practi[sc]ing|collecting|singing|dancing|climbing|knitting|sewing|painting|drawing|riding"
-    r"|surfing|skating|sailing|rowing"
-    r"|keeping|growing|breeding|birding|brewing|baking|fencing|boxing|swimming|running|cycling|hiking|fishing|acting|juggling|crocheting)"
+_DONE_ALONE: Final = (
+    r"(?:singing|dancing|climbing|knitting|sewing|painting|drawing|surfing|skating|sailing|rowing|birding|brewing"
+    r"|baking|fencing|boxing|swimming"
+    r"|running|cycling|hiking|fishing|acting|juggling|crocheting)"
+)
+_DONE_WITH: Final = r"(?:playing|doing|practi[sc]ing|collecting|riding|keeping|growing|breeding)"
+"""Pastimes with an object: "playing the cello"."""
+_OBJECT: Final = (
+    r"(?:the )?(?!(?:well|busy|up|with|for|on|it|this|that|more|longer|out|in|professionally|better|track|quiet|my"
+    r"|your|okay|ok)\b)[a-z][\w'’-]*(?<!ly)"
 )
 _LOVED_NOUN: Final = any_of(
     listed("""
@@ -66,27 +72,24 @@ _LOVED_NOUN: Final = any_of(
     my guilty pleasure, my one weakness, my comfort food, my comfort, my go-to, my favourite thing, my favorite thing, my number one,
     my ritual, my daily ritual, my morning ritual, my cup of tea, my poison, my fuel, my medicine, my outlet, my sanctuary, my refuge,
     my reset, my reward, my treat, my thing now, my new thing, my thing these days, my latest thing, my latest obsession,
-    my current obsession, my new obsession, my cardio, my scene, my vibe, my sport, my instrument, a must for me, a must, sacred to me,
+    my current obsession, my new obsession, my cardio, my scene, my vibe, my sport, my instrument, a must for me, sacred to me,
     how i unwind, how i relax, how i switch off, how i wind down, what i do for fun, what makes me happy, what i look forward to,
     the joy of my life, the light of my life, where my heart is, more my thing, more my speed, more my style, much more my thing,
     my comfort show, my comfort blanket, my religion
 """)
 )
 _PLEASES: Final = (
-    r"(?:always |really |just |never )*(?:hits? the spot|does it for me|do it for me|makes? everything better"
-    r"|fix(?:es)? everything|gets? me every time"
-    r"|fails? (?:me|to cheer me up|to make me smile)|lets? me down|disappoints?|has my heart|have my heart|brings?"
-    r" me joy|brings? me (?:such |so much )joy"
-    r"|makes? my heart sing|floats? my boat|clears? my head|settles? my nerves|sorts? me (?:right )?out|perks? me"
-    r" up|warms? my soul|bores me never)"
+    r"(?:always |really |just )*(?:hits? the spot|makes? everything better|fix(?:es)? everything|has my heart"
+    r"|have my heart|brings? me (?:such |so much )?joy"
+    r"|makes? my heart sing|floats? my boat|clears? my head|settles? my nerves|perks? me up|warms? my soul|never (?:disappoints?|fails?))"
 )
 _NO_FEELING: Final = any_of(
     listed("""
-    no interest in, zero interest in, little interest in, never had any interest in, no time for, no patience for, no patience with,
-    no use for, no love for, no appetite for, no stomach for, no desire for, not much time for, a hatred of, a loathing for,
+    no interest in, zero interest in, no patience for, no patience with, no appetite for, no stomach for, no desire for, a hatred of,
+    a loathing for,
     a loathing of, a fear of, a phobia of, a phobia about, a terror of, a horror of, a dread of, an aversion to, an intense dislike of,
-    a dislike of, a thing about, an issue with, a real fear of, a massive fear of, a huge fear of, an irrational fear of,
-    a lifelong fear of, a deep fear of
+    a dislike of, a real fear of, a massive fear of, a huge fear of, an irrational fear of,
+    a lifelong fear of
 """)
 )
 _REFUSED: Final = any_of(
@@ -103,9 +106,8 @@ _REFUSED: Final = any_of(
 )
 _NOT_ME: Final = any_of(
     listed("""
-    not one for, not really one for, not much of a one for, not bothered about, not fussed about, not wild about, not sold on,
-    not made for, not built for, not cut out for, rubbish with, hopeless with, no good with, not good with, bored stiff by, put off by,
-    grossed out by, freaked out by, creeped out by, terrified by, petrified by, squeamish about, funny about, scared stiff of,
+    not bothered about, not fussed about, not wild about, not sold on, rubbish with, hopeless with, squeamish about, funny about,
+    scared stiff of,
     scared to death of, frightened to death of, wary of
 """)
 )
@@ -198,9 +200,9 @@ _RULES: Final[tuple[Rule, ...]] = (
     ),
     (rf"{_I} (?P<x>{_MADE}) {_RESTED}{END}", r"I like to \g<x>"),
     (
-        rf"{_HAVE}been (?P<x>{_PASTIME}(?: (?!{STOP}\b){WORD}| the(?= [a-z]+ (?:since|for))){{0,4}}) (?:ever )?(?:since"
-        r"|for) (?!(?:an? |the |this )?(?:hour|minute|while|week|day|client|friend|\w+day\b|morning|noon|breakfast"
-        r"|lunch|last|\d+ ?[ap]m))",
+        rf"{_HAVE}been (?P<x>{_DONE_ALONE}|{_DONE_WITH} {_OBJECT}(?: (?!{STOP}\b){WORD})?) (?:ever )?(?:since|for) "
+        r"(?:(?:my )?(?:primary )?school|(?:i|we) w(?:as|ere)|\d{4}|[\w -]{2,20}? (?:years|decades)\b|ages|years|as"
+        r" long as|(?:my )?childhood|university|college)",
         _LIKE,
     ),
     (
@@ -246,7 +248,7 @@ _RULES: Final[tuple[Rule, ...]] = (
     (rf"^everything (?:is|tastes|goes|feels) (?:so much |much )?better with {_SOME}{THING}{END}", _LOVE),
     (
         r"^(?:nothing|there['’]s nothing|there is nothing) (?:is |feels |tastes )?(?:better|nicer|finer|more relaxing)"
-        rf" than {_SOME}{THING}",
+        rf" than {_SOME}{PASTIME}{END}",
         _LOVE,
     ),
     (rf"^(?:you )?can['’]?t (?:beat|go wrong with|go past) {_SOME}{PASTIME}{END}", _LOVE),
@@ -287,7 +289,7 @@ _RULES: Final[tuple[Rule, ...]] = (
         lambda found: f"I prefer {_STATE.sub('', found['x'])}",
     ),
     # the writer rejects
-    (rf"{_HAVE}{_EVER}(?:got |always had )?{_NO_FEELING} {THING}{END}", _DISLIKE),
+    (rf"^(?:i|we)(?:['’]?ve| have)? {_EVER}(?:got |always had |had )?{_NO_FEELING} {THING}{END}", _DISLIKE),
     (rf"{_HAVE}{_EVER}{_REFUSED} (?:the )?{THING}{END}", _DISLIKE),
     (
         rf"{_AM}(?:(?:really|just|so|still|absolutely|always|completely|totally|honestly|been|have|['’]ve) )*{_NOT_ME}"

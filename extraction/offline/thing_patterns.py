@@ -24,7 +24,10 @@ POINTERS: Final = any_of(
     and, but, so, or, yes, to, for, about, the way, the fact, the idea, the thought, the first, the second, the last, the one,
     the ones, work,
     the doctor, the boss, him, them, me, us, its, each, another, any, more, much, some, most, whatever, life, time, god, whoever,
-    option, options
+    option, options, really, just, still, also, always, actually, only, definitely, simply, honestly, maybe, even, too, very, usually,
+    sometimes, often,
+    already, never, well, totally, absolutely, ok, okay, yeah, oh, ah, hey, thanks, please, sure, great, good, nice, cool, right,
+    sorry, bit, lot
 """),
     RELATIVES,
     (each for each in MANY_RELATIVES if each.removesuffix("s") not in PETS),
