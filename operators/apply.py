@@ -214,7 +214,7 @@ class _Update:
         properties = self._without_what_aged()
         return EntityState(
             version=self._state.version + self._counts,
-            # A settled patch that newer ones had replaced is refused, so it is still counted once its text is gone.
+            # A settled patch that newer ones had replaced is refused, so it is still counted after its text was removed.
             live=0 if self._is_removal and not properties else self._live,
             last_time=self._last_time,
             last_local=None if self._newest_local == self._last_time else self._newest_local,

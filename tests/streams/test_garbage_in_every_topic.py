@@ -1,4 +1,4 @@
-"""Records that nobody of Varve wrote, in every partition of every topic: no reader stands still, and each record is accounted for."""
+"""Records that no part of Varve wrote, in every partition of every topic: no reader stalls, and stages report each record."""
 
 import json
 from collections.abc import Iterator
