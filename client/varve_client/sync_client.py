@@ -78,7 +78,7 @@ class VarveClient:
                 are, with ``user`` and ``session``. A message with the id of an earlier one of the same session is stored once.
             on_batch: Called with the number of messages of each batch, once those that were not refused are durable.
             idempotency_key: Marks repetitions of this call: all with one key and the same arguments have an effect once.
-                Default: a key of its own, for the attempts of this call.
+                Default: a new key for the attempts of this call.
 
         Returns:
             The id and position of each message.
