@@ -83,14 +83,16 @@ LONGEST_FILES = (
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
     """Lets the tests write into memory. Workers have it from the process that starts them."""
-    config.stash[IN_MEMORY] = None if CONTAINERS else memory_folder.enter()
+    folder = config.stash[IN_MEMORY] = None if CONTAINERS else memory_folder.enter()
+    if folder is not None and config.option.basetemp is None:
+        config.option.basetemp = str(folder / "p")
 
 
 @pytest.hookimpl(trylast=True)
-def pytest_unconfigure(config: pytest.Config) -> None:
-    """Removes what the tests wrote into memory, unless a failed test left something to look at: then the next run removes it."""
-    folder = config.stash.get(IN_MEMORY, None)
-    if folder is not None and not any(folder.glob("pytest-of-*/pytest-*/*")):
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    """Removes what the tests wrote into memory, unless one failed: then its files are there until the next run."""
+    folder = session.config.stash.get(IN_MEMORY, None)
+    if folder is not None and exitstatus == 0:
         memory_folder.leave(folder)
 
 

@@ -14,7 +14,8 @@ import psutil
 MEMORY: Final = Path("/dev/shm")
 LEAST_BYTES: Final = 12 * 1024**3
 """Free memory from which on a whole run has enough for its processes and its files."""
-_PREFIX: Final = "varve-tests-"
+_PREFIX: Final = "varve-"
+"""Short, since a Unix socket's path has 107 bytes at most, and tests have sockets in their folders."""
 
 
 def enter() -> Path | None:
@@ -25,7 +26,7 @@ def enter() -> Path | None:
     """
     if "TMPDIR" in os.environ or not MEMORY.is_dir():
         return None
-    for left in MEMORY.glob(f"{_PREFIX}*"):
+    for left in MEMORY.glob(f"{_PREFIX}[0-9]*"):
         if not psutil.pid_exists(int(left.name.removeprefix(_PREFIX))):
             _remove(left)
     if min(shutil.disk_usage(MEMORY).free, psutil.virtual_memory().available) < LEAST_BYTES:
