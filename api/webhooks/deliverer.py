@@ -202,13 +202,11 @@ class Deliverer(ConsumerRebalanceListener):  # type: ignore[misc]
                 concurrency=self._settings.concurrency,
                 max_pending=self._settings.max_pending,
             )
-        ended = lane.take(delivery, now=self._clock.now())
-        if ended:
-            dead = [each for each in ended if each.state == "dead"]
-            self._count("dead", len(dead))
-            self._count(SUPERSEDED, len(ended) - len(dead))
-            self._outcomes.end(each for each in ended if each.state == "pending")
-            self._outcomes.keep(dead)
+        taken = lane.take(delivery, now=self._clock.now())
+        self._count("dead", len(taken.backlog))
+        self._count(SUPERSEDED, len(taken.superseded))
+        self._outcomes.end(taken.superseded)
+        self._outcomes.keep((*taken.backlog, *taken.overwritten))
 
     def _start_due(self) -> None:
         now = self._clock.now()

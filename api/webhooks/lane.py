@@ -37,6 +37,18 @@ class Failure:
     """False: the receiver was not asked, so it does not count as an attempt."""
 
 
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What to write after a record of the topic was taken in."""
+
+    superseded: tuple[WebhookDelivery, ...] = ()
+    """Deliveries that a newer change replaces: a tombstone for each."""
+    backlog: tuple[WebhookDelivery, ...] = ()
+    """New dead letters, which were not tried because too many wait: their records."""
+    overwritten: tuple[WebhookDelivery, ...] = ()
+    """Deliveries that were made again after a crash, over their state in the topic: their records."""
+
+
 @dataclass(slots=True)
 class _Entry:
     record: WebhookDelivery
@@ -85,33 +97,28 @@ class Lane:
         """Number of dead letters."""
         return self._counts["dead"]
 
-    def take(self, record: WebhookDelivery, *, now: datetime) -> list[WebhookDelivery]:
+    def take(self, record: WebhookDelivery, *, now: datetime) -> Taken:
         """Takes a record of the topic in.
 
         Args:
-            record: A new delivery, a redrive, or a record that this process wrote itself.
+            record: A new delivery, a delivery that was made again, a redrive, or a record that this process wrote itself.
             now: The current time.
-
-        Returns:
-            Deliveries that end without an attempt: a tombstone must be written for each whose state is ``pending``, and the record itself
-            for each whose state is ``dead``.
         """
         known = self._entries.get(record.id)
         if known is not None:
-            self._update(known, record)
-            return []
+            return self._update(known, record)
         others = [self._entries[each] for each in self._of_memory.get(record.memory_id, ())]
         if any(each.record.offset > record.offset and not each.is_done for each in others):
-            return [record.model_copy(update={"state": "pending"})]
+            return Taken(superseded=(record,))
         ended = [each for each in others if not each.is_running and not each.is_done]
         for each in ended:
             self._end(each)
-        results = [each.record.model_copy(update={"state": "pending"}) for each in ended]
+        backlog: tuple[WebhookDelivery, ...] = ()
         if record.state == "pending" and self.pending >= self._max_pending:
             record = record.model_copy(update={"state": "dead", "problem": BACKLOG, "dead_at": now})
-            results.append(record)
+            backlog = (record,)
         self._add(record)
-        return results
+        return Taken(superseded=tuple(each.record for each in ended), backlog=backlog)
 
     def revive(self) -> list[WebhookDelivery]:
         """Lets deliveries wait again that were not tried, if at most half of the waiting ones are left. Their records must be written."""
@@ -206,12 +213,16 @@ class Lane:
                 self._end(entry)
                 yield entry.record
 
-    def _update(self, entry: _Entry, record: WebhookDelivery) -> None:
-        if entry.is_running or _age(record) < _age(entry.record) or (entry.is_done and record.redriven <= entry.record.redriven):
-            return
+    def _update(self, entry: _Entry, record: WebhookDelivery) -> Taken:
+        known = entry.record
+        if entry.is_running or (entry.is_done and record.redriven <= known.redriven):
+            return Taken()
+        if _age(record) < _age(known):
+            return Taken(overwritten=(known,)) if _is_new(record) else Taken()
         entry.record, entry.is_done = record, False
         self._count(entry)
         self._schedule(entry)
+        return Taken()
 
     def _is_replaced(self, record: WebhookDelivery) -> bool:
         others = (self._entries[each] for each in self._of_memory[record.memory_id])
@@ -260,6 +271,11 @@ class Lane:
     @staticmethod
     def _is_waiting(entry: _Entry) -> bool:
         return entry.record.state == "pending" and not entry.is_running and not entry.is_done
+
+
+def _is_new(record: WebhookDelivery) -> bool:
+    """Whether nothing has happened to a delivery since it was made: a known one was made again then."""
+    return record.state == "pending" and not record.attempts and not record.redriven and not record.problem
 
 
 def _is_untried(record: WebhookDelivery) -> bool:

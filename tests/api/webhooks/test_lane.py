@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.webhooks.lane import BACKLOG, EXPIRY, Failure, Lane
+from api.webhooks.lane import BACKLOG, EXPIRY, Failure, Lane, Taken
 from memory.records import WebhookDelivery
 from runtime.resilience import Backoff
 
@@ -56,9 +56,9 @@ def test_a_newer_change_replaces_a_waiting_one() -> None:
     tested = lane(concurrency=1)
     tested.take(change(0, "other"), now=NOW)
     assert started(tested) == ["d0"]
-    assert tested.take(change(1), now=NOW) == []
-    assert [each.id for each in tested.take(change(2), now=NOW)] == ["d1"]
-    assert [each.id for each in tested.take(change(1), now=NOW)] == [], "an echo of a replaced delivery"
+    assert tested.take(change(1), now=NOW) == Taken()
+    assert [each.id for each in tested.take(change(2), now=NOW).superseded] == ["d1"]
+    assert tested.take(change(1), now=NOW) == Taken(), "an echo of a replaced delivery"
     tested.on_delivered("d0")
     assert started(tested) == ["d2"]
 
@@ -128,10 +128,28 @@ def test_an_echo_after_the_end_revives_nothing() -> None:
     assert not tested
 
 
+def test_a_delivery_made_again_keeps_its_state() -> None:
+    tested = lane(attempts=2)
+    tested.take(change(1), now=NOW)
+    started(tested)
+    waiting = tested.on_failed("d1", Failure("status 500"), now=NOW, uniform=longest)
+    assert waiting is not None
+    assert tested.take(change(1), now=NOW) == Taken(overwritten=(waiting,))
+    assert tested.take(waiting, now=NOW) == Taken(), "an echo"
+    later = NOW + 10 * MINUTE
+    assert started(tested, later) == ["d1"]
+    assert tested.take(change(1), now=later) == Taken(), "the outcome of the running attempt will be newer"
+    dead = tested.on_failed("d1", Failure("status 500"), now=later, uniform=longest)
+    assert dead is not None
+    assert tested.take(waiting, now=later) == Taken(), "an echo"
+    assert tested.take(change(1), now=later) == Taken(overwritten=(dead,))
+    assert (tested.pending, tested.dead) == (0, 1)
+
+
 def test_deliveries_over_the_limit_are_dead() -> None:
     tested = lane(max_pending=1)
-    assert tested.take(change(1, "a"), now=NOW) == []
-    [dead] = tested.take(change(2, "b"), now=NOW)
+    assert tested.take(change(1, "a"), now=NOW) == Taken()
+    [dead] = tested.take(change(2, "b"), now=NOW).backlog
     assert (dead.id, dead.state, dead.problem) == ("d2", "dead", BACKLOG)
 
 
@@ -157,7 +175,7 @@ def test_any_history_keeps_order_and_bounds(steps: list[tuple[str, int]]) -> Non
             offset += 1
             record = change(offset, f"m{number}")
             open_ids.add(record.id)
-            open_ids -= {each.id for each in tested.take(record, now=now) if each.state == "pending"}
+            open_ids -= {each.id for each in tested.take(record, now=now).superseded}
         elif step == "start":
             if (delivery := tested.start_next(now)) is not None:
                 assert delivery.memory_id not in {each.memory_id for each in running.values()}
@@ -178,7 +196,7 @@ def test_any_history_keeps_order_and_bounds(steps: list[tuple[str, int]]) -> Non
 
 def test_a_backlog_waits_again_once_there_is_room() -> None:
     tested = lane(concurrency=4, max_pending=4)
-    taken = [each for offset in range(10) for each in tested.take(change(offset, f"m{offset}"), now=NOW)]
+    taken = [each for offset in range(10) for each in tested.take(change(offset, f"m{offset}"), now=NOW).backlog]
     assert [(each.id, each.problem) for each in taken] == [(f"d{offset}", BACKLOG) for offset in range(4, 10)]
     assert started(tested) == ["d0", "d1", "d2", "d3"]
     tested.on_delivered("d0")
@@ -192,7 +210,7 @@ def test_a_backlog_waits_again_once_there_is_room() -> None:
 
 def test_a_replaced_or_redriven_backlog_is_not_revived() -> None:
     tested = lane(concurrency=4, max_pending=1)
-    dead = [each for offset in range(4) for each in tested.take(change(offset, f"m{offset}"), now=NOW)]
+    dead = [each for offset in range(4) for each in tested.take(change(offset, f"m{offset}"), now=NOW).backlog]
     tested.take(change(9, "m1"), now=NOW)
     redriven = dead[1].model_copy(update={"state": "pending", "redriven": 1, "dead_at": None})
     tested.take(redriven, now=NOW)
