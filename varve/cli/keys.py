@@ -166,10 +166,15 @@ def _uses(settings: "Settings", owner: str) -> "dict[str, datetime] | None":
 
 def _list(names: tuple[str, ...], keys: "Iterable[tuple[Key, tuple[str, ...]]]", uses: "dict[str, datetime] | None") -> None:
     """Prints keys in columns: id, label, then the given columns, expiry and last use."""
+    now = datetime.now(UTC)
     say_rows(
         ("key", "label", *names, "expires", "last used"),
-        ((key.id, key.label or "-", *opens, _shown(key.expires), "?" if uses is None else _shown(uses.get(key.id))) for key, opens in keys),
+        ((key.id, key.label or "-", *opens, _expiry(key, now), "?" if uses is None else _shown(uses.get(key.id))) for key, opens in keys),
     )
+
+
+def _expiry(key: "Key", now: datetime) -> str:
+    return f"{_shown(key.expires)}{' (expired)' if key.is_expired(now) else ''}"
 
 
 def _shown(time: datetime | None) -> str:

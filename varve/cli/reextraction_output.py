@@ -60,7 +60,8 @@ def print_progress(found: "Progress") -> None:
     left = [] if found.tokens_left is None else [f"{found.tokens_left:,} of {budget.tokens:,} tokens"]
     left += [] if found.cost_left is None else [f"{_money(found.cost_left)} of {_money(budget.cost)}"]
     spent = found.spent
-    tokens, cost = f"{spent.amount.tokens:,.0f} tokens", _money(spent.amount.cost)
+    is_priced = each.estimate.cost is not None or spent.amount.cost > 0
+    tokens, cost = f"{spent.amount.tokens:,.0f} tokens", _money(spent.amount.cost if is_priced else None)
     say(f"spent: {spent.calls:,} calls, {tokens}, cost {cost}; left: {', '.join(left) or 'no limit'}")
     if found.parked:
         say(f"parked: {found.parked:,} windows, because the model does not answer")
