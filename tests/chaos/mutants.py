@@ -666,7 +666,7 @@ MUTANTS: Final = (
     ),
     # Timelines.
     Mutant(
-        "release stands still in time",
+        "release does not advance the clock",
         COMPRESS,
         "released(self._aging.advance(timeline, time + timeline.offset), source_id)",
         "released(timeline, source_id)",
