@@ -22,6 +22,7 @@ from runtime.dead_letters import DeadLetterBox
 from runtime.kafka import Producer, create_topics
 from runtime.settings import KafkaSettings, Settings
 from tests import memory_folder
+from tests.freed_memory import return_freed_memory
 from tests.letter_flow import NOON, LetterFlow
 from tests.one_broker import one_broker
 from tests.redis_server import RedisServer
@@ -100,6 +101,14 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
 def _no_refused_keys() -> None:
     """Forgets the API keys that endpoints of other tests refused: a process counts them as long as it runs."""
     credential_watch.cache_clear()
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _returned_memory() -> Iterator[None]:
+    """Returns freed memory to the system after each file: the models keep it otherwise, up to gigabytes in each process of a whole run."""
+    yield
+    gc.collect()
+    return_freed_memory()
 
 
 @pytest.hookimpl(wrapper=True)

@@ -74,6 +74,7 @@ async def test_a_dry_run_counts_and_sends_nothing(tmp_path: Path) -> None:
         "first": "2023-11-14T22:13:21+00:00",
         "last": "2023-11-14T22:13:23+00:00",
         "left_out": {"hidden, of a tool, or on a branch that was left": 2},
+        "remarks": {},
     }
 
 
