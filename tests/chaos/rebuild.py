@@ -59,7 +59,7 @@ async def run_rebuild(cluster: Cluster, tenants: Sequence[str], *, seed: int, af
         verdict.wrong_values += verdict.record(f"{tenant}: other bytes", differing)
     if await _asked(cluster) != asked:
         verdict.problems.append("a rebuild has extracted windows or merged texts again")
-    return Outcome(f"rebuild behind {after_fault}", seed, verdict, time.monotonic() - started)
+    return Outcome(f"rebuild after {after_fault}", seed, verdict, time.monotonic() - started)
 
 
 async def _snapshots(cluster: Cluster, tenants: Sequence[str]) -> dict[str, dict[str, bytes]]:

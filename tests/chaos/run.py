@@ -107,7 +107,7 @@ class Outcome:
             "memories": verdict.memories,
             "summaries": verdict.summaries,
             "written": verdict.written,
-            "let_go": verdict.let_go,
+            "expired": verdict.expired,
             "touched": verdict.touched,
             "corrected": verdict.corrected,
             "method_memories": verdict.method_memories,
@@ -157,7 +157,7 @@ async def run_fault(cluster: Cluster, fault: Fault, *, seed: int) -> Outcome:
         await cluster.ready()
         await settle(cluster, tenants)
     verdict = await judge_run(cluster, tenants, context.history, methods=methods)
-    context.expect(verdict.let_go > 0, "no timeline has aged so far that it let go of an event")
+    context.expect(verdict.expired > 0, "no timeline has aged so far that one of its events expired")
     context.expect(verdict.method_memories > 0 or not methods, "the operators of the memory methods made no memory")
     verdict.problems += context.violations
     return Outcome(fault.name, seed, verdict, time.monotonic() - started, measured=context.measured)

@@ -106,7 +106,7 @@ LIVED = [tick(31), expiry(*EVENTS[:2])]
 def test_a_correctly_aged_timeline_passes() -> None:
     verdict = judged(LIVED, [summary()])
     assert verdict.passed, verdict.problems
-    assert (verdict.summaries, verdict.written, verdict.let_go) == (1, 1, 2)
+    assert (verdict.summaries, verdict.written, verdict.expired) == (1, 1, 2)
     assert judged([touch(EVENTS[2]), *LIVED, tick(32)], [summary()]).passed
 
 
@@ -148,8 +148,8 @@ def test_an_invalidated_event_is_in_no_summary() -> None:
 def test_a_correction_after_expiry_restores_an_event() -> None:
     back = [*LIVED, correct("correct", EVENTS[0], "c1")]
     assert judged([*back, tick(32), expiry(EVENTS[0], known=4)], [summary()]).passed
-    assert judged([*back, tick(32)], [summary()]).lost == 1, "it had to be let go again"
-    assert judged(back, [summary()]).let_go == 1
+    assert judged([*back, tick(32)], [summary()]).lost == 1, "it had to expire again"
+    assert judged(back, [summary()]).expired == 1
 
 
 def test_corrections_change_the_expected_entities() -> None:

@@ -179,7 +179,7 @@ class TimelineOracle:
         timeline.advance(expiry.time)
         for event in expiry.events:
             if not self._asked[event.id]:
-                self.problems.append(f"{event.id} was let go before its time, at {record.position}")
+                self.problems.append(f"{event.id} expired before its time, at {record.position}")
             newest = max(self._extracted.get(event.window_id, -1), self._corrected.get(event.id, -1))
             if newest <= known and event.id in timeline.events:
                 timeline.events[event.id].is_whole = False

@@ -81,7 +81,7 @@ def judge_timelines(verdict: "Verdict", oracle: TimelineOracle, observed: Sequen
         oracle: The timelines.
         observed: The summaries in the store.
     """
-    verdict.summaries, verdict.let_go, verdict.touched = len(observed), len(oracle.gone), len(oracle.touched)
+    verdict.summaries, verdict.expired, verdict.touched = len(observed), len(oracle.gone), len(oracle.touched)
     verdict.corrected = len(oracle.corrections)
     verdict.written = sum(map(is_by_model, observed))
     asked = sum(len(each.message_ids) >= MIN_EVENTS for each in observed)

@@ -47,7 +47,7 @@ class Verdict:
     """Of timelines."""
     written: int = 0
     """Summaries that a model has written."""
-    let_go: int = 0
+    expired: int = 0
     """Events that timelines have summarised and expired."""
     touched: int = 0
     """Events that recalls kept alive."""
