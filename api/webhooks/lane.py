@@ -39,7 +39,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What to write after a record of the topic was taken in."""
+    """Records to write after a record of the topic was taken in."""
 
     superseded: tuple[WebhookDelivery, ...] = ()
     """Deliveries that a newer change replaces: a tombstone for each."""
