@@ -2,9 +2,8 @@
 
 The grammar reads a subject, a verb and a value in this order. People also make the thing the subject ("saunas keep me sane"), mention
 a home by what they do there ("send it to my place in Trondheim"), or name their work by its place ("off nights at the bottling plant").
-Each rule gives a clause as one statement of the grammar, which is read before the clause. It is not read from a question,
-a quotation or a
-report, nor from a clause with a condition, a wish or a doubt.
+Each rule gives a clause as one statement of the grammar, which is read before the clause. It is not read from a question, a quotation or
+a report, nor from a clause with a condition, a wish or a doubt.
 """
 
 import re
@@ -22,11 +21,12 @@ from extraction.offline.patterns import any_of, cue, listed
 from extraction.offline.reaction_frames import CONDITION_OF_REACTION, DOCTOR, REACTION_FRAMES, TWO_CLAUSES
 from extraction.offline.standing_orders import STANDING_ORDERS
 from extraction.offline.taste_frames import TASTE_FRAMES
+from extraction.offline.thing_patterns import checked
 from memory.prefiltered_patterns import Rewrites, Table, compiled
 
 _RULES: Final = Table(
     (
-        (pattern, statement)
+        (pattern, checked(pattern, statement))
         for pattern, statement in (*TASTE_RULES, *TASTE_FRAMES, *REACTION_FRAMES, *STANDING_ORDERS, *HOME_RULES, *WORK_RULES)
     ),
     re.IGNORECASE,

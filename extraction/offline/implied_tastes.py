@@ -6,7 +6,25 @@ from typing import Final
 from extraction.offline.fact_words import DIETS
 from extraction.offline.patterns import any_of, listed
 from extraction.offline.taste_nouns import TASTE_NOUNS
-from extraction.offline.thing_patterns import ADJECTIVE, EATEN, END, NOUN, PERSON, PLACED, POINTERS, STOP, TASTE, THING, WORD, Rule, checked
+from extraction.offline.thing_patterns import (
+    ADJECTIVE,
+    AVOID,
+    DISLIKE,
+    EATEN,
+    END,
+    LIKE,
+    LOVE,
+    NOUN,
+    PERSON,
+    PLACED,
+    POINTERS,
+    PREFER,
+    STOP,
+    TASTE,
+    THING,
+    WORD,
+    Rule,
+)
 
 _SURELY: Final = (
     r"(?:(?:just|simply|really|absolutely|still|always|honestly|definitely|truly|literally|totally|genuinely"
@@ -80,11 +98,6 @@ _NO_TIME: Final = (
     r"|justice|harm|good|right|over|up|down|out|with|any(?: of)? (?:this|that))\b)"
 )
 _WEEKDAYS: Final = r"(?:mondays|tuesdays|wednesdays|thursdays|fridays|saturdays|sundays|weekends)"
-_LIKE: Final = r"I like \g<x>"
-_LOVE: Final = r"I love \g<x>"
-_DISLIKE: Final = r"I dislike \g<x>"
-_PREFER: Final = r"I prefer \g<x>"
-_AVOID: Final = r"I avoid \g<x>"
 
 
 def _felt(found: re.Match[str]) -> str | None:
@@ -93,37 +106,37 @@ def _felt(found: re.Match[str]) -> str | None:
     return f"I {found['v']} {thing}" if thing is not None else None
 
 
-_RULES: Final[tuple[Rule, ...]] = (
+TASTE_RULES: Final[tuple[Rule, ...]] = (
     # the thing is the subject
-    (rf"^{PLACED}{_IS}{_BLISS}{END}", _LOVE),
-    (rf"^{PLACED} {_SURELY}{_KEEPS_ME}{END}", _LOVE),
+    (rf"^{PLACED}{_IS}{_BLISS}{END}", LOVE),
+    (rf"^{PLACED} {_SURELY}{_KEEPS_ME}{END}", LOVE),
     (
         rf"^{TASTE}{_IS}(?:the best|the greatest|the superior [a-z]+(?: [a-z]+)?|superior|king|underrated|delicious"
         rf"|so good|amazing|gorgeous|divine|my favou?rites?){END}",
-        _LIKE,
+        LIKE,
     ),
     (
         rf"^{TASTE}{_IS}(?:the worst|overrated|disgusting|revolting|vile|rank|grim|gross|nasty|minging|awful"
         rf"|horrible|evil|pointless|boring|yuck|yucky|inedible){END}",
-        _DISLIKE,
+        DISLIKE,
     ),
     (
         rf"^{TASTE}(?:['’]s| has| have) been (?:making me (?:ill|sick|bloated|queasy|gag|unwell)|giving me "
         rf"(?:headaches|migraines|heartburn|cramps|stomach aches|reflux)){END}",
-        _DISLIKE,
+        DISLIKE,
     ),
-    (rf"^{THING} {_ILL}{END}", _DISLIKE),
+    (rf"^{THING} {_ILL}{END}", DISLIKE),
     (rf"^{THING} {_ALLERGIC}{END}", r"I'm allergic to \g<x>"),
-    (rf"^{TASTE} (?:does not|doesn['’]?t|do not|don['’]?t|never) agrees? with (?:me|my (?:stomach|tummy|guts?|system)){END}", _DISLIKE),
+    (rf"^{TASTE} (?:does not|doesn['’]?t|do not|don['’]?t|never) agrees? with (?:me|my (?:stomach|tummy|guts?|system)){END}", DISLIKE),
     (
         rf"^{TASTE} (?:wrecks?|destroys?|ruins?|plays? havoc with|messes? (?:with|up)|irritates?) (?:me|my "
         rf"(?:stomach|tummy|guts?|skin|sleep|digestion)){END}",
-        _DISLIKE,
+        DISLIKE,
     ),
     (
         r"^(?:mondays|tuesdays|wednesdays|thursdays|fridays|saturdays|sundays|weekends|mornings|evenings|summers"
         r"|winters) are (?:for|made for|reserved for|all about) (?P<x>[a-z]+ing\b(?: [a-z]+){0,2})",
-        _LOVE,
+        LOVE,
     ),
     (
         r"\b(?P<x>[a-z]+(?: [a-z]+)?),? which (?:i|we) (?:(?:really|secretly|absolutely|personally|just|always"
@@ -132,78 +145,78 @@ _RULES: Final[tuple[Rule, ...]] = (
         _felt,
     ),
     # the writer is the subject
-    (rf"^(?:i|we)? ?{_NOT_DO}(?:do|touch|handle|digest|process|go near|look at|keep down|manage) (?:any )?{EATEN}{END}", _AVOID),
-    (rf"^(?:i|we)? ?{_NOT_DO}do (?:any )?{TASTE}{END}", _DISLIKE),
+    (rf"^(?:i|we)? ?{_NOT_DO}(?:do|touch|handle|digest|process|go near|look at|keep down|manage) (?:any )?{EATEN}{END}", AVOID),
+    (rf"^(?:i|we)? ?{_NOT_DO}do (?:any )?{TASTE}{END}", DISLIKE),
     (
         rf"^(?:i|we) {_NOT_DO}(?:hack|stomach|face|look at|smell|go near|get (?:on with|along with|into|excited"
         r" about)|see the (?:point|appeal) (?:of|in)"
         rf"|be doing with|be dealing with|cope with|understand the fuss about) {_NO_TIME}{THING}{END}",
-        _DISLIKE,
+        DISLIKE,
     ),
     (
         r"^(?:i|we) (?:stay|keep|steer|try to stay|try to keep) (?:well |right |far )?(?:off|away from|clear"
         rf" of) (?:the )?{TASTE}{END}",
-        _AVOID,
+        AVOID,
     ),
     (
         rf"^(?:i|we)(?:['’]m| am|['’]re| are)? (?:staying|keeping|strictly|completely|totally)? ?off (?:the )?{EATEN}"
         r"(?= (?:completely|entirely|for good|altogether|these days|now|since)\b)",
-        _AVOID,
+        AVOID,
     ),
     (
         r"^(?:i|we)(?: have|['’]ve)(?: not|n['’]?t) (?:touched|had|smoked|drunk|eaten) (?:an? |any |a drop of"
         r" )?(?P<x>(?:cigarettes?|cigars?|drinks?|pints?|beers?|alcohol|booze|smokes?|meat|sugar|chocolate|coffee"
         r"|caffeine|soda|coke|dairy|gluten|bread)"
         r"(?: or (?:an? )?[a-z]+)?) (?:in|for|since) ",
-        _AVOID,
+        AVOID,
     ),
-    (rf"^(?:i|we)(?: have|['’]ve)? (?:always |never )?(?:dread|dreaded) (?!the\b|it\b|this\b|that\b|to\b|when\b){THING}{END}", _DISLIKE),
-    (rf"^i(?:['’]ve| have)? (?:zero|no|little|absolutely no) (?:time|patience|tolerance|love) for {THING}{END}", _DISLIKE),
+    (rf"^(?:i|we)(?: have|['’]ve)? (?:always |never )?(?:dread|dreaded) (?!the\b|it\b|this\b|that\b|to\b|when\b){THING}{END}", DISLIKE),
+    (rf"^i(?:['’]ve| have)? (?:zero|no|little|absolutely no) (?:time|patience|tolerance|love) for {THING}{END}", DISLIKE),
     (
         r"^i(?: really| just| always)? (?:go (?:nuts|crazy|mad|wild|weak at the knees) for|can['’]?t (?:resist"
         r"|say no to|walk past|get through (?:the|a) day without|function without|get going without|pass up)"
         r"|never (?:say no to|turn down|get tired of|tire of|get bored of|miss|skip|pass up)|rave about|run"
         r" on|thrive on|melt for|look forward to) (?:a |an |my |some |the )?(?:good |nice |decent |proper "
         rf"|cup of |mug of |bit of )*{TASTE}{END}",
-        _LOVE,
+        LOVE,
     ),
     (
         r"^i(?:['’]m| am) (?:really |totally |so |very much |absolutely )?(?:all about|all for|mad for|wild"
         r" about|nuts for|sold on|a sucker for|big into|heavily into|well into|hooked on|addicted to|crazy for"
         rf"|in my element (?:with|in)) (?:a |an |my |the )?{TASTE}{END}",
-        _LOVE,
+        LOVE,
     ),
     (
         r"^i(?:['’]m| am) (?:only |always |never happier than |at my )*(?:happiest|happier than|happy as larry)"
         rf" (?:when |while )?(?:i['’]?m |i am )?(?P<x>[a-z]+ing\b(?: (?!{STOP}\b){WORD}){{0,3}})",
-        _LOVE,
+        LOVE,
     ),
-    (rf"^i(?:['’]m| am) (?:only |always |at my )*happiest (?:with|in|on|among|outdoors with) (?:a |an |the |my )?{TASTE}{END}", _LOVE),
+    (rf"^i(?:['’]m| am) (?:only |always |at my )*happiest (?:with|in|on|among|outdoors with) (?:a |an |the |my )?{TASTE}{END}", LOVE),
     (
         r"^(?:i )?(?:can|could)(?: happily| easily| honestly)? (?:spend|while away|lose|waste) (?:hours|days"
         r"|all day|whole days|entire days|the whole day|a whole (?:day|weekend|afternoon)|entire weekends|my"
         rf" whole life) (?:just )?(?:on |in |at |with )?(?P<x>[a-z]+ing\b(?: (?!{STOP}\b){WORD}){{0,3}})",
-        _LOVE,
+        LOVE,
     ),
     (
         r"^i(?:['’]ll)? (?:always|only ever|invariably) (?:order|choose|pick|go for|want|ask for|book|opt for"
         rf"|request|prefer|insist on) (?:the |an? )?(?!(?:special|same|usual|cheapest|violence|wrong|worst)\b){THING}{END}",
-        _PREFER,
+        PREFER,
     ),
-    (rf"^(?:just )?give me (?:an? |some |the |my )?{THING} (?:any ?day|any time|every time|over )", _PREFER),
+    (rf"^(?:just )?give me (?:an? |some |the |my )?{THING} (?:any ?day|any time|every time|over )", PREFER),
     (
         rf"^{THING} over (?!{POINTERS}\b){WORD}(?: {WORD})?,? (?:any ?day|any time|every time|every single"
         r" time|always|for me|all day|no contest)\b",
-        _PREFER,
+        PREFER,
     ),
-    (rf"^(?:team )?{TASTE} (?:all the way|for the win|forever|ftw){END}", _LOVE),
+    (rf"^(?:team )?{TASTE} (?:all the way|for the win|forever|ftw){END}", LOVE),
     # "not a coffee man", "I'm a cosy farming sim person", "more of a chips man", "strictly builders tea"
     (
         r"^(?:i['’]?m |i am |we['’]re )?(?:not|never been|never was|hardly|definitely not|really not)(?: much"
         rf" of| really| exactly| particularly| at all)? an? (?:big |huge |great |real )?(?P<x>{ADJECTIVE}(?!"
         rf"(?:cat|dog)\b){NOUN})(?P<person>) (?:man|woman|person|guy|girl|fan|drinker|eater|lover|lad|kid"
         rf"|type|household|family){END}",
-        _DISLIKE,
+        DISLIKE,
     ),
     (
         r"^i(?:['’]m| am|['’]ve always been| have always been) (?:more |very much |definitely |totally |strictly"
@@ -211,27 +224,27 @@ _RULES: Final[tuple[Rule, ...]] = (
         rf" |real |proper |total |true |committed )*{PERSON} "
         r"(?:man|woman|person|guy|girl|gal|drinker|lad|nut|freak|fiend|fanatic|junkie|obsessive|geek|maniac"
         rf"|purist|lover|fan|type|household|family){END}",
-        _LIKE,
+        LIKE,
     ),
     (
         rf"^(?:i['’]?m |i am )?(?:strictly|exclusively|all about|only ever) (?:an? )?{TASTE}(?: (?:man|woman"
         rf"|person|drinker|guy|girl))?{END}",
-        _LIKE,
+        LIKE,
     ),
     (
         rf"^{THING} and (?:me|i|myself) (?:are not|aren['’]?t|are no longer|do not|don['’]?t|never|have never)"
         rf" (?:friends|on speaking terms|get (?:on|along)|got (?:on|along)|mix|agree|see eye to eye){END}",
-        _DISLIKE,
+        DISLIKE,
     ),
     (
         r"^i(?:['’]ll)? (?:eat|drink|like|love|watch|play|listen to) (?:just about |pretty much |almost |nearly"
         rf" )?(?:anything|everything) (?:except|but|apart from|bar|besides|other than) (?:for )?{THING}{END}",
-        _DISLIKE,
+        DISLIKE,
     ),
     (
         r"^(?:i )?(?:have |['’]ve )?(?:gave up|given up) (?P<x>smoking|drinking|vaping|gambling|cigarettes|alcohol"
         r"|caffeine|sugar|fizzy drinks|energy drinks)\b(?!.*\b(?:lent|january|again|month|week)\b)",
-        _AVOID,
+        AVOID,
     ),
     (
         r"\bepi-?pen (?:because of|for|in case of|on account of) (?:my )?(?!(?:emergencies|emergency|safety"
@@ -242,9 +255,9 @@ _RULES: Final[tuple[Rule, ...]] = (
         r"^(?:you|nobody|no one) (?:won['’]?t|will not|will never|['’]ll never|['’]d never|can['’]?t|couldn['’]?t"
         r"|could)(?: ever)? (?:catch|get|see|find|drag) me (?:on|up|in|near|at|to|into|eating|drinking|wearing"
         rf"|doing|watching|anywhere near|dead in) (?:an? |the |any )?{THING}{END}",
-        _DISLIKE,
+        DISLIKE,
     ),
-    (rf"^i refuse to (?:eat|drink|wear|watch|listen to|play) (?:an? |the |any )?{THING}{END}", _DISLIKE),
+    (rf"^i refuse to (?:eat|drink|wear|watch|listen to|play) (?:an? |the |any )?{THING}{END}", DISLIKE),
     # a learner's order
     (rf"^(?:i|we) (?:very|so much|too much|a lot) (?P<v>like|love|enjoy|hate|dislike) {THING}{END}", r"I \g<v> \g<x>"),
     # orders from a doctor
@@ -252,7 +265,7 @@ _RULES: Final[tuple[Rule, ...]] = (
         r"^(?:my |the )?(?:doctor|doc|gp|consultant|dietitian|dietician|nutritionist|cardiologist|surgeon|midwife)"
         r"(?:['’]s| has| is)? (?:ordered|banned|taken|has|put|wants|got) (?:me )?(?:to (?:avoid|cut out|give"
         rf" up|stay off|lay off)|off) {EATEN}{END}",
-        _AVOID,
+        AVOID,
     ),
     # a habit with its day first, a condition in short
     (
@@ -261,4 +274,3 @@ _RULES: Final[tuple[Rule, ...]] = (
     ),
     (rf"^(?P<x>{any_of(DIETS)})(?:,? type (?:1|2|one|two))?,? (?:ever )?since ", r"I'm \g<x>"),
 )
-TASTE_RULES: Final = tuple((pattern, checked(pattern, statement)) for pattern, statement in _RULES)

@@ -1,4 +1,4 @@
-"""Frames of reactions and abstentions: what a thing does to the writer, in each order of a clause, and what the writer is told to leave.
+"""Frames of reactions and abstentions: what a thing does to the writer, in each order of a clause, and what the writer must give up.
 
 "Milk gives me cramps", "I get cramps from milk", "It gives me cramps when I drink milk", "One sip of milk and I get cramps": the same
 reaction in four orders.
@@ -8,7 +8,7 @@ import re
 from typing import Final
 
 from extraction.offline.patterns import any_of, listed
-from extraction.offline.thing_patterns import EATEN, END, HARM, Rule, checked
+from extraction.offline.thing_patterns import AVOID, DISLIKE, EATEN, END, HARM, Rule
 from memory.prefiltered_patterns import compiled
 
 _OFTEN: Final = r"(?:(?:always|usually|often|sometimes|just|really|only|instantly|immediately|also|still|even|literally|nearly|almost) )*"
@@ -85,11 +85,10 @@ _STOPPED: Final = any_of(
     had to stop eating, had to stop drinking, had to quit, never touched, never tried
 """)
 )
+_ONE_BITE: Final = r"one (?:bite|sip|whiff|spoonful|crumb|mouthful|drop|sniff|taste|lick|glass|slice) of"
 _ALLERGIC: Final = r"I'm allergic to \g<x>"
-_DISLIKE: Final = r"I dislike \g<x>"
-_AVOID: Final = r"I avoid \g<x>"
 
-_RULES: Final[tuple[Rule, ...]] = (
+REACTION_FRAMES: Final[tuple[Rule, ...]] = (
     # the thing acts
     (
         rf"^(?:{_WITH} )?{HARM} {_OFTEN}(?:sends?|puts?|lands?|has (?:sent|put|landed)|have (?:sent|put|landed)|put|sent"
@@ -106,9 +105,9 @@ _RULES: Final[tuple[Rule, ...]] = (
         rf"^(?:{_WITH} )?{HARM} {_OFTEN}(?:wrecks?|ruins?|destroys?|floors?|hates?|does(?:n['’]?t| not) (?:like|love)"
         r"|do(?:n['’]?t| not) (?:like|love)|messes up|plays up) (?:me|my (?:stomach|tummy|gut|guts|skin|sinuses"
         r"|insides))\b",
-        _DISLIKE,
+        DISLIKE,
     ),
-    (rf"^(?:{_WITH} )?{HARM} {_OFTEN}(?:gives? me|leaves? me|makes? me(?: feel)?) {_BAD}{_CRAMPS}{END}", _DISLIKE),
+    (rf"^(?:{_WITH} )?{HARM} {_OFTEN}(?:gives? me|leaves? me|makes? me(?: feel)?) {_BAD}{_CRAMPS}{END}", DISLIKE),
     (
         rf"^(?:my|the) (?:throat|tongue|face|lips|mouth|eyes|skin|nose) {_OFTEN}(?:closes? up|close|closes|swells?(?:"
         rf" up)?|itch(?:es)?|tingles?|burns?|streams?|erupts?|flares? up|runs?) (?:{_FROM}|{_WHEN}){HARM}{END}",
@@ -121,19 +120,18 @@ _RULES: Final[tuple[Rule, ...]] = (
         _ALLERGIC,
     ),
     (rf"^(?:i|we) {_OFTEN}{_SWELL}(?: [a-z]+){{0,4}}? (?:{_FROM}|{_WHEN}){HARM}{END}", _ALLERGIC),
-    (rf"^(?:i|we) {_OFTEN}(?:get|have|suffer|end up with|feel) {_BAD}{_CRAMPS} (?:{_FROM}|{_WHEN}){HARM}{END}", _DISLIKE),
-    (rf"^(?:i|we) {_OFTEN}{_SICKEN} (?:{_FROM}|{_WHEN}){HARM}{END}", _DISLIKE),
+    (rf"^(?:i|we) {_OFTEN}(?:get|have|suffer|end up with|feel) {_BAD}{_CRAMPS} (?:{_FROM}|{_WHEN}){HARM}{END}", DISLIKE),
+    (rf"^(?:i|we) {_OFTEN}{_SICKEN} (?:{_FROM}|{_WHEN}){HARM}{END}", DISLIKE),
     (rf"^it {_OFTEN}(?:gives me|brings me out in|leaves me with) {_BAD}{_HIVES} {_WHEN}{HARM}{END}", _ALLERGIC),
-    (rf"^it {_OFTEN}(?:makes me(?: feel)?|gives me|leaves me) {_BAD}{_CRAMPS} {_WHEN}{HARM}{END}", _DISLIKE),
+    (rf"^it {_OFTEN}(?:makes me(?: feel)?|gives me|leaves me) {_BAD}{_CRAMPS} {_WHEN}{HARM}{END}", DISLIKE),
     (
-        r"^(?:even )?(?:just )?one (?:bite|sip|whiff|spoonful|crumb|mouthful|drop|sniff|taste|lick|glass|slice) of"
-        rf" {HARM} and (?:i['’]?m in {_EMERGENCY}|(?:i|my) [^.,;!?]{{0,20}}?{_SWELL}|i['’]?m (?:covered in|breaking out))",
+        rf"^(?:even )?(?:just )?{_ONE_BITE} {HARM} and (?:i['’]?m in {_EMERGENCY}"
+        rf"|(?:i|my) [^.,;!?]{{0,20}}?{_SWELL}|i['’]?m (?:covered in|breaking out))",
         _ALLERGIC,
     ),
     (
-        r"^(?:even )?(?:just )?one (?:bite|sip|whiff|spoonful|crumb|mouthful|drop|sniff|taste|lick|glass|slice) of"
-        rf" {HARM} and i(?:['’]?m| am| feel| get) {_BAD}(?:{_CRAMPS}|done for|on the floor|in bed)",
-        _DISLIKE,
+        rf"^(?:even )?(?:just )?{_ONE_BITE} {HARM} and i(?:['’]?m| am| feel| get) {_BAD}(?:{_CRAMPS}|done for|on the floor|in bed)",
+        DISLIKE,
     ),
     (rf"^(?:i['’]?m|i am) {_BAD}(?:sensitive|reactive|averse) to {HARM}{END}", r"I'm intolerant to \g<x>"),
     (
@@ -151,51 +149,49 @@ _RULES: Final[tuple[Rule, ...]] = (
         r"|once|as a (?:child|kid)|years ago|last year)|,|$)",
         _ALLERGIC,
     ),
-    (rf"^(?:i['’]?m|i am|we['’]?re|we are) (?:now |completely |strictly |totally |still )*off (?:the )?{EATEN}{END}", _AVOID),
-    (rf"^no more {EATEN} for (?:me|us)\b(?! (?:today|tonight|this|yet|right|now|to|until|till|please just|tomorrow))", _AVOID),
-    (rf"^{HARM} (?:pillows?|duvets?|bedding|gloves|products|jumpers|plasters) (?:is|are) out for (?:me|us)\b", _AVOID),
-    (rf"^{HARM} (?:is|are) out for (?:me|us)\b", _AVOID),
+    (rf"^(?:i['’]?m|i am|we['’]?re|we are) (?:now |completely |strictly |totally |still )*off (?:the )?{EATEN}{END}", AVOID),
+    (rf"^no more {EATEN} for (?:me|us)\b(?! (?:today|tonight|this|yet|right|now|to|until|till|please just|tomorrow))", AVOID),
+    (rf"^{HARM} (?:pillows?|duvets?|bedding|gloves|products|jumpers|plasters) (?:is|are) out for (?:me|us)\b", AVOID),
+    (rf"^{HARM} (?:is|are) out for (?:me|us)\b", AVOID),
     (
         rf"^{HARM} (?:dust |hair |smoke |fumes )?(?:sets?|set|kicks?) off my (?:asthma|migraines?|eczema|ibs|reflux"
         r"|allerg(?:y|ies)|sinuses)",
-        _DISLIKE,
+        DISLIKE,
     ),
-    (rf"^{HARM},? (?:is|are|['’]s) (?:strictly |absolutely |sadly |just |completely |totally |now )*{_BANNED}{_FOR_ME}", _AVOID),
+    (rf"^{HARM},? (?:is|are|['’]s) (?:strictly |absolutely |sadly |just |completely |totally |now )*{_BANNED}{_FOR_ME}", AVOID),
     (
         rf"^(?:please )?(?:nothing|no dishes|no food) (?:with|containing|made with|that has|that contains) {EATEN}(?=,?"
         r" (?:please|pls|thanks|for me|ever)\b)",
-        _AVOID,
+        AVOID,
     ),
     (
         rf"^(?:i|we) ?{_MUST_NOT} (?:(?:even|really|ever) )*(?:(?:have|eat|drink|touch|go near|be near|be around) "
         rf"|(?<=allowed )){_ANY}{EATEN}{END}",
-        _AVOID,
+        AVOID,
     ),
     (
         rf"^{DOCTOR}(?:['’]s| has| have)? (?:told|asked|advised|ordered|instructed|warned|recommended|said|got|forbidden"
         rf"|begged) (?:me )?(?:(?:to|i (?:have|need|must|should|ought)(?: to)?) (?:completely )?{_LEAVE}|{_NOT_TAKE})"
         rf" {_ANY}{EATEN}(?: alone)?{END}",
-        _AVOID,
+        AVOID,
     ),
     (
         r"^(?:i['’]?m|i am|i['’]?ve been|i have been|i was|been) (?:now )?(?:told|advised|ordered|instructed|warned"
         rf"|asked) (?:by [\w' ]{{3,25}} )?(?:to (?:completely )?{_LEAVE}|{_NOT_TAKE}) {_ANY}{EATEN}(?: alone)?{END}",
-        _AVOID,
+        AVOID,
     ),
-    (rf"^(?:i|we)(?:['’]ve| have)?(?: got)? to (?:completely )?{_LEAVE} {_ANY}{EATEN}(?: alone)?{END}", _AVOID),
+    (rf"^(?:i|we)(?:['’]ve| have)?(?: got)? to (?:completely )?{_LEAVE} {_ANY}{EATEN}(?: alone)?{END}", AVOID),
     (
         rf"^(?:(?:i|we)(?:['’]?ve| have)? )?{_OFTEN}(?:recently |completely |finally |now |since |long since"
         rf" )*{_STOPPED} (?:the )?{EATEN}(?:{END}| (?:in \d{{4}}|years ago|ages ago|last year|for good|completely"
         r"|altogether)\b)",
-        _AVOID,
+        AVOID,
     ),
 )
-REACTION_FRAMES: Final[tuple[Rule, ...]] = tuple((pattern, checked(pattern, statement)) for pattern, statement in _RULES)
 CONDITION_OF_REACTION: Final = re.compile(rf"\bif i (?={_OFTEN}{_TAKE}\b)", re.IGNORECASE)
 """A condition in form only: "I swell up if I eat nuts"."""
 TWO_CLAUSES: Final = compiled(
-    r"\W*(?:even |just )*one (?:bite|sip|whiff|spoonful|crumb|mouthful|drop|sniff|taste|lick|glass|slice)"
-    r" of\b",
+    rf"\W*(?:even |just )*{_ONE_BITE}\b",
     re.IGNORECASE,
 )
 """Begins a reaction that takes two clauses: "One bite of shrimp and I'm in A&E"."""

@@ -3,7 +3,7 @@
 from typing import Final
 
 from extraction.offline.patterns import any_of, listed
-from extraction.offline.thing_patterns import END, PASTIME, THING, Rule, checked
+from extraction.offline.thing_patterns import DISLIKE, END, PASTIME, PREFER, THING, Rule
 
 _SERVED: Final = any_of(
     listed("""
@@ -30,15 +30,12 @@ _SORT: Final = any_of(
     late, non-stop
 """)
 )
-_DISLIKE: Final = r"I dislike \g<x>"
-_PREFER: Final = r"I prefer \g<x>"
-_RULES: Final[tuple[Rule, ...]] = (
-    (rf"{_NEVER}{_ME} (?:any )?{THING}{_FOR_ME}{_AGAIN}{END}", _DISLIKE),
-    (rf"{_NEVER} (?:me|us) (?:any )?{THING}{_AGAIN}{END}", _DISLIKE),
-    (rf"{_NOT}{_ME} (?:any |more )?{PASTIME}{_FOR_ME}?{_AGAIN}{END}", _DISLIKE),
-    (rf"{_PLEASE}(?:stop|quit) {_SERVING}{_ME} (?:any |so many |more )?{PASTIME}{END}", _DISLIKE),
-    (rf"{_ALWAYS}{_ME} (?:an? )?{THING}{_FOR_ME}{END}", _PREFER),
-    (rf"{_ALWAYS} (?:me|us) (?:an? )?{THING}{END}", _PREFER),
-    (rf"{_ALWAYS} (?:an? )?(?P<x>{_SORT} [a-z]+){END}", _PREFER),
+STANDING_ORDERS: Final[tuple[Rule, ...]] = (
+    (rf"{_NEVER}{_ME} (?:any )?{THING}{_FOR_ME}{_AGAIN}{END}", DISLIKE),
+    (rf"{_NEVER} (?:me|us) (?:any )?{THING}{_AGAIN}{END}", DISLIKE),
+    (rf"{_NOT}{_ME} (?:any |more )?{PASTIME}{_FOR_ME}?{_AGAIN}{END}", DISLIKE),
+    (rf"{_PLEASE}(?:stop|quit) {_SERVING}{_ME} (?:any |so many |more )?{PASTIME}{END}", DISLIKE),
+    (rf"{_ALWAYS}{_ME} (?:an? )?{THING}{_FOR_ME}{END}", PREFER),
+    (rf"{_ALWAYS} (?:me|us) (?:an? )?{THING}{END}", PREFER),
+    (rf"{_ALWAYS} (?:an? )?(?P<x>{_SORT} [a-z]+){END}", PREFER),
 )
-STANDING_ORDERS: Final[tuple[Rule, ...]] = tuple((pattern, checked(pattern, statement)) for pattern, statement in _RULES)

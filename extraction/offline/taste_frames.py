@@ -8,7 +8,7 @@ import re
 from typing import Final
 
 from extraction.offline.patterns import any_of, listed
-from extraction.offline.thing_patterns import EATEN, END, PASTIME, PLACED, STOP, THING, WORD, Rule, checked
+from extraction.offline.thing_patterns import AVOID, DISLIKE, EATEN, END, LIKE, LOVE, PASTIME, PLACED, PREFER, STOP, THING, WORD, Rule
 from memory.prefiltered_patterns import compiled
 
 _I: Final = r"^(?:i|we)"
@@ -134,76 +134,71 @@ _TASTES_BAD: Final = (
     r"tastes? (?:like|of) (?:soap|feet|dirt|mud|cardboard|metal|grass|socks|old socks|nothing|chalk|perfume|bin"
     r" juice|medicine|ash)"
 )
-_LIKE: Final = r"I like \g<x>"
-_LOVE: Final = r"I love \g<x>"
-_DISLIKE: Final = r"I dislike \g<x>"
-_PREFER: Final = r"I prefer \g<x>"
-_AVOID: Final = r"I avoid \g<x>"
 _STATE: Final = compiled(r"\b(?:(?:has|have|need|needs) to|must) be ", re.IGNORECASE)
 _DAY: Final = (
     r"(?:(?:most|all|every|on) )?(?:mondays?|tuesdays?|wednesdays?|thursdays?|fridays?|saturdays?|sundays?|weekends?|evenings?|mornings?"
     r"|summers?|winters?)"
 )
 
-_RULES: Final[tuple[Rule, ...]] = (
+TASTE_FRAMES: Final[tuple[Rule, ...]] = (
     # the writer feels
-    (rf"{_HAVE}{_EVER}{_WARMED} {_SOME}{THING}{END}", _LOVE),
+    (rf"{_HAVE}{_EVER}{_WARMED} {_SOME}{THING}{END}", LOVE),
     (
         rf"{_HAVE}{_EVER}{_BEGUN} (?P<x>(?!(?:as|a|an|the|my|work|working)\b){WORD}(?:"
         rf" (?!{STOP}\b){WORD})?)\b[^.!?;]*?\b{_STILL}{END}",
-        _LOVE,
+        LOVE,
     ),
-    (rf"{_HAVE}{_EVER}(?:taken up|took up|got(?:ten)? into|got the bug for) {PASTIME}{END}", _LIKE),
-    (rf"{_I} {_NEEDS} (?:without|before) {_SOME}{PASTIME}{END}", _LIKE),
-    (rf"{_IS_I} (?:never|rarely|seldom) (?:seen )?without (?:an? |my |some )?{PASTIME}{END}", _LIKE),
+    (rf"{_HAVE}{_EVER}(?:taken up|took up|got(?:ten)? into|got the bug for) {PASTIME}{END}", LIKE),
+    (rf"{_I} {_NEEDS} (?:without|before) {_SOME}{PASTIME}{END}", LIKE),
+    (rf"{_IS_I} (?:never|rarely|seldom) (?:seen )?without (?:an? |my |some )?{PASTIME}{END}", LIKE),
     (
         rf"{_AM}(?:always|never not|forever|usually) (?:up for|in the mood for|down for|happy with|craving|ready for)"
         rf" {_SOME}(?:game of )?{PASTIME}{END}",
-        _LIKE,
+        LIKE,
     ),
     (
         rf"{_IS_I} {_EVER}(?:mad keen on|mad on|bonkers about|besotted with|enamoured with|smitten with|in love with"
         rf"|taken with|a convert to) {THING}{END}",
-        _LOVE,
+        LOVE,
     ),
     (
         rf"{_IS_I} {_EVER}(?:happiest|at my happiest|at peace|in my element|at home) (?:on|in|at|by|with|near|under"
         rf"|among) (?:an? |the |my )?{PASTIME}{END}",
-        _LOVE,
+        LOVE,
     ),
-    (rf"{_I} (?:grew up on|was raised on|was brought up on|cut my teeth on) {PASTIME}{END}", _LIKE),
+    (rf"{_I} (?:grew up on|was raised on|was brought up on|cut my teeth on) {PASTIME}{END}", LIKE),
     (
         rf"{_I} {_EVER}(?:can['’]?t|cannot) stop (?P<x>(?:listening to|reading|watching|playing|eating|drinking|baking"
         rf"|knitting|making) {WORD}(?: (?!{STOP}\b){WORD})?){END}",
-        _LOVE,
+        LOVE,
     ),
     (
         r"^i can (?:happily |easily |honestly )*(?:talk|go on|chat|bang on|ramble|bore you|geek out|read) (?:on )?about"
         rf" {THING} (?:all day|for hours|forever|endlessly|till|until|non-?stop)",
-        _LOVE,
+        LOVE,
     ),
     (
         rf"{_I} (?:mostly |only |basically |pretty much )*(?:read|watch|eat|drink|wear|play|listen to|cook|bake)"
         rf" (?:nothing|little|hardly anything) (?:but|except|other than) {THING}(?:{END}| now\b)",
-        _LOVE,
+        LOVE,
     ),
     (
         r"^(?=.*\b(?:most|every|weekends|usually|always|often|evenings|mornings|\w+days)\b)you(?:['’]ll| will| can)?"
         rf" (?:usually |always |mostly |often |probably )*find me {_ACT}",
-        _LIKE,
+        LIKE,
     ),
     (
         rf"{_I} spend (?:every|each|most|all) (?:of )?(?:my )?(?:single |spare |free |other )*(?:[a-z]+ )(?:on"
         r" )?(?P<x>(?!(?:work|commut|wait|driv|cry|study|clean|worry|sleep|try|look|do|go|mak|tak|be|chas|writ|fix"
         rf"|answer)\w*ing\b)[a-z]+ing\b(?: (?!{STOP}\b){WORD}){{0,2}}){END}",
-        _LIKE,
+        LIKE,
     ),
     (rf"{_I} (?P<x>{_MADE}) {_RESTED}{END}", r"I like to \g<x>"),
     (
         rf"{_HAVE}been (?P<x>{_DONE_ALONE}|{_DONE_WITH} {_OBJECT}(?: (?!{STOP}\b){WORD})?) (?:ever )?(?:since|for) "
         r"(?:(?:my )?(?:primary )?school|(?:i|we) w(?:as|ere)|\d{4}|[\w -]{2,20}? (?:years|decades)\b|ages|years|as"
         r" long as|(?:my )?childhood|university|college)",
-        _LIKE,
+        LIKE,
     ),
     (
         r"^(?P<d>(?:every|each) (?:single |other |second )?\w+|most \w+s|on (?:\w+days|weekends)|at weekends|once a \w+"
@@ -235,50 +230,50 @@ _RULES: Final[tuple[Rule, ...]] = (
     (
         rf"^(?P<x>[a-z]{{3,}}ing(?<!working)(?<!being)(?: (?!{STOP}\b){WORD}){{0,2}}) (?:(?:once|twice|three times|four"
         rf" times|five times|\w+ times) (?:a|per) (?:day|week|month)|every (?:day|morning|evening|weekend))(?: now)?{END}",
-        _LIKE,
+        LIKE,
     ),
     # the thing pleases
-    (rf"^{PLACED},? (?:is|are|['’]s|has become|have become|has always been|have always been|that['’]s|:) {_EVER}{_LOVED_NOUN}{END}", _LOVE),
+    (rf"^{PLACED},? (?:is|are|['’]s|has become|have become|has always been|have always been|that['’]s|:) {_EVER}{_LOVED_NOUN}{END}", LOVE),
     (
         rf"^{THING}, (?:that['’]?s|now that['’]?s|they['’]re) (?:more )?my (?:thing|jam|passion|hobby|kind of \w+|idea"
         rf" of fun|weakness){END}",
-        _LOVE,
+        LOVE,
     ),
-    (rf"^{PLACED} {_PLEASES}{END}", _LOVE),
-    (rf"^everything (?:is|tastes|goes|feels) (?:so much |much )?better with {_SOME}{THING}{END}", _LOVE),
+    (rf"^{PLACED} {_PLEASES}{END}", LOVE),
+    (rf"^everything (?:is|tastes|goes|feels) (?:so much |much )?better with {_SOME}{THING}{END}", LOVE),
     (
         r"^(?:nothing|there['’]s nothing|there is nothing) (?:is |feels |tastes )?(?:better|nicer|finer|more relaxing)"
         rf" than {_SOME}{PASTIME}{END}",
-        _LOVE,
+        LOVE,
     ),
-    (rf"^(?:you )?can['’]?t (?:beat|go wrong with|go past) {_SOME}{PASTIME}{END}", _LOVE),
+    (rf"^(?:you )?can['’]?t (?:beat|go wrong with|go past) {_SOME}{PASTIME}{END}", LOVE),
     (
         r"^my (?:idea of|perfect|ideal|kind of) (?:heaven|bliss|fun|paradise|evening|weekend|holiday|sunday|saturday"
         r"|morning|night|day off|a good (?:time|night|evening|day|weekend)|a perfect \w+)(?: out| in)?(?: is|['’]s|"
         rf" involves| means) {_SOME}{PLACED}{END}",
-        _LOVE,
+        LOVE,
     ),
-    (rf"^{_DAY} (?:are|is) (?:for|made for|reserved for|all about|always) {PASTIME}{END}", _LOVE),
-    (rf"^give me (?:an? |some |the |my )?{PASTIME}(?: and .{{2,30}})?$", _LOVE),
-    (rf"^(?:so |and )?it['’]?s {PASTIME} for me (?:from now on|these days|now|all the way|every time|always|any day)", _LIKE),
+    (rf"^{_DAY} (?:are|is) (?:for|made for|reserved for|all about|always) {PASTIME}{END}", LOVE),
+    (rf"^give me (?:an? |some |the |my )?{PASTIME}(?: and .{{2,30}})?$", LOVE),
+    (rf"^(?:so |and )?it['’]?s {PASTIME} for me (?:from now on|these days|now|all the way|every time|always|any day)", LIKE),
     (
         r"^my (?:perfect|ideal|dream) (?:date|meal|breakfast|dinner|lunch|trip|day|job|birthday|night in|night out"
         rf"|evening in) (?:is|involves|means) {_SOME}{PLACED}{END}",
-        _LIKE,
+        LIKE,
     ),
     (
         r"^(?:(?:big|huge|massive|lifelong|proud|long-suffering) )*(?P<x>(?-i:[A-Z])[\w'’-]+(?: (?-i:[A-Z])[\w'’-]+)?)"
         r" (?:fan|supporter|season ticket holder)(?=\s*(?:[.,;!]|$)| (?:here|since|for|all my))",
-        _LIKE,
+        LIKE,
     ),
     # the writer chooses
     (
         rf"{_I} (?:always |usually |only |invariably |tend to )*(?:choose|pick|take|go for|sit (?:on|in|by)|ask for|book"
         r"|request|want) (?:the |an? )?(?P<x>(?:aisle|window)(?: seats?)?|front row|back row|lower bunk|top bunk|quiet"
         rf" carriage){END}",
-        _PREFER,
+        PREFER,
     ),
-    (rf"{_I} (?:choose|pick|take|go for|have) (?:an? |the )?{THING} over {WORD}", _PREFER),
+    (rf"{_I} (?:choose|pick|take|go for|have) (?:an? |the )?{THING} over {WORD}", PREFER),
     (r"^i like to (?P<x>[^.,;!?]{2,40}?) rather than ", r"I prefer to \g<x>"),
     (
         r"^(?:my |i (?:always |only )?(?:like|have|want|need|order|get) my )(?P<x>(?:coffee|tea|eggs?|steaks?|porridge"
@@ -289,27 +284,26 @@ _RULES: Final[tuple[Rule, ...]] = (
         lambda found: f"I prefer {_STATE.sub('', found['x'])}",
     ),
     # the writer rejects
-    (rf"^(?:i|we)(?:['’]?ve| have)? {_EVER}(?:got |always had |had )?{_NO_FEELING} {THING}{END}", _DISLIKE),
-    (rf"{_HAVE}{_EVER}{_REFUSED} (?:the )?{THING}{END}", _DISLIKE),
+    (rf"^(?:i|we)(?:['’]?ve| have)? {_EVER}(?:got |always had |had )?{_NO_FEELING} {THING}{END}", DISLIKE),
+    (rf"{_HAVE}{_EVER}{_REFUSED} (?:the )?{THING}{END}", DISLIKE),
     (
         rf"{_AM}(?:(?:really|just|so|still|absolutely|always|completely|totally|honestly|been|have|['’]ve) )*{_NOT_ME}"
         rf" {THING}{END}",
-        _DISLIKE,
+        DISLIKE,
     ),
-    (rf"{_IS_I} {_EVER}(?:done|finished|through) with {PASTIME}{END}", _DISLIKE),
-    (rf"{_I} {_EVER}{_FLEES} {THING}{END}", _DISLIKE),
-    (rf"{_HAVE}{_EVER}(?:gone|went) {_EVER}off {THING}{END}", _DISLIKE),
+    (rf"{_IS_I} {_EVER}(?:done|finished|through) with {PASTIME}{END}", DISLIKE),
+    (rf"{_I} {_EVER}{_FLEES} {THING}{END}", DISLIKE),
+    (rf"{_HAVE}{_EVER}(?:gone|went) {_EVER}off {THING}{END}", DISLIKE),
     (
         rf"{_I} (?:always )?(?:pick|fish|scrape|take|leave|dig) (?:out )?(?:the |all the |any )?{EATEN} (?:out of|off"
         r"|out|on the side of|from|to one side)\b",
-        _DISLIKE,
+        DISLIKE,
     ),
-    (rf"{_I} (?:really |always )?(?:struggle with|can['’]?t cope with|have trouble with) {EATEN}{END}", _DISLIKE),
+    (rf"{_I} (?:really |always )?(?:struggle with|can['’]?t cope with|have trouble with) {EATEN}{END}", DISLIKE),
     # the thing repels
-    (rf"^{PLACED},? (?:is|are|['’]s|has always been|have always been) {_EVER}{_WORST}{END}", _DISLIKE),
-    (rf"^{EATEN} {_TASTES_BAD}(?: to me)?{END}", _DISLIKE),
-    (rf"^{PASTIME} (?:should be|ought to be|needs to be) (?:illegal|banned|outlawed|against the law){END}", _DISLIKE),
-    (rf"^(?:please )?(?:keep|get) (?:those |that |the |any |your |all )?{PASTIME} (?:well |far )?away from me\b", _DISLIKE),
-    (rf"^(?:please )?(?:hold|skip|leave out|leave off|no) (?:the |any )?{EATEN},? (?:always|ever)\b", _AVOID),
+    (rf"^{PLACED},? (?:is|are|['’]s|has always been|have always been) {_EVER}{_WORST}{END}", DISLIKE),
+    (rf"^{EATEN} {_TASTES_BAD}(?: to me)?{END}", DISLIKE),
+    (rf"^{PASTIME} (?:should be|ought to be|needs to be) (?:illegal|banned|outlawed|against the law){END}", DISLIKE),
+    (rf"^(?:please )?(?:keep|get) (?:those |that |the |any |your |all )?{PASTIME} (?:well |far )?away from me\b", DISLIKE),
+    (rf"^(?:please )?(?:hold|skip|leave out|leave off|no) (?:the |any )?{EATEN},? (?:always|ever)\b", AVOID),
 )
-TASTE_FRAMES: Final = tuple((pattern, checked(pattern, statement)) for pattern, statement in _RULES)

@@ -11,6 +11,11 @@ from extraction.offline.taste_nouns import CONSUMED, HARMFUL, PERSON_NOUNS, TAST
 Statement = str | Callable[[re.Match[str]], str | None]
 """What a clause states: a template of its match, or a function that returns None if the clause states nothing."""
 Rule = tuple[str, Statement]
+LIKE: Final = r"I like \g<x>"
+LOVE: Final = r"I love \g<x>"
+DISLIKE: Final = r"I dislike \g<x>"
+PREFER: Final = r"I prefer \g<x>"
+AVOID: Final = r"I avoid \g<x>"
 END: Final = (
     r"(?=\s*(?:[.,!;:)…—–]|$|[^\w\s'’])|\s+(?:and|but|so|because|since|cos|cause|especially|too|tbh|lol"
     r"|honestly|imo|these days|lately|for me"

@@ -1,5 +1,6 @@
 """The reason why a stage does not advance, in one line, and the report that shows it."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,6 +12,20 @@ from streams.engine.tasks.offset_metadata import OffsetMetadata, unfinished_comm
 from varve.cli.application import app
 from varve.cli.status import status_report
 from varve.stage_status import PagesOfStage, StageStatus, describe_holder, each_address, failed_checks, merged_pages
+
+WITHOUT_WORKERS = StageStatus(
+    name="index",
+    lag=0,
+    parked=ParkedNote(),
+    rate=None,
+    dead_letters=None,
+    retries=None,
+    ready=None,
+    oldest_s=None,
+    retention_left_s=None,
+    held_by=None,
+)
+"""The status of a stage whose workers do not answer."""
 
 
 def _partition(*, oldest_s: float | None = None, held_by: Any = None, log_gap: str | None = None) -> dict[str, Any]:
@@ -80,19 +95,8 @@ def test_the_report_fits_a_terminal_of_80_columns() -> None:
 
 
 def test_a_stage_names_the_command_that_it_waits_for() -> None:
-    stage = StageStatus(
-        name="sessions",
-        lag=3,
-        parked=ParkedNote(),
-        rate=None,
-        dead_letters=None,
-        retries=None,
-        ready=None,
-        oldest_s=None,
-        retention_left_s=None,
-        held_by=None,
-        unfinished=unfinished_command([None, OffsetMetadata(unfinished="replay sessions").text]),
-    )
+    unfinished = unfinished_command([None, OffsetMetadata(unfinished="replay sessions").text])
+    stage = replace(WITHOUT_WORKERS, name="sessions", lag=3, unfinished=unfinished)
     console = Console(width=80)
     with console.capture() as shown:
         console.print(status_report([stage]))
@@ -131,18 +135,6 @@ def test_pages_without_a_stage_are_refused(pages: str) -> None:
 
 def test_unknown_figures_name_the_option_that_shows_them() -> None:
     console = Console(width=200)
-    unknown = StageStatus(
-        name="index",
-        lag=0,
-        parked=ParkedNote(),
-        rate=None,
-        dead_letters=None,
-        retries=None,
-        ready=None,
-        oldest_s=None,
-        retention_left_s=None,
-        held_by=None,
-    )
     with console.capture() as shown:
-        console.print(status_report([unknown]))
+        console.print(status_report([WITHOUT_WORKERS]))
     assert "--pages http://varve-{stage}:9100" in shown.get()
