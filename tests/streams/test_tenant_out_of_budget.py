@@ -7,7 +7,7 @@ import asyncio
 import os
 import sys
 from collections import Counter, defaultdict
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,6 +24,7 @@ from runtime.kafka import KafkaOffsets, OutgoingRecord, Producer
 from runtime.kafka.parked_note import read_parked
 from runtime.settings import DeliverySettings, LLMSettings, Settings
 from tests.control_log import write
+from tests.process_variables import process_variables
 from tests.streams.flow import DEADLINE_S, POLL_S, NewFlow, caught_up, serving
 from tests.streams.message_ledger import records_of
 
@@ -87,19 +88,10 @@ async def send_flood(settings: Settings) -> None:
         await producer.send_many(records)
 
 
-def variables(prefix: str, values: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Settings as a process takes them."""
-    for name, value in values.items():
-        if isinstance(value, dict):
-            yield from variables(f"{prefix}{name.upper()}__", value)
-        elif value is not None:
-            yield f"{prefix}{name.upper()}", str(value)
-
-
 @asynccontextmanager
 async def worker_process(settings: Settings) -> AsyncIterator[None]:
     """A worker in a separate process, killed at the end."""
-    environment = dict(variables("VARVE_", settings.model_dump(mode="json", exclude_defaults=True)))
+    environment = process_variables(settings)
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "varve", "worker", "extraction", env=os.environ | environment | {"VARVE_METRICS_PORT": "0"}
     )

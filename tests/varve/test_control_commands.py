@@ -7,7 +7,6 @@ from pathlib import Path
 import orjson
 import pytest
 import yaml
-from typer.testing import CliRunner
 
 from control import read_control
 from control.documents import hash_key
@@ -18,12 +17,11 @@ from memory.schema import scenario, to_json
 from runtime.kafka import Producer, create_topics
 from runtime.settings import Settings
 from tests.one_broker import one_broker
-from varve.cli.application import app
+from tests.varve.typed_commands import TypedCommands
 from varve.embedded.tenants import DeveloperTenant, key_path, prepare_tenants
 
 pytestmark = pytest.mark.integration
 
-Run = Callable[..., str]
 TENANTS = "tenant\tschema\tkeys\tstate\tweight\tquota\tbudget"
 
 
@@ -35,26 +33,11 @@ def settings(make_settings: Callable[..., Settings]) -> Settings:
 
 
 @pytest.fixture
-def run(settings: Settings) -> Run:
-    environment = {
-        "VARVE_DATA": str(settings.data),
-        "VARVE_KAFKA__BOOTSTRAP": settings.kafka.bootstrap,
-        "VARVE_KAFKA__TOPIC_PREFIX": settings.kafka.topic_prefix,
-        "VARVE_CONTROL__LEASE_S": "0.2",
-        "VARVE_REDIS__URL": "redis://127.0.0.1:1/0",
-    }
-
-    def invoke(*arguments: str, exit_code: int = 0) -> str:
-        result = CliRunner().invoke(app, (*arguments,), env=environment)
-        if result.exception is not None and not isinstance(result.exception, SystemExit):
-            raise result.exception
-        assert result.exit_code == exit_code, result.output
-        return result.stdout
-
-    return invoke
+def run(settings: Settings) -> TypedCommands:
+    return TypedCommands(settings, VARVE_REDIS__URL="redis://127.0.0.1:1/0")
 
 
-def test_tenants_keys_and_schemas_as_typed(settings: Settings, run: Run, tmp_path: Path) -> None:
+def test_tenants_keys_and_schemas_as_typed(settings: Settings, run: TypedCommands, tmp_path: Path) -> None:
     key = run("tenants", "add", "acme", "--schema", "meetings", "--by", "ann").strip()
     state = asyncio.run(read_control(settings))
     holder = state.holder_of(hash_key(key))
@@ -114,7 +97,7 @@ def test_tenants_keys_and_schemas_as_typed(settings: Settings, run: Run, tmp_pat
         assert secret not in run("audit", "list", "--json")
 
 
-def test_methods_as_typed(settings: Settings, run: Run, tmp_path: Path) -> None:
+def test_methods_as_typed(settings: Settings, run: TypedCommands, tmp_path: Path) -> None:
     run("tenants", "add", "acme", "--method", "memgpt")
     assert run("tenants", "list").splitlines()[1].startswith("acme\tcompanion+memgpt@1\t")
     own = tmp_path / "own.json"
@@ -132,7 +115,7 @@ def test_methods_as_typed(settings: Settings, run: Run, tmp_path: Path) -> None:
     assert 'tenant/acme schema_ref.name: "companion+own" -> "meetings+memgpt"' in run("apply", "-f", str(file)).splitlines()
 
 
-def test_a_stack_selects_a_method_for_its_tenant(settings: Settings, run: Run) -> None:
+def test_a_stack_selects_a_method_for_its_tenant(settings: Settings, run: TypedCommands) -> None:
     asyncio.run(prepare_tenants(settings, DeveloperTenant("dev", method="memgpt")))
     for method in (None, "memgpt"):
         asyncio.run(prepare_tenants(settings, DeveloperTenant("dev", method=method)))
@@ -141,7 +124,7 @@ def test_a_stack_selects_a_method_for_its_tenant(settings: Settings, run: Run) -
         asyncio.run(prepare_tenants(settings, DeveloperTenant("dev", method="memochat")))
 
 
-def test_a_file_is_applied_shown_and_exported(run: Run, tmp_path: Path) -> None:
+def test_a_file_is_applied_shown_and_exported(run: TypedCommands, tmp_path: Path) -> None:
     path = tmp_path / "tenants.yaml"
     wanted = {"tenants": [{"id": "a", "schema": "companion", "weight": 2.0}, {"id": "b", "schema": "meetings"}]}
     path.write_text(yaml.safe_dump(wanted))
@@ -159,7 +142,7 @@ def test_a_file_is_applied_shown_and_exported(run: Run, tmp_path: Path) -> None:
     assert run("apply", "-f", str(exported), "--dry-run") == ""
 
 
-def test_a_forged_audit_record_is_found(settings: Settings, run: Run) -> None:
+def test_a_forged_audit_record_is_found(settings: Settings, run: TypedCommands) -> None:
     run("tenants", "add", "acme")
     digest = run("audit", "verify").split()[-1]
     run("tenants", "set", "acme", "--weight", "2")
@@ -190,7 +173,7 @@ def test_a_stack_imports_a_tenants_file_once(settings: Settings) -> None:
     assert key_path(settings, "dev").read_text() == key
 
 
-def test_a_stack_keeps_the_schema_that_its_tenant_has(settings: Settings, run: Run) -> None:
+def test_a_stack_keeps_the_schema_that_its_tenant_has(settings: Settings, run: TypedCommands) -> None:
     asyncio.run(prepare_tenants(settings, DeveloperTenant("dev")))
     assert asyncio.run(read_control(settings)).tenants["dev"].schema_ref.name == "companion"
     with pytest.raises(ChangeRefusedError, match=r"start without --schema to keep it; then `varve tenants set dev --schema meetings`"):

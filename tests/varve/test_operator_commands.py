@@ -8,7 +8,7 @@ from pathlib import Path
 
 import orjson
 import pytest
-from typer.testing import CliRunner, Result
+from typer.testing import CliRunner
 
 from control.errors import ChangeRefusedError
 from control.generations.switching import set_start
@@ -20,10 +20,10 @@ from streams.engine.failures.dead_letters import SMALLEST_LIMIT as LIMIT
 from streams.engine.failures.dead_letters import dead_letter
 from streams.engine.records import ConsumedRecord
 from tests.one_broker import one_broker
+from tests.varve.typed_commands import TypedCommands
 from varve.cli.application import app
 
 NOON = datetime(2024, 5, 6, 12, tzinfo=UTC)
-Run = Callable[..., Result]
 
 
 @pytest.fixture
@@ -34,27 +34,12 @@ def settings(make_settings: Callable[..., Settings]) -> Settings:
 
 
 @pytest.fixture
-def run(settings: Settings) -> Run:
-    environment = {
-        "VARVE_DATA": str(settings.data),
-        "VARVE_KAFKA__BOOTSTRAP": settings.kafka.bootstrap,
-        "VARVE_KAFKA__TOPIC_PREFIX": settings.kafka.topic_prefix,
-        "VARVE_KAFKA__PARTITIONS": "2",
-        "VARVE_CONTROL__LEASE_S": "0.5",
-    }
-    runner = CliRunner()
-
-    def invoke(*arguments: str) -> Result:
-        result = runner.invoke(app, arguments, env=environment)
-        if result.exception is not None and not isinstance(result.exception, SystemExit):
-            raise result.exception
-        return result
-
-    return invoke
+def run(settings: Settings) -> TypedCommands:
+    return TypedCommands(settings)
 
 
 @pytest.mark.integration
-def test_dead_letters_are_listed_shown_redriven_and_purged(settings: Settings, run: Run) -> None:
+def test_dead_letters_are_listed_shown_redriven_and_purged(settings: Settings, run: TypedCommands) -> None:
     key = encode_key("acme", "s")
     source = ConsumedRecord(settings.topic("messages"), 0, 7, key, b"\xff", (), 0.0)
     (letter,) = dead_letter(
@@ -69,47 +54,47 @@ def test_dead_letters_are_listed_shown_redriven_and_purged(settings: Settings, r
         last_attempt_at=NOON,
     )
     _produce(settings, OutgoingRecord(topic=letter.topic, key=key, value=letter.value, headers=letter.headers))
-    (line,) = run("dlq", "list", "--tenant", "acme", "--json").stdout.splitlines()
+    (line,) = run("dlq", "list", "--tenant", "acme", "--json").splitlines()
     place = orjson.loads(line)["place"]
-    assert "malformed\tnot JSON \\u001b[2J\\u202e\n" in run("dlq", "list", "--since", "2024-05-06T12:00:00").stdout
-    assert "1 of sessions: malformed, tenant acme\n1 dead letters\n" in run("dlq", "list").stderr
-    assert run("dlq", "list", "--until", "2024-05-06").stdout == ""
-    assert orjson.loads(run("dlq", "show", place).stdout)["value_base64"] == "/w=="
-    assert run("dlq", "redrive").exit_code == 2
-    assert "1 redriven" in run("dlq", "redrive", "--at", place).stdout
-    assert run("dlq", "list").stdout == ""
+    assert "malformed\tnot JSON \\u001b[2J\\u202e\n" in run("dlq", "list", "--since", "2024-05-06T12:00:00")
+    assert "1 of sessions: malformed, tenant acme\n1 dead letters\n" in run.result("dlq", "list").stderr
+    assert run("dlq", "list", "--until", "2024-05-06") == ""
+    assert orjson.loads(run("dlq", "show", place))["value_base64"] == "/w=="
+    run("dlq", "redrive", exit_code=2)
+    assert "1 redriven" in run("dlq", "redrive", "--at", place)
+    assert run("dlq", "list") == ""
     for action in ("redrive", "purge"):
-        again = run("dlq", action, "--at", place, "--at", "0/99")
+        again = run.result("dlq", action, "--at", place, "--at", "0/99")
         assert again.exit_code == 1
         assert "no such dead letter at 2 of the places" in again.stderr
-    assert "redriven" in run("dlq", "list", "--settled").stdout
-    assert run("dlq", "purge", "--all", "--settled").stdout == "1 purged\n"
-    assert run("dlq", "list", "--settled").stdout == ""
-    assert run("dlq", "show", "nowhere").exit_code == 2
+    assert "redriven" in run("dlq", "list", "--settled")
+    assert run("dlq", "purge", "--all", "--settled") == "1 purged\n"
+    assert run("dlq", "list", "--settled") == ""
+    run("dlq", "show", "nowhere", exit_code=2)
 
 
 @pytest.mark.integration
-def test_replay_and_generations_on_an_empty_broker(settings: Settings, run: Run) -> None:
-    assert "nothing to reset" in run("replay", "events").stdout
-    assert run("replay", "extraction", "--generation", "v2", "--from-offset", "3").exit_code == 2
+def test_replay_and_generations_on_an_empty_broker(settings: Settings, run: TypedCommands) -> None:
+    assert "nothing to reset" in run("replay", "events")
+    run("replay", "extraction", "--generation", "v2", "--from-offset", "3", exit_code=2)
     run("tenants", "add", "acme")
-    assert run("replay", "extraction", "--tenant", "acme").exit_code == 2
+    run("replay", "extraction", "--tenant", "acme", exit_code=2)
     for generation, problem in (("v2", "no tenant has"), ("-", "is live on every")):
         with pytest.raises(ChangeRefusedError, match=problem):
             run("replay", "extraction", "--generation", generation)
-    assert run("generations", "list", "acme").stdout == "-\tcompanion@1\tlive\n"
+    assert run("generations", "list", "acme") == "-\tcompanion@1\tlive\n"
     run("generations", "add", "acme", "v2", "--schema", "meetings")
-    assert run("generations", "list", "acme").stdout.splitlines() == ["-\tcompanion@1\tlive", "v2\tmeetings@1\t"]
+    assert run("generations", "list", "acme").splitlines() == ["-\tcompanion@1\tlive", "v2\tmeetings@1\t"]
     asyncio.run(set_start(settings, "v2", since=NOON))
-    assert run("generations", "list", "acme").stdout.splitlines()[1] == "v2\tmeetings@1\t0 windows before its worker"
-    assert "is live" in run("generations", "switch", "acme", "v2", "--incomplete").stdout
-    assert run("generations", "list", "acme").stdout.splitlines() == ["-\tcompanion@1\t", "v2\tmeetings@1\tlive"]
-    assert run("generations", "drop", "acme", "-").stdout == "0 windows of generation - will be retracted by the running stages\n"
+    assert run("generations", "list", "acme").splitlines()[1] == "v2\tmeetings@1\t0 windows before its worker"
+    assert "is live" in run("generations", "switch", "acme", "v2", "--incomplete")
+    assert run("generations", "list", "acme").splitlines() == ["-\tcompanion@1\t", "v2\tmeetings@1\tlive"]
+    assert run("generations", "drop", "acme", "-") == "0 windows of generation - will be retracted by the running stages\n"
     assert asyncio.run(_end(settings, "extractions")) == settings.kafka.partitions, "a mark in each, and nothing else"
 
 
 @pytest.mark.integration
-def test_replay_works_on_a_stopped_stacks_servers(settings: Settings, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_replay_works_on_a_stopped_stacks_servers(settings: Settings, run: TypedCommands, monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[Path] = []
 
     @asynccontextmanager
@@ -118,25 +103,25 @@ def test_replay_works_on_a_stopped_stacks_servers(settings: Settings, run: Run, 
         yield settings
 
     monkeypatch.setattr("varve.embedded.lifecycle.running_servers", servers)
-    assert "nothing to reset" in run("replay", "events", "--embedded").stdout
+    assert "nothing to reset" in run("replay", "events", "--embedded")
     assert started == [settings.data]
     for options in (("events", "--follow"), ("extraction", "--generation", "v2")):
-        assert run("replay", *options, "--embedded").exit_code == 2
+        run("replay", *options, "--embedded", exit_code=2)
 
 
 @pytest.mark.integration
-def test_usage_is_summed_by_tenant_stage_and_model(settings: Settings, run: Run) -> None:
+def test_usage_is_summed_by_tenant_stage_and_model(settings: Settings, run: TypedCommands) -> None:
     for tenant, tokens, hour in (("acme", 100, 1), ("acme", 50, 2), ("umbrella", 7, 2)):
         usage = Usage(tenant=tenant, stage="extraction", model="m", prompt_tokens=tokens, cached_tokens=10, time=NOON.replace(hour=hour))
         _produce(settings, OutgoingRecord(topic=settings.topic("usage"), key=encode_key(tenant), value=usage.to_json()))
     _produce(settings, OutgoingRecord(topic=settings.topic("usage"), key=encode_key("acme"), value=b"{"))
-    (total,) = map(orjson.loads, run("usage", "--tenant", "acme", "--json").stdout.splitlines())
+    (total,) = map(orjson.loads, run("usage", "--tenant", "acme", "--json").splitlines())
     assert (total["calls"], total["estimated_calls"], total["prompt_tokens"], total["cached_tokens"]) == (2, 0, 150, 20)
-    later = [orjson.loads(line) for line in run("usage", "--since", "2024-05-06T02:00:00Z", "--json").stdout.splitlines()]
+    later = [orjson.loads(line) for line in run("usage", "--since", "2024-05-06T02:00:00Z", "--json").splitlines()]
     assert [(each["tenant"], each["prompt_tokens"]) for each in later] == [("acme", 50), ("umbrella", 7)]
-    shown = run("usage").stdout
+    shown = run("usage")
     assert all(name in shown for name in ("umbrella", "extraction", "completion")), "nothing is cut where no terminal is"
-    assert run("usage", "--stage", "entities", "--json").stdout == ""
+    assert run("usage", "--stage", "entities", "--json") == ""
 
 
 def test_the_prompt_of_a_schema_is_shown() -> None:

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Callable
 
 import pytest
-from typer.testing import CliRunner
 
 from control import read_audit, read_control
 from control.erasure import subject_of
@@ -12,11 +11,9 @@ from control.errors import ChangeRefusedError, LegalHoldError
 from runtime.kafka import create_topics
 from runtime.settings import Settings
 from tests.one_broker import one_broker
-from varve.cli.application import app
+from tests.varve.typed_commands import TypedCommands
 
 pytestmark = pytest.mark.integration
-
-Run = Callable[..., str]
 
 
 @pytest.fixture
@@ -27,29 +24,11 @@ def settings(make_settings: Callable[..., Settings]) -> Settings:
 
 
 @pytest.fixture
-def run(settings: Settings, redis_url: str) -> Run:
-    environment = {
-        "VARVE_DATA": str(settings.data),
-        "VARVE_KAFKA__BOOTSTRAP": settings.kafka.bootstrap,
-        "VARVE_KAFKA__TOPIC_PREFIX": settings.kafka.topic_prefix,
-        "VARVE_KAFKA__PARTITIONS": "2",
-        "VARVE_KAFKA__REPLICATION_FACTOR": "1",
-        "VARVE_KAFKA__MIN_INSYNC_REPLICAS": "1",
-        "VARVE_CONTROL__LEASE_S": "0.2",
-        "VARVE_REDIS__URL": redis_url,
-    }
-
-    def invoke(*arguments: str, exit_code: int = 0) -> str:
-        result = CliRunner().invoke(app, (*arguments,), env=environment)
-        if result.exception is not None and not isinstance(result.exception, SystemExit):
-            raise result.exception
-        assert result.exit_code == exit_code, result.output
-        return result.stdout
-
-    return invoke
+def run(settings: Settings, redis_url: str) -> TypedCommands:
+    return TypedCommands(settings, VARVE_REDIS__URL=redis_url)
 
 
-def test_retention_is_set_shown_and_run(settings: Settings, run: Run) -> None:
+def test_retention_is_set_shown_and_run(settings: Settings, run: TypedCommands) -> None:
     run("tenants", "add", "acme")
     shown = run("tenants", "set", "acme", "--retention", '{"*": "90d", "messages": "1y"}')
     assert "retention" in shown
@@ -61,7 +40,7 @@ def test_retention_is_set_shown_and_run(settings: Settings, run: Run) -> None:
         run("tenants", "set", "acme", "--retention", '{"*": "90"}')
 
 
-def test_a_hold_is_placed_listed_and_released(settings: Settings, run: Run) -> None:
+def test_a_hold_is_placed_listed_and_released(settings: Settings, run: TypedCommands) -> None:
     run("tenants", "add", "acme")
     run("holds", "place", "acme", "--user", "ann", "--reason", "case 17", "--by", "counsel")
     run("holds", "place", "acme", "--reason", "case 18", "--by", "counsel")

@@ -6,7 +6,6 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from control import read_control
 from control.tenants import Tenant
@@ -15,13 +14,12 @@ from runtime.seals import Keyring
 from runtime.settings import Settings
 from tests.control_log import add_tenant
 from tests.one_broker import one_broker
-from varve.cli.application import app
+from tests.varve.typed_commands import TypedCommands
 from varve.embedded.private_files import kept_secret
 from varve.embedded.stack import EmbeddedStack
 from varve.errors import SettingsError
 
 SECRET = "m" * 32
-Type = Callable[..., str]
 
 
 @pytest.fixture
@@ -32,17 +30,8 @@ def settings(make_settings: Callable[..., Settings]) -> Settings:
 
 
 @pytest.fixture
-def type_command(settings: Settings) -> Type:
-    reached = {"VARVE_KAFKA__BOOTSTRAP": settings.kafka.bootstrap, "VARVE_KAFKA__TOPIC_PREFIX": settings.kafka.topic_prefix}
-
-    def invoke(*arguments: str, secret: str = SECRET) -> str:
-        environment = {"VARVE_DATA": str(settings.data), **reached} | ({"VARVE_SIGNING__SECRET": secret} if secret else {})
-        result = CliRunner().invoke(app, ("tenants", *arguments), env=environment)
-        if result.exception is not None:
-            raise result.exception
-        return result.stdout
-
-    return invoke
+def run(settings: Settings) -> TypedCommands:
+    return TypedCommands(settings, "tenants", VARVE_SIGNING__SECRET=SECRET)
 
 
 async def _prepared(settings: Settings) -> None:
@@ -55,19 +44,19 @@ def tenant(settings: Settings) -> Tenant:
 
 
 @pytest.mark.integration
-def test_a_key_is_printed_and_not_stored(type_command: Type, settings: Settings) -> None:
-    printed = type_command("signing-key", "acme", "2026-11").strip()
+def test_a_key_is_printed_and_not_stored(run: TypedCommands, settings: Settings) -> None:
+    printed = run("signing-key", "acme", "2026-11").strip()
     assert printed == Keyring([SECRET]).message_key("acme", "2026-11").hex()
     assert printed.encode() not in tenant(settings).to_json()
-    assert type_command("signing-key", "acme", "2026-11").strip() == printed
+    assert run("signing-key", "acme", "2026-11").strip() == printed
 
 
 @pytest.mark.integration
-def test_keys_overlap_until_one_is_retired(type_command: Type, settings: Settings) -> None:
+def test_keys_overlap_until_one_is_retired(run: TypedCommands, settings: Settings) -> None:
     for key_id in ("old", "new"):
-        type_command("signing-key", "acme", key_id)
-    assert type_command("signing", "acme").splitlines() == ["optional", "old\tholds", "new\tholds"]
-    shown = type_command("signing", "acme", "--required", "--retire", "old").splitlines()
+        run("signing-key", "acme", key_id)
+    assert run("signing", "acme").splitlines() == ["optional", "old\tholds", "new\tholds"]
+    shown = run("signing", "acme", "--required", "--retire", "old").splitlines()
     assert shown[0].startswith("required since ")
     assert shown[1].startswith("old\tretired at ")
     policy = tenant(settings).signing
@@ -77,20 +66,20 @@ def test_keys_overlap_until_one_is_retired(type_command: Type, settings: Setting
     retired_ms = int(until.timestamp() * 1000)
     assert (policy.accepts("old", retired_ms - 1), policy.accepts("old", retired_ms + 1)) == (True, False)
     assert policy.accepts("new", retired_ms + 1)
-    type_command("signing", "acme", "--required")
+    run("signing", "acme", "--required")
     assert tenant(settings).signing.required_since == required_since, "what was demanded before is not lifted"
-    type_command("signing", "acme", "--optional")
+    run("signing", "acme", "--optional")
     assert tenant(settings).signing.required_since is None
 
 
 @pytest.mark.integration
-def test_mistakes_are_named(type_command: Type) -> None:
+def test_mistakes_are_named(run: TypedCommands) -> None:
     with pytest.raises(SettingsError, match="VARVE_SIGNING__SECRET"):
-        type_command("signing-key", "acme", "k1", secret="")
+        run("signing-key", "acme", "k1", VARVE_SIGNING__SECRET=None)
     with pytest.raises(Exception, match="no signing key 'k9'; there are: none"):
-        type_command("signing", "acme", "--retire", "k9")
+        run("signing", "acme", "--retire", "k9")
     with pytest.raises(Exception, match="id"):
-        type_command("signing-key", "acme", "no spaces")
+        run("signing-key", "acme", "no spaces")
 
 
 def test_the_secret_of_a_stack_is_private(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

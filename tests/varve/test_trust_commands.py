@@ -1,20 +1,33 @@
 """``varve trust``, as it is typed, on a real broker."""
 
 import asyncio
+from collections.abc import Callable
 
 import pytest
 
 from control import read_audit
 from control.errors import ChangeRefusedError
+from runtime.kafka import create_topics
 from runtime.settings import Settings
-from tests.varve.test_retention_commands import Run, run, settings
+from tests.one_broker import one_broker
+from tests.varve.typed_commands import TypedCommands
 
 pytestmark = pytest.mark.integration
 
-__all__ = ["run", "settings"]
+
+@pytest.fixture
+def settings(make_settings: Callable[..., Settings]) -> Settings:
+    settings = make_settings(kafka=one_broker(partitions=2))
+    asyncio.run(create_topics(settings))
+    return settings
 
 
-def test_levels_are_set_listed_and_audited(settings: Settings, run: Run) -> None:
+@pytest.fixture
+def run(settings: Settings) -> TypedCommands:
+    return TypedCommands(settings)
+
+
+def test_levels_are_set_listed_and_audited(settings: Settings, run: TypedCommands) -> None:
     run("tenants", "add", "acme")
     assert run("trust", "list", "acme").splitlines()[0] == "version 0 of -, applied; entities from normal"
     shown = run("trust", "set", "acme", "tool:*=untrusted", "app:crm=trusted", "--no-apply", "--by", "ops")

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
-from typer.testing import CliRunner
 
 from api.webhooks.errors import SecretMissingError, TargetRefusedError
 from api.webhooks.payload import delivery_id
@@ -19,12 +18,10 @@ from runtime.settings import Settings
 from tests.api.webhooks.receiver import is_signed
 from tests.control_log import add_tenant
 from tests.one_broker import one_broker
-from varve.cli.application import app
+from tests.varve.typed_commands import TypedCommands
 from varve.cli.webhooks import TrialFailedError
 
 pytestmark = pytest.mark.integration
-
-Run = Callable[..., str]
 
 
 @pytest.fixture
@@ -40,25 +37,8 @@ async def _prepared(settings: Settings) -> None:
 
 
 @pytest.fixture
-def run(settings: Settings) -> Run:
-    environment = {
-        "VARVE_DATA": str(settings.data),
-        "VARVE_KAFKA__BOOTSTRAP": settings.kafka.bootstrap,
-        "VARVE_KAFKA__TOPIC_PREFIX": settings.kafka.topic_prefix,
-        "VARVE_CONTROL__LEASE_S": "0.2",
-        "VARVE_SIGNING__SECRET": "m" * 32,
-        "VARVE_WEBHOOKS__ALLOW_PRIVATE": "true",
-        "COLUMNS": "200",
-    }
-
-    def invoke(*arguments: str, **variables: str | None) -> str:
-        result = CliRunner().invoke(app, ("webhooks", *arguments), env={**environment, **variables})
-        if result.exception is not None and not isinstance(result.exception, SystemExit):
-            raise result.exception
-        assert result.exit_code == 0, result.output
-        return result.stdout
-
-    return invoke
+def run(settings: Settings) -> TypedCommands:
+    return TypedCommands(settings, "webhooks", VARVE_SIGNING__SECRET="m" * 32, VARVE_WEBHOOKS__ALLOW_PRIVATE="true", COLUMNS="200")
 
 
 Request = tuple[dict[str, str], bytes]
@@ -87,7 +67,7 @@ def receiver() -> Iterator[tuple[str, list[Request], list[int]]]:
     server.server_close()
 
 
-def test_webhooks_as_typed(settings: Settings, run: Run, receiver: tuple[str, list[Request], list[int]]) -> None:
+def test_webhooks_as_typed(settings: Settings, run: TypedCommands, receiver: tuple[str, list[Request], list[int]]) -> None:
     url, requests, status = receiver
     webhook, secret = run("add", "acme", url, "--kind", "event", "--label", "crm").split()
     assert run("test", "acme", webhook).endswith("was delivered\n")
@@ -136,7 +116,7 @@ async def _dead_letter(settings: Settings, webhook: str) -> None:
         await producer.send_many([delivery_record(settings.topic("webhook-deliveries"), dead)])
 
 
-def test_impossible_options_are_refused(run: Run) -> None:
+def test_impossible_options_are_refused(run: TypedCommands) -> None:
     with pytest.raises(SecretMissingError, match="VARVE_SIGNING__SECRET"):
         run("add", "acme", "https://8.8.8.8/", VARVE_SIGNING__SECRET=None)
     for url in ("http://8.8.8.8/", "https://127.0.0.1/", "https://[::ffff:10.0.0.1]/"):

@@ -21,8 +21,8 @@ from runtime.settings import Settings
 from streams.operations.reextraction.estimate import estimate_reextraction
 from streams.operations.reextraction.progress import Progress, read_progress
 from streams.operations.reextraction.start import start
+from tests.process_variables import process_variables
 from tests.streams.message_ledger import records_of
-from tests.streams.test_tenant_out_of_budget import variables
 
 NEW: Final = "v2"
 BY: Final = "a test"
@@ -92,7 +92,7 @@ async def extracted(settings: Settings, generation: str = NEW) -> Counter[str]:
 @asynccontextmanager
 async def worker_process(settings: Settings) -> AsyncIterator[asyncio.subprocess.Process]:
     """A worker of the re-extraction in its own process, killed at the end if it has not ended."""
-    environment = dict(variables("VARVE_", settings.model_dump(mode="json", exclude_defaults=True)))
+    environment = process_variables(settings)
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "varve", "generations", "work", NEW), env=os.environ | environment | {"VARVE_METRICS_PORT": "0"}
     )
