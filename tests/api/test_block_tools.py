@@ -33,6 +33,7 @@ from runtime.redis import open_redis
 from runtime.settings import RedisSettings, Settings, StoreSettings
 from stores.build import build_store
 from stores.port import MemoryStore
+from tests.api.block_agent import Agent, applied
 from tests.api.mcp.served import call, failure, mcp_client, mcp_service
 from tests.api.running_service import InProcessTransport, bearer
 from tests.control_log import add, now_known
@@ -45,8 +46,6 @@ from tests.streams.merged_remarks import TENANT
 from tests.streams.stages.merging.linked_stages import LinkedStages
 
 pytestmark = pytest.mark.integration
-
-PATH = f"/v1/blocks/core_memory/{BLOCK}"
 
 
 class Log:
@@ -145,40 +144,6 @@ class Served:
             httpx.AsyncClient(transport=InProcessTransport(app=running.app), base_url="http://varve", timeout=60) as client,
         ):
             yield client
-
-
-class Agent:
-    """An outside agent with its own key."""
-
-    def __init__(self, http: httpx.AsyncClient, key: str, user: str | None = "ann") -> None:
-        self._http = http
-        self._headers = bearer(key)
-        self._user = {} if user is None else {"user": user}
-
-    async def read(self) -> dict[str, Any]:
-        response = await self._http.get(PATH, params=self._user, headers=self._headers)
-        assert response.status_code == 200, response.text
-        block: dict[str, Any] = response.json()
-        return block
-
-    async def edit(self, tool: str, *, key: str | None = None, **arguments: Any) -> httpx.Response:
-        headers = self._headers | ({} if key is None else {"Idempotency-Key": key})
-        return await self._http.post(f"{PATH}/edits", json={**self._user, "tool": tool, **arguments}, headers=headers)
-
-    async def undo(self, edit: str) -> httpx.Response:
-        return await self._http.post(f"{PATH}/edits/{edit}/undo", json=self._user, headers=self._headers)
-
-    async def search(self, query: str, page: int = 0) -> dict[str, Any]:
-        response = await self._http.post("/v1/blocks/search", json={**self._user, "query": query, "page": page}, headers=self._headers)
-        assert response.status_code == 200, response.text
-        found: dict[str, Any] = response.json()
-        return found
-
-
-def applied(response: httpx.Response) -> str:
-    """The id of an edit that was applied."""
-    assert response.status_code == 200, response.text
-    return str(response.json()["id"])
 
 
 @pytest.fixture

@@ -3,10 +3,8 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
 from typing import Any
 
-import httpx
 import pytest
 import pytest_asyncio
 from aiokafka import AIOKafkaConsumer
@@ -22,6 +20,7 @@ from memory.schema import scenario, to_json
 from memory.schema.methods import method_document, method_names
 from runtime.kafka import OutgoingRecord, Producer, client_options, create_topics, read_topic
 from runtime.settings import ControlSettings, Settings, StoreSettings
+from tests.api.operating import ADMIN, Operating
 from tests.api.running_service import expect_problem, serving
 from tests.control_log import add_operator, add_tenant
 from tests.one_broker import one_broker
@@ -30,26 +29,6 @@ from tests.streams.agent_extractions import extraction
 pytestmark = [pytest.mark.integration, pytest.mark.asyncio(loop_scope="module")]
 
 LEASE_S = 15.0
-ADMIN = "/v1/admin"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Operating:
-    """A running service, and operators of each role."""
-
-    settings: Settings
-    http: httpx.AsyncClient
-    keys: dict[str, str]
-
-    async def ask(self, method: str, path: str, body: Any = None, *, role: str = "admin", **query: Any) -> httpx.Response:
-        headers = {"Authorization": f"Bearer {self.keys[role]}"}
-        return await self.http.request(method, f"{ADMIN}{path}", json=body, params=query, headers=headers)
-
-    async def done(self, method: str, path: str, body: Any = None, **query: Any) -> dict[str, Any]:
-        answer = await self.ask(method, path, body, **query)
-        assert answer.status_code == 200, answer.text
-        content: dict[str, Any] = answer.json()
-        return content
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")

@@ -4,8 +4,6 @@ import importlib.metadata
 import re
 import tomllib
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
@@ -14,20 +12,11 @@ from packaging.requirements import Requirement
 from runtime.settings import Settings
 from runtime.settings_table import setting_rows
 from streams.stages.catalog import STAGES
+from tests.deploy.image_files import COMPOSE, IMAGE, ROOT, SERVICES, pins
 
-ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 HANDED_OVER = yaml.safe_load((ROOT / "deploy" / "compose-settings.yaml").read_text())["services"]["varve"]["environment"]
-COMPOSE = yaml.safe_load((ROOT / "deploy" / "compose.yaml").read_text())
-SERVICES: dict[str, dict[str, Any]] = COMPOSE["services"]
 OURS = {name: service for name, service in SERVICES.items() if service["image"] == "varve"}
-
-
-def pins(lock: Path) -> dict[str, str]:
-    return dict(re.findall(r"^([a-z0-9.-]+)==(\S+) ", lock.read_text(), re.MULTILINE))
-
-
-IMAGE = pins(ROOT / "deploy" / "requirements" / "image.lock")
 
 
 def closure(requirement: Requirement, known: set[str]) -> Iterator[str]:

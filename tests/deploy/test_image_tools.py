@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from streams.stages.catalog import STAGES
-from tests.deploy.test_image import IMAGE, SERVICES
+from tests.deploy.image_files import IMAGE, SERVICES
 
 ROOT = Path(__file__).parents[2]
 USER = 10001

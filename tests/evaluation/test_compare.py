@@ -19,8 +19,8 @@ from loadtest.requests import ChatRequest
 from memory.errors import SchemaError
 from memory.schema.methods import method_document
 from tests.evaluation.conversations import conversation
+from tests.evaluation.longmemeval_files import entry
 from tests.evaluation.realmem_files import dialogues, written
-from tests.evaluation.test_longmemeval import entry
 from tests.streams.linked_remarks import linking_answer
 
 pytestmark = pytest.mark.integration

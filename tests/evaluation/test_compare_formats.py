@@ -15,8 +15,8 @@ from evaluation.compare.variants import PLACES, moved, scaled
 from evaluation.errors import DataSetError
 from evaluation.longmemeval.dataset import Question, read_longmemeval
 from tests.evaluation.conversations import conversation
+from tests.evaluation.longmemeval_files import entry
 from tests.evaluation.realmem_files import dialogues, written
-from tests.evaluation.test_longmemeval import entry
 from varve.errors import ConversationError
 
 

@@ -22,7 +22,7 @@ from evaluation.qa.prompts import answer_prompt, judge_prompt, label_of
 from evaluation.qa.questions import Asked
 from loadtest.llm_simulator import LLMSimulator
 from loadtest.requests import ChatRequest
-from tests.evaluation.test_longmemeval import entry, written
+from tests.evaluation.longmemeval_files import entry, written
 from varve.errors import ConversationError
 
 CAT = Asked(id="q1", user="u", text="What is my cat's name?", answer="Minka", kind="4", asked_at=None, is_answerable=True)

@@ -11,8 +11,8 @@ from evaluation.errors import DataSetError
 from evaluation.sift.command import BUDGETS, FILTERS, run
 from evaluation.sift.histories import format_of, read_histories
 from tests.evaluation.conversations import conversation
+from tests.evaluation.longmemeval_files import entry
 from tests.evaluation.realmem_files import dialogues, written
-from tests.evaluation.test_longmemeval import entry
 
 
 def in_file(folder: Path, content: Any, name: str = "data.json") -> Path:

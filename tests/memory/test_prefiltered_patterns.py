@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.prefiltered_patterns import PrefilteredPattern, Rewrites, Table, any_pattern, compiled, prefilter_disabled
-from tests.memory.test_required_literals import PATTERNS
+from tests.memory.random_patterns import PATTERNS
 
 _TEXT = st.text("abAB i?7'.\n", max_size=14)
 _LONG_RUN = "dentist" * 20

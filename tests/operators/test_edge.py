@@ -11,7 +11,6 @@ from memory.ids import entity_id
 from memory.keys import entity_key
 from memory.records import Event, Extraction, Memory
 from memory.relations import nodes_of
-from memory.schema import MemorySchema, parse_schema
 from operators import laws
 from operators.apply import apply_contribution
 from operators.edge import edges_of
@@ -19,25 +18,14 @@ from operators.entity_state import EntityState
 from operators.errors import RefusedChangeError
 from operators.render import render
 from operators.routing import contributions_of
+from tests.operators.edge_schema import edge_schema
 from tests.operators.histories import configured
 
 START = datetime(2024, 1, 1, 9, tzinfo=UTC)
 NAMES = st.sampled_from(["ann", "Ann", "bergen", "oslo", "paul"])
 
 
-def graph_schema(**parameters: Any) -> MemorySchema:
-    """A schema whose method builds a graph of each user's relations."""
-    edges = {"Op": "EDGE", "EventType": "relation", **parameters}
-    node = {
-        "EntityType": "node",
-        "Keys": ["user", "nodes"],
-        "Properties": [{"PropertyName": "edges", "PropertyValueType": "string", "AggregateExpression": edges}],
-    }
-    method = {"Method": "graph", "Extract": {"Relations": True}, "Manage": {"EntityTypes": [node]}}
-    return parse_schema({"Name": "graph", "EventTypes": [], "EntityTypes": [], "Method": method})
-
-
-SCHEMA = graph_schema()
+SCHEMA = edge_schema()
 NODE = SCHEMA.entity_types[0]
 
 

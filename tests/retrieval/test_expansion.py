@@ -13,7 +13,6 @@ import pytest
 from api.recall_models import build_recall_model
 from loadtest.llm_simulator import LLMSimulator
 from loadtest.profiles import Plan
-from memory.records import Usage
 from models.embedding.port import Embedding
 from models.errors import InputRefusedError, TransientModelError
 from retrieval.errors import RecallModelError
@@ -26,6 +25,7 @@ from runtime.settings import ExpansionSettings, RankingProfile, RecallSettings, 
 from stores.edge.client import EdgeStore
 from stores.port import MemoryFilter, TenantScope
 from tests.stores.factories import NOON, BagOfWordsEmbedder, memory, store_memories, take_filter
+from tests.usage_list import UsageList
 
 pytestmark = pytest.mark.integration
 
@@ -94,14 +94,9 @@ async def test_confidence_is_that_of_the_original_query(edge_store: EdgeStore) -
     assert (await recalled(edge_store, expansions=("Ann loves board games",), min_confidence=1.0)).hits == ()
 
 
-class Usages(list[Usage]):
-    async def record(self, usage: Usage) -> None:
-        self.append(usage)
-
-
 @asynccontextmanager
 async def expanding(
-    redis_url: str, *, endpoint: LLMSimulator | None, usages: Usages | None = None, **fields: Any
+    redis_url: str, *, endpoint: LLMSimulator | None, usages: UsageList | None = None, **fields: Any
 ) -> AsyncIterator[Expansion]:
     settings = Settings(
         redis=RedisSettings(url=redis_url, prefix=f"{uuid.uuid4()}:", timeout_s=60.0),
@@ -113,7 +108,7 @@ async def expanding(
             settings,
             settings.expansion,
             redis=redis,
-            usage=Usages() if usages is None else usages,
+            usage=UsageList() if usages is None else usages,
             purpose=PURPOSE,
             cache_ttl_s=kept_s,
         )
@@ -125,7 +120,7 @@ async def expanding(
 
 
 async def test_a_tenants_query_is_paid_for_once(redis_url: str) -> None:
-    usages = Usages()
+    usages = UsageList()
     async with (
         LLMSimulator(answer=lambda _: "- Ann loves board games\n- Ann cooks") as model,
         expanding(redis_url, endpoint=model, usages=usages) as expansion,

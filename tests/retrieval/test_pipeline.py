@@ -4,25 +4,22 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
 from memory.schema.method import Method
 from retrieval.errors import RecallFailedError
-from retrieval.pipeline import RecallPipeline
 from retrieval.plan import MARGIN
 from retrieval.profiles import RANKERS
 from retrieval.rankers.base import Scored
 from retrieval.request import NO_TAIL, RecallRequest, TailRequest
-from runtime.clocks import ManualClock
 from runtime.errors import RedisUnavailableError
-from runtime.session_tail import SessionView, TailWindow
-from runtime.settings import RecallSettings
 from stores.edge.client import EdgeStore
 from stores.errors import StoreRejectedError, StoreUnavailableError
 from stores.port import MemoryFilter, MemoryStore, RecallQuery, ScoredMemory, TenantScope
-from tests.stores.factories import NOON, BagOfWordsEmbedder, memory, store_memories
+from tests.retrieval.pipelines import Tails, pipeline_over
+from tests.stores.factories import NOON, memory, store_memories
 
 pytestmark = pytest.mark.integration
 
@@ -32,18 +29,6 @@ TEA = memory("Ann drinks tea", user="ann")
 PERSON = memory("Ann: rides a bicycle", kind="entity", type="person", user="ann", entity_key="ann")
 ASKED = RecallRequest(filter=MemoryFilter(scope=ANN), query="bicycle")
 WITH_ENTITIES = replace(ASKED, entity_types=("person",))
-
-
-class Tails:
-    """A session with one message, or an unavailable Redis."""
-
-    def __init__(self, error: Exception | None = None) -> None:
-        self.error = error
-
-    async def read(self, tenant: str, session: str) -> SessionView:
-        if self.error is not None:
-            raise self.error
-        return SessionView(open=TailWindow(0, (b'{"id": "m9", "user": "ann"}', b'{"id": "m10", "user": "bob"}')))
 
 
 class FailingSearch:
@@ -65,12 +50,6 @@ class FailingSearch:
 
 def for_entities(query: RecallQuery) -> bool:
     return query.filter.kinds == ("entity",)
-
-
-def pipeline_over(store: object, *, tails: Tails | None = None) -> RecallPipeline:
-    return RecallPipeline(
-        store=cast(MemoryStore, store), embedder=BagOfWordsEmbedder(), settings=RecallSettings(), clock=ManualClock(NOON), tails=tails
-    )
 
 
 def soon() -> float:

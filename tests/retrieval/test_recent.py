@@ -16,7 +16,7 @@ from retrieval.retrievers.recent import RecentRetriever
 from runtime.settings import RecallSettings
 from stores.edge.client import EdgeStore
 from stores.port import MemoryFilter, MemoryStore, TenantScope
-from tests.retrieval.test_pipeline import pipeline_over
+from tests.retrieval.pipelines import pipeline_over
 from tests.stores.factories import NOON, BagOfWordsEmbedder, memory, point, stable_id, store_memories
 
 pytestmark = [

@@ -13,7 +13,7 @@ from memory.times import microseconds_of
 from retrieval.request import RecallHit, RecallRequest
 from stores.edge.client import EdgeStore
 from stores.port import MemoryFilter, TenantScope
-from tests.retrieval.test_pipeline import pipeline_over
+from tests.retrieval.pipelines import pipeline_over
 from tests.stores.factories import NOON, memory, store_memories
 
 pytestmark = pytest.mark.integration

@@ -1,12 +1,10 @@
 """Think and rank over a real store, with a simulated proxy model at a real endpoint: histories, options, partial answers, failures."""
 
-import uuid
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 import orjson
 import pytest
@@ -15,94 +13,32 @@ from api.recall_models import build_recall_model
 from loadtest.llm_simulator import LLMSimulator
 from loadtest.profiles import Plan
 from loadtest.requests import ChatRequest, PrefixCache
-from memory.records import Memory, MemoryChange, Usage
+from memory.records import MemoryChange
 from memory.schema.method import TURN
 from memory.schema.methods import check_method, method_document
 from memory.text import estimate_tokens
 from models.errors import ModelConfigurationError, TransientModelError
 from retrieval.errors import RecallModelError
-from retrieval.pipeline import RecallPipeline
 from retrieval.request import HistoryContent, RecallRequest, SiftOptions
 from retrieval.selection import cut
-from retrieval.session_ranking.llm_session_ranker import PURPOSE, History, MemoryReader, Sift, Sifted
-from runtime.clocks import ManualClock
+from retrieval.session_ranking.llm_session_ranker import PURPOSE, Sifted
 from runtime.metrics import metrics
 from runtime.redis import open_redis
-from runtime.settings import LLMSettings, RecallSettings, RedisSettings, Settings, SiftFilter, SiftSettings
+from runtime.settings import LLMSettings, RedisSettings, Settings, SiftFilter, SiftSettings
 from stores.edge.client import EdgeStore
 from stores.indexing.writer import IndexWriter
 from stores.port import MemoryFilter, TenantScope
 from tests.models.llm.raw_endpoint import chunk, raw_endpoint, stream_of
-from tests.models.llm.test_llm_thoughts import thought
-from tests.stores.factories import NOON, BagOfWordsEmbedder, in_feed, memory, store_memories
+from tests.models.llm.thoughts import thought
+from tests.retrieval.sifting import ASKED, SESSIONS, Sifting, notes, read, sifting
+from tests.stores.factories import NOON, BagOfWordsEmbedder, in_feed, memory
+from tests.usage_list import UsageList
 
 pytestmark = pytest.mark.integration
-
-ASKED = RecallRequest(filter=MemoryFilter(scope=TenantScope("acme", "ann")), query="bicycle")
-SESSIONS = 12
-
-
-class Usages(list[Usage]):
-    async def record(self, usage: Usage) -> None:
-        self.append(usage)
-
-
-def notes() -> list[Memory]:
-    return [
-        memory(f"note {number} of {session}", user="ann", session=f"s{session}", event_time=NOON + timedelta(days=session, minutes=number))
-        for session in range(SESSIONS)
-        for number in range(2)
-    ] + [memory("the bicycle is red", user="ann", session="s0", event_time=NOON)]
 
 
 def ranks(*places: int) -> Callable[[ChatRequest], str]:
     return lambda _: f"<think>So.</think><ranking>{','.join(map(str, places))}</ranking>"
-
-
-@dataclass(frozen=True)
-class Sifting:
-    """A sift over the memories of a store."""
-
-    sift: Sift
-    reader: MemoryReader
-
-    async def read(self, asked: RecallRequest) -> History | None:
-        return await self.sift.read(asked, self.reader)
-
-    async def rank(self, asked: RecallRequest, history: History, *, limit: int) -> Sifted:
-        return await self.sift.rank(asked, history, limit=limit)
-
-
-@asynccontextmanager
-async def sifting(
-    store: EdgeStore,
-    redis_url: str,
-    *,
-    endpoint: LLMSimulator | None = None,
-    usages: Usages | None = None,
-    more: Sequence[Memory] = (),
-    prices: Path | None = None,
-    **settings: Any,
-) -> AsyncIterator[Sifting]:
-    await store_memories(store, *notes(), *more)
-    all_settings = Settings(
-        redis=RedisSettings(url=redis_url, prefix=f"{uuid.uuid4()}:", timeout_s=60.0),
-        llm=LLMSettings(price_table=prices),
-        sift=SiftSettings(**{"base_url": endpoint.base_url if endpoint else None, "model": "proxy", **settings}),
-    )
-    recall = RecallPipeline(store=store, embedder=BagOfWordsEmbedder(), settings=RecallSettings(), clock=ManualClock(NOON))
-    async with open_redis(all_settings.redis) as redis:
-        counted = Usages() if usages is None else usages
-        llm = build_recall_model(all_settings, all_settings.sift, redis=redis, usage=counted, purpose=PURPOSE)
-        sift = Sift(llm=llm, settings=all_settings.sift)
-        yield Sifting(sift, recall)
-        await sift.close()
-
-
-async def read(sift: Sifting, asked: RecallRequest = ASKED) -> History:
-    history = await sift.read(asked)
-    assert history is not None
-    return history
 
 
 async def failure_of(sift: Sifting) -> str:
@@ -112,7 +48,7 @@ async def failure_of(sift: Sifting) -> str:
 
 
 async def test_results_belong_to_the_ranked_sessions(edge_store: EdgeStore, redis_url: str) -> None:
-    usages = Usages()
+    usages = UsageList()
     async with (
         LLMSimulator(answer=ranks(7, 3, 0, 1, 2, 4, 5, 6, 8, 9)) as proxy,
         sifting(edge_store, redis_url, endpoint=proxy, usages=usages) as sift,
@@ -223,7 +159,7 @@ async def test_separate_reasoning_is_the_thought(edge_store: EdgeStore, redis_ur
 async def test_usage_has_tokens_time_and_cost(edge_store: EdgeStore, redis_url: str, tmp_path: Path) -> None:
     table = tmp_path / "prices.json"
     table.write_bytes(orjson.dumps({"proxy": {"prompt": 1_000_000, "cached": 0, "completion": 0}}))
-    usages = Usages()
+    usages = UsageList()
     async with (
         LLMSimulator(answer=ranks(*range(10))) as proxy,
         sifting(edge_store, redis_url, endpoint=proxy, usages=usages, prices=table) as sift,
@@ -331,4 +267,4 @@ async def test_a_model_without_its_price_is_refused(tmp_path: Path, redis_url: s
     settings = Settings(sift=sift, llm=LLMSettings(price_table=table), redis=RedisSettings(url=redis_url, timeout_s=60.0))
     async with open_redis(settings.redis) as redis:
         with pytest.raises(ModelConfigurationError, match="'proxy'"):
-            build_recall_model(settings, settings.sift, redis=redis, usage=Usages(), purpose=PURPOSE)
+            build_recall_model(settings, settings.sift, redis=redis, usage=UsageList(), purpose=PURPOSE)

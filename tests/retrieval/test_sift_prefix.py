@@ -12,8 +12,9 @@ from retrieval.errors import RecallModelError
 from retrieval.request import SiftOptions
 from retrieval.session_ranking.ranking import prompt_of
 from stores.edge.client import EdgeStore
-from tests.retrieval.test_sift import ASKED, Usages, read, sifting
+from tests.retrieval.sifting import ASKED, read, sifting
 from tests.stores.factories import NOON, memory
+from tests.usage_list import UsageList
 
 pytestmark = [pytest.mark.integration, pytest.mark.local_llm]
 
@@ -26,7 +27,7 @@ TURNS = [
 
 @pytest.mark.timeout(280)
 async def test_a_second_query_finds_its_history_cached(edge_store: EdgeStore, redis_url: str, local_llm: dict[str, str]) -> None:
-    usages = Usages()
+    usages = UsageList()
     limits: dict[str, Any] = {"deadline_s": 60, "max_completion_tokens": 64, "history_tokens": 3000}
     base_url, model = local_llm["base_url"], local_llm["model"]
     async with sifting(edge_store, redis_url, usages=usages, more=TURNS, base_url=base_url, model=model, **limits) as sift:

@@ -31,8 +31,8 @@ from runtime.redis import open_redis
 from runtime.settings import ExpansionSettings, RecallSettings, RedisSettings, Settings, SiftSettings, TopicsSettings
 from stores.edge.client import EdgeStore
 from stores.port import MemoryFilter, TenantScope
-from tests.retrieval.test_expansion import Usages
 from tests.stores.factories import NOON, BagOfWordsEmbedder, memory, store_memories
+from tests.usage_list import UsageList
 
 ANN = TenantScope("acme", "ann")
 
@@ -54,7 +54,7 @@ def asked(*, quota: int = 2, mode: RewritingMode | None = None, **fields: Any) -
 
 @asynccontextmanager
 async def selecting(
-    store: EdgeStore, redis_url: str, *, endpoint: LLMSimulator | None, usages: Usages | None = None, **limits: Any
+    store: EdgeStore, redis_url: str, *, endpoint: LLMSimulator | None, usages: UsageList | None = None, **limits: Any
 ) -> AsyncIterator[RecallPipeline]:
     """A pipeline with models as the service has them. Only the model that selects topics has an endpoint."""
     settings = Settings(
@@ -63,7 +63,7 @@ async def selecting(
     )
     embedder = BagOfWordsEmbedder()
     async with open_redis(settings.redis) as redis:
-        llm = build_recall_model(settings, settings.topics, redis=redis, usage=Usages() if usages is None else usages, purpose=PURPOSE)
+        llm = build_recall_model(settings, settings.topics, redis=redis, usage=UsageList() if usages is None else usages, purpose=PURPOSE)
         topics = TopicRetriever(PreparedStore(store, embedder), embedder, llm=llm, settings=settings.topics)
         rewriter = QueryRewriter(
             expansion=Expansion(llm=None, settings=ExpansionSettings()),
@@ -90,7 +90,7 @@ async def test_the_selected_topics_are_returned(edge_store: EdgeStore, redis_url
     bobs = topic(3, "bicycles of bob", user="bob")
     foreign = topic(4, "bicycles of others", tenant="umbrella")
     await store_memories(edge_store, *TOPICS, *NEAR, bobs, foreign, memory("a bicycle", user="ann"))
-    usages = Usages()
+    usages = UsageList()
     async with (
         LLMSimulator(answer=lambda chat: f"So:\n{number_of(TOPICS[7], chat.prompt)}, {number_of(TOPICS[2], chat.prompt)}") as model,
         selecting(edge_store, redis_url, endpoint=model, usages=usages) as pipeline,

@@ -13,7 +13,7 @@ from runtime.settings import StoreSettings
 from stores.errors import StoreRejectedError, StoreUnavailableError
 from stores.server.connection import connected
 from stores.server.nodes import QdrantNodes
-from tests.stores.test_store_build import closed_port
+from tests.stores.closed_port import closed_port
 from tests.waiting import until_async
 
 HOSTS = ("127.0.0.1", "127.0.0.2", "127.0.0.3")

@@ -1,6 +1,5 @@
 """The store that the settings name, and a Qdrant server that is unavailable."""
 
-import socket
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from stores.edge.client import EdgeStore
 from stores.errors import StoreRejectedError, StoreUnavailableError
 from stores.port import MemoryFilter, MemoryStore, RecallQuery, TenantScope
 from stores.server.store import QdrantStore
+from tests.stores.closed_port import closed_port
 from tests.stores.factories import DIMENSION, LATE_DIMENSION, MODEL, NOON, deletions, embedding, memory, point, stable_id
 
 ACME = TenantScope("acme", "ann")
@@ -21,12 +21,6 @@ QUERY = RecallQuery(
     embedding=embedding("red bicycle"),
     explain=True,
 )
-
-
-def closed_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 @pytest.fixture

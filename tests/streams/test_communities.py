@@ -15,7 +15,7 @@ from models.llm.build import build_llm
 from models.llm.telemetry import LLMMetrics
 from runtime.settings import LLMSettings, Settings
 from tests.control_log import known_tenants
-from tests.operators.cluster.test_cluster import graph_schema
+from tests.operators.cluster.community_schema import community_schema
 from tests.streams.harness import delivered, plain_settings
 from tests.streams.stages.events.corrections import correction, correction_record
 from tests.streams.stages.extraction.doubles import NoUsage
@@ -32,7 +32,7 @@ def settings(tmp_path: Path) -> Settings:
 
 
 def flow_of(settings: Settings, schema: MemorySchema | None = None) -> Timelines:
-    return Timelines(settings, known_tenants({TENANT: schema or graph_schema()}))
+    return Timelines(settings, known_tenants({TENANT: schema or community_schema()}))
 
 
 @asynccontextmanager
@@ -43,7 +43,7 @@ async def asking(settings: Settings) -> AsyncIterator[tuple[Timelines, LLMSimula
         llm = build_llm(with_llm, redis=None, usage=NoUsage(), metrics=LLMMetrics(CollectorRegistry()))
         assert llm is not None
         try:
-            yield Timelines(with_llm, known_tenants({TENANT: graph_schema()}), llm), simulator
+            yield Timelines(with_llm, known_tenants({TENANT: community_schema()}), llm), simulator
         finally:
             await llm.close()
 

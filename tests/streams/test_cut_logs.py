@@ -19,9 +19,9 @@ from streams.engine.tasks.offset_metadata import OffsetMetadata
 from streams.operations.accept_loss import LostRange, accept_loss, find_loss
 from tests.one_broker import one_broker
 from tests.streams.flow import flow_settings
+from tests.streams.gated_worker import GatedHandler, lost_by, working
 from tests.streams.harness import until
 from tests.streams.message_ledger import stage_done
-from tests.streams.test_lost_records import GatedHandler, lost_by, working
 from varve.embedded import jars
 from varve.embedded.kafka import EmbeddedKafka
 from varve.supervisor.process import ManagedProcess

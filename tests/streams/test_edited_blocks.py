@@ -14,9 +14,9 @@ from memory.schema import MemorySchema
 from runtime.kafka import Producer
 from runtime.settings import Settings
 from streams.operations.replay import ReplayStart, replay
+from tests.api.block_agent import Agent, applied
 from tests.api.running_service import bearer
 from tests.api.running_service import serving as service_of
-from tests.api.test_block_tools import Agent, applied
 from tests.control_log import add_key, add_tenant
 from tests.streams.agent_remarks import schema
 from tests.streams.flow import caught_up, serving

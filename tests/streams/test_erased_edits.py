@@ -14,8 +14,8 @@ from runtime.settings import LLMSettings, Settings
 from stores.port import MemoryStore
 from streams.operations.erasure.erase import erase
 from streams.operations.erasure.remnants import remnants
+from tests.api.block_agent import Agent, applied
 from tests.api.running_service import serving as service_of
-from tests.api.test_block_tools import Agent, applied
 from tests.control_log import add_key, add_tenant
 from tests.streams.agent_remarks import editing_answer, schema
 from tests.streams.flow import caught_up, serving

@@ -9,7 +9,7 @@ from memory.keys import encode_key, entity_key
 from memory.records import Contribution, Event, Extraction, Memory
 from runtime.settings import Settings
 from tests.control_log import known_tenants
-from tests.operators.test_edge import graph_schema
+from tests.operators.edge_schema import edge_schema
 from tests.streams.harness import delivered, plain_settings
 from tests.streams.stages.events.corrections import correction, correction_record
 from tests.streams.timelines_flow import TENANT, USER, Timelines, extraction
@@ -18,7 +18,7 @@ from tests.streams.timelines_flow import TENANT, USER, Timelines, extraction
 @pytest.fixture
 def flow(tmp_path: Path) -> Timelines:
     settings: Settings = plain_settings(tmp_path)
-    return Timelines(settings, known_tenants({TENANT: graph_schema()}))
+    return Timelines(settings, known_tenants({TENANT: edge_schema()}))
 
 
 async def state(flow: Timelines, number: int, day: float, *relations: tuple[str, str, str]) -> Extraction:

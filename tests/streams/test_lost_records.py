@@ -1,8 +1,6 @@
 """Records that the log lost before they were read stop their partition, and nothing else, until somebody accepts the loss by name."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +13,13 @@ from typer.testing import CliRunner
 from runtime.kafka import ConsumerGroups, KafkaOffsets, OutgoingRecord, Producer, TopicPartition, client_options, create_topics
 from runtime.settings import Settings
 from streams.engine.failures.data_loss import DataLoss
-from streams.engine.records import ConsumedRecord
 from streams.engine.worker import Worker
 from streams.errors import LossRefusedError, StreamError
 from streams.operations.accept_loss import LostRange, accept_loss, find_loss, find_losses
 from streams.stages.catalog import STAGES
 from tests.control_log import add_tenant
-from tests.streams.flow import TENANT, flow_settings, keyed_worker, serving
+from tests.streams.flow import TENANT, flow_settings, serving
+from tests.streams.gated_worker import GatedHandler, lost_by, working
 from tests.streams.harness import until, until_true
 from tests.streams.message_ledger import MessageLedger, committed, records_of, stage_done
 from varve.cli.application import app
@@ -29,7 +27,6 @@ from varve.embedded.ports import free_port
 
 pytestmark = pytest.mark.integration
 
-SPAN = 20
 RECORDS = 3000
 """Far more than the fetcher takes in before the partition is paused: retention has to pass what was not fetched."""
 WRONG_RANGE = "are not the lost range: --from"
@@ -41,36 +38,6 @@ async def settings(kafka: str, redis_url: str, topic_prefix: str, tmp_path: Path
     await create_topics(settings)
     await add_tenant(settings, TENANT, schema="companion")
     return settings
-
-
-class GatedHandler:
-    """Handles records once it is let."""
-
-    def __init__(self, settings: Settings) -> None:
-        self.topic = settings.topic("extractions")
-        self.handled: dict[int, list[int]] = {0: [], 1: []}
-        self.gate = asyncio.Event()
-
-    def tenant_of(self, record: ConsumedRecord) -> str:
-        return TENANT
-
-    async def handle(self, record: ConsumedRecord) -> list[OutgoingRecord]:
-        await self.gate.wait()
-        self.handled[record.partition].append(record.offset)
-        return [OutgoingRecord(self.topic, record.key, record.value)]
-
-
-@asynccontextmanager
-async def working(settings: Settings, handler: GatedHandler) -> AsyncIterator[Worker]:
-    stop = asyncio.Event()
-    worker = keyed_worker(settings, handler, max_span=SPAN, stage="merging")
-    running = asyncio.create_task(worker.run(stop))
-    try:
-        yield worker
-    finally:
-        handler.gate.set()
-        stop.set()
-        await running
 
 
 async def _produce(settings: Settings, count: int, *, partition: int, size: int = 20_000) -> None:
@@ -268,11 +235,6 @@ async def test_the_command_shows_and_accepts(settings: Settings, monkeypatch: py
     assert (code, shown.count("accepted")) == (0, 1)
     assert await run("--all") == (0, "merging has lost nothing\n")
     assert [each["partition"] for each in await _accepted_losses(settings)] == [1, 0]
-
-
-def lost_by(worker: Worker, settings: Settings) -> float:
-    """The number of records that a worker reports as lost."""
-    return sum(sample.value for metric in worker._metrics.records_lost.collect() for sample in metric.samples)
 
 
 def worker_backlog(worker: Worker) -> float:

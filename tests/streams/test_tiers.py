@@ -10,8 +10,8 @@ from runtime.settings import Settings
 from tests.control_log import known_tenants
 from tests.streams.harness import plain_settings
 from tests.streams.stages.events.corrections import correction, correction_record
-from tests.streams.test_trees import Trees
 from tests.streams.timelines_flow import TENANT
+from tests.streams.tree_stages import Trees
 
 
 def schema() -> MemorySchema:

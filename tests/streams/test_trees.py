@@ -8,18 +8,16 @@ import pytest
 from prometheus_client import CollectorRegistry
 
 from loadtest.llm_simulator import LLMSimulator
-from memory.keys import encode_key
-from memory.records import Extraction, Memory, Usage
+from memory.records import Usage
 from memory.schema import parse_schema
 from memory.schema.model import MemorySchema
-from memory.vectors import encode_vector
 from models.llm.build import build_llm
 from models.llm.telemetry import LLMMetrics
 from runtime.settings import LLMSettings, Settings
 from tests.control_log import known_tenants
-from tests.stores.factories import embedding
 from tests.streams.harness import plain_settings
-from tests.streams.timelines_flow import TENANT, USER, Timelines, extraction
+from tests.streams.timelines_flow import TENANT, USER
+from tests.streams.tree_stages import Trees
 
 WINDOWS = (
     ["The chain came off", "The chain fell off near the lake"],
@@ -40,23 +38,6 @@ def schema(**parameters: int) -> MemorySchema:
             "EntityTypes": [{"EntityType": "talk", "Description": "Talks.", "Keys": ["user"], "Properties": properties}],
         }
     )
-
-
-class Trees(Timelines):
-    """The stages, with vectors in the extractions."""
-
-    async def embed(self, number: int, texts: list[str]) -> Extraction:
-        """A window whose events have vectors."""
-        what = extraction(number, number / 24, texts)
-        events = [each.model_copy(update={"vector": encode_vector(embedding(each.content).dense)}) for each in what.events]
-        what = what.model_copy(update={"events": events})
-        self._append("extractions", encode_key(TENANT, USER), what.to_json())
-        await self._go_on()
-        return what
-
-    def nodes(self) -> dict[str, Memory]:
-        """The nodes' memories by id."""
-        return {each.id: each for each in self.memories.values() if each.kind == "summary"}
 
 
 @pytest.fixture

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from evaluation.errors import DataSetError
 from retrieval.session_ranking.ranking import parse_ranking
 from tests.evaluation.conversations import conversation
+from tests.evaluation.longmemeval_files import entry
 from tests.evaluation.realmem_files import dialogues, written
-from tests.evaluation.test_longmemeval import entry
 from training.runs import Run, RunError
 from training.sift import data, warm_up
 from training.sift.examples import TEST, TRAIN, WARM_UP, Example, SplitError, UserExamples, check_disjoint, examples_of, split_users

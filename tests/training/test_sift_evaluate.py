@@ -11,7 +11,7 @@ import pytest
 
 from loadtest.llm_simulator import LLMSimulator
 from loadtest.requests import ChatRequest
-from tests.training.test_sift_reward import RANKING, USER, answering
+from tests.training.sift_examples import RANKING, USER, answering
 from training.runs import Run, RunError
 from training.sift import evaluate
 from training.sift.examples import TEST

@@ -13,34 +13,15 @@ from hypothesis import strategies as st
 
 from loadtest.llm_simulator import LLMSimulator
 from loadtest.requests import ChatRequest
+from tests.training.sift_examples import LINES, RANKING, USER, answering
 from training.runs import Run, RunError
 from training.sift import curriculum, reward, warm_up
 from training.sift.curriculum import CurriculumExample, choose, is_informative, priority
 from training.sift.endpoints import ModelAnswer
-from training.sift.examples import TRAIN, WARM_UP, Example, ShownSession, UserExamples
+from training.sift.examples import TRAIN, WARM_UP
 from training.sift.rewarding import Reward, Rewarder, RewardOptions, Rollout
 from training.sift.warm_up import WarmUpExample, taught_answer
 from training.sift.working_llm import WorkingTask
-
-LINES = ("Minka is my cat.", "It rains.", "Minka is three years old.", "I bake bread.")
-USER = UserExamples(
-    user="u",
-    source="locomo",
-    sessions=tuple(ShownSession(name=f"s{place}", lines=(line,), tokens=8) for place, line in enumerate(LINES)),
-    examples=tuple(
-        Example(
-            id=f"e{number}",
-            user="u",
-            query=f"How old is my cat? ({number})",
-            sessions=("s0", "s1", "s2", "s3"),
-            gold=(0, 2),
-            relevance=(2.0, 0.0, 1.0, 0.0),
-            answer="three years",
-        )
-        for number in range(3)
-    ),
-)
-RANKING = "<think>Both cat sessions.</think><ranking>0,2,1,3</ranking>"
 
 
 class CountingLLM:
@@ -133,14 +114,6 @@ def arguments(run: Path, **changed: Any) -> argparse.Namespace:
         "scoring": "auto",
     }
     return argparse.Namespace(**{**given, **changed})
-
-
-def answering(request: ChatRequest) -> str:
-    """The answer of the proxy, or of the working LLM."""
-    text = "\n".join(str(each) for each in request.messages)
-    if "<session0>" in text:
-        return RANKING
-    return "three years" if LINES[0] in text and LINES[2] in text else "unknown"
 
 
 def rewarded(run: Path, monkeypatch: pytest.MonkeyPatch, answer: Callable[[ChatRequest], str], **changed: Any) -> tuple[list[str], int]:

@@ -7,7 +7,7 @@ import pytest
 
 from models.llm.budget import Amount, Spent
 from streams.operations.reextraction.day_waits import DayWait
-from tests.streams.operations.reextraction.test_progress import HALF, RUN, START, with_run
+from tests.streams.operations.reextraction.half_done import HALF, RUN, START, with_run
 from varve.cli.reextraction_output import print_progress
 
 

@@ -9,8 +9,8 @@ from pydantic import SecretStr
 from control import read_audit
 from runtime.kafka import create_topics
 from runtime.settings import Settings, SigningSettings, StoreSettings, WebhookSettings
+from tests.api.operating import Operating
 from tests.api.running_service import expect_problem, serving
-from tests.api.test_control_routes import Operating
 from tests.api.webhooks.receiver import is_signed, receiving
 from tests.api.webhooks.webhook_flow import memories, publish
 from tests.control_log import add_operator, add_tenant

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from extraction.offline.canonical_clauses import in_usual_order
-from tests.extraction.offline.test_statement_frames import stated
+from tests.extraction.offline.stated_facts import stated
 
 
 @pytest.mark.parametrize(

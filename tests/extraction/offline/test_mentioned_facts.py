@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.extraction.offline.test_statement_frames import stated
+from tests.extraction.offline.stated_facts import stated
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 
 from extraction.offline.openers import without_openers
 from extraction.offline.spelling import is_misspelling, with_keywords_spelled
-from tests.extraction.offline.test_statement_frames import stated
+from tests.extraction.offline.stated_facts import stated
 
 
 @pytest.mark.parametrize(

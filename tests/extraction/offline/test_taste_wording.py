@@ -3,7 +3,7 @@
 import pytest
 
 from extraction.offline.list_corrections import without_item
-from tests.extraction.offline.test_statement_frames import stated
+from tests.extraction.offline.stated_facts import stated
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from extraction.offline.unrelated_cues import without_unrelated_cues
-from tests.extraction.offline.test_statement_frames import stated
+from tests.extraction.offline.stated_facts import stated
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from models.embedding.port import Embedding, Vector
 from runtime.redis import GuardedRedis, open_redis
 from runtime.settings import RedisSettings
 from tests.extraction.embedders import CountingEmbedder
-from tests.models.embedding.test_embedding_batching import LimitedBackend
+from tests.models.embedding.limited_backend import LimitedBackend
 from tests.redis_server import RedisServer
 
 pytestmark = pytest.mark.integration

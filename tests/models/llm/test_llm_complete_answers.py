@@ -11,7 +11,7 @@ import pytest
 from loadtest.profiles import Plan
 from tests.models.llm.conftest import BuildLLM, BuildRequest, Serve, Until, UsageList
 from tests.models.llm.raw_endpoint import chunk, raw_endpoint, stream_of
-from tests.models.llm.test_llm_thoughts import thought
+from tests.models.llm.thoughts import thought
 
 
 def end_of(text: str) -> int | None:

@@ -13,14 +13,10 @@ from models.errors import TransientModelError
 from models.llm.streaming import read_chunk
 from tests.models.llm.conftest import BuildLLM, BuildRequest, UsageList
 from tests.models.llm.raw_endpoint import chunk, event, raw_endpoint, stream_of
+from tests.models.llm.thoughts import thought
 
 SCHEMA = {"type": "object", "properties": {"same": {"type": "array"}}, "required": ["same"], "additionalProperties": False}
 ANSWER = '{"same": [0, "😀"]}'
-
-
-def thought(text: Any, name: str = "reasoning_content", *, content: str | None = None) -> dict[str, Any]:
-    delta = {name: text, "content": content}
-    return {**chunk(), "choices": [{"index": 0, "delta": delta, "finish_reason": None}]}
 
 
 @pytest.mark.parametrize("name", ["reasoning_content", "reasoning"])

@@ -12,7 +12,7 @@ from operators.apply import apply_contribution
 from operators.entity_state import EntityState, to_bytes
 from operators.merging import apply_outcome, outcomes_of
 from operators.render import render
-from tests.operators.agent.test_agent import FINISH, START, Block, append, rows
+from tests.operators.agent.user_block import FINISH, START, Block, append, rows
 from tests.streams.agent_remarks import BLOCK, calls
 
 AT = "2026-11-27T12:00:00Z"

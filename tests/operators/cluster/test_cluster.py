@@ -6,13 +6,13 @@ import pytest
 from hypothesis import strategies as st
 
 from memory.records import Memory
-from memory.schema import MemorySchema, parse_schema
 from operators import laws
 from operators.cluster.cluster import MAX_EXTRACT, Communities
 from operators.errors import RefusedChangeError
 from operators.llm_operator import Moment, Outcome, Question
 from operators.operator import Operand, State
 from operators.publishing import Owner
+from tests.operators.cluster.community_schema import community_schema
 from tests.operators.histories import DAY, configured
 
 NAMES = st.sampled_from(["ann", "Ann", "bergen", "oslo", "paul", "lyon", "tea", "eva"])
@@ -49,16 +49,7 @@ def applied(operator: Communities, *statements: Operand, state: State = None) ->
     return state
 
 
-def graph_schema(**parameters: Any) -> MemorySchema:
-    """A schema whose method finds the communities of each user's relations."""
-    aggregate = {"Op": "CLUSTER", "EventType": "relation", **parameters}
-    properties = [{"PropertyName": "communities", "PropertyValueType": "string", "AggregateExpression": aggregate}]
-    community = {"EntityType": "community", "Keys": ["user"], "Properties": properties}
-    method = {"Method": "graph", "Extract": {"Relations": True}, "Manage": {"EntityTypes": [community]}}
-    return parse_schema({"Name": "graph", "EventTypes": [], "EntityTypes": [], "Method": method})
-
-
-OWNER = Owner("communities", graph_schema().entity_types[0], "acme", "ann", "")
+OWNER = Owner("communities", community_schema().entity_types[0], "acme", "ann", "")
 
 
 def memories(operator: Communities, state: State) -> list[Memory]:

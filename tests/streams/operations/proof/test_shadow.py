@@ -11,7 +11,7 @@ from runtime.clocks import SystemClock
 from streams.operations.proof.report import Difference, differences_of, digest_of
 from streams.operations.proof.shadow import UserShadow, entity_of_outcome
 from tests.streams.stages.entities.team import TENANT, Remark, Team
-from tests.streams.stages.entities.test_retained_entities import retained, said
+from tests.streams.stages.entities.team_retention import retained, said
 
 REMARKS = st.lists(st.tuples(st.sampled_from(["tea", "rain"]), st.sampled_from(["red", "blue"]), st.integers(0, 9)), max_size=3)
 WINDOWS = st.lists(st.tuples(st.sampled_from(["ann", "bob"]), REMARKS, st.sampled_from([0, 10, 20])), min_size=1, max_size=5)

@@ -1,42 +1,16 @@
 """The progress of a re-extraction as numbers: share, windows left, budget left, time left, next step."""
 
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import pytest
 
-from control.reextraction import Estimate, Reextraction, RunBudget
+from control.reextraction import RunBudget
 from models.llm.budget import Amount, Spent
 from runtime.kafka import TopicPartition
 from streams.operations.reextraction.day_waits import DayWait
-from streams.operations.reextraction.progress import Progress, position_in
-
-START = datetime(2026, 1, 1, tzinfo=UTC)
-RUN = Reextraction(
-    generation="v2",
-    tenants=("acme",),
-    started_at=START,
-    started_by="a test",
-    budget=RunBudget(tokens=10_000, cost=2.0),
-    estimate=Estimate(windows=100, messages=400, calls=100, prompt_tokens=8_000, completion_tokens=2_000, cost=1.0),
-    first_position=50,
-    running_since=START,
-    position_then=50,
-)
-HALF = Progress(
-    run=RUN,
-    position=100,
-    end=150,
-    parked=0,
-    workers=1,
-    is_erasing=False,
-    spent=Spent(Amount(4_000, 0.5), 50),
-    at=START + timedelta(seconds=100),
-)
-
-
-def with_run(progress: Progress, **fields: object) -> Progress:
-    return replace(progress, run=progress.run.model_copy(update=fields))
+from streams.operations.reextraction.progress import position_in
+from tests.streams.operations.reextraction.half_done import HALF, START, with_run
 
 
 def test_half_of_the_way_is_half() -> None:

@@ -4,22 +4,14 @@ from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 from control.tenants import TenantDirectory
-from memory.keys import decode_key
-from memory.records import Change, Correction, EntityCorrection, Memory, MemoryChange
+from memory.records import Change, Correction, EntityCorrection
 from runtime.settings import Settings
-from streams.engine.tasks.batch import Batch
 from streams.stages.events.ledger import MAX_CORRECTIONS, LedgerCodec
 from tests.streams.agent_extractions import START, TENANT, extraction, extraction_record
 from tests.streams.harness import InMemoryRows, PartitionHarness
+from tests.streams.stages.events.batch_outputs import memories
 from tests.streams.stages.events.corrections import LATER, correction, correction_record
 from tests.streams.stages.events.events_stage import assigned, changes, contributions
-
-
-def memories(batch: Batch) -> dict[str, Memory | None]:
-    """By id, what the feed says of it last."""
-    feed = [each for each in batch.outputs if each.topic == "varve.memories"]
-    changes = ((decode_key(each.key or b"")[1], each.value) for each in feed)
-    return {memory_id: MemoryChange.from_json(value).memory if value else None for memory_id, value in changes}
 
 
 async def test_a_correction_moves_the_contributions_of_its_event(stage: PartitionHarness) -> None:

@@ -5,9 +5,9 @@ import pytest
 from streams.engine.tasks.batch import Batch
 from tests.streams.agent_extractions import extraction, extraction_record
 from tests.streams.harness import PartitionHarness
+from tests.streams.stages.events.batch_outputs import memories
 from tests.streams.stages.events.corrections import correction, correction_record
 from tests.streams.stages.events.events_stage import changes
-from tests.streams.stages.events.test_corrections import memories
 
 
 def texts(batch: Batch) -> bytes:

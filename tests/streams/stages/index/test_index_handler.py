@@ -3,7 +3,6 @@
 import signal
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -26,21 +25,9 @@ from streams.stages.index.handler import IndexHandler, change_of, original_posit
 from tests.embedding_endpoint import embedding_endpoint
 from tests.stores.edge_owner_process import EdgeOwnerProcess
 from tests.streams.harness import PartitionHarness, delivered, plain_settings
+from tests.streams.stages.index.indexed_memory import memory
 
 SCOPE = TenantScope("acme")
-
-
-def memory(number: int, content: str) -> Memory:
-    return Memory(
-        id=event_id("w", number),
-        tenant="acme",
-        user="ada",
-        kind="event",
-        type="preference",
-        content=content,
-        event_time=datetime(2024, 5, 1, tzinfo=UTC),
-        message_ids=["m1"],
-    )
 
 
 def upsert(offset: int, what: Memory, *, named: str | None = None) -> ConsumedRecord:

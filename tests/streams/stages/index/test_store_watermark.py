@@ -29,7 +29,7 @@ from tests.stores.edge_owner_process import EdgeOwnerProcess
 from tests.streams.flow import TENANT, flow_settings, serving
 from tests.streams.harness import until
 from tests.streams.message_ledger import stage_done
-from tests.streams.stages.index.test_index_handler import memory
+from tests.streams.stages.index.indexed_memory import memory
 
 SCOPE = TenantScope(TENANT)
 NOW_MS = 1_700_000_000_000

@@ -7,37 +7,17 @@ import pytest
 from loadtest.requests import ChatRequest
 from memory.headers import ERASURE, KIND
 from memory.keys import encode_key
-from memory.records import ErasedWindow, ErasureCommand, Memory
+from memory.records import ErasedWindow, ErasureCommand
 from runtime.kafka import OutgoingRecord
-from runtime.settings import LLMSettings, Settings
+from runtime.settings import Settings
 from stores.port import MemoryStore
 from streams.errors import TransientError
 from tests.stores.edge_owner_process import EdgeOwnerProcess
-from tests.streams.agent_remarks import BLOCK, asked, calls, editing_answer, schema
+from tests.streams.agent_remarks import asked, calls, editing_answer, schema
 from tests.streams.linked_remarks import remarks
 from tests.streams.merged_remarks import TENANT
+from tests.streams.stages.merging.agent_blocks import BERGEN, CAT, OSLO, asking, rows, text_of
 from tests.streams.stages.merging.linked_stages import LinkedStages, LinkingLLM
-
-OSLO, CAT, BERGEN = remarks("ann", 0, "I live in Oslo."), remarks("ann", 1, "I have a cat."), remarks("ann", 2, "I live in Bergen.")
-
-
-def asking(settings: Settings) -> Settings:
-    """Settings with an endpoint, so that operators ask. The stages have the model itself."""
-    return settings.model_copy(update={"llm": LLMSettings(base_url="http://127.0.0.1:9", model="scripted")})
-
-
-def block_of(stages: LinkedStages, user: str = "ann") -> Memory:
-    [found] = [each for each in stages.notes().values() if each.user == user]
-    return found
-
-
-def text_of(stages: LinkedStages, user: str = "ann") -> object:
-    return block_of(stages, user).properties.get(BLOCK)
-
-
-def rows(stages: LinkedStages) -> dict[bytes, bytes]:
-    """The rows of entities, without the offset of the contribution that wrote them."""
-    return {key: row[8:] for key, row in stages.entities.rows.rows.items()}
 
 
 async def test_a_rebuild_repeats_no_call(settings: Settings, store: MemoryStore) -> None:

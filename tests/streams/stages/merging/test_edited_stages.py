@@ -15,8 +15,8 @@ from stores.port import MemoryStore
 from tests.streams.agent_remarks import BLOCK, editing_answer, schema
 from tests.streams.linked_remarks import remarks
 from tests.streams.merged_remarks import TENANT
+from tests.streams.stages.merging.agent_blocks import BERGEN, CAT, OSLO, asking, block_of, rows, text_of
 from tests.streams.stages.merging.linked_stages import LinkedStages, LinkingLLM
-from tests.streams.stages.merging.test_agent_stages import BERGEN, CAT, OSLO, asking, block_of, rows, text_of
 
 AT = datetime(2026, 11, 27, 12, tzinfo=UTC)
 

@@ -12,7 +12,7 @@ from loadtest.llm_simulator import LLMSimulator
 from loadtest.profiles import Plan
 from loadtest.requests import ChatRequest
 from memory.keys import encode_key
-from memory.records import Contribution, MemoryChange, MergeRequest, Usage
+from memory.records import Contribution, MemoryChange, MergeRequest
 from models.llm.build import build_llm
 from models.llm.port import LLM
 from models.llm.telemetry import LLMMetrics
@@ -32,6 +32,7 @@ from tests.growth import RESPONSIVE, turns_during
 from tests.immediate_llm import ImmediateLLM
 from tests.streams.harness import PartitionHarness, delivered
 from tests.streams.merged_remarks import SCHEMA, TENANT, extraction
+from tests.usage_list import UsageList
 
 
 class Stages:
@@ -79,13 +80,6 @@ class Stages:
     def story(self) -> str:
         assert self.profile.memory is not None
         return str(self.profile.memory.properties["story"])
-
-
-class UsageList(list[Usage]):
-    """Keeps usage records."""
-
-    async def record(self, usage: Usage) -> None:
-        self.append(usage)
 
 
 @asynccontextmanager
