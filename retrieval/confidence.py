@@ -19,7 +19,8 @@ from retrieval.current_state import is_hearsay, state_order
 from retrieval.feature_vector import FeatureVector
 from retrieval.first_person import asked_texts, names_in
 from retrieval.question import is_foreign_question, terms_in
-from retrieval.rankers.learned import LEARNED, linear_scores, model_for
+from retrieval.rankers.fitted_models import RankingModel
+from retrieval.rankers.learned import linear_scores
 from retrieval.traits import subject_terms_of, traits_of
 from stores.port import ScoredMemory
 
@@ -123,19 +124,16 @@ def is_calibrated(embedder: str) -> bool:
     return embedder == MODEL_NAME
 
 
-def signals_of(
-    query: str, candidates: Sequence[ScoredMemory], features: Mapping[str, FeatureVector], *, best: int | None = None
-) -> dict[str, float]:
+def signals_of(query: str, candidates: Sequence[ScoredMemory], features: Mapping[str, FeatureVector], *, best: int) -> dict[str, float]:
     """The signals of a query's candidates, by the names in :data:`SIGNALS`.
 
     Args:
         query: The query's text.
         candidates: With the parts of their scores; at least one.
         features: Their features, from :func:`retrieval.features.features_of`.
-        best: The place of the candidate that ranks first. None: the result of :func:`first_of`.
+        best: The place of the candidate that ranks first, from :func:`first_of`.
     """
     strength = linear_scores(STRENGTH, features)
-    best = first_of(query, candidates, features) if best is None else best
     found = candidates[best]
     dense = np.array([each.parts.get("dense", 0.0) for each in candidates])
     nameless = strength - STRENGTH["named"] * features["named"]
@@ -155,15 +153,15 @@ def signals_of(
     }
 
 
-def first_of(query: str, candidates: Sequence[ScoredMemory], features: Mapping[str, FeatureVector]) -> int:
+def first_of(query: str, candidates: Sequence[ScoredMemory], features: Mapping[str, FeatureVector], model: RankingModel) -> int:
     """The place of the candidate that ranks first: the confidence is that of the first result.
 
     Args:
         query: The query's text.
         candidates: With the parts of their scores; at least one.
         features: Their features, from :func:`retrieval.features.features_of`.
+        model: The shipped ranking model for the query.
     """
-    model = model_for(query, LEARNED, candidates, embedder=MODEL_NAME)
     linear = linear_scores(model.weights, features)
     places = np.argsort(-linear, kind="stable").tolist()
     scores = model.probabilities(linear)[places].tolist()
@@ -196,7 +194,9 @@ def _name_signals(query: str, best: ScoredMemory, candidates: Sequence[ScoredMem
     }
 
 
-def confidence_of(query: str, candidates: Sequence[ScoredMemory], features: Mapping[str, FeatureVector]) -> float | None:
+def confidence_of(
+    query: str, candidates: Sequence[ScoredMemory], features: Mapping[str, FeatureVector], model: RankingModel
+) -> float | None:
     """The probability that the candidates answer the query, in [0, 1]. 0 if there are none.
 
     At most :data:`OF_HEARSAY` if the best candidate quotes another person. At most :data:`ACROSS_LANGUAGES` if either the query or the best
@@ -207,10 +207,11 @@ def confidence_of(query: str, candidates: Sequence[ScoredMemory], features: Mapp
         query: The query's text.
         candidates: With the parts of their scores.
         features: Their features, from :func:`retrieval.features.features_of`.
+        model: The shipped ranking model for the query, whatever ranker the recall has.
     """
     if not candidates:
         return 0.0
-    best = first_of(query, candidates, features)
+    best = first_of(query, candidates, features, model)
     foreign = is_foreign_question(query) + traits_of(candidates[best].memory).is_foreign
     if foreign > 1:
         return None

@@ -2,7 +2,7 @@
 
 All features are computed from the response of the store to one query. Scores are standardised over the candidates (mean 0, standard
 deviation 1), so that a model does not depend on their scale. To add a feature: write its function, add a row to :data:`FEATURES`, fit the
-models again (``python -m evaluation fit-ranking``) and copy the weight into :mod:`retrieval.rankers.learned`.
+models again (``python -m evaluation fit-ranking``) and copy the weight into :mod:`retrieval.rankers.fitted_models`.
 """
 
 import re

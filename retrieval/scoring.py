@@ -7,6 +7,7 @@ from retrieval.feature_vector import FeatureVector
 from retrieval.features import features_of
 from retrieval.plan import RecallPlan
 from retrieval.rankers.base import MAX_RERANKED, Scored
+from retrieval.rankers.fitted_models import LEARNED, model_for
 from retrieval.retrievers.memories import Candidates
 from retrieval.traits import traits_of
 from runtime.errors import RedisUnavailableError
@@ -39,21 +40,22 @@ class Scorer:
     async def _scored(self, plan: RecallPlan, candidates: Candidates, *, is_query: bool) -> Scored:
         accepted = [each for each in candidates.found if each.score >= plan.min_origin_score]
         features: Mapping[str, FeatureVector] = {}
-        confidence = None
+        model, confidence = LEARNED, None
         if plan.needs_features if is_query else plan.ranker.uses_features:
             ranked = accepted[:MAX_RERANKED]
             await map_in_pieces(traits_of, (each.memory for each in ranked))
             features = features_of(candidates.text, ranked, plan.now) if ranked else {}
+            model = model_for(candidates.text, ranked, embedder=self._embedder)
             if is_query and plan.needs_confidence and is_calibrated(self._embedder):
-                confidence = confidence_of(candidates.text, ranked, features)
+                confidence = confidence_of(candidates.text, ranked, features, model)
         tenant = plan.request.scope.tenant
         return Scored(
             text=candidates.text,
             found=candidates.found,
             accepted=accepted,
             now=plan.now,
-            embedder=self._embedder,
             features=features,
+            model=model,
             retrievals=await self._retrievals_of(tenant, accepted) if plan.ranker.uses_retrievals else {},
             confidence=confidence,
         )

@@ -1,7 +1,7 @@
 """``python -m evaluation fit-ranking``: fits the ranking models to queries of several kinds of conversations, with cross-validation.
 
 The kinds are LoCoMo (``--data``), RealMem (``--realmem``) and the invented conversations (:mod:`evaluation.recall.invented_conversations`).
-Questions and longer turns have a model each (:func:`retrieval.rankers.learned.model_for`). The fit is in
+Questions and longer turns have a model each (:func:`retrieval.rankers.fitted_models.model_for`). The fit is in
 ``retrieval/training/fitting.py``. For the figures, each conversation is left out in turn, and each kind as a whole. The printed models are
 fitted to everything.
 """
@@ -22,7 +22,8 @@ from evaluation.recall.fit_examples import LOCOMO, Example, examples_of, invente
 from evaluation.recall.measures import Outcome, outcome_of, ranked_messages, summary
 from retrieval.feature_vector import FeatureVector
 from retrieval.features import FEATURES
-from retrieval.rankers.learned import RankingModel, linear_scores
+from retrieval.rankers.fitted_models import RankingModel
+from retrieval.rankers.learned import linear_scores
 from retrieval.training.fitting import fitted
 from runtime.settings import Settings
 

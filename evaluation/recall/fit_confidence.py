@@ -136,7 +136,7 @@ class _Asking:
         """
         scored = await scored_candidates(self, asked.user, asked.question, prefetch=self.prefetch, asked_at=asked.asked_at)
         candidates, features = scored.found, scored.features
-        place = first_of(asked.question, candidates, features)
+        place = first_of(asked.question, candidates, features, scored.model)
         best = candidates[place]
         return Judgement(
             source=source,

@@ -19,7 +19,7 @@ from extraction.port import ExtractionContext
 from memory.schema import scenario
 from models.embedding.port import Embedder
 from retrieval.feature_vector import FeatureVector
-from retrieval.rankers.learned import is_turn
+from retrieval.rankers.fitted_models import is_turn
 from runtime.settings import Settings
 from stores.port import MemoryStore, ScoredMemory
 
@@ -42,7 +42,7 @@ class Example:
     evidence: tuple[str, ...]
     kind: str = LOCOMO
     is_turn: bool = False
-    """See :func:`retrieval.rankers.learned.is_turn`."""
+    """See :func:`retrieval.rankers.fitted_models.is_turn`."""
 
 
 @dataclass(frozen=True, slots=True)

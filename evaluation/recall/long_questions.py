@@ -1,6 +1,7 @@
 """Questions in more words, as people ask who explain themselves first: what is asked stays the same, and so does the evidence.
 
-A recall ranks long queries by other weights than short ones (:func:`retrieval.rankers.learned.is_turn`), and LoCoMo's questions are short.
+A recall ranks long queries by other weights than short ones (:func:`retrieval.rankers.fitted_models.is_turn`), and LoCoMo's questions are
+short.
 """
 
 import zlib

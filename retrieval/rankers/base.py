@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import ClassVar, Final, Protocol
 
 from retrieval.feature_vector import FeatureVector
+from retrieval.rankers.fitted_models import LEARNED, RankingModel
 from runtime.retrieval_counts import Retrievals
 from stores.port import ScoredMemory
 
@@ -25,10 +26,10 @@ class Scored:
     """The candidates above the threshold, best first by the store's score."""
     now: datetime
     """The moment of the recall."""
-    embedder: str
-    """Name of the embedding model."""
     features: Mapping[str, FeatureVector] = field(default_factory=dict)
     """For the first :data:`MAX_RERANKED` accepted candidates, the features of :data:`retrieval.features.FEATURES`."""
+    model: RankingModel = LEARNED
+    """The shipped model for the text."""
     retrievals: Mapping[str, Retrievals] = field(default_factory=dict)
     """By memory id, how often and when last a recall returned the memory."""
     confidence: float | None = None

@@ -15,7 +15,7 @@ import numpy as np
 from retrieval.errors import TrainingError
 from retrieval.feature_vector import FeatureVector
 from retrieval.features import FEATURES, NEVER_AGAINST
-from retrieval.rankers.learned import RankingModel
+from retrieval.rankers.fitted_models import RankingModel
 from retrieval.training.logistic import fit_logistic
 from runtime.errors import missing_extra
 

@@ -9,7 +9,8 @@ import numpy as np
 from retrieval.errors import TrainingError
 from retrieval.feature_vector import FeatureVector
 from retrieval.features import FEATURES
-from retrieval.rankers.learned import LEARNED, RankingModel, linear_scores
+from retrieval.rankers.fitted_models import LEARNED, RankingModel
+from retrieval.rankers.learned import linear_scores
 from retrieval.training.fitting import fitted
 from retrieval.training.judged import JudgedRecall, JudgedRecalls
 

@@ -16,7 +16,7 @@ from memory.schema import scenario
 from memory.schema.methods import with_method
 from retrieval.errors import ProfilesError, TrainingError
 from retrieval.features import FEATURES
-from retrieval.rankers.learned import LEARNED
+from retrieval.rankers.fitted_models import LEARNED
 from runtime.kafka import read_topic
 from runtime.redis import open_redis
 from runtime.retrieval_counts import RetrievalCounts

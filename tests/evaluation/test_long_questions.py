@@ -1,7 +1,7 @@
 """Questions in more words are long for the ranking, and ask the same."""
 
 from evaluation.recall.long_questions import in_more_words
-from retrieval.rankers.learned import LONGEST_QUESTION
+from retrieval.rankers.fitted_models import LONGEST_QUESTION
 
 QUESTIONS = [f"Who has {number} dogs?" for number in range(100)]
 

@@ -19,12 +19,14 @@ from retrieval.confidence import (
     SIGNALS,
     THRESHOLDS,
     confidence_of,
+    first_of,
     is_calibrated,
     signals_of,
     size_of,
 )
 from retrieval.current_state import is_hearsay
 from retrieval.features import features_of
+from retrieval.rankers.fitted_models import model_for
 from stores.port import ScoredMemory
 
 START = datetime(2026, 5, 4, tzinfo=UTC)
@@ -53,11 +55,19 @@ CANDIDATES = [
 
 
 def signals(query: str, candidates: list[ScoredMemory]) -> dict[str, float]:
-    return signals_of(query, candidates, features_of(query, candidates, START))
+    features = features_of(query, candidates, START)
+    best = first_of(query, candidates, features, model_for(query, candidates, embedder=MODEL_NAME))
+    return signals_of(query, candidates, features, best=best)
+
+
+def calibrated(query: str, candidates: list[ScoredMemory]) -> float | None:
+    """The confidence; None if it is not calibrated for the languages."""
+    model = model_for(query, candidates, embedder=MODEL_NAME)
+    return confidence_of(query, candidates, features_of(query, candidates, START) if candidates else {}, model)
 
 
 def confidence(query: str, candidates: list[ScoredMemory]) -> float:
-    found = confidence_of(query, candidates, features_of(query, candidates, START))
+    found = calibrated(query, candidates)
     assert found is not None
     return found
 
@@ -142,7 +152,7 @@ def test_late_interaction_counts_by_all_words_compared() -> None:
 
 
 def test_nothing_known_is_no_answer() -> None:
-    assert confidence_of("anything", [], {}) == 0
+    assert confidence("anything", []) == 0
 
 
 def test_the_least_confidence_is_among_the_measured_ones() -> None:
@@ -158,25 +168,20 @@ def test_a_higher_threshold_rejects_more() -> None:
 def test_any_text_gives_a_probability(query: str, texts: list[tuple[str, float]]) -> None:
     candidates = [candidate(number, text, late) for number, (text, late) in enumerate(texts)]
     assert np.isfinite([*signals(query, candidates).values()]).all()
-    found = confidence_of(query, candidates, features_of(query, candidates, START))
+    found = calibrated(query, candidates)
     assert found is None or 0 <= found <= 1
 
 
 @pytest.mark.parametrize("question", ["Welchen See hat Melanie gemalt?", "Qui a peint le lac ?", "メラニーは何を描きましたか"])
 def test_questions_in_another_language_give_low_confidence(question: str) -> None:
-    found = confidence_of(question, CANDIDATES, features_of(question, CANDIDATES, START))
-    assert found is not None
-    assert found <= ACROSS_LANGUAGES
-    assert confidence_of(question, [], {}) == 0
+    assert confidence(question, CANDIDATES) <= ACROSS_LANGUAGES
+    assert confidence(question, []) == 0
 
 
 def test_a_foreign_first_memory_gives_low_confidence() -> None:
     foreign = [candidate(0, "Melanie hat bei Sonnenaufgang einen See gemalt.", late=15.0)]
-    found = confidence_of("Which lake did Melanie paint?", foreign, features_of("Which lake?", foreign, START))
-    assert found is not None
-    assert found <= ACROSS_LANGUAGES
-    question = "Welchen See hat Melanie gemalt?"
-    assert confidence_of(question, foreign, features_of(question, foreign, START)) is None
+    assert confidence("Which lake did Melanie paint?", foreign) <= ACROSS_LANGUAGES
+    assert calibrated("Welchen See hat Melanie gemalt?", foreign) is None
 
 
 def test_a_quotation_gives_low_confidence_unless_asked_for() -> None:

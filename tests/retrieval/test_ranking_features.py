@@ -12,8 +12,9 @@ from memory.ids import event_id
 from memory.records import Memory
 from models.embedding.weights import MODEL_NAME
 from retrieval.features import FEATURES, features_of
-from retrieval.rankers.base import MAX_RERANKED
-from retrieval.rankers.learned import LEARNED, LONGEST_QUESTION, OF_TURNS, RankingModel, is_turn, model_for, reranked
+from retrieval.rankers.base import MAX_RERANKED, Scored
+from retrieval.rankers.fitted_models import LEARNED, LONGEST_QUESTION, OF_TURNS, RankingModel, is_turn, model_for
+from retrieval.rankers.learned import LearnedRanker, reranked
 from stores.port import ScoredMemory
 
 START = datetime(2026, 5, 4, tzinfo=UTC)
@@ -136,11 +137,18 @@ def test_the_recency_feature_halves_every_week() -> None:
 def test_long_turns_have_their_own_model() -> None:
     question, turn = " ".join(["word"] * LONGEST_QUESTION), " ".join(["word"] * (LONGEST_QUESTION + 1))
     said = [candidate(0, "I plan a bed.", speaker="user")]
-    assert model_for(question, LEARNED, said, embedder=MODEL_NAME) is LEARNED
-    assert model_for(turn, LEARNED, said, embedder=MODEL_NAME) is OF_TURNS
-    own = RankingModel(weights=LEARNED.weights, slope=1, intercept=0)
-    assert model_for(turn, own, said, embedder=MODEL_NAME) is own
+    assert model_for(question, said, embedder=MODEL_NAME) is LEARNED
+    assert model_for(turn, said, embedder=MODEL_NAME) is OF_TURNS
     assert set(OF_TURNS.weights) == set(FEATURES)
+
+
+def test_the_model_of_a_profile_is_for_all_queries() -> None:
+    said = [candidate(0, "I plan a bed.", speaker="user"), candidate(1, "It rains.", speaker="user")]
+    features = features_of("Where?", said, NOW)
+    scored = Scored(text="Where?", found=said, accepted=said, now=NOW, features=features, model=OF_TURNS)
+    own = RankingModel(weights={"length": 1.0}, slope=1, intercept=0)
+    assert LearnedRanker().rank(scored, explain=False) == reranked(said, features, OF_TURNS, explain=False)
+    assert LearnedRanker(own).rank(scored, explain=False) == reranked(said, features, own, explain=False)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,8 @@ import pytest
 from retrieval import features, traits
 from retrieval.feature_vector import FeatureVector
 from retrieval.features import FEATURES, features_of
-from retrieval.rankers.learned import LEARNED, linear_scores
+from retrieval.rankers.fitted_models import LEARNED
+from retrieval.rankers.learned import linear_scores
 from retrieval.traits import traits_of
 from stores.port import ScoredMemory
 from tests.stores.factories import NOON, memory
