@@ -24,6 +24,21 @@ def test_a_problem_names_its_variable(monkeypatch: pytest.MonkeyPatch, variable:
     assert f"(set by {variable})" in str(refused.value)
 
 
+def test_a_problem_names_its_variable_in_the_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text("VARVE_KAFKA__PARTITIONS=none\n")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SettingsError, match=r"\(set by VARVE_KAFKA__PARTITIONS\)"):
+        load_settings()
+
+
+def test_the_environment_overrides_the_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text("VARVE_KAFKA__PARTITIONS=3\nVARVE_METRICS_PORT=7000\nVARVE_DATA=elsewhere\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("VARVE_METRICS_PORT", "8000")
+    read = load_settings(tmp_path)
+    assert (read.kafka.partitions, read.metrics_port, read.data) == (3, 8000, tmp_path)
+
+
 @pytest.mark.parametrize(
     ("variable", "notice"),
     [

@@ -5,7 +5,6 @@ import getpass
 import logging
 import math
 import os
-from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, TypeVar
@@ -28,8 +27,6 @@ START_TIMEOUT_S: Final = 120.0
 _POLL_S: Final = 0.2
 _SILENT: Final = logging.NullHandler()
 """Silences aiokafka in commands without a log: their own error message says the same."""
-_printed: Final[set[str]] = set()
-"""Notices about settings, which are printed once, however often a command loads them."""
 _unattached: Path | None = None
 """The data folder if no stack runs on it and no setting names Kafka; used in the error message."""
 
@@ -160,42 +157,9 @@ def load_settings(data: Path | None = None) -> "Settings":
     Raises:
         SettingsError: If a variable has an invalid value.
     """
-    from pydantic import ValidationError
-    from pydantic_settings import DotEnvSettingsSource
-    from pydantic_settings import SettingsError as ValueParsingError
+    from varve.settings_reading import read_settings
 
-    from memory.records.base import problems_of
-    from runtime.settings import Settings
-    from varve.setting_names import ineffective_variables, unreadable_variables
-
-    of_file = DotEnvSettingsSource(Settings).env_vars
-    given = {**{name.upper(): value for name, value in of_file.items()}, **os.environ}
-    for each in ineffective_variables(given):
-        if each not in _printed:
-            _printed.add(each)
-            print_notice(each)
-    try:
-        return Settings() if data is None else Settings(data=data)
-    except ValueParsingError as error:
-        named = ", ".join(unreadable_variables(given))
-        raise SettingsError(f"the settings are wrong: {named or error}: the value must be JSON; see docs/reference/settings.md") from error
-    except ValidationError as error:
-        variables = _variables_of([each["loc"] for each in error.errors()])
-        named = f" (set by {', '.join(variables)})" if variables else ""
-        raise SettingsError(f"the settings are wrong: {problems_of(error)}{named}; see docs/reference/settings.md") from error
-
-
-def _variables_of(paths: Sequence[Sequence[int | str]]) -> list[str]:
-    """The environment variables that set the fields at some paths of the settings, or their groups."""
-    names = {name.upper(): name for name in os.environ}
-    found: dict[str, None] = {}
-    for path in paths:
-        for length in range(len(path), 0, -1):
-            name = f"VARVE_{'__'.join(str(part) for part in path[:length])}".upper()
-            if name in names:
-                found[names[name]] = None
-                break
-    return list(found)
+    return read_settings(data)
 
 
 def attached_settings(data: Path | None = None) -> "Settings":
