@@ -3,9 +3,9 @@
 import re
 from typing import Final
 
-from extraction.offline.fact_words import PETS, RELATIVES
 from extraction.offline.occupations import is_occupation
 from extraction.offline.patterns import any_of, listed
+from extraction.offline.words.people import PETS, RELATIVES
 from memory.prefiltered_patterns import compiled
 
 _RELATION: Final = rf"(?P<relation>{any_of(RELATIVES, PETS)})"

@@ -7,10 +7,11 @@ they belong to as the subject, or speak of themselves as "someone who".
 import re
 from typing import Final
 
-from extraction.offline.fact_words import DIETS, DISLIKING, LIKING, MANY_RELATIVES, REGIMES, RELATIVES
 from extraction.offline.life_rules import LEAD, LIFE_RULES, Rule
 from extraction.offline.patterns import any_of, cue, listed
 from extraction.offline.value_patterns import FIRST_NAME
+from extraction.offline.words.people import MANY_RELATIVES, RELATIVES
+from extraction.offline.words.tastes import DIETS, DISLIKING, LIKING, REGIMES
 from memory.prefiltered_patterns import Replacement, Rewrites, compiled
 
 END: Final = r"(?=\s*(?:[.,!;)…—–]|$|[^\w\s?'’\"]|(?:and|but|so|because|since|especially|too|tbh|lol|honestly|imo|these days|lately)\b))"

@@ -2,21 +2,21 @@
 
 from typing import Final
 
-from extraction.offline import fact_words as words
 from extraction.offline import value_patterns as values
 from extraction.offline.patterns import any_of
+from extraction.offline.words import clauses, homes, people, tastes, work
 
 _ADV: Final = values.ADV
 _I: Final = rf"(?:i|we){_ADV}"
 _I_AM: Final = rf"(?:i\s?['’]\s?m|im|i am|we['’]re|we are){_ADV}"
 _I_HAVE: Final = rf"(?:i|we)(?:['’]?ve|\s+have){_ADV}"
-_I_MAY_HAVE: Final = rf"(?:(?:{_I_HAVE}|{_I})\s+)?(?:{any_of(words.ADVERBS)}\s+)*"
+_I_MAY_HAVE: Final = rf"(?:(?:{_I_HAVE}|{_I})\s+)?(?:{any_of(clauses.ADVERBS)}\s+)*"
 """A subject, with or without "have", or none: "moved to Rome last year"."""
-_BIG: Final = any_of(words.DEGREES, words.FERVOUR)
-_SEVERE: Final = any_of(words.DEGREES)
-_INTENSE: Final = any_of(words.INTENSIFIERS)
-_DIETARY: Final = any_of(words.DIET_DEGREES)
-_AROUND: Final = rf"(?:(?!{any_of(words.NO_SURROUNDINGS)}\b)[^\s,;.!?]+\s+){{0,7}}?[^\s,;.!?]+?"
+_BIG: Final = any_of(tastes.DEGREES, tastes.FERVOUR)
+_SEVERE: Final = any_of(tastes.DEGREES)
+_INTENSE: Final = any_of(tastes.INTENSIFIERS)
+_DIETARY: Final = any_of(tastes.DIET_DEGREES)
+_AROUND: Final = rf"(?:(?!{any_of(homes.NO_SURROUNDINGS)}\b)[^\s,;.!?]+\s+){{0,7}}?[^\s,;.!?]+?"
 """Where in a town: a few words without a clause."""
 _JOB: Final = r"(?:an?|my|the) (?:new )?(?:job|position|post)"
 _WORK: Final = "|".join(
@@ -30,7 +30,7 @@ _WORK: Final = "|".join(
         "working",
     )
 )
-_DURING: Final = rf"(?:{any_of(words.WORKING_TIMES)}|in \w+|(?:at|for|with) [\w &'’-]{{3,30}}?)"
+_DURING: Final = rf"(?:{any_of(work.WORKING_TIMES)}|in \w+|(?:at|for|with) [\w &'’-]{{3,30}}?)"
 
 _INTRODUCED: Final = rf"(?:{_I_AM}|my name(?:['’]?s| is))\s+(?:{values.NAME}|\d{{2}})(?:,\s+\d{{2}})?,"
 """Before an apposition: "I'm Priya, a dentist from Jaipur"."""
@@ -41,7 +41,7 @@ PARTS: Final = {
     "I_am": _I_AM,
     "I_have": rf"(?:{_I_HAVE}(?:\s+(?:got|developed))?|(?:i|we)\s+(?:got|developed)){_ADV}",
     "I_have_always": rf"(?:i|we)(?:['’]?ve|\s+have)(?:\s+(?:always|long|ever))+{_ADV}",
-    "I_may": rf"(?:{_I}|{any_of(words.ADVERBS)}{_ADV})",
+    "I_may": rf"(?:{_I}|{any_of(clauses.ADVERBS)}{_ADV})",
     "am_or_became": rf"(?:{_I_AM}|{_I}\s+became|{_INTRODUCED}){_ADV}",
     "been": rf"been{_ADV}",
     "is": rf"(?:is|are|['’]s){_ADV}",
@@ -49,39 +49,39 @@ PARTS: Final = {
     "a": "(?:an?|the)",
     "language": "[a-z]+",
     # Names
-    "people": any_of(words.PEOPLE_WHO_NAME),
+    "people": any_of(people.PEOPLE_WHO_NAME),
     # Homes
     "have_lived": rf"(?:{_I_HAVE}\s+(?:lived|resided)|(?:{_I_HAVE}\s+)?been{_ADV}\s+(?:living|based|residing|settled))",
     "moved": rf"{_I_MAY_HAVE}(?:moved|relocated|emigrated|retired){_ADV}",
     "made": rf"(?:{_I}\s+(?:make|made)|{_I_HAVE}\s+made)",
-    "direction": rf"(?:{any_of(words.DIRECTIONS)}|with {values.WORD}(?: {values.WORD})?)(?:\s+{any_of(words.DIRECTIONS)})*",
+    "direction": rf"(?:{any_of(homes.DIRECTIONS)}|with {values.WORD}(?: {values.WORD})?)(?:\s+{any_of(homes.DIRECTIONS)})*",
     "from_place": rf"from {values.PLACE_NAME}(?:,\s+{values.PLACE_NAME})?",
     "out_of": rf"(?:out of|from) {values.PLACE_NAME} and",
     "role": "[a-z-]+(?: (?!(?:of|in|from|with|for)\\b)[a-z-]+){0,2}",
-    "in": any_of(words.PLACE_PREPOSITIONS),
+    "in": any_of(homes.PLACE_PREPOSITIONS),
     "where": (
-        rf"(?:{any_of(words.HOUSEHOLD)}\s+){{0,2}}?"
-        rf"(?:{any_of(words.HOUSEHOLD)}|with\s+(?:my|our|two|three|some)\s+[\w'’-]+(?:\s+(?:and\s+)?[\w'’-]+){{0,2}}?|{any_of(words.BESIDE)}\s+{_AROUND}|(?:an?|\d+|ten|twenty|half)\s+{_AROUND}\s+from\s+{_AROUND})"
+        rf"(?:{any_of(homes.HOUSEHOLD)}\s+){{0,2}}?"
+        rf"(?:{any_of(homes.HOUSEHOLD)}|with\s+(?:my|our|two|three|some)\s+[\w'’-]+(?:\s+(?:and\s+)?[\w'’-]+){{0,2}}?|{any_of(homes.BESIDE)}\s+{_AROUND}|(?:an?|\d+|ten|twenty|half)\s+{_AROUND}\s+from\s+{_AROUND})"
     ),
-    "part_of": rf"(?:downtown|central|(?:the |a )(?:[a-z-]+ )?{any_of(words.PARTS_OF_TOWNS)}(?: of)?)",
-    "dwelling": rf"(?:[a-z-]+\s+){{0,2}}?{any_of(words.DWELLINGS)}",
-    "dwelling_is": rf"(?:[a-z-]+\s+)?{any_of(words.DWELLINGS)}['’]s{_ADV}",
-    "own_dwelling": rf"(?!{any_of(words.SECOND_HOMES)}\b)(?:[a-z-]+\s+)?(?:house|flat|apartment)",
+    "part_of": rf"(?:downtown|central|(?:the |a )(?:[a-z-]+ )?{any_of(homes.PARTS_OF_TOWNS)}(?: of)?)",
+    "dwelling": rf"(?:[a-z-]+\s+){{0,2}}?{any_of(homes.DWELLINGS)}",
+    "dwelling_is": rf"(?:[a-z-]+\s+)?{any_of(homes.DWELLINGS)}['’]s{_ADV}",
+    "own_dwelling": rf"(?!{any_of(homes.SECOND_HOMES)}\b)(?:[a-z-]+\s+)?(?:house|flat|apartment)",
     "street": r"\d+\w?\s+(?-i:[A-ZÀ-Þ])[\w'’.-]*(?:\s+[\w'’.-]+){0,3},",
     "here_from": (
         r"(?:this is|(?:(?:i['’]?m|i am|we['’]re)\s+)?(?:writing|emailing|calling|texting|typing|speaking|messaging|greetings|hello|hi)\s+"
         r"(?:you\s+)?from|(?:i['’]?m|i am|we['’]re)\s+(?:here\s+)?in)"
     ),
-    "settlement": rf"(?:[\w-]+\s+){{0,3}}?{any_of(words.SETTLEMENTS)}",
+    "settlement": rf"(?:[\w-]+\s+){{0,3}}?{any_of(homes.SETTLEMENTS)}",
     "where_I_live": "(?:where (?:i|we) live|(?:i|we) live in)",
     # Occupations
     "work": rf"(?:{_WORK}){_ADV}(?:\s+{_DURING})?",
-    "time": any_of(words.WORKING_TIMES),
+    "time": any_of(work.WORKING_TIMES),
     "based": r"(?-i:[A-Z])[\w'’]+[- ]based",
     # Tastes
-    "loves": rf"{any_of(words.LIKING)}{_ADV}",
-    "hates": any_of(words.DISLIKING),
-    "fan_of": any_of(words.ADMIRERS),
+    "loves": rf"{any_of(tastes.LIKING)}{_ADV}",
+    "hates": any_of(tastes.DISLIKING),
+    "fan_of": any_of(tastes.ADMIRERS),
     "big": rf"{_BIG}(?:\s+{_BIG})*",
     "big_a": rf"(?:(?:an?|the)(?:\s+{_BIG})*|{_BIG}(?:\s+{_BIG})*)",
     # Health and food
@@ -90,6 +90,6 @@ PARTS: Final = {
     "something_and": "[a-z]+(?: [a-z]+){0,2} and",
     "dietary": rf"{_DIETARY}(?:,?\s+{_DIETARY})?",
     "ever": "(?:ever|really|usually|actually)",
-    "eat": rf"(?P<verb>{any_of(words.AVOIDED_ACTS)})",
+    "eat": rf"(?P<verb>{any_of(tastes.AVOIDED_ACTS)})",
     "eating": "(?P<gerund>eating|drinking|wearing|consuming|touching|using)",
 }

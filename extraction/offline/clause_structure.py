@@ -7,9 +7,9 @@ since the baby", "My favourite? Pistachio" becomes "My favourite is pistachio". 
 import re
 from typing import Final
 
-from extraction.offline.fact_words import DIETS, FOODS
 from extraction.offline.patterns import any_of, cue, listed
 from extraction.offline.thing_patterns import POINTERS, is_taste
+from extraction.offline.words.tastes import DIETS, FOODS
 from memory.prefiltered_patterns import Rewrites, compiled
 
 _BEGIN: Final = (

@@ -3,9 +3,9 @@
 import re
 from typing import Final
 
-from extraction.offline.fact_words import PEOPLE_WHO_NAME
 from extraction.offline.patterns import any_of, listed
 from extraction.offline.value_patterns import DURATION
+from extraction.offline.words.people import PEOPLE_WHO_NAME
 from memory.prefiltered_patterns import compiled
 
 _GREETINGS: Final = listed("""

@@ -5,9 +5,9 @@ from difflib import SequenceMatcher
 from typing import Final
 
 from extraction.offline.fact_grammar import Field
-from extraction.offline.fact_words import NO_NAMES
 from extraction.offline.patterns import any_of, listed
 from extraction.offline.value_patterns import NAME
+from extraction.offline.words.people import NO_NAMES
 from memory.prefiltered_patterns import compiled
 
 _WEAK: Final = listed("""

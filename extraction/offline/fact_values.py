@@ -4,9 +4,10 @@ import re
 from typing import Final
 
 from extraction.offline.fact_grammar import Field
-from extraction.offline.fact_words import NO_NAMES, SECTORS, SURE_SECTORS
 from extraction.offline.occupations import is_possible_job
 from extraction.offline.patterns import any_of, cue, listed
+from extraction.offline.words.people import NO_NAMES
+from extraction.offline.words.work import SECTORS, SURE_SECTORS
 from memory.prefiltered_patterns import compiled
 
 _LIMITS: Final = listed("""

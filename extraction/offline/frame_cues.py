@@ -5,8 +5,8 @@ from typing import Final
 
 from extraction.offline import mood_patterns as moods
 from extraction.offline import mood_words as words
-from extraction.offline.fact_words import RELATIVES
 from extraction.offline.patterns import any_of, either, listed, whole
+from extraction.offline.words.people import RELATIVES
 from memory.prefiltered_patterns import compiled
 
 _TEXT: Final = any_of(words.READ_TEXTS, listed("complaint, mail, texts, words, sentences, voice message, draft, feedback, translation"))

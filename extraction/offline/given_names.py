@@ -3,9 +3,10 @@
 import re
 from typing import Final
 
-from extraction.offline.fact_words import DIETS, LOWER_CASE_NO_NAMES, NO_INTRODUCTIONS, NO_NAMES, PETS, RELATIVES, WHOSE
 from extraction.offline.occupations import is_occupation
 from extraction.offline.patterns import any_of, listed
+from extraction.offline.words.people import LOWER_CASE_NO_NAMES, NO_INTRODUCTIONS, NO_NAMES, PETS, RELATIVES, WHOSE
+from extraction.offline.words.tastes import DIETS
 from memory.prefiltered_patterns import compiled
 
 _GIVEN_NAMES: Final = listed("""

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from typing import Final
 
 from extraction.offline.clauses import clauses_of, statement_of
-from extraction.offline.fact_words import MANY_RELATIVES, RELATIVES
 from extraction.offline.implied_homes import HOME_RULES
 from extraction.offline.implied_tastes import TASTE_RULES
 from extraction.offline.implied_work import WORK_RULES
@@ -22,6 +21,7 @@ from extraction.offline.reaction_frames import CONDITION_OF_REACTION, DOCTOR, RE
 from extraction.offline.standing_orders import STANDING_ORDERS
 from extraction.offline.taste_frames import TASTE_FRAMES
 from extraction.offline.thing_patterns import checked
+from extraction.offline.words.people import MANY_RELATIVES, RELATIVES
 from memory.prefiltered_patterns import Rewrites, Table, compiled
 
 _RULES: Final = Table(

@@ -3,10 +3,10 @@
 import re
 from typing import Final
 
-from extraction.offline.fact_words import DWELLINGS
 from extraction.offline.patterns import any_of, listed
 from extraction.offline.thing_patterns import Rule
 from extraction.offline.value_patterns import PLACE_NAME
+from extraction.offline.words.homes import DWELLINGS
 from memory.prefiltered_patterns import compiled
 
 _PLACE: Final = rf"(?P<x>{PLACE_NAME})(?!['’]s\b)"

@@ -3,7 +3,6 @@
 import re
 from typing import Final
 
-from extraction.offline.fact_words import DIETS
 from extraction.offline.patterns import any_of, listed
 from extraction.offline.taste_nouns import TASTE_NOUNS
 from extraction.offline.thing_patterns import (
@@ -25,6 +24,7 @@ from extraction.offline.thing_patterns import (
     WORD,
     Rule,
 )
+from extraction.offline.words.tastes import DIETS
 
 _SURELY: Final = (
     r"(?:(?:just|simply|really|absolutely|still|always|honestly|definitely|truly|literally|totally|genuinely"

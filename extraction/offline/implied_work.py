@@ -4,10 +4,10 @@ import re
 from typing import Final
 
 from extraction.offline.acts import TRADE_ACTS
-from extraction.offline.fact_words import SECTORS, SUBJECTS, VEHICLES, WORKPLACES
 from extraction.offline.occupations import is_occupation
 from extraction.offline.patterns import any_of, listed
 from extraction.offline.thing_patterns import Rule
+from extraction.offline.words.work import SECTORS, SUBJECTS, VEHICLES, WORKPLACES
 from memory.prefiltered_patterns import compiled
 
 _SUBJECT: Final = rf"(?:[a-z]+ (?:and )?)?(?:[a-z]+(?:ology|nomics|ography|metry|physics|matics|engineering)|{any_of(SUBJECTS)})"

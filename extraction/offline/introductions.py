@@ -3,9 +3,10 @@
 import re
 from typing import Final
 
-from extraction.offline.fact_words import DIETS, NO_INTRODUCTIONS, NO_NAMES, RELATIVES
 from extraction.offline.occupations import is_occupation
 from extraction.offline.patterns import any_of, listed
+from extraction.offline.words.people import NO_INTRODUCTIONS, NO_NAMES, RELATIVES
+from extraction.offline.words.tastes import DIETS
 from memory.prefiltered_patterns import Replacement, Rewrites, compiled
 
 _NO_PERSONS: Final = any_of(

@@ -7,10 +7,11 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from extraction.offline.fact_words import DIETS, REGIMES, SETTLEMENTS
 from extraction.offline.occupations import is_occupation
 from extraction.offline.patterns import any_of
 from extraction.offline.value_patterns import PLACE_NAME
+from extraction.offline.words.homes import SETTLEMENTS
+from extraction.offline.words.tastes import DIETS, REGIMES
 
 Rule = tuple[str, str | Callable[[re.Match[str]], str]]
 """A pattern within a sentence, and what replaces it."""

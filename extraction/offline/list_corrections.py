@@ -3,8 +3,8 @@
 import re
 from typing import Final
 
-from extraction.offline.fact_words import RELATIVES
 from extraction.offline.patterns import any_of, listed
+from extraction.offline.words.people import RELATIVES
 
 _OPENER: Final = (
     r"^\W*(?:(?:no|nope|wait|sorry|oh|oops|whoops|ah|actually|hm+|um|well|hang on|hold on|correction|ok|okay"

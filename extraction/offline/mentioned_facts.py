@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from extraction.offline.canonical_clauses import LONGEST
-from extraction.offline.fact_words import DIETS, MANY_RELATIVES, RELATIVES
 from extraction.offline.occupations import is_occupation
 from extraction.offline.patterns import any_of, cue, listed
 from extraction.offline.value_patterns import PLACE_NAME
+from extraction.offline.words.people import MANY_RELATIVES, RELATIVES
+from extraction.offline.words.tastes import DIETS
 from memory.prefiltered_patterns import compiled
 
 _LEAD: Final = r"^\W*(?:(?:and|so|but|well|oh|ok|okay|yes|yeah|also|honestly|actually|btw|tbh|fyi|hi|hello|hey|thanks)\b[\s,!.]*)*"

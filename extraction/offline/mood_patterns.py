@@ -4,8 +4,8 @@ import re
 from typing import Final
 
 from extraction.offline import mood_words as words
-from extraction.offline.fact_words import PETS, RELATIVES
 from extraction.offline.patterns import any_of, cue, either, listed, whole_apart
+from extraction.offline.words.people import PETS, RELATIVES
 from memory.prefiltered_patterns import compiled
 
 _FIRST_PERSON: Final = r"(?:i|i['’]?m|my|we|our|call me)\b"

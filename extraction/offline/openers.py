@@ -10,8 +10,8 @@ import re
 from typing import Final
 
 from extraction.offline import mood_words as moods
-from extraction.offline.fact_words import RELATIVES
 from extraction.offline.patterns import any_of, cue, listed
+from extraction.offline.words.people import RELATIVES
 from memory.prefiltered_patterns import compiled
 
 _ADVERBS: Final = listed("""

@@ -3,8 +3,8 @@
 import re
 from typing import Final
 
-from extraction.offline.fact_words import RELATIVES
 from extraction.offline.patterns import any_of, cue, listed
+from extraction.offline.words.people import RELATIVES
 
 _PAPERS: Final = any_of(
     listed("""

@@ -2,17 +2,17 @@
 
 from typing import Final
 
-from extraction.offline import fact_words as words
 from extraction.offline import value_patterns as values
 from extraction.offline.acts import TRADE_ACTS
 from extraction.offline.fact_grammar import DECLARED_PLACE, MOVED_PLACE, Field, Form, form
 from extraction.offline.patterns import any_of
+from extraction.offline.words import homes, people, work
 
 _NAME_END: Final = r"(?=\s*(?:[.!,(—–-]|$|please|instead|from now|everyone|everybody|btw|by the way|i\b|im\b|and\b|but\b))"
 _LOWER_NAME: Final = (
-    rf"(?-i:(?!{any_of(words.LOWER_CASE_NO_NAMES)}\b)[a-z]{{2,15}}(?<!ing)(?<!ed)(?<!ful)(?<!ous)(?<!able)(?<!less)(?<!ish))"
+    rf"(?-i:(?!{any_of(people.LOWER_CASE_NO_NAMES)}\b)[a-z]{{2,15}}(?<!ing)(?<!ed)(?<!ful)(?<!ous)(?<!able)(?<!less)(?<!ish))"
 )
-_NO_NAME_AFTER_AM: Final = rf"(?!{any_of(words.NO_INTRODUCTIONS)}\b)"
+_NO_NAME_AFTER_AM: Final = rf"(?!{any_of(people.NO_INTRODUCTIONS)}\b)"
 _NAMES: Final = (
     form(Field.NAME, "<my> full|first|real|given|preferred? name is|'s|name's", values.NAME),
     form(Field.NAME, "my|our|the full|first|real? name's", values.NAME),
@@ -96,7 +96,7 @@ _HOMES: Final = (
     form(Field.HOME, "<I_have> <been> a|an", values.PLACE_NAME, r"(?=\s+(?:resident|local)\b)", place=DECLARED_PLACE, lasting=True),
     form(Field.HOME, "<I_am> <a>", r"(?-i:[A-Z][\w'’]+)", r"(?=[- ]based\b)", place=DECLARED_PLACE),
 )
-_WORKPLACE: Final = rf"(?:[a-z-]+\s+){{0,2}}?{any_of(words.WORKPLACES)}"
+_WORKPLACE: Final = rf"(?:[a-z-]+\s+){{0,2}}?{any_of(work.WORKPLACES)}"
 _NOUNS: Final = r"(?!(?:an?|the)\b)(?:(?:machine|deep)[- ]learning\s+)?(?:[a-zA-Z][\w'’-]*\s+){0,3}?[a-zA-Z][\w'’-]*"
 _JOB_END: Final = rf"(?:(?=\s+(?:of|for|at|in|with|on|residing|living|based)\s)|{values.CLAUSE_END})"
 _PRESENT: Final = (
@@ -113,7 +113,7 @@ _GRADE: Final = (
 """A school year: "third grade", "year 5", "7th graders"."""
 _OFTEN_TAUGHT: Final = r"(?:when|every|each|once|twice|again)"
 _FOR_A_LIVING: Final = r"(?=\s+(?:by (?:trade|profession|training)|for (?:a|my) living)\b)"
-_ROLES_OF_AN_EVENING: Final = "".join(rf"(?<!\b{each})" for each in words.ROLES_OF_AN_EVENING)
+_ROLES_OF_AN_EVENING: Final = "".join(rf"(?<!\b{each})" for each in work.ROLES_OF_AN_EVENING)
 _BARE_JOB: Final = (
     r"(?!(?:not|no|a|an|the|my|your|his|her|our|becoming|playing|being|just|only|also|still|now|hardly|barely"
     r"|almost|new)\b)[a-z][\w-]*(?<!ly)(?<!ing)"
@@ -127,7 +127,7 @@ _OCCUPATIONS: Final = (
     form(
         Field.OCCUPATION,
         "<work> as <a>",
-        rf"(?!\w+ as\b)(?![^,.;]*\s(?:{any_of(words.JUDGING)}|became|ended up|worked my way)\b){values.JOB}",
+        rf"(?!\w+ as\b)(?![^,.;]*\s(?:{any_of(work.JUDGING)}|became|ended up|worked my way)\b){values.JOB}",
     ),
     form(Field.OCCUPATION, "<work> as", rf"(?!\w+ as\b){_NOUNS}", _JOB_END, job=True),
     form(Field.OCCUPATION, "<I_am> <a>", values.JOB, _FOR_A_LIVING),
@@ -157,7 +157,7 @@ _OCCUPATIONS: Final = (
     form(
         Field.OCCUPATION, "for a|my living <I>", rf"(?:[a-z]{{3,}}|look after|head up|am (?:in charge of|responsible for)) {values.PHRASE}"
     ),
-    form(Field.OCCUPATION, "<I>", rf"drive an? (?:[a-z]+ )?{any_of(words.VEHICLES)}"),
+    form(Field.OCCUPATION, "<I>", rf"drive an? (?:[a-z]+ )?{any_of(work.VEHICLES)}"),
     form(
         Field.OCCUPATION,
         "<I_am>",
@@ -184,27 +184,27 @@ _OCCUPATIONS: Final = (
         "<am_or_became> the",
         _NOUNS,
         rf"(?=\s+(?:(?:here|now|currently)\s+)*(?:(?:at|for|in|of) (?:an?|our|(?-i:[A-Z])\w*"
-        rf"|(?:the )?(?:\w+ )?{any_of(words.WORKPLACES, words.SETTLEMENTS)})"
-        rf"|at the)\b(?!\s*(?:{any_of(words.PRIVATE_OCCASIONS)})\b)(?! \w+ {any_of(words.PRIVATE_OCCASIONS)}\b))",
+        rf"|(?:the )?(?:\w+ )?{any_of(work.WORKPLACES, homes.SETTLEMENTS)})"
+        rf"|at the)\b(?!\s*(?:{any_of(work.PRIVATE_OCCASIONS)})\b)(?! \w+ {any_of(work.PRIVATE_OCCASIONS)}\b))",
         job=True,
     ),
     form(
         Field.OCCUPATION,
         "<I>",
-        rf"teach\s+(?:{_GRADE}|(?:the\s+)?{any_of(words.SCHOOL_LEVELS)})(?:\s+(?!{values.STOP}\b)(?!{_OFTEN_TAUGHT}\b)[a-z]+){{0,2}}?",
+        rf"teach\s+(?:{_GRADE}|(?:the\s+)?{any_of(work.SCHOOL_LEVELS)})(?:\s+(?!{values.STOP}\b)(?!{_OFTEN_TAUGHT}\b)[a-z]+){{0,2}}?",
         rf"(?:{values.CLAUSE_END}|(?=\s+(?:at|in|on|for)\b))",
     ),
-    form(Field.OCCUPATION, "<I>", rf"teach\s+(?!{any_of(words.UNTAUGHT)}\b)[a-z]+"),
+    form(Field.OCCUPATION, "<I>", rf"teach\s+(?!{any_of(work.UNTAUGHT)}\b)[a-z]+"),
     form(Field.OCCUPATION, "<I>", rf"[a-z]{{2,}}\s+(?:(?:at|in|on|with)\s+)?{values.PHRASE}(?:\s+in an? [a-z]+)?", _FOR_A_LIVING),
-    form(Field.OCCUPATION, "<I>", any_of(words.TRADES_AS_ACTS), _FOR_A_LIVING),
+    form(Field.OCCUPATION, "<I>", any_of(work.TRADES_AS_ACTS), _FOR_A_LIVING),
     form(Field.OCCUPATION, "<I> just? qualified as a|an", _NOUNS, _JOB_END, job=True),
     form(Field.OCCUPATION, "<my> line of work <is>", values.PHRASE),
     form(Field.OCCUPATION, "<my> job|work title <is>", _NOUNS, _JOB_END, job=True),
-    form(Field.OCCUPATION, "<I_am> in", any_of(words.SURE_SECTORS)),
-    form(Field.OCCUPATION, "<I> work <time>? in the?", any_of(words.SECTORS)),
-    form(Field.OCCUPATION, "<I> do", any_of(words.SECTORS), r"(?=\s+for (?:an?|the|my)\b)"),
-    form(Field.OCCUPATION, "<my> job|profession|occupation|trade|day_job <is> in?", any_of(words.SECTORS)),
-    form(Field.OCCUPATION, "as|being a|an", _NOUNS, rf"(?=,?\s+(?:{any_of(words.PRESENT_ACTS)}\b|i\s+{_PRESENT}))", job=True),
+    form(Field.OCCUPATION, "<I_am> in", any_of(work.SURE_SECTORS)),
+    form(Field.OCCUPATION, "<I> work <time>? in the?", any_of(work.SECTORS)),
+    form(Field.OCCUPATION, "<I> do", any_of(work.SECTORS), r"(?=\s+for (?:an?|the|my)\b)"),
+    form(Field.OCCUPATION, "<my> job|profession|occupation|trade|day_job <is> in?", any_of(work.SECTORS)),
+    form(Field.OCCUPATION, "as|being a|an", _NOUNS, rf"(?=,?\s+(?:{any_of(work.PRESENT_ACTS)}\b|i\s+{_PRESENT}))", job=True),
     form(Field.OCCUPATION, "<I> work <time>?", rf"(?:in|at|on) (?:an?|the|our|our local|my local) {_WORKPLACE}"),
     form(Field.OCCUPATION, "<I>", rf"(?:run|own|manage) (?:an?|my own) {_WORKPLACE}"),
     form(Field.OCCUPATION, "<I>", r"(?:(?:run|own|manage) (?:an?|my own)|have my own) (?:(?!for\b)[a-z-]+\s+){1,4}?(?:business|stall)"),
@@ -219,12 +219,12 @@ _OCCUPATIONS: Final = (
     form(Field.OCCUPATION, "<I_am>", rf"(?:training|studying) (?:to be|to become|as) an? {_NOUNS}", _JOB_END),
     form(Field.EMPLOYER, "<I> work for|at", rf"(?:the\s+)?{values.NAME}"),
 )
-_SUBJECT: Final = rf"(?:[a-z]+ (?:and )?)?(?:[a-z]+(?:ology|nomics|ography|metry|physics|matics|engineering)|{any_of(words.SUBJECTS)})"
+_SUBJECT: Final = rf"(?:[a-z]+ (?:and )?)?(?:[a-z]+(?:ology|nomics|ography|metry|physics|matics|engineering)|{any_of(work.SUBJECTS)})"
 _STUDIES: Final = (
     form(
         Field.OCCUPATION,
         "<I_am>",
-        rf"(?:doing|pursuing|finishing|completing|working on|studying for) (?:an?|my|the) {any_of(words.DEGREE_COURSES)}(?: degree)?"
+        rf"(?:doing|pursuing|finishing|completing|working on|studying for) (?:an?|my|the) {any_of(work.DEGREE_COURSES)}(?: degree)?"
         rf"(?: (?:in|on|of) {values.PHRASE})?",
         r"(?=\W|$)",
     ),
@@ -282,7 +282,7 @@ _OTHERS: Final = (
         Field.LEARNING,
         "<I> need|understand|get|learn|remember|prefer|like",
         r"(?:things |it )?(?:better |best |more |faster )?(?:with |from |through |by )?(?:seeing |watching "
-        rf"|doing |drawing )?{any_of(words.WAYS_OF_LEARNING)}",
+        rf"|doing |drawing )?{any_of(work.WAYS_OF_LEARNING)}",
         r"(?=,? (?:not|rather than|instead of|more than|over|to (?:learn|understand|get)|before|than)\b)",
     ),
     form(

@@ -28,7 +28,6 @@ from extraction.offline.corrections import (
 )
 from extraction.offline.fact_grammar import Field
 from extraction.offline.fact_values import is_believable, is_for_a_time, is_taken_back
-from extraction.offline.fact_words import DIETS
 from extraction.offline.laughter import may_joke, without_laughter
 from extraction.offline.list_corrections import dropped_item, without_item
 from extraction.offline.moods import PlainSentence, is_conditional
@@ -40,6 +39,7 @@ from extraction.offline.relations import relations_of, reports_death
 from extraction.offline.sentences import QUESTION_MARKS
 from extraction.offline.taste_forms import TASTE_FORMS
 from extraction.offline.value_patterns import DOT
+from extraction.offline.words.tastes import DIETS
 from memory.prefiltered_patterns import Table, compiled
 
 _FORMS: Final = Table(((form.pattern, form) for form in (*PERSONAL_FORMS, *TASTE_FORMS)), re.IGNORECASE)

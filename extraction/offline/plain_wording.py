@@ -3,8 +3,9 @@
 import re
 from typing import Final
 
-from extraction.offline.fact_words import ADMIRERS, DIETS, DISLIKING, FOODS, LIKING, PETS, REGIMES, ROUTINES
 from extraction.offline.patterns import any_of, listed
+from extraction.offline.words.people import PETS
+from extraction.offline.words.tastes import ADMIRERS, DIETS, DISLIKING, FOODS, LIKING, REGIMES, ROUTINES
 from memory.prefiltered_patterns import Rewrites, compiled
 
 _DIET: Final = any_of(DIETS)

@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from extraction.offline import fact_words as words
 from extraction.offline.patterns import any_of, cue, either, listed, whole_apart
 from extraction.offline.roles import named_by_role
 from extraction.offline.value_patterns import FIRST_NAME
+from extraction.offline.words import people
 from memory.prefiltered_patterns import Table, compiled
 
 _LOST: Final = listed("""
@@ -28,8 +28,8 @@ _SUPPOSED: Final = listed("""
 """)
 _PET_LOST: Final = (
     r"\b(?:is|are) dead\b(?! (?:tired|asleep|set|serious|keen|to|on|against|weight|right|calm|lazy)\b)|"
-    rf"\b(?:i|we)(?:['’]ve| have)? (?:just |recently |sadly )*lost (?:my|our) (?:\w+ ){{0,2}}?{any_of(words.PETS)}\b"
-    rf"|\b(?:my|our) (?:\w+ ){{0,2}}?{any_of(words.PETS)} (?:\w+ )?(?:is gone|didn['’]?t make it|did not make it"
+    rf"\b(?:i|we)(?:['’]ve| have)? (?:just |recently |sadly )*lost (?:my|our) (?:\w+ ){{0,2}}?{any_of(people.PETS)}\b"
+    rf"|\b(?:my|our) (?:\w+ ){{0,2}}?{any_of(people.PETS)} (?:\w+ )?(?:is gone|didn['’]?t make it|did not make it"
     rf"|was run over|got run over)\b"
 )
 _NO_RELATION: Final = either(
@@ -46,18 +46,18 @@ _NO_RELATION: Final = either(
     r"\b(?:(?:is|are|was)n['’]?t|not) (?:my|our)\b",
     r"\bis (?:actually |really )?(?:my|our|his|her) \w+['’]s(?=\s*(?:[.,!]|$))",
 )
-_RELATION: Final = rf"(?P<relation>{any_of(words.RELATIVES, words.PETS)})"
-_RELATIONS: Final = any_of(words.MANY_RELATIVES, (f"{each}s" for each in words.PETS))
+_RELATION: Final = rf"(?P<relation>{any_of(people.RELATIVES, people.PETS)})"
+_RELATIONS: Final = any_of(people.MANY_RELATIVES, (f"{each}s" for each in people.PETS))
 _WORD: Final = re.compile(r"[^\W\d_]+")
 _RELATION_WORDS: Final = frozenset(
     word
     for entry in (
-        *words.RELATIVES,
-        *words.PETS,
+        *people.RELATIVES,
+        *people.PETS,
         "together",
-        *(f"{each}s" for each in (*words.RELATIVES, *words.PETS)),
-        *words.MANY_RELATIVES,
-        *words.SHORT_BREEDS,
+        *(f"{each}s" for each in (*people.RELATIVES, *people.PETS)),
+        *people.MANY_RELATIVES,
+        *people.SHORT_BREEDS,
         *(
             "married",
             "engaged",
@@ -78,11 +78,11 @@ _RELATION_WORDS: Final = frozenset(
     for word in _WORD.findall(entry.casefold())
 )
 """Words of which a sentence has one if it names a relation; looked for first, since few sentences do."""
-_MY: Final = rf"\b(?i:my|our)\s+(?i:(?:{any_of(words.WHOSE)}|\d+[- ]year[- ]old|[a-z]+-year-old)\s+)*"
+_MY: Final = rf"\b(?i:my|our)\s+(?i:(?:{any_of(people.WHOSE)}|\d+[- ]year[- ]old|[a-z]+-year-old)\s+)*"
 _HAVE: Final = (
     r"\b(?i:i|we)(?i:['’]ve|\s+have|)(?i:\s+(?:just|recently|also|now|finally))*(?i:\s+(?:got|have|adopted|own|bought"
     r"|keep|rescued|share my \w+ with|live with))*"
-    rf"\s+(?i:an?|one)\s+(?i:(?:{any_of(words.WHOSE)}|[a-z]+-?[a-z]*)\s+){{0,2}}?"
+    rf"\s+(?i:an?|one)\s+(?i:(?:{any_of(people.WHOSE)}|[a-z]+-?[a-z]*)\s+){{0,2}}?"
 )
 _NAME: Final = rf"(?P<value>{FIRST_NAME})"
 _LOWER: Final = (
@@ -95,7 +95,7 @@ _PATTERNS: Final = Table(
     for pattern in (
         rf"{_MY}{_RELATION} of [\w ]{{3,20}}, {_NAME}(?=\s*[.,!;)])",
         rf"\b(?i:i|we)(?i:['’]ve|\s+have)\b[^.;!?]{{3,60}}?\band (?i:an?"
-        rf"|one) (?i:(?:{any_of(words.WHOSE)}\s+)*){_RELATION},?\s+(?:called |named )?{_NAME}",
+        rf"|one) (?i:(?:{any_of(people.WHOSE)}\s+)*){_RELATION},?\s+(?:called |named )?{_NAME}",
         rf"{_MY}{_RELATION},?\s+(?:\(\s*)?(?:(?:is |are )(?:called|named)\s+|(?:called|named)\s+(?=\w+(?:\s*[,)]"
         rf"|\s+(?:who|is|has|and)\b)))?{_NAME}",
         rf"{_MY}{_RELATION}{_CALLED}\s+(?:{_NAME}|{_LOWER.replace('?P<value>', '?P<lower>')})",
@@ -114,7 +114,7 @@ _PATTERNS: Final = Table(
         rf"(?:an?|the|my) (?:(?!(?:who|that|which|from|in|of|near|at|named|called|whose|and)\b)[\w'’-]+ ){{0,4}}"
         rf"(?!(?:who|that|named|called)\b)[\w'’-]+(?:(?: (?:from|in|of|at) (?:the )?[\w'’-]+)?,? (?:(?:who is|who['’]s) )?(?:called|named"
         rf"|by the name of|whose name is)|,) {_NAME}(?=\s*[.,!;)]|\s*$|\s+(?:and|since|for|with)\b)",
-        rf"{_MY}(?P<relation>{any_of(words.SHORT_BREEDS)})(?:['’]s name is|['’]s (?:called|named)| (?:is|got) (?:called|named)) {_NAME}"
+        rf"{_MY}(?P<relation>{any_of(people.SHORT_BREEDS)})(?:['’]s name is|['’]s (?:called|named)| (?:is|got) (?:called|named)) {_NAME}"
         rf"(?=\s*(?:[.,!;)]|$)|\s+(?:and|but|after|because)\b)",
         rf"\b(?i:i|we) (?:named|called) (?i:(?:my|our|the)(?: new)? {_RELATION})\s+{_NAME}",
         rf"^\W*(?i:me and ){_NAME} (?i:(?:have|['’]ve) been (?P<relation>together) (?:for |since )?)(?:\d"
@@ -134,7 +134,7 @@ _AGED: Final = r"(?:\s*\(\d{1,2}[^()]{0,12}\)|,?\s\d{1,2}(?=[,\s.!]|$)|,?\s(?:wh
 _SEVERAL: Final = compiled(
     rf"(?:{_MY}(?:two |three )?|\b(?i:the) (?=\w+, )|^\W*(?i:two|three|four|five|\d)\s+|\b(?i:i|we)(?:['’]ve|\s+have)?(?:\s+(?:got"
     r"|have))*\s+(?i:\d+|two|three|four"
-    rf"|five|twin)\s+)(?i:(?:{any_of(words.WHOSE)}\s+)*(?P<relations>{_RELATIONS}))"
+    rf"|five|twin)\s+)(?i:(?:{any_of(people.WHOSE)}\s+)*(?P<relations>{_RELATIONS}))"
     rf"(?:,|:| are| are called| are named| called| named"
     rf"|,? whose names are|['’]? names are)?\s+\(?(?P<names>{FIRST_NAME}{_AGED}(?:,\s+{FIRST_NAME}{_AGED})*,?\s+(?:and|&)\s+{FIRST_NAME})"
 )
@@ -187,7 +187,7 @@ _SINGULARS: Final = {
     "babies": "baby",
 }
 _BEFORE_NAME: Final = re.compile(
-    rf"(?P<owner>['’]s )?(?<![\w-])(?P<relation>(?i:{any_of(words.RELATIVES, words.PETS)}))\s+(?P<name>{FIRST_NAME})(?!\w)"
+    rf"(?P<owner>['’]s )?(?<![\w-])(?P<relation>(?i:{any_of(people.RELATIVES, people.PETS)}))\s+(?P<name>{FIRST_NAME})(?!\w)"
 )
 _FORMER: Final = re.compile(r"^ex (\w+)$", re.IGNORECASE)
 _BRAND: Final = re.compile(r"[a-z][A-Z]|[A-Z]{2}")

@@ -9,10 +9,10 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from extraction.offline.fact_words import PETS, RELATIVES, WHOSE
 from extraction.offline.occupations import is_occupation
 from extraction.offline.patterns import any_of, listed
 from extraction.offline.value_patterns import FIRST_NAME
+from extraction.offline.words.people import PETS, RELATIVES, WHOSE
 from memory.prefiltered_patterns import Table, compiled
 
 _ROLES: Final = listed("""

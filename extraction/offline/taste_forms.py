@@ -2,15 +2,15 @@
 
 from typing import Final
 
-from extraction.offline import fact_words as words
 from extraction.offline import value_patterns as values
 from extraction.offline.acts import ABSTENTION, EVERY, HABIT_ACTS, OFTEN, OFTEN_ACTS, SELVES
 from extraction.offline.fact_grammar import Field, Form, form
 from extraction.offline.patterns import any_of
+from extraction.offline.words import people, tastes
 
-_OF_THIS_TALK: Final = rf"(?!{any_of(words.POINTERS)}\b)"
+_OF_THIS_TALK: Final = rf"(?!{any_of(tastes.POINTERS)}\b)"
 _WITH: Final = (
-    rf"(?!{any_of(words.NO_COMPLEMENTS)}\b)"
+    rf"(?!{any_of(tastes.NO_COMPLEMENTS)}\b)"
     r"(?:of|in|on|with|by|at|from|without|about|along|around|under|over|near|behind|beside|next to|between|among|through|inside|outside)"
 )
 """Begins a complement without which a taste would be another one: "cycling in the rain"."""
@@ -40,20 +40,20 @@ _TASTES: Final = (
     form(Field.LIKE, "<I_have_always> loved|liked|enjoyed|adored|been_into|been_fond_of|been_a_fan_of", rf"{_LIKED}{values.AND_ALSO}"),
     form(Field.LIKE, "<big> fan of", values.PHRASE),
     form(Field.LIKE, "nothing beats|tops", values.PHRASE),
-    form(Field.LIKE, "<I_am> a|an|more_of_a|totally_a|definitely_a", any_of(words.PERSON_OF), r"(?=\s+person\b)"),
-    form(Field.LIKE, "<I> love|like|prefer", rf"to (?!{any_of(words.TALKING)}\b)[a-z]+(?:\s+(?!{values.STOP}\b){values.WORD}){{0,3}}"),
+    form(Field.LIKE, "<I_am> a|an|more_of_a|totally_a|definitely_a", any_of(tastes.PERSON_OF), r"(?=\s+person\b)"),
+    form(Field.LIKE, "<I> love|like|prefer", rf"to (?!{any_of(tastes.TALKING)}\b)[a-z]+(?:\s+(?!{values.STOP}\b){values.WORD}){{0,3}}"),
     form(Field.LIKE, "<my> main|favourite|favorite|biggest? hobby|hobbies|pastime|passion|passions <is>", values.PHRASE + values.AND_ALSO),
     form(
         Field.LIKE,
         "",
         rf"my (?:favou?rite|fave?) "
-        rf"(?!(?:of|part|bit|line|one|thing|{any_of(words.RELATIVES)})\b)(?:[a-z-]+ ){{1,3}}(?:is|are) (?!(?:when|the (?:one|way)"
+        rf"(?!(?:of|part|bit|line|one|thing|{any_of(people.RELATIVES)})\b)(?:[a-z-]+ ){{1,3}}(?:is|are) (?!(?:when|the (?:one|way)"
         rf"|that|not|probably|definitely not)\b){values.PHRASE}",
     ),
     form(
         Field.LIKE,
         "<I_am> <a> <big>?",
-        rf"(?!{any_of(words.DEGREES, words.FERVOUR)}\b)[a-z]+(?:\s[a-z]+)?",
+        rf"(?!{any_of(tastes.DEGREES, tastes.FERVOUR)}\b)[a-z]+(?:\s[a-z]+)?",
         r"(?=\s+(?:lover|enthusiast|fan|aficionado|addict|nerd|buff|devotee)s?\b(?:\s*[.,!;)]|$|\s+(?:and|so|but)\b))",
     ),
     form(
@@ -78,7 +78,7 @@ _TASTES: Final = (
     form(
         Field.DISLIKE,
         "",
-        rf"(?!{any_of(words.POINTERS)}\b)[a-z]+(?: (?!(?:just|really|simply|still|definitely)\b)[a-z]+){{0,2}}",
+        rf"(?!{any_of(tastes.POINTERS)}\b)[a-z]+(?: (?!(?:just|really|simply|still|definitely)\b)[a-z]+){{0,2}}",
         r"(?=\s+(?:(?:just|really|simply|still|definitely)\s+)*(?:is|are|was|were)?(?:n['’]?t| not)(?: really)? (?:my"
         r" thing|my cup of tea|for me)\b)",
     ),
@@ -95,11 +95,11 @@ _TASTES: Final = (
         Field.DISLIKE,
         "",
         r"(?!(?:it|that|this|these|those|you|he|she|they|people|kids|men|women|what|everything|nothing|the|my|your)\b)[a-z]+(?: [a-z]+)?",
-        rf"(?=\s+(?:{any_of(words.REPELLING)}\s+me\b(?! (?:to|of|when|but))|{any_of(words.REPELLING_PHRASES)}))",
+        rf"(?=\s+(?:{any_of(tastes.REPELLING)}\s+me\b(?! (?:to|of|when|but))|{any_of(tastes.REPELLING_PHRASES)}))",
     ),
     form(Field.DISLIKE, "<I_am>? not|no|never <big_a>? <fan_of>", rf"{_MOST}{_OF_THIS_TALK}{values.PHRASE}{_OR_ALSO}{values.AND_ALSO}"),
 )
-_ALLERGEN: Final = rf"(?!{any_of(words.NO_ALLERGENS)}\b){values.LIST}"
+_ALLERGEN: Final = rf"(?!{any_of(tastes.NO_ALLERGENS)}\b){values.LIST}"
 _HEALTH: Final = (
     form(Field.ALLERGY, "<I_am> <intensely>? allergic|intolerant to", _ALLERGEN),
     form(Field.ALLERGY, "<I_have> <severe_a>? allergy|allergies|intolerance to", _ALLERGEN),
@@ -128,34 +128,34 @@ _HEALTH: Final = (
     form(
         Field.DIET,
         "<I_am> <a>? <dietary>?",
-        rf"{any_of(words.DIETS)}s?",
+        rf"{any_of(tastes.DIETS)}s?",
         rf"(?:(?=\s+(?:household|family|couple|home)\b)|{values.CLAUSE_END})",
     ),
-    form(Field.DIET, "<I_have> <been> <a>? <dietary>?", any_of(words.DIETS), lasting=True),
-    form(Field.DIET, "<I> became|went|turned|go|stay|eat|keep|cook <a>? <dietary>?", any_of(words.DIETS, words.REGIMES)),
+    form(Field.DIET, "<I_have> <been> <a>? <dietary>?", any_of(tastes.DIETS), lasting=True),
+    form(Field.DIET, "<I> became|went|turned|go|stay|eat|keep|cook <a>? <dietary>?", any_of(tastes.DIETS, tastes.REGIMES)),
     form(
         Field.DIET,
         "<I> follow|keep|keep_to|adhere_to|stick_to|maintain|observe|eat|am_on <a>? <dietary>?",
-        any_of(words.REGIMES),
+        any_of(tastes.REGIMES),
         r"(?=\s+diet\b)",
     ),
-    form(Field.DIET, "<I_am> on <a>? <dietary>?", any_of(words.REGIMES), r"(?=\s+diet\b)"),
-    form(Field.DIET, "<I_have> gone|turned|become <a>? <dietary>?", any_of(words.DIETS)),
-    form(Field.DIET, "<my> diet <is> <dietary>?", any_of(words.DIETS, words.REGIMES)),
-    form(Field.DIET, "<dietary>?", any_of(words.DIETS), r"(?=\s+(?:here|since|for (?:\w+ ){0,2}(?:years|months|decades))\b)"),
+    form(Field.DIET, "<I_am> on <a>? <dietary>?", any_of(tastes.REGIMES), r"(?=\s+diet\b)"),
+    form(Field.DIET, "<I_have> gone|turned|become <a>? <dietary>?", any_of(tastes.DIETS)),
+    form(Field.DIET, "<my> diet <is> <dietary>?", any_of(tastes.DIETS, tastes.REGIMES)),
+    form(Field.DIET, "<dietary>?", any_of(tastes.DIETS), r"(?=\s+(?:here|since|for (?:\w+ ){0,2}(?:years|months|decades))\b)"),
     form(
         Field.DIET,
         "<I_have>",
         r"c(?:o)?eliac(?: disease)?|(?:type (?:1|2|one|two) )?diabetes",
         rf"(?! (?:in|on|risk|running)\b){values.CLAUSE_END}",
     ),
-    form(Field.AVOID, "<I> don't|do_not|never|can't|cannot|can_not|won't <ever>? <eat>", rf"(?!{any_of(words.UNAVOIDED)}\b){values.LIST}"),
+    form(Field.AVOID, "<I> don't|do_not|never|can't|cannot|can_not|won't <ever>? <eat>", rf"(?!{any_of(tastes.UNAVOIDED)}\b){values.LIST}"),
     form(
         Field.AVOID,
         "<I> avoid|shun|stay_away_from|steer_clear_of|keep_away_from|abstain_from <eating>?",
-        rf"(?!{any_of(words.UNAVOIDED)}\b){values.LIST}",
+        rf"(?!{any_of(tastes.UNAVOIDED)}\b){values.LIST}",
     ),
-    form(Field.AVOID, "<I> can't|cannot|can_not|don't|do_not|never have", rf"(?:any )?{any_of(words.FOODS)}(?:(?: or| and|,) [a-z]+)?"),
+    form(Field.AVOID, "<I> can't|cannot|can_not|don't|do_not|never have", rf"(?:any )?{any_of(tastes.FOODS)}(?:(?: or| and|,) [a-z]+)?"),
     form(
         Field.AVOID,
         "no",
@@ -171,7 +171,7 @@ _HABITS: Final = (
     form(
         Field.HABIT,
         "<I>",
-        rf"(?:{any_of(words.ROUTINES)}|go [a-z]{{2,}}ing)\b(?:\s+(?!{any_of(words.NO_ROUTINES)}\b)[\w'’-]+){{0,5}}?\s+{_OFTEN}\b",
+        rf"(?:{any_of(tastes.ROUTINES)}|go [a-z]{{2,}}ing)\b(?:\s+(?!{any_of(tastes.NO_ROUTINES)}\b)[\w'’-]+){{0,5}}?\s+{_OFTEN}\b",
         values.CLAUSE_END,
     ),
     form(
@@ -201,7 +201,7 @@ _ACTS: Final = (
         r"|midday|midnight|dark|work)",
         values.CLAUSE_END,
     ),
-    form(Field.DIET, "<I_am> a|an", any_of(words.REGIMES, words.DIETS), r"(?=\s+(?:house|household|family|kitchen|home|couple)\b)"),
+    form(Field.DIET, "<I_am> a|an", any_of(tastes.REGIMES, tastes.DIETS), r"(?=\s+(?:house|household|family|kitchen|home|couple)\b)"),
     form(Field.HABIT, "<I_am> <a> <big>?", SELVES, _HABIT_END),
     form(
         Field.AVOID,
@@ -210,17 +210,17 @@ _ACTS: Final = (
     ),
 )
 _MATERIALS: Final = (
-    form(Field.AVOID, "nothing with|in|made_of|made_from", rf"(?:any |real )?{any_of(words.MATERIALS)}"),
+    form(Field.AVOID, "nothing with|in|made_of|made_from", rf"(?:any |real )?{any_of(tastes.MATERIALS)}"),
     form(
         Field.AVOID,
         "<I> won't|will_not|don't|do_not|never|refuse_to touch|wear|buy|own anything|things|clothes|stuff with"
         "|in|made_of|made_from|containing",
-        rf"(?:any |real )?{any_of(words.MATERIALS)}",
+        rf"(?:any |real )?{any_of(tastes.MATERIALS)}",
     ),
     form(
         Field.AVOID,
         "no",
-        rf"{any_of(words.MATERIALS)}(?:(?:,| or| and) (?:no )?{any_of(words.MATERIALS)})?",
+        rf"{any_of(tastes.MATERIALS)}(?:(?:,| or| and) (?:no )?{any_of(tastes.MATERIALS)})?",
         r"(?=,?\s+(?:please|pls|for me|thanks|thank you|ever)\b)",
     ),
 )

@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from extraction.offline.fact_words import FOODS
 from extraction.offline.patterns import listed
+from extraction.offline.words.tastes import FOODS
 
 _FOODS: Final = listed("""
     anchovies, apples, apricots, artichokes, asparagus, aubergine, eggplant, avocado, avocados, bacon, bananas, barbecue, basil,

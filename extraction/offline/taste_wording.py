@@ -6,8 +6,9 @@ Examples: "Musicals? Not my thing.", "aspirin allergy, please note", "I like ver
 import re
 from typing import Final
 
-from extraction.offline.fact_words import ADMIRERS, FOODS, MATERIALS, RELATIVES
 from extraction.offline.patterns import any_of, listed
+from extraction.offline.words.people import RELATIVES
+from extraction.offline.words.tastes import ADMIRERS, FOODS, MATERIALS
 from memory.prefiltered_patterns import Replacement, Rewrites, compiled
 
 _BEGIN: Final = r"(?:^|(?<=[.!?]\s))(\W*)"

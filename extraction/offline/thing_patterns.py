@@ -4,9 +4,9 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from extraction.offline.fact_words import MANY_RELATIVES, PETS, RELATIVES
 from extraction.offline.patterns import any_of, listed
 from extraction.offline.taste_nouns import CONSUMED, HARMFUL, PERSON_NOUNS, TASTE_NOUNS
+from extraction.offline.words.people import MANY_RELATIVES, PETS, RELATIVES
 
 Statement = str | Callable[[re.Match[str]], str | None]
 """What a clause states: a template of its match, or a function that returns None if the clause states nothing."""

@@ -3,9 +3,9 @@
 import re
 from typing import Final
 
-from extraction.offline.fact_words import PETS, RELATIVES
 from extraction.offline.patterns import any_of
 from extraction.offline.property_roles import name_words
+from extraction.offline.words.people import PETS, RELATIVES
 
 _I: Final = r"(?:\b(?:I|i|we|We)\b)"
 _DAY: Final = (

@@ -7,8 +7,8 @@ translation.
 import re
 from typing import Final
 
-from extraction.offline.fact_words import RELATIVES
 from extraction.offline.patterns import any_of, listed
+from extraction.offline.words.people import RELATIVES
 from memory.prefiltered_patterns import Rewrites, compiled
 
 _THIS_TALK: Final = any_of(

@@ -2,8 +2,9 @@
 
 from typing import Final
 
-from extraction.offline.fact_words import ADJUNCTS, ADVERBS, NO_NAMES, STOPS
 from extraction.offline.patterns import any_of
+from extraction.offline.words.clauses import ADJUNCTS, ADVERBS, STOPS
+from extraction.offline.words.people import NO_NAMES
 
 DOT: Final = "\u2024"
 """The dot of an abbreviation or an initial, which ends no value: "J․ S․ Bach"."""
