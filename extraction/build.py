@@ -1,6 +1,6 @@
 """Builds the extractor that the settings ask for."""
 
-from extraction.dedup import Thresholds
+from extraction.deduplication import Thresholds
 from extraction.method import MethodExtractor
 from extraction.offline.drafting import stated_events
 from extraction.offline.extractor import OfflineExtractor

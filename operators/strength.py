@@ -3,7 +3,7 @@
 *MemoryBank* (Zhong et al., 2023, section 2.3) follows the forgetting curve of Ebbinghaus: the retention of a memory is
 ``R = exp(-t / S)``. ``t`` is the time since the memory was made or last recalled. The strength ``S`` is 1 at first, and each recall adds 1.
 The released code forgets at random, with the probability ``1 - R``. Here a memory expires when ``R`` is below a limit, so that a rebuild
-gives the same memories. With ``Ranks``, recalls can rank faded memories last before they expire (:mod:`retrieval.retention`): the operator
+gives the same memories. With ``Ranks``, recalls can rank faded memories last before they expire (:mod:`retrieval.fading`): the operator
 then publishes how often and when each memory was recalled, as a memory that no recall finds.
 """
 

@@ -27,12 +27,12 @@ from memory.records import Memory
 from models.embedding.port import Embedder
 from retrieval.candidates import deduplicate, rank
 from retrieval.context import Context, messages_of, pack
+from retrieval.fading import faded_last, read_recalls
 from retrieval.paths import PathName, Unavailable, left_out, timed
 from retrieval.plan import RecallPlan, plan_recall, reads_of
 from retrieval.profiles import BUILT_IN, Profile
 from retrieval.rankers.base import Scored
 from retrieval.request import NO_TAIL, RecallHit, RecallRequest, RecallResponse
-from retrieval.retention import faded_last, read_recalls
 from retrieval.retrievers.base import FurtherRetriever, PreparedStore, Retriever
 from retrieval.retrievers.entities import Entities, EntityHistory, EntityRetriever
 from retrieval.retrievers.keywords import KeywordRetriever

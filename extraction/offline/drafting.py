@@ -8,7 +8,7 @@ from typing import Final
 from pydantic import JsonValue
 
 from extraction.bounds import LONGEST_TOPIC, MAX_ITEMS, MAX_KEYWORDS, most_important
-from extraction.dedup import Candidate, Thresholds, compare, merge
+from extraction.deduplication import Candidate, Thresholds, compare, merge
 from extraction.drafts import Draft, DropCounter, EventDraft, SegmentDraft
 from extraction.offline.content_words import content_words, has_digit
 from extraction.offline.endings import Ending

@@ -6,7 +6,7 @@ from typing import Final
 
 from extraction.assemble import build_extraction
 from extraction.bounds import build_bounded
-from extraction.dedup import Thresholds, candidates_of
+from extraction.deduplication import Thresholds, candidates_of
 from extraction.drafts import Draft
 from extraction.offline.drafting import draft_of, may_hold_repetitions, read_window, without_repetitions
 from extraction.offline.event_types import type_text

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Generic, TypeVar
 
 from extraction.assemble import build_extraction
-from extraction.dedup import Candidate, EventPair, Thresholds, candidates_of, compare, merge
+from extraction.deduplication import Candidate, EventPair, Thresholds, candidates_of, compare, merge
 from extraction.drafts import Draft, EventDraft
 from extraction.errors import UnusableAnswerError
 from extraction.one_pass.answer.form import answer_schema

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from extraction.dedup import MAX_DOUBTFUL_PAIRS, Candidate, EventPair, may_be_two_occasions
+from extraction.deduplication import MAX_DOUBTFUL_PAIRS, Candidate, EventPair, may_be_two_occasions
 from extraction.errors import UnusableAnswerError
 from extraction.one_pass.answer.coercion import as_indices
 from extraction.one_pass.flow import Flow

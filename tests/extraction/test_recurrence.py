@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from extraction.dedup import EventPair, Thresholds, candidates_of, compare, merge
+from extraction.deduplication import EventPair, Thresholds, candidates_of, compare, merge
 from extraction.drafts import DropCounter, EventDraft
 from extraction.recurrence import repeated_routines
 from memory.records import Event, NotedEvent

@@ -15,7 +15,7 @@ from streams.engine.records import ConsumedRecord
 from streams.engine.tasks.batch import Batch
 from streams.feed import tombstone_record
 from streams.stages.entities.codec import outcome_key
-from streams.stages.entities.steps import adopted_step
+from streams.stages.entities.history import adopted_entry_id
 from streams.tenancy import is_place_erased
 
 
@@ -47,7 +47,7 @@ class EntityEraser:
     def drop_outcomes(self, batch: Batch, record: ConsumedRecord, contribution: Contribution, outcomes: Iterable[tuple[str, str]]) -> None:
         """Deletes outcomes of an entity, each given as property and part, with the history entries that recorded them."""
         for name, part in outcomes:
-            step = adopted_step(contribution, name, part)
+            step = adopted_entry_id(contribution, name, part)
             batch.emit(OutgoingRecord(self._merged_topic, outcome_key(contribution, name, part), None), record)
             batch.emit(tombstone_record(self._memories_topic, contribution.tenant, step), record)
 

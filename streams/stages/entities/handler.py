@@ -34,7 +34,7 @@ from streams.feed import tombstone_record, upsert_record
 from streams.stages.entities.codec import EntityRow, outcome_key, row_key
 from streams.stages.entities.erasing import EntityEraser, anonymized, is_erased
 from streams.stages.entities.evolution import emit_evolution
-from streams.stages.entities.steps import StepPublisher
+from streams.stages.entities.history import HistoryPublisher
 from streams.stages.entities.timelines import TimelinePublisher
 from streams.stages.entities.timers import EntityTimers
 from streams.stages.entities.view_writer import ViewWriter
@@ -89,7 +89,7 @@ class EntitiesHandler(BatchHandler):
         self._view = view
         self._timers = EntityTimers(partition=partition, settings=settings, clock=clock)
         self._timelines = TimelinePublisher(settings=settings, metrics=metrics)
-        self._steps = StepPublisher(settings=settings, metrics=metrics)
+        self._history = HistoryPublisher(settings=settings, metrics=metrics)
         self._eraser = EntityEraser(settings)
 
     async def recover(self, state: PartitionState[EntityRow], now: datetime) -> None:
@@ -170,7 +170,7 @@ class EntitiesHandler(BatchHandler):
         self._count(applied.refused)
         if applied.changed:
             batch.state.put(key, applied.state, position=record.offset)
-            self._steps.applied(batch, record, contribution, number=applied.step, before=before)
+            self._history.applied(batch, record, contribution, number=applied.step, before=before)
             if contribution.merged is not None and is_in_use(contribution.merged, applied.state, entity_type):
                 self._keep_outcome(batch, record, contribution)
                 emit_evolution(batch, record, contribution, applied.state, entity_type, topic=self._extractions_topic)
@@ -283,7 +283,7 @@ class EntitiesHandler(BatchHandler):
         contribution = contribution.model_copy(update={"recorded_at": _recorded_at(record, contribution)})
         key = outcome_key(contribution, merged.property, merged.part)
         batch.emit(OutgoingRecord(self._merged_topic, key, contribution.to_json()), record)
-        self._steps.adopted(batch, record, contribution)
+        self._history.adopted(batch, record, contribution)
 
     def _publish(self, batch: Batch, key: bytes, last: _LastContribution) -> None:
         contribution, tenant = last.contribution, last.contribution.tenant

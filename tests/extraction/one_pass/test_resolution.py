@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from extraction.dedup import Candidate, EventPair
+from extraction.deduplication import Candidate, EventPair
 from extraction.errors import UnusableAnswerError
 from extraction.one_pass.resolution import resolution_flow
 from extraction.statements import Statement

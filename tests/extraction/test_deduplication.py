@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from extraction.dedup import EventPair, Thresholds, candidates_of, compare, merge
+from extraction.deduplication import EventPair, Thresholds, candidates_of, compare, merge
 from extraction.drafts import DropCounter, EventDraft
 from extraction.statements import Statement, differ_in_fact, says_all_of
 from memory.dates.event_date import UNKNOWN_DATE, EventDate

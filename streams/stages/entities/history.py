@@ -27,7 +27,7 @@ _MAX_BEFORE: Final = 200_000
 """Size limit of the entity in an entry, in bytes."""
 
 
-class StepPublisher:
+class HistoryPublisher:
     """Publishes the history entries of one partition's entities.
 
     Args:
@@ -97,7 +97,7 @@ class StepPublisher:
         batch.emit(OutgoingRecord(self._topic, encode_key(tenant, name), value), record)
 
 
-def adopted_step(contribution: Contribution, property_name: str, part: str) -> str:
+def adopted_entry_id(contribution: Contribution, property_name: str, part: str) -> str:
     """The id of the entry of the newest outcome of a part of a property; an empty part: the property has only one."""
     entity = entity_id(contribution.tenant, contribution.entity_type, contribution.entity_key, contribution.generation)
     return step_id(entity, _source_of(property_name), _place_of(part))
