@@ -13,8 +13,6 @@ CONTENT_TYPE: Final = CONTENT_TYPE_PLAIN_0_0_4
 """The media type of :meth:`Metrics.render`."""
 
 _SECONDS: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120)
-
-
 _OTHER: Final = "other"
 
 
@@ -75,7 +73,9 @@ class Metrics:
         self.retention_left_seconds = self._gauge(
             "varve_retention_left_seconds",
             "Time until the log may delete the oldest unacknowledged record.",
-            *("stage", "topic", "partition"),
+            "stage",
+            "topic",
+            "partition",
         )
         self.handling_seconds = self._histogram("varve_handling_seconds", "Time from receiving a record to finishing it.", "stage")
         self.age_seconds = self._histogram(
@@ -84,28 +84,20 @@ class Metrics:
         self.requests = self._counter("varve_http_requests", "Requests answered.", "method", "route", "status")
         self.request_seconds = self._histogram("varve_http_request_seconds", "Time to answer a request.", "method", "route")
         self.reads = self._counter("varve_reads", "Received reads, by outcome.", "outcome")
-        self.read_queue_seconds = Histogram(
-            "varve_read_queue_seconds", "Time that a read waited for its turn.", registry=self.registry, buckets=_SECONDS
-        )
-        self.reads_waiting = Gauge("varve_reads_waiting", "Reads that wait for their turn.", registry=self.registry)
-        self.reads_running = Gauge("varve_reads_running", "Reads that run.", registry=self.registry)
-        self.connections = Gauge("varve_http_connections", "Open connections.", registry=self.registry)
+        self.read_queue_seconds = self._histogram("varve_read_queue_seconds", "Time that a read waited for its turn.")
+        self.reads_waiting = self._gauge("varve_reads_waiting", "Reads that wait for their turn.")
+        self.reads_running = self._gauge("varve_reads_running", "Reads that run.")
+        self.connections = self._gauge("varve_http_connections", "Open connections.")
         self.connections_closed = self._counter("varve_http_connections_closed", "Connections that the service closed.", "reason")
         self.ready = self._gauge("varve_ready", "1 while a readiness condition of the process holds.", "check")
-        self.disk_free_bytes = Gauge("varve_disk_free_bytes", "Free space on the disk of the process's data.", registry=self.registry)
-        self.disk_size_bytes = Gauge("varve_disk_size_bytes", "Size of the disk of the process's data.", registry=self.registry)
-        self.control_age = Gauge(
-            "varve_control_age_seconds",
-            "Time since the process last confirmed that it has read the whole control log.",
-            registry=self.registry,
+        self.disk_free_bytes = self._gauge("varve_disk_free_bytes", "Free space on the disk of the process's data.")
+        self.disk_size_bytes = self._gauge("varve_disk_size_bytes", "Size of the disk of the process's data.")
+        self.control_age = self._gauge(
+            "varve_control_age_seconds", "Time since the process last confirmed that it has read the whole control log."
         )
-        self.control_position = Gauge(
-            "varve_control_position", "Offset up to which the process has read the control log.", registry=self.registry
-        )
-        self.erasure_unfinished_since = Gauge(
-            "varve_erasure_unfinished_since_timestamp_seconds",
-            "Request time of the oldest unfinished erasure; 0 if there is none.",
-            registry=self.registry,
+        self.control_position = self._gauge("varve_control_position", "Offset up to which the process has read the control log.")
+        self.erasure_unfinished_since = self._gauge(
+            "varve_erasure_unfinished_since_timestamp_seconds", "Request time of the oldest unfinished erasure; 0 if there is none."
         )
         self.retention_removed = self._counter(
             "varve_retention_removed", "Items that runs of this process have removed because their tenant keeps them no longer.", "kind"
@@ -119,9 +111,7 @@ class Metrics:
         for problem in ("missing", "extra", "changed"):
             # A rate is unknown at the first value of a series: without a 0 before it, no alert would notice it.
             self.proof_differences.labels(problem)
-        self.proved_at = Gauge(
-            "varve_proof_last_timestamp_seconds", "Time of the last proof that this process ended; 0: none.", registry=self.registry
-        )
+        self.proved_at = self._gauge("varve_proof_last_timestamp_seconds", "Time of the last proof that this process ended; 0: none.")
         self.reextraction_windows_left = self._gauge(
             "varve_reextraction_windows_left",
             "Windows before a re-extraction's worker, including other tenants' and parked ones.",
@@ -146,15 +136,9 @@ class Metrics:
             "Attempts to deliver to webhooks, and deliveries without an attempt: delivered, failed, dead, superseded or dropped.",
             "outcome",
         )
-        self.webhook_delivery_seconds = Histogram(
-            "varve_webhook_delivery_seconds", "Duration of a successful delivery to a webhook.", registry=self.registry, buckets=_SECONDS
-        )
-        self.webhooks_pending = Gauge(
-            "varve_webhooks_pending", "Deliveries to webhooks that wait or run in this process.", registry=self.registry
-        )
-        self.webhooks_dead = Gauge(
-            "varve_webhooks_dead", "Dead letters of webhooks whose partitions this process has.", registry=self.registry
-        )
+        self.webhook_delivery_seconds = self._histogram("varve_webhook_delivery_seconds", "Duration of a successful delivery to a webhook.")
+        self.webhooks_pending = self._gauge("varve_webhooks_pending", "Deliveries to webhooks that wait or run in this process.")
+        self.webhooks_dead = self._gauge("varve_webhooks_dead", "Dead letters of webhooks whose partitions this process has.")
         self.quota_checks = self._counter(
             "varve_quota_checks", "Requests checked against their tenant's quotas, by the place of the check.", "kept_by"
         )
@@ -162,9 +146,7 @@ class Metrics:
         self.recall_paths = self._counter("varve_recall_paths", "Paths of recalls, by outcome.", "path", "outcome")
         self.sift_answers = self._counter("varve_sift_answers", "Answers of the model of `mode=sift`, by their use.", "outcome")
         self.recall_path_seconds = self._histogram("varve_recall_path_seconds", "Duration of a recall path.", "path")
-        self.memories_recalled = Counter(
-            "varve_memories_recalled", "Memories recalled for the first time, estimated by Redis.", registry=self.registry
-        )
+        self.memories_recalled = self._counter("varve_memories_recalled", "Memories recalled for the first time, estimated by Redis.")
         self.tenant_messages = self._counter("varve_tenant_messages", "Messages added to windows.", "tenant")
         self.tenant_recalls = self._counter("varve_tenant_recalls", "Recalls and contexts answered.", "tenant")
         self.restore_left_rows = self._gauge(
