@@ -57,6 +57,15 @@ class _LastContribution:
     """The entity before the batch."""
 
 
+class _ChangedEntities(dict[bytes, _LastContribution]):
+    """The last contribution to each entity that a batch changes, by the key of the entity's row."""
+
+    def note(self, key: bytes, last: _LastContribution) -> None:
+        """Notes a contribution, with the entity before it; the entity before the batch is kept."""
+        earlier = self.get(key)
+        self[key] = last if earlier is None else replace(last, before=earlier.before)
+
+
 class EntitiesHandler(BatchHandler):
     """Handles one partition of ``contributions``.
 
@@ -118,7 +127,7 @@ class EntitiesHandler(BatchHandler):
 
     async def handle(self, batch: Batch) -> None:
         """Applies contributions in order; then each changed entity asks its questions, and is published, once."""
-        changed: dict[bytes, _LastContribution] = {}
+        changed = _ChangedEntities()
         self._timers.begin(batch)
         await batch.each(lambda record: self._contribution(batch, record, changed))
         for key, last in changed.items():
@@ -130,7 +139,7 @@ class EntitiesHandler(BatchHandler):
             if ages(last.entity_type):
                 self._timers.set(batch, last.record, state, last.contribution, last.entity_type)
 
-    async def _contribution(self, batch: Batch, record: ConsumedRecord, changed: dict[bytes, _LastContribution]) -> None:
+    async def _contribution(self, batch: Batch, record: ConsumedRecord, changed: _ChangedEntities) -> None:
         contribution = Contribution.from_json(record.value or b"")
         key = row_key(contribution)
         before = batch.state.get(key)
@@ -147,18 +156,31 @@ class EntitiesHandler(BatchHandler):
         if contribution.cause == "retention":
             if before is None:
                 return  # a replay: there is nothing to remove any more
-            first = changed[key].before if key in changed else before
             await self._reduce(batch, record, contribution, applied_type, before)
-            changed[key] = _LastContribution(record, contribution.model_copy(update=_PLAIN), entity_type, first)
+            changed.note(key, _LastContribution(record, contribution.model_copy(update=_PLAIN), entity_type, before))
             return
         if contribution.cause == "erasure":
-            first = changed[key].before if key in changed else before
             await self._erase(batch, record, contribution, applied_type, before)
-            changed[key] = _LastContribution(record, anonymized(contribution), entity_type, first)
+            changed.note(key, _LastContribution(record, anonymized(contribution), entity_type, before))
             return
         if is_erased(self._tenants, contribution, entity_type):
             self._metrics.records.labels("entities", "erased").inc()
             return
+        await self._apply(batch, record, contribution, entity_type, applied_type, before)
+        if batch.state.get(key) is not None:
+            # Also if it was applied before: a repetition is harmless, and a replay uses it to repair later stages.
+            changed.note(key, _LastContribution(record, contribution, entity_type, before))
+
+    async def _apply(
+        self,
+        batch: Batch,
+        record: ConsumedRecord,
+        contribution: Contribution,
+        entity_type: EntityType,
+        applied_type: EntityType,
+        before: EntityState | None,
+    ) -> None:
+        """Applies changes or a model's outcome; ``applied_type`` is the entity's type with the removed fields that are retracted."""
         if contribution.merged is not None:
             recorded_at = _recorded_at(record, contribution)
             applied = apply_outcome(before, contribution.merged, entity_type, contribution.generation, recorded_at=recorded_at)
@@ -169,17 +191,13 @@ class EntitiesHandler(BatchHandler):
                 self._timers.observe(contribution, batch.now, recorded_at=_recorded_at(record, contribution))
         self._count(applied.refused)
         if applied.changed:
-            batch.state.put(key, applied.state, position=record.offset)
+            batch.state.put(row_key(contribution), applied.state, position=record.offset)
             self._history.applied(batch, record, contribution, number=applied.step, before=before)
             if contribution.merged is not None and is_in_use(contribution.merged, applied.state, entity_type):
                 self._keep_outcome(batch, record, contribution)
                 emit_evolution(batch, record, contribution, applied.state, entity_type, topic=self._extractions_topic)
         if applied.aged:
             self._timelines.expiries(batch, record, contribution, entity_type, applied)
-        if batch.state.get(key) is not None:
-            # Also if it was applied before: a repetition is harmless, and a replay uses it to repair later stages.
-            first = changed[key].before if key in changed else before
-            changed[key] = _LastContribution(record, contribution, entity_type, first)
 
     async def _erase(
         self, batch: Batch, record: ConsumedRecord, contribution: Contribution, entity_type: EntityType, before: EntityState | None

@@ -34,9 +34,10 @@ from memory.records import (
     TrustReview,
     TrustRules,
 )
-from memory.retention import reaches_entities, without_old_results
+from memory.retention import Limits, reaches_entities, without_old_results
 from memory.schema.model import MemorySchema
 from memory.topics import EXTRACTIONS, is_topic
+from memory.trust import WindowTrust
 from operators.former_fields import former_part, present_part
 from operators.routing import contributions_of, left_out
 from runtime.metrics import Metrics
@@ -83,7 +84,7 @@ class EventsHandler(BatchHandler):
         self._metrics = metrics
         self._publisher = Publisher(settings)
         max_future = timedelta(seconds=settings.sessions.max_future_s)
-        self._ager = Expirer(partition=partition, publisher=self._publisher, tenants=tenants, metrics=metrics, max_future=max_future)
+        self._expirer = Expirer(partition=partition, publisher=self._publisher, tenants=tenants, metrics=metrics, max_future=max_future)
         self._evolver = Evolver(partition=partition, publisher=self._publisher, metrics=metrics)
         self._eraser = Eraser(partition=partition, publisher=self._publisher, tenants=tenants, metrics=metrics)
         self._retractor = Retractor(partition=partition, publisher=self._publisher, tenants=tenants)
@@ -109,11 +110,11 @@ class EventsHandler(BatchHandler):
         elif self._is_erased(record):
             self._metrics.records.labels("events", "erased_record").inc()
         elif (KIND, TICK) in record.headers:
-            self._ager.tick(batch, record, Contribution.from_json(record.value))
+            self._expirer.tick(batch, record, Contribution.from_json(record.value))
         elif (KIND, TOUCHES) in record.headers:
-            self._ager.touch(batch, record, Touches.from_json(record.value))
+            self._expirer.touch(batch, record, Touches.from_json(record.value))
         elif (KIND, EXPIRY) in record.headers:
-            self._ager.expire(batch, record, Expiry.from_json(record.value))
+            self._expirer.expire(batch, record, Expiry.from_json(record.value))
         elif (KIND, EVOLUTION) in record.headers:
             self._evolver.evolve(batch, record, Evolution.from_json(record.value))
         elif (KIND, RETRACTION) in record.headers:
@@ -145,18 +146,17 @@ class EventsHandler(BatchHandler):
         return 0 if dropped is None else dropped.drops
 
     def _extraction(self, batch: Batch, record: ConsumedRecord) -> None:
+        """Publishes a window's extraction, unless a newer one is published already. A repeated one is emitted again."""
         extraction = Extraction.from_json(record.value or b"")
         if extraction.drops < self._drops(batch, extraction.tenant, extraction.generation):
             self._metrics.records.labels("events", "dropped_generation").inc()
             return
         schema = schema_of_record(self._tenants, extraction)
-        ledger, key = Ledger(batch.state), published_key(extraction.window_id, extraction.generation)
-        previous = ledger.get(key, PublishedWindow)
-        offset = self._original_offset(record)
+        ledger, offset = Ledger(batch.state), self._original_offset(record)
+        previous = ledger.get(published_key(extraction.window_id, extraction.generation), PublishedWindow)
         if previous is not None and offset < previous.position:
             return
-        is_dropped = previous is not None and previous.extraction.drops < extraction.drops
-        if previous is not None and not is_dropped and extraction.revision < previous.extraction.revision:
+        if previous is not None and not _is_dropped(previous, extraction) and extraction.revision < previous.extraction.revision:
             # Extracted before a message was changed, and redriven after it.
             self._metrics.records.labels("events", "outdated_revision").inc()
             return
@@ -165,32 +165,49 @@ class EventsHandler(BatchHandler):
             extraction = amended_extraction(extraction, amended.revisions)
         limits = self._retainer.limits_for(batch, extraction)
         extraction = without_old_results(extraction, limits)
-        if previous is not None and offset == previous.position and _is_rewritten(extraction, previous):
+        if previous is None or offset != previous.position:
+            self._replace(batch, record, extraction, previous, schema=schema, limits=limits, amended=amended)
+        elif _is_rewritten(extraction, previous):
             self._retainer.rewrite(batch, record, _published_part(extraction), previous, limits=limits)
-            return
-        is_repeated = previous is not None and offset == previous.position
-        trust = previous.trust if previous is not None and is_repeated else self._reviewer.trust_of(batch, extraction)
-        present = present_events(extraction, corrected_window(batch.state, extraction.tenant, extraction.window_id), trust)
-        if previous is not None and is_repeated:
-            self._emit(batch, record, present, previous)
-            return
+        else:
+            self._emit(batch, record, self._present_events(batch, extraction, previous.trust), previous)
+
+    def _replace(
+        self,
+        batch: Batch,
+        record: ConsumedRecord,
+        extraction: Extraction,
+        previous: PublishedWindow | None,
+        *,
+        schema: MemorySchema,
+        limits: Limits,
+        amended: AmendedWindow | None,
+    ) -> None:
+        """Publishes an extraction in place of the previous one of its window."""
+        trust = self._reviewer.trust_of(batch, extraction)
+        present = self._present_events(batch, extraction, trust)
+        is_dropped = previous is not None and _is_dropped(previous, extraction)
         in_force = () if previous is None else (*previous.former, *previous.in_force())
-        # A drop retracts everything. An extraction retracts what it replaces: data of types removed from the schema stays.
-        former = () if is_dropped else former_part(in_force, schema)
         contributions = contributions_of(
             extraction.model_copy(update={"patches": patches_in_force(extraction.patches, present, trust)}),
             schema,
             events=valid_events(present),
             source=source_of(record, self._partition),
             position=record.offset,
+            # A drop retracts everything. An extraction retracts what it replaces: data of types removed from the schema stays.
             previous=in_force if is_dropped else present_part(in_force, schema),
-            cause="drop" if is_dropped and not extraction.events and not extraction.patches else "extraction",
+            cause="drop" if is_dropped and _is_empty(extraction) else "extraction",
             recorded_at=record.appended_at,
             may_reach=reaches_entities(extraction, limits) if limits else None,
         )
-        contributions = with_trust(contributions, trust)
-        published = PublishedWindow(offset, _published_part(extraction), tuple(contributions), former=former, trust=trust)
-        self._ager.forget(batch, record, extraction.window_id, extraction.generation)
+        published = PublishedWindow(
+            self._original_offset(record),
+            _published_part(extraction),
+            tuple(with_trust(contributions, trust)),
+            former=() if is_dropped else former_part(in_force, schema),
+            trust=trust,
+        )
+        self._expirer.forget(batch, record, extraction.window_id, extraction.generation)
         self._emit(batch, record, present, published)
         for memory_id in sorted(set(previous.memory_ids if previous is not None else ()) - set(published.memory_ids)):
             self._publisher.tombstone(batch, record, extraction.tenant, memory_id)
@@ -200,10 +217,14 @@ class EventsHandler(BatchHandler):
             if previous is not None and amended.may_be_quoted_by(previous.extraction):
                 self._eraser.forget_superseded(batch, record, previous, amended.erased)
             published = published.without_retractions()
-        if previous is None and extraction.retained is not None and not extraction.events and not extraction.patches:
+        if previous is None and extraction.retained is not None and _is_empty(extraction):
             return  # retention had removed everything, and a rebuild or a replay has the record again
-        ledger.put(key, published, position=record.offset)
+        Ledger(batch.state).put(published_key(extraction.window_id, extraction.generation), published, position=record.offset)
         self._eraser.note(batch, record, extraction)
+
+    def _present_events(self, batch: Batch, extraction: Extraction, trust: WindowTrust) -> list[PresentEvent]:
+        """The events of a window with the corrections in force."""
+        return present_events(extraction, corrected_window(batch.state, extraction.tenant, extraction.window_id), trust)
 
     def _forget_wording(self, batch: Batch, record: ConsumedRecord, published: PublishedWindow) -> None:
         """Removes the wording of earlier extractions from the corrections of a window that has lost an erased user's messages."""
@@ -237,6 +258,15 @@ class EventsHandler(BatchHandler):
     def _count_left_out(self, extraction: Extraction, schema: MemorySchema) -> None:
         for dropped in left_out(extraction, schema):
             self._metrics.records.labels("events", f"left_out_{dropped.reason}").inc(dropped.count)
+
+
+def _is_dropped(previous: PublishedWindow, extraction: Extraction) -> bool:
+    """Whether the previous extraction of a window belongs to a generation that was dropped since."""
+    return previous.extraction.drops < extraction.drops
+
+
+def _is_empty(extraction: Extraction) -> bool:
+    return not extraction.events and not extraction.patches
 
 
 def _is_rewritten(extraction: Extraction, previous: PublishedWindow) -> bool:
