@@ -154,7 +154,7 @@ class SessionHistory:
         """
         key = self._routines_key(extraction.tenant, extraction.user, extraction.generation)
         added = {
-            _routine_name(each, is_short): orjson.dumps(
+            _routine_name(each, is_short=is_short): orjson.dumps(
                 [extraction.window_id, each.type, each.content, each.properties, each.event_time, each.date]
             )
             for is_short, noted in ((False, events), (True, short))
@@ -233,7 +233,7 @@ async def _kept(client: Redis, key: str) -> list[int]:
     return sorted(int(field) for field in cast(list[bytes], await client.hkeys(key)))
 
 
-def _routine_name(event: NotedEvent, is_short: bool) -> str:
+def _routine_name(event: NotedEvent, *, is_short: bool) -> str:
     """The field of an event. A short one has a field for each of its times."""
     name = content_hash(f"{event.type} {event.content}")
     return f"{name}{_AT}{event.event_time.isoformat()}" if is_short else name

@@ -126,7 +126,7 @@ def search(
                 yield []
             if (shard := engine()) is None:
                 return
-            scored += _scored(shard, plan, candidates[start:end], parts, records, explain)
+            scored += _scored(shard, plan, candidates[start:end], parts, records, explain=explain)
         if len(scored) == len(candidates):
             break
     yield scored
@@ -149,7 +149,13 @@ def _found(points: Iterable[edge.ScoredPoint], stage: Stage, parts: Mapping[int,
 
 
 def _scored(
-    shard: edge.EdgeShard, plan: QueryPlan, ids: list[UUID], parts: Mapping[int, dict[str, float]], records: RecordCache, explain: bool
+    shard: edge.EdgeShard,
+    plan: QueryPlan,
+    ids: list[UUID],
+    parts: Mapping[int, dict[str, float]],
+    records: RecordCache,
+    *,
+    explain: bool,
 ) -> list[ScoredRecord]:
     """The points that pass the whole filter, scored. Adds the missing scores to ``parts``."""
     stages: tuple[Stage, ...] = ("dense", "late") if plan.late else ("dense",)

@@ -66,11 +66,11 @@ def _translate(error: Exception) -> tuple[type[StoreError], str]:
     if isinstance(error, grpc.aio.AioRpcError):
         if error.code() is grpc.StatusCode.NOT_FOUND:
             return CollectionMissingError, str(error.details())
-        return _by_transience(error.code() in _TRANSIENT), f"{error.code().name}: {error.details()}"
+        return _error_type(is_transient=error.code() in _TRANSIENT), f"{error.code().name}: {error.details()}"
     if isinstance(error, UnexpectedResponse):
         if error.status_code == httpx.codes.NOT_FOUND:
             return CollectionMissingError, str(error)
-        return _by_transience(error.status_code in (408, 429) or (error.status_code or 500) >= 500), str(error)
+        return _error_type(is_transient=error.status_code in (408, 429) or (error.status_code or 500) >= 500), str(error)
     detail = str(error) or repr(error)
     if isinstance(error, ValueError):
         # The engine inside qdrant-client reports a missing collection as a ValueError.
@@ -82,7 +82,7 @@ def _details(error: Exception) -> str:
     return str(error.details()) if isinstance(error, grpc.aio.AioRpcError) else str(error)
 
 
-def _by_transience(is_transient: bool) -> type[StoreError]:
+def _error_type(*, is_transient: bool) -> type[StoreError]:
     return StoreUnavailableError if is_transient else StoreRejectedError
 
 

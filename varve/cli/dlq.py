@@ -91,7 +91,7 @@ def redrive(
     settings = attached_settings(data)
     states: list[DeadLetterState] = ["open", "redriven"] if again else ["open"]
     selection = _selection(settings, tenant, stage, reason, since, until, at=at, states=states)
-    _require_narrow(selection, everything)
+    _require_narrow(selection, everything=everything)
     result = run(_with_box(settings, lambda box: box.redrive(selection, is_vouched=vouch)))
     say(f"{result.redriven} redriven, {result.superseded} superseded by a newer value, {len(result.refused)} refused")
     for line in result.refused:
@@ -115,7 +115,7 @@ def purge(
     settings = attached_settings(data)
     states: list[DeadLetterState] = ["open", "redriven", "superseded"] if settled else ["open"]
     selection = _selection(settings, tenant, stage, reason, since, until, at=at, states=states)
-    _require_narrow(selection, everything)
+    _require_narrow(selection, everything=everything)
     purged = run(_with_box(settings, lambda box: box.purge(selection)))
     say(f"{purged} purged")
     _require_found(selection, purged)
@@ -156,7 +156,7 @@ def _position(settings: "Settings", text: str, *, option: str | None = None) -> 
         raise typer.BadParameter(str(error), param_hint=option) from error
 
 
-def _require_narrow(selection: "DeadLetterSelection", everything: bool) -> None:
+def _require_narrow(selection: "DeadLetterSelection", *, everything: bool) -> None:
     if not (selection.narrows or everything):
         raise typer.BadParameter("give a tenant, stage, reason, time or position, or --all")
 

@@ -8,7 +8,7 @@ import typer
 from runtime.interruption import run
 from varve.cli.options import DataOption
 from varve.cli.processes import topics
-from varve.cli.replay import EmbeddedOption, settings_of
+from varve.cli.replay import EmbeddedOption, settings_with_servers
 
 if TYPE_CHECKING:
     from streams.operations.growth.journal import Growth
@@ -48,7 +48,7 @@ async def _grow(
     from streams.operations.growth.run import find_growth, finish, undo
     from streams.operations.growth.run import grow as grow_topics
 
-    async with settings_of(data, embedded) as settings:
+    async with settings_with_servers(data, embedded=embedded) as settings:
         old, new, growth = await find_growth(settings, partitions=partitions, prefix=prefix)
         if dry_run:
             _print_plan(await plan_growth(old.settings(settings), old, new))

@@ -36,7 +36,7 @@ EmbeddedOption = Annotated[
 ]
 
 
-def refuse_to_follow(embedded: bool, until_caught_up: bool) -> None:
+def _refuse_to_follow(*, embedded: bool, until_caught_up: bool) -> None:
     """Refuses ``--embedded`` with ``--follow``.
 
     Raises:
@@ -47,8 +47,8 @@ def refuse_to_follow(embedded: bool, until_caught_up: bool) -> None:
 
 
 @asynccontextmanager
-async def settings_of(data: Path | None, embedded: bool) -> AsyncIterator["Settings"]:
-    """The settings to work with, for the length of a block.
+async def settings_with_servers(data: Path | None, *, embedded: bool) -> AsyncIterator["Settings"]:
+    """The settings to work with; with ``--embedded``, the servers on the data folder run for the length of the block.
 
     Args:
         data: The data folder, where the command line gives one.
@@ -92,7 +92,7 @@ def replay(
     embedded: EmbeddedOption = False,
 ) -> None:
     """Reset a stage to process records again, under the same ids. Stop its workers before and start them afterwards."""
-    refuse_to_follow(embedded, until_caught_up)
+    _refuse_to_follow(embedded=embedded, until_caught_up=until_caught_up)
     if tenant and generation is None:
         raise typer.BadParameter("a stage is reset for all tenants; use --tenant only with --generation")
     if generation is not None:
@@ -120,7 +120,7 @@ async def _set_back(
 ) -> None:
     from streams.operations.replay import replay as set_back
 
-    async with settings_of(data, embedded) as settings:
+    async with settings_with_servers(data, embedded=embedded) as settings:
         moved = await set_back(settings, stage, start, despite_erasures=despite_erasures, notice=typer.echo)
         typer.echo(
             f"start the workers of {stage}: they continue from there"
@@ -153,8 +153,8 @@ def rebuild(
 
     Stop every worker first. Start them afterwards, and watch them with `varve status`.
     """
-    refuse_to_follow(embedded, until_caught_up)
-    run(_rebuild(data, embedded, until_caught_up, despite_erasures=despite_erasures))
+    _refuse_to_follow(embedded=embedded, until_caught_up=until_caught_up)
+    run(_rebuild(data, embedded=embedded, until_caught_up=until_caught_up, despite_erasures=despite_erasures))
 
 
 @app.command()
@@ -165,15 +165,15 @@ def snapshot(
     embedded: EmbeddedOption = False,
 ) -> None:
     """Print a tenant's memories in canonical form, one JSON line each: equal states give equal bytes."""
-    run(_snapshot(tenant, digest, data, embedded))
+    run(_snapshot(tenant, data, digest=digest, embedded=embedded))
 
 
-async def _rebuild(data: Path | None, embedded: bool, until_caught_up: bool, *, despite_erasures: bool) -> None:
+async def _rebuild(data: Path | None, *, embedded: bool, until_caught_up: bool, despite_erasures: bool) -> None:
     from runtime.redis import open_redis
     from stores.build import open_store
     from streams.operations.rebuild import rebuild
 
-    async with settings_of(data, embedded) as settings:
+    async with settings_with_servers(data, embedded=embedded) as settings:
         async with open_store(settings) as store, open_redis(settings.redis) as redis:
             await rebuild(settings, store=store, redis=redis, despite_erasures=despite_erasures, notice=typer.echo)
         typer.echo("start the stages: they rebuild everything")
@@ -181,12 +181,12 @@ async def _rebuild(data: Path | None, embedded: bool, until_caught_up: bool, *, 
             await follow(settings)
 
 
-async def _snapshot(tenant: str, digest: bool, data: Path | None, embedded: bool) -> None:
+async def _snapshot(tenant: str, data: Path | None, *, digest: bool, embedded: bool) -> None:
     from stores.build import open_store
     from streams.operations.rebuild import digest as digest_of
     from streams.operations.rebuild import snapshot as snapshot_of
 
-    async with settings_of(data, embedded) as settings, open_store(settings) as store:
+    async with settings_with_servers(data, embedded=embedded) as settings, open_store(settings) as store:
         if digest:
             typer.echo(await digest_of(store, tenant))
             return

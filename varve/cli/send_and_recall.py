@@ -32,7 +32,7 @@ def send(
     conversation = read_conversation(file, user=user, session=session)
     if conversation.left_out:
         say(f"{conversation.left_out} messages without text and tool call are left out", err=True)
-    say(f"{run(_send(conversation, flush, data))} messages sent")
+    say(f"{run(_send(conversation, data, flush=flush))} messages sent")
 
 
 @app.command()
@@ -100,7 +100,7 @@ def context(
         say(answer["context"])
 
 
-async def _send(conversation: "Conversation", flush: bool, data: Path | None) -> int:
+async def _send(conversation: "Conversation", data: Path | None, *, flush: bool) -> int:
     from varve.progress import progress_bar
     from varve.service_client import service_client
 
