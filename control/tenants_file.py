@@ -26,6 +26,7 @@ from control.documents import (
     OperatorKey,
     Role,
     SchemaDocument,
+    SchemaRef,
     Scope,
     Tenant,
     Weight,
@@ -218,42 +219,17 @@ def export_file(state: ControlState, *, with_schemas: bool = False) -> dict[str,
 def _apply_tenant(
     draft: Draft, wanted: FileTenant, before: Tenant | None, schemas: dict[str, str | MemorySchema], folder: Path | None, now: datetime
 ) -> None:
-    fields: dict[str, Any] = {"state": wanted.state, "weight": wanted.weight, "budget": wanted.budget, "quota": wanted.quota}
-    fields["messages"], fields["redaction"] = wanted.messages, wanted.redaction
-    if wanted.retention is not None:
-        fields["retention"] = wanted.retention
-    if wanted.trust is not None:
-        known = draft.find_tenant(wanted.id)
-        fields["trust"] = (TenantTrust() if known is None else known.trust).with_policy(wanted.trust, now=now)
-    if wanted.keys is not None:
-        held = {} if before is None else {each.hash: each for each in before.keys}
-        fields["keys"] = tuple(
-            new(ApiKey, **_key_fields(key, None if key.hash not in held else held[key.hash].created, now)) for key in wanted.keys
-        )
+    fields = _wanted_fields(draft, wanted, before, now)
     if wanted.generations is not None:
         fields["generations"] = tuple(
-            new(
-                Generation,
-                name=generation.name,
-                schema_ref=resolve_method_schema(
-                    draft, _schema(generation.schema_name, schemas, folder), _method(generation.method, folder)
-                ),
-            )
-            for generation in wanted.generations
+            new(Generation, name=each.name, schema_ref=_schema_ref(draft, each.schema_name, each.method, schemas, folder))
+            for each in wanted.generations
         )
-    if wanted.signing is not None:
-        fields["signing"] = wanted.signing
-    if wanted.generation is not None:
-        fields["generation"] = wanted.generation
-    earlier = draft.find_tenant(wanted.id)
-    former = (*wanted.former_schemas, *(() if earlier is None else map(_file_former, earlier.former_schemas)))
-    fields["former_schemas"] = tuple(map(_former, dict.fromkeys(former)))
-    fields["drops"] = _most_drops(() if earlier is None else earlier.drops, wanted.drops)
-    schema, method = _schema(wanted.schema_name, schemas, folder), _method(wanted.method, folder)
     if before is None:
+        schema, method = _schema(wanted.schema_name, schemas, folder), _method(wanted.method, folder)
         add_tenant(draft, wanted.id, schema=schema, method=method, **fields)
         return
-    first = resolve_method_schema(draft, schema, method)
+    first = _schema_ref(draft, wanted.schema_name, wanted.method, schemas, folder)
     live = before.generation if wanted.generation is None else wanted.generation
     if live and wanted.generations is None and first != before.schema_ref:
         raise ChangeRefusedError(
@@ -261,6 +237,27 @@ def _apply_tenant(
             "`generation` and `generations` to the file, as `varve export` writes them, and set the schema there"
         )
     set_tenant(draft, wanted.id, schema_ref=first, **fields)
+
+
+def _wanted_fields(draft: Draft, wanted: FileTenant, before: Tenant | None, now: datetime) -> dict[str, Any]:
+    """The fields of a tenant that the file sets, except its schemas. What the file leaves out stays as it is."""
+    # Also a removed tenant: its former schemas and drops still explain what is in the log.
+    earlier = draft.find_tenant(wanted.id)
+    fields: dict[str, Any] = {name: getattr(wanted, name) for name in ("state", "weight", "budget", "quota", "messages", "redaction")}
+    fields |= {name: value for name in ("retention", "signing", "generation") if (value := getattr(wanted, name)) is not None}
+    if wanted.trust is not None:
+        fields["trust"] = (TenantTrust() if earlier is None else earlier.trust).with_policy(wanted.trust, now=now)
+    if wanted.keys is not None:
+        created = {} if before is None else {each.hash: each.created for each in before.keys}
+        fields["keys"] = tuple(new(ApiKey, **_key_fields(key, created.get(key.hash), now)) for key in wanted.keys)
+    former = (*wanted.former_schemas, *(() if earlier is None else map(_file_former, earlier.former_schemas)))
+    fields["former_schemas"] = tuple(map(_former, dict.fromkeys(former)))
+    fields["drops"] = _most_drops(() if earlier is None else earlier.drops, wanted.drops)
+    return fields
+
+
+def _schema_ref(draft: Draft, schema: str, method: str | None, schemas: dict[str, str | MemorySchema], folder: Path | None) -> SchemaRef:
+    return resolve_method_schema(draft, _schema(schema, schemas, folder), _method(method, folder))
 
 
 def _schema(name: str, schemas: dict[str, str | MemorySchema], folder: Path | None) -> str | MemorySchema:

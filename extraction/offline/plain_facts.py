@@ -225,6 +225,12 @@ def _drop(found: list[PlainFact], sentence: PlainSentence, item: str) -> bool:
 
 
 def _stated(sentence: PlainSentence, before: str) -> Iterator[PlainFact]:
+    """The facts that a sentence states.
+
+    Args:
+        sentence: The sentence.
+        before: The sentence before it.
+    """
     if not sentence.states_present or _HERE.search(sentence.text) is None:
         return
     clauses = clauses_of(sentence.text)
@@ -232,35 +238,20 @@ def _stated(sentence: PlainSentence, before: str) -> Iterator[PlainFact]:
     for number, clause in enumerate(clauses):
         if _LATER.match(clause) is not None or _ENDED_TIME.match(clause) is not None or _is_hedged(clauses, number):
             continue
-        is_for_a_day = _FOR_A_DAY.match(clause) is not None
         body = statement_of(clause)
-        if (
-            number
-            and _PARTICIPLE.match(body) is not None
-            and _OTHER_SUBJECT.search(_COMPANY.sub("", ", ".join(clauses[:number]))) is not None
-        ):
-            continue  # "My sister is a nurse, living in Rome"
+        if _is_of_another(body, clauses[:number]):
+            continue
         if _BEGINS_CONDITION.match(body):
             return
         is_first_person = _FIRST_PERSON.match(body) is not None
         subject = "I " if is_first_person or _HAS_FIRST_PERSON.search(body) else subject
         facts = _of_clause(body, sentence)
-        if (
-            not facts
-            and subject
-            and not is_first_person
-            and not _compares(body, sentence.text)
-            and not _goes_on_with_wish(clauses, number, body)
-        ):
+        lacks_subject = not facts and subject and not is_first_person
+        if lacks_subject and not _compares(body, sentence.text) and not _goes_on_with_wish(clauses, number, body):
             facts = _of_clause(subject + body, sentence)
         for fact in facts:
-            if (
-                (is_for_a_day and fact.field in _FOR_LONG and "became" not in body)
-                or is_conditional(_up_to_comma(body, fact.value))
-                or (sentence.is_laughing and may_joke(fact.field, fact.value, (*clauses[:number], body), clauses[number + 1 :]))
-                or (fact.field in _HABITS and _is_for_a_time(sentence.text, fact.value, before))
-                or (has_job and fact.field is Field.OCCUPATION and _TRADE_ACT.match(fact.value) is not None)
-            ):
+            is_second_job = has_job and fact.field is Field.OCCUPATION and _TRADE_ACT.match(fact.value) is not None
+            if is_second_job or _is_doubtful(fact, sentence, clauses, number, body=body, before=before):
                 continue
             has_job |= fact.field is Field.OCCUPATION
             rest = ", ".join(clauses[number + 1 :]) if number + 1 < len(clauses) else body[body.find(fact.value) + len(fact.value) :]
@@ -271,6 +262,31 @@ def _stated(sentence: PlainSentence, before: str) -> Iterator[PlainFact]:
                 return
             if not is_taken_back(fact.field, sentence.text.partition(fact.value)[2]):
                 yield fact
+
+
+def _is_of_another(body: str, before: Sequence[str]) -> bool:
+    """Whether a clause without a subject continues the clauses before it, about another person: "My sister is a nurse, living in Rome"."""
+    is_continued = bool(before) and _PARTICIPLE.match(body) is not None
+    return is_continued and _OTHER_SUBJECT.search(_COMPANY.sub("", ", ".join(before))) is not None
+
+
+def _is_doubtful(fact: PlainFact, sentence: PlainSentence, clauses: Sequence[str], number: int, *, body: str, before: str) -> bool:
+    """Whether a clause states a fact only for a day or a time, under a condition, or as a joke.
+
+    Args:
+        fact: The fact.
+        sentence: Its sentence.
+        clauses: The clauses of the sentence.
+        number: Which of them states the fact.
+        body: That clause from its statement on.
+        before: The sentence before.
+    """
+    is_for_a_day = _FOR_A_DAY.match(clauses[number]) is not None and fact.field in _FOR_LONG and "became" not in body
+    if is_for_a_day or is_conditional(_up_to_comma(body, fact.value)):
+        return True
+    if sentence.is_laughing and may_joke(fact.field, fact.value, (*clauses[:number], body), clauses[number + 1 :]):
+        return True
+    return fact.field in _HABITS and _is_for_a_time(sentence.text, fact.value, before)
 
 
 def _goes_on_with_wish(clauses: Sequence[str], number: int, body: str) -> bool:

@@ -120,15 +120,7 @@ class Worker:
         app = build_app(group=self._group, settings=settings, data=folder)
         lease = WriteLease(generation=lambda: int(app.consumer_generation_id), session_timeout_s=settings.kafka.session_timeout_s)
         offsets = KafkaOffsets(kafka=settings.kafka)
-        journal = CrashJournal.open(
-            folder / "crash-journal.sqlite",
-            group=self._group,
-            topic=self._source,
-            maximum_crashes=settings.delivery.maximum_crashes,
-            stage=self._stage,
-            metrics=self._metrics,
-            is_lost=lease.has_slept,
-        )
+        journal = self._open_journal(folder, lease)
         background = BackgroundWorks(self._metrics)
         new_writer = partial(self._new_writer, folder=folder, offsets=offsets)
         driver = self._new_driver(StageContext(task=self._task_context(app, lease, journal), new_writer=new_writer, background=background))
@@ -162,16 +154,23 @@ class Worker:
                 stop_by(stop.set, grace_s=2 * settings.delivery.drain_timeout_s + GRACE_S)
                 _log.info("worker_started", stage=self._stage, port=probe.port)
                 await self._watch(app, driver, lease, stop)
-                if lease.has_slept():
-                    # Others continue from the last commit, and nothing may be committed here: there is nothing to wait for.
-                    _log.warning("drain_skipped", stage=self._stage, reason="the worker was stopped for longer than its session")
-                else:
-                    await self._drain(app, driver)
+                await self._drain(app, driver, lease)
             finally:
                 group_state.on_revoked()
                 await driver.stop()
                 await _within(settings.delivery.drain_timeout_s, app.stop())
                 journal.close()
+
+    def _open_journal(self, folder: Path, lease: WriteLease) -> CrashJournal:
+        return CrashJournal.open(
+            folder / "crash-journal.sqlite",
+            group=self._group,
+            topic=self._source,
+            maximum_crashes=self._settings.delivery.maximum_crashes,
+            stage=self._stage,
+            metrics=self._metrics,
+            is_lost=lease.has_slept,
+        )
 
     def _task_context(self, app: App, lease: WriteLease, journal: CrashJournal) -> TaskContext:
         settings, delivery = self._settings, self._settings.delivery
@@ -255,7 +254,11 @@ class Worker:
             table_metrics=None if changelog is None else TableMetrics(metrics=self._metrics, stage=self._stage, partition=partition),
         )
 
-    async def _drain(self, app: faust.App, driver: Driver) -> None:
+    async def _drain(self, app: faust.App, driver: Driver, lease: WriteLease) -> None:
+        """Finishes and commits the running work. A worker that has lost its session may commit nothing: others continue its work."""
+        if lease.has_slept():
+            _log.warning("drain_skipped", stage=self._stage, reason="the worker was stopped for longer than its session")
+            return
         app.consumer.stop_flow()
         app.flow_control.suspend()
         await _within(self._settings.delivery.drain_timeout_s, driver.finish())
