@@ -98,10 +98,10 @@ class BacklogWatch:
 
     def _partition(self, partition: int) -> dict[str, Any]:
         driver, backlog, now_ms = self._driver, self._backlogs.get(partition), self._now_ms()
-        gap, oldest = driver.data_losses.get(partition), driver.oldest_pending.get(partition)
+        loss, oldest = driver.data_losses.get(partition), driver.oldest_pending.get(partition)
         return {
             "next_offset": driver.next_offsets.get(partition),
-            "log_gap": None if gap is None else str(gap),
+            "log_gap": None if loss is None else str(loss),
             "oldest_s": None if backlog is None else backlog.age_s(now_ms),
             "retention_left_s": None if backlog is None else backlog.left_s(now_ms),
             "held_by": None

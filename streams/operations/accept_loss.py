@@ -11,7 +11,7 @@ import orjson
 from control.log import audit_partition
 from runtime.kafka import KafkaOffsets, OutgoingRecord, TopicPartition
 from runtime.settings import Settings
-from streams.engine.failures.data_loss import DataLoss, LogGapError
+from streams.engine.failures.data_loss import DataLoss, DataLossError
 from streams.engine.state.partition_state import changelog_topic
 from streams.engine.tasks.checkpointer import Checkpointer
 from streams.errors import LossRefusedError
@@ -44,7 +44,7 @@ async def find_loss(settings: Settings, stage_name: str, partition: int, *, gene
         TransientError: Kafka does not respond.
     """
     async with _writer(settings, stage_name, partition, generation) as writer:
-        return await writer.find_gap()
+        return await writer.find_data_loss()
 
 
 async def find_losses(settings: Settings, stage_name: str, *, generation: str = "") -> list[DataLoss]:
@@ -54,8 +54,8 @@ async def find_losses(settings: Settings, stage_name: str, *, generation: str = 
     async with KafkaOffsets(kafka=settings.kafka) as offsets:
         for partition in range(settings.kafka.partitions):
             async with _writer_over(offsets, settings, stage_name, partition, generation) as writer:
-                found.append(await writer.find_gap())
-    return [gap for gap in found if gap is not None]
+                found.append(await writer.find_data_loss())
+    return [loss for loss in found if loss is not None]
 
 
 async def accept_loss(
@@ -84,18 +84,18 @@ async def accept_loss(
         TransientError: Kafka does not respond; nothing was accepted.
     """
     async with _writer(settings, stage_name, partition, generation) as writer:
-        _require_exact(await writer.find_gap(), lost, stage_name, partition)
-        gap = _require_exact(await _initialize(writer), lost, stage_name, partition)
-        record = _audit_record(settings, stage_name, gap, lost, accepted_by=accepted_by, generation=generation)
-        await writer.commit([record], [], next_offset=lost.first if gap.is_cut else lost.next)
-        return gap
+        _require_exact(await writer.find_data_loss(), lost, stage_name, partition)
+        loss = _require_exact(await _initialize(writer), lost, stage_name, partition)
+        record = _audit_record(settings, stage_name, loss, lost, accepted_by=accepted_by, generation=generation)
+        await writer.commit([record], [], next_offset=lost.first if loss.is_cut else lost.next)
+        return loss
 
 
 async def _initialize(writer: Checkpointer) -> DataLoss | None:
     try:
         await writer.initialize()
-    except LogGapError as error:
-        return error.gap
+    except DataLossError as error:
+        return error.loss
     return None
 
 
@@ -130,21 +130,23 @@ def _require_partition(settings: Settings, stage_name: str, partition: int) -> N
         raise LossRefusedError(f"there is no partition {partition}: VARVE_KAFKA__PARTITIONS is {settings.kafka.partitions}")
 
 
-def _require_exact(gap: DataLoss | None, lost: LostRange, stage_name: str, partition: int) -> DataLoss:
-    if gap is None:
+def _require_exact(loss: DataLoss | None, lost: LostRange, stage_name: str, partition: int) -> DataLoss:
+    if loss is None:
         raise LossRefusedError(f"{stage_name} has lost no record of partition {partition}: there is nothing to accept")
-    if gap.is_cut and stage_name in _REMEDIES:
+    if loss.is_cut and stage_name in _REMEDIES:
         raise LossRefusedError(
-            f"{gap}. The state of {stage_name} contains these offsets, and would treat new records there as repetitions: restore the "
+            f"{loss}. The state of {stage_name} contains these offsets, and would treat new records there as repetitions: restore the "
             f"topic, or stop the workers and run {_REMEDIES[stage_name]}"
         )
-    is_first = gap.begin <= lost.first <= gap.first if gap.is_cut else lost.first == gap.first
-    if not is_first or lost.next != gap.next:
-        raise LossRefusedError(f"{gap}; offsets {lost.first} to {lost.next - 1} are not the lost range: --from {gap.first} --to {gap.next}")
-    return gap
+    is_first = loss.begin <= lost.first <= loss.first if loss.is_cut else lost.first == loss.first
+    if not is_first or lost.next != loss.next:
+        raise LossRefusedError(
+            f"{loss}; offsets {lost.first} to {lost.next - 1} are not the lost range: --from {loss.first} --to {loss.next}"
+        )
+    return loss
 
 
-def _audit_record(settings: Settings, stage: str, gap: DataLoss, lost: LostRange, *, accepted_by: str, generation: str) -> OutgoingRecord:
+def _audit_record(settings: Settings, stage: str, loss: DataLoss, lost: LostRange, *, accepted_by: str, generation: str) -> OutgoingRecord:
     fields: dict[str, Any] = {
         "schema_version": "1.0",
         "action": "accept_loss",
@@ -152,13 +154,13 @@ def _audit_record(settings: Settings, stage: str, gap: DataLoss, lost: LostRange
         "at": datetime.now(UTC).isoformat(),
         "stage": stage,
         "generation": generation,
-        "topic": gap.source.topic,
-        "partition": gap.source.partition,
+        "topic": loss.source.topic,
+        "partition": loss.source.partition,
         "from": lost.first,
         "to": lost.next,
-        "log_begin": gap.begin,
-        "log_end": gap.end,
-        "committed": gap.committed,
+        "log_begin": loss.begin,
+        "log_end": loss.end,
+        "committed": loss.committed,
     }
     where = audit_partition(settings)
     return OutgoingRecord(where.topic, None, orjson.dumps(fields), partition=where.partition)

@@ -142,7 +142,7 @@ class PausedPartitions(set[int]):
 
     async def go_on(self, partition: int, offset: int) -> None:
         self.out_of_range.discard(partition)
-        self.resume(partition, PauseReason.LOG_GAP)
+        self.resume(partition, PauseReason.DATA_LOSS)
         self.sought[partition] = offset
 
 

@@ -13,7 +13,7 @@ from aiokafka.structs import OffsetAndMetadata
 from runtime.kafka import KafkaOffsets, OffsetAndTimestamp, OutgoingRecord, Producer, TopicPartition, create_topics
 from runtime.kafka.transactional import TransactionalProducer
 from runtime.settings import Settings
-from streams.engine.failures.data_loss import DataLoss, LogGapError
+from streams.engine.failures.data_loss import DataLoss, DataLossError
 from streams.engine.tasks.checkpointer import Checkpointer
 from streams.engine.tasks.offset_metadata import OffsetMetadata
 from streams.operations.accept_loss import LostRange, accept_loss, find_loss
@@ -62,14 +62,14 @@ class Log:
         noted: Mapping[TopicPartition, OffsetAndMetadata] = {self.source: OffsetAndMetadata(next_offset, OffsetMetadata(last=last).text)}
         await producer.commit([], offsets=noted, group="g")
 
-    async def gap(self) -> DataLoss | None:
+    async def loss(self) -> DataLoss | None:
         """The loss that a worker detects when it gets the partition."""
         writer = Checkpointer(source=self.source, group="g", kafka=self.settings.kafka, offsets=self.offsets)
         self._stack.push_async_callback(writer.stop)
         try:
             await writer.initialize()
-        except LogGapError as error:
-            return error.gap
+        except DataLossError as error:
+            return error.loss
         return None
 
 
@@ -91,15 +91,15 @@ async def test_the_record_handled_last_is_known_again(merges: Log) -> None:
     last = await merges.stamp(6)
     assert last.offset == 6
     await merges.note(7, last)
-    assert await merges.gap() is None
-    assert await merges.gap() is None, "the note stays"
+    assert await merges.loss() is None
+    assert await merges.loss() is None, "the note stays"
     first = await merges.stamp(0)
     await merges.note(7, OffsetAndTimestamp(last.offset, first.written_ms - 1))
-    gap = await merges.gap()
-    assert gap is not None
-    assert (gap.is_cut, gap.first, gap.next) == (True, 0, 7), "all of it was written since"
-    assert "the log was cut at 0 or before" in str(gap)
-    assert await merges.gap() == gap, "a later check finds the same"
+    loss = await merges.loss()
+    assert loss is not None
+    assert (loss.is_cut, loss.first, loss.next) == (True, 0, 7), "all of it was written since"
+    assert "the log was cut at 0 or before" in str(loss)
+    assert await merges.loss() == loss, "a later check finds the same"
 
 
 async def test_records_kept_by_a_truncation_are_not_named(merges: Log) -> None:
@@ -110,9 +110,9 @@ async def test_records_kept_by_a_truncation_are_not_named(merges: Log) -> None:
             await asyncio.sleep(0.001)
     await merges.write(5)
     await merges.note(HANDLED + 4, OffsetAndTimestamp(HANDLED + 3, kept + 1))
-    gap = await merges.gap()
-    assert gap is not None
-    assert (gap.first, gap.next) == (HANDLED, HANDLED + 4)
+    loss = await merges.loss()
+    assert loss is not None
+    assert (loss.first, loss.next) == (HANDLED, HANDLED + 4)
 
 
 async def test_a_marker_in_its_place_is_another_log(merges: Log) -> None:
@@ -122,9 +122,9 @@ async def test_a_marker_in_its_place_is_another_log(merges: Log) -> None:
     await producer.stop()
     await merges.write(1)
     await merges.note(HANDLED + 2, OffsetAndTimestamp(HANDLED + 1, 5))
-    gap = await merges.gap()
-    assert gap is not None
-    assert (gap.first, gap.next) == (0, HANDLED + 2)
+    loss = await merges.loss()
+    assert loss is not None
+    assert (loss.first, loss.next) == (0, HANDLED + 2)
 
 
 @pytest.mark.parametrize("topic", ["memories", "windows", "extractions"])
@@ -138,9 +138,9 @@ async def test_compacted_records_are_no_loss(settings: Settings, stack: AsyncExi
     await producer.stop()
     await log.write(1)
     await log.note(2, OffsetAndTimestamp(1, 5))
-    assert await log.gap() is None
+    assert await log.loss() is None
     await log.note(1, OffsetAndTimestamp(0, 5))
-    assert (await log.gap()) is not None, "a record that is there is another one"
+    assert (await log.loss()) is not None, "a record that is there is another one"
 
 
 async def test_a_lost_disk_stops_the_stage(tmp_path: Path, redis_url: str) -> None:
@@ -173,9 +173,9 @@ async def test_a_lost_disk_stops_the_stage(tmp_path: Path, redis_url: str) -> No
         async with working(settings, handler) as worker:
             await until(lambda: lost_by(worker, settings) > 0)
             assert handler.handled[0] == [], "5 records would have been handled, and 10 passed over"
-            gap = await find_loss(settings, "merging", 0)
-            assert gap is not None
-            assert (gap.first, gap.next) == (0, HANDLED)
+            loss = await find_loss(settings, "merging", 0)
+            assert loss is not None
+            assert (loss.first, loss.next) == (0, HANDLED)
             await accept_loss(settings, "merging", 0, LostRange(first=0, next=HANDLED), accepted_by="ada")
             await until(lambda: len(handler.handled[0]) == HANDLED + 5)
         assert sorted(handler.handled[0]) == list(range(HANDLED + 5))

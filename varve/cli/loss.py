@@ -43,33 +43,33 @@ def accept_loss(
         return
     partition = _partition_of(at, stage, settings.kafka.topic_prefix)
     if first is None or next_offset is None:
-        gap = run(find_loss(settings, stage, partition, generation=generation))
-        _show(stage, [] if gap is None else [gap], where=at)
+        loss = run(find_loss(settings, stage, partition, generation=generation))
+        _show(stage, [] if loss is None else [loss], where=at)
         return
-    gap = run(accept(settings, stage, partition, LostRange(first=first, next=next_offset), accepted_by=actor(by), generation=generation))
-    typer.echo(f"accepted: {gap}. {stage} continues")
+    loss = run(accept(settings, stage, partition, LostRange(first=first, next=next_offset), accepted_by=actor(by), generation=generation))
+    typer.echo(f"accepted: {loss}. {stage} continues")
 
 
 def _accept_all(settings: "Settings", stage: str, *, generation: str, by: str) -> None:
     from streams.operations.accept_loss import LostRange, find_losses
     from streams.operations.accept_loss import accept_loss as accept
 
-    gaps = run(find_losses(settings, stage, generation=generation))
-    if not gaps:
+    losses = run(find_losses(settings, stage, generation=generation))
+    if not losses:
         typer.echo(f"{stage} has lost nothing")
-    for gap in gaps:
-        lost = LostRange(first=gap.first, next=gap.next)
-        accepted = run(accept(settings, stage, gap.source.partition, lost, accepted_by=by, generation=generation))
+    for loss in losses:
+        lost = LostRange(first=loss.first, next=loss.next)
+        accepted = run(accept(settings, stage, loss.source.partition, lost, accepted_by=by, generation=generation))
         typer.echo(f"accepted: {accepted}. {stage} continues")
 
 
-def _show(stage: str, gaps: "list[DataLoss]", *, where: str) -> None:
-    if not gaps:
+def _show(stage: str, losses: "list[DataLoss]", *, where: str) -> None:
+    if not losses:
         typer.echo(f"{stage} has lost nothing of {where}" if where != stage else f"{stage} has lost nothing")
         return
-    for gap in gaps:
-        at = f"{gap.source.topic}/{gap.source.partition}"
-        typer.echo(f"{gap}\nto continue without them: varve accept-loss {stage} {at} --from {gap.first} --to {gap.next}")
+    for loss in losses:
+        at = f"{loss.source.topic}/{loss.source.partition}"
+        typer.echo(f"{loss}\nto continue without them: varve accept-loss {stage} {at} --from {loss.first} --to {loss.next}")
     raise typer.Exit(1)
 
 

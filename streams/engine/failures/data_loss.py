@@ -18,11 +18,11 @@ class DataLoss:
     begin: int
     """The offset of the oldest record that the log still has."""
     end: int
-    """Upper bound of the offset at which the log ended when the gap was found."""
+    """Upper bound of the offset at which the log ended when the loss was found."""
 
     @classmethod
     def between(cls, source: TopicPartition, committed: int | None, *, begin: int, end: int, cut_at: int | None = None) -> Self | None:
-        """The gap between a group's committed offset and the log, if there is one.
+        """The records between a group's committed offset and the log. None: none are lost.
 
         Args:
             source: The partition.
@@ -61,13 +61,13 @@ class DataLoss:
         return f"{lost}: the log begins at {self.begin}, and the group has handled it up to {self.committed} only"
 
 
-class LogGapError(StreamError):
+class DataLossError(StreamError):
     """The log has lost records that the group has not read, or has read already. The partition stops until an operator accepts the loss.
 
     Args:
-        gap: The lost records.
+        loss: The lost records.
     """
 
-    def __init__(self, gap: DataLoss) -> None:
-        super().__init__(f"{gap}; see `varve accept-loss`")
-        self.gap = gap
+    def __init__(self, loss: DataLoss) -> None:
+        super().__init__(f"{loss}; see `varve accept-loss`")
+        self.loss = loss

@@ -1,4 +1,4 @@
-"""Stops one partition at a gap in its log, with a metric and a log event, until an operator accepts the loss. Other partitions continue."""
+"""Stops one partition whose log has lost records, with a metric and a log event, until an operator accepts the loss. Others continue."""
 
 import asyncio
 from collections.abc import Callable
@@ -6,7 +6,7 @@ from typing import Final
 
 from runtime.logs import logger
 from streams.engine.context import TaskContext
-from streams.engine.failures.data_loss import DataLoss, LogGapError
+from streams.engine.failures.data_loss import DataLoss, DataLossError
 from streams.engine.faust.flow_control import PauseReason
 from streams.engine.tasks.checkpointer import Writer
 from streams.errors import TransientError
@@ -16,7 +16,7 @@ _POLL_S: Final = 2.0
 
 
 class DataLossHold:
-    """Gap state of one partition.
+    """The lost records of one partition.
 
     Args:
         partition: Its number.
@@ -30,56 +30,56 @@ class DataLossHold:
         self._writer = writer
         self._context = context
         self._is_idle = is_idle
-        self._gap: DataLoss | None = None
+        self._loss: DataLoss | None = None
 
     @property
-    def gap(self) -> DataLoss | None:
+    def loss(self) -> DataLoss | None:
         """The lost records while the partition is stopped. Records delivered in the meantime will be delivered again."""
-        return self._gap
+        return self._loss
 
     async def check(self, next_offset: int | None) -> None:
-        """Looks for a gap if the next fetch finds no record and everything before it is committed.
+        """Looks for lost records if the next fetch finds no record and everything before it is committed.
 
         Raises:
-            LogGapError: Records are lost.
+            DataLossError: Records are lost.
             TransientError: Kafka does not respond.
         """
         if self._context.flow_control.is_stranded(self._partition) and self._is_idle():
-            gap = await self._writer.find_gap()
-            if gap is not None:
-                raise LogGapError(gap)
+            loss = await self._writer.find_data_loss()
+            if loss is not None:
+                raise DataLossError(loss)
             # The fetch position was after transaction markers that the log has lost. From the group's own offset on, nothing is missing.
             _log.warning("fetch_position_lost", stage=self._context.stage, partition=self._partition, next_offset=next_offset)
             await self._context.flow_control.go_on(self._partition, next_offset or 0)
 
-    async def wait(self, gap: DataLoss) -> None:
+    async def wait(self, loss: DataLoss) -> None:
         """Waits until an operator accepts the loss, which moves the group's offset."""
         context = self._context
-        context.flow_control.pause(self._partition, PauseReason.LOG_GAP)
-        _log.error("data_loss_found", stage=context.stage, first=gap.first, next=gap.next, error=str(gap))
+        context.flow_control.pause(self._partition, PauseReason.DATA_LOSS)
+        _log.error("data_loss_found", stage=context.stage, first=loss.first, next=loss.next, error=str(loss))
         lost = context.metrics.metrics.records_lost
-        labels = (context.stage, gap.source.topic, gap.source.partition)
-        found: DataLoss | None = gap
+        labels = (context.stage, loss.source.topic, loss.source.partition)
+        found: DataLoss | None = loss
         try:
             while found is not None:
                 lost.labels(*labels).set(found.next - found.first)
-                self._gap = gap = found
+                self._loss = loss = found
                 await asyncio.sleep(_POLL_S)
                 try:
-                    found = await self._writer.find_gap()
+                    found = await self._writer.find_data_loss()
                 except TransientError as error:
                     context.dependencies.record_failure(error)
         finally:
             # The partition's next owner shows the loss: two workers must not count it twice.
             lost.remove(*labels)
-        _log.warning("data_loss_accepted", stage=context.stage, first=gap.first, next=gap.next, partition=self._partition)
+        _log.warning("data_loss_accepted", stage=context.stage, first=loss.first, next=loss.next, partition=self._partition)
 
     def stop(self) -> None:
-        """Ends the stop with the assignment: the partition's next owner looks for the gap again."""
-        self._gap = None
+        """Ends the stop with the assignment: the partition's next owner looks for the loss again."""
+        self._loss = None
 
     async def go_on(self, next_offset: int | None) -> None:
         """Fetches again from the accepted offset, if the partition was stopped."""
-        if self._gap is not None:
+        if self._loss is not None:
             await self._context.flow_control.go_on(self._partition, next_offset or 0)
-            self._gap = None
+            self._loss = None

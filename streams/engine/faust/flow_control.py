@@ -22,7 +22,7 @@ class PauseReason(Enum):
     """Its state and its next offset are not restored yet."""
     PARKING = auto()
     """More of its records are being parked than a few transactions hold."""
-    LOG_GAP = auto()
+    DATA_LOSS = auto()
     """Its log has lost records."""
 
 
@@ -53,7 +53,7 @@ class FlowControl(Protocol):
         ...
 
     async def go_on(self, partition: int, offset: int) -> None:
-        """Fetches from an offset on, and removes the reason ``LOG_GAP``."""
+        """Fetches from an offset on, and removes the reason ``DATA_LOSS``."""
         ...
 
 
@@ -97,7 +97,7 @@ class SourceFlowControl:
     async def go_on(self, partition: int, offset: int) -> None:
         """See :meth:`FlowControl.go_on`."""
         await self._consumer.seek_on(TP(self._source, partition), offset)
-        self._reasons[partition].discard(PauseReason.LOG_GAP)
+        self._reasons[partition].discard(PauseReason.DATA_LOSS)
         self._resume_if_free(partition)
 
     def _resume_if_free(self, partition: int) -> None:

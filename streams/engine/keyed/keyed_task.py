@@ -112,7 +112,7 @@ class KeyedTask(PartitionTask):
         entry = self._scheduler.entry_of(self._source, offset)
         return None if entry is None else OffsetAndTimestamp(offset, entry.record.record.appended_ms)
 
-    def _on_gap(self) -> None:
+    def _on_data_loss(self) -> None:
         self._early.clear()
 
     async def _restore(self) -> None:

@@ -18,7 +18,7 @@ from runtime.kafka import KafkaOffsets, OffsetAndTimestamp, OutgoingRecord
 from runtime.kafka.transactional import TransactionalProducer
 from runtime.logs import logger
 from runtime.settings import KafkaSettings
-from streams.engine.failures.data_loss import DataLoss, LogGapError
+from streams.engine.failures.data_loss import DataLoss, DataLossError
 from streams.engine.state.compaction import TableCompaction
 from streams.engine.state.partition_state import NullStore, RowStore, StateChange
 from streams.engine.state.recovery import recover
@@ -62,8 +62,8 @@ class Writer(Protocol):
         """See :meth:`Checkpointer.initialize`."""
         ...
 
-    async def find_gap(self) -> DataLoss | None:
-        """See :meth:`Checkpointer.find_gap`."""
+    async def find_data_loss(self) -> DataLoss | None:
+        """See :meth:`Checkpointer.find_data_loss`."""
         ...
 
     @property
@@ -159,18 +159,18 @@ class Checkpointer:
 
         Raises:
             TransientError: Kafka does not respond, or a command that resets the stage was killed before its end.
-            LogGapError: The source has lost records: the group's offset is outside the log.
+            DataLossError: The source has lost records: the group's offset is outside the log.
             LocalTableError: The table cannot be opened or written.
             StreamError: The changelog has lost records.
         """
         try:
             await self._producer.start()
-            next_offset, note, gap = await self._position()
+            next_offset, note, loss = await self._position()
             self._require_finished(note)
-            self._last = None if gap is not None else note.last
-            if gap is not None:
-                await self._note(gap, note.stage_metadata)
-                raise LogGapError(gap)
+            self._last = None if loss is not None else note.last
+            if loss is not None:
+                await self._note(loss, note.stage_metadata)
+                raise DataLossError(loss)
             if self._table is not None and self._changelog is not None:
                 await self._restore(self._table, self._changelog)
             if self._compaction is not None:
@@ -179,7 +179,7 @@ class Checkpointer:
         except KafkaUnavailableError as error:
             raise TransientError(f"{self._name} cannot be restored: {error}", dependency="kafka") from error
 
-    async def find_gap(self) -> DataLoss | None:
+    async def find_data_loss(self) -> DataLoss | None:
         """Records that the source has lost before or after the group's offset. Does not fence the owner.
 
         Raises:
@@ -280,8 +280,8 @@ class Checkpointer:
         if committed is None and begin > 0 and await self._has_never_run():
             _log.warning("stage_starts_after_retention", group=self._group, partition=self._name, first_offset=begin)
             return next_offset, note, None
-        gap = DataLoss.between(self._source, next_offset, begin=begin, end=end, cut_at=cut_at)
-        return next_offset, note, gap
+        loss = DataLoss.between(self._source, next_offset, begin=begin, end=end, cut_at=cut_at)
+        return next_offset, note, loss
 
     async def _has_never_run(self) -> bool:
         """Whether the stage is new to this partition, so that it cannot have lost records there.
@@ -317,8 +317,8 @@ class Checkpointer:
         since = datetime.fromtimestamp(written_ms / 1000, UTC)
         return (await self._offsets.offsets_since([self._source.topic], since))[self._source]
 
-    async def _note(self, gap: DataLoss, stage_metadata: Mapping[str, Any]) -> None:
+    async def _note(self, loss: DataLoss, stage_metadata: Mapping[str, Any]) -> None:
         """Stores the truncation in the metadata of the group's offset: once the log has grown past it, nothing else shows it."""
-        if gap.is_cut:
-            noted = {self._source: OffsetAndMetadata(gap.committed, OffsetMetadata(cut_at=gap.end, stage_metadata=stage_metadata).text)}
+        if loss.is_cut:
+            noted = {self._source: OffsetAndMetadata(loss.committed, OffsetMetadata(cut_at=loss.end, stage_metadata=stage_metadata).text)}
             await self._producer.commit([], offsets=noted, group=self._group)

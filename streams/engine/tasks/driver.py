@@ -94,7 +94,7 @@ class Driver(ABC):
     @property
     def data_losses(self) -> Mapping[int, DataLoss]:
         """Lost records of each partition that is stopped because of them."""
-        return {partition: gap for partition, task in self._assigned.items() if (gap := task.data_loss) is not None}
+        return {partition: loss for partition, task in self._assigned.items() if (loss := task.data_loss) is not None}
 
     @property
     def oldest_pending(self) -> Mapping[int, OldestPending]:

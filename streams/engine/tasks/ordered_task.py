@@ -100,7 +100,7 @@ class OrderedTask(PartitionTask):
     def _stamp_of(self, offset: int) -> OffsetAndTimestamp | None:
         return next((OffsetAndTimestamp(offset, record.appended_ms) for record in self._queue if record.offset == offset), None)
 
-    def _on_gap(self) -> None:
+    def _on_data_loss(self) -> None:
         self._queue.clear()
         self._queued_bytes = 0
         self._resume_if_free()

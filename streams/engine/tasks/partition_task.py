@@ -8,7 +8,7 @@ from typing import Final
 
 from runtime.kafka import OffsetAndTimestamp, OutgoingRecord
 from streams.engine.context import TaskContext
-from streams.engine.failures.data_loss import DataLoss, LogGapError
+from streams.engine.failures.data_loss import DataLoss, DataLossError
 from streams.engine.failures.data_loss_hold import DataLossHold
 from streams.engine.state.partition_state import StateChange
 from streams.engine.tasks.checkpointer import Writer
@@ -74,7 +74,7 @@ class PartitionTask(ABC):
     @property
     def data_loss(self) -> DataLoss | None:
         """The lost records while the partition is stopped because of them."""
-        return self._hold.gap
+        return self._hold.loss
 
     @property
     def oldest_pending(self) -> OldestPending | None:
@@ -132,7 +132,7 @@ class PartitionTask(ABC):
         """
 
     @abstractmethod
-    def _on_gap(self) -> None:
+    def _on_data_loss(self) -> None:
         """Drops fetched records after a data loss: they are fetched again once the loss is accepted."""
 
     @property
@@ -177,10 +177,10 @@ class PartitionTask(ABC):
                         if not await self._handle_next() and not await self._wait_for_work():
                             await self._hold.check(self._next_offset)
                             await self._commit_position()
-                except LogGapError as error:
+                except DataLossError as error:
                     self._advance(TaskState.RESTORING)
-                    self._on_gap()
-                    await self._hold.wait(error.gap)
+                    self._on_data_loss()
+                    await self._hold.wait(error.loss)
                 except TransientError as failure:
                     self._advance(TaskState.RESTORING)
                     self._attempt += 1

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 from memory.errors import RecordTooLargeError
 from runtime.kafka import OffsetAndTimestamp, OutgoingRecord
-from streams.engine.failures.data_loss import DataLoss, LogGapError
+from streams.engine.failures.data_loss import DataLoss, DataLossError
 from streams.engine.records import ConsumedRecord
 from streams.engine.state.partition_state import StateChange
 from streams.engine.tasks.checkpointer import NO_OFFSET
@@ -55,7 +55,7 @@ class ScriptedLog:
     gate: asyncio.Event | None = None
     """Commits wait for it."""
     waiting: int = 0
-    gap: DataLoss | None = None
+    loss: DataLoss | None = None
     last: OffsetAndTimestamp | None = None
     """The last finished record, from the newest commit that moved the offset."""
 
@@ -122,13 +122,13 @@ class ScriptedWriter:
             raise TransientError("no coordinator", dependency="kafka")
         self.log.epoch += 1
         self.epoch = self.log.epoch
-        if self.log.gap is not None:
-            raise LogGapError(self.log.gap)
+        if self.log.loss is not None:
+            raise DataLossError(self.log.loss)
         self.table.rows = dict(self.log.changelog)
         return self.log.next_offset
 
-    async def find_gap(self) -> DataLoss | None:
-        return self.log.gap
+    async def find_data_loss(self) -> DataLoss | None:
+        return self.log.loss
 
     @property
     def last_handled(self) -> OffsetAndTimestamp | None:
