@@ -13,7 +13,7 @@ from retrieval.model_calls import RecallModel
 from retrieval.request import HistoryContent, RecallRequest
 from retrieval.selection import Ranked
 from retrieval.session_ranking.coarse_filter import filter_scores, recall_scores, within_budget
-from retrieval.session_ranking.ranking import PartialRankingError, SessionRanking, complete_at, number_ranked, parse_ranking, prompt_of
+from retrieval.session_ranking.prompt import PartialRankingError, SessionRanking, complete_at, number_ranked, parse_ranking, prompt_of
 from retrieval.session_ranking.session_selection import chosen
 from retrieval.session_ranking.sessions import SessionKey, SessionText, read_sessions, session_key
 from runtime.metrics import metrics

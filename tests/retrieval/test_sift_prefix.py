@@ -10,7 +10,7 @@ import pytest
 from memory.text import estimate_tokens
 from retrieval.errors import RecallModelError
 from retrieval.request import SiftOptions
-from retrieval.session_ranking.ranking import prompt_of
+from retrieval.session_ranking.prompt import prompt_of
 from stores.edge.client import EdgeStore
 from tests.retrieval.sifting import ASKED, read, sifting
 from tests.stores.factories import NOON, memory

@@ -16,7 +16,7 @@ from retrieval.ranking import Scoring, Weights
 from retrieval.request import RecallHit
 from retrieval.selection import Ranked, cut
 from retrieval.session_ranking.coarse_filter import bm25_scores, filter_scores, within_budget
-from retrieval.session_ranking.ranking import PartialRankingError, complete_at, number_ranked, parse_ranking, prompt_of
+from retrieval.session_ranking.prompt import PartialRankingError, complete_at, number_ranked, parse_ranking, prompt_of
 from retrieval.session_ranking.session_selection import chosen
 from retrieval.session_ranking.sessions import SessionKey, SessionText, sessions_of
 from runtime.settings import SiftFilter

@@ -11,7 +11,7 @@ from stores.build import build_store
 from stores.port import TenantScope
 from streams.stages.catalog import STAGES
 from tests.streams.flow import TENANT, caught_up, serving
-from tests.streams.running_service import contents, service
+from tests.streams.service_over_http import contents, service
 from tests.streams.standing_words import redis_contents
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]

@@ -19,7 +19,7 @@ from runtime.settings import LLMSettings, Settings
 from tests.control_log import add_key, add_tenant
 from tests.streams.flow import TENANT, caught_up, serving
 from tests.streams.message_ledger import records_of
-from tests.streams.running_service import service
+from tests.streams.service_over_http import service
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 

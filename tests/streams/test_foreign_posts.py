@@ -8,7 +8,7 @@ import pytest
 
 from runtime.settings import Settings
 from tests.streams.flow import caught_up, serving
-from tests.streams.running_service import contents, service
+from tests.streams.service_over_http import contents, service
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 

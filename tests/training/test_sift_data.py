@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.errors import DataSetError
-from retrieval.session_ranking.ranking import parse_ranking
+from retrieval.session_ranking.prompt import parse_ranking
 from tests.evaluation.conversations import conversation
 from tests.evaluation.longmemeval_files import entry
 from tests.evaluation.realmem_files import dialogues, written

@@ -5,7 +5,7 @@ from random import Random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from retrieval.session_ranking.ranking import parse_ranking
+from retrieval.session_ranking.prompt import parse_ranking
 from training.sift.examples import check_disjoint
 from training.sift.measures import ndcg
 from training.sift.smoke.task import FAMOUS, LENGTHS, RANKED, UNKNOWN, ScriptedLLM, look_ups, teacher_answer, users_of, words_of

@@ -12,7 +12,7 @@ from evaluation.sift.histories import SessionQuery
 from memory.errors import VarveError
 from models.llm.port import ChatMessage
 from retrieval.session_ranking.coarse_filter import bm25_scores, within_budget
-from retrieval.session_ranking.ranking import prompt_of
+from retrieval.session_ranking.prompt import prompt_of
 from retrieval.session_ranking.sessions import SessionKey, SessionText
 
 TRAIN: Final = "train.jsonl"

@@ -7,7 +7,7 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict, Field
 
 from retrieval.errors import RecallModelError
-from retrieval.session_ranking.ranking import complete_at, parse_ranking
+from retrieval.session_ranking.prompt import complete_at, parse_ranking
 from training.sift.examples import Example, UserExamples
 from training.sift.reward_formulas import (
     TIERS,

@@ -14,7 +14,7 @@ from typing import Any, Final
 from pydantic import BaseModel, ConfigDict
 
 from retrieval.errors import RecallModelError
-from retrieval.session_ranking.ranking import complete_at, number_ranked, parse_ranking
+from retrieval.session_ranking.prompt import complete_at, number_ranked, parse_ranking
 from runtime.settings import Settings
 from training.plots import write_curves
 from training.runs import Run, RunError

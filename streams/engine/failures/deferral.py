@@ -115,7 +115,7 @@ class Deferral:
             return
         self._bytes[partition] = 0
         drained = asyncio.create_task(task.drain())
-        # A partition that is stopped at a gap commits nothing, and must not delay the others.
+        # A partition that is stopped by a data loss commits nothing, and must not delay the others.
         while task.data_loss is None and not drained.done():
             await asyncio.wait({drained}, timeout=_GAP_POLL_S)
         drained.cancel()

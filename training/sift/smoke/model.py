@@ -12,7 +12,7 @@ from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import Split
 from transformers import Lfm2Config, Lfm2ForCausalLM, PreTrainedTokenizerFast
 
-from retrieval.session_ranking.ranking import prompt_of
+from retrieval.session_ranking.prompt import prompt_of
 from retrieval.session_ranking.sessions import SessionKey, SessionText
 from training.sift.smoke.task import DOGS, LENGTHS, PEOPLE, RANKED, SESSIONS, TOYS
 
