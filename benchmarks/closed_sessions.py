@@ -28,7 +28,7 @@ from streams.engine.state.partition_state import PartitionState, StateChange, pa
 from streams.engine.state.rocksdb_store import RocksDBStore
 from streams.stages.sessions.codec import SessionCodec, SessionsRow
 from streams.stages.sessions.handler import SessionsHandler
-from streams.stages.sessions.known_ids import OpenWindowIndex, mark_key
+from streams.stages.sessions.partition_rows import OpenWindowMark, mark_key
 from streams.stages.sessions.windows import SessionState
 
 _OPEN_SESSIONS: Final = 1000
@@ -59,7 +59,7 @@ def open_rows() -> Iterator[StateChange]:
             first_offset=1,
         )
         yield _row(codec, state)
-        yield StateChange(mark_key(encode_key(_TENANT, state.session)), pack(1, codec.encode(OpenWindowIndex())))
+        yield StateChange(mark_key(encode_key(_TENANT, state.session)), pack(1, codec.encode(OpenWindowMark())))
 
 
 def grow(folder: Path, start: int, stop: int) -> None:

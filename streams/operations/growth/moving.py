@@ -31,7 +31,7 @@ from streams.operations.growth.copies import Copies
 from streams.operations.growth.layout import GROWN, KEPT_IN_PLACE, READ_BY_STAGES, Layout, source_partitions, target_partitions, topic_in
 from streams.operations.growth.rows import TABLES, grown_row, home_of, joined_clock
 from streams.stages.catalog import STAGES
-from streams.stages.sessions.known_ids import CLOCK_KEY
+from streams.stages.sessions.partition_rows import CLOCK_KEY
 
 PARKING: Final = {"windows": "extraction", "merges": "merging"}
 """The stages that park records, by their topics."""

@@ -12,7 +12,7 @@ from operators.entity_state import COPIED, from_bytes, grown_sources, source_wit
 from streams.stages.entities.codec import EntityCodec, TimerRow
 from streams.stages.sessions.closed_windows import WindowOfUser
 from streams.stages.sessions.codec import SessionCodec
-from streams.stages.sessions.known_ids import CLOCK_KEY, LogTime
+from streams.stages.sessions.partition_rows import CLOCK_KEY, LogTime
 
 TABLES: Final = ("sessions", "events", "entities", "recalls")
 """The stages whose rows are copied. The other tables hold only parked records, which count as unread."""

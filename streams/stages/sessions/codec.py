@@ -9,10 +9,11 @@ from typing import Final
 import orjson
 
 from streams.stages.sessions.closed_windows import ClosedWindow, PlacesPage, WindowOfUser, cut
-from streams.stages.sessions.known_ids import DedupPage, LogTime, OpenWindowIndex
+from streams.stages.sessions.known_ids import DedupPage
+from streams.stages.sessions.partition_rows import LogTime, OpenWindowMark
 from streams.stages.sessions.windows import SessionState
 
-SessionsRow = SessionState | DedupPage | LogTime | OpenWindowIndex | ClosedWindow | PlacesPage | WindowOfUser
+SessionsRow = SessionState | DedupPage | LogTime | OpenWindowMark | ClosedWindow | PlacesPage | WindowOfUser
 
 _PAGE: Final = b"\x01"
 _LOG_TIME: Final = b"\x02"
@@ -33,7 +34,7 @@ class SessionCodec:
                 return _PAGE + _time(state.minute) + state.digests
             case LogTime():
                 return _LOG_TIME + _time(state.minute) + (b"" if state.newest_ms is None else _time(state.newest_ms))
-            case OpenWindowIndex():
+            case OpenWindowMark():
                 return _OPEN
             case ClosedWindow():
                 return _CLOSED + state.encode()
@@ -53,7 +54,7 @@ class SessionCodec:
             newest = times[_TIME_BYTES:]
             return LogTime(_read_time(times), _read_time(newest) if newest else None)
         if kind == _OPEN:
-            return OpenWindowIndex()
+            return OpenWindowMark()
         if kind == _CLOSED:
             return ClosedWindow.decode(raw[1:])
         if kind == _PLACES:

@@ -26,9 +26,10 @@ from streams.stages.sessions.changes import Changed, MessageChanger, is_change, 
 from streams.stages.sessions.closed_windows import ClosedWindows
 from streams.stages.sessions.codec import SessionsRow
 from streams.stages.sessions.id_pages import IdPages
-from streams.stages.sessions.known_ids import CLOCK_KEY, DedupPage, LogTime, digest_of, marked_rows
+from streams.stages.sessions.known_ids import DedupPage, digest_of
 from streams.stages.sessions.open_windows import OpenWindows
 from streams.stages.sessions.outputs import SessionOutputs
+from streams.stages.sessions.partition_rows import CLOCK_KEY, LogTime, marked_rows
 from streams.stages.sessions.provenance import LONG_TEXT, MessageReader, Provenance
 from streams.stages.sessions.tail_writer import OutcomeWriter, TailWriter
 from streams.stages.sessions.windows import SessionMessage, SessionState, WindowBuilder, milliseconds

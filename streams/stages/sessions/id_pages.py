@@ -6,7 +6,8 @@ from typing import Any
 from runtime.sized_cache import SizedCache
 from streams.engine.records import ConsumedRecord
 from streams.engine.state.partition_state import OBJECT_BYTES, PartitionState
-from streams.stages.sessions.known_ids import CLOCK_KEY, MAX_FULL_PAGES, DedupPage, KnownIds, PageExpiry, page_key
+from streams.stages.sessions.known_ids import MAX_FULL_PAGES, DedupPage, KnownIds, PageExpiry, page_key
+from streams.stages.sessions.partition_rows import CLOCK_KEY
 from streams.stages.sessions.windows import SessionState
 
 

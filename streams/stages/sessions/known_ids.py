@@ -1,27 +1,17 @@
-"""Rows of the stage other than sessions: marks of open windows, the log's time, and pages of message ids of closed windows.
+"""Message ids of closed windows, which detect messages that are sent again.
 
-Message ids are stored in pages apart from the session's row, which is written with every message: a page is written only when a window
-closes, and contains digests. The known ids depend only on the log: a page counts for a day of the log's own time, and a session keeps its
-newest 50 full pages.
-
-A session's row is kept forever; a restore reads no session without an open window. The keys of these rows begin with ``#``; a session's key
-is percent-encoded and contains none.
+They are stored in pages apart from the session's row, which is written with every message: a page is written only when a window closes, and
+contains digests. The known ids depend only on the log: a page counts for a day of the log's own time, and a session keeps its newest 50
+full pages.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Any, Final
-
-from streams.engine.state.partition_state import PartitionState
-
-CLOCK_KEY: Final = b"#clock"
-"""Key of the partition's time."""
+from typing import Final
 
 PAGES: Final = b"#page/"
-"""Prefix of the keys of pages."""
-
-_OPEN: Final = b"#open/"
+"""Prefix of the keys of pages; see :mod:`streams.stages.sessions.partition_rows`."""
 
 DIGEST_BYTES: Final = 12
 """Bytes per message id: among 20,000 ids, two collide with a probability of 10^-21."""
@@ -36,44 +26,14 @@ KNOWN_MINUTES: Final = 24 * 60
 """Lifetime of a page after its last write, by the log's own time."""
 
 
-def mark_key(session_key: bytes) -> bytes:
-    """The key of the mark of a session's open window."""
-    return _OPEN + session_key
-
-
-@dataclass(frozen=True, slots=True)
-class OpenWindowIndex:
-    """Mark of a session with an open window; the session's row contains the window."""
-
-
-@dataclass(frozen=True, slots=True)
-class LogTime:
-    """Progress of a partition's log."""
-
-    minute: int
-    """By the append times of its records. It never decreases."""
-    newest_ms: int | None = None
-    """The newest event time of its messages, unless an open window has it. None: no message has arrived yet."""
-
-
-def marked_rows(states: PartitionState[Any]) -> Iterator[tuple[bytes, Any]]:
-    """The rows that a restore needs, by key: sessions with an open window, and pages."""
-    for mark, _ in states.scan_prefix(_OPEN):
-        key = mark.removeprefix(_OPEN)
-        session = states.get(key)
-        if session is not None:
-            yield key, session
-    yield from states.scan_prefix(PAGES)
-
-
-def digest_of(user: str, life: str, message_id: str) -> bytes:
+def digest_of(user: str, epoch: str, message_id: str) -> bytes:
     """The digest of a message id in a page.
 
     The user is part of it: a key that is bound to one user cannot use up the ids of another user's messages in a shared session. So is the
-    user's erasure epoch (``life``): a message sent again after an erasure is no repetition.
+    user's erasure epoch: a message sent again after an erasure is no repetition.
     """
     # The lengths keep the parts apart: names may contain any character.
-    named = f"{len(user)} {len(life)} {user}{life}{message_id}"
+    named = f"{len(user)} {len(epoch)} {user}{epoch}{message_id}"
     return blake2b(named.encode("utf-8", "surrogatepass"), digest_size=DIGEST_BYTES).digest()
 
 

@@ -1,6 +1,6 @@
 """Open windows of one partition: when silence closes them, their tenants, and their marks for a restore.
 
-Each has a mark among the rows (:mod:`streams.stages.sessions.known_ids`), from the batch that opens it to the batch that closes it.
+Each has a mark among the rows (:mod:`streams.stages.sessions.partition_rows`), from the batch that opens it to the batch that closes it.
 """
 
 from collections import defaultdict
@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from runtime.settings import SessionSettings
 from streams.clock import PartitionClock, Timers
 from streams.engine.state.partition_state import PartitionState
-from streams.stages.sessions.known_ids import CLOCK_KEY, LogTime, OpenWindowIndex, mark_key
+from streams.stages.sessions.partition_rows import CLOCK_KEY, LogTime, OpenWindowMark, mark_key
 from streams.stages.sessions.windows import SessionState
 
 
@@ -71,7 +71,7 @@ class OpenWindows:
             if was_open and key not in self._open:
                 states.delete(mark_key(key), position=offset)
             elif not was_open and key in self._open:
-                states.put(mark_key(key), OpenWindowIndex(), position=offset)
+                states.put(mark_key(key), OpenWindowMark(), position=offset)
         written = states.get(CLOCK_KEY)
         if written is None or written.minute < minute or self._is_missing(written):
             states.put(CLOCK_KEY, LogTime(minute, self._newest_ms), position=offset)

@@ -19,7 +19,8 @@ from streams.stages.entities.codec import EntityCodec, TimerRow
 from streams.stages.events.ledger import CorrectedEntity, PackedEntry, PublishedWindow, WindowsSinceErasure, since_erasure_key
 from streams.stages.sessions.closed_windows import WindowOfUser
 from streams.stages.sessions.codec import SessionCodec
-from streams.stages.sessions.known_ids import mark_key, page_key
+from streams.stages.sessions.known_ids import page_key
+from streams.stages.sessions.partition_rows import mark_key
 from streams.stages.sessions.windows import SessionState
 from tests.streams.agent_extractions import START, TENANT, extraction
 from tests.streams.harness import delivered

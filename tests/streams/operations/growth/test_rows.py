@@ -23,7 +23,8 @@ from streams.stages.events.ledger import (
 )
 from streams.stages.sessions.closed_windows import WindowOfUser
 from streams.stages.sessions.codec import SessionCodec
-from streams.stages.sessions.known_ids import CLOCK_KEY, DedupPage, LogTime, OpenWindowIndex, mark_key, page_key
+from streams.stages.sessions.known_ids import DedupPage, page_key
+from streams.stages.sessions.partition_rows import CLOCK_KEY, LogTime, OpenWindowMark, mark_key
 from streams.stages.sessions.windows import SessionState
 
 NOW = datetime(2024, 5, 1, tzinfo=UTC)
@@ -52,7 +53,7 @@ def test_rows_of_a_session_follow_it() -> None:
     codec, key = SessionCodec(), encode_key("acme", "a session#1")
     rows = {
         key: codec.encode(SessionState("acme", "a session#1")),
-        mark_key(key): codec.encode(OpenWindowIndex()),
+        mark_key(key): codec.encode(OpenWindowMark()),
         page_key(key, 3): codec.encode(DedupPage(1)),
         b"#window/" + key + b"#4": b"",
         b"#places/" + key + b"#0": b"",

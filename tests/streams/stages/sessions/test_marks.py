@@ -19,8 +19,8 @@ from streams.engine.records import ConsumedRecord
 from streams.engine.state.partition_state import StateChange, unpack
 from streams.stages.sessions.codec import SessionCodec
 from streams.stages.sessions.handler import SessionsHandler
-from streams.stages.sessions.known_ids import OpenWindowIndex, mark_key
 from streams.stages.sessions.open_windows import OpenWindow
+from streams.stages.sessions.partition_rows import OpenWindowMark, mark_key
 from streams.stages.sessions.windows import SessionState
 from tests.control_log import known_tenants
 from tests.streams.harness import APPENDED_AT, InMemoryRows, PartitionHarness, delivered, plain_settings
@@ -77,7 +77,7 @@ def rows_of(stage: PartitionHarness) -> dict[bytes, object]:
 
 
 def marks(stage: PartitionHarness) -> set[bytes]:
-    return {key for key, row in rows_of(stage).items() if isinstance(row, OpenWindowIndex)}
+    return {key for key, row in rows_of(stage).items() if isinstance(row, OpenWindowMark)}
 
 
 def open_sessions(stage: PartitionHarness) -> set[bytes]:

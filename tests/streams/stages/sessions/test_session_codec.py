@@ -5,7 +5,8 @@ from hypothesis import strategies as st
 
 from streams.stages.sessions.closed_windows import ClosedWindow, PlacesPage, WindowOfUser
 from streams.stages.sessions.codec import SessionCodec
-from streams.stages.sessions.known_ids import DedupPage, LogTime, OpenWindowIndex
+from streams.stages.sessions.known_ids import DedupPage
+from streams.stages.sessions.partition_rows import LogTime, OpenWindowMark
 from streams.stages.sessions.windows import SessionState
 
 NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=20)
@@ -90,6 +91,6 @@ MINUTES = st.integers(-(2**60), 2**60)
 TIMES = st.builds(LogTime, MINUTES, st.none() | MINUTES)
 
 
-@given(row=TIMES | st.builds(DedupPage, MINUTES, st.binary(max_size=60)) | st.just(OpenWindowIndex()))
-def test_pages_marks_and_time_survive_their_bytes(row: DedupPage | LogTime | OpenWindowIndex) -> None:
+@given(row=TIMES | st.builds(DedupPage, MINUTES, st.binary(max_size=60)) | st.just(OpenWindowMark()))
+def test_pages_marks_and_time_survive_their_bytes(row: DedupPage | LogTime | OpenWindowMark) -> None:
     assert SessionCodec().decode(SessionCodec().encode(row)) == row

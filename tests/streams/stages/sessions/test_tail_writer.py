@@ -18,7 +18,7 @@ from streams.stages.sessions import tail_writer as tail_module
 from streams.stages.sessions.build import SessionsDriver
 from streams.stages.sessions.codec import SessionCodec
 from streams.stages.sessions.handler import SessionsHandler
-from streams.stages.sessions.known_ids import OpenWindowIndex, mark_key
+from streams.stages.sessions.partition_rows import OpenWindowMark, mark_key
 from streams.stages.sessions.tail_writer import OutcomeWriter, TailWriter
 from streams.stages.sessions.windows import SessionState
 from tests.control_log import known_tenants
@@ -224,7 +224,7 @@ async def test_tails_are_written_only_under_the_assigned_generation(writer: Tail
     state = session("recovered", b"1")
     state.last_event_ms = 1
     key, codec = encode_key("acme", "recovered"), SessionCodec()
-    log = ScriptedLog(changelog={key: pack(0, codec.encode(state)), mark_key(key): pack(0, codec.encode(OpenWindowIndex()))})
+    log = ScriptedLog(changelog={key: pack(0, codec.encode(state)), mark_key(key): pack(0, codec.encode(OpenWindowMark()))})
     context = stage_context(
         lambda partition: log.writer(), stage="sessions", metrics=metrics, may_write=lambda generation: generation == present
     )

@@ -13,7 +13,7 @@ from streams.engine.state.partition_state import pack
 from streams.engine.tasks.ordered_task import OrderedTask
 from streams.stages.sessions.codec import SessionCodec
 from streams.stages.sessions.handler import SessionsHandler
-from streams.stages.sessions.known_ids import OpenWindowIndex, mark_key
+from streams.stages.sessions.partition_rows import OpenWindowMark, mark_key
 from streams.stages.sessions.windows import SessionState
 from tests.control_log import known_tenants
 from tests.streams.engine.doubles import ScriptedLog
@@ -27,7 +27,7 @@ async def test_a_failed_commit_sends_its_timers_again(tmp_path: Path, kind: str)
     said_ms = int(datetime.now(UTC).timestamp() * 1000)
     state = SessionState("acme", "s1", raw_messages=[b"{}"], ids=["m"], authors=["ada"], last_offset=0, last_event_ms=said_ms)
     key, codec = encode_key("acme", "s1"), SessionCodec()
-    rows = {key: pack(0, codec.encode(state)), mark_key(key): pack(0, codec.encode(OpenWindowIndex()))}
+    rows = {key: pack(0, codec.encode(state)), mark_key(key): pack(0, codec.encode(OpenWindowMark()))}
     log = ScriptedLog(changelog=rows, next_offset=1)
     setattr(log, kind, 1)
     writer = log.writer()
