@@ -20,7 +20,8 @@ from models.credentials import credential_watch
 from runtime.clocks import ManualClock
 from runtime.dead_letters import DeadLetterBox
 from runtime.kafka import Producer, create_topics
-from runtime.settings import KafkaSettings, Settings
+from runtime.redis import GuardedRedis, open_redis
+from runtime.settings import KafkaSettings, RedisSettings, Settings
 from tests import memory_folder
 from tests.freed_memory import return_freed_memory
 from tests.letter_flow import NOON, LetterFlow
@@ -193,6 +194,13 @@ def redis_url() -> Iterator[str]:
         server = EmbeddedRedis(data=Path(folder))
         with _running_process(server.prepare()):
             yield server.url
+
+
+@pytest.fixture
+async def redis(redis_url: str, topic_prefix: str) -> AsyncIterator[GuardedRedis]:
+    """A client of the real Redis server, with keys of this test's own."""
+    async with open_redis(RedisSettings(url=redis_url, prefix=topic_prefix, timeout_s=60.0)) as redis:
+        yield redis
 
 
 @pytest.fixture

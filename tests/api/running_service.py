@@ -21,6 +21,7 @@ from memory.keys import entity_key
 from memory.records import Memory
 from models.embedding.build import build_embedder
 from runtime.kafka import KafkaOffsets, client_options
+from runtime.metrics import metrics
 from runtime.probe import Check
 from runtime.recall_history import RecallHistory
 from runtime.session_tail import SessionTail
@@ -76,6 +77,13 @@ class RunningService:
 
     def auth(self, tenant: str) -> dict[str, str]:
         return {"Authorization": f"Bearer {self.keys[tenant]}"}
+
+    async def answer(self, path: str, body: dict[str, Any], *, http: httpx.AsyncClient | None = None) -> dict[str, Any]:
+        """The answer to a POST of the tenant ``acme``, with a client of this service or of another one over the same stores."""
+        response = await (http or self.http).post(path, json=body, headers=self.auth("acme"))
+        assert response.status_code == 200, response.text
+        answer: dict[str, Any] = response.json()
+        return answer
 
 
 @asynccontextmanager
@@ -166,6 +174,11 @@ def expect_problem(response: httpx.Response, status: int, detail: str) -> dict[s
     body: dict[str, Any] = response.json()
     assert detail in body["detail"]
     return body
+
+
+def path_count(path: str, outcome: str) -> float:
+    """How often a path of this process's recalls has ended so."""
+    return metrics().registry.get_sample_value("varve_recall_paths_total", {"path": path, "outcome": outcome}) or 0.0
 
 
 def bearer(key: str) -> dict[str, str]:

@@ -6,17 +6,13 @@ import pytest
 
 from runtime.metrics import metrics
 from runtime.session_tail import SessionView, TailUpdate, TailWindow
-from tests.api.running_service import OSLO, RunningService, expect_problem
+from tests.api.running_service import OSLO, RunningService, expect_problem, path_count
 from tests.recorded_spans import ancestors, recorded_spans
 from tests.stores.edge_owner_process import EdgeOwnerProcess, standing_still
 
 pytestmark = [pytest.mark.integration, pytest.mark.asyncio(loop_scope="module")]
 
 BODY = {"query": "Where does Ann live now?", "user": "ann", "session": "late"}
-
-
-def counted(path: str, outcome: str) -> float:
-    return metrics().registry.get_sample_value("varve_recall_paths_total", {"path": path, "outcome": outcome}) or 0.0
 
 
 def took(path: str) -> tuple[float, float]:
@@ -37,7 +33,7 @@ async def test_late_paths_are_left_out_and_named(service: RunningService, edge_o
     assert whole["degraded"] == []
     assert OSLO.id in {each["id"] for each in whole["results"]}
 
-    before = {path: counted(path, "late") for path in ("memories", "keywords", "entities", "session_tail")}
+    before = {path: path_count(path, "late") for path in ("memories", "keywords", "entities", "session_tail")}
     timed = {path: took(path) for path in before}
     recalls = recalls_of("acme")
     with standing_still(edge_owner):
@@ -51,7 +47,7 @@ async def test_late_paths_are_left_out_and_named(service: RunningService, edge_o
     assert answer["degraded"] == ["memories", "keywords", "entities"]
     assert (answer["results"], answer["entities"]) == ([], [])
     assert answer["session"]["messages"] == [{"window_sequence": 0, "message": {"text": "hello"}}]
-    late = {path: counted(path, "late") - count for path, count in before.items()}
+    late = {path: path_count(path, "late") - count for path, count in before.items()}
     assert late == {"memories": 1, "keywords": 1, "entities": 1, "session_tail": 0}
     count, seconds = (after - start for after, start in zip(took("memories"), timed["memories"], strict=True))
     assert count == 1

@@ -25,10 +25,7 @@ def profile(user: str, *lines: str, message_ids: tuple[str, ...]) -> Memory:
 
 
 async def ask(service: RunningService, path: str = "/v1/recall", **body: Any) -> dict[str, Any]:
-    response = await service.http.post(path, json=body, headers=service.auth("acme"))
-    assert response.status_code == 200, response.text
-    answer: dict[str, Any] = response.json()
-    return answer
+    return await service.answer(path, body)
 
 
 @pytest.mark.parametrize("asked", [{}, {"kinds": ["event", "entity"]}, {"user": "kay", "kinds": ["event", "entity"]}, {"user": "kay"}])

@@ -37,19 +37,12 @@ async def show(service: RunningService, session: str, written: dict[str, Any], *
     await service.tail.write([TailUpdate("acme", session, view, place["partition"], place["offset"])])
 
 
-async def answer_to(service: RunningService, path: str, body: dict[str, Any]) -> dict[str, Any]:
-    response = await service.http.post(path, json=body, headers=service.auth("acme"))
-    assert response.status_code == 200, response.text
-    answer: dict[str, Any] = response.json()
-    return answer
-
-
 @pytest.mark.parametrize("path", ["/v1/recall", "/v1/context"])
 async def test_a_message_in_the_tail_is_had(service: RunningService, path: str) -> None:
     session = f"tail{path}"
     written = await sent(service, session)
     await show(service, session, written)
-    answer = await answer_to(service, path, asking(session, written))
+    answer = await service.answer(path, asking(session, written))
     assert answer["after"] == {"id": written["id"], "found_in": "tail", "reached": True}
     assert written["id"] in orjson.dumps(answer).decode().replace(orjson.dumps(answer["after"]).decode(), "")
     assert answer["positions"]["session"] == written["position"]
@@ -61,7 +54,7 @@ async def test_a_repeated_message_may_be_waited_for(service: RunningService) -> 
         written = (await service.http.post("/v1/messages", json=message, headers=service.auth("acme"))).json()
     assert written["repeated"] is True
     await show(service, "twice", written)
-    answer = await answer_to(service, "/v1/recall", asking("twice", written))
+    answer = await service.answer("/v1/recall", asking("twice", written))
     assert answer["after"] == {"id": "m1", "found_in": "tail", "reached": True}
 
 
@@ -69,7 +62,7 @@ async def test_a_repeated_message_may_be_waited_for(service: RunningService) -> 
 async def test_a_message_on_its_way_is_waited_for(service: RunningService, path: str) -> None:
     session = f"way{path}"
     written = await sent(service, session)
-    asked = asyncio.create_task(answer_to(service, path, asking(session, written)))
+    asked = asyncio.create_task(service.answer(path, asking(session, written)))
     # Other requests are answered while it waits.
     assert (await service.http.get("/healthz")).status_code == 200
     assert not asked.done()
@@ -82,7 +75,7 @@ async def test_a_message_in_the_index_is_had(service: RunningService) -> None:
     await show(service, "indexed", written, with_message=False)
     bergen = memory("acme", "ann", "Ann moved to Bergen", session="indexed", message_ids=[written["id"]])
     await index(service.settings, [bergen])
-    answer = await answer_to(service, "/v1/recall", asking("indexed", written))
+    answer = await service.answer("/v1/recall", asking("indexed", written))
     assert answer["after"] == {"id": written["id"], "found_in": "index", "reached": True}
     assert bergen.id in {each["id"] for each in answer["results"]}
 
@@ -92,11 +85,11 @@ async def test_a_missing_message_is_reported_after_the_deadline(service: Running
     elsewhere = memory("acme", "ann", "Ann moved to Lyon", session="elsewhere", message_ids=[written["id"]])
     await index(service.settings, [elsewhere])
     started = time.monotonic()
-    answer = await answer_to(service, "/v1/recall", asking("never", written, deadline_ms=10_000))
+    answer = await service.answer("/v1/recall", asking("never", written, deadline_ms=10_000))
     assert time.monotonic() - started >= 2
     assert answer["after"] == {"id": written["id"], "found_in": None, "reached": False}
     await show(service, "never", written, with_message=False)
-    answer = await answer_to(service, "/v1/recall", asking("never", written, deadline_ms=10_000))
+    answer = await service.answer("/v1/recall", asking("never", written, deadline_ms=10_000))
     assert answer["after"] == {"id": written["id"], "found_in": None, "reached": True}
     assert answer["results"]
 
@@ -133,7 +126,7 @@ async def test_an_answer_names_the_positions_it_includes(service: RunningService
     feed = service.settings.topic("memories")
     async with asyncio.timeout(60):
         while True:
-            answer = await answer_to(service, "/v1/recall", {"query": "Where does Ann live?"})
+            answer = await service.answer("/v1/recall", {"query": "Where does Ann live?"})
             if answer["positions"]["memories"]:
                 break
     assert answer["positions"] == {"memories": [{"topic": feed, "partition": 0, "offset": 41}], "session": None}

@@ -6,10 +6,9 @@ from contextlib import asynccontextmanager
 import httpx
 import pytest
 
-from runtime.metrics import metrics
 from runtime.session_tail import SessionView, TailUpdate, TailWindow
 from runtime.settings import EmbeddingSettings
-from tests.api.running_service import OSLO, RunningService, expect_problem, serving
+from tests.api.running_service import OSLO, RunningService, expect_problem, path_count, serving
 from tests.embedding_endpoint import EmbeddingEndpoint, embedding_endpoint
 
 pytestmark = [pytest.mark.integration, pytest.mark.asyncio(loop_scope="module")]
@@ -26,12 +25,8 @@ async def embedding_elsewhere(service: RunningService) -> AsyncIterator[tuple[Em
             yield endpoint, http
 
 
-def counted(path: str, outcome: str) -> float:
-    return metrics().registry.get_sample_value("varve_recall_paths_total", {"path": path, "outcome": outcome}) or 0.0
-
-
 async def expect_the_tail(service: RunningService, http: httpx.AsyncClient, outcome: str) -> None:
-    before = {path: counted(path, outcome) for path in ("memories", "entities")}
+    before = {path: path_count(path, outcome) for path in ("memories", "entities")}
     await service.tail.write([TailUpdate("acme", "told", SessionView(open=TailWindow(0, (b'{"text":"hello"}',))), 0, 0)])
     body = {**REFUSED, "user": "ann", "session": "told", "why_not": [OSLO.id]}
     response = await http.post("/v1/recall", json=body, headers=service.auth("acme"))
@@ -40,7 +35,7 @@ async def expect_the_tail(service: RunningService, http: httpx.AsyncClient, outc
     assert (answer["results"], answer["entities"], answer["degraded"]) == ([], [], ["memories", "entities"])
     assert answer["why_not"] == [], "of what was not searched, nobody knows"
     assert answer["session"]["messages"][0]["message"] == {"text": "hello"}
-    assert {path: counted(path, outcome) - count for path, count in before.items()} == {"memories": 1, "entities": 1}
+    assert {path: path_count(path, outcome) - count for path, count in before.items()} == {"memories": 1, "entities": 1}
 
 
 async def test_a_refused_query_is_the_callers_to_change(service: RunningService) -> None:

@@ -12,8 +12,7 @@ from control.tenants import TenantDirectory
 from control.unfinished_erasures import UnfinishedErasures
 from runtime.clocks import ManualClock
 from runtime.errors import KafkaUnavailableError
-from runtime.redis import GuardedRedis, open_redis
-from runtime.settings import RedisSettings
+from runtime.redis import GuardedRedis
 from streams.errors import ErasureUnfinishedError
 from tests.api.held_eraser import STORE, HeldEraser, asked_for, now_begun, now_done
 from tests.control_log import known_tenants
@@ -41,12 +40,6 @@ class Process:
 @pytest.fixture
 def tenants() -> TenantDirectory:
     return known_tenants({"acme": "companion"})
-
-
-@pytest.fixture
-async def redis(redis_url: str, topic_prefix: str) -> AsyncIterator[GuardedRedis]:
-    async with open_redis(RedisSettings(url=redis_url, prefix=topic_prefix, timeout_s=60.0)) as redis:
-        yield redis
 
 
 @pytest.fixture

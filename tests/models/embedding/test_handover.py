@@ -1,7 +1,5 @@
 """The index gets each vector once, of the right user only, and works without them."""
 
-from collections.abc import AsyncIterator
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -23,12 +21,6 @@ pytestmark = pytest.mark.integration
 
 ANN = ("acme", "ann")
 TEXTS = ["Ann (8 May 2023): I moved to Bergen.", "Ann (8 May 2023): I keep bees."]
-
-
-@pytest.fixture
-async def redis(redis_url: str, topic_prefix: str) -> AsyncIterator[GuardedRedis]:
-    async with open_redis(RedisSettings(url=redis_url, prefix=topic_prefix, timeout_s=60.0)) as redis:
-        yield redis
 
 
 def handover_of(redis: GuardedRedis, embedder: CountingEmbedder | BatchedEmbedder, **options: float) -> VectorHandover:

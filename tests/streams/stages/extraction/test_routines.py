@@ -1,6 +1,5 @@
 """A routine that occurs in many sessions is stored once a week."""
 
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from typing import Literal
 
@@ -23,12 +22,6 @@ from tests.streams.stages.extraction.doubles import new_handler
 
 START = datetime(2024, 5, 1, 7, tzinfo=UTC)
 HEARTBEAT = "Read my notes about the garden in the shared folder, follow them strictly, and tell me about anything new there."
-
-
-@pytest.fixture
-async def redis(redis_url: str, topic_prefix: str) -> AsyncIterator[GuardedRedis]:
-    async with open_redis(RedisSettings(url=redis_url, prefix=topic_prefix, timeout_s=60.0)) as redis:
-        yield redis
 
 
 def stage_over(settings: Settings, redis: GuardedRedis) -> ExtractionHandler:

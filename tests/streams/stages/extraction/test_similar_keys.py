@@ -16,9 +16,9 @@ from retrieval.entity_lookup import EntityLookup
 from runtime.clocks import ManualClock
 from runtime.extraction_notes import KeyScope, KeyValueNotes
 from runtime.recent_patches import WindowPlace
-from runtime.redis import GuardedRedis, open_redis
+from runtime.redis import GuardedRedis
 from runtime.session_history import SessionHistory
-from runtime.settings import EmbeddingSettings, RedisSettings, Settings
+from runtime.settings import EmbeddingSettings, Settings
 from stores.edge.client import EdgeStore
 from streams.errors import TransientError
 from streams.stages.extraction.similar_keys import SimilarKeys
@@ -38,12 +38,6 @@ async def embedder() -> AsyncIterator[Embedder]:
     embedder = build_embedder(EmbeddingSettings(), cache=Settings().cache_path)
     yield embedder
     await embedder.close()
-
-
-@pytest.fixture
-async def redis(redis_url: str, topic_prefix: str) -> AsyncIterator[GuardedRedis]:
-    async with open_redis(RedisSettings(url=redis_url, prefix=topic_prefix, timeout_s=60.0)) as redis:
-        yield redis
 
 
 def lookup(settings: Settings, store: EdgeStore, embedder: Embedder) -> EntityLookup:
