@@ -74,7 +74,7 @@ class Previews:
                 async with asyncio.timeout(_LONGEST_S):
                     return await self._extracted(tenant, messages[-MAX_MESSAGES:], schema)
             except BudgetExceededError as error:
-                wait_s = math.ceil(error.retry_after)
+                wait_s = math.ceil(error.retry_after_s)
                 raise ProblemError(429, "budget-exceeded", str(error), headers={"Retry-After": str(wait_s)}) from error
             except UnusableAnswerError as error:
                 raise ProblemError(

@@ -17,11 +17,11 @@ class ModelError(VarveError):
 
 
 class TransientModelError(ModelError):
-    """A transient failure: a time-out, a refused connection, 429, 5xx. ``retry_after`` is the endpoint's wish, in seconds."""
+    """A transient failure: a time-out, a refused connection, 429, 5xx. ``retry_after_s`` is the endpoint's wish, in seconds."""
 
-    def __init__(self, message: str, *, retry_after: float | None = None) -> None:
+    def __init__(self, message: str, *, retry_after_s: float | None = None) -> None:
         super().__init__(message)
-        self.retry_after = retry_after
+        self.retry_after_s = retry_after_s
 
 
 class NotProcessedError(TransientModelError):
@@ -34,7 +34,7 @@ class OverloadedError(NotProcessedError):
     @property
     def pause_s(self) -> float:
         """How long to wait before the next call of the endpoint, in seconds; a default where the endpoint names no time."""
-        return min(self.retry_after or _DEFAULT_PAUSE_S, _MAXIMUM_PAUSE_S)
+        return min(self.retry_after_s or _DEFAULT_PAUSE_S, _MAXIMUM_PAUSE_S)
 
 
 class ModelTimeoutError(TransientModelError):
@@ -64,22 +64,22 @@ BudgetKind = Literal["hard", "soft", "reextraction"]
 
 
 class BudgetExceededError(ModelError):
-    """A budget does not allow a call until ``retry_after`` seconds from now.
+    """A budget does not allow a call until ``retry_after_s`` seconds from now.
 
     Args:
         message: The budget and the call.
-        retry_after: Seconds until the call may be made.
+        retry_after_s: Seconds until the call may be made.
         kind: ``hard``: a tenant's hard budget is used up. ``soft``: its soft one is, and a call that can wait should wait so long.
             ``reextraction``: the share of re-extractions is used up; live calls continue.
         offline: Whether the tenant would rather have its windows extracted without an LLM than wait.
     """
 
-    def __init__(self, message: str, *, retry_after: float, kind: BudgetKind = "hard", offline: bool = False) -> None:
+    def __init__(self, message: str, *, retry_after_s: float, kind: BudgetKind = "hard", offline: bool = False) -> None:
         super().__init__(message)
-        self.retry_after = retry_after
+        self.retry_after_s = retry_after_s
         self.kind = kind
         self.offline = offline
 
 
 class DayUsedUpError(BudgetExceededError):
-    """The hard budget of a day does not allow the call; ``retry_after`` is the time until the next day."""
+    """The hard budget of a day does not allow the call; ``retry_after_s`` is the time until the next day."""

@@ -48,26 +48,26 @@ def model_error(error: APIError, *, endpoint: str, now: datetime) -> ModelError:
         message = f"{endpoint} answered {error.status_code}: {error_message(error)}"
         if error.code in _TRANSIENT_CODES:
             return TransientModelError(message)
-        return error_for_status(error.status_code, message, retry_after=_retry_after(error.response.headers, now=now))
+        return error_for_status(error.status_code, message, retry_after_s=_retry_after(error.response.headers, now=now))
     return error_for_status(status_from_code(error.code), f"{endpoint} broke its answer off: {error_message(error)}")
 
 
-def error_for_status(status: int | None, message: str, *, retry_after: float | None = None) -> ModelError:
+def error_for_status(status: int | None, message: str, *, retry_after_s: float | None = None) -> ModelError:
     """Maps an HTTP status to one of our errors.
 
     Args:
         status: The status; None where the endpoint gave none.
         message: The message of the error.
-        retry_after: The endpoint's ``Retry-After``, in seconds.
+        retry_after_s: The endpoint's ``Retry-After``, in seconds.
 
     Returns:
         An :class:`OverloadedError` for 429; a :class:`TransientModelError` for 408, 409, 425, 5xx and None; an
         :class:`InputRefusedError` for 400, 413 and 422; a :class:`ModelConfigurationError` for every other refusal.
     """
     if status == 429:
-        return OverloadedError(message, retry_after=retry_after)
+        return OverloadedError(message, retry_after_s=retry_after_s)
     if status is None or status in _TRANSIENT_STATUS or status >= 500:
-        return TransientModelError(message, retry_after=retry_after)
+        return TransientModelError(message, retry_after_s=retry_after_s)
     if status in _INPUT_STATUS:
         return InputRefusedError(message)
     error = ModelConfigurationError(message)

@@ -86,7 +86,7 @@ class GuardedRedis:
         now = asyncio.get_running_loop().time()
         if self._client is not None and not self._breaker.permits(now):
             raise RedisUnavailableError(
-                f"{doing} failed: Redis was unavailable; it is tried again in {self._breaker.retry_after(now):.1f} s"
+                f"{doing} failed: Redis was unavailable; it is tried again in {self._breaker.retry_after_s(now):.1f} s"
             )
         self._breaker.start_trial(now)
         return await self._run(doing, command)

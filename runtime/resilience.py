@@ -103,7 +103,7 @@ class CircuitBreaker:
 
     def permits(self, now: float) -> bool:
         """Whether a call is permitted. Does not change the state; a caller that makes the call calls :meth:`start_trial` first."""
-        return self.retry_after(now) == 0
+        return self.retry_after_s(now) == 0
 
     def start_trial(self, now: float) -> None:
         """Records that a permitted call starts. In the half-open state it is the trial; no other call is permitted until its result."""
@@ -114,7 +114,7 @@ class CircuitBreaker:
         """Cancels the trial: another one is permitted."""
         self._trial_expires_at = None
 
-    def retry_after(self, now: float) -> float:
+    def retry_after_s(self, now: float) -> float:
         """Seconds until a call is permitted, if no result changes that; 0 if one is permitted now."""
         if self._half_open_at is None:
             return 0.0

@@ -14,7 +14,7 @@ class TransientError(StreamError):
     Args:
         message: The failure and its reason.
         dependency: The dependency that failed; the worker's partitions share its circuit breaker.
-        retry_after: The dependency's own waiting time, in seconds.
+        retry_after_s: The dependency's own waiting time, in seconds.
         counts_as_attempt: False if the record's tenant has to wait (a budget is used up): the breaker stays closed, the record is never
             given up, and the tenant's other records are not attempted in the meantime.
         concerns_record: False if the dependency has not looked at the record (429, a rate limit): the record is never given up for it.
@@ -25,13 +25,13 @@ class TransientError(StreamError):
         message: str,
         *,
         dependency: str,
-        retry_after: float | None = None,
+        retry_after_s: float | None = None,
         counts_as_attempt: bool = True,
         concerns_record: bool = True,
     ) -> None:
         super().__init__(message)
         self.dependency = dependency
-        self.retry_after = retry_after
+        self.retry_after_s = retry_after_s
         self.counts_as_attempt = counts_as_attempt
         self.concerns_record = concerns_record and counts_as_attempt
 
@@ -41,7 +41,7 @@ def transient(error: TransientModelError, *, dependency: str | None = None) -> T
     return TransientError(
         str(error),
         dependency=dependency or error.dependency,
-        retry_after=error.retry_after,
+        retry_after_s=error.retry_after_s,
         concerns_record=not isinstance(error, NotProcessedError),
     )
 

@@ -56,7 +56,7 @@ class TenantBudgets:
             self._reported.add(tenant)
             _log.error("budget_without_prices", tenant=tenant, error=problem)
         if budget.hard_cost is not None:
-            raise BudgetExceededError(problem, retry_after=_LOOK_AGAIN_S, offline=budget.policy == "offline")
+            raise BudgetExceededError(problem, retry_after_s=_LOOK_AGAIN_S, offline=budget.policy == "offline")
         return budget
 
 

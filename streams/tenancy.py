@@ -198,4 +198,4 @@ def _read_now(read: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     try:
         return read(*args, **kwargs)
     except ControlLogBehindError as error:
-        raise TransientError(str(error), dependency="control", retry_after=_LOOK_AGAIN_S, counts_as_attempt=False) from error
+        raise TransientError(str(error), dependency="control", retry_after_s=_LOOK_AGAIN_S, counts_as_attempt=False) from error

@@ -198,7 +198,7 @@ class Lane:
         self._schedule(entry)
         return entry.record
 
-    def expired(self, now: datetime) -> Iterator[WebhookDelivery]:
+    def end_expired(self, now: datetime) -> Iterator[WebhookDelivery]:
         """Ends the dead letters that are too old; a tombstone must be written for each."""
         for entry in self._entries.values():
             dead_at = entry.record.dead_at
@@ -206,7 +206,7 @@ class Lane:
                 self._end(entry)
                 yield entry.record
 
-    def all(self) -> Iterator[WebhookDelivery]:
+    def end_all(self) -> Iterator[WebhookDelivery]:
         """Ends all deliveries that are not running; a tombstone must be written for each."""
         for entry in self._entries.values():
             if not entry.is_running and not entry.is_done:

@@ -166,7 +166,7 @@ class EmbeddingClient:
         """
         pause_left = self._paused_until - self._monotonic()
         if pause_left > 0:
-            raise OverloadedError(f"{self._endpoint} accepts no calls for another {pause_left:.1f} s", retry_after=pause_left)
+            raise OverloadedError(f"{self._endpoint} accepts no calls for another {pause_left:.1f} s", retry_after_s=pause_left)
         try:
             body = await self._post_in_accepted_form(texts)
         except (APIConnectionError, APIStatusError) as error:

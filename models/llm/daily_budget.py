@@ -68,7 +68,7 @@ class BudgetLedger:
             raise DayUsedUpError(
                 f"tenant {tenant!r}: a call of up to {maximum.tokens:g} tokens (cost {maximum.cost:g}) could exceed the hard budget of "
                 f"{day} ({budget.hard_tokens} tokens, cost {budget.hard_cost}); wait, or raise VARVE_BUDGET__HARD_* or the tenant's own",
-                retry_after=_seconds_until(day + timedelta(days=1), now),
+                retry_after_s=_seconds_until(day + timedelta(days=1), now),
                 offline=budget.policy == "offline",
             )
         return Reservation(tenant, day, maximum)
@@ -95,7 +95,7 @@ class BudgetLedger:
         except RedisUnavailableError as error:
             if self._redis.is_configured and any(each is not None for each in hard):
                 raise BudgetExceededError(
-                    f"tenant {tenant!r} has a hard budget, which cannot be checked: {error}", retry_after=_UNCHECKED_WAIT_S
+                    f"tenant {tenant!r} has a hard budget, which cannot be checked: {error}", retry_after_s=_UNCHECKED_WAIT_S
                 ) from error
             if (self._local_total(tenant, day) + maximum).exceeds(*hard):
                 return False
@@ -156,7 +156,7 @@ def _defer(tenant: str, budget: BudgetSettings, now: datetime) -> None:
     if wait > 0:
         raise BudgetExceededError(
             f"tenant {tenant!r} has used up its soft budget of today; deferrable calls wait until {start}:00 UTC",
-            retry_after=wait,
+            retry_after_s=wait,
             kind="soft",
         )
 

@@ -85,7 +85,7 @@ class _HedgedCalls:
             target = self._untried.popleft()
             if not target.breaker.permits(now):
                 error = f"{target.endpoint.name} is held back by its circuit breaker"
-                self._errors.append(NotProcessedError(error, retry_after=target.breaker.retry_after(now)))
+                self._errors.append(NotProcessedError(error, retry_after_s=target.breaker.retry_after_s(now)))
                 continue
             target.breaker.start_trial(now)
             call = self._make_call(target)
@@ -121,14 +121,14 @@ def _combined_error(errors: list[ModelError]) -> ModelError:
     if len(errors) == 1 or not (refusals or transient):
         return errors[0]
     message = "; ".join(map(str, errors))
-    waits = [each.retry_after for each in transient if each.retry_after is not None]
+    waits = [each.retry_after_s for each in transient if each.retry_after_s is not None]
     if not refusals:
         kind = NotProcessedError if all(isinstance(each, NotProcessedError) for each in errors) else TransientModelError
-        return kind(message, retry_after=min(waits, default=None))
+        return kind(message, retry_after_s=min(waits, default=None))
     preferred = errors[0]
     return BudgetExceededError(
         message,
-        retry_after=min([*waits, *(each.retry_after for each in refusals)]),
+        retry_after_s=min([*waits, *(each.retry_after_s for each in refusals)]),
         kind=next((each.kind for each in refusals if each.kind != "hard"), "hard"),
         offline=isinstance(preferred, BudgetExceededError) and preferred.offline,
     )

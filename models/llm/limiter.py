@@ -88,7 +88,7 @@ class Limiter:
         except TimeoutError as error:
             raise NotProcessedError(
                 f"{self._endpoint} has no free lease within {self._queue_timeout_s:g} s (concurrency and rate limits)",
-                retry_after=wait or None,
+                retry_after_s=wait or None,
             ) from error
 
     async def _try_acquire(self, tokens: int) -> tuple[Lease | None, float]:

@@ -81,7 +81,7 @@ class TotalBudget:
         while True:
             async with self._lock:
                 if self._is_stopped:
-                    raise BudgetExceededError("the re-extraction is being stopped", retry_after=_RETRY_S, kind="reextraction")
+                    raise BudgetExceededError("the re-extraction is being stopped", retry_after_s=_RETRY_S, kind="reextraction")
                 seen, is_alone = self._settlements, not self._running
                 if await self._try_reserve(maximum):
                     self._running += 1
@@ -89,7 +89,7 @@ class TotalBudget:
             if is_alone:
                 reason = _reason(self._spent, maximum, self._limit())
                 self._on_used_up(reason)
-                raise BudgetExceededError(reason, retry_after=_RETRY_S, kind="reextraction")
+                raise BudgetExceededError(reason, retry_after_s=_RETRY_S, kind="reextraction")
             async with self._changed:
                 await self._changed.wait_for(lambda seen=seen: self._settlements != seen or self._is_stopped)  # type: ignore[misc]
 
@@ -126,7 +126,7 @@ class TotalBudget:
             return await self._add(maximum, 1, most=limit)
         except RedisUnavailableError as error:
             raise BudgetExceededError(
-                f"the budget of the re-extraction cannot be checked: {error}", retry_after=10 * _RETRY_S, kind="reextraction"
+                f"the budget of the re-extraction cannot be checked: {error}", retry_after_s=10 * _RETRY_S, kind="reextraction"
             ) from error
 
     async def _add(self, amount: Amount, calls: int, *, most: Limit = _NO_LIMIT) -> bool:

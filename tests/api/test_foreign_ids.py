@@ -114,8 +114,8 @@ async def test_waiting_reveals_nothing_about_another_tenants_session(service: Ru
     position = {"topic": service.settings.topic("messages"), "partition": 0, "offset": 1}
     body = {**ASKED, "session": "@", "deadline_ms": 2000, "after": {"id": "m1", "position": position}}
     case = Case("POST", "/v1/recall", body, (SESSION, NO_SESSION))
-    theirs, anonymized = [seen(await ask(noted.http, case, name, service.auth(caller)), name) for name in case.names]
-    assert theirs == anonymized
+    theirs, unknown = [seen(await ask(noted.http, case, name, service.auth(caller)), name) for name in case.names]
+    assert theirs == unknown
     owners = await ask(noted.http, case, SESSION, service.auth("acme/ann"))
     assert owners.json()["after"] == {"id": "m1", "found_in": "tail", "reached": True}
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from evaluation import cached_llm as cached_llm
+from evaluation import cached_llm
 from evaluation.cached_llm import KeptLLM, KeptReplies
 from models.llm.port import ChatMessage, LLMAnswer, LLMRequest
 from runtime.settings import Settings

@@ -24,7 +24,7 @@ def test_opens_after_failures_in_a_row() -> None:
     breaker.record_failure(5.0)
     assert breaker.state(9.9) is BreakerState.OPEN
     assert not breaker.permits(9.9)
-    assert breaker.retry_after(7.0) == 3.0
+    assert breaker.retry_after_s(7.0) == 3.0
 
 
 def test_half_open_permits_one_trial() -> None:
@@ -36,7 +36,7 @@ def test_half_open_permits_one_trial() -> None:
     breaker.record_success()
     assert breaker.state(5.2) is BreakerState.CLOSED
     assert breaker.is_closed
-    assert breaker.retry_after(5.2) == 0.0
+    assert breaker.retry_after_s(5.2) == 0.0
 
 
 def test_asking_consumes_no_trial() -> None:

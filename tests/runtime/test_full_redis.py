@@ -127,7 +127,7 @@ async def test_a_hard_budget_waits_for_a_full_redis(redis: GuardedRedis, admin: 
     await fill(admin)
     with pytest.raises(BudgetExceededError, match="cannot be checked") as refusal:
         await hard.reserve("acme", Amount(tokens=1), deferrable=False, now=NOON)
-    assert refusal.value.retry_after <= 60
+    assert refusal.value.retry_after_s <= 60
     await free.reserve("acme", CALL, deferrable=False, now=NOON)
     await admin.config_set("maxmemory", 0)
     await hard.reserve("acme", Amount(tokens=1), deferrable=False, now=NOON)

@@ -42,8 +42,8 @@ def test_a_users_view_hides_other_users_windows() -> None:
     assert view.of(None) == view
     assert (view.of("ann").closed, view.of("ann").open, view.of("ann").place) == (anns, None, view.place)
     assert (view.of("bob").closed, view.of("bob").open, view.of("bob").place) == (None, bobs, view.place)
-    anonymized = view.of("carol")
-    assert (anonymized, anonymized.place) == (SessionView(), None)
+    carols = view.of("carol")
+    assert (carols, carols.place) == (SessionView(), None)
 
 
 async def test_a_repeated_write_changes_nothing(tail: SessionTail) -> None:

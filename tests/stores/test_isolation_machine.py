@@ -158,13 +158,13 @@ class IsolationMachine(RuleBasedStateMachine):
         target = data.draw(st.sampled_from(sorted(self.every_id)))
         scope = TenantScope(tenant, user)
         step = self.steps.get(target)
-        belongs_to_user = target in self.seen_by(scope) or (step is not None and user is None and step.tenant == tenant)
-        if not belongs_to_user and step is None and target not in self.held:
+        is_visible = target in self.seen_by(scope) or (step is not None and user is None and step.tenant == tenant)
+        if not is_visible and step is None and target not in self.held:
             return
         self.offset += 1
         deleted = deletions(target, position=feed_position(self.offset))
         self.change(tenant, lambda store: store.delete(scope, deleted))
-        if belongs_to_user:
+        if is_visible:
             self.held.pop(target, None)
             self.steps.pop(target, None)
 

@@ -26,9 +26,9 @@ class RetryPolicy:
     backoff: Backoff
     maximum_attempts: int
 
-    def interval_s(self, attempt: int, *, retry_after: float | None, uniform: Callable[[float, float], float] = random.uniform) -> float:
-        """Seconds to wait after attempt number ``attempt`` (from 1); at least ``retry_after`` seconds, which the dependency asked for."""
-        return max(self.backoff.jittered_s(attempt, uniform=uniform), retry_after or 0.0)
+    def interval_s(self, attempt: int, *, retry_after_s: float | None, uniform: Callable[[float, float], float] = random.uniform) -> float:
+        """Seconds to wait after attempt number ``attempt`` (from 1); at least ``retry_after_s`` seconds, which the dependency asked for."""
+        return max(self.backoff.jittered_s(attempt, uniform=uniform), retry_after_s or 0.0)
 
 
 class DependencyHealth:
@@ -94,9 +94,9 @@ class DependencyHealth:
     def retry_interval_s(self, failure: TransientError, attempt: int) -> float:
         """Seconds to wait after an attempt: by the retry policy, and until the dependency's breaker permits a call."""
         self._metrics.count_retry()
-        wait_s = self.retry_policy.interval_s(attempt, retry_after=failure.retry_after)
+        wait_s = self.retry_policy.interval_s(attempt, retry_after_s=failure.retry_after_s)
         if failure.counts_as_attempt:
-            wait_s = max(wait_s, self.breaker(failure.dependency).retry_after(time.monotonic()))
+            wait_s = max(wait_s, self.breaker(failure.dependency).retry_after_s(time.monotonic()))
         wait_s = min(wait_s, _MAXIMUM_WAIT_S)
         _log.warning("retry_scheduled", stage=self._metrics.stage, attempt=attempt, wait_s=round(wait_s, 2), error=str(failure))
         return wait_s
@@ -109,7 +109,7 @@ class DependencyHealth:
     def outage_s(self) -> float:
         """Seconds until all open breakers permit a call; 0 if none is open, or a trial is permitted now."""
         now = time.monotonic()
-        return max((breaker.retry_after(now) for breaker in self._breakers.values()), default=0.0)
+        return max((breaker.retry_after_s(now) for breaker in self._breakers.values()), default=0.0)
 
     def start_trials(self) -> None:
         """Starts the trial of each half-open breaker."""

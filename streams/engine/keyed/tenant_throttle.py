@@ -64,7 +64,7 @@ class TenantThrottle:
         self._scheduler.pause_tenant(tenant)
         now = self._clock()
         refused_for_s = now - self._refused_since.setdefault(tenant, now)
-        begins = tenant not in self._deferral and max(refused_for_s, failure.retry_after or 0.0) >= self._park_after_s
+        begins = tenant not in self._deferral and max(refused_for_s, failure.retry_after_s or 0.0) >= self._park_after_s
         if begins:
             self._deferral.add(tenant)
         if tenant not in self._paused:
@@ -76,7 +76,7 @@ class TenantThrottle:
         if now - self._warned_at.get(tenant, -math.inf) >= _WARNING_INTERVAL_S:
             self._warned_at[tenant] = now
             _log.warning("tenant_paused", tenant=tenant, error=str(failure))
-        pause_s = _MAXIMUM_PAUSE_S if failure.retry_after is None else min(failure.retry_after, _MAXIMUM_PAUSE_S)
+        pause_s = _MAXIMUM_PAUSE_S if failure.retry_after_s is None else min(failure.retry_after_s, _MAXIMUM_PAUSE_S)
         asyncio.get_running_loop().call_later(pause_s, self._resume, tenant)
 
     def _resume(self, tenant: str) -> None:

@@ -53,7 +53,7 @@ class ReextractionBudget:
             wait = await self._wait(tenant, maximum, now)
             await self._waits.begin(tenant, wait)
             raise BudgetExceededError(
-                f"{wait.reason}; it continues at {wait.until:%Y-%m-%d %H:%M} UTC", retry_after=error.retry_after, kind="reextraction"
+                f"{wait.reason}; it continues at {wait.until:%Y-%m-%d %H:%M} UTC", retry_after_s=error.retry_after_s, kind="reextraction"
             ) from error
         try:
             await self.total.reserve(tenant, maximum, deferrable=False, now=now)
@@ -93,7 +93,7 @@ class ReextractionBudget:
             return self._budget_of(tenant).for_reextractions
         except BudgetExceededError as error:
             # Without the policy `offline`: rules must not extract what a model was chosen for.
-            raise BudgetExceededError(str(error), retry_after=error.retry_after, kind="reextraction") from error
+            raise BudgetExceededError(str(error), retry_after_s=error.retry_after_s, kind="reextraction") from error
 
     async def _wait(self, tenant: str, maximum: Amount, now: datetime) -> DayWait:
         share, used = self._share_of(tenant), await self._daily.total(tenant, now)

@@ -160,4 +160,4 @@ class RunMetering:
 
 
 def _stopping() -> TransientError:
-    return TransientError("the re-extraction is being stopped", dependency="budget", retry_after=1.0, counts_as_attempt=False)
+    return TransientError("the re-extraction is being stopped", dependency="budget", retry_after_s=1.0, counts_as_attempt=False)

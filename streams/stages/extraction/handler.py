@@ -286,7 +286,7 @@ class ExtractionHandler:
         try:
             return await self._extract_with_retries(window, schema, context)
         except BudgetExceededError as error:
-            raise TransientError(str(error), dependency="budget", retry_after=error.retry_after, counts_as_attempt=False) from error
+            raise TransientError(str(error), dependency="budget", retry_after_s=error.retry_after_s, counts_as_attempt=False) from error
         except UnusableAnswerError as error:
             raise PoisonRecordError("bad_answer", str(error), raw_answer=error.raw) from error
         except TransientModelError as error:

@@ -67,8 +67,8 @@ class SimilarKeys:
         self, key: str, values: Sequence[str], schema: MemorySchema, place: WindowPlace, may_note: Callable[[], bool]
     ) -> Names:
         entity_types = [each for each in schema.entity_types if key in each.similarities]
-        belongs_to_user = all("user" in each.keys for each in entity_types)
-        scope = KeyScope(place.tenant, place.user if belongs_to_user else None, place.generation, key)
+        is_of_one_user = all("user" in each.keys for each in entity_types)
+        scope = KeyScope(place.tenant, place.user if is_of_one_user else None, place.generation, key)
         noted = await self._noted(scope)
         known = {each.casefold() for each in noted}
         new = [each for each in values if each.casefold() not in known]

@@ -70,7 +70,7 @@ class IndexHandler(BatchHandler):
             # A store with another embedding model is not the memory's fault. All memories wait for a rebuild, or for the previous model.
             raise TransientError(str(error), dependency="store") from error
         except TransientModelError as error:
-            raise TransientError(str(error), dependency="embedding", retry_after=error.retry_after) from error
+            raise TransientError(str(error), dependency="embedding", retry_after_s=error.retry_after_s) from error
         except InputRefusedError:
             raise
         except ModelConfigurationError as error:

@@ -129,9 +129,9 @@ class StoreWatermarkGuard:
             raise TransientError(problem, dependency="store")
         return next_offset
 
-    async def find_gap(self) -> DataLoss | None:
-        """See :meth:`Writer.find_gap`."""
-        return await self._writer.find_gap()
+    async def find_data_loss(self) -> DataLoss | None:
+        """See :meth:`Writer.find_data_loss`."""
+        return await self._writer.find_data_loss()
 
     async def commit(
         self,

@@ -148,7 +148,7 @@ class MergingHandler:
         except BudgetExceededError as error:
             if error.offline:
                 return await self._by_rule(request, operator, question, "budget", error)
-            raise TransientError(str(error), dependency="budget", retry_after=error.retry_after, counts_as_attempt=False) from error
+            raise TransientError(str(error), dependency="budget", retry_after_s=error.retry_after_s, counts_as_attempt=False) from error
         except InputRefusedError as error:
             return await self._by_rule(request, operator, question, "input_refused", error)
         except TransientModelError as error:

@@ -44,7 +44,7 @@ async def test_a_deletion_under_a_binary_key_ends_nothing() -> None:
             PARTITION.topic, 0, 1, 0, 0, b"acme/wh_0000#\xff", None, None, 13, -1, ()
         )
         work._take(PARTITION, record)
-        assert [each.id for each in work._lanes["acme", WEBHOOK].all()] == ["msg_0"]
+        assert [each.id for each in work._lanes["acme", WEBHOOK].end_all()] == ["msg_0"]
 
 
 async def test_taking_many_deliveries_over_blocks_nothing() -> None:

@@ -78,7 +78,7 @@ def test_waits_grow_until_the_delivery_is_dead() -> None:
     assert record is not None
     assert (record.state, record.attempts, record.dead_at) == ("dead", 3, now)
     assert (tested.pending, tested.dead) == (0, 1)
-    assert [each.id for each in tested.expired(now + EXPIRY)] == ["d1"]
+    assert [each.id for each in tested.end_expired(now + EXPIRY)] == ["d1"]
 
 
 def test_a_wait_that_the_receiver_asks_for_is_kept() -> None:

@@ -56,7 +56,7 @@ async def test_transient_errors_carry_the_endpoints_retry_after(embedder: Embedd
     with pytest.raises(TransientModelError, match=str(status)) as caught:
         await embedder.embed_query("text")
 
-    assert caught.value.retry_after == 3
+    assert caught.value.retry_after_s == 3
     assert len(endpoint.requests) == 1
 
 

@@ -56,7 +56,7 @@ async def test_nothing_is_sent_during_a_pause() -> None:
         clock.seconds += 12
         with pytest.raises(OverloadedError) as meanwhile:
             await embedder.embed_documents(["another"])
-        assert meanwhile.value.retry_after == pytest.approx(18)
+        assert meanwhile.value.retry_after_s == pytest.approx(18)
         assert len(requests) == 1
 
         clock.seconds += 18

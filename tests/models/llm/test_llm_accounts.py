@@ -137,7 +137,7 @@ class TestBudget:
         llm = llm_of(endpoint, budget=BudgetSettings(hard_tokens=1000))
         with pytest.raises(BudgetExceededError) as refused:
             await ask_in_turn(llm, [ask(str(number)) for number in range(100)])
-        assert refused.value.retry_after == 12 * 3600, "the next day begins in 12 hours"
+        assert refused.value.retry_after_s == 12 * 3600, "the next day begins in 12 hours"
         assert refused.value.kind == "hard"
         used = sum(each.prompt_tokens + each.completion_tokens for each in usages.records)
         assert 700 < used <= 1000
@@ -164,7 +164,7 @@ class TestBudget:
         with pytest.raises(BudgetExceededError) as deferred:
             await llm.complete(ask("later", deferrable=True))
         assert deferred.value.kind == "soft"
-        assert deferred.value.retry_after == 10 * 3600
+        assert deferred.value.retry_after_s == 10 * 3600
         clock.advance(timedelta(hours=10))
         await llm.complete(ask("later", deferrable=True))
 
@@ -202,7 +202,7 @@ class TestBudget:
         with pytest.raises(BudgetExceededError, match="circuit breaker") as refused:
             await llm.complete(ask(max_tokens=200, text="long " * 400))
         assert refused.value.offline
-        assert refused.value.retry_after <= 60
+        assert refused.value.retry_after_s <= 60
 
     async def test_tokens_are_counted_by_tenant(
         self, serve: Serve, llm_of: BuildLLM, ask: BuildRequest, usages: UsageList, registry: CollectorRegistry

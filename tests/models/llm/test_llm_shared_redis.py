@@ -91,7 +91,7 @@ class TestLimits:
             await take(limiter)
         with pytest.raises(TransientModelError, match="no free lease") as caught:
             await take(two)
-        assert 50 < (caught.value.retry_after or 0) <= 61
+        assert 50 < (caught.value.retry_after_s or 0) <= 61
 
     async def test_workers_together_keep_the_tokens_a_minute(self, limiter_of: BuildLimiter) -> None:
         one, two = limiter_of(tokens_per_minute=1000, queue_timeout_s=0.3), limiter_of(tokens_per_minute=1000, queue_timeout_s=0.3)

@@ -73,7 +73,7 @@ class ParkingHarness:
             await self.gates[record.offset].wait()
         await asyncio.sleep(0)
         if self.tenant_of(record) in self.without_budget:
-            raise TransientError("used up", dependency="budget", retry_after=0.002, counts_as_attempt=False)
+            raise TransientError("used up", dependency="budget", retry_after_s=0.002, counts_as_attempt=False)
         if record.offset in self.poison:
             raise PoisonRecordError("bad", "always")
         return [OutgoingRecord("out", record.key, b"%d" % record.offset)]

@@ -224,8 +224,8 @@ def test_a_record_waiting_for_a_rate_limit_is_kept(monkeypatch: pytest.MonkeyPat
     run_in_virtual_time(scenario(), monkeypatch)
 
 
-@pytest.mark.parametrize("retry_after", [None, 5.0, 20.0])
-def test_a_record_answered_with_429_is_kept(monkeypatch: pytest.MonkeyPatch, retry_after: float | None) -> None:
+@pytest.mark.parametrize("retry_after_s", [None, 5.0, 20.0])
+def test_a_record_answered_with_429_is_kept(monkeypatch: pytest.MonkeyPatch, retry_after_s: float | None) -> None:
     async def scenario() -> None:
         taken: list[float] = []
 
@@ -233,7 +233,7 @@ def test_a_record_answered_with_429_is_kept(monkeypatch: pytest.MonkeyPatch, ret
             await asyncio.sleep(0.2)
             now = time.monotonic()
             if len([each for each in taken if each > now - 60]) >= 2:
-                raise OverloadedError("429", retry_after=retry_after)
+                raise OverloadedError("429", retry_after_s=retry_after_s)
             taken.append(now)
             await asyncio.sleep(CALL_S)
 

@@ -79,13 +79,13 @@ class RefusedPartitions:
             assert isinstance(writer, Checkpointer)
             initialize = writer.initialize
 
-            async def take_over_unless_refused() -> int | None:
+            async def initialize_unless_refused() -> int | None:
                 next_offset = await initialize()
                 if partition in self.refused:
                     raise TransientError("the store lacks what the group has handled", dependency="store")
                 return next_offset
 
-            writer.initialize = take_over_unless_refused  # type: ignore[method-assign]
+            writer.initialize = initialize_unless_refused  # type: ignore[method-assign]
             return writer
 
         return self._new_driver(replace(context, new_writer=new_writer))

@@ -305,7 +305,7 @@ async def test_finish_writes_running_records_and_starts_none() -> None:
 
 async def test_used_up_budget_pauses_the_tenants_other_records() -> None:
     async with driver_harness() as harness:
-        used_up = TransientError("used up", dependency="budget", retry_after=0.3, counts_as_attempt=False)
+        used_up = TransientError("used up", dependency="budget", retry_after_s=0.3, counts_as_attempt=False)
         harness.tenants = dict.fromkeys(range(30), "spender")
         harness.answers = {offset: failing(used_up) for offset in range(30)}
         await harness.put_all(range(40))
@@ -369,7 +369,7 @@ async def test_throttled_tenant_gives_its_trial_back() -> None:
         harness.answers = {offset: failing(TransientError("away", dependency="llm")) for offset in range(12)}
         await harness.put_all(range(12))
         await until(lambda: len(harness.handled) >= 2 * SLOTS)
-        used_up = TransientError("used up", dependency="budget", retry_after=3600.0, counts_as_attempt=False)
+        used_up = TransientError("used up", dependency="budget", retry_after_s=3600.0, counts_as_attempt=False)
         harness.tenants = {offset: f"poor {offset}" for offset in range(12, 62)}
         harness.answers |= {offset: failing(used_up) for offset in range(12, 62)}
         await harness.put_all(range(12, 62))

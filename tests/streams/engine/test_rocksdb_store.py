@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from streams.engine.state import rocksdb_store as rocksdb_store
+from streams.engine.state import rocksdb_store
 from streams.engine.state.compaction import TableCompaction
 from streams.engine.state.partition_state import StateChange
 from streams.engine.state.rocksdb_store import RocksDBStore

@@ -21,16 +21,16 @@ class ThrottleHarness:
             scheduler.deliver(PARTITION, offset, key=offset, tenant=tenant, record=tenant)
         self.throttle = TenantThrottle(scheduler=scheduler, on_resumed=lambda: None, park_after_s=60.0, clock=lambda: self.now)
 
-    def refuse(self, at: float, *, tenant: str = "acme", retry_after: float | None = None) -> bool:
+    def refuse(self, at: float, *, tenant: str = "acme", retry_after_s: float | None = None) -> bool:
         self.now = at
-        failure = TransientError("wait", dependency="budget", retry_after=retry_after, counts_as_attempt=False)
+        failure = TransientError("wait", dependency="budget", retry_after_s=retry_after_s, counts_as_attempt=False)
         return self.throttle.pause(tenant, failure)
 
 
-@pytest.mark.parametrize(("retry_after", "parks"), [(59.9, False), (60.0, True), (86_400.0, True), (None, False)])
-async def test_a_long_wait_by_its_own_word_parks(retry_after: float | None, parks: bool) -> None:
+@pytest.mark.parametrize(("retry_after_s", "parks"), [(59.9, False), (60.0, True), (86_400.0, True), (None, False)])
+async def test_a_long_wait_by_its_own_word_parks(retry_after_s: float | None, parks: bool) -> None:
     harness = ThrottleHarness()
-    assert harness.refuse(0.0, retry_after=retry_after) == parks
+    assert harness.refuse(0.0, retry_after_s=retry_after_s) == parks
     assert harness.throttle.parks("acme") == parks
     assert not harness.throttle.parks("globex")
 
@@ -49,4 +49,4 @@ async def test_a_record_that_gets_through_ends_it() -> None:
     assert harness.refuse(121.0)
     harness.throttle.on_handled("acme")
     assert not harness.throttle.parks("acme")
-    assert harness.refuse(122.0, retry_after=3600.0), "it begins again"
+    assert harness.refuse(122.0, retry_after_s=3600.0), "it begins again"

@@ -17,11 +17,11 @@ from tests.streams.harness import until
 POLICY = RetryPolicy(backoff=Backoff(initial_interval_s=0.2, backoff_coefficient=3.0, maximum_interval_s=30.0), maximum_attempts=6)
 
 
-@given(attempt=st.integers(1, 1000), seed=st.integers(), retry_after=st.none() | st.floats(0, 500))
-def test_retry_interval_is_bounded_by_policy_and_retry_after(attempt: int, seed: int, retry_after: float | None) -> None:
+@given(attempt=st.integers(1, 1000), seed=st.integers(), retry_after_s=st.none() | st.floats(0, 500))
+def test_retry_interval_is_bounded_by_policy_and_retry_after(attempt: int, seed: int, retry_after_s: float | None) -> None:
     ceiling = min(30.0, 0.2 * 3 ** min(attempt - 1, 20))
-    interval = POLICY.interval_s(attempt, retry_after=retry_after, uniform=random.Random(seed).uniform)
-    assert (retry_after or 0.0) <= interval <= max(ceiling, retry_after or 0.0)
+    interval = POLICY.interval_s(attempt, retry_after_s=retry_after_s, uniform=random.Random(seed).uniform)
+    assert (retry_after_s or 0.0) <= interval <= max(ceiling, retry_after_s or 0.0)
 
 
 def test_batch_interval_grows_with_cost_and_recovers() -> None:

@@ -60,7 +60,7 @@ async def test_a_day_ends_at_its_share(shared: GuardedRedis) -> None:
         BudgetExceededError, match=r"used 800 of the 1,000 tokens .* may use 300; it continues at 2026-01-02 00:00"
     ) as refused:
         await worker.call(300)
-    assert (refused.value.kind, refused.value.offline, refused.value.retry_after) == ("reextraction", False, 12 * 3600)
+    assert (refused.value.kind, refused.value.offline, refused.value.retry_after_s) == ("reextraction", False, 12 * 3600)
     assert worker.waiting == 1
     (wait,) = (await read_waits(shared, "v2", TENANTS, NOON)).values()
     assert wait.until == TOMORROW
@@ -154,10 +154,10 @@ async def test_an_unknown_budget_never_switches_to_rules(shared: GuardedRedis) -
     worker = Worker(shared, BudgetSettings())
 
     def refuse(tenant: str) -> BudgetSettings:
-        raise BudgetExceededError("no price table", retry_after=60.0, offline=True)
+        raise BudgetExceededError("no price table", retry_after_s=60.0, offline=True)
 
     worker.budget = worker._made(shared, refuse, Limit())
     with pytest.raises(BudgetExceededError, match="no price table") as refused:
         await worker.call(1)
     assert not refused.value.offline
-    assert refused.value.retry_after < timedelta(days=1).total_seconds()
+    assert refused.value.retry_after_s < timedelta(days=1).total_seconds()

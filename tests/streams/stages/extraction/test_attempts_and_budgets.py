@@ -91,7 +91,7 @@ async def test_a_window_past_the_soft_budget_waits(settings: Settings, tenants: 
         (within,) = await stage.handle(window_record())
         with pytest.raises(TransientError) as deferred:
             await stage.handle(window_record(text="hello"))
-        assert (deferred.value.dependency, deferred.value.retry_after, deferred.value.counts_as_attempt) == ("budget", 10 * 3600, False)
+        assert (deferred.value.dependency, deferred.value.retry_after_s, deferred.value.counts_as_attempt) == ("budget", 10 * 3600, False)
         assert len(simulator.requests) == 1
         clock.advance(timedelta(hours=10))
         (later,) = await stage.handle(window_record(text="hello"))
@@ -135,7 +135,7 @@ async def test_a_cost_without_prices_counts_as_spent(settings: Settings) -> None
             for _ in range(2):
                 with pytest.raises(TransientError, match=f"PRICE_TABLE.*`varve tenants set {TENANT} --budget`") as failure:
                     await stage.handle(window_record())
-            assert (failure.value.dependency, failure.value.retry_after) == ("budget", 60.0)
+            assert (failure.value.dependency, failure.value.retry_after_s) == ("budget", 60.0)
             assert simulator.requests == []
             assert len(await stage.handle(window_record("another"))) == 1, "no other window waits for it"
 

@@ -70,21 +70,21 @@ async def test_dropped_parts_are_counted_by_reason(settings: Settings, tenants: 
 
 
 @pytest.mark.parametrize(
-    ("error", "dependency", "retry_after"),
+    ("error", "dependency", "retry_after_s"),
     [
         (TransientModelError("504"), "llm", None),
-        (OverloadedError("429", retry_after=7.0), "llm", 7.0),
+        (OverloadedError("429", retry_after_s=7.0), "llm", 7.0),
         (ModelConfigurationError("401"), "llm", None),
         (ModelError("something else"), "llm", None),
-        (BudgetExceededError("used up", retry_after=3600.0), "budget", 3600.0),
+        (BudgetExceededError("used up", retry_after_s=3600.0), "budget", 3600.0),
     ],
 )
 async def test_a_transient_failure_waits_for_the_stated_time(
-    settings: Settings, tenants: TenantDirectory, error: Exception, dependency: str, retry_after: float | None
+    settings: Settings, tenants: TenantDirectory, error: Exception, dependency: str, retry_after_s: float | None
 ) -> None:
     with pytest.raises(TransientError) as failure:
         await new_handler(settings, tenants, ScriptedExtractor(error)).handle(window_record())
-    assert (failure.value.dependency, failure.value.retry_after) == (dependency, retry_after)
+    assert (failure.value.dependency, failure.value.retry_after_s) == (dependency, retry_after_s)
 
 
 async def test_no_window_is_given_up_for_a_refused_key(settings: Settings, tenants: TenantDirectory) -> None:
@@ -95,9 +95,11 @@ async def test_no_window_is_given_up_for_a_refused_key(settings: Settings, tenan
     assert not failure.value.concerns_record
 
 
-@pytest.mark.parametrize(("error", "retry_after"), [(OverloadedError("429", retry_after=7.0), 7.0), (ModelConfigurationError("401"), None)])
+@pytest.mark.parametrize(
+    ("error", "retry_after_s"), [(OverloadedError("429", retry_after_s=7.0), 7.0), (ModelConfigurationError("401"), None)]
+)
 async def test_a_window_waits_for_an_embedding_model_that_refuses(
-    settings: Settings, tenants: TenantDirectory, error: Exception, retry_after: float | None
+    settings: Settings, tenants: TenantDirectory, error: Exception, retry_after_s: float | None
 ) -> None:
     lookup = EntityLookup(
         store=build_store(settings), embedder=RefusingEmbedder(error), prefetch=settings.recall.prefetch, clock=SystemClock()
@@ -106,7 +108,7 @@ async def test_a_window_waits_for_an_embedding_model_that_refuses(
     stage = new_handler(settings, tenants, extractor, lookup=lookup)
     with pytest.raises(TransientError) as failure:
         await stage.handle(window_record())
-    assert (failure.value.dependency, failure.value.retry_after) == ("embedding", retry_after)
+    assert (failure.value.dependency, failure.value.retry_after_s) == ("embedding", retry_after_s)
     assert extractor.seen == []
 
 

@@ -77,4 +77,4 @@ async def test_an_overloaded_endpoint_has_looked_at_no_window(settings: Settings
     async with stage_before(lambda _: refusal(429, {}, **{"Retry-After": "7"}), settings, tenants) as (stage, _):
         with pytest.raises(TransientError) as failure:
             await stage.handle(window_record())
-    assert (failure.value.retry_after, failure.value.concerns_record) == (7.0, False)
+    assert (failure.value.retry_after_s, failure.value.concerns_record) == (7.0, False)

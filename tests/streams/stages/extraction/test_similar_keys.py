@@ -132,7 +132,7 @@ async def test_a_repeated_statement_is_recognized_by_its_words(
 @pytest.mark.parametrize("away", ["store", "embedding"])
 async def test_an_extraction_waits_for_an_unavailable_store(settings: Settings, embedder: Embedder, tmp_path: Path, away: str) -> None:
     store = EdgeStore(path=tmp_path / "nobody.sock")
-    asked = embedder if away == "store" else RefusingEmbedder(OverloadedError("429", retry_after=7.0))
+    asked = embedder if away == "store" else RefusingEmbedder(OverloadedError("429", retry_after_s=7.0))
     keys = SimilarKeys(lookup=lookup(settings, store, asked), embedder=asked, notes=None)
     with pytest.raises(TransientError) as failure:
         await keys.settled(about("fashion store"), OWN, place())

@@ -187,7 +187,7 @@ async def test_an_overloaded_endpoint_uses_up_no_attempt(settings: Settings) -> 
         await stages.extract(0, {0: "likes tea"})
         with pytest.raises(TransientError) as raised:
             await stages.merge(0)
-        assert (raised.value.retry_after, raised.value.concerns_record) == (7, False)
+        assert (raised.value.retry_after_s, raised.value.concerns_record) == (7, False)
 
 
 async def test_an_endpoint_away_is_waited_for(settings: Settings) -> None:
