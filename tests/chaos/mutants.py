@@ -27,7 +27,7 @@ REBALANCE: Final = "streams/engine/faust/rebalance_signals.py"
 OFFSETS: Final = "runtime/kafka/offsets.py"
 MERGED_TEXT: Final = "operators/merged_text.py"
 WORK: Final = "operators/work.py"
-LOG_GAP: Final = "streams/engine/failures/data_loss.py"
+DATA_LOSS: Final = "streams/engine/failures/data_loss.py"
 EVENTS: Final = "streams/stages/events/handler.py"
 CORRECTING: Final = "streams/stages/events/correcting.py"
 COMPRESS: Final = "operators/timeline/compress.py"
@@ -67,7 +67,7 @@ TEST_WAITING: Final = "tests/streams/engine/test_waiting.py"
 TEST_WHOLE_STORE: Final = "tests/streams/stages/index/test_store_watermark.py"
 TEST_MERGED_TEXT: Final = "tests/operators/test_merged_text.py"
 TEST_WORK: Final = "tests/operators/test_work.py"
-TEST_LOG_GAP: Final = "tests/streams/engine/test_data_loss.py"
+TEST_DATA_LOSS: Final = "tests/streams/engine/test_data_loss.py"
 TEST_POINTS: Final = "tests/stores/test_position.py"
 TEST_TAIL: Final = "tests/runtime/test_session_tail.py"
 TEST_TRANSACTIONS: Final = "tests/runtime/test_kafka_transactions.py"
@@ -155,14 +155,14 @@ MUTANTS: Final = (
         "recover before the fence",
         WRITER,
         """            await self._producer.start()
-            next_offset, note, gap = await self._position()
+            next_offset, note, loss = await self._position()
 """,
         """            if self._table is not None and self._changelog is not None:
                 self._table.open()
                 await recover(self._table, self._changelog, kafka=self._kafka, offsets=self._offsets)
             await self._producer.start()
-            next_offset, note, gap = await self._position()
-            if gap is None:
+            next_offset, note, loss = await self._position()
+            if loss is None:
                 return next_offset
 """,
         (TEST_WRITER,),
@@ -170,8 +170,8 @@ MUTANTS: Final = (
     Mutant(
         "committed offset read before the fence",
         WRITER,
-        "            await self._producer.start()\n            next_offset, note, gap = await self._position()\n",
-        "            next_offset, note, gap = await self._position()\n            await self._producer.start()\n",
+        "            await self._producer.start()\n            next_offset, note, loss = await self._position()\n",
+        "            next_offset, note, loss = await self._position()\n            await self._producer.start()\n",
         (TEST_WRITER,),
     ),
     Mutant(
@@ -577,9 +577,9 @@ MUTANTS: Final = (
     Mutant("no generation check", MEMBERSHIP, " and self._generation() == generation", "", (TEST_WAITING,)),
     Mutant("unanswered heartbeats ignored", MEMBERSHIP, " and self._is_answered()", "", (TEST_WAITING,)),
     # A log that has lost records.
-    Mutant("passed retention overlooked", LOG_GAP, "begin <= reached <= end", "reached <= end", (TEST_LOG_GAP,), ("retention",)),
-    Mutant("cut log overlooked", LOG_GAP, "begin <= reached <= end", "begin <= reached", (TEST_LOG_GAP,), ("truncation",)),
-    Mutant("cut log that grew taken for whole", LOG_GAP, "if cut_at is not None:", "if False:", (TEST_LOG_GAP,), ("truncation",)),
+    Mutant("passed retention overlooked", DATA_LOSS, "begin <= reached <= end", "reached <= end", (TEST_DATA_LOSS,), ("retention",)),
+    Mutant("cut log overlooked", DATA_LOSS, "begin <= reached <= end", "begin <= reached", (TEST_DATA_LOSS,), ("truncation",)),
+    Mutant("cut log that grew taken for whole", DATA_LOSS, "if cut_at is not None:", "if False:", (TEST_DATA_LOSS,), ("truncation",)),
     # Commands that are killed between two steps.
     Mutant(
         "unfinished command overlooked by workers",
@@ -719,14 +719,20 @@ MUTANTS: Final = (
         "previous=in_force,",
         (TEST_FORMER,),
     ),
-    Mutant("what a schema lacks forgotten", EVENTS, ", former=former, trust=trust)", ", trust=trust)", (TEST_FORMER,)),
+    Mutant(
+        "what a schema lacks forgotten",
+        EVENTS,
+        "            former=() if is_dropped else former_part(in_force, schema),\n",
+        "",
+        (TEST_FORMER,),
+    ),
     Mutant("dropped fields kept after a drop", EVENTS, "() if is_dropped else former_part", "former_part", (TEST_FORMER,)),
     Mutant("what earlier windows founded unknown", SIMILAR_KEYS, "present = [*noted, *(", "present = [*(", (TEST_SIMILAR_KEYS,)),
-    Mutant("one user's things another's", SIMILAR_KEYS, "place.user if belongs_to_user else None", "None", (TEST_SIMILAR_KEYS,)),
+    Mutant("one user's things another's", SIMILAR_KEYS, "place.user if is_of_one_user else None", "None", (TEST_SIMILAR_KEYS,)),
     Mutant(
         "one user's shared things unknown to another",
         SIMILAR_KEYS,
-        "place.user if belongs_to_user else None",
+        "place.user if is_of_one_user else None",
         "place.user",
         (TEST_SIMILAR_KEYS,),
     ),

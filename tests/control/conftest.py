@@ -4,9 +4,9 @@ import pytest
 
 from control import ControlState
 from tests.control_log import add, apply_change
-from tests.runtime.conftest import client, redis
+from tests.runtime.conftest import client
 
-__all__ = ["client", "redis"]
+__all__ = ["client"]
 
 
 @pytest.fixture

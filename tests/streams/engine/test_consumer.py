@@ -131,7 +131,7 @@ async def test_only_the_paused_partition_is_not_fetched(settings: Settings) -> N
         flow_control.pause(0, PauseReason.FULL)
         flow_control.pause(0, PauseReason.PARKING)
         flow_control.resume(0, PauseReason.FULL)
-        flow_control.resume(0, PauseReason.LOG_GAP)
+        flow_control.resume(0, PauseReason.DATA_LOSS)
         await _send(settings, partitions=2)
         await until(lambda: len(delivered) == RECORDS)
         paused = TP(source, 0)
