@@ -18,6 +18,7 @@ LOG_METHODS: Final = frozenset({"debug", "info", "warning", "error", "exception"
 MOST_WORDS: Final = 9
 LARGEST_SHARE: Final = 0.35
 TEST: Final = re.compile(r"^ *(?:async )?def (test_\w+)", re.MULTILINE)
+FROM_TEST: Final = re.compile(r"^ *(?:from|import) (tests\.(?:\w+\.)*test_\w+)", re.MULTILINE)
 AFTER_SCRIPT: Final = re.compile(r"^if __name__ == .__main__.:.*\n(?:[ #].*\n|\n)*(?P<rest>[^\s#].*)", re.MULTILINE)
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -154,6 +155,12 @@ def test_test_names_are_short() -> None:
     names = [(path, name) for path in files_of("tests") for name in TEST.findall(path.read_text())]
     assert len(names) > 1000
     assert [f"{path.relative_to(ROOT)} {name}" for path, name in names if len(name.split("_")) - 1 > MOST_WORDS] == []
+
+
+def test_no_test_imports_from_another_test() -> None:
+    """Helpers have their own modules: an import of a test module also runs its set-up, and moves with its tests."""
+    found = [f"{path.relative_to(ROOT)} imports {name}" for path in files_of("tests") for name in FROM_TEST.findall(path.read_text())]
+    assert found == [], "move what both use to a module without test_"
 
 
 def test_nothing_follows_the_call_of_a_script() -> None:

@@ -11,7 +11,7 @@ from streams.operations.erasure.erased_user import ErasedUser
 from streams.operations.erasure.shared_results import SharedResults
 from tests.letter_flow import NOON, LetterFlow
 from tests.streams.agent_extractions import TENANT
-from tests.streams.operations.erasure.test_shared_results import PART, USER, retraction, shared
+from tests.streams.operations.erasure.shared_window import PART, USER, retraction, shared
 
 pytestmark = pytest.mark.integration
 

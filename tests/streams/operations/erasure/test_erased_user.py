@@ -16,7 +16,7 @@ from streams.operations.erasure.erased_user import ErasedUser, WrittenRecords
 from streams.operations.erasure.removal import note_files
 from tests.streams.agent_extractions import START, TENANT, extraction
 from tests.streams.harness import plain_settings
-from tests.streams.operations.erasure.test_trace import headers_of, patched, with_outcome
+from tests.streams.operations.erasure.traced_records import headers_of, patched, with_outcome
 
 USER = "agent"
 

@@ -22,7 +22,7 @@ from streams.operations.erasure.stage_barrier import ParkedRecords
 from streams.stages.catalog import STAGES
 from tests.streams.agent_extractions import START, TENANT, extraction
 from tests.streams.flow import NewFlow
-from tests.streams.operations.erasure.test_trace import headers_of
+from tests.streams.operations.erasure.traced_records import headers_of
 
 pytestmark = pytest.mark.integration
 

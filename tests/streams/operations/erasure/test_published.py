@@ -10,9 +10,9 @@ from runtime.kafka import TopicPartition
 from streams.operations.erasure.erased_user import ErasedUser
 from streams.operations.erasure.published import PublishedMemories
 from tests.streams.agent_extractions import START, TENANT, extraction
-from tests.streams.operations.erasure.test_trace import headers_of
+from tests.streams.operations.erasure.feed_event import USER, event
+from tests.streams.operations.erasure.traced_records import headers_of
 
-USER = "agent"
 FEED = TopicPartition("varve.memories", 0)
 BEGAN = 10
 KEY = entity_key("grep")
@@ -25,10 +25,6 @@ def user(tenants: TenantDirectory) -> ErasedUser:
     what = extraction(0, [("grep", 0)])
     found.trace.add(what.to_json(), headers_of(what))
     return found
-
-
-def event(name: str, *, user: str = USER, window: str = "w-lost", tenant: str = TENANT) -> Memory:
-    return Memory(id=name, tenant=tenant, user=user, kind="event", type="tool_call", content="said", window_id=window, event_time=START)
 
 
 def tool(name: str = "grep") -> Memory:

@@ -18,7 +18,7 @@ from streams.operations.erasure.run import ErasureRun
 from streams.operations.erasure.trace import UserTrace
 from tests.streams.agent_extractions import START, TENANT, extraction
 from tests.streams.harness import plain_settings
-from tests.streams.operations.erasure.test_trace import patched
+from tests.streams.operations.erasure.traced_records import patched
 
 USER, PARTITIONS = "agent", 4
 ENDS = {TopicPartition("varve.windows", each): 10 + each for each in range(PARTITIONS)}

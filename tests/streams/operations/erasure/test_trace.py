@@ -18,7 +18,6 @@ from memory.records import (
     Change,
     Correction,
     EntityCorrection,
-    EntityPatch,
     ErasedEntity,
     ErasedWindow,
     ErasureCommand,
@@ -32,6 +31,7 @@ from memory.schema import scenario
 from streams.operations.erasure.trace import UserTrace
 from tests.control_log import known_tenants, now_known
 from tests.streams.agent_extractions import SCHEMA, START, TENANT, Call, extraction
+from tests.streams.operations.erasure.traced_records import headers_of, patched, with_outcome
 from tests.streams.stages.events.corrections import LATER, correction
 
 USER = "agent"
@@ -47,25 +47,6 @@ def add(trace: UserTrace, *records: Record) -> None:
     """Adds the user's records as the log has them."""
     for record in records:
         trace.add(record.to_json(), headers_of(record))
-
-
-def headers_of(record: Record) -> tuple[tuple[str, bytes], ...]:
-    kinds: dict[type[Record], bytes] = {Correction: CORRECTION, Touches: TOUCHES, Expiry: EXPIRY, ErasureCommand: ERASURE}
-    kind = kinds.get(type(record))
-    return () if kind is None else ((KIND, kind),)
-
-
-def with_outcome(what: Extraction, **properties: str) -> Extraction:
-    """With an event that reaches the agent's own record."""
-    own = what.events[0].model_copy(update={"type": "task_outcome", "id": f"{what.window_id}-end", "properties": properties})
-    return what.model_copy(update={"events": [*what.events, own]})
-
-
-def patched(what: Extraction, entity_type: str, key: str, field: str) -> Extraction:
-    patch = EntityPatch(
-        id="p1", entity_type=entity_type, entity_key=entity_key(key), field=field, replace="Use -r.", event_time=START, message_ids=["m0-0"]
-    )
-    return what.model_copy(update={"patches": [*what.patches, patch]})
 
 
 def entities(trace: UserTrace) -> set[tuple[str, str, str, bool]]:

@@ -20,8 +20,8 @@ from streams.operations.erasure.verification import Verification
 from streams.stages.events.ledger import published_key
 from tests.streams.agent_extractions import START, TENANT, extraction
 from tests.streams.harness import plain_settings
-from tests.streams.operations.erasure.test_published import event
-from tests.streams.operations.erasure.test_trace import headers_of
+from tests.streams.operations.erasure.feed_event import event
+from tests.streams.operations.erasure.traced_records import headers_of
 
 USER = "agent"
 BEGAN = 10
