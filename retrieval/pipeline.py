@@ -158,13 +158,13 @@ class RecallPipeline:
             VarveError: If all parts are left out, and the memories for another reason than the deadline; or if a part has a defect.
         """
         plan = self.plan(rewritten.request)
-        started = asyncio.ensure_future(self._attempt(self._ready(rewritten, plan), "memories", until))
-        entities_started, tail_started = self._started(self._entities, plan, until), self._started(self._tail, plan, until)
-        further = {each.name: task for each in self._further if (task := self._started(each, plan, until)) is not None}
-        tasks = (started, entities_started, tail_started, *further.values())
+        memories_task = asyncio.ensure_future(self._attempt(self._memories_of(rewritten, plan), "memories", until))
+        entities_task, tail_task = self._task_of(self._entities, plan, until), self._task_of(self._tail, plan, until)
+        further_tasks = {each.name: task for each in self._further if (task := self._task_of(each, plan, until)) is not None}
+        tasks = (memories_task, entities_task, tail_task, *further_tasks.values())
         await asyncio.gather(*(each for each in tasks if each is not None))
-        memories, entities, tail = started.result(), _result_of(entities_started), _result_of(tail_started)
-        by_path = {name: each.result() for name, each in further.items()}
+        memories, entities, tail = memories_task.result(), _result_of(entities_task), _result_of(tail_task)
+        by_path = {name: task.result() for name, task in further_tasks.items()}
         degraded = left_out({"session_tail": tail, "memories": memories, **by_path, "entities": entities}, self._metrics)
         nearest = _or_else(entities, Entities([]))
         if not nearest.is_complete:
@@ -278,10 +278,11 @@ class RecallPipeline:
         limit, paths = reads_of(request, settings=self._settings, profiles=self.profiles)
         return limit + sum(retriever.most_read(paths[retriever.name]) for retriever in self._further if retriever.name in paths)
 
-    async def _ready(self, rewritten: Rewritten, plan: RecallPlan) -> tuple[Ranked | None, tuple[LogPosition, ...]]:
+    async def _memories_of(self, rewritten: Rewritten, plan: RecallPlan) -> tuple[Ranked | None, tuple[LogPosition, ...]]:
+        """The ranked memories: those that the rewriting has found already, as sifting does, or the result of steps 2 to 5."""
         return await self._ranked(plan) if rewritten.memories is None else rewritten.memories
 
-    def _started(self, retriever: Retriever[T], plan: RecallPlan, until: float | None) -> asyncio.Task[T | Unavailable] | None:
+    def _task_of(self, retriever: Retriever[T], plan: RecallPlan, until: float | None) -> asyncio.Task[T | Unavailable] | None:
         """The task of a retriever. None: the recall does not ask for it, and needs no task."""
         return asyncio.ensure_future(self._retrieve(retriever, plan, until)) if retriever.applies_to(plan) else None
 
