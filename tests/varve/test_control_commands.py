@@ -1,7 +1,6 @@
 """The commands that write and show the control log, as they are typed, and an embedded stack's tenants, on a real broker."""
 
 import asyncio
-from collections.abc import Callable
 from pathlib import Path
 
 import orjson
@@ -14,22 +13,14 @@ from control.errors import ChangeRefusedError
 from control.log import audit_partition
 from memory.errors import SchemaError
 from memory.schema import scenario, to_json
-from runtime.kafka import Producer, create_topics
+from runtime.kafka import Producer
 from runtime.settings import Settings
-from tests.one_broker import one_broker
 from tests.varve.typed_commands import TypedCommands
 from varve.embedded.tenants import DeveloperTenant, key_path, prepare_tenants
 
 pytestmark = pytest.mark.integration
 
 TENANTS = "tenant\tschema\tkeys\tstate\tweight\tquota\tbudget"
-
-
-@pytest.fixture
-def settings(make_settings: Callable[..., Settings]) -> Settings:
-    settings = make_settings(kafka=one_broker(partitions=2))
-    asyncio.run(create_topics(settings))
-    return settings
 
 
 @pytest.fixture

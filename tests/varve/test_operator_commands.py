@@ -14,23 +14,15 @@ from control.errors import ChangeRefusedError
 from control.generations.switching import set_start
 from memory.keys import encode_key
 from memory.records import Usage
-from runtime.kafka import KafkaOffsets, OutgoingRecord, Producer, create_topics
+from runtime.kafka import KafkaOffsets, OutgoingRecord, Producer
 from runtime.settings import Settings
 from streams.engine.failures.dead_letters import SMALLEST_LIMIT as LIMIT
 from streams.engine.failures.dead_letters import dead_letter
 from streams.engine.records import ConsumedRecord
-from tests.one_broker import one_broker
 from tests.varve.typed_commands import TypedCommands
 from varve.cli.application import app
 
 NOON = datetime(2024, 5, 6, 12, tzinfo=UTC)
-
-
-@pytest.fixture
-def settings(make_settings: Callable[..., Settings]) -> Settings:
-    settings = make_settings(kafka=one_broker(partitions=2))
-    asyncio.run(create_topics(settings))
-    return settings
 
 
 @pytest.fixture

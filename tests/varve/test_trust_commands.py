@@ -1,25 +1,15 @@
 """``varve trust``, as it is typed, on a real broker."""
 
 import asyncio
-from collections.abc import Callable
 
 import pytest
 
 from control import read_audit
 from control.errors import ChangeRefusedError
-from runtime.kafka import create_topics
 from runtime.settings import Settings
-from tests.one_broker import one_broker
 from tests.varve.typed_commands import TypedCommands
 
 pytestmark = pytest.mark.integration
-
-
-@pytest.fixture
-def settings(make_settings: Callable[..., Settings]) -> Settings:
-    settings = make_settings(kafka=one_broker(partitions=2))
-    asyncio.run(create_topics(settings))
-    return settings
 
 
 @pytest.fixture

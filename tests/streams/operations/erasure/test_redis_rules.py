@@ -23,12 +23,12 @@ from runtime.extraction_notes import KeyScope, KeyValueNotes, PromptEntities
 from runtime.idempotency_cache import Begun, IdempotencyCache
 from runtime.recall_history import RecallHistory, Returned
 from runtime.recent_patches import RecentPatch, RecentPatchStore, WindowPlace
-from runtime.redis import GuardedRedis, open_redis
+from runtime.redis import GuardedRedis
 from runtime.redis_keys import HOLDS, Holds, KeyFamily
 from runtime.sent_corrections import SentCorrections
 from runtime.session_history import SessionHistory
 from runtime.session_tail import SessionTail, SessionView, TailUpdate, TailWindow
-from runtime.settings import RedisSettings, Settings
+from runtime.settings import Settings
 from streams.operations.erasure.erased_user import ErasedUser
 from streams.operations.erasure.redis_views import RULES, KeptOfUser, forget_in_notes_of_others, forget_views
 from tests.control_log import known_tenants
@@ -58,12 +58,6 @@ def test_every_family_with_words_or_traces_has_one_rule() -> None:
 
 def test_every_rule_is_tried_here() -> None:
     assert set(chain.from_iterable(WRITTEN.values())) == set(chain.from_iterable(RULES.values()))
-
-
-@pytest.fixture
-async def redis(redis_url: str, topic_prefix: str) -> AsyncIterator[GuardedRedis]:
-    async with open_redis(RedisSettings(url=redis_url, prefix=topic_prefix, timeout_s=60.0)) as redis:
-        yield redis
 
 
 @pytest.fixture
