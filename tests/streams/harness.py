@@ -219,6 +219,12 @@ def delivered(
     return ConsumedRecord(f"{PREFIX}{topic}", partition, offset, key, value, headers, appended_at.timestamp())
 
 
+def contributed(batch: Batch) -> list[ConsumedRecord]:
+    """The contributions in a batch's outputs, as the entities stage receives them."""
+    outputs = [each for each in batch.outputs if each.topic == "varve.contributions"]
+    return [delivered("contributions", index, each.key, each.value) for index, each in enumerate(outputs)]
+
+
 def plain_settings(data: Path, **groups: Any) -> Settings:
     """Settings that no environment changes."""
     return Settings(_env_file=None, data=data, **groups)

@@ -36,6 +36,7 @@ from streams.run import serve_stage
 from streams.stages.catalog import STAGES
 from tests.api.running_service import serving as service_of
 from tests.control_log import add_tenant, write
+from tests.streams.durable_steps import Killed, killed
 from tests.streams.flow import caught_up, followed, serving
 from tests.streams.standing_words import redis_contents, standing_records, stored_contents, words_in
 
@@ -50,14 +51,6 @@ _WORD: Final = re.compile(rb"w[0-9a-f]{12}w")
 T = TypeVar("T")
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(600 * EXAMPLES)]
-
-
-class Killed(BaseException):
-    """The process that erases has died: none of its code catches this."""
-
-
-async def killed(*_: object) -> None:
-    raise Killed
 
 
 class ErasureMachine(RuleBasedStateMachine):

@@ -29,6 +29,7 @@ from streams.stages.events.erasing import Eraser
 from tests.api.running_service import serving as service_of
 from tests.control_log import add_key
 from tests.stores.factories import at, step
+from tests.streams.durable_steps import Killed, killed
 from tests.streams.flow import TENANT, caught_up, serving
 from tests.streams.harness import until
 from tests.streams.standing_words import redis_contents, standing_records, stored_contents, table_contents, words_in
@@ -254,14 +255,6 @@ async def test_erasing_the_last_users_removes_the_windows(leased: Settings, stor
         made = step(1).contribution.model_copy(update={"user": "bob"})
         await store.put_steps([StepPoint(step(1).model_copy(update={"contribution": made}), at(0))])
         assert await named(leased, store, redis, "bob") == {STORE: 1}, "the check looks into the history as well"
-
-
-class Killed(BaseException):
-    """The process that erases has died: none of its code catches this."""
-
-
-async def killed(*_: object) -> None:
-    raise Killed
 
 
 async def test_a_receipt_is_true_while_another_user_is_leaving(leased: Settings, store: MemoryStore, redis: GuardedRedis) -> None:

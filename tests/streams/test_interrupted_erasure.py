@@ -17,6 +17,7 @@ from streams.operations.erasure.run import ErasureRun
 from streams.operations.rebuild import rebuild, snapshot
 from streams.operations.replay import ReplayStart, replay
 from streams.stages.catalog import STAGES
+from tests.streams.durable_steps import Killed
 from tests.streams.flow import TENANT, caught_up, flush, send_sample, serving
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
@@ -34,10 +35,6 @@ EVERY_STEP = (
 KILLED_AFTER = EVERY_STEP if os.environ.get("VARVE_TEST_ERASURE_EXAMPLES") else ("_skip_windows", "_command_stages", "_remove_records")
 WITHOUT_RECALLS = [name for name in STAGES if name != "recalls"]
 """Nothing recalls here, so that stage may never have run."""
-
-
-class Killed(BaseException):
-    """The process that erases has died: none of its code catches this."""
 
 
 async def test_a_rebuild_during_an_erasure_restores_nothing(leased: Settings, store: MemoryStore, redis: GuardedRedis) -> None:

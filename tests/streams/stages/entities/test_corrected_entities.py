@@ -24,7 +24,7 @@ from streams.stages.events.handler import EventsHandler
 from streams.stages.events.ledger import LedgerCodec
 from tests.control_log import known_tenants
 from tests.streams.agent_extractions import SCHEMA, TENANT, Call, extraction, extraction_record
-from tests.streams.harness import PartitionHarness, delivered, plain_settings
+from tests.streams.harness import PartitionHarness, contributed, plain_settings
 from tests.streams.stages.events.corrections import correction, correction_record
 
 WORDS = ("alpha", "bravo", "carol", "delta")
@@ -147,8 +147,3 @@ def has_effect_already(stack: list[str | None], value: str | None) -> bool:
     if not stack or value is None or stack[-1] is None:
         return bool(stack) and value is stack[-1]
     return value == stack[-1]
-
-
-def contributed(batch: Batch) -> list[ConsumedRecord]:
-    outputs = [each for each in batch.outputs if each.topic == "varve.contributions"]
-    return [delivered("contributions", index, each.key, each.value) for index, each in enumerate(outputs)]

@@ -20,12 +20,11 @@ from runtime.clocks import SystemClock
 from runtime.metrics import Metrics
 from runtime.settings import Settings
 from streams.engine.records import ConsumedRecord
-from streams.engine.tasks.batch import Batch
 from streams.stages.entities.codec import EntityCodec
 from streams.stages.entities.handler import EntitiesHandler
 from tests.control_log import known_tenants, now_known
 from tests.streams.agent_extractions import SCHEMA, TENANT, Call, extraction, extraction_record
-from tests.streams.harness import PartitionHarness, delivered, plain_settings
+from tests.streams.harness import PartitionHarness, contributed, delivered, plain_settings
 from tests.streams.stages.events.events_stage import assigned
 
 TYPE, FIELDS = "tool_experience", ("calls", "failures")
@@ -99,11 +98,6 @@ def chain(environment: tuple[Settings, TenantDirectory]) -> Chain:
     settings, tenants = environment
     handler = EntitiesHandler(partition=0, settings=settings, tenants=tenants, metrics=Metrics(), clock=SystemClock())
     return Chain(assigned(settings, tenants), PartitionHarness(handler, EntityCodec()))
-
-
-def contributed(batch: Batch) -> list[ConsumedRecord]:
-    outputs = [each for each in batch.outputs if each.topic == "varve.contributions"]
-    return [delivered("contributions", index, each.key, each.value) for index, each in enumerate(outputs)]
 
 
 def made_under(number: int, window: int, calls: list[Call], *, drops: int = 0) -> Extraction:
