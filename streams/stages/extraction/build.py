@@ -26,11 +26,12 @@ from stores.build import open_store
 from streams.engine.build import DriverFactory, keyed_driver_factory
 from streams.engine.keyed.payloads import PayloadLoader
 from streams.model_calls import TenantBudgets, UsageTopic, llm_serves
-from streams.stages.extraction.entity_context import EntityNotes
+from streams.stages.extraction.entity_context import EntityContext, EntityNotes
 from streams.stages.extraction.handler import ExtractionHandler
 from streams.stages.extraction.lanes import WindowLanes
 from streams.stages.extraction.metering import MeteredExtractor, Metering
 from streams.stages.extraction.similar_keys import SimilarKeys
+from streams.stages.extraction.window_notes import WindowNotes
 from streams.tenancy import KnownErasures, weight_of
 
 
@@ -75,21 +76,24 @@ async def build(
     resources.push_async_callback(extractor.close)
     store = await resources.enter_async_context(open_store(settings))
     lookup = EntityLookup(store=store, embedder=embedder, prefetch=settings.recall.prefetch, clock=SystemClock())
+    entity_notes = EntityNotes(
+        prompt_entities=PromptEntities(redis=redis, ttl_s=settings.extraction.context_ttl_s),
+        patches=RecentPatchStore(redis=redis),
+        view=EntityView(redis=redis, ttl_s=settings.redis.entity_ttl_s),
+    )
     handler = ExtractionHandler(
         settings=settings,
         tenants=tenants,
         metrics=metrics,
         extractor=extractor,
-        lookup=lookup,
-        recall_history=RecallHistory(redis=redis),
-        entity_notes=EntityNotes(
-            prompt_entities=PromptEntities(redis=redis, ttl_s=settings.extraction.context_ttl_s),
-            patches=RecentPatchStore(redis=redis),
-            view=EntityView(redis=redis, ttl_s=settings.redis.entity_ttl_s),
+        entity_context=EntityContext(lookup=lookup, notes=entity_notes),
+        notes=WindowNotes(
+            sessions=SessionHistory(redis=redis, ttl_s=settings.extraction.context_ttl_s),
+            recalls=RecallHistory(redis=redis),
+            entities=entity_notes,
         ),
         similar_keys=SimilarKeys(lookup=lookup, embedder=embedder, notes=KeyValueNotes(redis=redis)),
         forget_answers=partial(forget_answers, redis),
-        session_history=SessionHistory(redis=redis, ttl_s=settings.extraction.context_ttl_s),
         handover=build_handover(settings.embedding, redis=redis, embedder=embedder),
         generation=generation,
         only=only,

@@ -23,19 +23,16 @@ from memory.trust import names_origins, with_sources
 from models.embedding.handover import VectorHandover
 from models.errors import BudgetExceededError, InputRefusedError, ModelConfigurationError, ModelError, TransientModelError
 from models.redaction.windows import redacted_window
-from retrieval.entity_lookup import EntityLookup
 from runtime.clocks import SystemClock
 from runtime.errors import RedisUnavailableError
 from runtime.kafka import OutgoingRecord
 from runtime.logs import logger
 from runtime.metrics import Metrics
-from runtime.recall_history import RecallHistory
 from runtime.recent_patches import WindowPlace
-from runtime.session_history import SessionHistory
 from runtime.settings import Settings
 from streams.engine.records import ConsumedRecord
 from streams.errors import PoisonRecordError, TransientError, transient
-from streams.stages.extraction.entity_context import EntityContext, EntityNotes
+from streams.stages.extraction.entity_context import EntityContext
 from streams.stages.extraction.similar_keys import SimilarKeys
 from streams.stages.extraction.window_notes import WindowNotes
 from streams.tenancy import is_erased, is_held, is_place_erased, schema_at, tenant_of
@@ -55,11 +52,9 @@ class ExtractionHandler:
         tenants: The known tenants, with their schemas.
         metrics: Counts dropped parts of answers, by reason.
         extractor: Extracts a window.
-        lookup: Finds entities by id, and those nearest to a text. None: windows are extracted without entities.
-        recall_history: Recent results of recalls. None: echoes are recognised only by their mark.
-        entity_notes: Entity data that is newer than the store. None: there is none.
+        entity_context: Finds the entities for a window. None: windows are extracted without entities.
+        notes: Data that windows leave for later windows.
         similar_keys: Matches key values by meaning, if the schema says so. None: each value is its own thing.
-        session_history: Results of the session's earlier windows. None: the extractor gets none.
         handover: Takes the vectors of new memories to the index stage. None: the index computes them.
         forget_answers: Forgets the cached answers of models about some users and windows of a tenant. None: there is no cache.
         generation: The generation to create, for the tenants that have it. None: each tenant's live one.
@@ -73,11 +68,9 @@ class ExtractionHandler:
         tenants: TenantDirectory,
         metrics: Metrics,
         extractor: Extractor,
-        lookup: EntityLookup | None,
-        recall_history: RecallHistory | None,
-        entity_notes: EntityNotes | None,
+        entity_context: EntityContext | None,
+        notes: WindowNotes,
         similar_keys: SimilarKeys | None,
-        session_history: SessionHistory | None,
         handover: VectorHandover | None = None,
         forget_answers: Callable[[str, Sequence[str]], Awaitable[None]] | None = None,
         generation: str | None = None,
@@ -89,8 +82,8 @@ class ExtractionHandler:
         self._tenants = tenants
         self._records = metrics.records
         self._extractor = extractor
-        self._entity_context = None if lookup is None else EntityContext(lookup=lookup, notes=entity_notes)
-        self._notes = WindowNotes(sessions=session_history, recalls=recall_history, entities=entity_notes)
+        self._entity_context = entity_context
+        self._notes = notes
         self._similar_keys = similar_keys
         self._handover = handover
         self._forget_answers = forget_answers

@@ -24,9 +24,10 @@ from runtime.recall_history import RecallHistory
 from runtime.session_history import SessionHistory
 from runtime.settings import BudgetSettings, LLMSettings, Settings
 from streams.engine.records import ConsumedRecord
-from streams.stages.extraction.entity_context import EntityNotes
+from streams.stages.extraction.entity_context import EntityContext, EntityNotes
 from streams.stages.extraction.handler import ExtractionHandler
 from streams.stages.extraction.similar_keys import SimilarKeys
+from streams.stages.extraction.window_notes import WindowNotes
 from tests.stores.factories import BagOfWordsEmbedder
 from tests.streams.agent_extractions import TENANT, extraction
 from tests.streams.harness import delivered
@@ -86,11 +87,9 @@ def new_handler(
         tenants=tenants,
         metrics=metrics or Metrics(),
         extractor=extractor,
-        lookup=lookup,
-        recall_history=recall_history,
-        entity_notes=entity_notes,
+        entity_context=None if lookup is None else EntityContext(lookup=lookup, notes=entity_notes),
+        notes=WindowNotes(sessions=session_history, recalls=recall_history, entities=entity_notes),
         similar_keys=similar_keys,
-        session_history=session_history,
         handover=handover,
         generation=generation,
         only=only,
