@@ -21,12 +21,12 @@ from runtime.clocks import ManualClock
 from runtime.dead_letters import DeadLetterBox
 from runtime.kafka import Producer, create_topics
 from runtime.redis import GuardedRedis, open_redis
-from runtime.settings import KafkaSettings, RedisSettings, Settings
+from runtime.settings import KafkaSettings, Settings
 from tests import memory_folder
 from tests.freed_memory import return_freed_memory
 from tests.letter_flow import NOON, LetterFlow
 from tests.one_broker import one_broker
-from tests.redis_server import RedisServer
+from tests.redis_server import RedisServer, own_keys
 from varve.embedded import jars
 from varve.embedded.kafka import EmbeddedKafka
 from varve.embedded.redis import EmbeddedRedis
@@ -198,8 +198,8 @@ def redis_url() -> Iterator[str]:
 
 @pytest.fixture
 async def redis(redis_url: str, topic_prefix: str) -> AsyncIterator[GuardedRedis]:
-    """A client of the real Redis server, with keys of this test's own."""
-    async with open_redis(RedisSettings(url=redis_url, prefix=topic_prefix, timeout_s=60.0)) as redis:
+    """A client of the real Redis server, with keys of this test's own; the stages of a flow use the same ones."""
+    async with open_redis(own_keys(redis_url, topic_prefix)) as redis:
         yield redis
 
 

@@ -1,4 +1,4 @@
-"""Redis servers that a test may make hang, kill and start again."""
+"""Redis servers that a test may make hang, kill and start again, and the settings of a client of the shared one."""
 
 import asyncio
 import os
@@ -8,6 +8,13 @@ import subprocess
 import time
 from pathlib import Path
 from typing import Self
+
+from runtime.settings import RedisSettings
+
+
+def own_keys(redis_url: str, topic_prefix: str) -> RedisSettings:
+    """The settings of a client with a prefix of the test's own."""
+    return RedisSettings(url=redis_url, prefix=f"{topic_prefix}redis:", timeout_s=60.0)
 
 
 class RedisServer:

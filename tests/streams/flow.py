@@ -16,7 +16,7 @@ from memory.schema import MemorySchema, sample_conversation
 from runtime.kafka import KafkaOffsets, OutgoingRecord, Producer, TopicPartition
 from runtime.kafka.parked_note import ParkedNote
 from runtime.metrics import Metrics
-from runtime.settings import DeliverySettings, EmbeddingSettings, RedisSettings, ServiceSettings, SessionSettings, Settings, StoreSettings
+from runtime.settings import DeliverySettings, EmbeddingSettings, ServiceSettings, SessionSettings, Settings, StoreSettings
 from runtime.tracing import Headers
 from streams.engine.context import StageContext
 from streams.engine.keyed.attempts import KeyedHandler
@@ -27,6 +27,7 @@ from streams.engine.worker import Worker
 from streams.run import serve_stage
 from streams.stages.catalog import STAGES
 from tests.one_broker import one_broker
+from tests.redis_server import own_keys
 
 TENANT = "acme"
 FIRST_WEEK = frozenset({"evening-talk", "morning-after"})
@@ -56,7 +57,7 @@ def flow_settings(*, kafka: str, topic_prefix: str, redis_url: str, data: Path, 
     return Settings(
         data=data,
         kafka=one_broker(bootstrap=kafka, topic_prefix=topic_prefix, partitions=2),
-        redis=RedisSettings(url=redis_url, prefix=f"{topic_prefix}redis:", timeout_s=PATIENCE_S),
+        redis=own_keys(redis_url, topic_prefix),
         store=StoreSettings(socket=socket, timeout_s=PATIENCE_S),
         service=ServiceSettings(produce_timeout_s=PATIENCE_S),
         sessions=SessionSettings(message_count=4, message_cap=6, idle_partition_s=86400.0),

@@ -12,7 +12,7 @@ from runtime.errors import ProducerFencedError
 from runtime.kafka import KafkaOffsets, OutgoingRecord, Producer, TopicPartition, read_topic
 from runtime.kafka.transactional import TransactionalProducer
 from runtime.metrics import metrics
-from runtime.redis import GuardedRedis, open_redis
+from runtime.redis import GuardedRedis
 from runtime.settings import Settings
 from stores.build import build_store
 from stores.port import MemoryStore
@@ -38,12 +38,6 @@ async def store(flow: Settings) -> AsyncIterator[MemoryStore]:
     store = build_store(flow)
     yield store
     await store.close()
-
-
-@pytest.fixture
-async def redis(flow: Settings) -> AsyncIterator[GuardedRedis]:
-    async with open_redis(flow.redis) as redis:
-        yield redis
 
 
 async def test_sessions_wait_for_the_end_of_their_replay(flow: Settings) -> None:
