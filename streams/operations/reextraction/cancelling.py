@@ -17,7 +17,7 @@ import orjson
 from control import ControlWriter, Draft, read_control
 from control.generations.dropping import require_no_workers, retract_all
 from control.generations.reading import EXTRACTION, workers_of
-from control.generations.reextractions import end_reextraction
+from control.generations.reextractions import end_cancellation
 from control.reextraction import Reextraction
 from control.tenant_changes import count_drop
 from memory.errors import KeyFormatError
@@ -97,7 +97,7 @@ async def remove_results(
     await ConsumerGroups(kafka=settings.kafka).delete(group)
     await delete_topics([changelog_topic(group)], settings.kafka)
     remove_folders_of(tables_folder(settings.data, EXTRACTION), group)
-    await writer.write(lambda draft: end_reextraction(draft, generation), action="reextraction end", by=by)
+    await writer.write(lambda draft: end_cancellation(draft, generation), action="reextraction end", by=by)
     notice(f"the re-extraction into {generation} is cancelled, and its results are removed")
 
 

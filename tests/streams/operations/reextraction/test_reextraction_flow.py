@@ -9,11 +9,13 @@ import orjson
 import pytest
 
 from control import ControlWriter, Draft, read_control
-from control.errors import GenerationIncompleteError
+from control.errors import ChangeRefusedError, GenerationIncompleteError
+from control.generations.dropping import drop
 from control.generations.reading import workers_of
 from control.generations.reextractions import cancel_reextraction
 from control.generations.switching import switch
 from control.reextraction import RunBudget
+from control.tenant_changes import set_generation
 from memory.headers import GENERATION_DROP, KIND
 from models.embedding.build import build_embedder
 from retrieval.pipeline import RecallPipeline
@@ -127,6 +129,21 @@ async def test_it_is_rehearsed_switched_and_rolled_back(leased: Settings, store:
         await switch(leased, TENANT, "", by=BY, incomplete=True)
         assert await _live(leased) == ""
         assert {each["generation"] for each in await _memories(store)} == {"", NEW}
+
+
+async def test_it_ends_after_a_switch_there_and_back(leased: Settings) -> None:
+    async with _history(leased):
+        await begin(leased)
+        working = asyncio.create_task(work(leased, NEW))
+        await _caught_up(leased)
+        for generation in (NEW, ""):
+            await write(leased, lambda draft, name=generation: set_generation(draft, TENANT, name))
+        with pytest.raises(ChangeRefusedError, match="`varve generations cancel v2` stops it"):
+            await drop(leased, TENANT, NEW, by=BY)
+        async with asyncio.timeout(DEADLINE_S):
+            assert await working == "done"
+        assert await _live(leased) == ""
+        assert await drop(leased, TENANT, NEW, by=BY) > 0
 
 
 @asynccontextmanager
