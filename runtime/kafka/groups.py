@@ -80,7 +80,7 @@ class ConsumerGroups:
             await asyncio.sleep(_POLL_S)
 
     @asynccontextmanager
-    async def alone_in(self, group: str, topic: str, *, doing: str) -> AsyncIterator[None]:
+    async def alone_in(self, group: str, topic: str, *, doing: str, wait_s: float = 0.0) -> AsyncIterator[None]:
         """Is the only member of a group for the length of a block, so that processes of several machines exclude each other.
 
         A killed member counts until its session has expired; this waits for that. Of two that begin at the same moment, both may fail.
@@ -89,12 +89,13 @@ class ConsumerGroups:
             group: Name of a group in which nothing is committed.
             topic: Any topic; no record of it is read.
             doing: What the members do, for the error.
+            wait_s: How long to wait for the end of another process, in seconds.
 
         Raises:
             GroupInUseError: If the group has another member.
             KafkaUnavailableError: If no broker responds.
         """
-        deadline = time.monotonic() + self._kafka.session_timeout_s + _LEAVE_S
+        deadline = time.monotonic() + max(wait_s, self._kafka.session_timeout_s + _LEAVE_S)
         while (await self.members([group]))[group]:
             if time.monotonic() > deadline:
                 raise GroupInUseError(f"another process {doing}: let it end, then try again")

@@ -15,6 +15,7 @@ from runtime.redis import GuardedRedis
 from runtime.settings import Settings
 from stores.port import MemoryStore, TenantScope
 from streams.engine.tasks.batch import Batch
+from streams.errors import ErasureUnfinishedError
 from streams.operations.erasure.erase import erase
 from streams.operations.rebuild import rebuild, snapshot
 from streams.operations.replay import ReplayStart, replay
@@ -55,12 +56,12 @@ async def published(store: MemoryStore) -> list[bytes]:
 
 
 @contextmanager
-def home_held_back(is_released: asyncio.Event) -> Iterator[None]:
-    """Has the events stage wait before it handles the partition of the erased user."""
+def held_back(partition: int, is_released: asyncio.Event) -> Iterator[None]:
+    """Has the events stage wait before it handles a partition."""
     handle = EventsHandler.handle
 
     async def waiting(handler: EventsHandler, batch: Batch) -> None:
-        if batch.partition == HOME:
+        if batch.partition == partition:
             await is_released.wait()
         await handle(handler, batch)
 
@@ -103,10 +104,29 @@ async def test_a_rebuild_keeps_the_history_since_an_erasure(leased: Settings, st
     async def is_other_partition_rebuilt() -> bool:
         return {each for each in before if each[0] == STRANGER} <= {*await history(store)}
 
-    with home_held_back(is_released):
+    with held_back(HOME, is_released):
         async with serving(leased):
             await until_true(is_other_partition_rebuilt)
             is_released.set()
             await caught_up(leased)
     assert {*before} <= {*await history(store)}
     assert LEAVING not in {user for user, _, _ in await history(store)}
+
+
+async def test_an_erasure_waits_for_the_end_of_a_rebuild(leased: Settings, store: MemoryStore, redis: GuardedRedis) -> None:
+    """Another partition may still publish again what others' results quote of the user."""
+    await add_tenant(leased, "crew", schema=SCHEMA)
+    async with serving(leased):
+        for user in (LEAVING, STRANGER):
+            await said(leased, user, 0, ("tea", "oolong at dawn", 3))
+    await rebuild(leased, store=store, redis=redis)
+    is_released = asyncio.Event()
+    with held_back(1 - HOME, is_released):
+        async with serving(leased):
+            with pytest.raises(ErasureUnfinishedError, match="events still has 1 records"):
+                await erase(leased, TENANT, [LEAVING], by="test", store=store, redis=redis, patience_s=40)
+            is_released.set()
+            (receipt,) = await erase(leased, TENANT, [LEAVING], by="test", store=store, redis=redis)
+            assert receipt.finished_at is not None
+            await caught_up(leased)
+    assert {user for user, _, _ in await history(store)} <= {STRANGER}
