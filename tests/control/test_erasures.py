@@ -94,7 +94,7 @@ def test_a_newer_request_is_not_marked_done() -> None:
     assert finished(state, begun_at=LATER).finished_at == LATER
 
 
-def test_a_newer_request_of_a_clock_set_back_is_newer() -> None:
+def test_requests_stay_ordered_when_a_clock_is_set_back() -> None:
     """The run of the first request ends after the second one, and has not erased what was sent between them."""
     state = new_state()
     first = begun(state, at=LATER + timedelta(hours=1))
