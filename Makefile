@@ -57,7 +57,7 @@ signals: setup ## interrupt every command with SIGINT and SIGTERM, each at many 
 	VARVE_SIGNAL_SWEEP=1 $(BIN)/python -m pytest tests/varve/test_interrupted_commands.py
 
 erasure: setup ## ingest, correct, erase, kill, rebuild, replay and switch in random order (EXAMPLES=20): no word of an erased user remains
-	VARVE_TEST_ERASURE_EXAMPLES=$(or $(EXAMPLES),20) $(BIN)/pytest tests/streams/test_erasure_machine.py tests/streams/test_interrupted_erasure.py
+	VARVE_TEST_ERASURE_EXAMPLES=$(or $(EXAMPLES),20) $(BIN)/pytest --numprocesses $(TEST_WORKERS) tests/streams/test_erasure_machine.py tests/streams/test_interrupted_erasure.py
 
 chaos: setup ## inject faults under load and compare the result with an oracle: build/reports/chaos.json
 	$(BIN)/python -m tests.chaos --report build/reports/chaos.json $(CHAOS_ARGS)

@@ -1,7 +1,7 @@
 """Changes to erasures. Pure: each function reads and writes a draft."""
 
 from collections.abc import Iterable, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 from pydantic import TypeAdapter, ValidationError
@@ -15,6 +15,7 @@ API_KEYS: Final = "api_keys"
 """Name of the user's API keys in a receipt."""
 _NAMED: Final = 3
 """Number of erasures named in an error."""
+_TICK: Final = timedelta(milliseconds=1)
 _NAME: Final[TypeAdapter[str]] = TypeAdapter(Name)
 
 
@@ -25,7 +26,7 @@ def begin_erasure(draft: Draft, tenant: str, user: str, *, at: datetime, reason:
         draft: The change.
         tenant: The user's tenant.
         user: The user.
-        at: Time of the request.
+        at: Time of the request. A repeated one counts as later than the one before.
         reason: Reason for the audit log, which is kept forever.
 
     Raises:
@@ -44,6 +45,8 @@ def begin_erasure(draft: Draft, tenant: str, user: str, *, at: datetime, reason:
     others_keys = tuple(each for each in owner.keys if each.user != user)
     revoked = len(owner.keys) - len(others_keys)
     found = {} if before is None else before.found
+    # A run ends only the requests up to its own, so a request never precedes an earlier one, even if a clock was set back.
+    at = at if before is None else max(at, before.requested_at + _TICK)
     asked = {"requested_at": at, "reason": reason, "finished_at": None, "gone_by": None}
     if revoked:
         draft.put(changed(owner, keys=others_keys))
@@ -115,7 +118,8 @@ def finish_erasure(
         ChangeRefusedError: If there is no such erasure.
     """
     before = _found(draft, subject)
-    when = {"finished_at": at, "gone_by": gone_by} if before.requested_at <= begun_at else {}
+    # What was sent before the request was sent before the end, even if the clock was set back meanwhile.
+    when = {"finished_at": max(at, before.requested_at), "gone_by": gone_by} if before.requested_at <= begun_at else {}
     revoked = {API_KEYS: before.found[API_KEYS]} if API_KEYS in before.found else {}
     after = changed(before, **when, found={**found, **revoked}, remains=remains)
     draft.put(after)

@@ -79,6 +79,8 @@ class Reextraction(Document):
     """Time of the last start or resumption."""
     position_then: Count = 0
     """Sum of the committed offsets at that time."""
+    switched: tuple[Name, ...] = ()
+    """The tenants that were switched to the generation, also those that have gone back since."""
 
     @property
     def key(self) -> bytes:

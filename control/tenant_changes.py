@@ -131,13 +131,19 @@ def set_generation(draft: Draft, tenant_id: str, generation: str) -> str:
 
     Raises:
         UnknownTenantError: If there is no such tenant.
-        ChangeRefusedError: If the tenant has no such generation.
+        ChangeRefusedError: If the tenant has no such generation, or its re-extraction is being cancelled.
         ErasureUnderWayError: If the tenant has an unfinished erasure.
     """
     tenant = draft.tenant(tenant_id)
+    run = draft.reextraction(generation)
+    is_built = run is not None and run.is_unfinished and tenant_id in run.tenants
     if tenant.generation != generation:
         require_none_unfinished(draft.erasures(tenant_id), f"the switch of tenant {tenant_id}")
+        if run is not None and is_built and run.state == "cancelling":
+            raise ChangeRefusedError(f"the re-extraction into generation {generation} is being cancelled, which removes its memories")
     draft.put(changed(tenant, generation=generation))
+    if run is not None and is_built and tenant_id not in run.switched:
+        draft.put(changed(run, switched=(*run.switched, tenant_id)))
     return tenant.generation
 
 
@@ -191,7 +197,10 @@ def count_drop(draft: Draft, tenant_id: str, generation: str) -> int:
         raise ChangeRefusedError(f"generation {generation or '-'} of tenant {tenant_id} is live: switch to another one first")
     run = draft.reextraction(generation)
     if run is not None and run.state in ("running", "paused") and tenant_id in run.tenants:
-        raise ChangeRefusedError(f"a re-extraction into generation {generation} is {run.state}: cancel it (`varve generations cancel`)")
+        raise ChangeRefusedError(
+            f"a re-extraction into generation {generation} is {run.state}: `varve generations cancel {generation}` stops it, and removes "
+            "what it has produced"
+        )
     dropped = Drops(generation=generation, count=tenant.drops_of(generation) + 1)
     draft.put(changed(tenant, drops=(*(each for each in tenant.drops if each.generation != generation), dropped)))
     return dropped.count

@@ -113,6 +113,20 @@ def latest_known(state: EntityState, recorded_at: datetime | None) -> int | None
     return recorded if state.known is None else max(recorded, state.known)
 
 
+def has_forgotten(state: EntityState, erasure: Contribution) -> bool:
+    """Whether an erasure was carried out before: a replay has it again, after contributions that came later."""
+    place = erasure.source, erasure.position
+    # An erasure in the dead letters has left a hole in the applied positions, below erasures that came later.
+    return with_position(state.sources, *place) is None and with_position(state.erasures, *place) is None
+
+
+def with_erasure(state: EntityState, erasure: Contribution) -> EntityState:
+    """The state with an erasure among those that were carried out."""
+    place = erasure.source, erasure.position
+    sources, erasures = with_position(state.sources, *place), with_position(state.erasures, *place)
+    return replace(state, sources=sources or state.sources, erasures=erasures or state.erasures)
+
+
 def without_messages(state: EntityState, erased: Contribution) -> EntityState:
     """The entity without the ids of the messages in an erasure."""
     names = {*(erased.forgotten_messages or ())}
@@ -226,6 +240,8 @@ class _Update:
             generation=self._state.generation,
             known=latest_known(self._state, self._recorded_at),
             steps=self._steps,
+            forgotten_steps=self._state.forgotten_steps,
+            erasures=self._state.erasures,
         )
 
     def refused(self) -> tuple[Dropped, ...]:

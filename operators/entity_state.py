@@ -51,6 +51,8 @@ class EntityState:
     """Number of steps in the entity's history by source."""
     forgotten_steps: dict[str, int] = field(default_factory=dict)
     """Number of erased steps by source."""
+    erasures: Sources = field(default_factory=dict)
+    """The erasures that were carried out. One of them can have the position of another contribution, which ``sources`` then covers."""
 
     @property
     def newest_local(self) -> int | None:
@@ -93,6 +95,8 @@ def to_bytes(state: EntityState) -> bytes:
         fields["trust"] = state.trust
     if state.forgotten_steps:
         fields["forgotten_steps"] = state.forgotten_steps
+    if state.erasures:
+        fields["erasures"] = state.erasures
     return orjson.dumps(fields, option=orjson.OPT_SORT_KEYS)
 
 

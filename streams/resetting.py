@@ -2,8 +2,8 @@
 
 No transaction covers a group's offsets, its changelog and the stores. So a command that drops state takes these steps:
 
-1. It checks that no worker runs: the groups have no members, no worker of this machine holds a folder. It takes each partition's
-   transactional id, which ends open transactions of a frozen or killed worker.
+1. It checks that no other such command and no worker runs: their groups have no members, no worker of this machine holds a folder. It
+   takes each partition's transactional id, which ends open transactions of a frozen or killed worker.
 2. :meth:`StageReset.begin` commits the new offsets, with the name of the command as metadata. The broker refuses this if a worker has
    joined. From then on a worker that is assigned a partition waits, and only the same command may change the group.
 3. The command drops the state. It can repeat all of this.
@@ -21,6 +21,7 @@ from typing import Final
 
 from aiokafka.structs import OffsetAndMetadata
 
+from memory.topics import CONTROL
 from runtime.errors import TopicMissingError
 from runtime.kafka import ConsumerGroups, KafkaOffsets, OutgoingRecord, Producer, TopicPartition, read_topic
 from runtime.kafka.transactional import TransactionalProducer
@@ -32,6 +33,9 @@ from streams.errors import ReplayRefusedError
 from streams.stages.catalog import StageSpec
 
 _FENCED_AT_ONCE: Final = 8
+_GROUP: Final = "resetting"
+"""The group of the processes that reset stages."""
+_DOING: Final = "resets stages (`varve replay`, `varve rebuild` or `varve topics grow`)"
 
 
 class StageReset:
@@ -128,7 +132,7 @@ async def resetting(
     guard: Callable[[], Awaitable[None]] | None = None,
     notice: Callable[[str], None] = lambda line: None,
 ) -> AsyncIterator[StageReset]:
-    """Ensures that no worker runs, for the length of a block.
+    """Ensures that no worker and no other such command runs, for the length of a block.
 
     Args:
         settings: The settings in force.
@@ -139,18 +143,21 @@ async def resetting(
         notice: Called with a line if the command ends early, and workers wait for it.
 
     Raises:
-        GroupInUseError: A worker runs.
+        GroupInUseError: A worker or another such command runs.
         WorkersRunningError: A worker of this machine holds its folder, but is not in a group yet.
         ReplayRefusedError: Another command was killed before its end, and must be run again first.
         KafkaUnavailableError: No broker responds.
     """
     kafka = settings.kafka
     stopped = stages if stopped is None else stopped
-    async with KafkaOffsets(kafka=kafka) as offsets:
+    groups = ConsumerGroups(kafka=kafka)
+    # A second operator's command would drop what workers have restored since the first one's end.
+    is_alone = groups.alone_in(f"{kafka.topic_prefix}{_GROUP}", settings.topic(CONTROL.name), doing=_DOING)
+    async with is_alone, KafkaOffsets(kafka=kafka) as offsets:
         # Before the workers: the reason to wait is worth more than the request to stop workers, which the wait may need.
         if guard is not None and not await _is_repair(settings, stages, command, offsets):
             await guard()
-        await ConsumerGroups(kafka=kafka).require_empty([stage.group(kafka.topic_prefix) for stage in stopped])
+        await groups.require_empty([stage.group(kafka.topic_prefix) for stage in stopped])
         with ExitStack() as locks:
             folders = {stage.name: locks.enter_context(held_folders(tables_folder(settings.data, stage.name))) for stage in stopped}
             is_repair = await _is_repair(settings, stages, command, offsets)

@@ -195,6 +195,7 @@ async def drop_generation(
     409 for the live generation, and for one with a running worker. Repeated after a 503, it retracts the rest.
     """
     settings, generation = dependencies.settings, generation_named(body.name)
+    count_drop(dependencies.tenants.draft(), body.tenant, generation)  # its refusal says more than that a worker runs
     await require_no_workers(settings, generation, wait=False)
     counted = await apply_by_operator(
         dependencies,

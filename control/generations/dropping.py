@@ -7,7 +7,7 @@ last one of each window, and the stages retract exactly what that one published.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from control import ControlWriter
+from control import ControlWriter, Draft, read_control
 from control.generations.reading import generation_name, has_content, records_of, workers_of
 from control.tenant_changes import count_drop
 from memory.headers import GENERATION_DROP, KIND
@@ -32,11 +32,12 @@ async def drop(settings: Settings, tenant: str, generation: str, *, by: str, not
         The number of retracted windows. The running stages process the retractions.
 
     Raises:
-        ChangeRefusedError: If the generation is live.
+        ChangeRefusedError: If the generation is live, or a re-extraction builds it.
         UnknownTenantError: If there is no such tenant.
         GroupInUseError: If a second worker builds it.
         KafkaUnavailableError: If no broker answers.
     """
+    count_drop(Draft(await read_control(settings)), tenant, generation)  # its refusal says more than that a worker runs
     await require_no_workers(settings, generation)
     counted = await ControlWriter(settings=settings).write(
         lambda draft: count_drop(draft, tenant, generation), action="generation drop", by=by

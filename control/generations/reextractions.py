@@ -179,26 +179,34 @@ def cancel_reextraction(draft: Draft, generation: str) -> Reextraction:
 
 
 def end_reextraction(draft: Draft, generation: str) -> Reextraction:
-    """Ends a re-extraction: a cancelled one once its results are removed, any other one once all of its tenants are live on it.
+    """Ends a re-extraction once all of its tenants were switched to it. One that is being cancelled stays as it is.
 
     Raises:
         UnknownReextractionError: If there is none.
-        ChangeRefusedError: If a tenant is not live on the generation.
+        ChangeRefusedError: If a tenant was not switched to the generation.
     """
     run = reextraction_of(draft, generation)
-    if run.state == "cancelling":
-        return _put(draft, changed(run, state="cancelled"))
-    if not run.is_unfinished:
+    if run.state not in ("running", "paused"):
         return run
     if waiting := waiting_tenants(draft, run):
-        raise ChangeRefusedError(f"tenant {waiting[0]} is not live on generation {generation}")
+        raise ChangeRefusedError(f"tenant {waiting[0]} was not switched to generation {generation}")
     return _put(draft, changed(run, state="done", reason=""))
 
 
+def end_cancellation(draft: Draft, generation: str) -> Reextraction:
+    """Ends the cancellation of a re-extraction, whose results are removed. Repeated, it changes nothing.
+
+    Raises:
+        UnknownReextractionError: If there is none.
+    """
+    run = reextraction_of(draft, generation)
+    return _put(draft, changed(run, state="cancelled")) if run.state == "cancelling" else run
+
+
 def waiting_tenants(known: Draft, run: Reextraction) -> list[str]:
-    """The tenants of a re-extraction that are not live on its generation; removed tenants are left out."""
+    """The tenants of a re-extraction that were not switched to its generation; removed tenants are left out."""
     tenants = known.tenants()
-    return [each for each in run.tenants if each in tenants and tenants[each].generation != run.generation]
+    return [each for each in run.tenants if each in tenants and each not in run.switched]
 
 
 def waits_for_erasure(known: Draft, run: Reextraction) -> bool:

@@ -2,7 +2,8 @@
 
 import asyncio
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import AsyncIterator, Collection, Mapping
+from contextlib import asynccontextmanager
 from typing import Final
 
 from aiokafka import AIOKafkaConsumer, TopicPartition
@@ -31,6 +32,8 @@ _POLL_S: Final = 0.25
 _SETTING_UP: Final = (CoordinatorNotAvailableError, CoordinatorLoadInProgressError, NotCoordinatorError)
 _LEAVE_S: Final = 4.0
 """Time that the broker may need in addition to the session time-out to remove a killed worker."""
+_NEVER_POLLS_MS: Final = 7 * 24 * 3600 * 1000
+"""A member that reads nothing stays in its group while it sends heartbeats."""
 
 
 def stage_group(prefix: str, stage: str, *, suffix: str = "") -> str:
@@ -75,6 +78,45 @@ class ConsumerGroups:
                 shown = ", ".join(f"{group} ({count})" for group, count in busy.items())
                 raise GroupInUseError(f"workers are running in {shown}: stop them first, then try again")
             await asyncio.sleep(_POLL_S)
+
+    @asynccontextmanager
+    async def alone_in(self, group: str, topic: str, *, doing: str, wait_s: float = 0.0) -> AsyncIterator[None]:
+        """Is the only member of a group for the length of a block, so that processes of several machines exclude each other.
+
+        A killed member counts until its session has expired; this waits for that. Of two that begin at the same moment, both may fail.
+
+        Args:
+            group: Name of a group in which nothing is committed.
+            topic: Any topic; no record of it is read.
+            doing: What the members do, for the error.
+            wait_s: How long to wait for the end of another process, in seconds.
+
+        Raises:
+            GroupInUseError: If the group has another member.
+            KafkaUnavailableError: If no broker responds.
+        """
+        deadline = time.monotonic() + max(wait_s, self._kafka.session_timeout_s + _LEAVE_S)
+        while (await self.members([group]))[group]:
+            if time.monotonic() > deadline:
+                raise GroupInUseError(f"another process {doing}: let it end, then try again")
+            await asyncio.sleep(_POLL_S)
+        consumer = AIOKafkaConsumer(
+            topic,
+            **client_options(self._kafka),
+            group_id=group,
+            enable_auto_commit=False,
+            session_timeout_ms=int(self._kafka.session_timeout_s * 1000),
+            heartbeat_interval_ms=int(self._kafka.heartbeat_s * 1000),
+            max_poll_interval_ms=_NEVER_POLLS_MS,
+        )
+        try:
+            with kafka_faults(f"joining group {group}", self._kafka):
+                await connect(consumer)
+            if (await self.members([group]))[group] > 1:
+                raise GroupInUseError(f"another process {doing} since this moment: let it end, then try again")
+            yield
+        finally:
+            await disconnect(consumer)
 
     async def commit(self, group: str, offsets: Mapping[TopicPartition, int | OffsetAndMetadata]) -> None:
         """Commits offsets of a group without members.

@@ -94,6 +94,16 @@ def test_a_newer_request_is_not_marked_done() -> None:
     assert finished(state, begun_at=LATER).finished_at == LATER
 
 
+def test_requests_stay_ordered_when_a_clock_is_set_back() -> None:
+    """The run of the first request ends after the second one, and has not erased what was sent between them."""
+    state = new_state()
+    first = begun(state, at=LATER + timedelta(hours=1))
+    second = begun(state, at=LATER)
+    assert second.requested_at > first.requested_at
+    assert finished(state, begun_at=first.requested_at).finished_at is None
+    assert finished(state, begun_at=second.requested_at).finished_at == second.requested_at, "not before what was asked for"
+
+
 def test_the_oldest_unfinished_erasure_is_known() -> None:
     state = new_state()
     assert state.unfinished_since() is None

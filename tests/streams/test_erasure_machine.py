@@ -1,6 +1,7 @@
 """Ingest, correct, erase, kill, rebuild, replay and switch in any order: all words of an erased user are removed, and no other user's.
 
-``VARVE_TEST_ERASURE_EXAMPLES`` says how many sequences of operations are tried (``make erasure``: 20).
+``VARVE_TEST_ERASURE_EXAMPLES`` says how many sequences of operations are tried (``make erasure``: 20). Each has topics and a store of its
+own, so that its checks, replays and rebuilds read only its own records, and is a test of its own, so that processes share the work.
 """
 
 import asyncio
@@ -13,7 +14,7 @@ from unittest.mock import patch
 from uuid import uuid4
 
 import pytest
-from hypothesis import HealthCheck, Phase, settings
+from hypothesis import HealthCheck, Phase, assume, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
 
@@ -41,7 +42,7 @@ from tests.streams.flow import caught_up, followed, serving
 from tests.streams.standing_words import redis_contents, standing_records, stored_contents, words_in
 
 EXAMPLES: Final = int(os.environ.get("VARVE_TEST_ERASURE_EXAMPLES", "1"))
-STEPS: Final = 5 if EXAMPLES == 1 else 12
+STEPS: Final = 6 if EXAMPLES == 1 else 12
 USERS: Final = ("ada", "bob")
 KILLED_BEFORE: Final = ("_skip_windows", "_retract", "_command_stages", "_trace_later_records", "_remove_records", "_write_receipts")
 REPLAYED: Final = ("extraction", "events", "entities", "index")
@@ -50,7 +51,7 @@ _WORD: Final = re.compile(rb"w[0-9a-f]{12}w")
 
 T = TypeVar("T")
 
-pytestmark = [pytest.mark.integration, pytest.mark.timeout(600 * EXAMPLES)]
+pytestmark = [pytest.mark.integration, pytest.mark.timeout(1200)]
 
 
 class ErasureMachine(RuleBasedStateMachine):
@@ -80,8 +81,10 @@ class ErasureMachine(RuleBasedStateMachine):
         """Runs something in the loop of the test, which has the servers."""
         return asyncio.run_coroutine_threadsafe(work, self.loop).result()
 
-    @initialize()
-    def begin(self) -> None:
+    @initialize(is_random=st.booleans())
+    def begin(self, is_random: bool) -> None:
+        # Hypothesis always begins with its simplest sequence, one rule again and again.
+        assume(is_random)
         self.key = self.run(add_tenant(self.flow, self.tenant, schema="companion"))
         self.run(self._say(*USERS))
         self.check()
@@ -261,15 +264,17 @@ class ErasureMachine(RuleBasedStateMachine):
         return {place: words_in(contents, _WORD) for place, contents in found.items()}
 
 
-async def test_an_erasure_survives_any_sequence(flow: Settings) -> None:
+@pytest.mark.parametrize("example", range(EXAMPLES))
+async def test_an_erasure_survives_any_sequence(example: int, flow: Settings) -> None:
     flow = flow.model_copy(update={"control": ControlSettings(lease_s=2.0)})
     ErasureMachine.flow, ErasureMachine.loop = flow, asyncio.get_running_loop()
     ErasureMachine.store = build_store(flow)
+    # A sequence takes minutes, so a failing one is shown as it is.
     tried = settings(
-        max_examples=EXAMPLES,
+        max_examples=1,
         stateful_step_count=STEPS,
         deadline=None,
-        phases=[Phase.generate] if EXAMPLES == 1 else [Phase.generate, Phase.shrink],
+        phases=[Phase.generate],
         suppress_health_check=list(HealthCheck),
         database=None,
     )

@@ -10,6 +10,7 @@ import pytest
 from aiokafka import TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient
 
+from control import read_control
 from memory.keys import encode_key
 from memory.records import Message
 from memory.schema import sample_conversation
@@ -20,7 +21,9 @@ from runtime.redis import open_redis
 from runtime.settings import Settings
 from stores.build import open_store
 from streams.engine.tasks.checkpointer import Checkpointer
-from streams.errors import GrowthRefusedError, TransientError, WorkersRunningError
+from streams.errors import ErasureUnfinishedError, GrowthRefusedError, TransientError, WorkersRunningError
+from streams.operations.erasure.erase import erase
+from streams.operations.erasure.remnants import remnants
 from streams.operations.growth.layout import Layout
 from streams.operations.growth.run import find_growth, finish, grow, undo
 from streams.operations.rebuild import rebuild, snapshot
@@ -182,6 +185,37 @@ async def test_growth_survives_kills_and_can_be_undone(installations: tuple[Sett
     assert sorted(each["id"] for window in said for each in window["messages"]) == sorted(
         f"{user}-m{n}" for user in USERS for n in range(12)
     )
+
+
+@pytest.mark.timeout(900)
+async def test_an_erasure_waits_for_the_end_of_growth(installations: tuple[Settings, Settings]) -> None:
+    """The earlier topics have the user's records, too. Afterwards it reaches the copies, and no rebuild restores them."""
+    settings, _ = installations
+    await _say(settings, range(8))
+    async with serving(settings):
+        await caught_up(settings)
+    grown = await _grown(settings)
+    async with open_store(grown) as store, open_redis(grown.redis) as redis:
+        for each in (settings, grown):
+            with pytest.raises(ErasureUnfinishedError, match="`varve topics grow --finish`"):
+                await erase(each, TENANT, ["ada"], by="test", store=store, redis=redis)
+        assert not (await read_control(grown)).erasures
+        _, _, growth = await find_growth(grown, partitions=None, prefix=None)
+        assert growth is not None
+        await finish(grown, growth)
+        async with serving(grown):
+            await flush(grown)
+            await caught_up(grown)
+            (receipt,) = await erase(grown, TENANT, ["ada"], by="test", store=store, redis=redis)
+            assert (receipt.finished_at is not None, receipt.remains) == (True, ())
+            await caught_up(grown)
+        left = await _memories(grown, positions=True)
+        assert {each.get("user") for each in left.values()} == {*USERS} - {"ada"}
+        await rebuild(grown, store=store, redis=redis)
+        async with serving(grown):
+            await caught_up(grown)
+        assert await _memories(grown, positions=True) == left
+        assert not [each for each in await remnants(grown, TENANT, "ada", store=store, redis=redis) if each.standing]
 
 
 async def test_unread_contributions_are_refused(installations: tuple[Settings, Settings]) -> None:

@@ -1,14 +1,16 @@
 """While a replay of sessions or a rebuild is unfinished, workers wait; run again, it ends as if nobody had killed it."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
 from memory.keys import encode_key
 from memory.records import Message, Window
-from runtime.errors import ProducerFencedError
+from runtime.errors import GroupInUseError, ProducerFencedError
 from runtime.kafka import KafkaOffsets, OutgoingRecord, Producer, TopicPartition, read_topic
 from runtime.kafka.transactional import TransactionalProducer
 from runtime.metrics import metrics
@@ -21,7 +23,8 @@ from streams.engine.tasks.checkpointer import transactional_id
 from streams.errors import ReplayRefusedError, WorkersRunningError
 from streams.operations.rebuild import rebuild, snapshot
 from streams.operations.replay import OffsetReset, ReplayStart, replay
-from streams.stages.catalog import STAGES
+from streams.resetting import StageReset
+from streams.stages.catalog import STAGES, StageSpec
 from tests.streams.durable_steps import Killed, killed_after
 from tests.streams.flow import TENANT, caught_up, flush, send_sample, serving
 from tests.streams.harness import until
@@ -91,6 +94,38 @@ async def test_stages_wait_for_the_end_of_a_rebuild(flow: Settings, store: Memor
     with pytest.raises(ReplayRefusedError, match=f"`varve rebuild` {UNFINISHED}: run it again first"):
         await replay(flow, "events", ReplayStart())
     await rebuild(flow, store=store, redis=redis)
+    async with serving(flow):
+        await caught_up(flow)
+    assert [line async for line in snapshot(store, TENANT)] == before
+
+
+async def test_two_operators_do_not_reset_at_once(
+    flow: Settings, store: MemoryStore, redis: GuardedRedis, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The other one works on another machine, where no folder of a worker is held."""
+    await send_sample(flow)
+    async with serving(flow):
+        await caught_up(flow)
+    before = [line async for line in snapshot(store, TENANT)]
+    is_held, may_go_on = asyncio.Event(), asyncio.Event()
+    finish = StageReset.finish
+
+    async def held(reset: StageReset, stage: StageSpec) -> None:
+        is_held.set()
+        await may_go_on.wait()
+        await finish(reset, stage)
+
+    monkeypatch.setattr(StageReset, "finish", held)
+    first = asyncio.create_task(rebuild(flow, store=store, redis=redis))
+    await is_held.wait()
+    elsewhere = flow.model_copy(update={"data": tmp_path / "elsewhere"})
+    with killed_after(None) as steps:
+        for command in (rebuild(elsewhere, store=store, redis=redis), replay(elsewhere, "index", ReplayStart())):
+            with pytest.raises(GroupInUseError, match="another process resets stages"):
+                await command
+        assert steps == []
+        may_go_on.set()
+        await first
     async with serving(flow):
         await caught_up(flow)
     assert [line async for line in snapshot(store, TENANT)] == before

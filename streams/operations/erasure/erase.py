@@ -32,10 +32,12 @@ from runtime.kafka import Producer, check_topics
 from runtime.redis import GuardedRedis
 from runtime.settings import Settings
 from stores.port import MemoryStore
+from streams.errors import ErasureUnfinishedError
 from streams.operations.erasure.erased_user import ErasedUser
 from streams.operations.erasure.log import UsersLog
 from streams.operations.erasure.run import ErasureRun
 from streams.operations.erasure.stage_barrier import StageBarrier
+from streams.operations.growth.journal import unfinished_growth
 from streams.operations.service_work import Eraser
 
 _PATIENCE_S: Final = 900.0
@@ -74,13 +76,15 @@ async def erase(
 
     Raises:
         UnknownTenantError: If there is no such tenant.
-        ErasureUnfinishedError: If a stage does not reach the erasure's records, or refused a command of it; a second run continues.
+        ErasureUnfinishedError: If a stage does not reach the erasure's records, or refused a command of it, or if the topics are being
+            grown; a second run continues.
         KafkaUnavailableError: If no broker answers.
         TopicMissingError: If a topic is missing.
         RedisUnavailableError: If Redis is unavailable.
         StoreUnavailableError: If the store is unavailable.
     """
     await check_topics(settings)
+    await _require_one_set_of_topics(settings)
     now = SystemClock().now()
     noted = [ErasureRequest(tenant=tenant, user=each, by=by, asked_at=now) for each in dict.fromkeys(users)]
 
@@ -133,6 +137,7 @@ async def _carried_out(
 ) -> list[Erasure]:
     """Runs erasures whose beginning is in the control log."""
     partitions = await check_topics(settings)
+    await _require_one_set_of_topics(settings)
     begun = (await read_control(settings)).erasures
     receipts: list[Erasure] = []
     barrier = StageBarrier(settings=settings, patience_s=patience_s, notice=notice)
@@ -147,6 +152,20 @@ async def _carried_out(
             run = ErasureRun(settings, tenant, together, log=log, barrier=barrier, letters=letters, by=by, notice=notice)
             receipts += await run.run(store, redis)
     return receipts
+
+
+async def _require_one_set_of_topics(settings: Settings) -> None:
+    """Checks that no growth has left an earlier set of topics: it has the users' records as well, and no stage reads it.
+
+    Raises:
+        ErasureUnfinishedError: If there is one.
+    """
+    growth = await unfinished_growth(settings)
+    if growth is not None:
+        raise ErasureUnfinishedError(
+            f"the topics are being grown from {growth.old_prefix} to {growth.new_prefix}, and both sets have the users' records: run "
+            "`varve topics grow --finish` (or `--undo`) first, then erase; an erasure that was asked for continues then"
+        )
 
 
 def eraser_of(settings: Settings) -> Eraser:

@@ -185,8 +185,9 @@ class ErasureRun:
     async def _retract(self, store: MemoryStore) -> None:
         """Reads the users' extractions, and has the later stages retract their results."""
         ends = self._traced = await self._log.home_ends(EXTRACTIONS)
-        # First the stages handle everything before the reach: an entity must not retract contributions that it has not received.
-        await self._barrier.of(STAGES["events"], ends)
+        # First the stages handle everything before the reach: an entity must not retract contributions that it has not received. In the
+        # middle of a rebuild, other partitions would still publish results of other users that quote these.
+        await self._wait_for("events")
         await self._wait_for("entities")
         known = TenantDirectory(FixedControlView(await read_control(self._settings)))
         for each in self._users:

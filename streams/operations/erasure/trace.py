@@ -61,6 +61,8 @@ class UserTrace:
         """Bytes of the largest extraction, by window and generation."""
         self._window_ids: set[str] = set()
         self._entities: dict[_EntityRef, ErasedEntity] = {}
+        self._quoted: set[_EntityRef] = set()
+        """Entities that something else than the user's own extractions may have changed."""
         self._messages: dict[_EntityRef, dict[str, datetime]] = {}
         self._window_memories: defaultdict[tuple[str, str], dict[str, None]] = defaultdict(dict)
         self._entity_memories: defaultdict[_EntityRef, dict[str, None]] = defaultdict(dict)
@@ -89,7 +91,7 @@ class UserTrace:
     def entities(self) -> list[ErasedEntity]:
         """The entities that the user's messages have ever changed."""
         return [
-            each.model_copy(update={"message_ids": sorted(self._messages[ref])}) if ref in self._messages else each
+            each.model_copy(update={"is_quoted": ref in self._quoted, "message_ids": sorted(self._messages.get(ref, ()))})
             for ref, each in self._entities.items()
         ]
 
@@ -220,8 +222,8 @@ class UserTrace:
         schema = self._schema(extraction.schema_name, extraction.schema_revision, extraction.generation)
         self.similar_keys |= {(key, extraction.generation) for key in schema.similarities()}
         for each in contributions_of(extraction, schema, source="", position=0):
-            changes = each.changes
-            self._reached(schema, each.entity_type, each.entity_key, each.generation, revision=each.schema_revision, changes=changes)
+            entity = each.entity_type, each.entity_key, each.generation
+            self._reached(schema, *entity, revision=each.schema_revision, changes=each.changes, is_quoted=False)
         for patch in extraction.patches:
             self._patched(patch, extraction.generation, schema)
 
@@ -253,9 +255,12 @@ class UserTrace:
         *,
         revision: int,
         changes: Sequence[Change] = (),
+        is_quoted: bool = True,
     ) -> None:
         found = schema.entity_type(entity_type)
         if found is not None:
+            if is_quoted:
+                self._quoted.add((entity_type, entity_key, generation))
             own = belongs_to_user(found, entity_key, self.user)
             if not own:
                 self._note_messages((entity_type, entity_key, generation), changes)

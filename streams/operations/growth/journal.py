@@ -1,5 +1,6 @@
 """Journal of a growth: the newest record of a small topic of the new set. It shows what a repeated command has to do."""
 
+from collections.abc import Iterable
 from typing import Any, Final, Literal
 
 import orjson
@@ -7,6 +8,7 @@ from pydantic import Field
 
 from memory.records import Value
 from runtime.kafka import OutgoingRecord, Producer, read_topic
+from runtime.kafka.bulk import topic_partitions
 from runtime.kafka.topics import create_topic
 from runtime.settings import Settings
 from streams.operations.growth.layout import Layout
@@ -55,6 +57,11 @@ def journal_topic(layout: Layout) -> str:
     return f"{layout.prefix}{NAME}"
 
 
+def growth_prefixes(topics: Iterable[str]) -> list[str]:
+    """The prefixes of new sets of topics, according to the journals among the broker's topics."""
+    return [name.removesuffix(NAME) for name in topics if name.endswith(f".{NAME}")]
+
+
 async def read_journal(settings: Settings, layout: Layout, *, topics: dict[str, int]) -> Growth | None:
     """The growth to a set of topics; None: there is none, or it is finished.
 
@@ -70,6 +77,20 @@ async def read_journal(settings: Settings, layout: Layout, *, topics: dict[str, 
     async for record in read_topic(name, settings.kafka):
         newest = record.value
     return None if newest is None else Growth.model_validate(orjson.loads(newest))
+
+
+async def unfinished_growth(settings: Settings) -> Growth | None:
+    """The growth from or to the settings' set of topics whose earlier topics are still there; None: there is none.
+
+    Raises:
+        KafkaUnavailableError: No broker responds.
+    """
+    topics, present = await topic_partitions(settings.kafka), Layout.of(settings)
+    for prefix in growth_prefixes(topics):
+        growth = await read_journal(settings, Layout(prefix, 0), topics=topics)
+        if growth is not None and present in (growth.old, growth.new):
+            return growth
+    return None
 
 
 async def write_journal(settings: Settings, growth: Growth) -> None:

@@ -113,7 +113,7 @@ def grown_row(stage: str, payload: bytes, partition: int) -> bytes:
     """
     if stage == "entities" and not payload.startswith(_TIMER):
         state = from_bytes(payload)
-        return to_bytes(replace(state, sources=grown_sources(state.sources)))
+        return to_bytes(replace(state, sources=grown_sources(state.sources), erasures=grown_sources(state.erasures)))
     if stage == "events":
         kind, fields = orjson.loads(zlib.decompress(payload))
         if kind == "PublishedWindow":

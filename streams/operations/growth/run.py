@@ -38,7 +38,7 @@ from streams.operations.growth.group_offsets import (
     release,
     set_starts,
 )
-from streams.operations.growth.journal import NAME, Growth, journal_topic, read_journal, write_journal
+from streams.operations.growth.journal import Growth, growth_prefixes, journal_topic, read_journal, write_journal
 from streams.operations.growth.layout import GROWN, Layout, new_layout, topic_in, topics_of
 from streams.operations.growth.moving import TopicFiller, consumed
 from streams.operations.growth.rows import TABLES
@@ -68,7 +68,7 @@ async def find_growth(settings: Settings, *, partitions: int | None, prefix: str
     if growth is not None:
         return growth.old, growth.new, growth
     if partitions is None:
-        prefixes = [name.removesuffix(NAME) for name in topics if name.endswith(f".{NAME}")] if prefix is None else [prefix]
+        prefixes = growth_prefixes(topics) if prefix is None else [prefix]
         for each in prefixes:
             growth = await read_journal(settings, Layout(each, 0), topics=topics)
             if growth is not None and growth.old == present:

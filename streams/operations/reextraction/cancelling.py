@@ -17,13 +17,13 @@ import orjson
 from control import ControlWriter, Draft, read_control
 from control.generations.dropping import require_no_workers, retract_all
 from control.generations.reading import EXTRACTION, workers_of
-from control.generations.reextractions import end_reextraction
+from control.generations.reextractions import end_cancellation, reextraction_of
 from control.reextraction import Reextraction
 from control.tenant_changes import count_drop
 from memory.errors import KeyFormatError
 from memory.headers import GENERATION_DROP, KIND
 from memory.keys import decode_key
-from memory.topics import EXTRACTIONS, MEMORIES, MERGED, TopicSpec
+from memory.topics import CONTROL, EXTRACTIONS, MEMORIES, MERGED, TopicSpec
 from models.llm.total_budget import forget_total
 from runtime.kafka import ConsumerGroups, KafkaOffsets, OutgoingRecord, Producer, read_topic
 from runtime.kafka.bulk import delete_topics
@@ -74,6 +74,18 @@ async def remove_results(
         KafkaUnavailableError: If no broker responds.
         RedisUnavailableError: If Redis is configured but unavailable.
     """
+    generation, groups = run.generation, ConsumerGroups(kafka=settings.kafka)
+    alone = f"{settings.kafka.topic_prefix}cancelling.{generation}"
+    doing = f"removes the results of generation {generation}"
+    # The worker and an operator's command, or two of these: the slower one would remove what a new re-extraction of that name produces.
+    async with groups.alone_in(alone, settings.topic(CONTROL.name), doing=doing, wait_s=patience_s):
+        if reextraction_of(Draft(await read_control(settings)), generation).state == "cancelling":
+            await _remove(settings, run, redis=redis, by=by, patience_s=patience_s, notice=notice)
+
+
+async def _remove(
+    settings: Settings, run: Reextraction, *, redis: GuardedRedis, by: str, patience_s: float, notice: Callable[[str], None]
+) -> None:
     generation = run.generation
     await require_no_workers(settings, generation)
     writer = ControlWriter(settings=settings)
@@ -97,7 +109,7 @@ async def remove_results(
     await ConsumerGroups(kafka=settings.kafka).delete(group)
     await delete_topics([changelog_topic(group)], settings.kafka)
     remove_folders_of(tables_folder(settings.data, EXTRACTION), group)
-    await writer.write(lambda draft: end_reextraction(draft, generation), action="reextraction end", by=by)
+    await writer.write(lambda draft: end_cancellation(draft, generation), action="reextraction end", by=by)
     notice(f"the re-extraction into {generation} is cancelled, and its results are removed")
 
 

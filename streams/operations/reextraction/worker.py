@@ -142,10 +142,11 @@ async def _extract(
         with suppress(ChangeRefusedError):  # it was cancelled meanwhile
             await writer.write(lambda draft: pause_reextraction(draft, run.generation, reason=reason), action="reextraction pause", by=BY)
     elif metering.is_done:
-        await writer.write(lambda draft: end_reextraction(draft, run.generation), action="reextraction end", by=BY)
-        with suppress(RedisUnavailableError):
-            await forget_total(redis, run.generation)
-        notice(f"every tenant is live on generation {run.generation}: done")
+        ended = await writer.write(lambda draft: end_reextraction(draft, run.generation), action="reextraction end", by=BY)
+        if ended.result.state == "done":  # it was not cancelled meanwhile
+            with suppress(RedisUnavailableError):
+                await forget_total(redis, run.generation)
+            notice(f"every tenant was switched to generation {run.generation}: done")
     return not (metering.used_up is not None or metering.is_done or metering.is_changed)
 
 
@@ -196,7 +197,9 @@ async def _measure(settings: Settings, metering: RunMetering, follower: ControlF
             try:
                 left = sum((await offsets.lag(group, [topic])).values()) + (await read_parked(offsets, group, [topic])).count
                 busy = await busy_stage(settings, offsets)
-                if await switched.is_complete(offsets, group, topic, waiting=bool(waiting_tenants(Draft(follower.state), run))):
+                known = Draft(follower.state)
+                now = known.reextraction(run.generation) or run
+                if await switched.is_complete(offsets, group, topic, waiting=bool(waiting_tenants(known, now))):
                     metering.is_done = True
                     await metering.stop()
                     return
@@ -220,7 +223,7 @@ async def _renew_waits(metering: RunMetering) -> None:
 
 
 class _Switched:
-    """Finds out when a re-extraction is done: every tenant is live on it, and windows that live workers had begun before are extracted.
+    """Finds out when a re-extraction is done: every tenant was switched, and windows that live workers had begun before are extracted.
 
     A live worker applies a switch after a lease at the latest. Windows up to the ends of that time may still lack the generation.
     """

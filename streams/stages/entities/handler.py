@@ -15,7 +15,7 @@ from memory.keys import encode_key
 from memory.records import Contribution, Dropped
 from memory.schema.model import EntityType
 from memory.topics import EXTRACTIONS, MEMORIES, MERGED, MERGES
-from operators.apply import Applied, ages, apply_contribution, skip, takes_long, without_messages
+from operators.apply import Applied, ages, apply_contribution, has_forgotten, skip, takes_long, with_erasure, without_messages
 from operators.entity_keys import belongs_to_user
 from operators.entity_state import EntityState
 from operators.former_fields import has_former_fields, with_former_fields
@@ -202,12 +202,21 @@ class EntitiesHandler(BatchHandler):
     async def _erase(
         self, batch: Batch, record: ConsumedRecord, contribution: Contribution, entity_type: EntityType, before: EntityState | None
     ) -> None:
-        """Deletes an entity that belongs to the user; from any other entity, removes the user's data."""
+        """Deletes an entity that belongs to the user; from any other entity, removes the user's data.
+
+        A replay has the erasure again, after contributions that came later: what the entity has since then stays.
+        """
+        is_own = belongs_to_user(entity_type, contribution.entity_key, contribution.user)
+        if before is not None and not is_own and has_forgotten(before, contribution):
+            return
         batch.is_erasing = True
         named = [(name, part) for name, part in contribution.forgotten_outcomes or ()]
         if before is None:
             self._eraser.drop_outcomes(batch, record, contribution, named)
             self._eraser.drop_memories(batch, record, contribution, known=())
+            if not is_own:
+                nothing = EntityState(generation=contribution.generation)
+                batch.state.put(row_key(contribution), with_erasure(nothing, contribution), position=record.offset)
             return
         tenant, entity_key = contribution.tenant, contribution.entity_key
         self._eraser.drop_history(batch, record, contribution, before)
@@ -216,13 +225,14 @@ class EntitiesHandler(BatchHandler):
         entity = entity_id(tenant, contribution.entity_type, entity_key, contribution.generation)
         self._eraser.drop_memories(batch, record, contribution, known={entity, *published})
         kept = list(dict.fromkeys((*((each.property, each.part or "-") for each in outcomes_of(before, whole_type)), *named)))
-        if belongs_to_user(entity_type, contribution.entity_key, contribution.user):
+        if is_own:
             self._eraser.drop_outcomes(batch, record, contribution, kept)
             batch.state.delete(row_key(contribution), position=record.offset)
             return
         retracted = await _applied(before, contribution, entity_type)
         self._count(retracted.refused)
-        self._forget(batch, record, anonymized(contribution), entity_type, without_messages(retracted.state, contribution), kept)
+        state = with_erasure(without_messages(retracted.state, contribution), contribution)
+        self._forget(batch, record, anonymized(contribution), entity_type, state, kept)
 
     def _forget(
         self,

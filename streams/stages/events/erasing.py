@@ -52,15 +52,16 @@ class Eraser:
         A repeated erasure finds no window, and asks the entities again, since a model's answer may have arrived in the meantime.
 
         A rebuild or a replay after the erasure's end reads the command again, and skips the erased records. So the user's own entities have
-        only what the user has said since the command's reach, and stay. Entities of others are asked again: an extraction of a shared
-        window may quote the user until compaction has removed it.
+        only what the user has said since the command's reach, and stay. Others need not forget what these records alone have given them,
+        and keep what a rebuild has read from other partitions before. But extractions of shared windows may quote the user until
+        compaction has removed them, so the entities that these changed are asked again.
 
         Raises:
             PoisonRecordError: Its tenant or schema is unknown.
             TransientError: This process does not know them yet.
         """
         if self._is_over(record, command):
-            command = command.model_copy(update={"entities": [each for each in command.entities if not each.own]})
+            command = command.model_copy(update={"entities": [each for each in command.entities if not each.own and each.is_quoted]})
         batch.is_erasing = batch.is_erasing or bool(command.windows or command.entities)
         published = [each for each in (self._published(batch, command, window) for window in command.windows) if each is not None]
         contributions = self._retractions(record, command, published)

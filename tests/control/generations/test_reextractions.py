@@ -11,6 +11,7 @@ from control.errors import ChangeRefusedError, ErasureUnderWayError, UnknownReex
 from control.generations.reextractions import (
     ReextractionRequest,
     cancel_reextraction,
+    end_cancellation,
     end_reextraction,
     pause_reextraction,
     resume_reextraction,
@@ -90,7 +91,7 @@ def test_an_unfinished_one_blocks_its_name(state: ControlState) -> None:
         apply_change(state, change)
     with pytest.raises(ChangeRefusedError, match="is cancelling"):
         started(state, "globex")
-    apply_change(state, lambda draft: end_reextraction(draft, NEW))
+    apply_change(state, lambda draft: end_cancellation(draft, NEW))
     assert started(state, "globex").state == "running", "a cancelled one has left the name"
 
 
@@ -116,10 +117,10 @@ def test_it_resumes_only_after_an_erasure(state: ControlState) -> None:
 
 
 def test_it_ends_once_every_tenant_is_live(state: ControlState) -> None:
-    run = started(state, "acme", "globex")
+    started(state, "acme", "globex")
     apply_change(state, lambda draft: set_generation(draft, "acme", NEW))
-    assert waiting_tenants(Draft(state), run) == ["globex"]
-    with pytest.raises(ChangeRefusedError, match="tenant globex is not live"):
+    assert waiting_tenants(Draft(state), state.reextractions[NEW]) == ["globex"]
+    with pytest.raises(ChangeRefusedError, match="tenant globex was not switched"):
         apply_change(state, lambda draft: end_reextraction(draft, NEW))
     with pytest.raises(ChangeRefusedError, match="live on tenant acme"):
         apply_change(state, lambda draft: cancel_reextraction(draft, NEW))
@@ -133,6 +134,27 @@ def test_it_ends_once_every_tenant_is_live(state: ControlState) -> None:
             apply_change(state, change)
 
 
+def test_it_ends_after_a_switch_there_and_back(state: ControlState) -> None:
+    started(state)
+    for generation in (NEW, ""):
+        apply_change(state, lambda draft, name=generation: set_generation(draft, "acme", name))
+    assert waiting_tenants(Draft(state), state.reextractions[NEW]) == []
+    assert apply_change(state, lambda draft: end_reextraction(draft, NEW)).state == "done"
+    assert apply_change(state, lambda draft: count_drop(draft, "acme", NEW)) == 1
+
+
+def test_a_cancellation_ends_only_by_itself(state: ControlState) -> None:
+    """Its worker may find at the same time that every tenant was switched."""
+    started(state)
+    for generation in (NEW, ""):
+        apply_change(state, lambda draft, name=generation: set_generation(draft, "acme", name))
+    apply_change(state, lambda draft: cancel_reextraction(draft, NEW))
+    assert apply_change(state, lambda draft: end_reextraction(draft, NEW)).state == "cancelling", "its results are not removed yet"
+    with pytest.raises(ChangeRefusedError, match="being cancelled"):
+        apply_change(state, lambda draft: set_generation(draft, "acme", NEW))
+    assert apply_change(state, lambda draft: end_cancellation(draft, NEW)).state == "cancelled"
+
+
 def test_nothing_else_builds_or_drops_its_generation(state: ControlState) -> None:
     started(state)
     with pytest.raises(ChangeRefusedError, match="`varve generations resume v2` continues it"):
@@ -141,7 +163,7 @@ def test_nothing_else_builds_or_drops_its_generation(state: ControlState) -> Non
         apply_change(state, lambda draft: count_drop(draft, "acme", NEW))
     apply_change(state, lambda draft: cancel_reextraction(draft, NEW))
     assert apply_change(state, lambda draft: count_drop(draft, "acme", NEW)) == 1, "a cancellation drops it"
-    apply_change(state, lambda draft: end_reextraction(draft, NEW))
+    apply_change(state, lambda draft: end_cancellation(draft, NEW))
     assert tenants_to_write(Draft(state), NEW) == ["acme"]
 
 

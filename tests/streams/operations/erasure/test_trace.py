@@ -75,6 +75,15 @@ def test_entities_are_own_or_shared(trace: UserTrace) -> None:
     }
 
 
+def test_only_records_of_others_may_quote_the_user(trace: UserTrace) -> None:
+    add(trace, extraction(0, [("grep", 0), ("curl", 0)]))
+    assert {each.is_quoted for each in trace.entities} == {False}
+    theirs = extraction(1, [("grep", 0)])
+    trace.add_shared(theirs, theirs.model_copy(update={"events": []}), ())
+    add(trace, extraction(2, [("grep", 0)]))
+    assert {each.entity_key for each in trace.entities if each.is_quoted} == {"grep"}
+
+
 def test_an_entity_reached_before_is_named_still(trace: UserTrace) -> None:
     """An extraction that was made again has retracted it; its history may have the words."""
     add(trace, extraction(0, [("grep", 0)]), extraction(0, [("curl", 0)]))

@@ -9,11 +9,13 @@ import orjson
 import pytest
 
 from control import ControlWriter, Draft, read_control
-from control.errors import GenerationIncompleteError
+from control.errors import ChangeRefusedError, GenerationIncompleteError
+from control.generations.dropping import drop
 from control.generations.reading import workers_of
 from control.generations.reextractions import cancel_reextraction
 from control.generations.switching import switch
 from control.reextraction import RunBudget
+from control.tenant_changes import set_generation
 from memory.headers import GENERATION_DROP, KIND
 from models.embedding.build import build_embedder
 from retrieval.pipeline import RecallPipeline
@@ -27,6 +29,7 @@ from streams.engine.state.folders import tables_folder
 from streams.engine.state.partition_state import changelog_topic
 from streams.operations.erasure.erase import erase
 from streams.operations.rebuild import snapshot
+from streams.operations.reextraction.cancelling import remove_results
 from streams.operations.reextraction.start import resume
 from streams.operations.reextraction.worker import work
 from streams.operations.rehearsal.questions import Question
@@ -52,9 +55,12 @@ async def test_a_cancelled_one_leaves_nothing(leased: Settings, store: MemorySto
         assert {each["generation"] for each in await _memories(store)} == {"", NEW}
         assert await _keys(redis), "its windows were noted in Redis"
 
-        await write(leased, lambda draft: cancel_reextraction(draft, NEW))
+        cancelled = await write(leased, lambda draft: cancel_reextraction(draft, NEW))
         async with asyncio.timeout(DEADLINE_S):
+            # The command that cancels it removes the results as well, if the worker takes long.
+            await remove_results(leased, cancelled, redis=redis, by=BY)
             assert await working == "cancelled"
+        assert Draft(await read_control(leased)).tenant(TENANT).drops_of(NEW) == 1, "one of them has removed them"
         await caught_up(leased)
         assert await _memories(store) == before, "the live generation stays as it was"
         for name in ("extractions", "merged", "memories"):
@@ -127,6 +133,21 @@ async def test_it_is_rehearsed_switched_and_rolled_back(leased: Settings, store:
         await switch(leased, TENANT, "", by=BY, incomplete=True)
         assert await _live(leased) == ""
         assert {each["generation"] for each in await _memories(store)} == {"", NEW}
+
+
+async def test_it_ends_after_a_switch_there_and_back(leased: Settings) -> None:
+    async with _history(leased):
+        await begin(leased)
+        working = asyncio.create_task(work(leased, NEW))
+        await _caught_up(leased)
+        for generation in (NEW, ""):
+            await write(leased, lambda draft, name=generation: set_generation(draft, TENANT, name))
+        with pytest.raises(ChangeRefusedError, match="`varve generations cancel v2` stops it"):
+            await drop(leased, TENANT, NEW, by=BY)
+        async with asyncio.timeout(DEADLINE_S):
+            assert await working == "done"
+        assert await _live(leased) == ""
+        assert await drop(leased, TENANT, NEW, by=BY) > 0
 
 
 @asynccontextmanager

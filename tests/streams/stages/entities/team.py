@@ -207,6 +207,11 @@ class Team:
         self._read["extractions"] = start
         await self.settle()
 
+    async def replay_contributions(self) -> None:
+        """The entities stage reads its log again."""
+        self._read["contributions"] = 0
+        await self.settle()
+
     async def rebuilt(self, *, is_compacted: bool = True) -> "Team":
         """The same from the extractions, and from the newest outcomes, which come first.
 

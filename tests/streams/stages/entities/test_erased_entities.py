@@ -231,6 +231,43 @@ async def test_history_steps_are_removed_once() -> None:
     assert state_of(team, OF_TEA).forgotten_steps["extractions/0"] > windows
 
 
+@pytest.mark.parametrize("has_llm", [False, True])
+async def test_a_replay_keeps_what_follows_an_erasure(has_llm: bool) -> None:
+    team = await talked(has_llm=has_llm)
+    await team.erase("ann")
+    team.finish_erasure("ann")
+    team.clock.advance(timedelta(minutes=1))
+    for window in (1, 2):
+        await team.say("bob", window, ("tea", f"matcha {window}", 2))
+        await team.settle()
+    rows, kept, asked = dict(team.entities.rows.rows), {name: dict(each) for name, each in team.kept.items()}, len(team.log["merges"])
+    assert len([each for each in team.steps(TEA) if each.number]) == 2
+    for replayed in (team.replay_contributions, team.replay_events):
+        await replayed()
+        assert team.entities.rows.rows == rows
+        assert team.kept == kept
+        assert len(team.log["merges"]) == asked, "no model is asked again"
+
+
+async def test_a_replay_does_not_retract_from_a_newer_entity() -> None:
+    """The entity of the erased contributions no longer existed, and another user's statement has made a new one."""
+    team = await talked()
+    await team.erase("ann", is_settled=False)
+    await team.step("extractions")
+    team.entities = team.with_rows(InMemoryRows())
+    team._read["contributions"] = next(each.offset for each in team.log["contributions"] if b'"cause":"erasure"' in (each.value or b""))
+    await team.settle()
+    await team.say("bob", 1, SENCHA)
+    await team.settle()
+    before = team.subject("tea")
+    assert before is not None
+    assert [before.properties[name] for name in EXACT] == [1, 5.0, 5.0, 5.0, 5.0]
+    rows = dict(team.entities.rows.rows)
+    await team.replay_contributions()
+    assert team.subject("tea") == before
+    assert team.entities.rows.rows == rows
+
+
 async def test_a_shared_timer_continues_without_the_user() -> None:
     team = await talked()
     await team.say("ann", 1, OOLONG)

@@ -10,6 +10,7 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 from control import Draft
+from control.erasure import subject_of
 from control.erasure_changes import begin_erasure, finish_erasure
 from control.tenants import TenantDirectory
 from memory.headers import ERASURE, KIND, ORIGIN, TICK
@@ -191,6 +192,21 @@ async def test_one_generation_of_a_window_is_erased(stage: PartitionHarness) -> 
     assert changes(batch) == {"curl": ("retract",)}
     assert {each.generation for each in contributions(batch)} == {"g2"}
     assert stage.rows.rows.keys() == {published_key(live.window_id, "")}
+
+
+async def test_after_its_end_only_quoting_entities_are_asked(stage: PartitionHarness, tenants: TenantDirectory) -> None:
+    """A rebuild reads the command again, after other partitions: what only erased records had changed has nothing to forget."""
+    own = tool("grep").model_copy(update={"is_quoted": False})
+    again = command_record("extractions", command(entities=[own, tool("curl")]), 3)
+    now_erased(tenants, TENANT, AGENT, {"extractions": {0: 3}}, at=again.appended_at)
+    assert {each.entity_key for each in contributions(await stage.process([again]))} == {"grep", "curl"}
+    end = again.appended_at
+
+    def finish(draft: Draft) -> None:
+        finish_erasure(draft, subject_of(TENANT, AGENT), begun_at=end, at=end, gone_by=end, found={}, remains=())
+
+    now_known(tenants, finish)
+    assert {each.entity_key for each in contributions(await stage.process([again]))} == {"curl"}
 
 
 async def test_corrections_of_what_others_share_stay(stage: PartitionHarness) -> None:
