@@ -1,6 +1,6 @@
 """Authentication. The tenant comes only from the credential (docs/internals/architecture.md, invariant 4)."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from functools import cache
 from typing import Annotated, Any
 
@@ -25,10 +25,13 @@ _Header = Annotated[str | None, Security(_header)]
 
 
 @cache
-def caller_with(scope: Scope) -> Callable[..., Awaitable[Caller]]:
-    """The dependency that admits tenants' keys with a scope. One instance per scope, so that a request is authenticated once."""
+def caller_with(scope: Scope) -> Callable[..., AsyncIterator[Caller]]:
+    """The dependency that admits tenants' keys with a scope. One instance per scope, so that a request is authenticated once.
 
-    async def _authenticate(request: Request, dependencies: AppDependencies, bearer: _Bearer, header: _Header) -> Caller:
+    The request counts as one of its tenant's until it is answered.
+    """
+
+    async def _authenticate(request: Request, dependencies: AppDependencies, bearer: _Bearer, header: _Header) -> AsyncIterator[Caller]:
         credential = await _credential_in(request, dependencies, bearer, header, whose="the tenant's API key")
         caller = await caller_of(dependencies, credential)
         structlog.contextvars.bind_contextvars(tenant=caller.tenant.id)
@@ -36,7 +39,8 @@ def caller_with(scope: Scope) -> Callable[..., Awaitable[Caller]]:
         if scope not in caller.key.scopes:
             raise forbidden(f"this API key or token lacks the scope {scope}")
         refuse_unknown_parameters(request)
-        return caller
+        with dependencies.in_progress.one_of(caller.tenant.id):
+            yield caller
 
     return _authenticate
 
