@@ -8,11 +8,13 @@ import orjson
 from starlette.requests import Request
 from starlette.responses import Response
 
-from memory.errors import MalformedRecordError
+from memory.errors import MalformedRecordError, RecordTooLargeError
 
-MAX_CONTAINERS: Final = 300_000
-"""Most opening brackets of a body, also in its texts: each empty list costs more time than a thousand bytes of text, and a body is parsed
-while all other requests wait. The largest batch has 300 for each message."""
+UNCOUNTED_BYTES: Final = 1_500_000
+"""The size of a record. The separators of a body of one message are not counted."""
+MAX_SEPARATORS: Final = 500_000
+"""Most commas and opening brackets of a larger body, also in its texts: a value costs as much time as many bytes of text, and a body is
+parsed while all other requests wait."""
 _LONGEST_NAME: Final = 80
 
 
@@ -37,11 +39,12 @@ async def read_json(request: Request) -> Any:
     A name that an object has twice is refused: a proxy that checks the first value would let the second one pass.
 
     Raises:
-        MalformedRecordError: If it is not JSON in UTF-8, names a member twice, or has too many lists and objects.
+        MalformedRecordError: If it is not JSON in UTF-8, or names a member twice.
+        RecordTooLargeError: If it may have too many values.
     """
     body = await request.body()
-    if body.count(b"[") + body.count(b"{") > MAX_CONTAINERS:
-        raise MalformedRecordError(f"the body has more than {MAX_CONTAINERS} opening brackets; send smaller batches")
+    if len(body) > UNCOUNTED_BYTES and sum(map(body.count, b",[{")) > MAX_SEPARATORS:
+        raise RecordTooLargeError(f"the body has more than {MAX_SEPARATORS} commas and opening brackets; send smaller batches")
     try:
         # orjson is strict. But it rounds an integer beyond 64 bits to a float, which must be rejected later and not changed here, and it
         # takes the last of two members with one name.

@@ -10,7 +10,7 @@ from fastapi import Depends, FastAPI
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
-from api.json_http import MAX_CONTAINERS, JsonResponse
+from api.json_http import MAX_SEPARATORS, UNCOUNTED_BYTES, JsonResponse
 from api.problems import MEDIA_TYPE, MOST_LISTED, add_problem_handlers
 from api.request_body import MAX_BYTES, MAX_VALUES, json_body
 
@@ -95,7 +95,9 @@ async def test_a_name_given_twice_is_refused(http: httpx.AsyncClient, path: str,
     assert await refusal(http, body, path=path) == f"{name}: an object of the body has this name twice; send it once"
 
 
-async def test_a_body_of_brackets_is_refused_unparsed(http: httpx.AsyncClient) -> None:
-    body = b'{"words": [' + b"[]," * MAX_CONTAINERS + b"[]]}"
-    assert f"more than {MAX_CONTAINERS} opening brackets" in await refusal(http, body, path="/large")
-    assert (await http.post("/large", json={"words": ["[" * (MAX_CONTAINERS - 2)]})).json() == 1
+@pytest.mark.parametrize("value", [b"[]", b"{}", b"0", b'"", ""'])
+async def test_a_body_of_separators_is_refused_unparsed(http: httpx.AsyncClient, value: bytes) -> None:
+    body = b'{"words": [' + (value + b",") * MAX_SEPARATORS + value + b"]}"
+    assert f"more than {MAX_SEPARATORS} commas" in await refusal(http, body, path="/large", status=413)
+    assert (await http.post("/large", json={"words": ["x" * UNCOUNTED_BYTES + "," * (MAX_SEPARATORS - 3)]})).json() == 1
+    assert (await http.post("/large", json={"words": ["," * (UNCOUNTED_BYTES - 100)]})).json() == 1
