@@ -55,6 +55,27 @@ def require_active(tenant: Tenant) -> None:
         raise forbidden("the tenant is suspended; contact the operator of this Varve installation")
 
 
+def require_current(dependencies: Dependencies, caller: Caller) -> None:
+    """Rejects a caller that has lost its access since the request began. For requests that wait before they read.
+
+    Args:
+        dependencies: The tenants.
+        caller: The caller.
+
+    Raises:
+        ProblemError: 401 if the key was revoked or has expired, or the tenant was removed; 403 if the tenant was suspended.
+    """
+    key = caller.key
+    try:
+        tenant = dependencies.tenants.get(caller.tenant.id)
+    except UnknownTenantError:
+        raise unauthorized("the tenant was removed") from None
+    require_active(tenant)
+    is_expired = key.expires is not None and key.expires <= dependencies.clock.now()
+    if is_expired or not (key.is_token or any(each.id == key.id for each in tenant.keys)):
+        raise unauthorized("the API key or token was revoked, or has expired, while the request waited")
+
+
 async def caller_of(dependencies: Dependencies, credential: str | KeyHash) -> Caller:
     """The owner of an API key or of an identity provider's token, whatever its scopes.
 
@@ -71,7 +92,9 @@ async def caller_of(dependencies: Dependencies, credential: str | KeyHash) -> Ca
             tenant = dependencies.tenants.get(identity.tenant)
         except UnknownTenantError:
             raise unauthorized("the token's tenant is not a tenant of this Varve installation") from None
-        rights = Credential(id=f"token of {identity.subject}", scopes=identity.scopes, user=identity.user, expires=identity.expires)
+        rights = Credential(
+            id=f"token of {identity.subject}", scopes=identity.scopes, user=identity.user, expires=identity.expires, is_token=True
+        )
         return Caller(tenant, rights)
     found = dependencies.tenants.by_api_key_hash(_hash_of(credential))
     if found is None:
