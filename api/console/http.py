@@ -161,7 +161,7 @@ async def _sign_in(request: Request, dependencies: Dependencies, sessions: Conso
     given = (await json_body(SignIn, max_bytes=_MAX_BODY)(request)).api_key.strip()
     credential = given if dependencies.identity is not None and is_token(given) else KeyHash.of(given)
     if not isinstance(credential, KeyHash) or not _is_known(dependencies, credential):
-        # A known key is not limited: behind a proxy all addresses are one, and whoever guesses would keep everybody out.
+        # A known key is not limited: after a proxy all clients have one address, and one that guesses would keep all others out.
         await sessions.admit_attempt(request)
     principal = await _principal_of(dependencies, credential)
     before = await sessions.find(request)

@@ -1,4 +1,4 @@
-"""What the service shows to a browser: no page of it loads anything from another site."""
+"""Pages of the service: none of them loads anything from another site."""
 
 import re
 
