@@ -125,6 +125,9 @@ def create_app(settings: Settings, *, open_dependencies: OpenDependencies = open
         lifespan=lifespan,
         # A redirect would contain the host of the caller's `Host` header, which may be forged.
         redirect_slashes=False,
+        # Their pages load scripts of other sites, which could use the session of a browser that is signed in to the console.
+        docs_url=None,
+        redoc_url=None,
         generate_unique_id_function=lambda route: route.name,
     )
     app.add_middleware(BodySizeMiddleware, max_bytes=settings.service.max_body_bytes)

@@ -1,6 +1,6 @@
 """Authentication. The tenant comes only from the credential (docs/internals/architecture.md, invariant 4)."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from functools import cache
 from typing import Annotated, Any
 
@@ -25,10 +25,13 @@ _Header = Annotated[str | None, Security(_header)]
 
 
 @cache
-def caller_with(scope: Scope) -> Callable[..., Awaitable[Caller]]:
-    """The dependency that admits tenants' keys with a scope. One instance per scope, so that a request is authenticated once."""
+def caller_with(scope: Scope) -> Callable[..., AsyncIterator[Caller]]:
+    """The dependency that admits tenants' keys with a scope. One instance per scope, so that a request is authenticated once.
 
-    async def _authenticate(request: Request, dependencies: AppDependencies, bearer: _Bearer, header: _Header) -> Caller:
+    The request counts as one of its tenant's until it is answered.
+    """
+
+    async def _authenticate(request: Request, dependencies: AppDependencies, bearer: _Bearer, header: _Header) -> AsyncIterator[Caller]:
         credential = await _credential_in(request, dependencies, bearer, header, whose="the tenant's API key")
         caller = await caller_of(dependencies, credential)
         structlog.contextvars.bind_contextvars(tenant=caller.tenant.id)
@@ -36,7 +39,8 @@ def caller_with(scope: Scope) -> Callable[..., Awaitable[Caller]]:
         if scope not in caller.key.scopes:
             raise forbidden(f"this API key or token lacks the scope {scope}")
         refuse_unknown_parameters(request)
-        return caller
+        with dependencies.in_progress.one_of(caller.tenant.id):
+            yield caller
 
     return _authenticate
 
@@ -49,6 +53,27 @@ def require_active(tenant: Tenant) -> None:
     """
     if tenant.state != "active":
         raise forbidden("the tenant is suspended; contact the operator of this Varve installation")
+
+
+def require_current(dependencies: Dependencies, caller: Caller) -> None:
+    """Rejects a caller that has lost its access since the request began. For requests that wait before they read.
+
+    Args:
+        dependencies: The tenants.
+        caller: The caller.
+
+    Raises:
+        ProblemError: 401 if the key was revoked or has expired, or the tenant was removed; 403 if the tenant was suspended.
+    """
+    key = caller.key
+    try:
+        tenant = dependencies.tenants.get(caller.tenant.id)
+    except UnknownTenantError:
+        raise unauthorized("the tenant was removed") from None
+    require_active(tenant)
+    is_expired = key.expires is not None and key.expires <= dependencies.clock.now()
+    if is_expired or not (key.is_token or any(each.id == key.id for each in tenant.keys)):
+        raise unauthorized("the API key or token was revoked, or has expired, while the request waited")
 
 
 async def caller_of(dependencies: Dependencies, credential: str | KeyHash) -> Caller:
@@ -67,7 +92,9 @@ async def caller_of(dependencies: Dependencies, credential: str | KeyHash) -> Ca
             tenant = dependencies.tenants.get(identity.tenant)
         except UnknownTenantError:
             raise unauthorized("the token's tenant is not a tenant of this Varve installation") from None
-        rights = Credential(id=f"token of {identity.subject}", scopes=identity.scopes, user=identity.user, expires=identity.expires)
+        rights = Credential(
+            id=f"token of {identity.subject}", scopes=identity.scopes, user=identity.user, expires=identity.expires, is_token=True
+        )
         return Caller(tenant, rights)
     found = dependencies.tenants.by_api_key_hash(_hash_of(credential))
     if found is None:

@@ -35,6 +35,8 @@ class Credential:
     """The only user whose memories are accessible. None: all users of the tenant."""
     label: str = ""
     expires: datetime | None = None
+    is_token: bool = False
+    """Whether it is a token of the identity provider."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from api.quotas import MemoryCounts, Quotas
 from api.read_audit import ReadAudit
 from api.recall_log import RecallLog
 from api.recall_models import BackgroundUsage, build_query_rewriter
+from api.requests_in_progress import RequestsInProgress
 from api.stage_overview import StageOverview
 from api.store_positions import StorePositions
 from api.webhooks.service import Webhooks
@@ -134,6 +135,7 @@ async def open_dependencies(
             recall_log=recall_log,
             read_audit=read_audit,
             quotas=_quotas(settings, redis, memory_counts),
+            in_progress=RequestsInProgress(most=settings.service.max_requests_of_tenant),
             admission=Admission(settings=settings.service, metrics=metrics()),
             erasures=erasures,
             overview=overview,

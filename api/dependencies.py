@@ -12,6 +12,7 @@ from api.previews import Previews
 from api.quotas import Quotas
 from api.read_audit import ReadAudit
 from api.recall_log import RecallLog
+from api.requests_in_progress import RequestsInProgress
 from api.stage_overview import StageOverview
 from api.store_positions import StorePositions
 from control import ControlWriter
@@ -66,6 +67,7 @@ class Dependencies:
     recall_log: RecallLog
     read_audit: ReadAudit
     quotas: Quotas
+    in_progress: RequestsInProgress
     admission: Admission
     erasures: Erasures
     overview: StageOverview

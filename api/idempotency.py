@@ -120,7 +120,8 @@ async def _operators(request: Request, dependencies: AppDependencies, key: KeyHe
 
 
 async def _idempotency(request: Request, dependencies: AppDependencies, owner: str, key: str | None) -> Idempotency:
-    what = b"%s %s\n%s" % (request.method.encode(), request.scope["path"].encode(), b"" if key is None else await request.body())
+    query, path = request.scope["query_string"], request.scope["path"].encode()
+    what = b"%s %s %s\n%s" % (request.method.encode(), query, path, b"" if key is None else await request.body())
     return Idempotency(answers=dependencies.answers, owner=owner, key=key, request=what)
 
 

@@ -1,16 +1,21 @@
 """JSON responses and request bodies, by orjson."""
 
 import json
-import re
+from collections.abc import Sequence
 from typing import Any, Final
 
 import orjson
 from starlette.requests import Request
 from starlette.responses import Response
 
-from memory.errors import MalformedRecordError
+from memory.errors import MalformedRecordError, RecordTooLargeError
 
-_LONG_INTEGER: Final = re.compile(rb"[0-9]{19}")
+UNCOUNTED_BYTES: Final = 1_500_000
+"""The size of a record. The separators of a body of one message are not counted."""
+MAX_SEPARATORS: Final = 500_000
+"""Most commas and opening brackets of a larger body, also in its texts: a value costs as much time as many bytes of text, and a body is
+parsed while all other requests wait."""
+_LONGEST_NAME: Final = 80
 
 
 class JsonResponse(Response):
@@ -31,15 +36,30 @@ def to_json(content: Any) -> bytes:
 async def read_json(request: Request) -> Any:
     """Parses a request's body. Integers of any size keep their value.
 
+    A name that an object has twice is refused: a proxy that checks the first value would let the second one pass.
+
     Raises:
-        MalformedRecordError: If it is not JSON in UTF-8.
+        MalformedRecordError: If it is not JSON in UTF-8, or names a member twice.
+        RecordTooLargeError: If it may have too many values.
     """
     body = await request.body()
+    if len(body) > UNCOUNTED_BYTES and sum(map(body.count, b",[{")) > MAX_SEPARATORS:
+        raise RecordTooLargeError(f"the body has more than {MAX_SEPARATORS} commas and opening brackets; send smaller batches")
     try:
-        parsed = orjson.loads(body)
-        # orjson rounds an integer beyond 64 bits to a float. Such a value must be rejected later, not changed here.
-        return json.loads(body) if _LONG_INTEGER.search(body) else parsed
+        # orjson is strict. But it rounds an integer beyond 64 bits to a float, which must be rejected later and not changed here, and it
+        # takes the last of two members with one name.
+        orjson.loads(body)
+        return json.loads(body, object_pairs_hook=_members)
     except orjson.JSONDecodeError as error:
         raise MalformedRecordError(f"the body is not JSON in UTF-8: {error}") from error
     except RecursionError as error:
         raise MalformedRecordError("the body is nested too deeply") from error
+
+
+def _members(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        seen: set[str] = set()
+        twice = next(name for name, _ in pairs if name in seen or seen.add(name))
+        raise MalformedRecordError(f"{twice[:_LONGEST_NAME]}: an object of the body has this name twice; send it once")
+    return members

@@ -49,7 +49,8 @@ _HUNG_UP: Final = 499
 class ObservabilityMiddleware:
     """Logs, counts and times each request, and adds its trace and id to the logs and the response.
 
-    The trace is in ``request.state.trace``. No label or log line contains values of a path, a body or a query.
+    The trace is in ``request.state.trace``. No label or log line contains values of a path, a body or a query. No cache keeps a response,
+    unless its route says so.
     """
 
     def __init__(self, app: ASGIApp, *, metrics: Metrics) -> None:
@@ -80,6 +81,8 @@ class ObservabilityMiddleware:
                 answered = MutableHeaders(scope=message)
                 answered[TRACEPARENT] = tracing.write_traceparent(trace)
                 answered[REQUEST_ID] = own_id
+                # A shared cache may keep a response to an `X-API-Key` or a cookie, and give it to another tenant.
+                answered.setdefault("Cache-Control", "no-store")
             await send(message)
 
         started = time.perf_counter()

@@ -7,6 +7,7 @@ from typing import Any
 
 from starlette.requests import Request
 
+from api.authentication import require_current
 from api.caller import Caller
 from api.dependencies import Dependencies
 from api.json_http import JsonResponse
@@ -66,7 +67,7 @@ class RecallCall:
         """Answers the recall. The block runs within the same turn of reads.
 
         Raises:
-            ProblemError: 422 if ``after`` or ``at`` names another topic; 429 if too many reads wait.
+            ProblemError: 422 if ``after`` or ``at`` names another topic; 429 if too many reads wait; 401 or 403 if access was lost.
             VarveError: See :meth:`retrieval.pipeline.RecallPipeline.answer`.
         """
         dependencies, request, caller, asked = self._dependencies, self._request, self._caller, self.asked
@@ -80,6 +81,8 @@ class RecallCall:
         turn = dependencies.admission.turns_of(request, caller.tenant, until=until)
         rewritten = await pipeline.rewrite(asked, until=until, turn=turn)
         self.searched = rewritten.request
+        # It may have waited for most of a minute.
+        require_current(dependencies, caller)
         async with turn(pipeline.results_read(asked)):
             yield await pipeline.answer(rewritten, until=until)
 

@@ -12,6 +12,7 @@ import http
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from typing import Any, Final, Generic, Literal, TypeVar, cast
 
 import h11
@@ -39,8 +40,9 @@ Reason = Literal["head", "body", "answer", "room", "refused"]
 class ConnectionTable(Generic[C]):
     """Open connections, up to a limit.
 
-    One connection too many closes the one that has waited longest without a request: first the connections that have never sent a complete
-    request head, then those between two requests. So a client that opens connections and sends nothing closes only its own.
+    One connection too many closes the one that has waited longest: first the connections that have never sent a complete request head, then
+    those between two requests, then those whose body is on its way. So a client that opens connections and sends nothing, or bodies in
+    drops, closes only its own.
 
     uvicorn's ``limit_concurrency`` counts connections too, but it refuses the new request, so such a client would lock all others out.
 
@@ -55,44 +57,53 @@ class ConnectionTable(Generic[C]):
         # Dictionaries keep the order of insertion: the first connection is the oldest.
         self._silent: dict[C, None] = {}
         self._idle: dict[C, None] = {}
+        self._sending: dict[C, None] = {}
         self._busy: dict[C, None] = {}
 
     def __len__(self) -> int:
-        return len(self._silent) + len(self._idle) + len(self._busy)
+        return sum(map(len, self._tables))
 
     def add(self, connection: C) -> C | None:
         """Adds a new connection.
 
         Returns:
-            The connection to close, if there are too many: the new one itself if all others have a request in progress.
+            The connection to close, if there are too many: the new one itself if all others have a complete request.
         """
         self._silent[connection] = None
         if len(self) <= self._limit:
             return None
-        victim = next((each for each in (*self._silent, *self._idle) if each != connection), connection)
+        waiting = chain(self._silent, self._idle, self._sending)
+        victim = next((each for each in waiting if each != connection), connection)
         self.remove(victim)
         return victim
 
+    def body_began(self, connection: C) -> None:
+        """Records a complete request head, or a further part of the body. A connection that is not in the table is not added."""
+        self._move(connection, self._sending)
+
     def request_began(self, connection: C) -> None:
-        """Records a complete request head. A connection that is not in the table is not added."""
-        if self._forget(connection):
-            self._busy[connection] = None
+        """Records a complete request."""
+        self._move(connection, self._busy)
 
     def request_ended(self, connection: C) -> None:
         """Records the end of a response."""
-        if self._forget(connection):
-            self._idle[connection] = None
+        self._move(connection, self._idle)
 
     def remove(self, connection: C) -> None:
         """Removes a connection. Idempotent."""
-        self._forget(connection)
+        for table in self._tables:
+            table.pop(connection, None)
 
-    def _forget(self, connection: C) -> bool:
-        for table in (self._silent, self._idle, self._busy):
-            if connection in table:
-                del table[connection]
-                return True
-        return False
+    @property
+    def _tables(self) -> tuple[dict[C, None], ...]:
+        return self._silent, self._idle, self._sending, self._busy
+
+    def _move(self, connection: C, target: dict[C, None]) -> None:
+        # A body in drops must not make its connection the newest one again and again.
+        if connection in target or not any(connection in table for table in self._tables):
+            return
+        self.remove(connection)
+        target[connection] = None
 
 
 _REFUSED_LINE_END = "a line of the head or trailer ends without a carriage return"
@@ -244,7 +255,8 @@ class BoundedProtocol(H11Protocol):
         if state is h11.IDLE:
             return
         if self.cycle is not None and not self.cycle.response_complete:
-            self._shared.table.request_began(self)
+            table = self._shared.table
+            (table.body_began if state is h11.SEND_BODY else table.request_began)(self)
         if state is not h11.SEND_BODY:
             self._expect(None)
         elif self._reading != "body":
@@ -266,7 +278,10 @@ class BoundedProtocol(H11Protocol):
         self._cancel_write_timer()
 
     def give_up(self) -> None:
-        """Closes the connection in favour of a newer one: it has no request in progress."""
+        """Closes the connection in favour of a newer one: it has no complete request."""
+        if self._reading == "body":
+            self._refuse(_TOO_MANY, "room")
+            return
         self._shared.count("room")
         self.transport.close()
 

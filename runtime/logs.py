@@ -14,6 +14,7 @@ import orjson
 import structlog
 from structlog.typing import EventDict, Processor
 
+from memory.visible_text import visible
 from runtime.settings import LogSettings
 
 Logger = structlog.stdlib.BoundLogger
@@ -109,12 +110,21 @@ def _without_colours(_: object, __: str, event: EventDict) -> EventDict:
     return event
 
 
+def _visible(_: object, __: str, event: EventDict) -> EventDict:
+    """Escapes what a terminal would act on: values and errors may quote a record or a request. JSON escapes it anyway."""
+    event = {name: visible(each) if isinstance(each, str) else each for name, each in event.items()}
+    # A message of a library; structlog itself quotes line breaks in values.
+    event["event"] = str(event["event"]).replace("\n", "\\n")
+    return event
+
+
 def _last_processors(log: LogSettings) -> list[Processor]:
     if log.format == "json":
         render: list[Processor] = [structlog.processors.format_exc_info, structlog.processors.JSONRenderer(serializer=_dump)]
     else:
         # Not the rich traceback: it prints local variables, which contain messages' texts.
-        render = [structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), exception_formatter=structlog.dev.plain_traceback)]
+        console = structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), exception_formatter=structlog.dev.plain_traceback)
+        render = [structlog.processors.format_exc_info, _visible, console]
     return [structlog.stdlib.ProcessorFormatter.remove_processors_meta, _without_colours, *render]
 
 

@@ -1,26 +1,13 @@
 """Output for people. Stored text cannot control the terminal: nothing in it moves the cursor or changes the reading direction."""
 
 import sys
-import unicodedata
 from collections.abc import Iterable, Sequence
-from typing import Any, Final
+from typing import Any
 
 import orjson
 import typer
 
-_KEPT: Final = frozenset("\n\t\u200c\u200d")
-_HIDDEN: Final = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
-"""Unicode categories: controls, formats (such as direction overrides and zero-width characters), surrogates, line separators."""
-
-
-def visible(text: str) -> str:
-    r"""Escapes each character that a terminal would act on, in the form of JSON: ``\u001b``.
-
-    Line breaks and tabs stay, and the joiners of scripts and emoji.
-    """
-    if text.isprintable():
-        return text
-    return "".join(each if each in _KEPT or unicodedata.category(each) not in _HIDDEN else _escaped(each) for each in text)
+from memory.visible_text import visible
 
 
 def as_markup(text: object) -> str:
@@ -57,8 +44,3 @@ def say_rows(header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     widths = [max(map(cell_len, column)) for column in zip(*lines, strict=True)]
     for line in lines:
         say("  ".join(cell + " " * (width - cell_len(cell)) for cell, width in zip(line, widths, strict=True)).rstrip())
-
-
-def _escaped(character: str) -> str:
-    encoded = character.encode("utf-16-be", "surrogatepass")
-    return "".join(f"\\u{int.from_bytes(encoded[at : at + 2], 'big'):04x}" for at in range(0, len(encoded), 2))

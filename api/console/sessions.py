@@ -35,7 +35,8 @@ _HOST_COOKIE: Final = f"__Host-{_COOKIE}"
 _SAFE_METHODS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 _CSRF: Final = b"varve console: csrf token"
 _SIGN_INS: Final = Rate(name="sign-ins", per_second=0.5, burst_s=60)
-"""Attempts to sign in from one address. Nobody can guess a key; the limit protects the log and the identity provider."""
+"""Attempts to sign in from one address with a token or an unknown key. Nobody can guess a key; the limit protects the log and the identity
+provider."""
 _MAX_COOKIE: Final = 3800
 """Browsers keep cookies of 4,096 bytes with name and attributes."""
 

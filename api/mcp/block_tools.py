@@ -14,7 +14,9 @@ from api.mcp.connection import Connect, Connection, tool_connection
 
 _Ctx = Context[Any]
 _Text = Annotated[str, Field(min_length=1, max_length=2000, description="The text. Line breaks separate lines.")]
-_User = Annotated[str | None, Field(max_length=256, description="The user. Default: the user of the API key or of this server.")]
+_User = Annotated[
+    str | None, Field(min_length=1, max_length=256, description="The user. Default: the user of the API key or of this server.")
+]
 _Name = Annotated[
     str | None, Field(max_length=600, description="The block, as `entity_type/property`. Default: the only block of the schema.")
 ]

@@ -32,9 +32,13 @@ _Ctx = Context[Any]
 _Kind = Literal["event", "entity", "summary", "segment"]
 _Text = Annotated[str, Field(min_length=1, max_length=100_000)]
 _Query = Annotated[str, Field(min_length=1, max_length=10_000, description="The question, in plain words.")]
-_User = Annotated[str | None, Field(max_length=256, description="The user. Default: the user of the API key or of this server.")]
-_Session = Annotated[str | None, Field(max_length=256, description="The conversation. Default: one per user.")]
-_Shown = Annotated[str | None, Field(max_length=256, description="The conversation whose newest messages to show. Default: as `remember`.")]
+_User = Annotated[
+    str | None, Field(min_length=1, max_length=256, description="The user. Default: the user of the API key or of this server.")
+]
+_Session = Annotated[str | None, Field(min_length=1, max_length=256, description="The conversation. Default: one per user.")]
+_Shown = Annotated[
+    str | None, Field(min_length=1, max_length=256, description="The conversation whose newest messages to show. Default: as `remember`.")
+]
 _Kinds = Annotated[list[_Kind] | None, Field(max_length=4, description="Only memories of these kinds. Default: any.")]
 _Types = Annotated[list[str] | None, Field(max_length=64, description="Only memories of these types of the schema. Default: any.")]
 _Since = Annotated[AwareDatetime | None, Field(description="Only memories that may have happened at this time or later.")]
@@ -165,7 +169,7 @@ class Tools:
         self,
         ctx: _Ctx,
         user: _User = None,
-        session: Annotated[str | None, Field(max_length=256, description="Only memories of this conversation.")] = None,
+        session: Annotated[str | None, Field(min_length=1, max_length=256, description="Only memories of this conversation.")] = None,
         kinds: _Kinds = None,
         types: _Types = None,
         since: _Since = None,
@@ -219,7 +223,9 @@ class Tools:
         self,
         ctx: _Ctx,
         memory_id: Annotated[str | None, Field(max_length=256, description="The memory to delete.")] = None,
-        user: Annotated[str | None, Field(max_length=256, description="The user to erase from everywhere, permanently.")] = None,
+        user: Annotated[
+            str | None, Field(min_length=1, max_length=256, description="The user to erase from everywhere, permanently.")
+        ] = None,
         confirmation: Annotated[str | None, Field(max_length=64, description="The code of the first call. Ask the person first.")] = None,
         reason: _Reason = "",
     ) -> Forgotten:

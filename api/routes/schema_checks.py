@@ -11,7 +11,7 @@ from api.console_responses import CHECKED
 from api.json_http import JsonResponse
 from api.openapi import RequestModel, refusals
 from api.problems import ProblemError
-from api.request_body import body_schema, json_body
+from api.request_body import MAX_SCHEMA_VALUES, body_schema, json_body
 from api.routes.admin_methods import get_method, list_methods
 from api.schema_responses import METHOD, METHODS
 from extraction.one_pass.prompt.prefix import compile_prefix
@@ -39,7 +39,7 @@ class SchemaCheck(RequestModel):
     """The name or the document of a memory method that extends it. Null: the schema as it is."""
 
 
-_Body = Annotated[SchemaCheck, Depends(json_body(SchemaCheck, max_bytes=None))]
+_Body = Annotated[SchemaCheck, Depends(json_body(SchemaCheck, max_bytes=None, max_values=MAX_SCHEMA_VALUES))]
 _BODY: Final = body_schema(SchemaCheck)
 
 

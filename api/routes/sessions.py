@@ -16,7 +16,7 @@ from api.dependencies import AppDependencies
 from api.json_http import JsonResponse
 from api.openapi import RequestModel, refusals
 from api.problems import ProblemError
-from api.request_body import REST, body_schema, json_body
+from api.request_body import MAX_SCHEMA_VALUES, REST, body_schema, json_body
 from api.routes.memories import SessionPath
 from api.routes.schema_checks import MethodChoice, composed
 from memory.records.limits import ForeignJson
@@ -79,7 +79,9 @@ async def preview_session(
     session: SessionPath,
     request: Request,
     caller: OperateCaller,
-    body: Annotated[PreviewRequest, Depends(json_body(PreviewRequest, default=PreviewRequest(), max_bytes=None))],
+    body: Annotated[
+        PreviewRequest, Depends(json_body(PreviewRequest, default=PreviewRequest(), max_bytes=None, max_values=MAX_SCHEMA_VALUES))
+    ],
     dependencies: AppDependencies,
 ) -> Response:
     """A dry run of the extraction of a session's newest closed and its open window, with the schema in force or another one.

@@ -13,10 +13,12 @@ from api.webhooks.errors import TargetRefusedError
 
 _Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
+_UNICAST: Final = ipaddress.ip_network("2000::/3")
+"""The only IPv6 addresses that IANA has given out. All that embed a private IPv4 address are outside, except those of 6to4."""
+_SPECIAL: Final = tuple(map(ipaddress.ip_network, ("192.0.0.0/24", "192.88.99.0/24", "2002::/16", "3fff::/20")))
+"""Of protocols, 6to4 and documentation, which Python takes for global."""
 _METADATA: Final = frozenset({ipaddress.ip_address("168.63.129.16")})
 """Azure's platform address is not private. Other metadata addresses are link-local, shared (100.64.0.0/10) or unique local."""
-_NAT64: Final = ipaddress.ip_network("64:ff9b::/96")
-_COMPATIBLE: Final = ipaddress.ip_network("::/96")
 _LOWEST_PORT: Final = 1
 _DEVELOPMENT: Final = " (for development: VARVE_WEBHOOKS__ALLOW_PRIVATE=true in every process)"
 _RESOLVE_S: Final = 10.0
@@ -57,13 +59,13 @@ def require_public(address: str) -> None:
         address: An IPv4 or IPv6 address, possibly with a zone.
 
     Raises:
-        TargetRefusedError: If it is a loopback, link-local, private, shared, multicast, reserved or metadata address, or embeds one.
+        TargetRefusedError: If it is a loopback, link-local, private, shared, multicast, reserved, translated or metadata address.
     """
     try:
         parsed = ipaddress.ip_address(address.partition("%")[0])
     except ValueError as error:
         raise TargetRefusedError(f"{address!r} is not an IP address") from error
-    if not all(_is_public(each) for each in (parsed, *_embedded(parsed))):
+    if not _is_public(parsed):
         raise TargetRefusedError(f"the address {address} is not public")
 
 
@@ -84,14 +86,7 @@ async def require_public_host(parts: SplitResult) -> None:
 
 
 def _is_public(address: _Address) -> bool:
-    return address.is_global and not address.is_multicast and not address.is_reserved and address not in _METADATA
-
-
-def _embedded(address: _Address) -> list[_Address]:
-    """IPv4 addresses to which an IPv6 address is translated."""
-    if isinstance(address, ipaddress.IPv4Address):
-        return []
-    found: list[_Address | None] = [address.ipv4_mapped, address.sixtofour, *(address.teredo or ())]
-    if address in _NAT64 or address in _COMPATIBLE:
-        found.append(ipaddress.IPv4Address(int(address) & 0xFFFFFFFF))
-    return [each for each in found if each is not None]
+    if isinstance(address, ipaddress.IPv6Address) and address not in _UNICAST:
+        return False
+    is_special = address in _METADATA or any(address in each for each in _SPECIAL)
+    return address.is_global and not (is_special or address.is_multicast or address.is_reserved)

@@ -24,7 +24,16 @@ class ServiceSettings(Group):
         default=5.0, gt=0, description="How long a read waits for its turn before it gets 429; a recall at most until its deadline."
     )
     max_connections: int = Field(
-        default=500, ge=1, description="Open connections. Above it, the longest-idle connection is closed, or the new one gets 503."
+        default=500,
+        ge=1,
+        description="Open connections. Above it, the one that has waited longest for a request or for its body is closed, or the new one "
+        "gets 503.",
+    )
+    max_requests_of_tenant: int = Field(
+        default=250,
+        ge=1,
+        description="Requests of one tenant that are in progress at once; further ones get 429. Keep it well below "
+        "`VARVE_SERVICE__MAX_CONNECTIONS`, so that no tenant can hold all connections.",
     )
     head_timeout_s: float = Field(default=10.0, gt=0, description="Time-out for receiving the request's headers.")
     body_timeout_s: float = Field(default=30.0, gt=0, description="Time-out for receiving the body.")

@@ -18,6 +18,7 @@ from api.composition import OpenDependencies
 from api.dependencies import Dependencies
 from api.quotas import MemoryCounts, Quotas
 from api.read_audit import ReadAudit
+from api.requests_in_progress import RequestsInProgress
 from control.documents import hash_key, new_api_key
 from control.key_changes import add_key
 from control.key_usage import KeyUsage
@@ -126,6 +127,7 @@ class Served:
                         memory_counts=counts,
                         metrics=metrics(),
                     ),
+                    in_progress=RequestsInProgress(most=settings.service.max_requests_of_tenant),
                     admission=Admission(settings=settings.service, metrics=metrics()),
                     read_audit=ReadAudit(
                         producer=cast(Any, self.log), topic_prefix="", rate=0, max_pending=1, metrics=metrics(), clock=SystemClock()

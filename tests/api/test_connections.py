@@ -11,7 +11,7 @@ from api.timeouts import ConnectionTable, OneWriteTransport
 
 Step = tuple[str, int]
 
-steps = st.lists(st.tuples(st.sampled_from(("add", "began", "ended", "remove")), st.integers(0, 9)), max_size=60)
+steps = st.lists(st.tuples(st.sampled_from(("add", "sends", "began", "ended", "remove")), st.integers(0, 9)), max_size=60)
 
 
 @given(st.integers(1, 4), steps)
@@ -28,17 +28,19 @@ def test_only_connections_without_work_are_closed(limit: int, taken: list[Step])
                     assert len(before) < limit
                     continue
                 assert len(before) == limit
-                waiting = [each for state in ("silent", "idle") for each, kept in before.items() if kept == state]
+                waiting = [each for state in ("silent", "idle", "sending") for each, kept in before.items() if kept == state]
                 assert victim == (waiting[0] if waiting else name)
                 del present[victim]
-            case "began" if name in present:
-                table.request_began(name)
-                present.pop(name)
-                present[name] = "busy"
-            case "ended" if name in present:
-                table.request_ended(name)
-                present.pop(name)
-                present[name] = "idle"
+            case "sends" | "began" | "ended" if name in present:
+                record, state = {
+                    "sends": (table.body_began, "sending"),
+                    "began": (table.request_began, "busy"),
+                    "ended": (table.request_ended, "idle"),
+                }[step]
+                record(name)
+                if present[name] != state:
+                    present.pop(name)
+                    present[name] = state
             case "remove":
                 table.remove(name)
                 present.pop(name, None)
@@ -58,6 +60,16 @@ def test_silent_connections_are_closed_before_idle_ones() -> None:
     for name in ("a", "b"):
         table.request_began(name)
     assert table.add("c") == "asked"
+
+
+def test_a_body_in_drops_does_not_keep_its_place() -> None:
+    table = ConnectionTable[str](limit=2)
+    for name in ("slow", "quick"):
+        table.add(name)
+        table.body_began(name)
+    table.body_began("slow")
+    table.request_began("quick")
+    assert table.add("new") == "slow"
 
 
 def test_removed_connections_stay_removed() -> None:

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from api.idempotency import STATUS_HEADER
-from tests.api.running_service import RunningService, end_offsets, expect_problem, record_at, serving
+from tests.api.running_service import BERLIN, RunningService, end_offsets, expect_problem, record_at, serving
 
 pytestmark = [pytest.mark.integration, pytest.mark.asyncio(loop_scope="module")]
 
@@ -36,6 +36,17 @@ async def test_a_key_of_another_request_is_refused(service: RunningService) -> N
     assert problem["type"] == "urn:varve:problem:idempotency-key-reused"
     expect_problem(await post(service, {}, key, path="/v1/flush"), 422, "another request")
     assert (await post(service, {**MESSAGE, "text": "x"}, key, tenant="umbrella")).status_code == 200
+
+
+async def test_a_query_is_part_of_the_request(service: RunningService) -> None:
+    headers = {**service.auth("acme"), "Idempotency-Key": str(uuid.uuid4())}
+
+    async def delete(reason: str) -> httpx.Response:
+        return await service.http.delete(f"/v1/memories/{BERLIN.id}", params={"reason": reason}, headers=headers)
+
+    assert (await delete("wrong")).headers[STATUS_HEADER] == "kept"
+    assert (await delete("wrong")).headers[STATUS_HEADER] == "replayed"
+    expect_problem(await delete("other"), 422, "another request")
 
 
 async def test_one_of_concurrent_requests_is_executed(service: RunningService) -> None:

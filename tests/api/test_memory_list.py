@@ -86,6 +86,9 @@ async def test_a_list_shows_only_memories_visible_to_the_key(service: RunningSer
             {"usr": "cleo"},
             "query.usr: unknown parameter; expected some of: after, kind, limit, min_trust, session, since, type, until, user",
         ),
+        ({"user": ["ann", "bob"]}, "query.user: given more than once; this parameter has one value"),
+        ({"user": ["bob", "ann"], "kind": ["event", "entity"]}, "query.user: given more than once"),
+        ({"after": [LISTED[0].id] * 2, "limit": [1, 1]}, "query.after, limit: given more than once"),
         ({"since": "2024-05-07T00:00:00Z", "until": "2024-05-06T00:00:00Z"}, "since must be before until"),
     ],
 )

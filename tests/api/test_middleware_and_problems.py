@@ -50,6 +50,10 @@ async def http(metrics: Metrics) -> AsyncIterator[httpx.AsyncClient]:
     async def broken() -> Response:
         raise RuntimeError("secret detail")
 
+    @app.get("/cacheable")
+    async def cacheable() -> Response:
+        return JsonResponse({}, headers={"Cache-Control": "max-age=60"})
+
     @app.get("/refusing/{status}")
     async def refusing(status: int) -> Response:
         raise HTTPException(status, "the framework's reason")
@@ -81,6 +85,11 @@ async def test_every_error_is_a_problem(http: httpx.AsyncClient) -> None:
     broken = await http.get("/broken")
     _is_problem(broken, 500, "internal")
     assert "secret" not in broken.text
+
+
+async def test_no_cache_keeps_a_response(http: httpx.AsyncClient) -> None:
+    answers = [await http.post("/echo/x", json={}), await http.get("/nowhere"), await http.get("/broken"), await http.get("/cacheable")]
+    assert [each.headers["cache-control"] for each in answers] == ["no-store"] * 3 + ["max-age=60"]
 
 
 @pytest.mark.parametrize(("status", "kind"), [(404, "not-found"), (405, "method-not-allowed")])

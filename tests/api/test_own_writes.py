@@ -7,10 +7,14 @@ from typing import Any
 import orjson
 import pytest
 
+from control.documents import hash_key, key_id_of
+from control.key_changes import revoke_key
 from runtime.session_tail import SessionView, TailUpdate, TailWindow
 from stores.build import build_store
 from stores.position import FeedPosition
-from tests.api.running_service import NOON, RunningService, expect_problem, index, memory
+from tests.api.running_service import NOON, RunningService, expect_problem, index, memory, when_known
+from tests.control_log import add_key, write
+from tests.waiting import until_async
 
 pytestmark = [pytest.mark.integration, pytest.mark.asyncio(loop_scope="module")]
 
@@ -130,3 +134,16 @@ async def test_an_answer_names_the_positions_it_includes(service: RunningService
             if answer["positions"]["memories"]:
                 break
     assert answer["positions"] == {"memories": [{"topic": feed, "partition": 0, "offset": 41}], "session": None}
+
+
+@pytest.mark.parametrize("path", ["/v1/recall", "/v1/context"])
+async def test_a_key_revoked_meanwhile_gets_nothing(service: RunningService, path: str) -> None:
+    key = await add_key(service.settings, "acme")
+    headers = await when_known(service, key)
+    written = await sent(service, session := f"revoked{path}")
+    waiting = asyncio.create_task(service.http.post(path, json=asking(session, written), headers=headers))
+    await write(service.settings, lambda draft: revoke_key(draft, "acme", key_id_of(hash_key(key))))
+    await until_async(lambda: service.http.get("/v1/status", headers=headers), lambda answer: answer.status_code == 401, deadline_s=60)
+    assert not waiting.done()
+    await show(service, session, written)
+    expect_problem(await waiting, 401, "revoked")

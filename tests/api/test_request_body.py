@@ -10,7 +10,7 @@ from fastapi import Depends, FastAPI
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
-from api.json_http import JsonResponse
+from api.json_http import MAX_SEPARATORS, UNCOUNTED_BYTES, JsonResponse
 from api.problems import MEDIA_TYPE, MOST_LISTED, add_problem_handlers
 from api.request_body import MAX_BYTES, MAX_VALUES, json_body
 
@@ -79,3 +79,25 @@ async def test_only_the_first_problems_are_listed(http: httpx.AsyncClient) -> No
     assert problem.startswith("words.0: Input should be a valid string; words.1: ")
     assert problem.endswith("; and 80 more problems")
     assert problem.count("Input") == MOST_LISTED
+
+
+@pytest.mark.parametrize("path", ["/small", "/large"])
+@pytest.mark.parametrize(
+    ("body", "name"),
+    [
+        (b'{"words": ["ann"], "words": ["bob"]}', "words"),
+        (b'{"words": ["ann"], "w\\u006frds": null}', "words"),
+        (b'{"numbers": {"a": [], "a": []}}', "a"),
+        (b'{"schema": "x", "schema": "x"}', "schema"),
+    ],
+)
+async def test_a_name_given_twice_is_refused(http: httpx.AsyncClient, path: str, body: bytes, name: str) -> None:
+    assert await refusal(http, body, path=path) == f"{name}: an object of the body has this name twice; send it once"
+
+
+@pytest.mark.parametrize("value", [b"[]", b"{}", b"0.0", b'"", ""'])
+async def test_a_body_of_separators_is_refused_unparsed(http: httpx.AsyncClient, value: bytes) -> None:
+    body = b'{"words": [' + (value + b",") * MAX_SEPARATORS + value + b"]}"
+    assert f"more than {MAX_SEPARATORS} commas" in await refusal(http, body, path="/large", status=413)
+    assert (await http.post("/large", json={"words": ["x" * UNCOUNTED_BYTES + "," * (MAX_SEPARATORS - 3)]})).json() == 1
+    assert (await http.post("/large", json={"words": ["," * (UNCOUNTED_BYTES - 100)]})).json() == 1

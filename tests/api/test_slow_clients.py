@@ -152,6 +152,20 @@ def test_half_open_connections_block_no_client(service: ServiceProcess) -> None:
     assert closed_count(service, "room") >= CONNECTIONS
 
 
+def test_bodies_in_drops_block_no_client(service: ServiceProcess) -> None:
+    before = closed_count(service, "room")
+    with ExitStack() as stack:
+        held = [stack.enter_context(service.connect()) for _ in range(CONNECTIONS * 2)]
+        for connection in held:
+            with suppress(OSError):  # it may be closed already, in favour of a newer one
+                connection.sendall(post(service, "/v1/messages", length=1000, key=service.key) + b"[")
+        started = time.monotonic()
+        assert httpx.get(f"{service.url}/healthz", timeout=DEADLINE_S).status_code == 200
+        assert time.monotonic() - started < BODY_S / 2
+        assert read_to_end(held[0]).startswith(b"HTTP/1.1 503")
+    assert closed_count(service, "room") - before >= CONNECTIONS
+
+
 def test_a_connection_that_reads_no_answer_is_closed(service: ServiceProcess) -> None:
     before = closed_count(service, "answer")
     with socket.socket() as connection:

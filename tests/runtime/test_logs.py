@@ -61,6 +61,21 @@ def test_an_exception_is_logged_with_its_traceback(capsys: pytest.CaptureFixture
     assert "ValueError: odd" in str(line["exception"])
 
 
+def test_a_terminal_acts_on_no_quoted_text(capsys: pytest.CaptureFixture[str]) -> None:
+    configure_logging(LogSettings(format="console"), stage="service")
+    hostile = "\x1b]0;owned\x07\u202e"
+    logger("here").warning("refused", error=hostile, fields={"text": hostile})
+    logging.getLogger("some.library").error("failed: %s", f"{hostile}\n2026-11-28 [info] forged")
+    try:
+        raise ValueError(hostile)
+    except ValueError:
+        logger("here").exception("failed")
+    written = capsys.readouterr().err
+    assert written.count("\\u001b]0;owned\\u0007\\u202e") == 3
+    assert not {*written} & {*"\x1b\x07\u202e"}
+    assert not any(line.startswith("2026-11-28 [info] forged") for line in written.splitlines())
+
+
 def test_below_the_level_nothing_is_written(capsys: pytest.CaptureFixture[str]) -> None:
     configure_logging(LogSettings(format="console", level="warning"), stage="service")
     logger("here").info("quiet")

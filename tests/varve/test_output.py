@@ -1,7 +1,6 @@
 """Printed stored text: a terminal executes nothing in it."""
 
 import io
-import unicodedata
 from typing import Any
 
 import orjson
@@ -10,26 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from varve.output import say, say_json, say_rows, visible
+from tests.acting_characters import acts
+from varve.output import say, say_json, say_rows
 from varve.results import ResultTable
-
-ANY_TEXT = st.text(st.characters(codec=None) | st.sampled_from("\0\x07\x1b\x7f\x9b\u061c\u200b\u202e\u2028\u2066\ufeff\U000e0041\ud800"))
-ACTING = {"Cc", "Cf", "Cs", "Zl", "Zp"}
-
-
-def acts(text: str) -> set[str]:
-    return {each for each in text if unicodedata.category(each) in ACTING and each not in "\n\t\u200c\u200d"}
-
-
-@given(ANY_TEXT)
-def test_no_character_acts_on_a_terminal(text: str) -> None:
-    assert acts(visible(text)) == set()
-    assert orjson.loads(f'"{visible(chr(0x1B))}"') == "\x1b"
-
-
-@pytest.mark.parametrize("text", ["Miso, a cat\n\tof Ann's", "日本語 عربى नमस्ते", "👩\u200d🚀", "a\u00a0b\u3000c", "\\u001b"])
-def test_common_text_is_unchanged(text: str) -> None:
-    assert visible(text) == text
 
 
 @given(st.dictionaries(st.text(max_size=5), st.text(), max_size=3), st.booleans())

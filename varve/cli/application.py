@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from memory.errors import VarveError
+from memory.visible_text import visible
 from runtime.interruption import handle_signals
 from runtime.threads import compute_in_one_thread
 from varve.cli import (
@@ -40,7 +41,6 @@ from varve.cli import (
 )
 from varve.cli.groups import CommandGroup
 from varve.cli.options import sentence_of
-from varve.output import visible
 
 app = typer.Typer(
     name="varve",

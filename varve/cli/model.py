@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from memory.visible_text import visible
 from runtime.interruption import run
 from varve.cli.options import DataOption, attached_settings, parse_time
-from varve.output import say, say_json, visible
+from varve.output import say, say_json
 
 if TYPE_CHECKING:
     from models.llm.usage import UsageKey, UsageTotal

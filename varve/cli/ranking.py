@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from memory.visible_text import visible
 from runtime.interruption import run
 from varve.cli.options import DataOption, attached_settings
-from varve.output import say, say_json, visible
+from varve.output import say, say_json
 
 if TYPE_CHECKING:
     from retrieval.training.judged import JudgedRecalls

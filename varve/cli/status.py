@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from memory.visible_text import visible
 from runtime.interruption import pause, run, run_until_signal
 from varve.cli.options import DataOption, attached_settings
-from varve.output import say, visible
+from varve.output import say
 
 if TYPE_CHECKING:
     from rich.console import Group

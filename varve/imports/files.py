@@ -25,6 +25,8 @@ _OTHER_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
 _DEEPEST: Final = 200
 _STEPS: Final = {"start_map": 1, "start_array": 1, "end_map": -1, "end_array": -1}
 _LONGEST_LINE: Final = 1 << 20
+LARGEST_ITEM: Final = 64 << 20
+"""Bytes of one value. A small archive can hold one that no memory holds."""
 _TOTALS: Final = ("count", "total_count")
 """Fields of a page with the number of items of the whole list."""
 _NEXT: Final = "next"
@@ -133,6 +135,8 @@ class ExportFile:
                     raise ImportFileError(f"{name}, item {number + 1}: {_reason(error)}") from error
                 except RecursionError as error:
                     raise ImportFileError(f"{name}, item {number + 1}: nested too deeply") from error
+                except _ItemTooLargeError as error:
+                    raise ImportFileError(f"{name}, item {number + 1}: larger than {LARGEST_ITEM} bytes; is the file an export?") from error
 
     def on_other_pages(self, arrays: Collection[str], read: int) -> int:
         """The number of items that the list has on other pages, if the file is a page of the other service's API; 1 if it is unknown.
@@ -184,10 +188,13 @@ class ExportFile:
 
     def _values(self, member: str | None, arrays: Collection[str]) -> Iterator[Any]:
         with self._opened(member) as stream:
-            prefix = _prefix_of(stream, arrays)
+            prefix = _prefix_of(_BoundedReader(stream), arrays)
         with self._opened(member) as stream:
+            bounded = _BoundedReader(stream)
             # Decimals: with floats, ijson refuses integers beyond 64 bits.
-            yield from map(_plain, ijson.items(ijson.parse(_events(stream, multiple_values=not prefix)), prefix))
+            for value in ijson.items(ijson.parse(_events(bounded, multiple_values=not prefix)), prefix):
+                bounded.item_ended()
+                yield _plain(value)
 
     @contextmanager
     def _opened(self, member: str | None) -> Iterator[IO[bytes]]:
@@ -215,6 +222,38 @@ class ExportFile:
             raise ImportFileError(f"{self.path} is a damaged or encrypted ZIP archive: {error}") from error
 
 
+class _ItemTooLargeError(Exception):
+    """A value takes more than :data:`LARGEST_ITEM` bytes."""
+
+
+class _BoundedReader:
+    """Reads a file, and refuses a value that takes too much memory before it is built.
+
+    Args:
+        stream: The file.
+    """
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+        self._left = LARGEST_ITEM
+
+    def read(self, size: int) -> bytes:
+        """The next bytes.
+
+        Raises:
+            _ItemTooLargeError: If too many have been read since the last value.
+        """
+        block = self._stream.read(size)
+        self._left -= len(block)
+        if self._left < 0:
+            raise _ItemTooLargeError
+        return block
+
+    def item_ended(self) -> None:
+        """Begins the next value."""
+        self._left = LARGEST_ITEM
+
+
 def _reason(error: ijson.JSONError) -> str:
     """Why a text is no JSON, in one line. The parser quotes what it cannot decode as bytes."""
     said = str(error)
@@ -239,7 +278,7 @@ def _plain(value: Any) -> Any:
     return [_plain(each) for each in value] if isinstance(value, list) else value
 
 
-def _events(stream: IO[bytes], *, multiple_values: bool) -> Iterator[tuple[str, Any]]:
+def _events(stream: IO[bytes] | _BoundedReader, *, multiple_values: bool) -> Iterator[tuple[str, Any]]:
     """The events of a JSON text. Deep nesting is refused here: ijson's prefixes take memory by the square of the depth."""
     depth = 0
     for event, value in ijson.basic_parse(stream, multiple_values=multiple_values):
@@ -249,7 +288,7 @@ def _events(stream: IO[bytes], *, multiple_values: bool) -> Iterator[tuple[str, 
         yield event, value
 
 
-def _prefix_of(stream: IO[bytes], arrays: Collection[str]) -> str:
+def _prefix_of(stream: IO[bytes] | _BoundedReader, arrays: Collection[str]) -> str:
     """The place of the values, as ijson writes it: in an array, in an array of the first object, or one after the other (empty)."""
     for prefix, event, _ in ijson.parse(_events(stream, multiple_values=True)):
         if not prefix and event == "start_array":

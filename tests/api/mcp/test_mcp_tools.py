@@ -198,6 +198,8 @@ async def test_wrong_arguments_are_named(service: RunningService, url: str) -> N
         assert "limit" in await failure(client, "recall", query="x", limit=0)
         assert "query" in await failure(client, "recall")
         assert "user" in await failure(client, "remember", text="whose is this?")
+        for tool, arguments in (("recall", {"query": "Where?"}), ("context", {"query": "Where?"}), ("list", {})):
+            assert "user" in await failure(client, tool, user="", **arguments), "no user is not every user"
         assert "no UTC offset" in await failure(client, "recall", query="x", since="2024-05-06T12:00:00")
 
 

@@ -54,6 +54,15 @@ SECRETS = SigningSecrets(["a master secret of the tests only"])
         "64:ff9b::7f00:1",
         "2002:7f00:1::",
         "2001:db8::1",
+        "3fff::1",
+        "fec0::1",
+        "5f00::1",
+        "64:ff9b::808:808",
+        "64:ff9b:1::808:808",
+        "2001:0:808:808::1",
+        "2002:808:808::",
+        "192.0.0.8",
+        "192.88.99.1",
         "nonsense",
     ],
 )
@@ -62,7 +71,7 @@ def test_addresses_that_are_not_public_are_refused(address: str) -> None:
         require_public(address)
 
 
-@pytest.mark.parametrize("address", ["8.8.8.8", "1.1.1.1", "2606:4700:4700::1111"])
+@pytest.mark.parametrize("address", ["8.8.8.8", "1.1.1.1", "2606:4700:4700::1111", "2a00:1450::1"])
 def test_public_addresses_are_accepted(address: str) -> None:
     require_public(address)
 

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from varve.errors import ImportFileError
+from varve.imports import files
 from varve.imports.files import ExportFile
 
 items = st.lists(
@@ -79,6 +80,20 @@ def test_missing_files_and_archives_without_conversations_are_named(tmp_path: Pa
         archive.writestr("users.json", "[]")
     with pytest.raises(ImportFileError, match=r"no conversations\.json"):
         values(ExportFile(tmp_path / "a.zip"))
+
+
+@pytest.mark.parametrize("value", ['"%s"' % ("x" * 1_500_000), "[%s0]" % ("0," * 700_000), "1,%s2" % (" " * 1_500_000)])
+def test_an_item_larger_than_memory_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    monkeypatch.setattr(files, "LARGEST_ITEM", 1_000_000)
+    small = ",".join(['{"a": "%s"}' % ("x" * 300_000)] * 5)
+    path = tmp_path / "export.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("conversations.json", f"[{small},{value}]")
+    assert path.stat().st_size < 20_000
+    found = ExportFile(path).items()
+    assert [next(found).value["a"][:1] for _ in range(5)] == ["x"] * 5
+    with pytest.raises(ImportFileError, match=r"item [67]: larger than 1000000 bytes"):
+        list(found)
 
 
 def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
