@@ -164,6 +164,27 @@ def test_messages_are_numbered_dated_and_named(build: BuildPrompt) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("speakers", "shown"),
+    [
+        ([("u1", "user", "Lena"), ("u2", "user", "lena"), ("u2", "user", "lena")], ["Lena (u1)", "lena (u2)", "lena (u2)"]),
+        ([("u1", "user", "Max"), ("u1", "assistant", "Max")], ["Max (user)", "Max (assistant)"]),
+        ([("u1", "user", "Max"), ("u1", "user", "max"), ("u1", "tool", "Max")], ["Max", "max", "Max"]),
+    ],
+)
+def test_speakers_of_one_name_are_told_apart(
+    limits: PromptLimits, schema: MemorySchema, speakers: list[tuple[str, str, str]], shown: list[str]
+) -> None:
+    window = window_of(*({"text": "I moved.", "user": user, "role": role, "speaker": name} for user, role, name in speakers))
+    users = list(dict.fromkeys(user for user, _, _ in speakers))
+    window = window.model_copy(update={"users": users if len(users) > 1 else []})
+    lines = lines_of(build_prompt(ExtractionInput(window, schema, frozenset()), ExtractionContext(), limits), "messages")
+
+    assert [line.partition("] ")[2] for line in lines if line.startswith("[")] == [f"{name}: I moved." for name in shown]
+    assert any("Brackets" in line for line in lines) == any("(" in name for name in shown)
+    assert [line for line in lines if line.startswith("User u2")] == (["User u2 speaks as lena (u2)"] if len(users) > 1 else [])
+
+
 def test_recalled_text_is_context_without_a_number(build: BuildPrompt) -> None:
     echo = "Alice lives in Bergen."
     context = ExtractionContext(recalled_hashes=frozenset({content_hash(echo)}))
