@@ -115,6 +115,30 @@ def test_every_scenario_compiles_with_a_valid_example(name: str) -> None:
     assert draft.tally.as_dropped() == []
 
 
+@pytest.mark.parametrize("name", scenario_names())
+def test_the_example_says_all_that_it_answers(name: str) -> None:
+    *_, said, answered = re.split(r"^(?:and the entity|answer)$", example(scenario(name)), flags=re.MULTILINE)
+    conversation = example(scenario(name)).partition("\nand the entity")[0]
+    answer = orjson.loads(answered)
+
+    assert all(key in conversation and key in said for patch in answer["patches"] for key in patch.get("key", []))
+    for values in (value for event in answer["events"] for name, value in event.items() if name not in form.EVENT_FIELDS):
+        texts = values if isinstance(values, list) else [values]
+        assert all(
+            {True: "yes", False: "no"}[each] in conversation if isinstance(each, bool) else str(each) in conversation for each in texts
+        )
+    numbers = [each for event in answer["events"] for each in event.values() if isinstance(each, float)]
+    assert all(0 <= each <= 1 for each in numbers), "fits shares, too"
+
+
+def test_each_part_of_a_prompt_is_explained(build: BuildPrompt, schema: MemorySchema) -> None:
+    context = ExtractionContext(session_summary="flats", entities=(entity(1),))
+    prompt = build({"text": "You like tea.", "from_recall": True}, "Hi", context=context)
+
+    for part in (*(found[1] for found in FENCE.finditer(prompt.body)), "[recalled]"):
+        assert part in prompt.prefix
+
+
 def test_properties_named_like_event_fields_are_nested() -> None:
     properties = [{"PropertyName": name, "PropertyValueType": "string"} for name in ("date", "place")]
     trips = {"EventType": "trip", "Description": "A trip.", "Properties": properties}
