@@ -51,7 +51,7 @@ choice or need for one task, trip or text is an event, not a lasting like or hab
 An entity without a key is the user's. A field of several lines, or a list, is indented below its name, one item per line; `[…]` replaces \
 lines that are not shown; `@` and `since` give the day from which a text holds: earlier messages do not change it.
 - "type", "field": the entity type and one of its fields. "msgs": as above.
-- "search": the shortest piece of the field's text to replace, copied exactly; "" to add to it.
+- "search": the shortest piece to replace that the field's text has only once, copied exactly; "" to add to it.
 - "replace": the new text, in a few of the message's own words; "" removes the piece. Of items that say the same, remove all but one; \
 what no longer holds is replaced or removed, never kept next to the new."""
 _KEY_RULE: Final = """- "key": which entity, where the type names key parts: one text each, the present key where the entity is shown."""
