@@ -133,7 +133,7 @@ class MergedText(LLMOperator):
         if net.is_empty and not base["unasked"]:
             return self._settled(state, _moved_on(base, net, covered))
         question = self._question(base, net, covered)
-        if net.count == 1 and not base["text"] and self._holds(net.added):
+        if net.count == 1 and not base["text"] and self._may_stand(net.added):
             # As an outcome, so that a rebuild, which may see other statements in between, asks no model either.
             return self._settled(state, self.outcome_by_rule(question))
         return Settled({**state, "asked": _digest(question)}, questions=(question,))
@@ -204,8 +204,8 @@ class MergedText(LLMOperator):
         content = {**then, "settled": settled, "text": text, "by": by, "superseded": list(superseded), "unasked": False}
         return Outcome({**content, "question": _digest(question)})
 
-    def _holds(self, statements: dict[str, Statement]) -> bool:
-        """Whether the text has room for statements by rule, without shortening them."""
+    def _may_stand(self, statements: dict[str, Statement]) -> bool:
+        """Whether first statements may stand in the text as they are: it has room for them, without shortening them."""
         return all(flat(each.text) in self._by_rule("", {name: each}, ()) for name, each in statements.items())
 
     def _emptied(self, base: dict[str, Any]) -> dict[str, Any]:
