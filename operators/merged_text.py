@@ -205,7 +205,7 @@ class MergedText(LLMOperator):
         return Outcome({**content, "question": _digest(question)})
 
     def _may_stand(self, statements: dict[str, Statement]) -> bool:
-        """Whether first statements may stand in the text as they are: it has room for them, without shortening them."""
+        """Whether first statements may stand in the text as they are: they fit without being shortened."""
         return all(flat(each.text) in self._by_rule("", {name: each}, ()) for name, each in statements.items())
 
     def _emptied(self, base: dict[str, Any]) -> dict[str, Any]:

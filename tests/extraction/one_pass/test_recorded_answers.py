@@ -25,7 +25,7 @@ def draft_of(name: str, reply: str) -> Draft:
 
 
 def memories(draft: Draft) -> list[Any]:
-    """What is stored, without the segment that an event belongs to."""
+    """The memories of a draft, without the segments of events."""
     events = [(each.type, each.content, each.messages, each.event_time, each.date, each.properties) for each in draft.events]
     return [*events, *((each.entity_key, each.field, each.search, each.replace, each.messages) for each in draft.patches)]
 
