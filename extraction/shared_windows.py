@@ -1,6 +1,6 @@
 """Shared windows, which hold messages of several users: each event and patch belongs to the user of its first message."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from extraction.port import EntityName, ExtractionContext, Extractor
 from memory.errors import KeyFormatError
@@ -157,12 +157,3 @@ def users_to_show(window: Window, most: int) -> list[str]:
     for message in window.messages:
         counts[message.user] = counts.get(message.user, 0) + 1
     return sorted(counts, key=lambda user: -counts[user])[:most]
-
-
-def spoken_names(messages: Iterable[Message]) -> dict[str, list[str]]:
-    """The names under which each user speaks."""
-    names: dict[str, dict[str, None]] = {}
-    for message in messages:
-        if message.role == "user":
-            names.setdefault(message.user, {})[message.speaker or message.user] = None
-    return {user: list(of_user) for user, of_user in names.items()}

@@ -43,7 +43,7 @@ def model_error(error: APIError, *, endpoint: str, now: datetime) -> ModelError:
     if isinstance(error, APITimeoutError):
         return ModelTimeoutError(f"{endpoint} did not answer in time")
     if isinstance(error, APIConnectionError):
-        return TransientModelError(f"{endpoint} cannot be reached: {error.__cause__ or error}")
+        return TransientModelError(f"the connection to {endpoint} failed: {error.__cause__ or error}")
     if isinstance(error, APIStatusError):
         message = f"{endpoint} answered {error.status_code}: {error_message(error)}"
         if error.code in _TRANSIENT_CODES:

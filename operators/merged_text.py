@@ -18,7 +18,7 @@ from memory.schema.operator_specs import OperatorSpec, built_in
 from operators.entity_state import Sources, covers, joined
 from operators.errors import RefusedChangeError
 from operators.llm_operator import LLMOperator, Moment, Outcome, Prompt, Question, Settled, is_news
-from operators.merge_by_rule import Statement, bounded, merge_by_rule
+from operators.merge_by_rule import Statement, bounded, flat, merge_by_rule
 from operators.merge_prompt import merge_prompt, read_merge_answer
 from operators.operator import Operand, State, Value
 
@@ -116,7 +116,7 @@ class MergedText(LLMOperator):
         )
 
     def plan_questions(self, state: State, moment: Moment) -> Settled:
-        """See :meth:`LLMOperator.plan_questions`. At most one question is open.
+        """See :meth:`LLMOperator.plan_questions`. At most one question is open. A first statement stands as it is: it needs no model.
 
         While it has no answer, the rule merges statements above the limit; the operator asks a model about those once it answers again.
         """
@@ -133,6 +133,9 @@ class MergedText(LLMOperator):
         if net.is_empty and not base["unasked"]:
             return self._settled(state, _moved_on(base, net, covered))
         question = self._question(base, net, covered)
+        if net.count == 1 and not base["text"] and self._may_stand(net.added):
+            # As an outcome, so that a rebuild, which may see other statements in between, asks no model either.
+            return self._settled(state, self.outcome_by_rule(question))
         return Settled({**state, "asked": _digest(question)}, questions=(question,))
 
     def forget(self, state: State, moment: Moment) -> Settled:
@@ -200,6 +203,10 @@ class MergedText(LLMOperator):
         settled = text if then["settled"] is None else then["settled"]
         content = {**then, "settled": settled, "text": text, "by": by, "superseded": list(superseded), "unasked": False}
         return Outcome({**content, "question": _digest(question)})
+
+    def _may_stand(self, statements: dict[str, Statement]) -> bool:
+        """Whether first statements may stand in the text as they are: they fit without being shortened."""
+        return all(flat(each.text) in self._by_rule("", {name: each}, ()) for name, each in statements.items())
 
     def _emptied(self, base: dict[str, Any]) -> dict[str, Any]:
         """The outcome of a text without any statement."""

@@ -1,8 +1,9 @@
 """Applies one SEARCH/REPLACE patch to a text (VikingMem 3.1, Algorithm 1).
 
-The algorithm differs from the paper's in three ways. An empty SEARCH appends a line, or creates the text; the paper skips it. A patch
+The algorithm differs from the paper's in four ways. An empty SEARCH appends a line, or creates the text; the paper skips it. A patch
 whose best span is less similar than :data:`MIN_SIMILARITY`, has other numbers, or ends inside a word is refused; the paper would overwrite
-unrelated text. Marks of JSON that a model puts around SEARCH and REPLACE are taken off (:mod:`operators.json_artifacts`).
+unrelated text. So is one whose SEARCH is in several lines: nobody knows which fact it means. Marks of JSON that a model puts around SEARCH
+and REPLACE are taken off (:mod:`operators.json_artifacts`).
 """
 
 import re
@@ -27,6 +28,8 @@ MAX_TEXT: Final = 4000
 _NUMBER: Final = re.compile(r"\d+")
 _EDIT_UNITS: Final = 10
 """Units of work per character of a text and its patch, in addition to the search. A patch without SEARCH costs nothing."""
+_PLACE_UNITS: Final = 200
+"""Cost of each place of a search, to see whether it is the only one that can be meant."""
 _SPELLING_UNITS: Final = 30
 """Units of work per character of a patch for all its variants without JSON artifacts together."""
 _INSIDE_WORD: Final = re.compile(rf"[^\W_{SCRIPTS_WITHOUT_SPACES}]{{2}}")
@@ -93,8 +96,8 @@ def edit(text: str, patch: Patch, value_type: ValueType = "string", work: WorkBu
         work: Pays for the search; None: the patch has its own allowance.
 
     Raises:
-        RefusedChangeError: ``no_similar_span``, ``text_too_long``, ``not_int64`` or its like if the text would not be of the type, and
-            ``patch_too_costly`` or ``contribution_too_costly`` if the search costs more than is left.
+        RefusedChangeError: ``no_similar_span``, ``ambiguous_search``, ``text_too_long``, ``not_int64`` or its like if the text would not be
+            of the type, and ``patch_too_costly`` or ``contribution_too_costly`` if the search costs more than is left.
     """
     work = work or WorkBudget()
     if patch.search:
@@ -104,6 +107,8 @@ def edit(text: str, patch: Patch, value_type: ValueType = "string", work: WorkBu
         new = replace
     elif patch.search:
         span, replace = located(text, spellings(patch, value_type, work), patch.nearness, work)
+        if patch.nearness is None:
+            span = _only_place(text, span, work)
         nearness = _nearness(text, span)
         replace = clean_replacement(replace, search=text[span.start : span.end], text=text, value_type=value_type)
         new = f"{text[: span.start]}{replace}{text[span.end :]}" if replace else _without_span(text, span)
@@ -185,6 +190,29 @@ def _is_meant(text: str, span: Span, search: str, first: Nearness | None) -> boo
     if first == UNKNOWN or not found.distance:
         return True
     return not found.cuts and _NUMBER.findall(text[span.start : span.end]) == _NUMBER.findall(search)
+
+
+def _only_place(text: str, span: Span, work: WorkBudget) -> Span:
+    """The place that a SEARCH means: of several, the one that is a whole line, or else the one that cuts no word.
+
+    Raises:
+        RefusedChangeError: ``ambiguous_search``, if different lines remain.
+    """
+    found = text[span.start : span.end]
+    work.spend(_PLACE_UNITS * text.count(found))
+    places = [Span(each.start(), each.end(), span.distance) for each in re.finditer(re.escape(found), text)]
+    whole_lines = [each for each in places if _lines_around(text, each) == found]
+    whole_words = [each for each in places if not _nearness(text, each).cuts]
+    meant = whole_lines or whole_words or places
+    if len({_lines_around(text, each) for each in meant}) > 1:
+        raise RefusedChangeError("ambiguous_search")
+    return meant[0]
+
+
+def _lines_around(text: str, span: Span) -> str:
+    """The whole lines that a span is in."""
+    end = text.find("\n", span.end)
+    return text[text.rfind("\n", 0, span.start) + 1 : len(text) if end < 0 else end]
 
 
 def _nearness(text: str, span: Span) -> Nearness:

@@ -232,5 +232,10 @@ def _text(value: Value) -> str:
     if isinstance(value, float):
         return f"{value:.4f}".rstrip("0").rstrip(".") if abs(value) < _LONG_FLOAT else f"{value:g}"
     if isinstance(value, list):
-        return ", ".join(map(_text, value))
-    return ", ".join(line.strip() for line in str(value).splitlines() if line.strip())
+        return _enumerated([_text(each) for each in value])
+    return _enumerated([line.strip() for line in str(value).splitlines() if line.strip()])
+
+
+def _enumerated(items: list[str]) -> str:
+    """Items on one line. A comma does not separate those that have commas: "brother Tom, lives in Graz, Joris" are one or three people."""
+    return (" / " if any("," in each for each in items) else ", ").join(items)

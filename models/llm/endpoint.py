@@ -196,6 +196,7 @@ class Endpoint:
             async with asyncio.timeout_at(deadline):
                 return await work
         except TimeoutError as error:
-            raise ModelTimeoutError(f"{self.name} did not give its {awaited} in time") from error
+            seconds = self._timeout_s if awaited == "whole answer" else min(self._first_token_timeout_s, self._timeout_s)
+            raise ModelTimeoutError(f"{self.name} did not give its {awaited} in time: within {seconds:g} s") from error
         except APIError as error:
             raise model_error(error, endpoint=self.name, now=self._clock.now()) from error

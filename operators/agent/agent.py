@@ -61,6 +61,10 @@ class AgentText(MergedText):
         by = next((each.by for each in shown(edits) if each.status == "applied"), written.by) if base["by"] in ("", RULE) else written.by
         return written.model_copy(update={"by": by, "version": base["number"], "edits": shown(edits) or None})
 
+    def _may_stand(self, statements: dict[str, Statement]) -> bool:
+        """Never: a block has what a model writes of statements."""
+        return False
+
     def plan_questions(self, state: State, moment: Moment) -> Settled:
         """See :meth:`LLMOperator.plan_questions`. Applies the edits first."""
         if not state.get("edits"):

@@ -135,11 +135,12 @@ class TimeCompress(AgingOperator, LLMOperator, PublishingOperator):
         if not moment.has_llm and not texts.written and not texts.asked:
             return Settled(state)
         periods, clock = ([], _NEVER) if timeline is None else (timeline.periods(), timeline.clock)
-        settled, open_periods, dropped = texts.settled(periods, moment, clock=clock)
+        settled, open_periods, taken_over, dropped = texts.settled(periods, moment, clock=clock)
         if settled == texts:
             return Settled(state)
         questions = tuple(_question(period, digest, moment, clock) for period, digest in open_periods)
-        return Settled(written(timeline, settled), questions=questions, dropped=tuple(dropped))
+        outcomes = tuple(Outcome(dict(settled.written[name]), name) for name in taken_over)
+        return Settled(written(timeline, settled), questions=questions, outcomes=outcomes, dropped=tuple(dropped))
 
     def forget(self, state: State, moment: Moment) -> Settled:
         """See :meth:`LLMOperator.forget`: drops each text that was not written from exactly its period's events."""

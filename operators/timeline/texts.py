@@ -47,8 +47,10 @@ class Texts:
 
     def settled(
         self, periods: Sequence[tuple[Period, Digest]], moment: Moment, *, clock: int
-    ) -> tuple["Texts", list[tuple[Period, Digest]], list[str]]:
+    ) -> tuple["Texts", list[tuple[Period, Digest]], list[str], list[str]]:
         """Plans the texts and questions after a batch of changes.
+
+        A month with the events of one week, or a year with those of one month, takes over the text that was written from them.
 
         If a text covers more of the log than the entity has read, a rebuild is running, and it asks nothing: the events of that text, or
         the tick that summarised them, are still to arrive.
@@ -59,19 +61,31 @@ class Texts:
             clock: The timeline's newest event time.
 
         Returns:
-            The new texts; the periods to ask about; the names of the periods whose texts are no longer needed.
+            The new texts; the periods to ask about; the names of those that took over a text; the names of those whose texts are no
+            longer needed.
         """
         names = {period.name for period, _ in periods}
         ahead = {name for name, text in self.written.items() if not _covers(last_positions(moment.sources), clock, text)}
         written = {name: text for name, text in self.written.items() if name in names or name in ahead}
         asked = {name: of for name, of in self.asked.items() if name in names}
-        open_periods = [
+        without_text = [
             (period, digest)
-            for period, digest in (periods if moment.has_llm and not ahead else ())
+            for period, digest in (() if ahead else periods)
             if period.name not in asked and len(present(digest)) >= MIN_EVENTS and self.text_of(period, digest) is None
         ]
+        at = {"known": last_positions(moment.sources), "clock": clock}
+        taken_over = {
+            period.name: {**text, **at, "of": digest_of(period, digest)}
+            for period, digest in without_text
+            if (text := self._text_from(digest)) is not None
+        }
+        open_periods = [each for each in without_text if moment.has_llm and each[0].name not in taken_over]
         asked |= {period.name: digest_of(period, digest) for period, digest in open_periods}
-        return Texts(written, asked), open_periods, sorted(self.written.keys() - written.keys())
+        return Texts(written | taken_over, asked), open_periods, sorted(taken_over), sorted(self.written.keys() - written.keys())
+
+    def _text_from(self, digest: Digest) -> Text | None:
+        """A text of another period that a model wrote from exactly these events."""
+        return next((text for name, text in self.written.items() if text["text"] and text["of"] == _digest_of(name, digest)), None)
 
     def standing(self, periods: Sequence[tuple[Period, Digest]]) -> "Texts":
         """Keeps only texts that were written from exactly the periods' events."""
@@ -91,7 +105,11 @@ class Texts:
 
 def digest_of(period: Period, digest: Digest) -> str:
     """Hash of a period's name and events."""
-    content = [period.name, [[key, text] for key, text, _, _ in present(digest)]]
+    return _digest_of(period.name, digest)
+
+
+def _digest_of(name: str, digest: Digest) -> str:
+    content = [name, [[key, text] for key, text, _, _ in present(digest)]]
     return hashlib.sha256(orjson.dumps(content)).hexdigest()[:32]
 
 

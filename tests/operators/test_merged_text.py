@@ -31,23 +31,44 @@ def statements(*texts: str, position: int = 0) -> Contribution:
 
 def test_a_statement_shows_before_it_is_merged() -> None:
     entity = MergedEntity(KIND)
-    entity.contribute(statements("likes tea"))
-    assert entity.text == "2024-05-01: likes tea"
-    assert (entity.written.by, entity.written.pending) == ("rule", 1)
+    entity.contribute(statements("likes tea", "likes fog"))
+    assert lines_of(entity) == ["likes fog", "likes tea"]
+    assert (entity.written.by, entity.written.pending) == ("rule", 2)
     entity.answer_all()
-    assert entity.text == "likes tea"
+    assert entity.text == "likes fog\nlikes tea"
     assert (entity.written.by, entity.written.pending, entity.written.stale) == ("m", 0, False)
+
+
+def test_a_first_statement_needs_no_model() -> None:
+    entity = MergedEntity(KIND)
+    log = [statements("likes tea"), statements("likes fog", position=1)]
+    entity.contribute(log[0])
+    assert entity.asked == 0
+    assert (entity.text, entity.written.by, entity.written.pending) == ("2024-05-01: likes tea", "rule", 0)
+    entity.contribute(log[1])
+    assert [(asked(each)["text"], [text for _, text in asked(each)["added"]]) for each in entity.questions] == [
+        ("2024-05-01: likes tea", ["likes fog"])
+    ]
+    entity.answer_all()
+    assert entity.text == "likes fog\nlikes tea"
+    assert rebuilt(entity, [log]).raw == entity.raw
+
+
+def test_a_first_statement_that_is_too_long_is_shortened_by_a_model() -> None:
+    entity = MergedEntity(entity_type(Characters=200))
+    entity.contribute(statements("rain and fog, " * 20))
+    assert entity.asked == 1
 
 
 def test_statements_arriving_during_a_merge_are_sent_together() -> None:
     entity = MergedEntity(KIND)
-    for position in range(6):
+    for position in range(7):
         entity.contribute(statements(f"s{position}", position=position))
     assert [len(asked(question)["added"]) for question in entity.questions] == [1]
     entity.apply_outcome(entity.answer_next())
-    assert [question.content["added"] for question in entity.questions] == [[[1714521600000000, f"s{each}"] for each in range(1, 6)]]
+    assert [question.content["added"] for question in entity.questions] == [[[1714521600000000, f"s{each}"] for each in range(2, 7)]]
     entity.answer_all()
-    assert lines_of(entity) == [f"s{each}" for each in range(6)]
+    assert lines_of(entity) == [f"s{each}" for each in range(7)]
     assert entity.asked == 2
 
 
@@ -101,7 +122,7 @@ def test_the_same_extraction_again_asks_nothing() -> None:
 
 def test_an_answer_counts_once() -> None:
     entity = MergedEntity(KIND)
-    entity.contribute(statements("a"))
+    entity.contribute(statements("a", "b"))
     answer = entity.answer_next()
     assert entity.apply_outcome(answer)
     before = entity.raw
@@ -169,7 +190,7 @@ def test_all_retracted_leaves_no_text() -> None:
     assert entity.memory is None
     entity.contribute(statements("new", position=3))
     entity.answer_all()
-    assert entity.text == "new"
+    assert entity.text == "2024-05-01: new"
 
 
 def test_a_model_names_the_superseded_statements() -> None:
@@ -188,7 +209,7 @@ def test_a_model_names_the_superseded_statements() -> None:
 @pytest.mark.parametrize("answer", ["", "no", "{", "[]", '{"text": 3}', '{"text": " "}', '{"thoughts": "x"}'])
 def test_an_unusable_answer_is_refused(answer: str) -> None:
     entity = MergedEntity(KIND)
-    entity.contribute(statements("a"))
+    entity.contribute(statements("a", "b"))
     with pytest.raises(UnusableAnswerError):
         entity.operator.outcome(entity.questions[0], answer, model="m")
     assert not entity.operator.prompt(Question(entity.questions[0].content), subject="s").system.startswith("{")

@@ -111,6 +111,30 @@ def test_a_patch_is_applied_once() -> None:
         patch.apply(state, put(1, "", "tea"), "string")
 
 
+@pytest.mark.parametrize(
+    ("text", "search", "after"),
+    [
+        ("boyfriend Tom\nbrother Tom, in Graz", "Tom", None),
+        ("boyfriend Tom\nbrother Tom, in Graz", "Tom\n", "boyfriend Ben\nbrother Tom, in Graz"),
+        ("boyfriend Tom\nTom", "Tom", "boyfriend Tom\nBen"),
+        ("likes teapots\nlikes tea", "tea", "likes teapots\nlikes Ben"),
+        ("Tom\nAda\nTom", "Tom", "Ben\nAda\nTom"),
+        ("Tom, not Tom", "Tom", "Ben, not Tom"),
+    ],
+)
+def test_a_search_in_several_lines_is_refused(text: str, search: str, after: str | None) -> None:
+    replace = "Ben\n" if search.endswith("\n") else "Ben"
+    if after is None:
+        with pytest.raises(RefusedChangeError, match="ambiguous_search"):
+            text_after(put(1, "", text), put(2, search, replace))
+    else:
+        assert text_after(put(1, "", text), put(2, search, replace)) == after
+
+
+def test_a_patch_keeps_its_place_when_a_late_one_repeats_the_text() -> None:
+    assert text_after(put(2, "", "brother Tom"), put(3, "Tom", "Ben"), put(1, "", "boyfriend Tom")).count("Ben") == 1
+
+
 def test_a_late_patch_is_applied_at_its_own_time() -> None:
     early, late = put(1, "", "lives in Paris"), put(3, "Paris", "Rome")
     between = put(2, "in Paris", "near Paris")

@@ -39,6 +39,20 @@ def test_a_memory_names_its_entity() -> None:
     assert Memory.from_json(memory.to_json()) == memory
 
 
+@pytest.mark.parametrize(
+    ("lines", "shown"),
+    [
+        ("runs\nbakes", "runs, bakes"),
+        ("brother Tom, in Graz\nJoris", "brother Tom, in Graz / Joris"),
+        ("one line, with a comma", "one line, with a comma"),
+    ],
+)
+def test_items_with_commas_stay_apart(lines: str, shown: str) -> None:
+    profile = next(each for each in SCHEMA.entity_types if each.name == "profile")
+    state = apply_contribution(None, contribution(change("apply", "name", "p1", {"replace": lines})), profile).state
+    assert f"name: {shown}" in render(state, profile, "acme", entity_key("ann")).content
+
+
 def test_a_generation_has_its_own_id() -> None:
     other_generation = contribution(change("apply", "sessions", "a")).model_copy(update={"generation": "blue"})
     memory = render(apply_contribution(None, other_generation, LOG).state, LOG, "acme", "run")

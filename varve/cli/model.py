@@ -42,11 +42,12 @@ def usage(
     table = Table(box=None, pad_edge=False)
     for column in ("tenant", "stage", "model"):
         table.add_column(column)
-    for column in ("calls", "prompt", "cached", "completion", "cost", "ms per call"):
+    for column in ("calls", "estimated", "prompt", "cached", "completion", "cost", "ms per call"):
         table.add_column(column, justify="right")
     for key, total in totals.items():
-        figures = (total.calls, total.prompt_tokens, f"{total.cached_share:.0%}", total.completion_tokens, f"{total.cost:.4f}")
-        table.add_row(*map(visible, key), *map(str, figures), f"{total.latency_ms / max(1, total.calls):.0f}")
+        tokens = (total.prompt_tokens, f"{total.cached_share:.0%}", total.completion_tokens)
+        figures = (total.calls, total.estimated_calls, *tokens, f"{total.cost:.4f}", f"{total.latency_ms / max(1, total.calls):.0f}")
+        table.add_row(*map(visible, key), *map(str, figures))
     console = Console()
     if not console.is_terminal:
         # In a file or a pipe, nothing is cut, so that programs read whole names.

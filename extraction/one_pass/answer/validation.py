@@ -159,6 +159,14 @@ class _Validator:
             event_time=time,
         )
 
+    def _is_own(self, user: Any) -> bool:
+        """Whether a text that stands in the place of the user in a key names the window's: by id, by speaker, or not at all."""
+        if _is_blank(user):
+            return True
+        own = {"user", self._window.user, *self._window.users}
+        own.update(each.speaker or "" for each in self._window.messages if each.role == "user")
+        return isinstance(user, str) and user.strip().casefold() in {each.strip().casefold() for each in own}
+
     def _properties(self, event_type: EventType, fields: dict[str, Any]) -> dict[str, Any]:
         """The properties among the event's own fields, and those in a separate object."""
         given = {name: value for name, value in fields.items() if name not in form.EVENT_FIELDS}
@@ -186,7 +194,10 @@ class _Validator:
         given = value if isinstance(value, list) else [value]
         named = form.named_key_parts(entity_type)
         if len(given) == len(entity_type.keys) > len(named):
-            given = [each for each, key in zip(given, entity_type.keys, strict=True) if key in named]
+            whole = dict(zip(entity_type.keys, given, strict=True))
+            if not self._is_own(whole.get("user")):
+                raise InvalidItemError("bad_key")
+            given = [each for key, each in whole.items() if key in named]
         if named and len(given) != len(named):
             raise InvalidItemError("bad_key")
         parts = {

@@ -16,22 +16,18 @@ from extraction.one_pass.prompt.entity_view import dated_lines, entity_heading, 
 from extraction.one_pass.prompt.limits import ENTITIES_PER_TYPE, PromptLimits, truncate
 from extraction.one_pass.prompt.prefix import compile_prefix
 from extraction.one_pass.prompt.shown_lines import shown_lines, size_of, words_of
+from extraction.one_pass.prompt.speaker_names import SpeakerNames
 from extraction.port import ExtractionContext
-from extraction.shared_windows import spoken_names
 from memory.binary_data import message_without_binary
 from memory.errors import KeyFormatError
 from memory.fencing import delimiter_for, fenced, one_line
 from memory.keys import entity_key_parts, key_part
-from memory.records import Memory, Message, ToolCall, Window
+from memory.records import Memory, Message, ToolCall
 from memory.schema import EntityType
 from memory.text import estimate_tokens, fair_share
 from models.llm.port import ChatMessage
 
 _STAMP_EVERY: Final = timedelta(minutes=10)
-_LONGEST_SPEAKER: Final = 60
-_MAX_NAMES: Final = 3
-_MAX_USERS: Final = 20
-"""Users of a shared window whose names the prompt lists."""
 _ECHO_TOKENS: Final = 60
 _LINE_FRAME_TOKENS: Final = 16
 """Tokens of a message's line in addition to its text: its number and its share of the date lines."""
@@ -122,7 +118,8 @@ def _message_lines(source: ExtractionInput, limits: PromptLimits) -> tuple[list[
         for index, text in enumerate(one_line(_text_of(message, source, is_echo=index in echoes)) for index, message in enumerate(messages))
     ]
     cap = fair_share([estimate_tokens(text) for text in texts], max(0, limits.window_tokens - _LINE_FRAME_TOKENS * len(messages)))
-    lines = list(_introduction(source.window))
+    names = SpeakerNames(source.window)
+    lines = list(names.introduction())
     truncated_messages = 0
     stamp: datetime | None = None
     for index, (message, text) in enumerate(zip(messages, texts, strict=True)):
@@ -134,28 +131,8 @@ def _message_lines(source: ExtractionInput, limits: PromptLimits) -> tuple[list[
         bounded = truncate(text, cap)
         truncated_messages += bounded != text
         mark = "recalled" if index in echoes else str(index)
-        lines.append(f"[{mark}] {_speaker(message, is_shared=bool(source.window.users))}: {bounded}")
+        lines.append(f"[{mark}] {names.of(message)}: {bounded}")
     return lines, truncated_messages
-
-
-def _introduction(window: Window) -> Iterator[str]:
-    """The names under which the user speaks, or each user of a shared window."""
-    messages = window.messages
-    if window.users:
-        for user, spoken in list(spoken_names(messages).items())[:_MAX_USERS]:
-            names = ", ".join(one_line(each)[:_LONGEST_SPEAKER] for each in spoken[:_MAX_NAMES])
-            yield f"User {one_line(user)[:_LONGEST_SPEAKER]} speaks as {names}"
-        yield "A patch changes the entities of the user of its first message only."
-        return
-    own = dict.fromkeys(_speaker(message) for message in messages if message.role == "user" and message.speaker)
-    if own:
-        yield f"The user speaks as {', '.join(list(own)[:_MAX_NAMES])}"
-
-
-def _speaker(message: Message, *, is_shared: bool = False) -> str:
-    if is_shared and message.role == "user" and not message.speaker:
-        return one_line(message.user)[:_LONGEST_SPEAKER]
-    return one_line(message.speaker or message.role)[:_LONGEST_SPEAKER]
 
 
 def _text_of(message: Message, source: ExtractionInput, *, is_echo: bool) -> str:

@@ -28,12 +28,13 @@ def example(schema: MemorySchema) -> str:
         lines += [f"[1] Ann: Yesterday there was this {about}.", "[2] Ben: Lovely weather today, by the way."]
         lines += [f"[3] Ben: So that {_words(event_type.name)}, was it the last one?", "[4] Ann: Yes."]
         answer[form.SEGMENTS].append({form.TOPIC: f"Ann's {_words(event_type.name)}", form.RANGES: [[1, 1], [3, 4]]})
-        answer[form.EVENTS] = [_event(event_type, properties, f"Ann told Ben about her last {about} on 2024-03-04.")]
+        answer[form.EVENTS] = [_event(event_type, properties, f"Ann's last {about} was on 2024-03-04.")]
     if entity_types := form.patched_types(schema):
         entity_type = entity_types[0]
         field = entity_type.patched_properties()[0]
         index = 5 if schema.event_types else 1
-        lines.append(f"[{index}] Ann: One more thing: {_words(field.name)} is {_WORDS[1]} now, no longer {_WORDS[0]}.")
+        about = "".join(f" of {part}" for part in _key(entity_type))
+        lines.append(f"[{index}] Ann: One more thing: {_words(field.name)}{about} is {_WORDS[1]} now, no longer {_WORDS[0]}.")
         lines += [
             "and the entity",
             entity_heading(entity_type.name, _key(entity_type)),
@@ -73,14 +74,14 @@ def _present(value_type: ValueType) -> str:
 
 
 def _value(value_type: ValueType, index: int) -> JsonValue:
-    word, number = _WORDS[index % len(_WORDS)], index + 2
+    word = _WORDS[index % len(_WORDS)]
     values: dict[ValueType, JsonValue] = {
-        "int64": number,
-        "float32": number + 0.5,
+        "int64": 1,
+        "float32": 1.0,
         "string": word,
         "bool": True,
-        "list<int64>": [number, number + 1],
-        "list<float32>": [number + 0.5],
+        "list<int64>": [1, 2],
+        "list<float32>": [1.0],
         "list<string>": [word],
         "list<bool>": [True, False],
     }

@@ -9,7 +9,7 @@ from pydantic import JsonValue
 from control.tenants import TenantDirectory
 from memory.errors import RecordError
 from memory.ids import entity_id
-from memory.keys import PADDING, encode_key
+from memory.keys import PADDING, encode_key, entity_key_parts
 from memory.records import Contribution, Lookup, Merged, MergeRequest
 from memory.schema.model import EntityType
 from memory.topics import CONTRIBUTIONS, MERGES
@@ -30,6 +30,8 @@ from streams.stages.merging.lookups import OpenNearest, found_memories
 from streams.tenancy import is_erased, schema_of_record
 
 STAGE: Final = "merging"
+
+_UNTOLD_KEYS: Final = frozenset({"user", "session", "event"})
 
 _log = logger(__name__)
 
@@ -142,7 +144,7 @@ class MergingHandler:
         try:
             if isinstance(operator, AgentText):
                 return await self._run(self._llm, request, entity_type, operator, question)
-            return await self._ask(self._llm, request, operator, question)
+            return await self._ask(self._llm, request, entity_type, operator, question)
         except UnusableAnswerError as error:
             return await self._by_rule(request, operator, question, "bad_answer", error)
         except BudgetExceededError as error:
@@ -161,9 +163,9 @@ class MergingHandler:
                 concerns_record=not (isinstance(error, ModelConfigurationError) and error.refuses_credentials),
             ) from error
 
-    async def _ask(self, llm: LLM, request: MergeRequest, operator: LLMOperator, question: Question) -> Outcome:
+    async def _ask(self, llm: LLM, request: MergeRequest, entity_type: EntityType, operator: LLMOperator, question: Question) -> Outcome:
         """Retries after an unusable answer. Redeliveries number the attempts in the same way, for the answer cache."""
-        prompt = await asyncio.to_thread(operator.prompt, question, subject=_subject_of(request))
+        prompt = await asyncio.to_thread(operator.prompt, question, subject=_subject_of(request, entity_type))
         attempt = 0
         while True:
             answer = await llm.complete(_llm_request(request, prompt, attempt=attempt))
@@ -193,7 +195,7 @@ class MergingHandler:
                 memories = await self._found(request, entity_type, [loop.lookup])
                 loop = await asyncio.to_thread(operator.found, question, loop, memories)
                 continue
-            prompt = await asyncio.to_thread(operator.step, question, loop, subject=_subject_of(request))
+            prompt = await asyncio.to_thread(operator.step, question, loop, subject=_subject_of(request, entity_type))
             answer = await llm.complete(_llm_request(request, prompt))
             loop = await asyncio.to_thread(operator.answered, question, loop, answer.text, model=answer.model)
         errors = sum("error" in each for each in loop.calls)
@@ -211,8 +213,12 @@ class MergingHandler:
         return await asyncio.to_thread(operator.outcome_by_rule, question)
 
 
-def _subject_of(request: MergeRequest) -> str:
-    return f"{request.entity_type.replace('_', ' ')}, {request.property.replace('_', ' ')}"
+def _subject_of(request: MergeRequest, entity_type: EntityType) -> str:
+    """The entity's type and key, and the property. Ids of users and sessions say nothing to a model."""
+    parts = zip(entity_type.keys, entity_key_parts(request.entity_key), strict=False)
+    named = [part for name, part in parts if name not in _UNTOLD_KEYS]
+    of = f" of {', '.join(named)}" if named else ""
+    return f"{request.entity_type.replace('_', ' ')}{of}, {request.property.replace('_', ' ')}"
 
 
 def _llm_request(request: MergeRequest, prompt: Prompt, *, attempt: int = 0) -> LLMRequest:

@@ -93,11 +93,20 @@ def test_only_the_bad_patch_is_dropped_with_its_reason(window: Window, schema: M
     assert dropped(draft)["patch", reason] == 1
 
 
-@pytest.mark.parametrize("key", ["algebra", ["algebra"], ["alice", "algebra"], ["mallory", "algebra"]])
-def test_a_patch_changes_only_the_windows_user(window: Window, schema: MemorySchema, key: Any) -> None:
+@pytest.mark.parametrize("key", ["algebra", ["algebra"], ["alice", "algebra"], ["Al", "algebra"], ["", "algebra"]])
+def test_a_patch_changes_only_the_windows_user(schema: MemorySchema, key: Any) -> None:
+    window = window_of("Hi!", {"text": "I moved to Oslo yesterday.", "speaker": "Al"})
     (patch,) = read(window, schema, patches=[{**PATCH, "type": "progress", "field": "gaps", "key": key}]).patches
 
     assert patch.entity_key == entity_key("alice", "algebra")
+
+
+@pytest.mark.parametrize("patch", [{"key": ["Tom"]}, {"key": "mallory"}, {"type": "progress", "field": "gaps", "key": ["Tom", "algebra"]}])
+def test_a_patch_for_somebody_else_is_dropped(window: Window, schema: MemorySchema, patch: dict[str, Any]) -> None:
+    draft = read(window, schema, patches=[{**PATCH, **patch}])
+
+    assert draft.patches == ()
+    assert dropped(draft) == {("patch", "bad_key"): 1}
 
 
 TEXT_256 = "".join(f"{number:04}" for number in range(64))

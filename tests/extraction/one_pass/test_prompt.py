@@ -115,6 +115,28 @@ def test_every_scenario_compiles_with_a_valid_example(name: str) -> None:
     assert draft.tally.as_dropped() == []
 
 
+@pytest.mark.parametrize("name", scenario_names())
+def test_the_example_says_all_that_it_answers(name: str) -> None:
+    *_, said, answered = re.split(r"^(?:and the entity|answer)$", example(scenario(name)), flags=re.MULTILINE)
+    conversation = example(scenario(name)).partition("\nand the entity")[0]
+    answer = orjson.loads(answered)
+
+    assert all(key in conversation and key in said for patch in answer["patches"] for key in patch.get("key", []))
+    for value in (value for event in answer["events"] for name, value in event.items() if name not in form.EVENT_FIELDS):
+        for each in value if isinstance(value, list) else [value]:
+            assert ({True: "yes", False: "no"}[each] if isinstance(each, bool) else str(each)) in conversation
+    numbers = [each for event in answer["events"] for each in event.values() if isinstance(each, float)]
+    assert all(0 <= each <= 1 for each in numbers), "fits shares, too"
+
+
+def test_each_part_of_a_prompt_is_explained(build: BuildPrompt, schema: MemorySchema) -> None:
+    context = ExtractionContext(session_summary="flats", entities=(entity(1),))
+    prompt = build({"text": "You like tea.", "from_recall": True}, "Hi", context=context)
+
+    for part in (*(found[1] for found in FENCE.finditer(prompt.body)), "[recalled]"):
+        assert part in prompt.prefix
+
+
 def test_properties_named_like_event_fields_are_nested() -> None:
     properties = [{"PropertyName": name, "PropertyValueType": "string"} for name in ("date", "place")]
     trips = {"EventType": "trip", "Description": "A trip.", "Properties": properties}
@@ -162,6 +184,27 @@ def test_messages_are_numbered_dated_and_named(build: BuildPrompt) -> None:
         "@ Tue 2023-05-09 13:56",
         '[3] tool: (tool call search({"q":"flats"}), failed, in 120 ms, error: time-out, result: [1,2])',
     ]
+
+
+@pytest.mark.parametrize(
+    ("speakers", "shown"),
+    [
+        ([("u1", "user", "Lena"), ("u2", "user", "lena"), ("u2", "user", "lena")], ["Lena (u1)", "lena (u2)", "lena (u2)"]),
+        ([("u1", "user", "Max"), ("u1", "assistant", "Max")], ["Max (user)", "Max (assistant)"]),
+        ([("u1", "user", "Max"), ("u1", "user", "max"), ("u1", "tool", "Max")], ["Max", "max", "Max"]),
+    ],
+)
+def test_speakers_of_one_name_are_told_apart(
+    limits: PromptLimits, schema: MemorySchema, speakers: list[tuple[str, str, str]], shown: list[str]
+) -> None:
+    window = window_of(*({"text": "I moved.", "user": user, "role": role, "speaker": name} for user, role, name in speakers))
+    users = list(dict.fromkeys(user for user, _, _ in speakers))
+    window = window.model_copy(update={"users": users if len(users) > 1 else []})
+    lines = lines_of(build_prompt(ExtractionInput(window, schema, frozenset()), ExtractionContext(), limits), "messages")
+
+    assert [line.partition("] ")[2] for line in lines if line.startswith("[")] == [f"{name}: I moved." for name in shown]
+    assert any("Brackets" in line for line in lines) == any("(" in name for name in shown)
+    assert [line for line in lines if line.startswith("User u2")] == (["User u2 speaks as lena (u2)"] if len(users) > 1 else [])
 
 
 def test_recalled_text_is_context_without_a_number(build: BuildPrompt) -> None:

@@ -54,6 +54,30 @@ def test_an_answer_covers_the_events_of_its_question() -> None:
     assert asked(with_text).state is with_text
 
 
+def test_a_month_of_one_week_takes_over_its_text() -> None:
+    week = asked(applied(None, FIRST, tick(day(20))))
+    ((_, question),) = week.questions
+    written = apply_outcome(week.state, outcome(question, "A and b."), LIFE, "").state
+    month = asked(applied(written, tick(day(80))))
+    assert month.questions == ()
+    assert content(month.state) == ("A and b.", False)
+    (merged,) = month.merged
+    assert [(property_name, part) for property_name, part in month.dropped] == [("story", question.part)]
+    assert asked(month.state).state is month.state
+
+    again = asked(applied(apply_outcome(None, merged, LIFE, "").state, FIRST, tick(day(20)), tick(day(80))))
+    assert (again.questions, content(again.state)) == ((), ("A and b.", False)), "a rebuild asks no model either"
+
+
+def test_a_month_with_a_further_week_is_asked_about() -> None:
+    week = asked(applied(None, FIRST, tick(day(20))))
+    ((_, question),) = week.questions
+    written = apply_outcome(week.state, outcome(question, "A and b."), LIFE, "").state
+    month = asked(applied(written, contribution(story("apply", "c", 8), position=1), tick(day(80))))
+    assert [len(each.content["events"]) for _, each in month.questions] == [3]
+    assert month.merged == ()
+
+
 def test_a_repeated_answer_changes_nothing() -> None:
     settled = asked(applied(None, FIRST, tick(day(20))))
     ((_, question),) = settled.questions

@@ -361,7 +361,7 @@ async def answers(team: Team) -> list[ConsumedRecord]:
 
 async def test_a_late_answer_restores_no_erased_entity() -> None:
     team = Team(has_llm=True)
-    await team.say("ann", 0, LONELY)
+    await team.say("ann", 0, LONELY, ("", "alone at noon", 2))
     await team.step("contributions")
     late = [each for each in await answers(team) if b'"entity_type":"person"' in (each.value or b"")]
     assert len(late) == 1

@@ -13,9 +13,9 @@ from tests.streams.stages.entities.team import TENANT, Team
 
 
 async def asked() -> tuple[Team, dict[str, ConsumedRecord]]:
-    """The questions of Ann's own entity and of the shared one about her remark on tea, by entity type."""
+    """The questions of Ann's own entity and of the shared one about her remarks on tea, by entity type."""
     team = Team(has_llm=True)
-    await team.say("ann", 0, ("tea", "oolong at dawn", 3))
+    await team.say("ann", 0, ("tea", "oolong at dawn", 3), ("tea", "sencha at noon", 2))
     await team.step("contributions")
     return team, {MergeRequest.from_json(each.value or b"").entity_type: each for each in team.log["merges"]}
 

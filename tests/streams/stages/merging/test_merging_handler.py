@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import cast
 
+import orjson
 import pytest
 from prometheus_client import CollectorRegistry
 
@@ -33,6 +34,9 @@ from tests.immediate_llm import ImmediateLLM
 from tests.streams.harness import PartitionHarness, delivered
 from tests.streams.merged_remarks import SCHEMA, TENANT, extraction
 from tests.usage_list import UsageList
+
+TWO = {0: "likes tea", 1: "likes fog"}
+"""Remarks that a model is asked to merge."""
 
 
 class Stages:
@@ -122,14 +126,18 @@ async def running(
 async def test_an_answer_is_written_to_the_log(settings: Settings) -> None:
     async with running(settings) as (stages, simulator, usage):
         await stages.extract(0, {0: "likes tea"})
+        assert stages.log["merges"] == [], "a first statement needs no model"
         await stages.extract(1, {0: "lives in Oslo"})
-        assert stages.story == "2024-05-01: likes tea\n2024-05-02: lives in Oslo"
-        assert len(stages.log["merges"]) == 1, "the second waits for the first"
+        await stages.extract(2, {0: "has a cat"})
+        assert stages.story == "2024-05-01: likes tea\n2024-05-02: lives in Oslo\n2024-05-03: has a cat"
+        assert len(stages.log["merges"]) == 1, "the third waits for the second"
         await stages.merge(0)
         await stages.merge(1)
-        assert stages.story == "likes tea\nlives in Oslo"
-        assert len(simulator.requests) == len(stages.log["merges"]) == len(stages.log["merged"]) == 2
-        assert stages.log["merged"][0].key == stages.log["merged"][1].key, "the newest outcome takes the place of the one before"
+        assert stages.story == "likes tea\nlives in Oslo\nhas a cat"
+        assert len(simulator.requests) == len(stages.log["merges"]) == 2
+        assert len({each.key for each in stages.log["merged"]}) == 1, "the newest outcome takes the place of the one before"
+        asked = orjson.loads(simulator.requests[0].messages[-1][1])
+        assert asked["field"] == "profile, story: What the user has told."
         assert stages.log["contributions"][-1].key == stages.log["merges"][0].key
         assert {(each.stage, each.purpose, each.tenant) for each in usage} == {("merging", "merge", TENANT)}
         assert stages.profile.memory is not None
@@ -144,10 +152,10 @@ async def test_an_answer_is_written_to_the_log(settings: Settings) -> None:
 
 async def test_an_unusable_answer_ends_by_rule(settings: Settings) -> None:
     async with running(settings, answer="I would rather not.") as (stages, simulator, _):
-        await stages.extract(0, {0: "likes tea"})
+        await stages.extract(0, TWO)
         await stages.merge(0)
         assert len(simulator.requests) == settings.merging.attempts
-        assert stages.story == "2024-05-01: likes tea"
+        assert stages.story == "2024-05-01: likes tea\n2024-05-01: likes fog"
         assert stages.profile.memory is not None
         assert (stages.profile.memory.written or {})["story"].by == "rule"
         assert b'varve_records_total{outcome="by_rule_bad_answer",stage="merging"} 1.0' in stages.metrics.render()
@@ -157,7 +165,7 @@ async def test_a_long_answer_is_read_off_the_loop(settings: Settings) -> None:
     answer = "".join(f'{{"text{number}":' for number in range(40_000))
     with_llm = settings.model_copy(update={"llm": LLMSettings(base_url="http://localhost:9/v1", model="immediate")})
     stages = Stages(with_llm, cast(LLM, ImmediateLLM(answer)))
-    await stages.extract(0, {0: "likes tea"})
+    await stages.extract(0, TWO)
     _, turns = await turns_during(stages.merge(0))
 
     assert b'varve_records_total{outcome="by_rule_bad_answer",stage="merging"} 1.0' in stages.metrics.render()
@@ -166,16 +174,16 @@ async def test_a_long_answer_is_read_off_the_loop(settings: Settings) -> None:
 
 async def test_a_refused_prompt_is_merged_by_rule(settings: Settings) -> None:
     async with running(settings, refuses=lambda prompt: "likes tea" in prompt) as (stages, simulator, _):
-        await stages.extract(0, {0: "likes tea"})
+        await stages.extract(0, TWO)
         await stages.merge(0)
-        assert stages.story == "2024-05-01: likes tea"
+        assert stages.story == "2024-05-01: likes tea\n2024-05-01: likes fog"
         assert len(stages.log["merged"]) == 1
         assert simulator.requests[-1].messages[-1] == ("user", "ping")
 
 
 async def test_an_endpoint_that_refuses_all_is_waited_for(settings: Settings) -> None:
     async with running(settings, refuses=lambda prompt: True) as (stages, _, _):
-        await stages.extract(0, {0: "likes tea"})
+        await stages.extract(0, TWO)
         with pytest.raises(TransientError) as raised:
             await stages.merge(0)
         assert (raised.value.dependency, raised.value.concerns_record) == ("llm", True)
@@ -184,7 +192,7 @@ async def test_an_endpoint_that_refuses_all_is_waited_for(settings: Settings) ->
 
 async def test_an_overloaded_endpoint_uses_up_no_attempt(settings: Settings) -> None:
     async with running(settings, plan=lambda _: Plan(status=429, retry_after_s=7)) as (stages, _, _):
-        await stages.extract(0, {0: "likes tea"})
+        await stages.extract(0, TWO)
         with pytest.raises(TransientError) as raised:
             await stages.merge(0)
         assert (raised.value.retry_after_s, raised.value.concerns_record) == (7, False)
@@ -192,17 +200,17 @@ async def test_an_overloaded_endpoint_uses_up_no_attempt(settings: Settings) -> 
 
 async def test_an_endpoint_away_is_waited_for(settings: Settings) -> None:
     async with running(settings, plan=lambda earlier: Plan(status=200 if earlier else 503)) as (stages, _, _):
-        await stages.extract(0, {0: "likes tea"})
+        await stages.extract(0, TWO)
         with pytest.raises(TransientError) as raised:
             await stages.merge(0)
         assert raised.value.dependency == "llm"
         await stages.merge(0)
-        assert stages.story == "likes tea"
+        assert stages.story == "likes tea\nlikes fog"
 
 
 async def test_a_used_up_budget_is_waited_for(settings: Settings) -> None:
     async with running(settings, budget=BudgetSettings(hard_tokens=1)) as (stages, simulator, _):
-        await stages.extract(0, {0: "likes tea"})
+        await stages.extract(0, TWO)
         with pytest.raises(TransientError) as raised:
             await stages.merge(0)
         assert (raised.value.dependency, raised.value.counts_as_attempt) == ("budget", False)
@@ -211,7 +219,7 @@ async def test_a_used_up_budget_is_waited_for(settings: Settings) -> None:
 
 async def test_a_retraction_is_merged_without_its_event(settings: Settings) -> None:
     async with running(settings) as (stages, _, _):
-        await stages.extract(0, {0: "likes tea"})
+        await stages.extract(0, TWO)
         await stages.merge(0)
         await stages.extract(1, {0: "lives in Oslo", 1: "lives in Rome"})
         await stages.merge(1)
@@ -221,12 +229,12 @@ async def test_a_retraction_is_merged_without_its_event(settings: Settings) -> N
         request = MergeRequest.from_json(stages.log["merges"][2].value or b"")
         assert "Rome" not in str(request.question["added"])
         await stages.merge(2)
-        assert stages.story == "likes tea\nlives in Oslo"
+        assert stages.story == "likes tea\nlikes fog\nlives in Oslo"
 
 
 async def test_without_an_endpoint_nothing_is_asked(settings: Settings) -> None:
     stages = Stages(settings, None)
-    await stages.extract(0, {0: "likes tea"})
+    await stages.extract(0, TWO)
     assert stages.log["merges"] == []
     assert stages.profile.memory is not None
     assert (stages.profile.memory.written or {})["story"].by == "rule"
@@ -234,16 +242,16 @@ async def test_without_an_endpoint_nothing_is_asked(settings: Settings) -> None:
 
 async def test_statements_sent_before_a_rebuild_are_merged_by_rule(settings: Settings) -> None:
     async with running(settings) as (stages, simulator, _):
-        await stages.extract(0, {0: "likes tea"})
+        await stages.extract(0, TWO)
         stages.merging = Stages(settings, None).merging
         await stages.merge(0)
-        assert stages.story == "2024-05-01: likes tea"
+        assert stages.story == "2024-05-01: likes tea\n2024-05-01: likes fog"
         assert simulator.requests == []
 
 
 async def test_a_request_of_an_unknown_property_is_refused(settings: Settings) -> None:
     async with running(settings) as (stages, _, _):
-        await stages.extract(0, {0: "likes tea"})
+        await stages.extract(0, TWO)
         request = stages.log["merges"][0]
         for old, new in ((b'"story","part"', b'"remarks","part"'), (b'"profile"', b'"gone"')):
             broken = delivered("merges", 9, request.key, (request.value or b"").replace(old, new))
