@@ -184,7 +184,7 @@ def signing_secret() -> None:
 @app.command("signing-key")
 def signing_key(
     tenant: TenantArgument,
-    key_id: Annotated[str, typer.Argument(help="Id of the key: a new one adds a key, a known one prints it again.")],
+    key_id: Annotated[str, typer.Argument(help="Id of the key: a new one adds a key, a known one prints it again. A retired one is valid again.")],
     by: ByOption = None,
     data: DataOption = None,
 ) -> None:
