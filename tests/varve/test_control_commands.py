@@ -44,7 +44,7 @@ def run(settings: Settings) -> Run:
         "VARVE_REDIS__URL": "redis://127.0.0.1:1/0",
     }
 
-    def invoke(*arguments: str, exit_code: int = 0) -> str:
+    def invoke(*arguments: str, exit_code: int = 0, stream: str = "stdout") -> str:
         result = CliRunner().invoke(app, (*arguments,), env=environment)
         if result.exception is not None and not isinstance(result.exception, SystemExit):
             raise result.exception

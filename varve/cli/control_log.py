@@ -8,7 +8,16 @@ import orjson
 import typer
 
 from runtime.interruption import run
-from varve.cli.options import ByOption, DataOption, TenantArgument, actor, attached_settings, schema_argument, write_control
+from varve.cli.options import (
+    ByOption,
+    DataOption,
+    TenantArgument,
+    actor,
+    attached_settings,
+    print_notice,
+    schema_argument,
+    write_control,
+)
 
 if TYPE_CHECKING:
     from control import Change, DocumentChange
@@ -121,7 +130,10 @@ def list_reads(
     from runtime.read_log import reads_of
 
     began = None if since is None else since.replace(tzinfo=since.tzinfo or UTC)
-    for read in run(reads_of(attached_settings(data), tenant, user, since=began, most=most)):
+    reads = run(reads_of(attached_settings(data), tenant, user, since=began, most=most))
+    if not reads:
+        print_notice("no read is recorded; VARVE_READ_AUDIT__RATE of the query service is the share that it records (default: 0)")
+    for read in reads:
         if as_json:
             typer.echo(orjson.dumps(read.model_dump(mode="json")))
         else:
