@@ -23,8 +23,9 @@ def difference_lines(changes: Iterable[DocumentChange]) -> Iterator[str]:
         if change.before is None:
             yield f"{subject}: new"
         for path in sorted(before.keys() | after.keys()):
-            if before.get(path) != after.get(path):
-                yield f"{subject} {path}: {_shown(before.get(path))} -> {_shown(after.get(path))}"
+            old, new = _shown(before, path), _shown(after, path)
+            if old != new:
+                yield f"{subject} {path}: {old} -> {new}"
 
 
 def _fields(document: Document) -> dict[str, Any]:
@@ -45,5 +46,5 @@ def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
         yield path, value
 
 
-def _shown(value: Any) -> str:
-    return _NOTHING if value is None else orjson.dumps(value).decode()
+def _shown(leaves: Mapping[str, Any], path: str) -> str:
+    return orjson.dumps(leaves[path]).decode() if path in leaves else _NOTHING

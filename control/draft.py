@@ -224,7 +224,8 @@ class Draft:
         for key, after in self._put.items():
             before = self._state.document(key)
             revision = 0 if before is None else before.revision
-            if before is None or after.model_copy(update={"revision": revision}) != before:
+            # Compared as they are stored: a limit that a tenant sets to its default, or to null, differs from one that it does not set.
+            if before is None or after.model_copy(update={"revision": revision}).to_json() != before.to_json():
                 found.append(DocumentChange(before, after.model_copy(update={"revision": revision + 1})))
         self._check([each.after for each in found])
         return found

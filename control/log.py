@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Final
+from typing import Final, Literal, TypeVar
 
 from pydantic import AwareDatetime, Field, JsonValue
 
@@ -47,6 +47,31 @@ class AuditRecord(Record):
     """Digest of the previous records; see the module."""
     until: int = Field(ge=0)
     """End offset of the records that the digest in the change's first record covers."""
+
+
+class AcceptedLoss(Record):
+    """Audit record of lost records of a partition that an operator has accepted. It belongs to no change."""
+
+    action: Literal["accept_loss"] = "accept_loss"
+    by: str
+    """The operator."""
+    at: AwareDatetime
+    subject: str
+    """``loss/STAGE/TOPIC/PARTITION``."""
+    generation: str = ""
+    """For ``extraction``: the generation of a group next to the live one."""
+    first: int
+    """The first lost offset."""
+    next: int
+    """The offset after the last lost one."""
+    log_begin: int
+    log_end: int
+    """The ends of the log when the loss was found."""
+    committed: int
+    """The next offset that the group had to read."""
+
+
+AuditEntry = AuditRecord | AcceptedLoss
 
 
 @dataclass(slots=True)
@@ -118,7 +143,7 @@ class AuditCheck:
 
     def add(self, value: bytes, offset: int) -> AuditRecord | None:
         """Reads the next record; returns it if it belongs to a change."""
-        record = _read(value)
+        record = _read(value, AuditRecord)
         if record is not None:
             self._check(record, offset)
             self._last = (record, value)
@@ -162,13 +187,16 @@ class AuditCheck:
 
 def change_of(value: bytes) -> str | None:
     """The id of the change that a record of the topic belongs to; None for other records."""
-    record = _read(value)
+    record = _read(value, AuditRecord)
     return None if record is None else record.change
 
 
-def _read(value: bytes) -> AuditRecord | None:
+_R = TypeVar("_R", bound=Record)
+
+
+def _read(value: bytes, kind: type[_R]) -> _R | None:
     try:
-        return AuditRecord.from_json(value)
+        return kind.from_json(value)
     except RecordError:
         return None
 
@@ -196,15 +224,16 @@ async def read_control(settings: Settings) -> ControlState:
     return state
 
 
-async def read_audit(settings: Settings) -> tuple[AuditCheck, list[AuditRecord]]:
-    """The audit records of all changes, oldest first, and the check of their chain."""
+async def read_audit(settings: Settings) -> tuple[AuditCheck, list[AuditEntry]]:
+    """The audit records of all changes and accepted losses, oldest first, and the check of their chain."""
     head = (await read_control(settings)).audit_head
     check = AuditCheck()
-    records: list[AuditRecord] = []
+    records: list[AuditEntry] = []
     partition = audit_partition(settings)
     async for record in read_topic(partition.topic, settings.kafka, start={partition: 0}):
-        audited = check.add(record.value or b"", record.offset)
-        if audited is not None:
-            records.append(audited)
+        value = record.value or b""
+        entry = check.add(value, record.offset) or _read(value, AcceptedLoss)
+        if entry is not None:
+            records.append(entry)
     check.finish(head)
     return check, records

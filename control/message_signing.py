@@ -54,14 +54,15 @@ class SigningPolicy(BaseModel):
         return self.model_copy(update={"keys": (*others, SigningKey(id=key_id))})
 
     def without_key(self, key_id: str, until: datetime) -> "SigningPolicy":
-        """The policy with a key retired.
+        """The policy with a key retired. One that is retired already keeps its time: what it signed since stays refused.
 
         Raises:
             ValueError: If it has no such key.
         """
         if all(key.id != key_id for key in self.keys):
             raise ValueError(f"there is no signing key {key_id!r}; there are: {', '.join(key.id for key in self.keys) or 'none'}")
-        keys = tuple(SigningKey(id=key.id, until=until.astimezone(UTC)) if key.id == key_id else key for key in self.keys)
+        retired = until.astimezone(UTC)
+        keys = tuple(key if key.id != key_id or key.until is not None else SigningKey(id=key.id, until=retired) for key in self.keys)
         return self.model_copy(update={"keys": keys})
 
     def required_from(self, since: datetime | None) -> "SigningPolicy":

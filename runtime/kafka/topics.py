@@ -4,6 +4,7 @@ Faust is never assigned a topic that is missing at its start.
 """
 
 import asyncio
+import re
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
@@ -14,9 +15,9 @@ from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 from aiokafka.admin.records_to_delete import RecordsToDelete
 from aiokafka.errors import InvalidReplicationFactorError, TopicAlreadyExistsError, for_code
 
-from memory.topics import ALL, DEAD_LETTERS, MEMORIES, TopicSpec
+from memory.topics import ALL, CONTROL, DEAD_LETTERS, MEMORIES, MESSAGES, TopicSpec, topic_name
 from runtime.errors import KafkaUnavailableError, TopicConfigError, TopicMissingError
-from runtime.kafka.client import admin_client, all_brokers_list, described_topics, partition_counts
+from runtime.kafka.client import admin_client, all_brokers_list, all_partition_counts, described_topics, partition_counts
 from runtime.settings import KafkaSettings, Settings
 
 DEAD_LETTER_HEADROOM_BYTES: Final = 65_536
@@ -63,16 +64,33 @@ async def create_topics(settings: Settings) -> tuple[str, ...]:
 
     Raises:
         KafkaUnavailableError: If the broker does not answer or refuses.
-        TopicMissingError: If an existing topic's number of partitions differs from the others.
+        TopicMissingError: If an existing topic's number of partitions differs from the others, or the installation has grown and the
+            settings are the former ones.
     """
     kafka = settings.kafka
     async with admin_client(kafka) as client:
         names = [kafka.topic(spec) for spec in ALL]
         there = await partition_counts(client, names)
+        if there and not any(kafka.topic(spec) in there for spec in ALL if spec.partitions is None):
+            _require_not_grown(await all_partition_counts(client), kafka)
         missing = [spec for spec in ALL if kafka.topic(spec) not in there]
         created = await _create(client, [_new_topic(spec, kafka) for spec in missing], kafka)
         _common_partition_count(await partition_counts(client, names), kafka)
     return created
+
+
+def _require_not_grown(there: Mapping[str, int], kafka: KafkaSettings) -> None:
+    """Refuses to begin an installation anew whose topics have grown: they have another prefix, and no control log of their own."""
+    stem = re.escape(re.sub(r"\d*\.$", "", kafka.topic_prefix))
+    grown = re.compile(rf"({stem}\d+\.){MESSAGES.name}")
+    for name, partitions in there.items():
+        found = grown.fullmatch(name)
+        if found is not None and topic_name(CONTROL, found[1]) not in there:
+            control = kafka.topic_prefix if kafka.control_prefix is None else kafka.control_prefix
+            raise TopicMissingError(
+                f"the topics have grown and are named {found[1]}*: set VARVE_KAFKA__TOPIC_PREFIX={found[1]}, "
+                f"VARVE_KAFKA__CONTROL_PREFIX={control} and VARVE_KAFKA__PARTITIONS={partitions}"
+            )
 
 
 async def create_topic(name: str, *, config: Mapping[str, str], kafka: KafkaSettings) -> None:

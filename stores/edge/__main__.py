@@ -14,7 +14,7 @@ from runtime.interruption import run_until_signal
 from stores.edge.folder import FolderLock
 from stores.edge.owner import INTERVAL_S, Compactor, Owner
 from stores.edge.shard import Shard
-from stores.errors import OwnershipError
+from stores.errors import OwnershipError, StoreUnavailableError
 
 _GRACE_S: Final = 25.0
 """Longest time for the requests in progress at shutdown. It is shorter than the time after which the supervisor kills the process."""
@@ -23,6 +23,8 @@ _GRACE_S: Final = 25.0
 def _open(folder: Path) -> Shard:
     try:
         return Shard(folder)
+    except StoreUnavailableError as error:
+        raise OwnershipError(str(error)) from error  # the disk is full: the shard must not be deleted
     except Exception as error:  # The engine raises bare Exceptions.
         raise OwnershipError(f"the shard in {folder} cannot be opened: {error}; restore it, or delete it and rebuild the index") from error
 

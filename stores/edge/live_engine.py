@@ -14,6 +14,11 @@ from stores.errors import StoreUnavailableError
 
 _MARGIN_BYTES: Final = 100_000_000
 """Disk space that a compaction needs in addition to the engine's size: for the write-ahead log and for new points."""
+_WRITE_RESERVE_BYTES: Final = 64_000_000
+"""Free disk space below which nothing is written. The engine writes through memory maps: on a full disk the kernel would kill the process
+(SIGBUS), and recalls would fail, too."""
+_OPENING_BYTES: Final = 16_000_000
+"""Free disk space that opening an engine needs: it replays its write-ahead log. Twice what 8,000 unflushed memories took on ext4."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +47,18 @@ class LiveEngine:
         return Waste(self._has_waste, self._folder.age_s)
 
     def load(self) -> edge.EdgeShard:
-        """Loads the engine in the folder."""
+        """Loads the engine in the folder.
+
+        Raises:
+            StoreUnavailableError: If the disk is full.
+        """
+        for each in self._folder.others():
+            shutil.rmtree(each, ignore_errors=True)
+        self._require_disk_space(_OPENING_BYTES, "opening the shard")
         self.engine = loaded_engine(self._folder.path)
         # An older version may have created the shard without some of the indexes.
         create_indexes(self.engine, present=self.engine.info().payload_schema)
         self._has_waste = True
-        for each in self._folder.others():
-            shutil.rmtree(each, ignore_errors=True)
         return self.engine
 
     def create(self, dimension: int, late_dimension: int | None) -> None:
@@ -57,9 +67,14 @@ class LiveEngine:
         Args:
             dimension: Length of dense vectors.
             late_dimension: Length of token vectors. None: it stores none.
+
+        Raises:
+            StoreUnavailableError: If the disk is almost full.
         """
+        self._data.mkdir(parents=True, exist_ok=True)
+        self._require_space_for_writes()
         self._folder.remove()
-        self._folder.path.mkdir(parents=True)
+        self._folder.path.mkdir()
         engine = created_engine(self._folder.path, dimension, late_dimension)
         create_indexes(engine)
         engine.flush()
@@ -67,15 +82,25 @@ class LiveEngine:
         self.engine = engine
 
     def upsert(self, points: Sequence[edge.Point]) -> None:
-        """Writes points."""
+        """Writes points.
+
+        Raises:
+            StoreUnavailableError: If the disk is almost full.
+        """
         assert self.engine is not None
+        self._require_space_for_writes()
         self.engine.update(edge.UpdateOperation.upsert_points([*points]))
         if self._successor is not None:
             self._successor.follow(points)
 
     def remove(self, points_filter: edge.Filter) -> None:
-        """Removes all points that pass a filter."""
+        """Removes all points that pass a filter.
+
+        Raises:
+            StoreUnavailableError: If the disk is almost full.
+        """
         assert self.engine is not None
+        self._require_space_for_writes()
         self.engine.update(edge.UpdateOperation.delete_points_by_filter(points_filter))
         if self._successor is not None:
             self._successor.follow_removal(points_filter)
@@ -89,7 +114,9 @@ class LiveEngine:
         source = self.engine
         if source is None:
             return
-        self._require_disk_space()
+        self._require_disk_space(
+            bytes_on_disk(self._folder.path) + _MARGIN_BYTES, "compacting the shard", "deleted texts and vectors stay in its files"
+        )
         before, successor = self._folder.path, CompactionCopy(self._folder.spare())
         self._successor = successor
         # Points that are replaced from now on may be in the new folder already.
@@ -99,6 +126,7 @@ class LiveEngine:
                 yield
                 if self._successor is not successor:
                     return  # closed or dropped since
+                self._require_space_for_writes()
             successor.require_whole()
             self._folder.use(successor.folder)
         finally:
@@ -134,10 +162,11 @@ class LiveEngine:
         successor.close()
         shutil.rmtree(successor.folder, ignore_errors=True)
 
-    def _require_disk_space(self) -> None:
-        needed, free = bytes_on_disk(self._folder.path) + _MARGIN_BYTES, shutil.disk_usage(self._data).free
+    def _require_space_for_writes(self) -> None:
+        self._require_disk_space(_WRITE_RESERVE_BYTES, "writing to the shard", "memories wait in Kafka, and recalls continue")
+
+    def _require_disk_space(self, needed: int, work: str, meanwhile: str = "") -> None:
+        free = shutil.disk_usage(self._data).free
         if free < needed:
-            raise StoreUnavailableError(
-                f"{self._data} has {free / 1e6:.0f} MB free, but compacting the shard needs {needed / 1e6:.0f} MB: "
-                "until then, deleted texts and vectors stay in its files"
-            )
+            problem = f"the disk of {self._data} has {free / 1e6:.0f} MB free, but {work} needs {needed / 1e6:.0f} MB: free some space"
+            raise StoreUnavailableError(f"{problem}; until then, {meanwhile}" if meanwhile else problem)

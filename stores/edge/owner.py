@@ -188,7 +188,7 @@ class Owner:
         try:
             handler = self._handlers.get(frame.header.get("op", ""))
             if handler is None:
-                raise StoreRejectedError(f"the Edge owner knows no operation {frame.header.get('op')!r}")
+                raise StoreRejectedError(f"the Edge owner knows no operation {frame.header.get('op')!r}: run the same version of both")
             return Frame({"id": request_id, **await handler(frame.header, frame.body)}).encoded()
         except (ValueError, KeyError, TypeError) as error:
             return Frame({"id": request_id, **error_header(StoreRejectedError(f"the request is malformed: {error!r}"))}).encoded()

@@ -4,11 +4,9 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Final
 
-import orjson
-
-from control.log import audit_partition
+from control.log import AcceptedLoss, audit_partition
 from runtime.kafka import KafkaOffsets, OutgoingRecord, TopicPartition
 from runtime.settings import Settings
 from streams.engine.failures.data_loss import DataLoss, DataLossError
@@ -147,20 +145,16 @@ def _require_exact(loss: DataLoss | None, lost: LostRange, stage_name: str, part
 
 
 def _audit_record(settings: Settings, stage: str, loss: DataLoss, lost: LostRange, *, accepted_by: str, generation: str) -> OutgoingRecord:
-    fields: dict[str, Any] = {
-        "schema_version": "1.0",
-        "action": "accept_loss",
-        "by": accepted_by,
-        "at": datetime.now(UTC).isoformat(),
-        "stage": stage,
-        "generation": generation,
-        "topic": loss.source.topic,
-        "partition": loss.source.partition,
-        "from": lost.first,
-        "to": lost.next,
-        "log_begin": loss.begin,
-        "log_end": loss.end,
-        "committed": loss.committed,
-    }
+    entry = AcceptedLoss(
+        by=accepted_by,
+        at=datetime.now(UTC),
+        subject=f"loss/{stage}/{loss.source.topic}/{loss.source.partition}",
+        generation=generation,
+        first=lost.first,
+        next=lost.next,
+        log_begin=loss.begin,
+        log_end=loss.end,
+        committed=loss.committed,
+    )
     where = audit_partition(settings)
-    return OutgoingRecord(where.topic, None, orjson.dumps(fields), partition=where.partition)
+    return OutgoingRecord(where.topic, None, entry.to_json(), partition=where.partition)

@@ -13,7 +13,7 @@ from control.documents import Drops, SchemaRef, Tenant, hash_key
 from control.errors import ChangeRefusedError, TenantsFileError, UnknownTenantError
 from control.key_changes import add_key, add_operator_key, revoke_key, revoke_operator_key, rotate_key
 from control.schemas import resolve_schema
-from control.tenant_changes import add_generation, add_tenant, count_drop, remove_tenant, set_generation, set_tenant
+from control.tenant_changes import add_generation, add_tenant, change_signing, count_drop, remove_tenant, set_generation, set_tenant
 from control.tenants_file import TenantsFile, apply_file, export_file, read_tenants_file
 from memory.schema import MemorySchema, parse_schema, scenario, to_json
 from tests.control_log import apply_change
@@ -65,6 +65,28 @@ def test_a_revision_counts_changes_and_nothing_else(state: ControlState) -> None
     assert draft.changes() == []
     apply_change(state, lambda draft: set_tenant(draft, "acme", weight=2.0))
     assert state.tenants["acme"].revision == 2
+
+
+def test_a_limit_set_to_its_default_is_a_change(state: ControlState) -> None:
+    """The installation's settings may have another value, which it replaces."""
+    for quota, line in (
+        ({"memories": None}, "tenant/acme quota.memories: - -> null"),
+        ({"memories": 9}, "tenant/acme quota.memories: null -> 9"),
+        ({}, "tenant/acme quota.memories: 9 -> -"),
+    ):
+        for expected in ([line], []):
+            draft = Draft(state)
+            set_tenant(draft, "acme", quota=quota)
+            assert list(difference_lines(draft.changes())) == expected
+            state.put(each.after for each in draft.changes())
+
+
+def test_a_repeated_retirement_keeps_its_time(state: ControlState) -> None:
+    """Messages of the retired key that were refused stay refused."""
+    apply_change(state, lambda draft: change_signing(draft, "acme", now=NOW, add="k"))
+    apply_change(state, lambda draft: change_signing(draft, "acme", now=NOW, retire="k"))
+    policy = apply_change(state, lambda draft: change_signing(draft, "acme", now=LATER, retire="k"))
+    assert [each.until for each in policy.keys] == [NOW]
 
 
 def test_a_change_leaves_the_state_it_starts_from(state: ControlState) -> None:

@@ -45,6 +45,22 @@ def nowhere() -> KafkaSettings:
         return one_broker(bootstrap=f"127.0.0.1:{taken.getsockname()[1]}", request_timeout_s=2)
 
 
+async def test_grown_topics_are_not_created_anew(settings: Settings) -> None:
+    kafka = settings.kafka
+    grown = kafka.model_copy(
+        update={"topic_prefix": f"{kafka.topic_prefix[:-1]}24.", "control_prefix": kafka.topic_prefix, "partitions": 5}
+    )
+    await create_topics(Settings(kafka=grown))
+    with pytest.raises(TopicMissingError) as error:
+        await create_topics(settings)
+    assert str(error.value) == (
+        f"the topics have grown and are named {grown.topic_prefix}*: set VARVE_KAFKA__TOPIC_PREFIX={grown.topic_prefix}, "
+        f"VARVE_KAFKA__CONTROL_PREFIX={kafka.topic_prefix} and VARVE_KAFKA__PARTITIONS=5"
+    )
+    with pytest.raises(TopicMissingError, match="missing at"):
+        await check_topics(settings)
+
+
 async def test_topics_are_created_once_with_their_configuration(settings: Settings) -> None:
     with pytest.raises(TopicMissingError, match="varve topics create"):
         await check_topics(settings)

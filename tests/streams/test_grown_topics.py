@@ -14,7 +14,7 @@ from control import read_control
 from memory.keys import encode_key
 from memory.records import Message
 from memory.schema import sample_conversation
-from runtime.errors import GroupInUseError
+from runtime.errors import GroupInUseError, TopicMissingError
 from runtime.kafka import KafkaOffsets, OutgoingRecord, Producer, create_topics, read_topic
 from runtime.kafka.bulk import BulkWriter, topic_partitions
 from runtime.redis import open_redis
@@ -176,6 +176,8 @@ async def test_growth_survives_kills_and_can_be_undone(installations: tuple[Sett
     assert settings.topic("messages") not in await topic_partitions(settings.kafka)
     with pytest.raises(GrowthRefusedError, match="no growth has begun"):
         await find_growth(grown, partitions=None, prefix=None)
+    with pytest.raises(TopicMissingError, match=f"VARVE_KAFKA__TOPIC_PREFIX={grown.kafka.topic_prefix}"):
+        await create_topics(settings)  # by an operator who forgot the new settings
     await flush(grown)
     async with serving(grown):
         await caught_up(grown)

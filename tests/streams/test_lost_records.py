@@ -10,6 +10,7 @@ import pytest
 from aiokafka.admin import AIOKafkaAdminClient, RecordsToDelete
 from typer.testing import CliRunner
 
+from control import read_audit
 from runtime.kafka import ConsumerGroups, KafkaOffsets, OutgoingRecord, Producer, TopicPartition, client_options, create_topics
 from runtime.settings import Settings
 from streams.engine.failures.data_loss import DataLoss
@@ -121,8 +122,10 @@ async def test_retention_passing_a_running_stage_is_named(settings: Settings) ->
         assert lost_by(worker, settings) == 0, "the loss is accepted"
         assert sorted(handler.handled[0]) == [*sorted(handled), *range(RECORDS - 10, RECORDS)]
     (noted,) = await _accepted_losses(settings)
-    assert (noted["action"], noted["by"], noted["stage"], noted["partition"]) == ("accept_loss", "ada", "merging", 0)
-    assert (noted["from"], noted["to"], noted["topic"]) == (gap.first, gap.next, settings.topic("merges"))
+    assert (noted["action"], noted["by"], noted["subject"]) == ("accept_loss", "ada", f"loss/merging/{settings.topic('merges')}/0")
+    assert (noted["first"], noted["next"]) == (gap.first, gap.next)
+    _, entries = await read_audit(settings)
+    assert (entries[-1].by, entries[-1].subject) == ("ada", noted["subject"]), "`varve audit list` shows it"
     with pytest.raises(LossRefusedError, match="has lost no record of partition 0"):
         await accept_loss(settings, "merging", 0, LostRange(first=gap.first, next=gap.next), accepted_by="ada")
 
@@ -234,7 +237,7 @@ async def test_the_command_shows_and_accepts(settings: Settings, monkeypatch: py
     code, shown = await run("--all", "--by", "ada")
     assert (code, shown.count("accepted")) == (0, 1)
     assert await run("--all") == (0, "merging has lost nothing\n")
-    assert [each["partition"] for each in await _accepted_losses(settings)] == [1, 0]
+    assert [each["subject"][-1] for each in await _accepted_losses(settings)] == ["1", "0"]
 
 
 def worker_backlog(worker: Worker) -> float:

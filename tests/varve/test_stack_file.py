@@ -27,6 +27,9 @@ def stack(tmp_path: Path) -> StackFile:
     return StackFile(
         pid=os.getpid(),
         bootstrap="127.0.0.1:1",
+        topic_prefix="varve24.",
+        control_prefix="varve.",
+        partitions=24,
         replication_factor=1,
         min_insync_replicas=1,
         redis_url="redis://127.0.0.1:2/0",
@@ -79,6 +82,12 @@ def test_settings_default_to_those_of_the_stack(stack: StackFile, give: Give) ->
     assert (settings.client.url, settings.client.timeout_s) == (stack.service_url, 5)
     assert settings.client.api_key is not None
     assert settings.client.api_key.get_secret_value() == stack.api_key
+
+
+def test_commands_use_the_topics_of_the_stack(stack: StackFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    settings = stack.apply_to(Settings())
+    assert (settings.topic("messages"), settings.kafka.control_prefix, settings.kafka.partitions) == ("varve24.messages", "varve.", 24)
 
 
 def test_given_settings_win_over_the_stacks(stack: StackFile, give: Give) -> None:

@@ -1,14 +1,24 @@
 """``varve apply``, ``export``, ``audit`` and ``schemas``: the control log from and as a file, its changes, and its schemas."""
 
+import re
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import orjson
 import typer
 
 from runtime.interruption import run
-from varve.cli.options import ByOption, DataOption, TenantArgument, actor, attached_settings, schema_argument, write_control
+from varve.cli.options import (
+    ByOption,
+    DataOption,
+    TenantArgument,
+    actor,
+    attached_settings,
+    print_notice,
+    schema_argument,
+    write_control,
+)
 
 if TYPE_CHECKING:
     from control import Change, DocumentChange
@@ -18,6 +28,8 @@ if TYPE_CHECKING:
 app = typer.Typer()
 schemas = typer.Typer(help="Schemas and their revisions.", no_args_is_help=True)
 audit = typer.Typer(help="The audit trail.", no_args_is_help=True)
+
+_SHORT_DIGEST: Final = re.compile(r"(?:erasure|hold)/.+/[0-9a-f]{12,}")
 
 
 @app.command()
@@ -88,7 +100,9 @@ async def apply_to_log(settings: "Settings", change: "Change[None]", *, by: str,
 
 @audit.command("list")
 def list_changes(
-    subject: Annotated[str | None, typer.Option(help="Only changes of this key, such as tenant/acme.")] = None,
+    subject: Annotated[
+        str | None, typer.Option(help="Only changes of this key, such as tenant/acme, or hold/acme/DIGEST with a digest as lists show it.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object per line, with the states before and after.")] = False,
     data: DataOption = None,
 ) -> None:
@@ -97,12 +111,17 @@ def list_changes(
 
     _, records = run(read_audit(attached_settings(data)))
     for record in records:
-        if subject is not None and record.subject != subject:
+        if subject is not None and not _is_of(record.subject, subject):
             continue
         if as_json:
             typer.echo(orjson.dumps(record.model_dump(mode="json")))
         else:
             typer.echo(f"{record.at.isoformat(timespec='seconds')}\t{record.by}\t{record.action}\t{record.subject}")
+
+
+def _is_of(subject: str, asked: str) -> bool:
+    """Whether a change is of the asked key, in which a user's digest may be shortened, as in lists of erasures and holds."""
+    return subject == asked or (_SHORT_DIGEST.fullmatch(asked) is not None and subject.startswith(asked))
 
 
 @audit.command("reads")
@@ -121,7 +140,10 @@ def list_reads(
     from runtime.read_log import reads_of
 
     began = None if since is None else since.replace(tzinfo=since.tzinfo or UTC)
-    for read in run(reads_of(attached_settings(data), tenant, user, since=began, most=most)):
+    reads = run(reads_of(attached_settings(data), tenant, user, since=began, most=most))
+    if not reads:
+        print_notice("no read is recorded; VARVE_READ_AUDIT__RATE of the query service is the share that it records (default: 0)")
+    for read in reads:
         if as_json:
             typer.echo(orjson.dumps(read.model_dump(mode="json")))
         else:

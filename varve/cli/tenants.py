@@ -75,7 +75,7 @@ def set_fields(
     retention: Annotated[
         str | None,
         typer.Option(
-            help='JSON: how long to keep each type, raw messages and recorded reads, such as {"chat": "90d", "messages": "1y", "*": "2y"}; '
+            help='JSON: how long to keep each type, raw messages and recorded reads, such as {"mood": "90d", "messages": "1y", "*": "2y"}; '
             "{} keeps all."
         ),
     ] = None,
@@ -184,7 +184,9 @@ def signing_secret() -> None:
 @app.command("signing-key")
 def signing_key(
     tenant: TenantArgument,
-    key_id: Annotated[str, typer.Argument(help="Id of the key: a new one adds a key, a known one prints it again.")],
+    key_id: Annotated[
+        str, typer.Argument(help="Id of the key: a new one adds a key, a known one prints it again. A retired one is valid again.")
+    ],
     by: ByOption = None,
     data: DataOption = None,
 ) -> None:

@@ -25,6 +25,9 @@ class StackFile(BaseModel):
     pid: int
     """Process id of the supervisor."""
     bootstrap: str
+    topic_prefix: str
+    control_prefix: str | None
+    partitions: int
     replication_factor: int
     min_insync_replicas: int
     redis_url: str
@@ -43,12 +46,15 @@ class StackFile(BaseModel):
     @classmethod
     def of(cls, stack: EmbeddedStack, *, tenant: str, api_key: str) -> Self:
         """Describes a stack that this process runs."""
-        secret = stack.settings.signing.secret
+        secret, kafka = stack.settings.signing.secret, stack.settings.kafka
         return cls(
             pid=os.getpid(),
-            bootstrap=stack.settings.kafka.bootstrap,
-            replication_factor=stack.settings.kafka.replication_factor,
-            min_insync_replicas=stack.settings.kafka.min_insync_replicas,
+            bootstrap=kafka.bootstrap,
+            topic_prefix=kafka.topic_prefix,
+            control_prefix=kafka.control_prefix,
+            partitions=kafka.partitions,
+            replication_factor=kafka.replication_factor,
+            min_insync_replicas=kafka.min_insync_replicas,
             redis_url=stack.settings.redis.url,
             edge_socket=stack.settings.store.socket,
             service_url=stack.service_url,
@@ -90,6 +96,9 @@ class StackFile(BaseModel):
         """The settings with the stack's addresses and key. Explicitly set ones stay, even if they equal the defaults."""
         kafka = {
             "bootstrap": self.bootstrap,
+            "topic_prefix": self.topic_prefix,
+            "control_prefix": self.control_prefix,
+            "partitions": self.partitions,
             "replication_factor": self.replication_factor,
             "min_insync_replicas": self.min_insync_replicas,
         }
