@@ -10,10 +10,10 @@ export function Budgets({ budgets, priced }: { budgets: Budget[]; priced: boolea
   if (budgets.length === 0) return <Empty title="No tenant used a model in this period" />;
   return (
     <ul className="divide-y">
-      {budgets.map((budget) => (
+      {byUse(budgets).map((budget) => (
         <li key={budget.tenant} className="grid gap-x-6 gap-y-2 px-4 py-3 sm:grid-cols-[10rem_1fr_1fr]">
           <p className="min-w-0 text-sm">
-            <span className="block truncate font-medium">{budget.tenant}</span>
+            <span className="block truncate font-medium" title={budget.tenant}>{budget.tenant}</span>
             {hasHardLimit(budget) && (
               <span className="text-xs text-muted">{budget.policy === "offline" ? "Above the hard limit, rules extract without a model." : "Above the hard limit, windows wait until 00:00 UTC."}</span>
             )}
@@ -25,6 +25,22 @@ export function Budgets({ budgets, priced }: { budgets: Budget[]; priced: boolea
     </ul>
   );
 }
+
+/** The share of the limit that is used. */
+function shareOf(used: number | null, soft: number | null, hard: number | null): number {
+  const full = hard ?? soft;
+  if (used === null || full === null) return 0;
+  return full > 0 ? used / full : 1;
+}
+
+/** The budgets that are nearest to their limit come first. */
+function byUse(budgets: Budget[]): Budget[] {
+  const share = (each: Budget) => Math.max(shareOf(each.used_tokens, each.soft_tokens, each.hard_tokens), shareOf(each.used_cost, each.soft_cost, each.hard_cost));
+  return [...budgets].sort((left, right) => share(right) - share(left));
+}
+
+/** From this share of the hard limit on, it is worth a look. */
+const NEAR = 0.8;
 
 interface LimitProps {
   name: string;
@@ -41,20 +57,27 @@ const hasHardLimit = (budget: Budget) => budget.hard_tokens !== null || budget.h
 function Limit({ name, used, soft, hard, share, format }: LimitProps) {
   const full = hard ?? soft;
   const limits = [soft, hard].filter((each) => each !== null);
-  const filled = used !== null && full ? Math.min(used / full, 1) : 0;
+  const filled = shareOf(used, soft, hard);
   const isOverSoft = used !== null && soft !== null && used >= soft;
+  const isNearHard = hard !== null && filled >= NEAR;
   const isOverHard = used !== null && hard !== null && used >= hard;
   return (
     <div className="min-w-0 text-xs">
       <p className="flex flex-wrap items-center gap-x-2">
         <span className="text-muted">{name}</span>
         <span className="tnum font-medium">{used === null ? "unknown" : format(used)}</span>
-        <span className="tnum text-muted">{full === null ? "no limit" : `of ${format(full)}`}</span>
-        {isOverHard ? <Badge tone="bad">hard limit reached</Badge> : isOverSoft && <Badge tone="warn">soft limit reached</Badge>}
+        <span className="tnum text-muted">{full === null ? "no limit" : `of ${format(full)} (${Math.floor(filled * 100)} %)`}</span>
+        {isOverHard ? (
+          <Badge tone="bad">hard limit reached</Badge>
+        ) : isNearHard ? (
+          <Badge tone="warn">hard limit near</Badge>
+        ) : (
+          isOverSoft && <Badge tone="warn">soft limit reached</Badge>
+        )}
       </p>
       {full !== null && (
         <div aria-hidden className="relative mt-1 h-2 overflow-hidden rounded-sm bg-raised">
-          <div className={cx("h-full", isOverHard ? "bg-s6" : isOverSoft ? "bg-s2" : "bg-s1")} style={{ width: `${filled * 100}%` }} />
+          <div className={cx("h-full", isOverHard ? "bg-s6" : isOverSoft || isNearHard ? "bg-s2" : "bg-s1")} style={{ width: `${Math.min(filled, 1) * 100}%` }} />
           {hard !== null && soft !== null && hard > 0 && <div className="absolute inset-y-0 w-px bg-ink" style={{ left: `${Math.min(soft / hard, 1) * 100}%` }} />}
         </div>
       )}

@@ -1,7 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 
+import { letterCountQuery } from "@/api/letters";
 import { overviewQuery, type Overview } from "@/api/pipeline";
-import { usePrincipal } from "@/api/session";
+import { hasScope, usePrincipal } from "@/api/session";
+import { useTenant } from "@/shell/tenant";
 import { TimeChart } from "@/ui/charts/TimeChart";
 import { Figure } from "@/ui/Facts";
 import { formatClock, formatCount, formatSeconds } from "@/ui/format";
@@ -61,8 +64,9 @@ function Figures({ overview, isOperator }: { overview: Overview; isOperator: boo
   const oldest = Math.max(...overview.stages.map((stage) => stage.oldest_s ?? 0), 0);
   const slowest = overview.stages.find((stage) => (stage.oldest_s ?? 0) === oldest && oldest > 0);
   const intake = overview.stages[0]?.rate ?? null;
+  const parked = overview.stages.map((stage) => stage.parked);
   return (
-    <section aria-label="Summary" className="grid grid-cols-2 gap-4 rounded-lg border bg-panel p-4 sm:grid-cols-4">
+    <section aria-label="Summary" className="grid grid-cols-2 gap-4 rounded-lg border bg-panel p-4 sm:grid-cols-[repeat(auto-fit,minmax(9rem,1fr))]">
       <Figure name="Oldest unprocessed record" value={oldest === 0 ? "none" : formatSeconds(oldest)} note={slowest ? `in ${slowest.name}` : "everything is processed"} />
       {isOperator ? (
         <>
@@ -72,8 +76,40 @@ function Figures({ overview, isOperator }: { overview: Overview; isOperator: boo
       ) : (
         <Figure name="Live memories" value={overview.memories === null ? "–" : formatCount(overview.memories)} note={overview.memories === null ? "not counted yet" : "counted within 30 s"} />
       )}
-      <Figure name="Waiting" value={formatCount(sum(overview.stages.map((stage) => stage.parked)))} note="for a budget or a schema" />
+      {parked.every((each) => each === null) ? (
+        <Figure name="Waiting" value="–" note="not known for this key" />
+      ) : (
+        <Figure name="Waiting" value={formatCount(sum(parked))} note="for a budget or a schema" />
+      )}
+      <OpenLetters />
     </section>
+  );
+}
+
+/** The number of open dead letters, for who may read them. It is read once a minute: the service reads the whole topic. */
+function OpenLetters() {
+  const principal = usePrincipal();
+  const tenant = useTenant();
+  const mayRead = principal.kind === "operator" || (hasScope(principal, "operate") && principal.user === null);
+  const query = useQuery({ ...letterCountQuery(principal, tenant), enabled: mayRead });
+  if (!mayRead) return null;
+  const count = query.data;
+  return (
+    <Figure
+      name="Open dead letters"
+      value={count === undefined ? "–" : formatCount(count)}
+      note={
+        query.isError ? (
+          "could not be read"
+        ) : count ? (
+          <Link to="/dead-letters" className="text-accent underline">
+            Show what failed
+          </Link>
+        ) : (
+          "no record failed"
+        )
+      }
+    />
   );
 }
 
