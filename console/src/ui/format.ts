@@ -1,4 +1,5 @@
 const DATE = new Intl.DateTimeFormat("en-GB", { year: "numeric", month: "short", day: "numeric" });
+const DAY = new Intl.DateTimeFormat("en-GB", { month: "short", day: "numeric", timeZone: "UTC" });
 const MINUTE = new Intl.DateTimeFormat("en-GB", { year: "numeric", month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" });
 const EXACT = new Intl.DateTimeFormat("en-GB", { dateStyle: "full", timeStyle: "long" });
 const CLOCK = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", second: "2-digit" });
@@ -7,6 +8,8 @@ const COMPACT = new Intl.NumberFormat("en-GB", { notation: "compact", maximumFra
 const EXACT_COUNT = new Intl.NumberFormat("en-GB");
 const PLAIN = new Intl.NumberFormat("en-GB", { maximumFractionDigits: 2 });
 
+/** A day of a chart, in UTC like the days themselves: "28 Nov". */
+export const formatDay = (day: string): string => DAY.format(new Date(`${day}T00:00:00Z`));
 export const formatDate = (iso: string): string => DATE.format(new Date(iso));
 export const formatTime = (iso: string): string => MINUTE.format(new Date(iso));
 export const formatClock = (iso: string): string => CLOCK.format(new Date(iso));
@@ -18,18 +21,25 @@ export const formatExactTime = (iso: string): string => EXACT.format(new Date(is
 export function timeZone(): string {
   const offset = ZONE.formatToParts(new Date()).find((part) => part.type === "timeZoneName")?.value ?? "";
   const { timeZone: name } = ZONE.resolvedOptions();
-  return name === offset ? name : `${name}, ${offset}`;
+  return name === "UTC" ? name : `${name}, ${offset}`;
 }
 
 const WEEK_S = 7 * 86_400;
+const UNITS: [seconds: number, name: string][] = [
+  [86_400, "d"],
+  [3600, "h"],
+  [60, "min"],
+];
 
 /** The distance to a moment within a week: "3 min ago", "in 2 h". Null: it is further away, and a date says more. */
 export function formatDistance(iso: string, now: number): string | null {
-  const seconds = (now - Date.parse(iso)) / 1000;
-  if (Math.abs(seconds) > WEEK_S) return null;
-  if (Math.abs(seconds) < 5) return "now";
-  const amount = formatSeconds(Math.round(Math.abs(seconds)));
-  return seconds < 0 ? `in ${amount}` : `${amount} ago`;
+  const distance = (now - Date.parse(iso)) / 1000;
+  const seconds = Math.round(Math.abs(distance));
+  if (seconds > WEEK_S) return null;
+  if (seconds < 5) return "now";
+  const [length, unit] = UNITS.find(([each]) => seconds >= each) ?? [1, "s"];
+  const amount = `${Math.floor(seconds / length)} ${unit}`;
+  return distance < 0 ? `in ${amount}` : `${amount} ago`;
 }
 
 /** Short: 950, 12.4k, 3M. */
@@ -47,6 +57,7 @@ export function formatBytes(bytes: number): string {
 
 /** Three significant digits, for scores. */
 export function formatScore(value: number): string {
+  if (value !== 0 && Math.abs(value) < 1e-6) return "≈ 0";
   if (value !== 0 && Math.abs(value) < 0.001) return value.toExponential(1);
   return String(Number(value.toPrecision(3)));
 }

@@ -1,28 +1,52 @@
+import { useState } from "react";
+
 import type { Budget } from "@/api/pipeline";
 import { Badge } from "@/ui/Badge";
+import { Button } from "@/ui/Button";
 import { cx } from "@/ui/classes";
 import { formatCount } from "@/ui/format";
 import { Empty } from "@/ui/states";
 
 import { formatCost } from "./groups";
 
+/** So many budgets are shown at first, those nearest to their limit. */
+const FEW = 5;
+
 export function Budgets({ budgets, priced }: { budgets: Budget[]; priced: boolean }) {
+  const [isWhole, setIsWhole] = useState(false);
   if (budgets.length === 0) return <Empty title="No tenant used a model in this period" />;
+  const sorted = byUse(budgets);
+  const shown = isWhole ? sorted : sorted.slice(0, FEW);
   return (
-    <ul className="divide-y">
-      {byUse(budgets).map((budget) => (
-        <li key={budget.tenant} className="grid gap-x-6 gap-y-2 px-4 py-3 sm:grid-cols-[10rem_1fr_1fr]">
-          <p className="min-w-0 text-sm">
-            <span className="block truncate font-medium" title={budget.tenant}>{budget.tenant}</span>
-            {hasHardLimit(budget) && (
-              <span className="text-xs text-muted">{budget.policy === "offline" ? "Above the hard limit, rules extract without a model." : "Above the hard limit, windows wait until 00:00 UTC."}</span>
-            )}
-          </p>
-          <Limit name="Tokens" used={budget.used_tokens} soft={budget.soft_tokens} hard={budget.hard_tokens} share={budget.reextraction_share} format={formatCount} />
-          {priced ? <Limit name="Cost" used={budget.used_cost} soft={budget.soft_cost} hard={budget.hard_cost} share={budget.reextraction_share} format={formatCost} /> : <span />}
-        </li>
-      ))}
-    </ul>
+    <>
+      <ul className="divide-y">
+        {shown.map((budget) => (
+          <Row key={budget.tenant} budget={budget} priced={priced} />
+        ))}
+      </ul>
+      {shown.length < sorted.length && (
+        <div className="border-t p-3 text-center">
+          <Button size="small" onClick={() => setIsWhole(true)}>
+            Show all {sorted.length} tenants
+          </Button>
+        </div>
+      )}
+    </>
+  );
+}
+
+function Row({ budget, priced }: { budget: Budget; priced: boolean }) {
+  return (
+    <li className="grid gap-x-6 gap-y-2 px-4 py-3 sm:grid-cols-[14rem_repeat(auto-fit,minmax(12rem,1fr))]">
+      <p className="min-w-0 text-sm">
+        <span className="block truncate font-medium" title={budget.tenant}>{budget.tenant}</span>
+        {hasHardLimit(budget) && (
+          <span className="text-xs text-muted">{budget.policy === "offline" ? "Above the hard limit, rules extract without a model." : "Above the hard limit, windows wait until 00:00 UTC."}</span>
+        )}
+      </p>
+      <Limit name="Tokens" used={budget.used_tokens} soft={budget.soft_tokens} hard={budget.hard_tokens} share={budget.reextraction_share} format={formatCount} />
+      {priced && <Limit name="Cost" used={budget.used_cost} soft={budget.soft_cost} hard={budget.hard_cost} share={budget.reextraction_share} format={formatCost} />}
+    </li>
   );
 }
 

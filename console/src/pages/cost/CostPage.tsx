@@ -9,7 +9,7 @@ import { StackedBars } from "@/ui/charts/StackedBars";
 import { Count } from "@/ui/Count";
 import { Figure } from "@/ui/Facts";
 import { SelectField } from "@/ui/Field";
-import { formatCount } from "@/ui/format";
+import { formatCount, formatDay } from "@/ui/format";
 import { PageHeader, Panel } from "@/ui/Panel";
 import { Empty, NotForYou, QueryState } from "@/ui/states";
 
@@ -91,7 +91,7 @@ function Shown({ usage, days, dimension }: { usage: Usage; days: number; dimensi
             columns={columns}
             series={series}
             formatValue={usage.priced ? formatCost : formatCount}
-            formatColumn={(day) => day.slice(5)}
+            formatColumn={formatDay}
           />
         )}
       </Panel>

@@ -19,11 +19,12 @@ export function OverviewPage() {
   const query = useQuery(overviewQuery(principal));
   const readings = useReadings(query.data);
   const isOperator = principal.kind === "operator";
+  const tenant = useTenant();
   return (
     <>
       <PageHeader
         title="Overview"
-        purpose={isOperator ? "Throughput, lag and freshness of each stage, over all tenants. Read every five seconds." : "How fresh each stage is, and what waits. Read every five seconds. Messages of open windows are not extracted yet: see Sessions."}
+        purpose={isOperator ? `Throughput, lag and freshness of each stage, over all tenants. Read every five seconds.${tenant ? ` Only the dead letters are those of ${tenant}.` : ""}` : "How fresh each stage is, and what waits. Read every five seconds. Messages of open windows are not extracted yet: see Sessions."}
       />
       <QueryState query={query} rows={10}>
         {(overview) => (
@@ -74,7 +75,7 @@ function Figures({ overview, isOperator }: { overview: Overview; isOperator: boo
           <Figure name="Lag" value={formatCount(sum(overview.stages.map((stage) => stage.lag)))} note="records, all stages" />
         </>
       ) : (
-        <Figure name="Live memories" value={overview.memories === null ? "–" : formatCount(overview.memories)} note={overview.memories === null ? "not counted yet" : "counted within 30 s"} />
+        <Figure name="Live memories" value={overview.memories === null ? "–" : formatCount(overview.memories)} note={overview.memories === null ? "not counted yet" : overview.memories === 0 ? "send messages to POST /v1/messages" : "counted within 30 s"} />
       )}
       {parked.every((each) => each === null) ? (
         <Figure name="Waiting" value="–" note="not known for this key" />

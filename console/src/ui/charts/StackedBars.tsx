@@ -65,29 +65,32 @@ export function StackedBars({ label, columns, series, formatValue, formatColumn,
           })}
         </svg>
       </div>
-      <table className="sr-only">
-        <caption>{label}</caption>
-        <thead>
-          <tr>
-            <th scope="col">Column</th>
-            {series.map((each) => (
-              <th key={each.name} scope="col">
-                {each.name}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {columns.map((name, column) => (
-            <tr key={name}>
-              <th scope="row">{formatColumn(name)}</th>
+      {/* A table itself would not become as narrow as a hidden box has to be. */}
+      <div className="sr-only">
+        <table>
+          <caption>{label}</caption>
+          <thead>
+            <tr>
+              <th scope="col">Column</th>
               {series.map((each) => (
-                <td key={each.name}>{formatValue(each.values[column] ?? 0)}</td>
+                <th key={each.name} scope="col">
+                  {each.name}
+                </th>
               ))}
             </tr>
-          ))}
-        </tbody>
-      </table>
+          </thead>
+          <tbody>
+            {columns.map((name, column) => (
+              <tr key={name}>
+                <th scope="row">{formatColumn(name)}</th>
+                {series.map((each) => (
+                  <td key={each.name}>{formatValue(each.values[column] ?? 0)}</td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
       <figcaption className="mt-1 flex flex-wrap gap-x-3 gap-y-1 text-xs">
         {series.map((each, index) => (
           <span key={each.name} className="inline-flex items-center gap-1.5">
