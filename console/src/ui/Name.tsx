@@ -8,7 +8,7 @@ export function Name({ text }: { text: string | null | undefined }) {
   return (
     <>
       <span className="sr-only">{text}</span>
-      <span aria-hidden className="flex max-w-44 lg:max-w-64" title={text}>
+      <span aria-hidden className="flex max-w-36 lg:max-w-32 xl:max-w-52" title={text}>
         <span className="truncate">{text.slice(0, -TAIL)}</span>
         <span className="shrink-0 whitespace-pre">{text.slice(-TAIL)}</span>
       </span>

@@ -1,1 +1,0 @@
-import{jt as e,kt as t}from"./format-HkZaVujl.js";var n=e(t(),1);function r(){let e=(0,n.useRef)(null),[t,r]=(0,n.useState)(0);return(0,n.useEffect)(()=>{if(e.current===null)return;let t=new ResizeObserver(([e])=>{e&&r(Math.floor(e.contentRect.width))});return t.observe(e.current),()=>t.disconnect()},[]),[e,t]}export{r as t};
