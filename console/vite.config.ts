@@ -19,5 +19,6 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
   },
-  server: { proxy: { "/v1": service, "/console/session": service, "/healthz": service } },
+  // A plain "/console/session" would match the page "/console/sessions" as well.
+  server: { proxy: { "/v1": service, "^/console/session$": service, "/healthz": service } },
 });

@@ -27,7 +27,7 @@ const root = createRootRoute({
   component: Shell,
   notFoundComponent: PageMissing,
   errorComponent: PageFailed,
-  validateSearch: texts("tenant"),
+  validateSearch: texts("tenant", "memory"),
   search: { middlewares: [retainSearchParams(["tenant"])] },
 });
 
@@ -36,7 +36,7 @@ const overview = createRoute({ getParentRoute: () => root, path: "/", component:
 const memories = createRoute({
   getParentRoute: () => root,
   path: "/memories",
-  validateSearch: texts("q", "user", "session", "kind", "type", "since", "until", "memory"),
+  validateSearch: texts("q", "user", "session", "kind", "type", "since", "until"),
   component: lazyRouteComponent(() => import("./pages/memories/MemoriesPage"), "MemoriesPage"),
 });
 

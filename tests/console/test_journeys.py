@@ -22,6 +22,7 @@ def test_signing_in_and_out(visitor: Visitor) -> None:
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="Memories", exact=True)).to_be_visible()
     assert page.url.endswith("/memories?user=nora")
+    expect(page).to_have_title("Memories · Varve console")
     [cookie] = page.context.cookies()
     assert cookie["httpOnly"]
     assert cookie["sameSite"] == "Strict"
@@ -194,6 +195,25 @@ def test_debugging_a_recall(visitor: Visitor) -> None:
     expect(page.get_by_role("list", name="Why not")).to_contain_text("The request excludes it.")
 
 
+def test_a_memory_opens_over_the_page(visitor: Visitor) -> None:
+    from playwright.sync_api import expect
+
+    page = visitor.sign_in(path="/recall?q=Where+does+Nora+live%3F&user=nora")
+    result = page.get_by_role("list", name="Results").get_by_role("link", name=re.compile("I live in Oslo now"))
+    result.click()
+    dialog = page.get_by_role("dialog", name="Memory")
+    expect(dialog.get_by_role("list", name="Source messages")).to_contain_text("I live in Oslo now.")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    expect(result).to_be_focused()
+    expect(page.get_by_role("heading", level=1, name="Recall debugger")).to_be_visible()
+
+    result.click()
+    dialog.get_by_role("link", name="june/m1").click()
+    expect(page.get_by_role("dialog", name="Session june")).to_be_visible()
+    expect(page.get_by_role("dialog")).to_have_count(1)
+
+
 def test_previewing_and_closing_an_open_window(visitor: Visitor) -> None:
     from playwright.sync_api import expect
 
@@ -291,6 +311,17 @@ def test_erasing_a_user_and_reading_the_receipt(visitor: Visitor) -> None:
     receipt = page.get_by_role("dialog", name="Receipt of an erasure")
     expect(receipt).to_contain_text("Found and removed")
     visitor.picture("erasure")
+    receipt.get_by_role("button", name="Close").click()
+
+    # Receipts name users by digests: the page computes that of a name.
+    search = page.get_by_label("Was this user erased?")
+    search.fill("nora")
+    page.get_by_role("button", name="Find").click()
+    expect(page.get_by_text("No erasure of nora was requested")).to_be_visible()
+    search.fill("gone")
+    page.get_by_role("button", name="Find").click()
+    expect(row).to_be_visible()
+    assert "gone" not in page.url
     assert visitor.stack.call("GET", "/v1/memories?user=gone")["memories"] == []
 
 
@@ -432,6 +463,91 @@ def test_making_and_revoking_a_key(visitor: Visitor) -> None:
     tenant = visitor.stack.call("GET", f"/v1/admin/tenants/{visitor.stack.tenant}", key=visitor.stack.operator_key)
     assert tenant["quota"] == {"recalls_per_second": 250, "memories": None}
     assert tenant["budget"] == {**others, "reextraction_share": 0.29, "policy": "offline"}
+
+
+def test_a_failing_webhook_is_visible(visitor: Visitor) -> None:
+    from playwright.sync_api import expect
+
+    stack = visitor.stack
+    # Nothing listens on the port.
+    webhook = {"tenant": stack.graph_tenant, "url": "http://127.0.0.1:9/hook", "label": "crm"}
+    stack.call("POST", "/v1/admin/webhooks?settle=true", webhook, key=stack.operator_key)
+    page = visitor.sign_in(stack.operator_key, path=f"/keys?tenant={stack.graph_tenant}")
+    receiver = page.get_by_role("list", name="Webhooks").get_by_role("listitem")
+    expect(receiver).to_contain_text("no dead delivery")
+    page.get_by_role("button", name="Test the webhook crm").click()
+    expect(page.get_by_role("status").get_by_text("The test delivery failed")).to_be_visible()
+
+    before = len(stack.call("GET", "/v1/memories?user=ann&kind=event&limit=100", key=stack.graph_key)["memories"])
+    stack.talk("ann", "hooks", "I bought a green kayak.", key=stack.graph_key)
+    stack.flush("ann", "hooks", events=before + 1, key=stack.graph_key)
+    hook = stack.call("GET", f"/v1/admin/webhooks?tenant={stack.graph_tenant}", key=stack.operator_key)["webhooks"][0]["id"]
+    deliveries = f"/v1/admin/webhooks/{hook}/dead-letters?tenant={stack.graph_tenant}"
+    wait_until(
+        lambda: stack.call("GET", deliveries, key=stack.operator_key)["dead"] > 0,
+        seconds=60,
+        failure=lambda: stack.call("GET", deliveries, key=stack.operator_key),
+    )
+    page.get_by_role("button", name="Refresh").click()
+    expect(receiver).to_contain_text(re.compile(r"[1-9]\d* dead deliver"))
+    expect(receiver).to_contain_text("Last failure, after 1 attempt")
+    visitor.picture("webhooks")
+    stack.call("DELETE", f"/v1/admin/webhooks/{hook}?tenant={stack.graph_tenant}", key=stack.operator_key)
+
+
+def test_a_long_list_is_shown_in_steps(visitor: Visitor) -> None:
+    from playwright.sync_api import expect
+
+    row = {
+        "tenant": visitor.stack.tenant,
+        "reason": "",
+        "requested_at": "2026-11-01T10:00:00Z",
+        "finished_at": "2026-11-01T10:01:00Z",
+        "gone_by": None,
+        "found": {},
+        "remains": [],
+        "running": False,
+        "problem": None,
+    }
+    # A stack does not erase so many users within a test.
+    listed = {"erasures": [{**row, "subject": f"{number:064x}"} for number in range(10_000)]}
+    visitor.page.route("**/v1/erasures", lambda route: route.fulfill(json=listed))
+    page = visitor.sign_in(path="/erasures")
+    rows = page.get_by_role("region", name="Erasures").get_by_role("row")
+    expect(rows).to_have_count(101)
+    page.get_by_role("button", name="Show 100 more of 10k").click()
+    expect(rows).to_have_count(201)
+
+
+def test_a_click_beside_a_form_keeps_it(visitor: Visitor) -> None:
+    from playwright.sync_api import expect
+
+    page = visitor.sign_in(path="/erasures")
+    page.get_by_role("button", name="Erase a user").click()
+    form = page.get_by_role("dialog", name="Erase a user")
+    expect(form.get_by_label("User", exact=True)).to_be_focused()
+    form.get_by_label("User", exact=True).fill("nora")
+    page.mouse.click(5, 5)
+    expect(form.get_by_label("User", exact=True)).to_have_value("nora")
+
+
+def test_failures_say_what_to_do(visitor: Visitor) -> None:
+    from playwright.sync_api import expect
+
+    page = visitor.sign_in(path="/keys")
+    problem = {"type": "urn:varve:problem:internal", "detail": "The service failed.", "trace_id": "4bf92f"}
+    page.route("**/v1/sessions*", lambda route: route.fulfill(status=500, json=problem))
+    page.get_by_role("link", name="Sessions").click()
+    alert = page.get_by_role("alert")
+    expect(alert).to_contain_text("The service failed.")
+    expect(alert).to_contain_text("4bf92f")
+    page.unroute("**/v1/sessions*")
+    page.route("**/v1/sessions*", lambda route: route.abort())
+    alert.get_by_role("button", name="Try again").click()
+    expect(alert).to_contain_text("The service did not answer.")
+    page.unroute("**/v1/sessions*")
+    alert.get_by_role("button", name="Try again").click()
+    expect(page.get_by_role("region", name="Sessions")).to_be_visible()
 
 
 def test_following_links_between_memories(visitor: Visitor) -> None:

@@ -122,6 +122,14 @@ def test_no_page_is_wider_than_a_phone(phone_visitor: Visitor) -> None:
         if width > _PHONE_PX:
             wide[path] = width
         phone_visitor.picture(f"phone{named(path)}")
+    page.get_by_role("button", name="Close").click()
+    page.get_by_role("button", name="Sign out").click()
+    phone_visitor.sign_in(phone_visitor.stack.operator_key)
+    for path in OPERATOR_PAGES:
+        show(page, phone_visitor, path.replace("TENANT", phone_visitor.stack.tenant))
+        width = int(page.evaluate("document.documentElement.scrollWidth"))
+        if width > _PHONE_PX:
+            wide[f"operator {path}"] = width
     assert wide == {}
 
 

@@ -2,7 +2,7 @@ import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query
 
 import { fetchJson } from "./client";
 import { placeFor } from "./pipeline";
-import type { Principal } from "./session";
+import { hasRole, type Principal } from "./session";
 import { refresh } from "./refresh";
 
 export interface Letter {
@@ -39,6 +39,9 @@ export interface LetterFilter {
   tenant?: string;
 }
 
+/** Whether a principal may redrive and purge letters. */
+export const maySettle = (principal: Principal): boolean => principal.kind === "tenant" || hasRole(principal, "operator");
+
 const LIMIT = 500;
 
 const hoursAgo = (hours: number): string => new Date(Date.now() - hours * 3_600_000).toISOString();
@@ -52,6 +55,20 @@ export function lettersQuery(principal: Principal, filter: LetterFilter) {
   return queryOptions({
     queryKey: ["letters", principal.kind, "list", filter],
     queryFn: () => fetchJson<{ dead_letters: Letter[]; total: number }>("GET", `${placeFor(principal, "dead-letters")}?${query.toString()}`),
+  });
+}
+
+const COUNT_MS = 60_000;
+
+/** The number of open dead letters. */
+export function letterCountQuery(principal: Principal, tenant: string | undefined) {
+  const query = new URLSearchParams({ limit: "1", state: "open" });
+  if (tenant && principal.kind === "operator") query.set("tenant", tenant);
+  return queryOptions({
+    queryKey: ["letters", principal.kind, "count", tenant],
+    queryFn: async () => (await fetchJson<{ total: number }>("GET", `${placeFor(principal, "dead-letters")}?${query.toString()}`)).total,
+    staleTime: COUNT_MS,
+    refetchInterval: COUNT_MS,
   });
 }
 

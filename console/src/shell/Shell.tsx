@@ -1,20 +1,24 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
-import { Outlet, useLocation } from "@tanstack/react-router";
+import { Outlet, useLocation, useNavigate, useSearch } from "@tanstack/react-router";
 import { LogOut, Menu } from "lucide-react";
-import { Suspense, useState } from "react";
+import { lazy, Suspense, useState } from "react";
 
-import { sessionQuery, useSignOut, type Principal } from "@/api/session";
+import { hasScope, sessionQuery, useSignOut, type Principal } from "@/api/session";
 import { Badge } from "@/ui/Badge";
 import { Dialog } from "@/ui/Dialog";
 import { Notices, notify } from "@/ui/notices";
+import { timeZone } from "@/ui/format";
 import { PageHeader, Panel } from "@/ui/Panel";
 import { Loading, NotForYou } from "@/ui/states";
 
 import { Logo } from "./Logo";
 import { Nav } from "./Nav";
 import { isOpenTo, PLACES } from "./navigation";
+import { Refresh } from "./Refresh";
 import { TenantSwitch } from "./TenantSwitch";
 import { ThemeSwitch } from "./ThemeSwitch";
+
+const MemoryDialog = lazy(async () => ({ default: (await import("@/pages/memories/MemoryDialog")).MemoryDialog }));
 
 /** The frame of all pages: navigation, who is signed in, and the page. */
 export function Shell() {
@@ -34,7 +38,7 @@ export function Shell() {
         <div className="flex-1 overflow-y-auto px-2.5 py-2">
           <Nav principal={principal} />
         </div>
-        <p className="border-t px-5 py-2.5 text-2xs text-muted">Version {version}</p>
+        <Imprint version={version} />
       </aside>
       <div className="flex min-w-0 flex-col">
         <header className="sticky top-0 z-10 flex min-h-13 items-center gap-2 border-b bg-panel px-3 md:px-6">
@@ -44,6 +48,7 @@ export function Shell() {
           <Who principal={principal} />
           <div className="ml-auto flex items-center gap-2">
             {principal.kind === "operator" && <TenantSwitch />}
+            <Refresh />
             <span className="hidden sm:block">
               <ThemeSwitch />
             </span>
@@ -59,13 +64,38 @@ export function Shell() {
       {menuOpen && (
         <Dialog title="Varve" shape="menu" onClose={() => setMenuOpen(false)}>
           <Nav principal={principal} onFollow={() => setMenuOpen(false)} />
-          <div className="mt-6">
+          <div className="mt-6 mb-4">
             <ThemeSwitch />
           </div>
+          <Imprint version={version} />
         </Dialog>
       )}
+      <OpenMemory principal={principal} />
       <Notices />
     </div>
+  );
+}
+
+/** What a reader of times has to know, and the version that runs. */
+function Imprint({ version }: { version: string }) {
+  return (
+    <div className="space-y-0.5 border-t px-5 py-2.5 text-2xs text-muted">
+      <p>Times: {timeZone()}</p>
+      <p>Version {version}</p>
+    </div>
+  );
+}
+
+/** The memory of the address, over the page. */
+function OpenMemory({ principal }: { principal: Principal }) {
+  const memory = useSearch({ strict: false, select: (search) => (search as { memory?: string }).memory });
+  const navigate = useNavigate();
+  if (memory === undefined || !hasScope(principal, "recall")) return null;
+  const close = () => void navigate({ to: ".", search: (before: object) => ({ ...before, memory: undefined }) });
+  return (
+    <Suspense fallback={null}>
+      <MemoryDialog key={memory} id={memory} onClose={close} />
+    </Suspense>
   );
 }
 

@@ -16,7 +16,7 @@ export function TenantSwitch() {
     <SelectField
       label="Tenant"
       hideLabel
-      className="w-40"
+      className="w-34 sm:w-40 lg:w-56"
       value={tenant ?? ""}
       options={[{ value: "", label: "All tenants" }, ...options.map((id) => ({ value: id, label: id }))]}
       onChange={(event) => void navigate({ to: ".", search: (before: object) => ({ ...before, tenant: event.target.value || undefined }) })}

@@ -1,5 +1,6 @@
 import { Link, type ErrorComponentProps } from "@tanstack/react-router";
 
+import { Button } from "@/ui/Button";
 import { PageHeader, Panel } from "@/ui/Panel";
 import { Empty, ErrorNote } from "@/ui/states";
 
@@ -18,6 +19,23 @@ export function PageMissing() {
   );
 }
 
+/** Each browser has its own text for a module that could not be loaded. */
+const MODULE_MISSING = /dynamically imported module|importing a module script|module script failed/i;
+
 export function PageFailed({ error, reset }: ErrorComponentProps) {
-  return <ErrorNote error={error instanceof Error ? error : new Error(String(error))} onRetry={reset} />;
+  const failure = error instanceof Error ? error : new Error(String(error));
+  if (!MODULE_MISSING.test(failure.message)) return <ErrorNote error={failure} onRetry={reset} />;
+  return (
+    <>
+      <PageHeader title="The page could not be loaded" />
+      <Panel>
+        <Empty title="The service was upgraded, or does not answer">
+          <p className="mb-3">After an upgrade, this page needs the new version of the console.</p>
+          <Button tone="primary" onClick={() => window.location.reload()}>
+            Reload
+          </Button>
+        </Empty>
+      </Panel>
+    </>
+  );
 }

@@ -13,5 +13,5 @@ const TONES: Record<Tone, string> = {
 };
 
 export function Badge({ tone = "neutral", children }: { tone?: Tone; children: ReactNode }) {
-  return <span className={cx("inline-flex items-center gap-1 rounded px-1.5 py-0.5 text-2xs font-medium", TONES[tone])}>{children}</span>;
+  return <span className={cx("inline-block max-w-full truncate rounded px-1.5 py-0.5 align-middle text-2xs font-medium", TONES[tone])}>{children}</span>;
 }

@@ -1,6 +1,9 @@
 import { Check, Copy } from "lucide-react";
 import { useState } from "react";
 
+import { copy } from "./clipboard";
+import { notify } from "./notices";
+
 /** An id or another exact text, with a button that copies it. */
 export function Code({ text, short = false }: { text: string; short?: boolean }) {
   const [copied, setCopied] = useState(false);
@@ -14,7 +17,7 @@ export function Code({ text, short = false }: { text: string; short?: boolean })
         aria-label={copied ? "Copied" : `Copy ${text}`}
         className="rounded p-1 text-muted hover:bg-raised hover:text-ink"
         onClick={() => {
-          void navigator.clipboard.writeText(text).then(() => setCopied(true));
+          void copy(text).then((isCopied) => (isCopied ? setCopied(true) : notify("The browser does not allow copying. Select the text and copy it yourself.")));
         }}
         onBlur={() => setCopied(false)}
       >

@@ -21,6 +21,8 @@ const SHAPES = {
 /** A modal dialog: the browser's own, which keeps the focus inside and closes on Escape. */
 export function Dialog({ title, onClose, children, shape = "box" }: Props) {
   const element = useRef<HTMLDialogElement>(null);
+  const body = useRef<HTMLDivElement>(null);
+  const pressedOutside = useRef(false);
   const id = useId();
 
   // A layout effect: its cleanup runs while the dialog is still in the page, so that the focus can go back.
@@ -29,13 +31,15 @@ export function Dialog({ title, onClose, children, shape = "box" }: Props) {
     if (dialog === null) return undefined;
     const opener = document.activeElement;
     dialog.showModal();
+    // A form starts in its first field, not on the button that closes it.
+    if (shape === "box") body.current?.querySelector<HTMLElement>("input:not(:disabled), textarea, select")?.focus();
     const removeLayer = addLayer(dialog);
     return () => {
       removeLayer();
       dialog.close();
       if (opener instanceof HTMLElement && opener.isConnected) opener.focus();
     };
-  }, []);
+  }, [shape]);
 
   return (
     // The browser handles the keyboard: Escape closes the dialog.
@@ -47,8 +51,12 @@ export function Dialog({ title, onClose, children, shape = "box" }: Props) {
         event.preventDefault();
         onClose();
       }}
+      onPointerDown={(event) => {
+        pressedOutside.current = event.target === element.current;
+      }}
       onClick={(event) => {
-        if (event.target === element.current) onClose();
+        // A click beside a form would lose its texts; so would a selection of text that ends there.
+        if (shape !== "box" && pressedOutside.current && event.target === element.current) onClose();
       }}
       className={cx("overflow-hidden p-0 shadow-xl", SHAPES[shape])}
     >
@@ -61,7 +69,7 @@ export function Dialog({ title, onClose, children, shape = "box" }: Props) {
             <X aria-hidden className="size-4" />
           </button>
         </header>
-        <div className="min-h-0 flex-1 overflow-y-auto p-4">{children}</div>
+        <div ref={body} className="min-h-0 flex-1 overflow-y-auto p-4">{children}</div>
       </div>
     </dialog>
   );

@@ -1,6 +1,7 @@
+import type { ReactNode } from "react";
+
 import { Moment } from "./Moment";
 import { Badge } from "./Badge";
-import { cx } from "./classes";
 
 export interface ShownMessage {
   id: string;
@@ -12,16 +13,23 @@ export interface ShownMessage {
 }
 
 /** Original messages, oldest first as given. */
-export function MessageList({ messages, label, marked }: { messages: ShownMessage[]; label: string; marked?: ReadonlySet<string> }) {
+interface Props {
+  messages: ShownMessage[];
+  label: string;
+  /** Shows the id of a message. Default: the id alone. */
+  renderId?: (message: ShownMessage) => ReactNode;
+}
+
+export function MessageList({ messages, label, renderId }: Props) {
   return (
     <ol aria-label={label} className="space-y-2">
       {messages.map((message, index) => (
-        <li key={`${message.session ?? ""}/${message.id}/${index}`} className={cx("rounded-md border px-3 py-2", marked?.has(message.id) && "border-accent bg-accent-soft")}>
+        <li key={`${message.session ?? ""}/${message.id}/${index}`} className="rounded-md border px-3 py-2">
           <p className="mb-0.5 flex flex-wrap items-center gap-x-2 gap-y-0.5 text-xs text-muted">
             <span className="font-medium text-ink">{message.speaker || message.role || "Message"}</span>
             {message.role && message.role !== "user" && <Badge>{message.role}</Badge>}
             <Moment at={message.event_time} />
-            <code className="ml-auto font-mono">{message.session ? `${message.session}/${message.id}` : message.id}</code>
+            <span className="ml-auto">{renderId ? renderId(message) : <code className="font-mono">{message.id}</code>}</span>
           </p>
           <p dir="auto" className="text-sm break-words whitespace-pre-line">{message.text}</p>
         </li>

@@ -35,6 +35,9 @@ export function PageHeader({ title, purpose, actions }: { title: string; purpose
   useEffect(() => {
     if (takePageFocus()) heading.current?.focus({ preventScroll: true });
   }, []);
+  useEffect(() => {
+    document.title = `${title} · Varve console`;
+  }, [title]);
   return (
     <header className="flex flex-wrap items-start gap-x-4 gap-y-2">
       <div className="min-w-0 flex-1 basis-64">

@@ -1,6 +1,8 @@
-import type { ReactNode } from "react";
+import { useState, type ReactNode } from "react";
 
+import { Button } from "./Button";
 import { cx } from "./classes";
+import { formatCount } from "./format";
 
 export interface Column<Row> {
   key: string;
@@ -18,11 +20,15 @@ interface Props<Row> {
   rows: Row[];
   rowKey: (row: Row) => string;
   selected?: string | null;
+  /** Rows that are shown before a button shows as many more. Default: all. */
+  step?: number;
 }
 
 /** A table that scrolls sideways when it does not fit. Words stay whole: a cell with texts of any length breaks them itself. */
-export function Table<Row>({ caption, columns, rows, rowKey, selected }: Props<Row>) {
-  return (
+export function Table<Row>({ caption, columns, rows, rowKey, selected, step = Infinity }: Props<Row>) {
+  const [limit, setLimit] = useState(step);
+  const shown = rows.slice(0, limit);
+  const table = (
     // A region that scrolls has to be reachable with the keyboard.
     // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
     <div className="relative overflow-x-auto" role="region" aria-label={caption} tabIndex={0}>
@@ -42,7 +48,7 @@ export function Table<Row>({ caption, columns, rows, rowKey, selected }: Props<R
           </tr>
         </thead>
         <tbody>
-          {rows.map((row) => {
+          {shown.map((row) => {
             const key = rowKey(row);
             return (
               <tr key={key} className={cx("border-b last:border-b-0 hover:bg-raised/60", selected === key && "bg-accent-soft hover:bg-accent-soft")}>
@@ -57,5 +63,16 @@ export function Table<Row>({ caption, columns, rows, rowKey, selected }: Props<R
         </tbody>
       </table>
     </div>
+  );
+  if (shown.length === rows.length) return table;
+  return (
+    <>
+      {table}
+      <div className="border-t p-3 text-center">
+        <Button onClick={() => setLimit(limit + step)}>
+          Show {formatCount(Math.min(step, rows.length - limit))} more of {formatCount(rows.length)}
+        </Button>
+      </div>
+    </>
   );
 }

@@ -1,16 +1,23 @@
 import type { UseQueryResult } from "@tanstack/react-query";
 import { CircleAlert, Lock } from "lucide-react";
-import type { ReactNode } from "react";
+import { useEffect, useState, type ReactNode } from "react";
 
 import { ApiError } from "@/api/errors";
 
 import { Button } from "./Button";
 import { cx } from "./classes";
 
+const SLOW_MS = 8_000;
+
 export function Loading({ rows = 4, label = "Loading" }: { rows?: number; label?: string }) {
+  const [isSlow, setIsSlow] = useState(false);
+  useEffect(() => {
+    const timer = window.setTimeout(() => setIsSlow(true), SLOW_MS);
+    return () => window.clearTimeout(timer);
+  }, []);
   return (
     <div role="status" className="space-y-2.5 p-4">
-      <span className="sr-only">{label}</span>
+      {isSlow ? <p className="text-sm text-muted">The service has not answered yet. The page waits for it.</p> : <span className="sr-only">{label}</span>}
       {Array.from({ length: rows }, (_, index) => (
         <div key={index} aria-hidden className={cx("h-4 animate-pulse rounded bg-raised", index % 3 === 2 ? "w-1/2" : index % 2 ? "w-4/5" : "w-full")} />
       ))}
@@ -27,10 +34,18 @@ export function Empty({ title, children }: { title: string; children?: ReactNode
   );
 }
 
+/** A request that got no answer: `fetch` rejects with a TypeError. */
+const isUnanswered = (error: Error) => error instanceof TypeError && /fetch|network|load/i.test(error.message);
+
+function textOf(error: Error): string {
+  if (error instanceof ApiError) return error.message;
+  return isUnanswered(error) ? "The service did not answer. Check that it runs and that this browser reaches it." : `The console failed: ${error.message}`;
+}
+
 /** What went wrong, and the id under which the service logged it. */
 export function ErrorNote({ error, onRetry }: { error: Error; onRetry?: () => void }) {
   const refusal = error instanceof ApiError ? error : null;
-  const text = refusal === null ? `The service did not answer: ${error.message}` : refusal.message;
+  const text = textOf(error);
   return (
     <div role="alert" className="flex flex-wrap items-start gap-3 rounded-md bg-bad-soft px-3 py-2 text-sm text-bad">
       <CircleAlert aria-hidden className="mt-0.5 size-4 shrink-0" />

@@ -6,14 +6,15 @@ import { usageQuery, type Usage } from "@/api/pipeline";
 import { hasScope, usePrincipal } from "@/api/session";
 import { useTenant } from "@/shell/tenant";
 import { StackedBars } from "@/ui/charts/StackedBars";
+import { Count } from "@/ui/Count";
 import { Figure } from "@/ui/Facts";
 import { SelectField } from "@/ui/Field";
-import { formatCount } from "@/ui/format";
+import { formatCount, formatDay } from "@/ui/format";
 import { PageHeader, Panel } from "@/ui/Panel";
 import { Empty, NotForYou, QueryState } from "@/ui/states";
 
 import { Budgets } from "./Budgets";
-import { DIMENSIONS, formatCost, groupUsage, type Dimension } from "./groups";
+import { DIMENSIONS, formatCost, groupUsage, topSeries, type Dimension } from "./groups";
 import { UsageTable } from "./UsageTable";
 
 const route = getRouteApi("/cost");
@@ -69,17 +70,14 @@ function Shown({ usage, days, dimension }: { usage: Usage; days: number; dimensi
   const cached = total((row) => row.cached_tokens);
   const columns = dayNames(days);
   const measure = usage.priced ? (row: Usage["rows"][number]) => row.cost : (row: Usage["rows"][number]) => row.prompt_tokens + row.completion_tokens;
-  const series = groups.slice(0, 6).map((group) => ({
-    name: group.name,
-    values: columns.map((day) => group.rows.filter((row) => row.day === day).reduce((sum, row) => sum + measure(row), 0)),
-  }));
+  const series = topSeries(groups, columns, measure);
   return (
     <>
       <section aria-label="Totals" className="grid grid-cols-2 gap-4 rounded-lg border bg-panel p-4 sm:grid-cols-4">
         <Figure name="Cost" value={usage.priced ? formatCost(total((row) => row.cost)) : "–"} note={usage.priced ? "in the currency of the price table" : "no price table is set"} />
-        <Figure name="Calls" value={formatCount(total((row) => row.calls))} />
-        <Figure name="Prompt tokens" value={formatCount(prompt)} note={prompt > 0 ? `${Math.round((cached / prompt) * 100)} % from the provider’s cache` : undefined} />
-        <Figure name="Completion tokens" value={formatCount(total((row) => row.completion_tokens))} />
+        <Figure name="Calls" value={<Count value={total((row) => row.calls)} />} />
+        <Figure name="Prompt tokens" value={<Count value={prompt} />} note={prompt > 0 ? `${Math.round((cached / prompt) * 100)} % from the provider’s cache` : undefined} />
+        <Figure name="Completion tokens" value={<Count value={total((row) => row.completion_tokens)} />} />
       </section>
       <Panel title="Budgets" note="use today (UTC) against the soft and hard limits" flush>
         <Budgets budgets={usage.budgets} priced={usage.priced} />
@@ -93,7 +91,7 @@ function Shown({ usage, days, dimension }: { usage: Usage; days: number; dimensi
             columns={columns}
             series={series}
             formatValue={usage.priced ? formatCost : formatCount}
-            formatColumn={(day) => day.slice(5)}
+            formatColumn={formatDay}
           />
         )}
       </Panel>

@@ -40,6 +40,22 @@ export function groupUsage(usage: Usage, dimension: Dimension): Group[] {
   return [...groups.values()].sort((left, right) => right.cost - left.cost || right.prompt + right.completion - left.prompt - left.completion);
 }
 
+export interface Series {
+  name: string;
+  values: number[];
+}
+
+const MOST_SERIES = 6;
+
+/** The values of the largest groups, and the sum of all others, in each column. */
+export function topSeries(groups: Group[], columns: string[], measure: (row: UsageRow) => number): Series[] {
+  const sums = (rows: UsageRow[]) => columns.map((day) => rows.filter((row) => row.day === day).reduce((sum, row) => sum + measure(row), 0));
+  const series = groups.slice(0, MOST_SERIES).map((group) => ({ name: group.name, values: sums(group.rows) }));
+  const others = groups.slice(MOST_SERIES);
+  if (others.length > 0) series.push({ name: `${others.length} others`, values: sums(others.flatMap((group) => group.rows)) });
+  return series;
+}
+
 export function formatCost(value: number): string {
   return value === 0 ? "0" : value < 0.01 ? value.toPrecision(2) : value.toFixed(2);
 }

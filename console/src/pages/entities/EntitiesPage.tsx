@@ -27,7 +27,7 @@ export function EntitiesPage() {
           <div className="border-b p-3">
             <Filter key={`${user ?? ""}\n${type ?? ""}`} initial={{ user, type }} />
           </div>
-          <QueryState query={query} isEmpty={() => entities.length === 0} empty={<Empty title="No entity matches">An entity appears when an event or a patch updates it.</Empty>}>
+          <QueryState query={query} isEmpty={() => entities.length === 0} empty={<Empty title={user || type ? "No entity matches" : "There is no entity yet"}>An entity appears when an event or a patch updates it.</Empty>}>
             {() => <EntityList entities={entities} chosen={chosen} />}
           </QueryState>
           {query.hasNextPage && (

@@ -1,10 +1,10 @@
-import { Link } from "@tanstack/react-router";
-
 import type { Schemas } from "@/api/client";
 import { Badge } from "@/ui/Badge";
-import { inWords } from "@/ui/format";
+import { inWords, listed } from "@/ui/format";
 import { Empty } from "@/ui/states";
 import { Value } from "@/ui/Value";
+
+import { MemoryLink } from "../memories/MemoryLink";
 
 type Entity = Schemas["EntityView"];
 
@@ -33,10 +33,10 @@ export function StateTable({ entity }: { entity: Entity }) {
         </dl>
       )}
       <p className="text-xs text-muted">
-        Based on messages {entity.evidence.join(", ") || "unknown"}.{" "}
-        <Link to="/memories" search={{ memory: entity.id }} className="text-accent underline">
+        Based on messages {listed(entity.evidence) || "unknown"}.{" "}
+        <MemoryLink id={entity.id} className="text-accent underline">
           Open the memory
-        </Link>
+        </MemoryLink>
       </p>
     </div>
   );

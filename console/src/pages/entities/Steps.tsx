@@ -1,7 +1,7 @@
 import type { Step } from "@/api/entities";
 import { Badge, type Tone } from "@/ui/Badge";
-import { inWords } from "@/ui/format";
-import { Moment } from "@/ui/Moment";
+import { inWords, listed } from "@/ui/format";
+import { Ago, Moment } from "@/ui/Moment";
 import { Empty } from "@/ui/states";
 import { Value } from "@/ui/Value";
 
@@ -18,7 +18,7 @@ export function Steps({ steps }: { steps: Step[] }) {
             <Badge tone={step.kind === "correction" ? "warn" : "accent"}>{step.kind}</Badge>
             <Moment at={step.time} />
             <span>
-              recorded <Moment at={step.recorded_at} />
+              recorded <Ago at={step.recorded_at} />
             </span>
           </p>
           <ul className="mt-2 space-y-1.5 text-sm">
@@ -64,7 +64,7 @@ function Changes({ step }: { step: Step }) {
               {change.op} {change.property}
             </span>
             {change.fate && <Badge tone={FATES[change.fate] ?? "neutral"}>{inWords(change.fate)}</Badge>}
-            <span className="text-muted">messages {change.evidence.join(", ") || "none"}</span>
+            <span className="text-muted">messages {listed(change.evidence) || "none"}</span>
           </li>
         ))}
       </ul>

@@ -8,13 +8,14 @@ import { useTenant } from "@/shell/tenant";
 import { Badge, type Tone } from "@/ui/Badge";
 import { Button } from "@/ui/Button";
 import { Dialog } from "@/ui/Dialog";
-import { Moment } from "@/ui/Moment";
+import { Ago } from "@/ui/Moment";
 import { PageHeader, Panel } from "@/ui/Panel";
 import { Empty, QueryState } from "@/ui/states";
 import { Table, type Column } from "@/ui/Table";
 
 import { EraseDialog } from "./EraseDialog";
 import { Receipt } from "./Receipt";
+import { UserSearch, useSubjects } from "./UserSearch";
 
 const route = getRouteApi("/erasures");
 
@@ -24,10 +25,14 @@ export function ErasuresPage() {
   const { subject } = route.useSearch();
   const navigate = route.useNavigate();
   const [isAsking, setIsAsking] = useState(false);
+  const [user, setUser] = useState("");
   const query = useQuery(erasuresQuery(principal, tenant));
+  const all = query.data?.erasures ?? [];
+  const subjects = useSubjects(user, [...new Set(all.map((each) => each.tenant))].sort());
+  const found = all.filter((each) => subjects === undefined || subjects.has(each.subject)).reverse();
   const open = (next: string | undefined) => void navigate({ search: (before) => ({ ...before, subject: next }) });
   const mayErase = principal.kind === "tenant" || hasRole(principal, "admin");
-  const chosen = query.data?.erasures.find((each) => each.subject === subject);
+  const chosen = found.find((each) => each.subject === subject);
 
   const columns: Column<Erasure>[] = [
     {
@@ -40,8 +45,8 @@ export function ErasuresPage() {
       ),
     },
     { key: "state", title: "State", cell: (row) => <ErasureState erasure={row} /> },
-    { key: "requested", title: "Requested", cell: (row) => <Moment at={row.requested_at} /> },
-    { key: "finished", title: "Verified", cell: (row) => <Moment at={row.finished_at} /> },
+    { key: "requested", title: "Requested", cell: (row) => <Ago at={row.requested_at} /> },
+    { key: "finished", title: "Verified", cell: (row) => <Ago at={row.finished_at} /> },
     { key: "reason", title: "Reason", wide: true, cell: (row) => row.reason || <span className="text-muted">–</span> },
   ];
   if (principal.kind === "operator") columns.unshift({ key: "tenant", title: "Tenant", cell: (row) => row.tenant ?? "–" });
@@ -59,9 +64,10 @@ export function ErasuresPage() {
           )
         }
       />
-      <Panel title="Erasures and receipts" note="users are named by a digest" flush>
-        <QueryState query={query} isEmpty={(data) => data.erasures.length === 0} empty={<Empty title="No user was erased" />}>
-          {(data) => <Table caption="Erasures" columns={columns} rows={[...data.erasures].reverse()} rowKey={(row) => row.subject} selected={subject} />}
+      <UserSearch user={user} onSearch={setUser} />
+      <Panel title={user ? `Erasures of ${user}` : "Erasures and receipts"} note="newest first; receipts name users by a digest" flush>
+        <QueryState query={query} isEmpty={() => found.length === 0} empty={user ? <NeverErased user={user} tenant={tenant ?? principal.tenant} /> : <Empty title="No user was erased" />}>
+          {() => <Table caption="Erasures" columns={columns} rows={found} rowKey={(row) => `${row.subject}/${row.requested_at}`} selected={chosen && `${chosen.subject}/${chosen.requested_at}`} step={100} />}
         </QueryState>
       </Panel>
       {chosen && (
@@ -71,6 +77,14 @@ export function ErasuresPage() {
       )}
       {isAsking && <EraseDialog onClose={() => setIsAsking(false)} />}
     </>
+  );
+}
+
+function NeverErased({ user, tenant }: { user: string; tenant: string | null }) {
+  return (
+    <Empty title={`No erasure of ${user} was requested`}>
+      {tenant ? `In the tenant ${tenant}. ` : ""}User ids are exact: capitals and spaces count.
+    </Empty>
   );
 }
 

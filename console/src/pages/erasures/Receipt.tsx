@@ -2,7 +2,7 @@ import type { Erasure } from "@/api/erasures";
 import { Code } from "@/ui/Code";
 import { Facts } from "@/ui/Facts";
 import { inWords } from "@/ui/format";
-import { Moment } from "@/ui/Moment";
+import { Ago } from "@/ui/Moment";
 
 import { ErasureState } from "./ErasuresPage";
 
@@ -15,9 +15,9 @@ export function Receipt({ erasure }: { erasure: Erasure }) {
           ["Tenant", erasure.tenant],
           ["Subject", <Code key="subject" text={erasure.subject} />],
           ["Reason", erasure.reason],
-          ["Requested", <Moment key="requested" at={erasure.requested_at} />],
-          ["Verified", <Moment key="finished" at={erasure.finished_at} />],
-          ["Removed from Kafka by", erasure.gone_by && <Moment at={erasure.gone_by} />],
+          ["Requested", <Ago key="requested" at={erasure.requested_at} full />],
+          ["Verified", <Ago key="finished" at={erasure.finished_at} full />],
+          ["Removed from Kafka by", erasure.gone_by && <Ago at={erasure.gone_by} full />],
           ["Problem", erasure.problem && <span className="text-bad">{erasure.problem}</span>],
           ["Remains", erasure.remains.length > 0 && <span className="text-bad">{erasure.remains.join(", ")}</span>],
         ]}

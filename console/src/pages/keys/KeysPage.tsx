@@ -8,6 +8,7 @@ import { TenantFacts } from "./TenantFacts";
 import { TenantKeys } from "./TenantKeys";
 import { TenantLimits } from "./TenantLimits";
 import { Tenants } from "./Tenants";
+import { Webhooks } from "./Webhooks";
 
 export function KeysPage() {
   const principal = usePrincipal();
@@ -27,6 +28,7 @@ export function KeysPage() {
         <>
           <TenantKeys key={tenant} tenant={tenant} />
           <TenantLimits tenant={tenant} />
+          <Webhooks key={`webhooks of ${tenant}`} tenant={tenant} />
           <TenantFacts tenant={tenant} />
         </>
       ) : (

@@ -8,7 +8,7 @@ import { Button } from "@/ui/Button";
 import { ConfirmDialog } from "@/ui/ConfirmDialog";
 import { Dialog } from "@/ui/Dialog";
 import { SelectField, TextField } from "@/ui/Field";
-import { Moment } from "@/ui/Moment";
+import { Ago } from "@/ui/Moment";
 import { notify } from "@/ui/notices";
 import { Panel } from "@/ui/Panel";
 import { ErrorNote, QueryState } from "@/ui/states";
@@ -27,7 +27,7 @@ export function Operators() {
     { key: "label", title: "Label", cell: (key) => <span className="font-medium">{key.label || key.id}</span> },
     { key: "id", title: "Id", wide: true, cell: (key) => <code className="font-mono text-xs">{key.id}</code> },
     { key: "role", title: "Role", cell: (key) => <Badge tone="accent">{key.role}</Badge> },
-    { key: "used", title: "Last used", wide: true, cell: (key) => <Moment at={key.last_used} /> },
+    { key: "used", title: "Last used", wide: true, cell: (key) => (key.last_used ? <Ago at={key.last_used} /> : <span className="text-muted">never</span>) },
   ];
   if (mayChange) {
     columns.push({

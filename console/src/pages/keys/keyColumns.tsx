@@ -1,7 +1,10 @@
 import type { ApiKey } from "@/api/keys";
 import { Badge } from "@/ui/Badge";
-import { Moment } from "@/ui/Moment";
+import { Ago } from "@/ui/Moment";
+import { useNow } from "@/ui/now";
 import type { Column } from "@/ui/Table";
+
+const never = <span className="text-muted">never</span>;
 
 /** The columns of API keys, without actions. */
 export function keyColumns(): Column<ApiKey>[] {
@@ -21,7 +24,17 @@ export function keyColumns(): Column<ApiKey>[] {
       ),
     },
     { key: "user", title: "User", cell: (key) => key.user ?? <span className="text-muted">all</span> },
-    { key: "used", title: "Last used", wide: true, cell: (key) => <Moment at={key.last_used} /> },
-    { key: "expires", title: "Expires", wide: true, cell: (key) => (key.expires ? <Moment at={key.expires} /> : <span className="text-muted">never</span>) },
+    { key: "used", title: "Last used", wide: true, cell: (key) => (key.last_used ? <Ago at={key.last_used} /> : never) },
+    { key: "expires", title: "Expires", wide: true, cell: (key) => (key.expires ? <Expiry at={key.expires} /> : never) },
   ];
+}
+
+function Expiry({ at }: { at: string }) {
+  const isOver = Date.parse(at) <= useNow();
+  return (
+    <span className="flex items-center gap-1.5">
+      {isOver && <Badge tone="warn">expired</Badge>}
+      <Ago at={at} />
+    </span>
+  );
 }

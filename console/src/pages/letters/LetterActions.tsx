@@ -7,22 +7,27 @@ import { ConfirmDialog } from "@/ui/ConfirmDialog";
 import { counted } from "@/ui/format";
 import { notify } from "@/ui/notices";
 
-/** Redrives or purges the chosen letters, or all that are shown. */
-export function LetterActions({ places, isChoice }: { places: string[]; isChoice: boolean }) {
+interface Props {
+  places: string[];
+  /** Which letters these are, in the names of the buttons: "all shown". Default: the one that is open. */
+  which?: string;
+}
+
+/** Redrives or purges dead letters. */
+export function LetterActions({ places, which = "" }: Props) {
   const principal = usePrincipal();
   const redrive = useRedrive(principal);
   const purge = usePurge(principal);
   const [asking, setAsking] = useState<"redrive" | "purge" | null>(null);
   const close = () => setAsking(null);
   const count = `${places.length} ${places.length === 1 ? "letter" : "letters"}`;
-  const which = isChoice ? `${places.length} chosen` : "all shown";
   return (
     <>
       <Button size="small" tone="primary" onClick={() => setAsking("redrive")}>
-        Redrive {which}
+        {`Redrive ${which}`.trim()}
       </Button>
       <Button size="small" onClick={() => setAsking("purge")}>
-        Purge {which}
+        {`Purge ${which}`.trim()}
       </Button>
       {asking === "redrive" && (
         <ConfirmDialog

@@ -1,15 +1,16 @@
 import { useQuery } from "@tanstack/react-query";
 
-import { letterQuery, type LetterContent } from "@/api/letters";
+import { letterQuery, maySettle, type LetterContent } from "@/api/letters";
 import { usePrincipal } from "@/api/session";
 import { Badge } from "@/ui/Badge";
 import { Dialog } from "@/ui/Dialog";
 import { Facts } from "@/ui/Facts";
-import { formatCount, inWords } from "@/ui/format";
+import { formatBytes, inWords } from "@/ui/format";
 import { Json } from "@/ui/Json";
-import { Moment } from "@/ui/Moment";
+import { Ago } from "@/ui/Moment";
 import { QueryState } from "@/ui/states";
 
+import { LetterActions } from "./LetterActions";
 import { meaningOf } from "./reasons";
 
 export function LetterDialog({ place, onClose }: { place: string; onClose: () => void }) {
@@ -22,25 +23,32 @@ export function LetterDialog({ place, onClose }: { place: string; onClose: () =>
 }
 
 function Content({ letter }: { letter: LetterContent }) {
+  const isOpen = letter.state === "open";
+  const mayChange = maySettle(usePrincipal());
   return (
     <div className="space-y-5">
       <div>
         <p className="text-base font-medium">{inWords(letter.reason)}</p>
         <p className="text-sm break-words">{letter.detail}</p>
-        {letter.state === "open" && <p className="mt-1 text-sm text-muted">{meaningOf(letter.reason)}</p>}
+        {isOpen && <p className="mt-1 text-sm text-muted">{meaningOf(letter.reason)}</p>}
       </div>
+      {isOpen && mayChange && (
+        <div className="flex flex-wrap gap-2">
+          <LetterActions places={[letter.place]} />
+        </div>
+      )}
       <Facts
         items={[
-          ["State", <Badge key="state" tone={letter.state === "open" ? "warn" : "neutral"}>{letter.state}</Badge>],
+          ["State", <Badge key="state" tone={isOpen ? "warn" : "neutral"}>{letter.state}</Badge>],
           ["Stage", letter.stage],
           ["Tenant", letter.tenant],
           ["Record", <code key="record" className="font-mono text-xs">{`${letter.topic} ${letter.partition}/${letter.offset}`}</code>],
           ["Key", <code key="key" className="font-mono text-xs">{letter.key}</code>],
-          ["Size", `${formatCount(letter.size)} bytes${letter.parts > 1 ? ` in ${letter.parts} parts` : ""}`],
-          ["Tries", letter.tries],
-          ["First failure", <Moment key="first" at={letter.first_time} />],
-          ["Last failure", <Moment key="last" at={letter.last_time} />],
-          ["Settled", letter.settled_at && <Moment at={letter.settled_at} />],
+          ["Size", `${formatBytes(letter.size)}${letter.parts > 1 ? ` in ${letter.parts} parts` : ""}`],
+          ["Attempts", letter.tries],
+          ["First failure", <Ago key="first" at={letter.first_time} full />],
+          ["Last failure", <Ago key="last" at={letter.last_time} full />],
+          ["Settled", letter.settled_at && <Ago at={letter.settled_at} full />],
         ]}
       />
       <Part title="Record" label="The record" text={letter.value} />

@@ -1,8 +1,8 @@
 import type { Letter } from "@/api/letters";
 import { usePrincipal } from "@/api/session";
 import { Badge } from "@/ui/Badge";
-import { formatCount, inWords } from "@/ui/format";
-import { Moment } from "@/ui/Moment";
+import { formatBytes, inWords } from "@/ui/format";
+import { Ago } from "@/ui/Moment";
 import { Table, type Column } from "@/ui/Table";
 
 interface Props {
@@ -30,9 +30,9 @@ export function LetterTable({ letters, chosen, onChoose, selected, onOpen }: Pro
     },
     { key: "stage", title: "Stage", className: "whitespace-nowrap", cell: (letter) => <Badge>{letter.stage}</Badge> },
     { key: "record", title: "Record", wide: true, cell: (letter) => <code className="font-mono text-xs whitespace-nowrap">{`${letter.topic} ${letter.partition}/${letter.offset}`}</code> },
-    { key: "tries", title: "Tries", align: "right", wide: true, cell: (letter) => letter.tries },
-    { key: "size", title: "Bytes", align: "right", wide: true, cell: (letter) => formatCount(letter.size) },
-    { key: "time", title: "Last failure", cell: (letter) => <Moment at={letter.last_time} /> },
+    { key: "tries", title: "Attempts", align: "right", wide: true, cell: (letter) => letter.tries },
+    { key: "size", title: "Size", align: "right", wide: true, cell: (letter) => formatBytes(letter.size) },
+    { key: "time", title: "Last failure", cell: (letter) => <Ago at={letter.last_time} /> },
   ];
   if (kind === "operator") columns.splice(1, 0, { key: "tenant", title: "Tenant", cell: (letter) => letter.tenant ?? "–" });
   if (chosen !== null) {

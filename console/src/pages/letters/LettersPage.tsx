@@ -2,8 +2,8 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
 
-import { lettersQuery, type Letter, type LetterFilter } from "@/api/letters";
-import { hasRole, usePrincipal } from "@/api/session";
+import { lettersQuery, maySettle, type Letter, type LetterFilter } from "@/api/letters";
+import { usePrincipal } from "@/api/session";
 import { useTenant } from "@/shell/tenant";
 import { SelectField } from "@/ui/Field";
 import { inWords } from "@/ui/format";
@@ -70,7 +70,7 @@ function Letters() {
           <Chosen
             letters={data.dead_letters}
             total={data.total}
-            mayChange={state === "open" && (principal.kind === "tenant" || hasRole(principal, "operator"))}
+            mayChange={state === "open" && maySettle(principal)}
             selected={letter}
             onOpen={(place) => set("letter", place)}
           />
@@ -97,7 +97,7 @@ function Chosen({ letters, total, mayChange, selected, onOpen }: ChosenProps) {
     <Panel
       title="Dead letters"
       note={total > letters.length ? `the oldest ${letters.length} of ${total}` : `${total}, oldest first`}
-      actions={mayChange && <LetterActions places={chosen.size > 0 ? [...chosen] : letters.map((each) => each.place)} isChoice={chosen.size > 0} />}
+      actions={mayChange && <LetterActions places={chosen.size > 0 ? [...chosen] : letters.map((each) => each.place)} which={chosen.size > 0 ? `${chosen.size} chosen` : "all shown"} />}
       flush
     >
       <LetterTable letters={letters} chosen={mayChange ? chosen : null} onChoose={setChosen} selected={selected} onOpen={onOpen} />

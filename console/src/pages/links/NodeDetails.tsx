@@ -1,8 +1,8 @@
-import { Link } from "@tanstack/react-router";
-
 import type { LinkGraph, LinkNode } from "@/api/links";
 import { Badge } from "@/ui/Badge";
 import { formatScore, inWords } from "@/ui/format";
+
+import { MemoryLink } from "../memories/MemoryLink";
 
 interface Props {
   graph: LinkGraph;
@@ -21,9 +21,9 @@ export function NodeDetails({ graph, node, onChoose }: Props) {
           <span className="font-mono text-xs">{node.type}</span>
         </p>
         <p>{node.content}</p>
-        <Link to="/memories" search={{ memory: node.id }} className="text-accent underline">
+        <MemoryLink id={node.id} className="text-accent underline">
           Open the memory
-        </Link>
+        </MemoryLink>
       </div>
       <ul aria-label="Links of this memory" className="divide-y border-t">
         {links.map((edge, index) => {

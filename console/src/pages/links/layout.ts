@@ -18,7 +18,7 @@ export interface Layout {
 const ROUNDS = 220;
 const MARGIN = 40;
 /** The smallest picture: a few nodes are not drawn larger than many. */
-const SMALLEST = { width: 640, height: 400 };
+const SMALLEST = { width: 480, height: 300 };
 
 /** Places the nodes so that linked ones are near each other. The same graph always gets the same picture. */
 export function layOut(nodes: LinkNode[], edges: LinkEdge[]): Layout {
@@ -31,7 +31,7 @@ export function layOut(nodes: LinkNode[], edges: LinkEdge[]): Layout {
     return source && target ? [{ edge, source, target }] : [];
   });
   forceSimulation(placed)
-    .force("link", forceLink<Placed, SimulationLinkDatum<Placed>>(lines.map(({ source, target }) => ({ source, target }))).distance(60))
+    .force("link", forceLink<Placed, SimulationLinkDatum<Placed>>(lines.map(({ source, target }) => ({ source, target }))).distance(75))
     .force("charge", forceManyBody().strength(-110).distanceMax(400))
     .force("collide", forceCollide(14))
     .force("x", forceX(0).strength(0.06))

@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 import type { Memory } from "@/api/memories";
 import { Badge } from "@/ui/Badge";
 import { counted, extractorInWords, inWords } from "@/ui/format";
-import { Moment } from "@/ui/Moment";
+import { Ago } from "@/ui/Moment";
 import { Value } from "@/ui/Value";
 
 interface Correction {
@@ -71,7 +71,7 @@ function Step({ kind, at, label, children }: { kind: string; at?: string; label?
     <li className="rounded-md border px-3 py-2">
       <p className="flex flex-wrap items-center gap-x-2 gap-y-1 text-xs text-muted">
         <Badge tone={label ? "warn" : "accent"}>{kind}</Badge>
-        {at && <Moment at={at} />}
+        {at && <Ago at={at} full />}
       </p>
       <section aria-label={label} className="mt-1.5 text-sm">
         {children}

@@ -1,4 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 
 import { memoryQuery, type Memory } from "@/api/memories";
@@ -55,7 +56,7 @@ export function MemoryDialog({ id, onClose }: { id: string; onClose: () => void 
 }
 
 function MemoryView({ memory, onDone }: { memory: Memory; onDone: Done }) {
-  const [tab, setTab] = useState("facts");
+  const [tab, setTab] = useState("evidence");
   return (
     <div className="space-y-4">
       <div className="space-y-2">
@@ -68,13 +69,18 @@ function MemoryView({ memory, onDone }: { memory: Memory; onDone: Done }) {
         </p>
       </div>
       <MemoryActions memory={memory} onDone={onDone} />
+      <p className="text-sm">
+        <Link to="/recall" search={{ user: memory.user ?? undefined, why: memory.id }} className="text-accent underline">
+          Debug a recall of this memory
+        </Link>
+      </p>
       <Tabs
         label="Parts of the memory"
         value={tab}
         onChange={setTab}
         tabs={[
-          { key: "facts", title: "Details", content: <MemoryFacts memory={memory} /> },
           { key: "evidence", title: `Evidence (${memory.evidence.length})`, content: <EvidenceTab memory={memory} /> },
+          { key: "facts", title: "Details", content: <MemoryFacts memory={memory} /> },
           { key: "history", title: "History", content: <HistoryTab memory={memory} /> },
           { key: "json", title: "JSON", content: <Json label="The memory as JSON" value={memory} /> },
         ]}

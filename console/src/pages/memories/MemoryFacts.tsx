@@ -8,6 +8,8 @@ import { counted, extractorInWords, formatScore, inWords, readableKey } from "@/
 import { Moment } from "@/ui/Moment";
 import { Value } from "@/ui/Value";
 
+import { MemoryLink } from "./MemoryLink";
+
 /** Whether recalls leave a memory out already: it has expired, or is invalid or distrusted. */
 const isOver = (expiresAt: string | null | undefined): boolean => !!expiresAt && Date.parse(expiresAt) <= Date.now();
 
@@ -50,14 +52,7 @@ export function MemoryFacts({ memory }: { memory: Memory }) {
           [isOver(memory.expires_at) ? "Left out since" : "Expires", memory.expires_at && <Moment at={memory.expires_at} />],
           ["Extracted by", memory.extractor && extractorInWords(memory.extractor)],
           ["Trust", memory.trust && <Badge tone="warn">{memory.trust}</Badge>],
-          [
-            "Part of",
-            memory.parent && (
-              <Link to="/memories" search={(before) => ({ ...before, memory: memory.parent ?? undefined })} className="font-mono text-xs break-all text-accent underline">
-                {memory.parent}
-              </Link>
-            ),
-          ],
+          ["Part of", memory.parent && <MemoryLink id={memory.parent} />],
           ["Generation", memory.generation || "first"],
           ["Version", memory.version],
           [
@@ -85,10 +80,7 @@ export function MemoryFacts({ memory }: { memory: Memory }) {
           <ul className="space-y-1 text-sm">
             {memory.links.map((link, index) => (
               <li key={index}>
-                <Link to="/memories" search={(before) => ({ ...before, memory: String(link.id) })} className="text-accent underline">
-                  {String(link.relation)}
-                </Link>{" "}
-                <code className="font-mono text-xs">{String(link.id)}</code>
+                {inWords(String(link.relation))} <MemoryLink id={String(link.id)} />
               </li>
             ))}
           </ul>

@@ -1,9 +1,9 @@
-import { Link } from "@tanstack/react-router";
-
 import type { Schemas } from "@/api/client";
 import { Badge } from "@/ui/Badge";
 import { Button } from "@/ui/Button";
 import { Dialog } from "@/ui/Dialog";
+
+import { MemoryLink } from "./MemoryLink";
 
 export type Remaining = Schemas["RemainingContent"];
 
@@ -28,9 +28,7 @@ export function RemainingDialog({ title, remaining, onClose }: Props) {
                 {what === "message" ? (
                   <code className="min-w-0 font-mono text-xs break-all">{id}</code>
                 ) : (
-                  <Link to="/memories" search={(before) => ({ ...before, memory: id })} className="min-w-0 font-mono text-xs break-all text-accent underline" onClick={onClose}>
-                    {id}
-                  </Link>
+                  <MemoryLink id={id} onClick={onClose} />
                 )}
               </p>
               <p className="mt-1 text-xs text-muted">{reason}</p>

@@ -1,7 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 
+import { letterCountQuery } from "@/api/letters";
 import { overviewQuery, type Overview } from "@/api/pipeline";
-import { usePrincipal } from "@/api/session";
+import { hasScope, usePrincipal } from "@/api/session";
+import { useTenant } from "@/shell/tenant";
 import { TimeChart } from "@/ui/charts/TimeChart";
 import { Figure } from "@/ui/Facts";
 import { formatClock, formatCount, formatSeconds } from "@/ui/format";
@@ -16,11 +19,12 @@ export function OverviewPage() {
   const query = useQuery(overviewQuery(principal));
   const readings = useReadings(query.data);
   const isOperator = principal.kind === "operator";
+  const tenant = useTenant();
   return (
     <>
       <PageHeader
         title="Overview"
-        purpose={isOperator ? "Throughput, lag and freshness of each stage, over all tenants. Read every five seconds." : "How fresh each stage is, and what waits. Read every five seconds. Messages of open windows are not extracted yet: see Sessions."}
+        purpose={isOperator ? `Throughput, lag and freshness of each stage, over all tenants. Read every five seconds.${tenant ? ` Only the dead letters are those of ${tenant}.` : ""}` : "How fresh each stage is, and what waits. Read every five seconds. Messages of open windows are not extracted yet: see Sessions."}
       />
       <QueryState query={query} rows={10}>
         {(overview) => (
@@ -61,8 +65,9 @@ function Figures({ overview, isOperator }: { overview: Overview; isOperator: boo
   const oldest = Math.max(...overview.stages.map((stage) => stage.oldest_s ?? 0), 0);
   const slowest = overview.stages.find((stage) => (stage.oldest_s ?? 0) === oldest && oldest > 0);
   const intake = overview.stages[0]?.rate ?? null;
+  const parked = overview.stages.map((stage) => stage.parked);
   return (
-    <section aria-label="Summary" className="grid grid-cols-2 gap-4 rounded-lg border bg-panel p-4 sm:grid-cols-4">
+    <section aria-label="Summary" className="grid grid-cols-2 gap-4 rounded-lg border bg-panel p-4 sm:grid-cols-[repeat(auto-fit,minmax(9rem,1fr))]">
       <Figure name="Oldest unprocessed record" value={oldest === 0 ? "none" : formatSeconds(oldest)} note={slowest ? `in ${slowest.name}` : "everything is processed"} />
       {isOperator ? (
         <>
@@ -70,10 +75,42 @@ function Figures({ overview, isOperator }: { overview: Overview; isOperator: boo
           <Figure name="Lag" value={formatCount(sum(overview.stages.map((stage) => stage.lag)))} note="records, all stages" />
         </>
       ) : (
-        <Figure name="Live memories" value={overview.memories === null ? "–" : formatCount(overview.memories)} note={overview.memories === null ? "not counted yet" : "counted within 30 s"} />
+        <Figure name="Live memories" value={overview.memories === null ? "–" : formatCount(overview.memories)} note={overview.memories === null ? "not counted yet" : overview.memories === 0 ? "send messages to POST /v1/messages" : "counted within 30 s"} />
       )}
-      <Figure name="Waiting" value={formatCount(sum(overview.stages.map((stage) => stage.parked)))} note="for a budget or a schema" />
+      {parked.every((each) => each === null) ? (
+        <Figure name="Waiting" value="–" note="not known for this key" />
+      ) : (
+        <Figure name="Waiting" value={formatCount(sum(parked))} note="for a budget or a schema" />
+      )}
+      <OpenLetters />
     </section>
+  );
+}
+
+/** The number of open dead letters, for who may read them. It is read once a minute: the service reads the whole topic. */
+function OpenLetters() {
+  const principal = usePrincipal();
+  const tenant = useTenant();
+  const mayRead = principal.kind === "operator" || (hasScope(principal, "operate") && principal.user === null);
+  const query = useQuery({ ...letterCountQuery(principal, tenant), enabled: mayRead });
+  if (!mayRead) return null;
+  const count = query.data;
+  return (
+    <Figure
+      name="Open dead letters"
+      value={count === undefined ? "–" : formatCount(count)}
+      note={
+        query.isError ? (
+          "could not be read"
+        ) : count ? (
+          <Link to="/dead-letters" className="text-accent underline">
+            Show what failed
+          </Link>
+        ) : (
+          "no record failed"
+        )
+      }
+    />
   );
 }
 

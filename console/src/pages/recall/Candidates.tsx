@@ -1,13 +1,11 @@
-import { Link } from "@tanstack/react-router";
-
 import type { Candidate, Result } from "@/api/recall";
 import { Badge } from "@/ui/Badge";
 import { formatScore, inWords } from "@/ui/format";
 import { Empty } from "@/ui/states";
 import { Table, type Column } from "@/ui/Table";
 
+import { MemoryLink } from "../memories/MemoryLink";
 import { outcomeOf } from "./outcomes";
-import { MemoryId } from "./WhyNotList";
 
 const part = (name: string) => (row: Candidate) => {
   const value = row.parts[name];
@@ -32,11 +30,11 @@ export function Candidates({ candidates, results }: { candidates: Candidate[]; r
 }
 
 function MemoryText({ id, text }: { id: string; text: string | undefined }) {
-  if (text === undefined) return <MemoryId id={id} />;
+  if (text === undefined) return <MemoryLink id={id} />;
   return (
-    <Link to="/memories" search={{ memory: id }} className="line-clamp-2 [overflow-wrap:anywhere] hover:text-accent hover:underline">
+    <MemoryLink id={id} className="line-clamp-2 [overflow-wrap:anywhere] hover:text-accent hover:underline">
       {text}
-    </Link>
+    </MemoryLink>
   );
 }
 
@@ -48,9 +46,9 @@ function Outcome({ candidate }: { candidate: Candidate }) {
       <span className="mt-0.5 block text-xs text-muted">
         {text}{" "}
         {candidate.of && (
-          <Link to="/memories" search={{ memory: candidate.of }} className="underline">
+          <MemoryLink id={candidate.of} className="underline">
             Open that one
-          </Link>
+          </MemoryLink>
         )}
       </span>
     </span>

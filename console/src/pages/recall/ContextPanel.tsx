@@ -1,11 +1,11 @@
 import type { UseQueryResult } from "@tanstack/react-query";
 
 import type { ContextBlock } from "@/api/recall";
-import { counted } from "@/ui/format";
+import { counted, listed } from "@/ui/format";
 import { Panel } from "@/ui/Panel";
 import { QueryState } from "@/ui/states";
 
-import { MemoryId } from "./WhyNotList";
+import { MemoryLink } from "../memories/MemoryLink";
 
 /** The block of text that an LLM gets for the same question. */
 export function ContextPanel({ query }: { query: UseQueryResult<ContextBlock> }) {
@@ -21,8 +21,8 @@ export function ContextPanel({ query }: { query: UseQueryResult<ContextBlock> })
                 {block.citations.map((citation) => (
                   <li key={citation.mark} className="flex flex-wrap gap-x-2">
                     <code className="font-mono">[{citation.mark}]</code>
-                    <MemoryId id={citation.id} />
-                    <span className="text-muted">messages {citation.evidence.join(", ") || "none"}</span>
+                    <MemoryLink id={citation.id} />
+                    <span className="text-muted">messages {listed(citation.evidence) || "none"}</span>
                   </li>
                 ))}
               </ul>

@@ -28,7 +28,7 @@ export function RecallPage() {
   return (
     <>
       <PageHeader title="Recall debugger" purpose="Ask as an application asks, and see what each step of the pipeline did and how each score came about." />
-      <Panel title="Question">
+      <Panel>
         <QuestionForm busy={recalled.isFetching} onRepeat={() => setRun(run + 1)} />
       </Panel>
       {q === "" ? (

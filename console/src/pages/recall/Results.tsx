@@ -1,13 +1,12 @@
-import { Link } from "@tanstack/react-router";
-import type { ReactNode } from "react";
 
 import type { Recalled, Result } from "@/api/recall";
 import { Badge } from "@/ui/Badge";
 import { Bar } from "@/ui/Bar";
-import { formatScore } from "@/ui/format";
+import { formatScore, listed } from "@/ui/format";
 import { Moment } from "@/ui/Moment";
 import { Empty } from "@/ui/states";
 
+import { MemoryLink } from "../memories/MemoryLink";
 import { Content, TypeBadge } from "../memories/MemoryTable";
 import { groupParts, scales, type PartGroup } from "./parts";
 import { ScoreParts } from "./ScoreParts";
@@ -73,12 +72,12 @@ function ResultRow({ row, place, best, groups, scale }: RowProps) {
           <p className="mt-1 flex flex-wrap items-center gap-x-3 gap-y-1 text-xs text-muted">
             <TypeBadge memory={row} />
             <Moment at={row.event_time} precise={false} />
-            {row.evidence.length > 0 && <span>messages {row.evidence.join(", ")}</span>}
+            {row.evidence.length > 0 && <span>messages {listed(row.evidence)}</span>}
             {row.keyword && <Badge tone="accent">by keyword {row.keyword}</Badge>}
             {row.superseded_by && (
-              <Link to="/memories" search={{ memory: row.superseded_by }} className="underline">
+              <MemoryLink id={row.superseded_by} className="underline">
                 <Badge tone="warn">has a newer value</Badge>
-              </Link>
+              </MemoryLink>
             )}
           </p>
         </div>
@@ -94,13 +93,5 @@ function ResultRow({ row, place, best, groups, scale }: RowProps) {
         </div>
       </details>
     </li>
-  );
-}
-
-function MemoryLink({ id, children }: { id: string; children: ReactNode }) {
-  return (
-    <Link to="/memories" search={{ memory: id }} className="hover:text-accent hover:underline">
-      {children}
-    </Link>
   );
 }

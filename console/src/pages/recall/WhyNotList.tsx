@@ -1,11 +1,10 @@
-import { Link } from "@tanstack/react-router";
-
 import type { WhyNot } from "@/api/recall";
 import { Badge } from "@/ui/Badge";
 import { Facts } from "@/ui/Facts";
 import { formatScore, inWords } from "@/ui/format";
 import { Empty } from "@/ui/states";
 
+import { MemoryLink } from "../memories/MemoryLink";
 import { outcomeOf } from "./outcomes";
 
 export function WhyNotList({ answers }: { answers: WhyNot[] }) {
@@ -32,21 +31,13 @@ function Answer({ answer }: { answer: WhyNot }) {
       <Facts
         items={[
           ["Excluded by", answer.filter && <code className="font-mono text-xs">{answer.filter}</code>],
-          ["Memory", answer.memory && <MemoryId id={answer.memory} />],
-          ["Returned instead", answer.of && <MemoryId id={answer.of} />],
+          ["Memory", answer.memory && <MemoryLink id={answer.memory} />],
+          ["Returned instead", answer.of && <MemoryLink id={answer.of} />],
           ["Rank", answer.rank],
           ["Score", answer.score !== null && formatScore(answer.score)],
           ["Used by", answer.used_by && answer.used_by.length > 0 && answer.used_by.map((use) => `${use.type}${use.property ? `: ${use.property}` : ""}`).join(", ")],
         ]}
       />
     </li>
-  );
-}
-
-export function MemoryId({ id }: { id: string }) {
-  return (
-    <Link to="/memories" search={{ memory: id }} className="font-mono text-xs text-accent underline">
-      {id}
-    </Link>
   );
 }

@@ -47,7 +47,7 @@ export function groupParts(names: Iterable<string>): PartGroup[] {
   const known = new Set([...ranking, ...search, ...score]);
   const groups: PartGroup[] = [
     { key: "search", title: "Search", note: "each bar relative to the best result", parts: search },
-    { key: "ranking", title: "Ranking", note: "terms of the ranker’s sum, right raises, left lowers", parts: ranking },
+    { key: "ranking", title: "Ranking", note: "terms of the ranker’s sum, the largest first; right raises, left lowers", parts: ranking },
     { key: "score", title: "Score", note: "each from 0 to 1, weighted by the request", parts: score },
     { key: "other", title: "Adjustments", note: "added after ranking", parts: all.filter((name) => !known.has(name)) },
   ];

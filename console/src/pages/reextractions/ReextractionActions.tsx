@@ -64,7 +64,7 @@ function Resume({ progress, onClose }: ChangeProps) {
     const limits = Object.fromEntries(Object.entries(texts).filter(([, text]) => text !== "").map(([name, text]) => [name, Number(text)])) as NewLimits;
     change.mutate(limits, {
       onSuccess: () => {
-        notify(isPaused ? "The re-extraction goes on if a worker runs." : "The limits are stored.");
+        notify(isPaused ? "The re-extraction continues as soon as a worker runs." : "The limits are stored.");
         onClose();
       },
     });

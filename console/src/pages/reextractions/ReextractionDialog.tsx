@@ -6,7 +6,7 @@ import { Bar } from "@/ui/Bar";
 import { Dialog } from "@/ui/Dialog";
 import { Facts, Figure } from "@/ui/Facts";
 import { counted, formatCount, formatSeconds } from "@/ui/format";
-import { Moment } from "@/ui/Moment";
+import { Ago, Moment } from "@/ui/Moment";
 import { QueryState } from "@/ui/states";
 
 import { formatCost } from "../cost/groups";
@@ -56,7 +56,7 @@ function Shown({ progress }: { progress: Progress }) {
           ["Rate", progress.budget.calls_per_minute === null ? "no limit" : `at most ${counted(progress.budget.calls_per_minute, "call")} per minute`],
           ["Workers", progress.workers],
           ["Parked", progress.parked > 0 && `${counted(progress.parked, "window")}, because the model does not answer`],
-          ["Started", <Moment key="started" at={progress.started_at} />],
+          ["Started", <Ago key="started" at={progress.started_at} full />],
           ["By", progress.started_by],
           ["Only windows since", progress.since && <Moment at={progress.since} />],
           ["Estimated", `${counted(progress.estimate.windows, "window")}, ${counted(progress.estimate.calls, "call")}, ${counted(progress.estimate.prompt_tokens + progress.estimate.completion_tokens, "token")}`],
@@ -79,7 +79,7 @@ function Waits({ progress }: { progress: Progress }) {
       {stage !== null && <li>It waits for live traffic: {stage}.</li>}
       {tenants.map((wait) => (
         <li key={wait.tenant}>
-          Until <Moment at={wait.until} />: {wait.reason}.
+          Until <Ago at={wait.until} full />: {wait.reason}.
         </li>
       ))}
     </ul>

@@ -6,7 +6,7 @@ import { useTenant } from "@/shell/tenant";
 import { Badge } from "@/ui/Badge";
 import { Code } from "@/ui/Code";
 import { formatCount } from "@/ui/format";
-import { Moment } from "@/ui/Moment";
+import { Ago } from "@/ui/Moment";
 import { PageHeader, Panel } from "@/ui/Panel";
 import { Empty, QueryState } from "@/ui/states";
 import { Table, type Column } from "@/ui/Table";
@@ -26,7 +26,7 @@ export function ReextractionsPage() {
   const columns: Column<Reextraction>[] = [
     {
       key: "generation",
-      title: "Builds the generation",
+      title: "Generation",
       cell: (run) => (
         <button type="button" className="text-left font-medium text-accent hover:underline" onClick={() => open(run.generation)}>
           {run.generation}
@@ -36,7 +36,7 @@ export function ReextractionsPage() {
     { key: "state", title: "State", cell: (run) => <State run={run} /> },
     { key: "tenants", title: "Tenants", cell: (run) => <Tenants names={run.tenants} /> },
     { key: "windows", title: "Windows (estimate)", align: "right", wide: true, cell: (run) => formatCount(run.estimate.windows) },
-    { key: "started", title: "Started", cell: (run) => <Moment at={run.started_at} /> },
+    { key: "started", title: "Started", cell: (run) => <Ago at={run.started_at} /> },
     { key: "by", title: "By", wide: true, cell: (run) => run.started_by },
   ];
   return (

@@ -12,6 +12,7 @@ import { parseText } from "./draft";
 import { JsonEditor, type EditorHandle } from "./JsonEditor";
 import { PreviewPanel } from "./PreviewPanel";
 import { useSettled } from "./useSettled";
+import { useUnsaved } from "./useUnsaved";
 
 /** Edits a memory method, checked together with a schema that it extends. */
 export function MethodDocument({ name, initial }: { name: string; initial: string }) {
@@ -19,6 +20,7 @@ export function MethodDocument({ name, initial }: { name: string; initial: strin
   const [text, setText] = useState(initial);
   const [chosen, setChosen] = useState("");
   const editor = useRef<EditorHandle>(null);
+  useUnsaved(text !== initial);
   const revisions = useQuery(revisionsQuery(principal));
   const names = revisions.data?.map((each) => each.schema) ?? [];
   const base = chosen || (revisions.data?.find((each) => each.in_force)?.schema ?? names[0] ?? "");

@@ -25,7 +25,7 @@ export function NewGenerationDialog({ tenant, onClose }: { tenant: string; onClo
     <Dialog title={`New generation of ${tenant}`} onClose={onClose}>
       {announce.isSuccess ? (
         <div className="space-y-4 text-sm">
-          <p>The generation {name} is announced. This command estimates what filling it from all past messages takes, asks, and starts it, while the live one goes on:</p>
+          <p>The generation {name} is announced. This command estimates the model calls that fill it from all past messages, asks for confirmation, and starts. Recalls read the live generation until you switch:</p>
           <Code text={`varve generations start ${name} --tenant ${tenant}`} />
           <p className="text-muted">The page “Re-extractions” shows its progress. Make the generation live when it has caught up.</p>
           <div className="flex justify-end">

@@ -5,7 +5,7 @@ import { useTenant } from "@/shell/tenant";
 import { ConfirmDialog } from "@/ui/ConfirmDialog";
 import { notify } from "@/ui/notices";
 
-export function SaveDialog({ content, onClose }: { content: unknown; onClose: () => void }) {
+export function SaveDialog({ content, onStored, onClose }: { content: unknown; onStored: () => void; onClose: () => void }) {
   const tenant = useTenant() ?? null;
   const create = useCreateSchema();
   const navigate = useNavigate();
@@ -23,6 +23,7 @@ export function SaveDialog({ content, onClose }: { content: unknown; onClose: ()
             onSuccess: (written) => {
               notify(written.changed ? `Stored as ${written.schema}.` : `${written.schema} has this content already.`);
               onClose();
+              onStored();
               void navigate({ to: "/schemas", search: { schema: written.schema } });
             },
           },

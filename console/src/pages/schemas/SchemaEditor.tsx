@@ -5,6 +5,7 @@ import { checkQuery, methodsQuery } from "@/api/schemas";
 import { hasRole, usePrincipal } from "@/api/session";
 import { Button } from "@/ui/Button";
 import { SelectField } from "@/ui/Field";
+import { copy } from "@/ui/clipboard";
 import { notify } from "@/ui/notices";
 import { Panel } from "@/ui/Panel";
 
@@ -15,6 +16,7 @@ import { lineOfPath } from "./locate";
 import { PreviewPanel } from "./PreviewPanel";
 import { SaveDialog } from "./SaveDialog";
 import { useSettled } from "./useSettled";
+import { useUnsaved } from "./useUnsaved";
 
 /** Edits a schema. The service checks each state of the text that stays for a moment. */
 export function SchemaEditor({ title, initial }: { title: string; initial: string }) {
@@ -23,6 +25,7 @@ export function SchemaEditor({ title, initial }: { title: string; initial: strin
   const [method, setMethod] = useState("");
   const [isSaving, setIsSaving] = useState(false);
   const editor = useRef<EditorHandle>(null);
+  const allowLeaving = useUnsaved(text !== initial);
   const shown = useDeferredValue(text);
   const parsed = parseText(shown);
   const settled = useSettled(shown);
@@ -50,7 +53,7 @@ export function SchemaEditor({ title, initial }: { title: string; initial: strin
                 Store as a new revision
               </Button>
             ) : (
-              <Button size="small" onClick={() => void navigator.clipboard.writeText(text).then(() => notify("The schema is copied. An operator can store it."))}>
+              <Button size="small" onClick={() => void copy(text).then((isCopied) => notify(isCopied ? "The schema is copied. An operator can store it." : "The browser does not allow copying. Select the text and copy it yourself."))}>
                 Copy
               </Button>
             )}
@@ -73,7 +76,7 @@ export function SchemaEditor({ title, initial }: { title: string; initial: strin
         </div>
       </Panel>
       {principal.kind === "tenant" && <PreviewPanel draft={isValid ? draft : null} />}
-      {isSaving && draft && <SaveDialog content={draft.content} onClose={() => setIsSaving(false)} />}
+      {isSaving && draft && <SaveDialog content={draft.content} onStored={allowLeaving} onClose={() => setIsSaving(false)} />}
     </div>
   );
 }

@@ -1,4 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 
 import { hasScope, usePrincipal } from "@/api/session";
@@ -17,6 +18,11 @@ export function SessionDialog({ session, onClose }: { session: string; onClose: 
   const query = useQuery(sessionTailQuery(session));
   return (
     <Dialog title={`Session ${session}`} shape="sheet" onClose={onClose}>
+      <p className="mb-4 text-sm">
+        <Link to="/memories" search={{ session }} className="text-accent underline">
+          Memories of this session
+        </Link>
+      </p>
       <QueryState query={query} isEmpty={(data) => data.messages.length === 0} empty={<Empty title="No recent message is kept for this session" />}>
         {(data) => <Windows session={session} messages={data.messages.map((each) => ({ window: each.window_sequence, message: each.message as unknown as SessionMessage }))} open={data.open_window?.sequence ?? null} />}
       </QueryState>

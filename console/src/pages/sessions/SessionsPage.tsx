@@ -7,7 +7,7 @@ import { Badge } from "@/ui/Badge";
 import { Button } from "@/ui/Button";
 import { TextField } from "@/ui/Field";
 import { counted } from "@/ui/format";
-import { Moment } from "@/ui/Moment";
+import { Ago } from "@/ui/Moment";
 import { Name } from "@/ui/Name";
 import { PageHeader, Panel } from "@/ui/Panel";
 import { Empty, QueryState } from "@/ui/states";
@@ -41,14 +41,18 @@ export function SessionsPage() {
       cell: (row) => (row.open_window ? <Badge tone="accent">{counted(row.open_window.message_count, "message")}</Badge> : <span className="text-muted">none</span>),
     },
     { key: "closed", title: "Last closed window", wide: true, cell: (row) => (row.closed_window ? counted(row.closed_window.message_count, "message") : unknown) },
-    { key: "last", title: "Last message", cell: (row) => <Moment at={row.last_message_at} /> },
+    { key: "last", title: "Last message", cell: (row) => <Ago at={row.last_message_at} /> },
   ];
   return (
     <>
       <PageHeader title="Sessions" purpose="Conversations with their open window: messages that wait for the window to close before they are extracted." />
-      <Filter key={user ?? ""} initial={user ?? ""} />
-      <Panel title="Sessions" flush>
-        <QueryState query={query} isEmpty={() => rows.length === 0} empty={<Empty title="No session matches">A session appears with its first message.</Empty>}>
+      <Filter key={`${user ?? ""}\n${session ?? ""}`} initial={{ user, session }} />
+      <Panel title="Sessions" note={query.data && `${counted(rows.length, "session")}${query.hasNextPage ? " loaded, more follow" : ""}`} flush>
+        <QueryState query={query} isEmpty={() => rows.length === 0} empty={user ? (
+              <Empty title="No session matches">No recent message of {user} is kept. User ids are exact: capitals and spaces count.</Empty>
+            ) : (
+              <Empty title="There is no recent session">A session appears with its first message, and leaves this list days after its last one. Its memories stay.</Empty>
+            )}>
           {() => <Table caption="Sessions" columns={columns} rows={rows} rowKey={(row) => row.session} selected={session} />}
         </QueryState>
         {query.hasNextPage && (
@@ -64,19 +68,21 @@ export function SessionsPage() {
   );
 }
 
-function Filter({ initial }: { initial: string }) {
+function Filter({ initial }: { initial: { user?: string; session?: string } }) {
   const navigate = route.useNavigate();
-  const [user, setUser] = useState(initial);
+  const [user, setUser] = useState(initial.user ?? "");
+  const [session, setSession] = useState(initial.session ?? "");
   return (
     <form
       role="search"
       className="flex flex-wrap items-end gap-3"
       onSubmit={(event) => {
         event.preventDefault();
-        void navigate({ search: { user: user.trim() || undefined } });
+        void navigate({ search: { user: user.trim() || undefined, session: session.trim() || undefined } });
       }}
     >
       <TextField label="User" className="w-56" value={user} onChange={(event) => setUser(event.target.value)} />
+      <TextField label="Open the session" placeholder="Its id" className="w-56" value={session} onChange={(event) => setSession(event.target.value)} />
       <Button type="submit">Apply</Button>
     </form>
   );

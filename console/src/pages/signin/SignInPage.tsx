@@ -1,5 +1,5 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+import { useEffect, useState } from "react";
 
 import { ApiError } from "@/api/errors";
 import { sessionHasEnded, sessionQuery, signIn } from "@/api/session";
@@ -13,6 +13,9 @@ export function SignInPage() {
   const client = useQueryClient();
   const [key, setKey] = useState("");
   const attempt = useMutation({ mutationFn: signIn, onSuccess: (session) => client.setQueryData(sessionQuery.queryKey, session) });
+  useEffect(() => {
+    document.title = "Sign in · Varve console";
+  }, []);
   return (
     <main className="mx-auto flex min-h-dvh max-w-sm flex-col justify-center gap-6 p-4">
       <Logo />
@@ -29,7 +32,7 @@ export function SignInPage() {
         </div>
         {sessionHasEnded() && (
           <p role="status" className="rounded-md bg-warn-soft px-3 py-2 text-sm text-warn">
-            Your session has ended. Sign in again to go on with this page. A change that you were sending was not made.
+            Your session has ended. Sign in again: the same page opens. A change that you were sending was not made.
           </p>
         )}
         <TextField

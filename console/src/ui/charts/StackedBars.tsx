@@ -13,9 +13,9 @@ interface Props {
 
 const LEFT = 52;
 const BOTTOM = 20;
-const TOP = 8;
+const TOP = 18;
 
-/** Stacked bars, one for each column. */
+/** Stacked bars, one for each column. Screen readers read the same numbers from a table. */
 export function StackedBars({ label, columns, series, formatValue, formatColumn, height = 200 }: Props) {
   const [frame, width] = useWidth<HTMLDivElement>();
   const sums = columns.map((_, column) => series.reduce((sum, each) => sum + (each.values[column] ?? 0), 0));
@@ -41,6 +41,11 @@ export function StackedBars({ label, columns, series, formatValue, formatColumn,
             const left = LEFT + slot * column + (slot - bar) / 2;
             return (
               <g key={name}>
+                {columns.length <= 8 && (sums[column] ?? 0) > 0 && (
+                  <text x={left + bar / 2} y={TOP + innerHeight - scaled(sums[column] ?? 0) - 4} textAnchor="middle" className="fill-ink text-2xs">
+                    {formatValue(sums[column] ?? 0)}
+                  </text>
+                )}
                 {series.map((each, index) => {
                   const size = scaled(each.values[column] ?? 0);
                   base += size;
@@ -59,6 +64,32 @@ export function StackedBars({ label, columns, series, formatValue, formatColumn,
             );
           })}
         </svg>
+      </div>
+      {/* A table itself would not become as narrow as a hidden box has to be. */}
+      <div className="sr-only">
+        <table>
+          <caption>{label}</caption>
+          <thead>
+            <tr>
+              <th scope="col">Column</th>
+              {series.map((each) => (
+                <th key={each.name} scope="col">
+                  {each.name}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {columns.map((name, column) => (
+              <tr key={name}>
+                <th scope="row">{formatColumn(name)}</th>
+                {series.map((each) => (
+                  <td key={each.name}>{formatValue(each.values[column] ?? 0)}</td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
       </div>
       <figcaption className="mt-1 flex flex-wrap gap-x-3 gap-y-1 text-xs">
         {series.map((each, index) => (

@@ -1,1 +1,0 @@
-import{a as e,c as t}from"./format-kWTWwftu.js";import{ht as n}from"./Badge-B-z_eYmL.js";var r=n();function i({at:n,precise:i=!0}){return n?(0,r.jsx)(`time`,{dateTime:n,title:n,className:`tnum whitespace-nowrap`,children:i?t(n):e(n)}):(0,r.jsx)(`span`,{className:`text-muted`,children:`–`})}export{i as t};

@@ -1,1 +1,0 @@
-import{ht as e}from"./Badge-B-z_eYmL.js";var t=e();function n({text:e}){return e==null||e===``?(0,t.jsx)(`span`,{className:`text-muted`,children:`–`}):(0,t.jsx)(`span`,{className:`block max-w-40 truncate`,title:e,children:e})}export{n as t};
