@@ -82,5 +82,6 @@ def _window_table(dry: "DryWindow") -> "Table":
         change = f"{as_markup(patch.search)} → {as_markup(patch.replace)}" if patch.search else as_markup(patch.replace)
         table.add_row(f"{as_markup(patch.entity_type)}.{as_markup(patch.field)}", change, as_markup(patch.entity_key))
     for dropped in extraction.dropped:
-        table.add_row("[dim]left out[/]", f"{dropped.count} x {dropped.what}: {as_markup(dropped.reason)}", "")
+        named = "" if not dropped.names else f" ({as_markup(', '.join(dropped.names))})"
+        table.add_row("[dim]left out[/]", f"{dropped.count} x {dropped.what}: {as_markup(dropped.reason)}{named}", "")
     return table

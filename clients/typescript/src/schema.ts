@@ -1789,7 +1789,7 @@ export interface components {
             evidence: string[];
             extractor: string | null;
             /** @description The outcome of the change; null for a retraction. */
-            fate: ("stands" | "superseded" | "wrong" | "extracted_again" | "let_go" | "merged") | null;
+            fate: ("stands" | "superseded" | "wrong" | "extracted_again" | "expired" | "merged") | null;
             /** @enum {string} */
             op: "apply" | "retract";
             property: string;
