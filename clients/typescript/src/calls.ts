@@ -186,12 +186,16 @@ export function addressOf(url: string, page: string | undefined): string {
   if (parsed === undefined || !/^https?:$/.test(parsed.protocol) || parsed.search !== "" || parsed.hash !== "") {
     throw new TypeError(`${JSON.stringify(url)} is not the address of a service, such as "http://127.0.0.1:8080"`);
   }
+  if (/\/v1\/*$/.test(parsed.pathname)) {
+    throw new TypeError(`${JSON.stringify(url)} ends with /v1: pass the address of the service without it, the client adds the path of each request`);
+  }
   return url.replace(/\/+$/, "");
 }
 
 /** The header for an API key. An error does not show the key: `fetch` would. */
 export function authorizationOf(apiKey: string): string {
-  const key = apiKey.trim();
+  const key = isText(apiKey) ? apiKey.trim() : "";
+  if (key === "") throw new TypeError("apiKey is empty: pass the tenant's key (`varve dev` writes one to .varve/dev.key)");
   if (!VISIBLE_ASCII.test(key)) throw new TypeError("apiKey has a character that no key has: pass the key itself, without a name or a comment");
   return `Bearer ${key}`;
 }
