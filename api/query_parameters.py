@@ -7,6 +7,7 @@ from fastapi.routing import APIRoute
 from pydantic import BaseModel
 
 from api.problems import ProblemError, first_names
+from memory.name_hints import with_meant_name
 
 _NAMED: Final = 5
 _LONGEST_NAME: Final = 80
@@ -25,7 +26,7 @@ def refuse_unknown_parameters(request: Request) -> None:
     unknown = [each for each in given if each not in known]
     if not unknown:
         return
-    names = first_names([each[:_LONGEST_NAME] for each in unknown], most=_NAMED)
+    names = first_names([with_meant_name(each[:_LONGEST_NAME], known, given) for each in unknown], most=_NAMED)
     expected = f"expected some of: {', '.join(known)}" if known else "this route has none"
     raise ProblemError(422, "invalid", f"query.{names}: unknown parameter; {expected}")
 

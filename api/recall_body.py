@@ -80,7 +80,9 @@ class Written(RequestModel):
 
 
 class At(RequestModel):
-    """The positions of an earlier response."""
+    """The ``positions`` of an earlier response. Those of the session are ignored: its newest messages are returned in any case."""
+
+    model_config = ConfigDict(extra="ignore")
 
     memories: tuple[WrittenPosition, ...] = Field(min_length=1, max_length=_MAX_PARTITIONS)
     """Positions of the change feed, one per partition. The response had no memory from partitions that are missing."""

@@ -84,7 +84,7 @@ async def test_a_list_shows_only_memories_visible_to_the_key(service: RunningSer
         ({"user": ""}, "user"),
         (
             {"usr": "cleo"},
-            "query.usr: unknown parameter; expected some of: after, kind, limit, min_trust, session, since, type, until, user",
+            "query.usr (did you mean 'user'?): unknown parameter; expected some of: after, kind, limit, min_trust, session, since, type",
         ),
         ({"since": "2024-05-07T00:00:00Z", "until": "2024-05-06T00:00:00Z"}, "since must be before until"),
     ],

@@ -87,7 +87,8 @@ async def test_a_recall_takes_a_session_types_and_times(tmp_path: Path) -> None:
         "2024-03-02T12:00:00Z",
     )
     message = {"id": "m1", "text": "It snows.", "speaker": "Ann", "event_time": "2024-03-02T12:00:00Z"}
-    found = answer(0.5) | {"session": {"session": "s1", "messages": [message, {"id": "m2", "text": ""}], "open_window": None}}
+    messages = [{"window_sequence": 0, "message": each} for each in (message, {"id": "m2", "text": ""})]
+    found = answer(0.5) | {"session": {"session": "s1", "messages": messages, "open_window": None}}
     printed, asked = await recalled(tmp_path, found, *options)
     assert asked == {
         "query": "Where?",

@@ -135,7 +135,7 @@ def _nearest_first(entities: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _messages(answer: dict[str, Any]) -> list[dict[str, Any]]:
     """The session's latest messages in the form of memories. Those without text are tool calls."""
-    messages = (answer.get("session") or {}).get("messages", [])
+    messages = [each["message"] for each in (answer.get("session") or {}).get("messages", [])]
     return [{**each, "type": "message", "content": each["text"], "evidence": [each["id"]]} for each in messages if each.get("text")]
 
 

@@ -56,6 +56,7 @@ type QueryValue = Time | number | readonly string[] | null | undefined;
 
 /** One call per batch of messages, in order. Each has an idempotency key, so that a repeated request duplicates no message. */
 export function* sendCalls(messages: readonly Message[], key: string | undefined): Generator<Call<RefusedMessage[]>> {
+  if (!Array.isArray(messages)) throw new TypeError("messages must be an array of messages: put a single one into an array");
   for (let start = 0; start < messages.length; start += BATCH_SIZE) {
     const batch = messages.slice(start, start + BATCH_SIZE);
     const keyOfBatch = key === undefined || start === 0 ? key : `${key}/${String(start)}`;
@@ -295,12 +296,14 @@ function path(...parts: string[]): string {
 }
 
 function entityPath(type: string, key: readonly string[]): string {
+  if (!Array.isArray(key)) throw new TypeError(`the key of an entity is the array of its parts, such as [${JSON.stringify(key)}]`);
   if (key.length === 0) throw new TypeError("the key of an entity has at least one part");
   return path("entities", type, ...key);
 }
 
 /** A part of a path. URL parsers remove the parts "." and "..", also percent-encoded, and no route has an empty part. */
 function pathPart(part: string): string {
+  if (typeof part !== "string") throw new TypeError(`${String(part)} is not the text of a name or an id`);
   if (part === "" || part === "." || part === "..") throw new TypeError(`${JSON.stringify(part)} cannot be part of an address`);
   return encodeURIComponent(part);
 }
