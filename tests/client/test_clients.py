@@ -403,7 +403,7 @@ async def test_the_command_line_names_the_missing_parts(command: str, printed: s
     assert errors.decode().strip() == "answered without: expansion"
 
 
-async def test_times_and_sent_messages_may_be_passed_as_they_are(client: Any) -> None:
+async def test_times_and_sent_messages_are_taken_as_they_are(client: Any) -> None:
     bodies: list[Any] = []
 
     async def answer(request: web.Request) -> web.Response:
