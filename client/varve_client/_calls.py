@@ -13,7 +13,7 @@ from urllib.parse import quote, urlencode
 import httpx
 from pydantic import ValidationError
 
-from varve_client.errors import MessagesRefusedError, ServiceProblemError, ServiceUnreachableError
+from varve_client.errors import InvalidArgumentError, MessagesRefusedError, ServiceProblemError, ServiceUnreachableError
 from varve_client.models import (
     BegunErasure,
     Block,
@@ -65,16 +65,18 @@ def address_of(url: str) -> str:
     """The address of the service, without a slash at its end.
 
     Raises:
-        ValueError: If it is not one.
+        InvalidArgumentError: If it is not one.
     """
     try:
         parsed = httpx.URL(url)
     except (httpx.InvalidURL, TypeError):
         parsed = httpx.URL("")
     if parsed.scheme not in ("http", "https") or not parsed.host or parsed.query or parsed.fragment:
-        raise ValueError(f"{url!r} is not the address of a service, such as 'http://127.0.0.1:8080'")
+        raise InvalidArgumentError(f"{url!r} is not the address of a service, such as 'http://127.0.0.1:8080'")
     if parsed.path.rstrip("/").endswith("/v1"):
-        raise ValueError(f"{url!r} ends with /v1: pass the address of the service without it, the client adds the path of each request")
+        raise InvalidArgumentError(
+            f"{url!r} ends with /v1: pass the address of the service without it, the client adds the path of each request"
+        )
     return url.rstrip("/")
 
 
@@ -82,13 +84,13 @@ def authorization_of(api_key: str) -> str:
     """The header for an API key. Blanks around it, such as the line feed of a file, are removed.
 
     Raises:
-        ValueError: If it is empty, or has a character that no key has. The error does not show the key.
+        InvalidArgumentError: If it is empty, or has a character that no key has. The error does not show the key.
     """
     key = api_key.strip() if isinstance(api_key, str) else ""
     if not key:
-        raise ValueError("api_key is empty: pass the tenant's key (`varve dev` writes one to .varve/dev.key)")
+        raise InvalidArgumentError("api_key is empty: pass the tenant's key (`varve dev` writes one to .varve/dev.key)")
     if _VISIBLE_ASCII.fullmatch(key) is None:
-        raise ValueError("api_key has a character that no key has: pass the key itself, without a name or a comment")
+        raise InvalidArgumentError("api_key has a character that no key has: pass the key itself, without a name or a comment")
     return f"Bearer {key}"
 
 
@@ -361,12 +363,12 @@ def _key_header(key: str | None) -> dict[str, str]:
         key: The caller's key. Default: a random one, which marks the attempts of one call.
 
     Raises:
-        ValueError: If the service would refuse the key.
+        InvalidArgumentError: If the service would refuse the key.
     """
     if key is None:
         return {"Idempotency-Key": str(uuid.uuid4())}
     if _KEY.fullmatch(key) is None:
-        raise ValueError(f"an idempotency_key has 1 to 256 visible ASCII characters, not {key!r}")
+        raise InvalidArgumentError(f"an idempotency_key has 1 to 256 visible ASCII characters, not {key!r}")
     return {"Idempotency-Key": key}
 
 
@@ -402,7 +404,7 @@ def _entity_path(entity_type: str, key: Sequence[str]) -> str:
     if isinstance(key, str):
         raise TypeError(f"key must be the list of the key's parts, such as [{key!r}]")
     if not key:
-        raise ValueError("the key of an entity has at least one part")
+        raise InvalidArgumentError("the key of an entity has at least one part")
     return _path("entities", entity_type, *key)
 
 
@@ -411,11 +413,11 @@ def _path(*parts: str) -> str:
 
     Raises:
         TypeError: If a name is no text.
-        ValueError: If a name cannot be a part of an address: URL parsers remove ``.`` and ``..``, and no route has an empty part.
+        InvalidArgumentError: If a name cannot be a part of an address: URL parsers remove ``.`` and ``..``, and no route has an empty part.
     """
     for part in parts:
         if not isinstance(part, str):
             raise TypeError(f"{part!r} is not the text of a name or an id")
         if part in ("", ".", ".."):
-            raise ValueError(f"{part!r} cannot be part of an address: pass a name or an id")
+            raise InvalidArgumentError(f"{part!r} cannot be part of an address: pass a name or an id")
     return "/".join(["/v1", *(quote(part, safe="") for part in parts)])

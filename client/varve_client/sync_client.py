@@ -43,7 +43,7 @@ class VarveClient:
         http: The HTTP client to use, for proxies, certificates or tests. The caller closes it. Default: one of its own.
 
     Raises:
-        ValueError: If the address or the key cannot be one.
+        InvalidArgumentError: If the address or the key cannot be one.
     """
 
     def __init__(

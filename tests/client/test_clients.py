@@ -13,6 +13,7 @@ import pytest
 from aiohttp import web
 from varve_client import (
     AsyncVarveClient,
+    InvalidArgumentError,
     MessagesRefusedError,
     RecallResult,
     SentMessage,
@@ -73,7 +74,7 @@ def client(request: pytest.FixtureRequest) -> Any:
     ],
 )
 def test_a_wrong_address_or_key_is_refused(client: Any, url: Any, key: Any, problem: str) -> None:
-    with pytest.raises(ValueError, match=problem):
+    with pytest.raises(InvalidArgumentError, match=problem):
         client(url, api_key=key)
 
 
@@ -423,7 +424,7 @@ async def test_times_and_sent_messages_are_taken_as_they_are(client: Any) -> Non
 async def test_a_name_that_no_address_can_have_is_refused(client: Any) -> None:
     async with client("http://127.0.0.1:1", api_key="k") as varve:
         for call in (varve.memory(""), varve.delete_memory(".."), varve.erase_user(""), varve.entity("user_profile", [])):
-            with pytest.raises(ValueError, match=r"cannot be part of an address|at least one part"):
+            with pytest.raises(InvalidArgumentError, match=r"cannot be part of an address|at least one part"):
                 await call
         with pytest.raises(TypeError, match="is not the text of a name or an id"):
             await varve.memory(None)

@@ -161,3 +161,11 @@ async def test_an_invalidation_lists_the_remaining_texts(tmp_path: Path) -> None
         result = await memories(url, tmp_path, "invalidate", "e")
     assert result.returncode == 0, result.stderr
     assert result.stdout.splitlines()[1:] == ["its content remains in:", "  message m1: the log keeps it"]
+
+
+@pytest.mark.parametrize("url", ["localhost:8080", "http://localhost:8080/v1"])
+async def test_a_wrong_address_is_one_sentence(url: str, tmp_path: Path) -> None:
+    result = await memories(url, tmp_path, "list")
+    assert result.returncode == 1
+    assert result.stderr.startswith(f"varve: {url!r} ")
+    assert len(result.stderr.splitlines()) == 1
