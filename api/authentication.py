@@ -37,7 +37,10 @@ def caller_with(scope: Scope) -> Callable[..., AsyncIterator[Caller]]:
         structlog.contextvars.bind_contextvars(tenant=caller.tenant.id)
         require_active(caller.tenant)
         if scope not in caller.key.scopes:
-            raise forbidden(f"this API key or token lacks the scope {scope}")
+            raise forbidden(
+                f"this API key or token lacks the scope {scope}; it has {', '.join(caller.key.scopes) or 'none'}: use another one "
+                f"(an operator makes a key with `varve keys add {caller.tenant.id} --scope {scope}`)"
+            )
         refuse_unknown_parameters(request)
         with dependencies.in_progress.one_of(caller.tenant.id):
             yield caller

@@ -143,7 +143,7 @@ class DryWindowView(ResponseModel):
     events: list[dict[str, Any]]
     patches: list[dict[str, Any]]
     dropped: list[dict[str, Any]]
-    """Dropped items: their kind, the reason and the number."""
+    """Dropped items: their kind, the reason and the number; of properties that the application stated, also `names`."""
     usage: list[dict[str, Any]]
     """The calls of a model, with tokens and cost. Empty: none."""
 

@@ -21,6 +21,7 @@ from memory.records import Change, Correction, EntityCorrection, EventFields, Ev
 from memory.records.base import path_of_unwritable
 from memory.schema.coerce import coerce_properties
 from memory.schema.model import EntityType, MemorySchema
+from memory.schema.node import suggestion
 from memory.topics import EXTRACTIONS, MESSAGES
 from operators.correction import changes_of
 from operators.errors import UncorrectableFieldError
@@ -329,12 +330,14 @@ def _event_properties(memory: Memory, properties: Mapping[str, JsonValue] | None
         raise ProblemError(422, "uncorrectable", f"the schema {schema.name} has no event type {memory.type} any more")
     unknown = sorted(name for name in properties if event_type.property(name) is None)
     if unknown:
-        raise ProblemError(422, "uncorrectable", f"properties.{unknown[0]}: the event type {memory.type} has no such property")
+        hint = suggestion(unknown[0], [each.name for each in event_type.properties])
+        raise ProblemError(422, "uncorrectable", f"properties.{unknown[0]}: the event type {memory.type} has no such property; {hint}")
     clean: dict[str, JsonValue] = {}
     for name, value in properties.items():
         coerced = coerce_properties(event_type, {name: value})
         if coerced.dropped:
-            raise ProblemError(422, "uncorrectable", f"properties.{name}: {coerced.dropped[0].reason.replace('_', ' ')}")
+            declared = next(each.value_type for each in event_type.properties if each.name == name)
+            raise ProblemError(422, "uncorrectable", f"properties.{name}: the value must be of the type {declared} of the schema")
         clean[name] = coerced.properties.get(name)
     return clean
 

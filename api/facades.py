@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp
-from varve_client import AsyncVarveClient, MessagesRefusedError, ServiceProblemError, ServiceUnreachableError
+from varve_client import AsyncVarveClient, InvalidArgumentError, MessagesRefusedError, ServiceProblemError, ServiceUnreachableError
 
 from api.authentication import require_known
 from api.own_api import OwnApi
@@ -16,7 +16,7 @@ from memory.errors import RecordError
 
 TIMEOUT_S: Final = 300.0
 """As long as the clients of the other systems wait."""
-COMMON_ERRORS: Final = (RecordError, MessagesRefusedError, ProblemError, ServiceProblemError, ServiceUnreachableError)
+COMMON_ERRORS: Final = (RecordError, InvalidArgumentError, MessagesRefusedError, ProblemError, ServiceProblemError, ServiceUnreachableError)
 """The errors that :func:`refusal_of` takes."""
 
 _BAD_REQUEST: Final = 400

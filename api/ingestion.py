@@ -18,7 +18,8 @@ from memory.headers import COMMAND, KIND
 from memory.ids import sent_message_id
 from memory.keys import encode_key
 from memory.message_parts import json_type
-from memory.message_preparation import known_fields, message_of
+from memory.message_preparation import MESSAGE_FIELDS, known_fields, message_of
+from memory.name_hints import with_meant_name
 from memory.positions import LogPosition
 from memory.records import Message, MessageChange, SessionCommand
 from memory.records.limits import check_message_size, check_parsed_size
@@ -163,7 +164,9 @@ def parse_message(body: object, *, tenant: str, now: datetime, max_future: timed
             "messages: unknown field; send several messages as a JSON list, each with its user and session: [{...}, {...}]"
         )
     if unknown:
-        raise MalformedRecordError(f"{first_names(unknown, most=_MOST_NAMED)}: unknown field; put further data into metadata")
+        shown = [with_meant_name(each, MESSAGE_FIELDS, body) for each in unknown[:_MOST_NAMED]]
+        names = first_names([*shown, *unknown[_MOST_NAMED:]], most=_MOST_NAMED)
+        raise MalformedRecordError(f"{names}: unknown field; put further data into metadata")
     defaults: dict[str, Any] = {}
     if body.get("id") is None:
         defaults["id"] = new_id

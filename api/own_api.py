@@ -15,6 +15,8 @@ from api.problems import unauthorized
 from runtime.tracing import TRACEPARENT, write_traceparent
 
 _BASE_URL: Final = "http://varve"
+_NO_KEY: Final = "none"
+"""Stands for a missing key, without which the client cannot be made; no tenant has it."""
 
 
 class OwnApi:
@@ -35,12 +37,12 @@ class OwnApi:
 
         Args:
             request: The request of the facade's caller.
-            api_key: The caller's key.
+            api_key: The caller's key. Empty: there is none, and the API refuses the calls that need one.
 
         Raises:
             ProblemError: 401 if the key has characters that no key has, and that no header may have.
         """
-        if not api_key.isascii():
+        if not api_key.isascii() or not api_key.isprintable() or " " in api_key:
             raise unauthorized("this is no API key: it has characters that no key has")
         headers = [(TRACEPARENT.encode("ascii"), write_traceparent(request.state.trace).encode("ascii"))]
         if REQUEST_ID in request.headers:
@@ -48,7 +50,7 @@ class OwnApi:
         async with (
             httpx.AsyncClient(transport=self._transport, headers=headers, timeout=self._timeout_s, trust_env=False) as http,
             # The caller repeats refused requests: a wait in this process would hold its request open.
-            AsyncVarveClient(_BASE_URL, api_key=api_key, http=http, max_attempts=1) as varve,
+            AsyncVarveClient(_BASE_URL, api_key=api_key or _NO_KEY, http=http, max_attempts=1) as varve,
         ):
             yield varve
 

@@ -9,6 +9,7 @@ from fastapi.routing import APIRoute
 from pydantic import BaseModel
 
 from api.problems import ProblemError, first_names
+from memory.name_hints import with_meant_name
 
 _NAMED: Final = 5
 _LONGEST_NAME: Final = 80
@@ -28,11 +29,13 @@ def refuse_unknown_parameters(request: Request) -> None:
     known = parameters_of(request.scope["route"])
     if unknown := [each for each in given if each not in known]:
         expected = f"expected some of: {', '.join(known)}" if known else "this route has none"
-        raise ProblemError(422, "invalid", f"query.{_listed(unknown)}: unknown parameter; {expected}")
+        names = _listed([with_meant_name(each[:_LONGEST_NAME], known, given) for each in unknown])
+        raise ProblemError(422, "invalid", f"query.{names}: unknown parameter; {expected}")
     counts = Counter(name for name, _ in given.multi_items())
     # A proxy that checks the first value would let the last one pass, which counts.
     if repeated := [name for name, count in counts.items() if count > 1 and not known[name]]:
-        raise ProblemError(422, "invalid", f"query.{_listed(repeated)}: given more than once; this parameter has one value")
+        names = _listed([each[:_LONGEST_NAME] for each in repeated])
+        raise ProblemError(422, "invalid", f"query.{names}: given more than once; this parameter has one value")
 
 
 def parameters_of(route: APIRoute) -> dict[str, bool]:
@@ -52,7 +55,7 @@ def parameters_of(route: APIRoute) -> dict[str, bool]:
 
 
 def _listed(names: Sequence[str]) -> str:
-    return first_names([each[:_LONGEST_NAME] for each in names], most=_NAMED)
+    return first_names(names, most=_NAMED)
 
 
 def _is_list(annotation: object) -> bool:

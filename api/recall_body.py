@@ -80,10 +80,12 @@ class Written(RequestModel):
 
 
 class At(RequestModel):
-    """The positions of an earlier response."""
+    """The ``positions`` of an earlier response."""
 
     memories: tuple[WrittenPosition, ...] = Field(min_length=1, max_length=_MAX_PARTITIONS)
     """Positions of the change feed, one per partition. The response had no memory from partitions that are missing."""
+    session: WrittenPosition | None = None
+    """Has no effect, since a recall returns the newest messages of a session: so that the positions can be sent as they are."""
 
     @model_validator(mode="after")
     def _one_of_each_partition(self) -> Self:

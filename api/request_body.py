@@ -3,17 +3,19 @@
 FastAPI reads and parses a typed body before it resolves any dependency.
 """
 
-from collections.abc import Awaitable, Callable, Set
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Set
 from typing import Any, Final, TypeVar
 
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
 from starlette.convertors import Convertor, register_url_convertor
 from starlette.requests import Request
 
 from api.json_http import read_json
 from api.openapi import component
 from api.problems import MOST_LISTED, ProblemError
+from memory.name_hints import meant_name
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -57,9 +59,24 @@ def json_body(
             return model.model_validate(fields)
         except ValidationError as error:
             problems = error.errors(include_url=False, include_context=False, include_input=False)
-            raise RequestValidationError(problems) from error
+            raise RequestValidationError(list(_with_known_names(problems, known, fields))) from error
 
     return read
+
+
+def _with_known_names(problems: Iterable[ErrorDetails], known: Set[str], fields: Any) -> Iterator[Mapping[str, Any]]:
+    """The problems; that of an unknown name of the body says which name was probably meant, or once which names there are."""
+    lists_names = True
+    for problem in problems:
+        if problem["type"] != "extra_forbidden" or len(problem["loc"]) > 1:
+            yield problem
+        elif (meant := meant_name(str(problem["loc"][0]), known, fields)) is not None:
+            yield {**problem, "type": "unknown_name", "msg": f"unknown name; did you mean {meant!r}?"}
+        elif lists_names and known:
+            lists_names = False
+            yield {**problem, "type": "unknown_name", "msg": f"unknown name; expected some of: {', '.join(sorted(known))}"}
+        else:
+            yield problem
 
 
 def _refuse_crowds(fields: object, known: Set[str]) -> None:

@@ -1,6 +1,7 @@
 """The result of extracting a window, valid under its schema, before it gets its ids."""
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
@@ -9,6 +10,7 @@ from pydantic import JsonValue
 
 from memory.dates.event_date import EventDate
 from memory.records import Dropped
+from memory.schema.coerce import MAX_DROPPED_NAMES
 
 Kind = Literal["event", "segment", "patch", "property", "message"]
 
@@ -64,6 +66,25 @@ class DropCounter:
     """Counts what is left out, and why."""
 
     counts: Counter[tuple[Kind, str]] = field(default_factory=Counter)
+    stated_names: dict[tuple[Kind, str], list[str]] = field(default_factory=dict)
+    """Names of dropped properties of events that the application states; a model's mistakes have none."""
+
+    def drop_stated(self, dropped: Iterable[Dropped]) -> None:
+        """Counts dropped properties of an event that the application states, and keeps their names: its developer can correct them."""
+        for each in dropped:
+            self.drop("property", each.reason, each.count)
+            self._keep(("property", each.reason), each.names or ())
+
+    def drop_properties(self, dropped: Iterable[Dropped]) -> None:
+        """Counts dropped properties of an event that a model or a rule found."""
+        for each in dropped:
+            self.drop("property", each.reason, each.count)
+
+    def add(self, other: "DropCounter") -> None:
+        """Adds the counts and names of another counter."""
+        self.counts.update(other.counts)
+        for key, names in other.stated_names.items():
+            self._keep(key, names)
 
     def drop(self, what: Kind, reason: str, count: int = 1) -> None:
         """Counts something left out.
@@ -75,9 +96,19 @@ class DropCounter:
         """
         self.counts[what, reason] += count
 
+    def _keep(self, key: tuple[Kind, str], names: Iterable[str]) -> None:
+        known = self.stated_names.setdefault(key, [])
+        for name in names:
+            if name not in known and len(known) < MAX_DROPPED_NAMES:
+                known.append(name)
+
     def as_dropped(self) -> list[Dropped]:
         """The counts as records carry them, in a fixed order."""
-        return [Dropped(what=what, reason=reason, count=count) for (what, reason), count in sorted(self.counts.items()) if count]
+        return [
+            Dropped(what=what, reason=reason, count=count, names=self.stated_names.get((what, reason)) or None)
+            for (what, reason), count in sorted(self.counts.items())
+            if count
+        ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
-from extraction.drafts import EventDraft
+from extraction.drafts import Draft
 from memory.records import Extraction, Memory, NotedEvent, Window
 from memory.schema.model import MemorySchema
 
@@ -46,9 +46,10 @@ Quotations = Callable[[Window, frozenset[str]], Mapping[int, Quotation]]
 """Quotes the messages of a window, by their indices, except those whose content hashes show that a recall returned them lately."""
 
 
-StatedEvents = Callable[[Window, MemorySchema, frozenset[str]], tuple[EventDraft, ...]]
-"""The events that a window's application states itself, by tool calls with the name of an event type: one for each such message, in order.
-The third argument has the content hashes of what recalls returned lately."""
+StatedEvents = Callable[[Window, MemorySchema, frozenset[str]], Draft]
+"""The events that a window's application states itself, by tool calls with the name of an event type: one for each such message, in
+order; and the names of stated properties that do not fit the schema. The third argument has the content hashes of what recalls returned
+lately."""
 
 
 class Extractor(Protocol):

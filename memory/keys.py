@@ -92,7 +92,10 @@ def decode_key(key: bytes) -> tuple[str, ...]:
             return parts
     except (UnicodeDecodeError, KeyFormatError):
         pass
-    raise KeyFormatError(f"the key {key[:80]!r} is not percent-encoded parts joined by '/'")
+    shown = key[:80].decode("utf-8", "backslashreplace")
+    raise KeyFormatError(
+        f"the key {shown!r} is not percent-encoded parts joined by '/': write a space as %20, and a '/' within a part as %2F"
+    )
 
 
 def entity_key(*parts: str) -> str:

@@ -35,7 +35,8 @@ _RESPONSE_FIELDS: Final = frozenset(
 )
 """Further fields of their responses and items: left out if the message has their shape, because they state nothing that was said."""
 
-_NATIVE_FIELDS: Final = frozenset(Message.model_fields)
+MESSAGE_FIELDS: Final = frozenset(Message.model_fields)
+"""The fields of Varve's own form."""
 
 _ROLES: Final = {"developer": "system", "function": "tool"}
 _ITEM_CALL: Final = "function_call"
@@ -72,7 +73,7 @@ def native_fields(fields: Mapping[str, Any]) -> Mapping[str, Any]:
 def known_fields(fields: Mapping[str, Any]) -> frozenset[str]:
     """The names of the fields that a message of this shape may have."""
     is_foreign = "content" in fields or fields.get("type") in (_ITEM_CALL, _ITEM_RESULT)
-    return _NATIVE_FIELDS | FOREIGN_FIELDS | (_RESPONSE_FIELDS if is_foreign else frozenset())
+    return MESSAGE_FIELDS | FOREIGN_FIELDS | (_RESPONSE_FIELDS if is_foreign else frozenset())
 
 
 def is_native(fields: Mapping[str, Any]) -> bool:

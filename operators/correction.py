@@ -9,6 +9,7 @@ from pydantic import JsonValue
 from memory.records import Change
 from memory.schema.coerce import coerce_value
 from memory.schema.model import LATEST, PATCH, EntityProperty, EntityType, ValueType
+from memory.schema.node import suggestion
 from operators.errors import UncorrectableFieldError
 from operators.newest import MAX_VALUE
 from operators.patch_edit import MAX_TEXT
@@ -59,7 +60,8 @@ def _behind(entity_type: EntityType, name: str) -> timedelta:
 def _input_of(entity_type: EntityType, name: str, value: JsonValue) -> JsonValue:
     each = entity_type.property(name)
     if each is None:
-        raise UncorrectableFieldError(name, f"the entity type {entity_type.name} has no such property")
+        hint = suggestion(name, [each.name for each in entity_type.properties])
+        raise UncorrectableFieldError(name, f"the entity type {entity_type.name} has no such property; {hint}")
     op = entity_type.op_of(each)
     if op is None:
         raise UncorrectableFieldError(name, "it is a part of the entity's key; correct the events, and they grow another entity")

@@ -17,14 +17,14 @@ from operators.history import Beginning, KnownStep, Moment, TypeOf
 from operators.history_state import WalkedState
 from operators.render import known_values
 
-ChangeOutcome = Literal["stands", "superseded", "wrong", "extracted_again", "let_go", "merged"]
+ChangeOutcome = Literal["stands", "superseded", "wrong", "extracted_again", "expired", "merged"]
 """The outcome of a change. ``stands``: it holds, or counts. ``superseded``: it was true, and a later change replaced it. ``wrong``: a
-correction retracted it. ``extracted_again``: its window was extracted again. ``let_go``: its time to live expired. ``merged``: it is part
+correction retracted it. ``extracted_again``: its window was extracted again. ``expired``: its time to live expired. ``merged``: it is part
 of a text in other words."""
 
 _TEXTS: Final = (PATCH, LLM_MERGE, AGENT)
 """Operators whose values are texts."""
-_OUTCOME_BY_CAUSE: Final[dict[str, ChangeOutcome]] = {"extraction": "extracted_again", "correction": "wrong", "expiry": "let_go"}
+_OUTCOME_BY_CAUSE: Final[dict[str, ChangeOutcome]] = {"extraction": "extracted_again", "correction": "wrong", "expiry": "expired"}
 
 
 @dataclass(slots=True)

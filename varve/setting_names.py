@@ -1,4 +1,4 @@
-"""Variables that look like settings of Varve and are none, and variables whose value should be JSON. Pure."""
+"""Variables that look like settings of Varve and have no effect, and variables whose value should be JSON. Pure."""
 
 import json
 import re
@@ -14,12 +14,16 @@ _PREFIX: Final = "VARVE_"
 _DELIMITER: Final = "__"
 _NEAR: Final = 0.8
 """Least similarity of a suggestion."""
+_MODEL: Final = "VARVE_LLM__MODEL"
+_ENDPOINT: Final = "VARVE_LLM__BASE_URL"
 _OF_OTHERS: Final = re.compile(r"VARVE_TEST_|.*_SERVICE_(HOST|PORT)|.*_PORT(_\d+_(TCP|UDP).*)?$")
 """Names of the tests, and those by which Kubernetes gives each pod the addresses of a service ``varve-...``."""
 
 
 def ineffective_variables(variables: Mapping[str, Any]) -> list[str]:
-    """A sentence for each variable that is probably a misspelt setting. Names below a known group are not here: reading them fails.
+    """A sentence for each variable that is probably a misspelt setting, or has no effect without another one.
+
+    Names below a known group are not here: reading them fails.
 
     Args:
         variables: The environment, with the ``.env`` file.
@@ -35,7 +39,14 @@ def ineffective_variables(variables: Mapping[str, Any]) -> list[str]:
         if near or _DELIMITER in name:
             hint = f"did you mean {near[0]}?" if near else "see docs/reference/settings.md"
             sentences.append(f"{given} is not a setting and has no effect; {hint}")
-    return sentences
+    return [*sentences, *_without_endpoint({name.upper(): value for name, value in variables.items()})]
+
+
+def _without_endpoint(variables: Mapping[str, Any]) -> list[str]:
+    """A sentence if a model is named and no endpoint: clients of OpenAI have a default address, and Varve extracts with rules."""
+    if not variables.get(_MODEL) or variables.get(_ENDPOINT) or f"{_PREFIX}LLM" in variables:
+        return []
+    return [f"{_MODEL} has no effect without {_ENDPOINT}: rules extract; the address of OpenAI is https://api.openai.com/v1"]
 
 
 def unreadable_variables(variables: Mapping[str, Any]) -> list[str]:

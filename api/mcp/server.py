@@ -13,6 +13,7 @@ from api.mcp.connection import Connect
 from api.mcp.resources import Resources
 from api.mcp.tools import Tools
 from api.problems import first_names
+from memory.name_hints import with_meant_name
 from memory.records.base import problems_of
 
 _FIXED: Final = CacheHint(ttl_ms=3_600_000, scope="public")
@@ -37,7 +38,8 @@ class _Server(MCPServer[Any]):
             self._known = {tool.name: tool.input_schema.get("properties", {}) for tool in await self.list_tools()}
         known = self._known.get(name)
         if known is not None and (unknown := sorted(arguments.keys() - known.keys())):
-            raise ToolError(f"{name}: {first_names(unknown, most=_NAMED)}: unknown argument; expected some of: {', '.join(known)}")
+            named = first_names([with_meant_name(each, known, arguments) for each in unknown], most=_NAMED)
+            raise ToolError(f"{name}: {named}: unknown argument; expected some of: {', '.join(known)}")
         try:
             return await super().call_tool(name, arguments, *args, **options)
         except ToolError as error:

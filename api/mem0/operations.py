@@ -49,7 +49,7 @@ class Mem0Operations:
         return {"message": "Memory processing has been queued for background execution", "status": "PENDING", "event_id": sent[0].id}
 
     async def search(self, body: Mapping[str, Any]) -> dict[str, Any]:
-        """Recalls memories for a query."""
+        """Recalls memories for a query, in the order of Varve's ranking."""
         query, filters = body.get("query"), filters_of(body)
         if not isinstance(query, str) or not query.strip():
             raise RequestError("query: expected a text that is not blank")
@@ -57,13 +57,13 @@ class Mem0Operations:
         if threshold is not None and (isinstance(threshold, bool) or not isinstance(threshold, int | float)):
             raise RequestError(f"threshold: expected a number, found {quoted(threshold)}")
         wanted = limit if filters.is_empty else _MAX_RESULTS
-        found: list[dict[str, Any]] = []
+        found: list[tuple[float, dict[str, Any]]] = []
         for user in [None] if filters.users is None else sorted(filters.users):
-            response = await self._varve.recall(query, user=user, limit=wanted, kinds=list(_KINDS))
-            found += [memory_fields(each, confidence=response.confidence) for each in response.results]
-        accepted = [each for each in found if filters.accepts(each) and (threshold is None or each["score"] >= threshold)]
-        best = sorted(accepted, key=lambda each: -each["score"])[:limit]
-        return {"results": [only(each, fields) for each in best]}
+            response = await self._varve.recall(query, user=user, limit=wanted, kinds=list(_KINDS), explain=True)
+            found += [(each.score, memory_fields(each, confidence=response.confidence)) for each in response.results]
+        accepted = [(rank, each) for rank, each in found if filters.accepts(each) and (threshold is None or each["score"] >= threshold)]
+        best = sorted(accepted, key=lambda each: -each[0])[:limit]
+        return {"results": [only(each, fields) for _, each in best]}
 
     async def get_all(self, body: Mapping[str, Any], query: Mapping[str, str]) -> dict[str, Any]:
         """Lists memories, page by page."""

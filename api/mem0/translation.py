@@ -101,7 +101,17 @@ def memory_fields(memory: Memory, *, confidence: float | None = None) -> dict[st
         "created_at": created,
         "updated_at": correction.get("time", created),
     }
-    return {**fields, "score": memory.score} if isinstance(memory, RecalledMemory) else fields
+    return {**fields, "score": _similarity_of(memory)} if isinstance(memory, RecalledMemory) else fields
+
+
+def _similarity_of(memory: RecalledMemory) -> float:
+    """The score in mem0's sense: a similarity from 0 to 1, for which programs have a ``threshold``. Varve's own score only orders results.
+
+    Args:
+        memory: A result of a recall with ``explain``.
+    """
+    parts = (memory.model_extra or {}).get("parts") or {}
+    return min(1.0, max(0.0, float(parts.get("dense") or 0.0)))
 
 
 def history_of(memory: Memory) -> list[dict[str, Any]]:

@@ -65,7 +65,8 @@ async def get_entity_history(
     if not _asks_for_history(dependencies, caller, type_name, key_parts):
         return await _entity(request, caller, dependencies, type_name, key_parts, moment)
     key = _key_of(dependencies, caller, type_name, key_parts[:-1])
-    missing = _missing(dependencies, caller, type_name, f"there is no history of an entity {key} of type {type_name}")
+    reason = f"there is no history of an entity {key} of type {type_name}"
+    missing = _missing(dependencies, caller, type_name, reason, parts=len(key_parts) - 1)
     if _is_anothers(dependencies, caller, type_name, key):
         raise missing
     async with dependencies.admission.turn(request, caller.tenant):
@@ -109,7 +110,7 @@ async def _entity(
     key = _key_of(dependencies, caller, type_name, key_parts)
     degraded: list[str] = []
     when = "" if moment == Moment() else " by then"
-    missing = _missing(dependencies, caller, type_name, f"there is no entity {key} of type {type_name}{when}")
+    missing = _missing(dependencies, caller, type_name, f"there is no entity {key} of type {type_name}{when}", parts=len(key_parts))
     if moment != Moment() and _is_anothers(dependencies, caller, type_name, key):
         # The error for steps that are not kept would reveal that the history exists.
         raise missing
@@ -126,9 +127,14 @@ async def _entity(
     return JsonResponse({**memory_fields(entity), "degraded": degraded})
 
 
-def _missing(dependencies: Dependencies, caller: Caller, type_name: str, reason: str) -> ProblemError:
-    """The problem of an entity that is not there: its type may be misspelt."""
-    return ProblemError(404, "not-found", missing_entity_type(dependencies, caller.tenant, type_name) or reason)
+def _missing(dependencies: Dependencies, caller: Caller, type_name: str, reason: str, *, parts: int) -> ProblemError:
+    """The problem of an entity that is not there: its type may be misspelt, or its key may lack a part."""
+    unknown_type = missing_entity_type(dependencies, caller.tenant, type_name)
+    entity_type = _type_in_force(dependencies, caller, type_name)
+    if unknown_type is None and entity_type is not None and len(entity_type.keys) != parts:
+        expected = "1 part" if len(entity_type.keys) == 1 else f"{len(entity_type.keys)} parts"
+        reason += f": its key has {expected} ({', '.join(entity_type.keys)}), and the request has {parts}"
+    return ProblemError(404, "not-found", unknown_type or reason)
 
 
 def _history(dependencies: Dependencies, caller: Caller, type_name: str, key: str) -> EntityHistory:

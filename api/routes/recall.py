@@ -157,7 +157,9 @@ async def send_feedback(
     if not is_recall_of(body.recall_id, tenant, user):
         whose = "all users" if user is None else f"the user {user!r}"
         raise ProblemError(
-            404, "not-found", f"recall_id: {body.recall_id[:80]!r} is of no recall for {whose}; send the recall's recall_id and its user"
+            404,
+            "not-found",
+            f"recall_id: no recall for {whose} has the id {body.recall_id[:80]!r}; send the recall's recall_id, and its user, if any",
         )
     now = dependencies.clock.now()
     record = FeedbackRecord(recall_id=body.recall_id, tenant=tenant, user=user, useful=body.useful, useless=body.useless, time=now)

@@ -1,7 +1,7 @@
 """Python client for the Varve memory service."""
 
 from varve_client.async_client import AsyncVarveClient
-from varve_client.errors import MessagesRefusedError, ServiceProblemError, ServiceUnreachableError, VarveClientError
+from varve_client.errors import InvalidArgumentError, MessagesRefusedError, ServiceProblemError, ServiceUnreachableError, VarveClientError
 from varve_client.models import (
     BegunErasure,
     Block,
@@ -44,6 +44,7 @@ __all__ = [
     "HistoryChange",
     "HistoryEntry",
     "HistoryPage",
+    "InvalidArgumentError",
     "KeyStatus",
     "Memory",
     "MemoryPage",

@@ -13,7 +13,7 @@ from urllib.parse import quote, urlencode
 import httpx
 from pydantic import ValidationError
 
-from varve_client.errors import MessagesRefusedError, ServiceProblemError, ServiceUnreachableError
+from varve_client.errors import InvalidArgumentError, MessagesRefusedError, ServiceProblemError, ServiceUnreachableError
 from varve_client.models import (
     BegunErasure,
     Block,
@@ -45,6 +45,7 @@ _DEFAULT_WAIT_S: Final = 1.0
 """Wait before a retry if the response does not say how long."""
 _TEMPORARY: Final = frozenset({httpx.codes.TOO_MANY_REQUESTS, httpx.codes.SERVICE_UNAVAILABLE})
 
+_VISIBLE_ASCII: Final = re.compile(r"[\x21-\x7e]+")
 _KEY: Final = re.compile(r"[\x21-\x7e]{1,256}")
 """The values of ``Idempotency-Key`` that the service accepts."""
 
@@ -60,6 +61,39 @@ class Call(Generic[T]):
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
+def address_of(url: str) -> str:
+    """The address of the service, without a slash at its end.
+
+    Raises:
+        InvalidArgumentError: If it is not one.
+    """
+    try:
+        parsed = httpx.URL(url)
+    except (httpx.InvalidURL, TypeError):
+        parsed = httpx.URL("")
+    if parsed.scheme not in ("http", "https") or not parsed.host or parsed.query or parsed.fragment:
+        raise InvalidArgumentError(f"{url!r} is not the address of a service, such as 'http://127.0.0.1:8080'")
+    if parsed.path.rstrip("/").endswith("/v1"):
+        raise InvalidArgumentError(
+            f"{url!r} ends with /v1: pass the address of the service without it, the client adds the path of each request"
+        )
+    return url.rstrip("/")
+
+
+def authorization_of(api_key: str) -> str:
+    """The header for an API key. Blanks around it, such as the line feed of a file, are removed.
+
+    Raises:
+        InvalidArgumentError: If it is empty, or has a character that no key has. The error does not show the key.
+    """
+    key = api_key.strip() if isinstance(api_key, str) else ""
+    if not key:
+        raise InvalidArgumentError("api_key is empty: pass the tenant's key (`varve dev` writes one to .varve/dev.key)")
+    if _VISIBLE_ASCII.fullmatch(key) is None:
+        raise InvalidArgumentError("api_key has a character that no key has: pass the key itself, without a name or a comment")
+    return f"Bearer {key}"
+
+
 def send_calls(messages: Sequence[Mapping[str, Any]], *, key: str | None = None) -> Iterator[Call[list[Outcome]]]:
     """One call per batch of messages, in order.
 
@@ -72,7 +106,7 @@ def send_calls(messages: Sequence[Mapping[str, Any]], *, key: str | None = None)
     if isinstance(messages, Mapping | str):
         raise TypeError("messages must be a list of messages: put a single one into a list")
     for start in range(0, len(messages), BATCH_SIZE):
-        batch = [dict(each) for each in messages[start : start + BATCH_SIZE]]
+        batch = [{name: _plain(value) for name, value in each.items()} for each in messages[start : start + BATCH_SIZE]]
         headers = _key_header(key if key is None or start == 0 else f"{key}/{start}")
         yield Call("POST", "/v1/messages", lambda body, start=start: _outcomes(body, start), batch, headers)  # type: ignore[misc]
 
@@ -137,7 +171,7 @@ def memory_call(memory_id: str) -> Call[Memory]:
 
 def session_call(session: str) -> Call[Session]:
     """The newest messages of a session."""
-    return Call("GET", f"/v1/sessions/{quote(session, safe='')}", Session.model_validate)
+    return Call("GET", _path("sessions", session), Session.model_validate)
 
 
 def memories_call(filters: Mapping[str, Any], *, after: str | None, limit: int) -> Call[MemoryPage]:
@@ -153,13 +187,13 @@ def delete_memory_call(memory_id: str, *, reason: str, key: str | None) -> Call[
 
 def erase_call(user: str, *, reason: str) -> Call[BegunErasure]:
     """An erasure of a user."""
-    path = _with_query(f"/v1/users/{quote(user, safe='')}", reason=reason or None)
+    path = _with_query(_path("users", user), reason=reason or None)
     return Call("DELETE", path, BegunErasure.model_validate)
 
 
 def erasure_call(subject: str) -> Call[Erasure]:
     """The receipt of an erasure."""
-    return Call("GET", f"/v1/erasures/{quote(subject, safe='')}", Erasure.model_validate)
+    return Call("GET", _path("erasures", subject), Erasure.model_validate)
 
 
 def status_call() -> Call[KeyStatus]:
@@ -176,7 +210,13 @@ def correction_call(
     key: str | None,
 ) -> Call[Correction]:
     """A correction, an invalidation or a reversal."""
-    return Call(method, _memory_path(memory_id) + action, Correction.model_validate, dict(body), _key_header(key))
+    return Call(
+        method,
+        _memory_path(memory_id) + action,
+        Correction.model_validate,
+        {name: _plain(value) for name, value in body.items()},
+        _key_header(key),
+    )
 
 
 def blocks_call(user: str | None) -> Call[list[Block]]:
@@ -197,7 +237,7 @@ def edit_block_call(entity_type: str, property_name: str, body: Mapping[str, Any
 
 def undo_edit_call(entity_type: str, property_name: str, edit: str, body: Mapping[str, Any], *, key: str | None) -> Call[EditedBlock]:
     """The reversal of an edit."""
-    path = f"{_block_path(entity_type, property_name)}/edits/{quote(edit, safe='')}/undo"
+    path = f"{_path('blocks', entity_type, property_name, 'edits', edit)}/undo"
     return Call("POST", path, EditedBlock.model_validate, _given(body), _key_header(key))
 
 
@@ -323,18 +363,24 @@ def _key_header(key: str | None) -> dict[str, str]:
         key: The caller's key. Default: a random one, which marks the attempts of one call.
 
     Raises:
-        ValueError: If the service would refuse the key.
+        InvalidArgumentError: If the service would refuse the key.
     """
     if key is None:
         return {"Idempotency-Key": str(uuid.uuid4())}
     if _KEY.fullmatch(key) is None:
-        raise ValueError(f"an idempotency_key has 1 to 256 visible ASCII characters, not {key!r}")
+        raise InvalidArgumentError(f"an idempotency_key has 1 to 256 visible ASCII characters, not {key!r}")
     return {"Idempotency-Key": key}
 
 
 def _given(options: Mapping[str, Any]) -> dict[str, Any]:
-    values = {name: value.isoformat() if isinstance(value, datetime) else value for name, value in options.items()}
-    return {name: value for name, value in values.items() if value is not None}
+    return {name: _plain(value) for name, value in options.items() if value is not None}
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON has it: a time as text, a sent or changed message as the reference to it."""
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return value.reference if isinstance(value, SentMessage | ChangedMessage) else value
 
 
 def _with_query(path: str, **parameters: Any) -> str:
@@ -343,18 +389,35 @@ def _with_query(path: str, **parameters: Any) -> str:
 
 
 def _memory_path(memory_id: str) -> str:
-    return f"/v1/memories/{quote(memory_id, safe='')}"
+    return _path("memories", memory_id)
 
 
 def _block_path(entity_type: str, property_name: str) -> str:
-    return f"/v1/blocks/{quote(entity_type, safe='')}/{quote(property_name, safe='')}"
+    return _path("blocks", entity_type, property_name)
 
 
 def _message_path(session: str, message_id: str) -> str:
-    return f"/v1/messages/{quote(session, safe='')}/{quote(message_id, safe='')}"
+    return _path("messages", session, message_id)
 
 
 def _entity_path(entity_type: str, key: Sequence[str]) -> str:
     if isinstance(key, str):
         raise TypeError(f"key must be the list of the key's parts, such as [{key!r}]")
-    return "/".join(["/v1/entities", *(quote(part, safe="") for part in (entity_type, *key))])
+    if not key:
+        raise InvalidArgumentError("the key of an entity has at least one part")
+    return _path("entities", entity_type, *key)
+
+
+def _path(*parts: str) -> str:
+    """The address of something that the caller names.
+
+    Raises:
+        TypeError: If a name is no text.
+        InvalidArgumentError: If a name cannot be a part of an address: URL parsers remove ``.`` and ``..``, and no route has an empty part.
+    """
+    for part in parts:
+        if not isinstance(part, str):
+            raise TypeError(f"{part!r} is not the text of a name or an id")
+        if part in ("", ".", ".."):
+            raise InvalidArgumentError(f"{part!r} cannot be part of an address: pass a name or an id")
+    return "/".join(["/v1", *(quote(part, safe="") for part in parts)])

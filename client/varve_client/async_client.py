@@ -41,6 +41,9 @@ class AsyncVarveClient:
         timeout_s: Timeout of one attempt, in seconds.
         max_attempts: Most attempts of a request that the service refuses temporarily. 1: it is never repeated.
         http: The HTTP client to use, for proxies, certificates or tests. The caller closes it. Default: one of its own.
+
+    Raises:
+        InvalidArgumentError: If the address or the key cannot be one.
     """
 
     def __init__(
@@ -52,8 +55,8 @@ class AsyncVarveClient:
         max_attempts: int = calls.MAX_ATTEMPTS,
         http: httpx.AsyncClient | None = None,
     ) -> None:
-        self._url = url.rstrip("/")
-        self._headers = {"Authorization": f"Bearer {api_key}"}
+        self._url = calls.address_of(url)
+        self._headers = {"Authorization": calls.authorization_of(api_key)}
         self._owns_http = http is None
         self._max_attempts = max_attempts
         self._http = http or httpx.AsyncClient(timeout=timeout_s)

@@ -11,6 +11,10 @@ class VarveClientError(Exception):
     """Base of this package's errors."""
 
 
+class InvalidArgumentError(VarveClientError, ValueError):
+    """An address, a key, a name or an id cannot be one. Nothing was sent."""
+
+
 class ServiceUnreachableError(VarveClientError):
     """The service could not be reached, or the connection broke before its response was complete."""
 

@@ -41,13 +41,16 @@ class VarveClient:
         timeout_s: Timeout of one attempt, in seconds.
         max_attempts: Most attempts of a request that the service refuses temporarily. 1: it is never repeated.
         http: The HTTP client to use, for proxies, certificates or tests. The caller closes it. Default: one of its own.
+
+    Raises:
+        InvalidArgumentError: If the address or the key cannot be one.
     """
 
     def __init__(
         self, url: str, *, api_key: str, timeout_s: float = 30.0, max_attempts: int = calls.MAX_ATTEMPTS, http: httpx.Client | None = None
     ) -> None:
-        self._url = url.rstrip("/")
-        self._headers = {"Authorization": f"Bearer {api_key}"}
+        self._url = calls.address_of(url)
+        self._headers = {"Authorization": calls.authorization_of(api_key)}
         self._owns_http = http is None
         self._max_attempts = max_attempts
         self._http = http or httpx.Client(timeout=timeout_s)

@@ -128,8 +128,10 @@ def draft_of(
             continue
         topic = segments[segment_of[passage.turn_index]].topic
         coerced = coerce_properties(event_type, properties_of(event_type, turns, passage, topic=topic))
-        for dropped in coerced.dropped:
-            tally.drop("property", dropped.reason, dropped.count)
+        if stated_type((event_type,), call) is not None:
+            tally.drop_stated(coerced.dropped)
+        else:
+            tally.drop_properties(coerced.dropped)
         events.append(
             _event(
                 turns, passage, event_type.name, coerced.properties, segment_of[passage.turn_index], ranker, read.texts.of_passages[index]
@@ -145,21 +147,22 @@ def draft_of(
     )
 
 
-def stated_events(window: Window, schema: MemorySchema, recalled: frozenset[str]) -> tuple[EventDraft, ...]:
+def stated_events(window: Window, schema: MemorySchema, recalled: frozenset[str]) -> Draft:
     """See :data:`extraction.port.StatedEvents`. They are those that :func:`draft_of` drafts for these messages, without a segment."""
     event_types = schema.without_event_types(*DERIVED_TYPES).event_types
     if not any(stated_type(event_types, message.tool_call) for message in window.messages):
-        return ()
-    turns = turns_of(window.messages, recalled=recalled, tally=DropCounter())
+        return Draft()
+    turns, tally = turns_of(window.messages, recalled=recalled, tally=DropCounter()), DropCounter()
     events: list[EventDraft] = []
     for index, turn in enumerate(turns):
         if (event_type := stated_type(event_types, turn.message.tool_call)) is None:
             continue
         (passage,) = passages_of(turns, index)
         coerced = coerce_properties(event_type, properties_of(event_type, turns, passage, topic=""))
+        tally.drop_stated(coerced.dropped)
         ranker = KeywordRanker([passage.text], names=[turn.speaker])
         events.append(_event(turns, passage, event_type.name, coerced.properties, None, ranker, None))
-    return tuple(events)
+    return Draft(events=tuple(events), tally=tally)
 
 
 def _segments(

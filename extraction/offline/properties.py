@@ -57,7 +57,7 @@ def properties_of(event_type: EventType, turns: Sequence[Turn], passage: Passage
     turn = turns[passage.turn_index]
     if (call := turn.message.tool_call) is not None:
         if stated_type((event_type,), call) is not None:
-            from_call = stated_properties(event_type, call)
+            from_call = stated_properties(call)
         else:
             from_call = tool_properties(event_type, call, goal=_message_before(turns, passage.turn_index))
         return {name: bounded_value(value) for name, value in from_call.items()}

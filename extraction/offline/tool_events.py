@@ -33,15 +33,14 @@ def stated_type(event_types: Sequence[EventType], call: ToolCall | None) -> Even
     return next((each for each in event_types if each.name == call.name), None)
 
 
-def stated_properties(event_type: EventType, call: ToolCall) -> dict[str, JsonValue]:
-    """The arguments that are properties of the type.
+def stated_properties(call: ToolCall) -> dict[str, JsonValue]:
+    """The arguments of a call that states an event, also those that are no properties of its type: they are counted as unknown.
 
     Args:
-        event_type: The type that the call states an event of.
         call: The call.
     """
     arguments = call.arguments if isinstance(call.arguments, Mapping) else {}
-    return {each.name: arguments[each.name] for each in event_type.properties if arguments.get(each.name) is not None}
+    return {name: value for name, value in arguments.items() if value is not None}
 
 
 def nearest_stated(name: str, turns: Sequence[Turn], turn_index: int) -> str | None:

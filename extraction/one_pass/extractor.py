@@ -115,14 +115,14 @@ class OnePassExtractor:
         usage: list[Usage] = []
         task = await asyncio.to_thread(self._task, window, schema, context)
         stated = await asyncio.to_thread(self._stated_events, window, schema, context.recalled_hashes)
-        if stated and len(stated) == len(window.messages):
-            draft = Draft(events=stated)
+        if stated.events and len(stated.events) == len(window.messages):
+            draft = stated
         else:
             draft = _with_stated(await self._run(extraction_flow(task), usage), stated)
         draft = await self._without_repetitions(draft, task, usage)
         if schema.said:
             quotations = await asyncio.to_thread(self._quotations, window, context.recalled_hashes)
-            stating = {message for each in stated for message in each.messages}
+            stating = {message for each in stated.events for message in each.messages}
             draft = _with_quotations(draft, {index: each for index, each in quotations.items() if index not in stating})
         build = partial(build_extraction, window=window, schema=schema, extractor=self.name, generation=context.generation, usage=usage)
         return await asyncio.to_thread(build, draft)
@@ -209,16 +209,17 @@ def _advanced(flow: Flow[R], answer: LLMAnswer | None) -> LLMRequest | _Ended[R]
         return _Ended(end.value)
 
 
-def _with_stated(draft: Draft, stated: Sequence[EventDraft]) -> Draft:
+def _with_stated(draft: Draft, stated: Draft) -> Draft:
     """The draft with the stated events in place of the model's wording of them."""
-    if not stated:
+    if not stated.events:
         return draft
     messages_of: dict[str, set[int]] = defaultdict(set)
-    for each in stated:
+    for each in stated.events:
         messages_of[each.type].update(each.messages)
     kept = [each for each in draft.events if not messages_of[each.type].issuperset(each.messages)]
     draft.tally.drop("event", "stated", len(draft.events) - len(kept))
-    return replace(draft, events=tuple(sorted([*kept, *stated], key=lambda each: min(each.messages))))
+    draft.tally.add(stated.tally)
+    return replace(draft, events=tuple(sorted([*kept, *stated.events], key=lambda each: min(each.messages))))
 
 
 def _with_quotations(draft: Draft, quotations: Mapping[int, Quotation]) -> Draft:

@@ -8,15 +8,23 @@ import orjson
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from memory.errors import MalformedRecordError, UnsupportedVersionError
+from memory.name_hints import meant_name, with_meant_name
 
 __all__ = ["Record", "Value", "path_of_unwritable", "plain_problem", "problems_of"]
 
 _MAX_PROBLEMS: Final = 20
 """Limit of the problems that one message lists."""
 _PLAIN: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("list_type", "tuple_type"), "Input should be a list"),
+    **dict.fromkeys(
+        ("datetime_type", "datetime_parsing", "datetime_from_date_parsing", "datetime_object_invalid"),
+        "it is not a time: write ISO 8601 with a UTC offset, such as 2024-05-06T18:00:00Z",
+    ),
+    "dict_type": "Input should be an object: names with values",
     "extra_forbidden": "unknown name: correct its spelling, or leave it out",
     "model_type": "Input should be an object: names with values",
-    "timezone_aware": "it has no UTC offset, so its moment is unknown: append Z if it is UTC, or an offset such as +02:00",
+    "timezone_aware": "it has no UTC offset, so its moment is unknown: append Z if it is UTC, or an offset such as +02:00; "
+    "a day needs a time, too: 2024-05-06T00:00:00Z",
 }
 """Sentences for types of pydantic's problems whose own sentence does not say what to do."""
 _PREFIX: Final = "Value error, "
@@ -59,7 +67,7 @@ class Record(Value):
         try:
             return cls.model_validate(fields)
         except ValidationError as error:
-            raise MalformedRecordError(f"{cls.__name__}: {problems_of(error)}") from error
+            raise MalformedRecordError(f"{cls.__name__}: {problems_of(error)}{cls._misnamed(error, fields)}") from error
 
     def to_json(self) -> bytes:
         """The bytes on the wire. Equal records give equal bytes.
@@ -76,6 +84,13 @@ class Record(Value):
                 f"{type(self).__name__}: {path_of_unwritable(fields)}: {error}; JSON carries integers of 64 bits and valid Unicode, "
                 "write a larger number as text"
             ) from error
+
+    @classmethod
+    def _misnamed(cls, error: ValidationError, fields: Any) -> str:
+        """Unknown names that probably stand for missing fields: a record keeps unknown fields, so nothing else points at them."""
+        missing = [str(each["loc"][0]) for each in error.errors(include_url=False) if each["type"] == "missing" and len(each["loc"]) == 1]
+        unknown = [str(each) for each in fields if each not in cls.model_fields][:_MAX_PROBLEMS] if isinstance(fields, dict) else []
+        return "".join(f"; {with_meant_name(each, missing)}: unknown name" for each in unknown if meant_name(each, missing) is not None)
 
     @classmethod
     def _refuse_newer_major(cls, version: object) -> None:

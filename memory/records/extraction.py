@@ -126,6 +126,8 @@ class Dropped(Value):
     what: Literal["event", "segment", "patch", "property", "message"]
     reason: str
     count: int = 1
+    names: list[str] | None = None
+    """Of properties that the application stated: up to five of them, as ``TYPE.PROPERTY``."""
 
 
 class Extraction(Record):

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -11,7 +11,11 @@ from pydantic import JsonValue
 
 from memory.records import Dropped
 from memory.schema.model import EventType, ValueType
+from memory.text import shortened
 
+MAX_DROPPED_NAMES: Final = 5
+"""Most names of dropped properties that are kept for each reason."""
+_LONGEST_NAME: Final = 64
 _INT64: Final = range(-(2**63), 2**63)
 _FLOAT32_LARGEST: Final = 3.4028234663852886e38
 _LONGEST_INTEGER_BITS: Final = 1024
@@ -35,7 +39,7 @@ class Coerced:
     properties: dict[str, JsonValue]
     """Properties in the order of the event type."""
     dropped: tuple[Dropped, ...]
-    """Dropped values by reason: ``unknown_property``, ``not_int64`` (and the same for other types), ``bad_list_item``."""
+    """Dropped values by reason: ``unknown_property``, ``not_int64`` (and the same for other types), ``bad_list_item``; with names."""
 
 
 def coerce_properties(event_type: EventType, properties: Mapping[str, object]) -> Coerced:
@@ -44,23 +48,41 @@ def coerce_properties(event_type: EventType, properties: Mapping[str, object]) -
     A null or missing property is no error. Properties that are unknown, or that cannot be coerced without guessing, are dropped
     individually.
     """
-    reasons: Counter[str] = Counter()
     clean: dict[str, JsonValue] = {}
+    counts: Counter[str] = Counter()
+    names: dict[str, list[str]] = defaultdict(list)
+
+    def drop(name: str, reason: str, count: int = 1) -> None:
+        counts[reason] += count
+        names[reason].append(f"{event_type.name}.{name}")
+
     for declared in event_type.properties:
         value = properties.get(declared.name)
         if value is None:
             continue
+        bad_items: Counter[str] = Counter()
         coerced = (
-            _coerce_list(value, declared.value_type, reasons)
+            _coerce_list(value, declared.value_type, bad_items)
             if declared.value_type.startswith("list")
             else coerce_value(value, declared.value_type)
         )
         if coerced is None:
-            reasons[f"not_{declared.value_type}"] += 1
-        else:
-            clean[declared.name] = coerced
-    reasons["unknown_property"] += sum(1 for name in properties if event_type.property(name) is None)
-    return Coerced(clean, tuple(Dropped(what="property", reason=reason, count=count) for reason, count in sorted(reasons.items()) if count))
+            drop(declared.name, f"not_{declared.value_type}")
+            continue
+        clean[declared.name] = coerced
+        for reason, count in bad_items.items():
+            if count:
+                drop(declared.name, reason, count)
+    for name in properties:
+        if event_type.property(name) is None:
+            drop(shortened(name, _LONGEST_NAME), "unknown_property")
+    return Coerced(
+        clean,
+        tuple(
+            Dropped(what="property", reason=reason, count=count, names=names[reason][:MAX_DROPPED_NAMES])
+            for reason, count in sorted(counts.items())
+        ),
+    )
 
 
 def coerce_value(value: object, value_type: ValueType) -> JsonValue | None:

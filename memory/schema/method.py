@@ -135,7 +135,7 @@ def read_method(node: Node) -> Method:
     archive, extract, manage, store = (_section(node, name, fields) for name, fields in _SECTIONS.items())
     return Method(
         name=node.at("Method").name(),
-        version=node.at("Version").name() if node.has("Version") else "1",
+        version=node.at("Version").version() if node.has("Version") else "1",
         description=node.at("Description").text(),
         source=node.at("Source").text(),
         archives_turns=archive.at("Turns").flag(),

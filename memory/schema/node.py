@@ -61,6 +61,18 @@ class Node:
             if name not in known:
                 raise self.at(str(name)).fault(f"unknown field; {suggestion(str(name), known)}")
 
+    def version(self) -> str:
+        """A version: a name, or a whole number, which is its text.
+
+        Raises:
+            SchemaError: If it is something else.
+        """
+        if isinstance(self.value, int) and not isinstance(self.value, bool):
+            return str(self.value)
+        if not isinstance(self.value, str):
+            raise self.fault(f'expected text such as "1.2", found {quoted(self.value)}')
+        return self.name()
+
     def name(self) -> str:
         """A name: one line of text of 1 to 256 characters, without white space around it.
 

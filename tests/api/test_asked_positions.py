@@ -91,8 +91,7 @@ async def test_asked_again_it_answers_the_same(service: RunningService, feed: Fe
     later = [memory("acme", "ann", f"Ann went to Lyon by train {number} {path}") for number in range(40)]
     await feed.write(*later[:20], partition=1)
     await feed.write(*later[20:])
-    asked = {"memories": first["positions"]["memories"]}
-    again = await answer_to(service, path, at=asked, **fields)
+    again = await answer_to(service, path, at=first["positions"], **fields)
     assert again["at"] == {"reached": True, "written_since": 40}
     assert again["positions"]["memories"] == positions
     assert without_numbers(again) == without_numbers(first)
@@ -158,7 +157,7 @@ async def test_positions_beyond_the_store_are_reported(service: RunningService, 
         ({"memories": [{"topic": "elsewhere", "partition": 0, "offset": 1}]}, "at.memories.0.topic"),
         ({"memories": [{"partition": 3, "offset": 1}]}, "has 3 partitions"),
         ({"memories": [{"partition": 0, "offset": 1}, {"partition": 0, "offset": 2}]}, "one position"),
-        ({"memories": [{"partition": 0, "offset": 1}], "session": None}, "at.session"),
+        ({"memories": [{"partition": 0, "offset": 1}], "sessions": None}, "at.sessions"),
         (None, "after"),
     ],
 )

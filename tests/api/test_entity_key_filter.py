@@ -78,8 +78,8 @@ async def test_a_memory_excluded_by_keys_is_explained(service: RunningService) -
     [
         ("ann", "keys"),
         ([""], "keys.0"),
-        (["ann/claw hammer"], "keys.0"),
         (["ann//saw"], "not percent-encoded"),
+        (["ann/claw hammer"], "write a space as %20"),
         (["ann"] * 65, "keys"),
         (["a" * 4097], "keys.0"),
     ],

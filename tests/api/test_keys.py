@@ -23,7 +23,11 @@ async def test_a_key_allows_only_its_scopes(service: RunningService) -> None:
     assert (await service.http.post("/v1/messages", json=MESSAGE, headers=writes)).status_code == 200
     for path, body in (("/v1/messages", MESSAGE), ("/v1/flush", {})):
         expect_problem(await service.http.post(path, json=body, headers=reads), 403, "lacks the scope ingest")
-    expect_problem(await service.http.post("/v1/recall", json={"query": "x"}, headers=writes), 403, "lacks the scope recall")
+    expect_problem(
+        await service.http.post("/v1/recall", json={"query": "x"}, headers=writes),
+        403,
+        "lacks the scope recall; it has ingest: use another one",
+    )
     for path in (f"/v1/memories/{OSLO.id}", "/v1/sessions/talk", f"/v1/entities/user_profile/{ENTITY_KEY}"):
         expect_problem(await service.http.get(path, headers=writes), 403, "lacks the scope recall")
     operates = await when_known(service, await add_key(service.settings, "acme", scopes=("operate",)))

@@ -84,7 +84,7 @@ async def test_a_list_shows_only_memories_visible_to_the_key(service: RunningSer
         ({"user": ""}, "user"),
         (
             {"usr": "cleo"},
-            "query.usr: unknown parameter; expected some of: after, kind, limit, min_trust, session, since, type, until, user",
+            "query.usr (did you mean 'user'?): unknown parameter; expected some of: after, kind, limit, min_trust, session, since, type",
         ),
         ({"user": ["ann", "bob"]}, "query.user: given more than once; this parameter has one value"),
         ({"user": ["bob", "ann"], "kind": ["event", "entity"]}, "query.user: given more than once"),

@@ -74,6 +74,13 @@ async def test_only_a_few_unknown_names_are_listed(http: httpx.AsyncClient, path
     assert "unknown fields" in await refusal(http, {("y" * 10_000) + str(each): 0 for each in range(100)}, path=path)
 
 
+async def test_an_unknown_name_has_a_hint(http: httpx.AsyncClient) -> None:
+    assert await refusal(http, {"schema": "x", "word": [], "name0": 0, "name1": 0}) == (
+        "word: unknown name; did you mean 'words'?; name0: unknown name; expected some of: numbers, schema, words; "
+        "name1: unknown name: correct its spelling, or leave it out"
+    )
+
+
 async def test_only_the_first_problems_are_listed(http: httpx.AsyncClient) -> None:
     problem = await refusal(http, {"words": [0] * 100})
     assert problem.startswith("words.0: Input should be a valid string; words.1: ")

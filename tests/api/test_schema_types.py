@@ -31,3 +31,10 @@ async def test_an_unknown_entity_type_is_named(service: RunningService, suffix: 
     assert "life_event" not in found["detail"]
     response = await service.http.get(f"/v1/entities/{PROFILE.type}/nobody{suffix}", headers=service.auth("acme"))
     assert "nobody" in response.json()["detail"]
+
+
+async def test_a_key_with_too_few_parts_is_named(service: RunningService) -> None:
+    response = await service.http.get("/v1/entities/mood_week/ann", headers=service.auth("acme"))
+    expect_problem(response, 404, "its key has 2 parts (user, week), and the request has 1")
+    response = await service.http.get(f"/v1/entities/{PROFILE.type}/ann/2024-W19/history", headers=service.auth("acme"))
+    expect_problem(response, 404, "its key has 1 part (user), and the request has 2")

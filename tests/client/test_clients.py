@@ -13,6 +13,7 @@ import pytest
 from aiohttp import web
 from varve_client import (
     AsyncVarveClient,
+    InvalidArgumentError,
     MessagesRefusedError,
     RecallResult,
     SentMessage,
@@ -58,6 +59,35 @@ class Blocking:
 @pytest.fixture(params=[AsyncVarveClient, Blocking], ids=["async", "sync"])
 def client(request: pytest.FixtureRequest) -> Any:
     return request.param
+
+
+@pytest.mark.parametrize(
+    ("url", "key", "problem"),
+    [
+        ("localhost:8080", "k", "is not the address of a service"),
+        ("", "k", "is not the address of a service"),
+        (None, "k", "is not the address of a service"),
+        ("http://localhost:8080/v1/", "k", "ends with /v1"),
+        ("http://localhost:8080", "", "api_key is empty"),
+        ("http://localhost:8080", None, "api_key is empty"),
+        ("http://localhost:8080", "Bearer k", "pass the key itself"),
+    ],
+)
+def test_a_wrong_address_or_key_is_refused(client: Any, url: Any, key: Any, problem: str) -> None:
+    with pytest.raises(InvalidArgumentError, match=problem):
+        client(url, api_key=key)
+
+
+async def test_a_key_may_end_with_a_line_feed(client: Any) -> None:
+    keys: list[str] = []
+
+    async def answer(request: web.Request) -> web.Response:
+        keys.append(request.headers["Authorization"])
+        return web.json_response({"positions": []})
+
+    async with serving_posts("/v1/flush", answer) as url, client(url, api_key="k\n") as varve:
+        await varve.flush()
+    assert keys == ["Bearer k"]
 
 
 class Refusing:
@@ -372,3 +402,29 @@ async def test_the_command_line_names_the_missing_parts(command: str, printed: s
     assert bodies == [{"query": "Where is Ann?", "mode": "expand"}]
     assert printed in output.decode()
     assert errors.decode().strip() == "answered without: expansion"
+
+
+async def test_times_and_sent_messages_are_taken_as_they_are(client: Any) -> None:
+    bodies: list[Any] = []
+
+    async def answer(request: web.Request) -> web.Response:
+        bodies.append(await request.json())
+        item = {"index": 0, "status": 200, "id": "m1", "position": {"topic": "t", "partition": 0, "offset": 7}}
+        return web.json_response({"items": [item], "results": []})
+
+    noon = datetime(2024, 5, 6, 12, tzinfo=UTC)
+    async with serving_posts("/v1/{route}", answer) as url, client(url, api_key="k") as varve:
+        (sent,) = await varve.send([{**MESSAGE, "event_time": noon}])
+        await varve.recall("x", after=sent, until=noon)
+    assert bodies[0][0]["event_time"] == "2024-05-06T12:00:00+00:00"
+    assert bodies[1]["after"] == {"id": "m1", "position": {"topic": "t", "partition": 0, "offset": 7}}
+    assert bodies[1]["until"] == "2024-05-06T12:00:00+00:00"
+
+
+async def test_a_name_that_no_address_can_have_is_refused(client: Any) -> None:
+    async with client("http://127.0.0.1:1", api_key="k") as varve:
+        for call in (varve.memory(""), varve.delete_memory(".."), varve.erase_user(""), varve.entity("user_profile", [])):
+            with pytest.raises(InvalidArgumentError, match=r"cannot be part of an address|at least one part"):
+                await call
+        with pytest.raises(TypeError, match="is not the text of a name or an id"):
+            await varve.memory(None)

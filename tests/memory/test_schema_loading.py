@@ -302,11 +302,17 @@ FAULTS: list[tuple[list[str | int], Any, str, str]] = [
     (["EntityTypes", 0, "Filters"], [{"Property": "importance", "Op": ">", "Value": True}], f"{ENTITY}.Filters[0].Value", "True"),
     (["Nam"], "x", "Nam", "did you mean 'Name'"),
     (["Name"], "english@home", "Name", "NAME@REVISION"),
-    (["Version"], 3, "Version", "text"),
+    (["Version"], [3], "Version", "text"),
+    (["Version"], True, "Version", "text"),
+    (["Version"], " ", "Version", "text"),
     (["Detail"], "everything", "Detail", "one of: brief, full"),
     (["Detail"], 2, "Detail", "one of: brief, full"),
     (["Said"], "no", "Said", "true or false"),
 ]
+
+
+def test_a_version_may_be_a_number() -> None:
+    assert parse_schema(whole() | {"Version": 3}).version == "3"
 
 
 @pytest.mark.parametrize(("where", "value", "path", "word"), FAULTS)

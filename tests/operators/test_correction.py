@@ -57,7 +57,7 @@ def test_the_operators_declare_which_values_can_be_set() -> None:
 @pytest.mark.parametrize(
     ("fields", "problem", "is_of_events"),
     [
-        ({"shoe": "43"}, "no such property", False),
+        ({"hoem": "Oslo"}, r"no such property; did you mean 'home'\?", False),
         ({"user": "bob"}, "part of the entity's key", False),
         ({"jobs": 3}, "COUNT makes it of events", True),
         ({"title": None}, "LATEST makes it of events", True),

@@ -65,6 +65,13 @@ def test_superseded_is_not_wrong() -> None:
     assert job_of(person.at(Moment(as_of=day(JUNE - 1)))) == "A"
 
 
+def test_an_expired_event_is_not_wrong() -> None:
+    person = Person()
+    person.read(*job("A", "e-a", MARCH))
+    person.read(*job("A", "e-a", MARCH, "retract"), cause="expiry")
+    assert person.fates() == {("job", "e-a"): "expired", ("jobs", "e-a"): "expired"}
+
+
 def test_a_texts_lines_are_superseded_one_by_one() -> None:
     person = Person()
     person.read(*note("likes tea", "p1", 1))

@@ -79,7 +79,7 @@ def test_without_a_file_the_built_in_profiles_apply() -> None:
         ({"house": {"base": "weighted", "time_weight": 0.8}}, "house: time_weight .* must not exceed 1, got 0.8 \\+ 0.3"),
         ({"learned": MODEL}, "learned: is built in; take another name"),
         ({"My House": MODEL}, "My House.*should match pattern"),
-        ([MODEL], "record: Input should be a valid dictionary"),
+        ([MODEL], "record: Input should be an object"),
     ],
 )
 def test_a_fault_is_reported_with_its_location(tmp_path: Path, profiles: object, said: str) -> None:

@@ -84,3 +84,13 @@ def test_the_example_of_the_schema_page_becomes_an_event(tmp_path: Path) -> None
     assert result.exit_code == 0, result.output
     (event,) = orjson.loads(result.stdout)["extraction"]["events"]
     assert (event["type"], event["properties"]) == ("purchase", {"item": "claw hammer", "price": 12.9})
+
+
+def test_mistakes_in_stated_events_are_named(tmp_path: Path) -> None:
+    file = tmp_path / "talk.jsonl"
+    common = {"user": "ann", "session": "s1", "role": "tool", "text": "Ann moved to Bergen."}
+    calls = [{"name": "life_event", "arguments": {"plaec": "Bergen"}}, {"name": "lifeevents", "arguments": {"place": "Bergen"}}]
+    file.write_bytes(b"\n".join(orjson.dumps({**common, "tool_call": each}) for each in calls))
+    result = typed(str(file), "--dry-run", data=tmp_path)
+    assert "1 x property: unknown_property (life_event.plaec)" in result.stdout
+    assert "tool call lifeevents states no event, as no event type has this name; did you mean life_event?" in result.stdout

@@ -63,6 +63,7 @@ OPTIONS: Final[dict[Command, Command]] = {
     ("extract",): ("--dry-run",),
     ("apply",): ("--dry-run",),
     ("memories", "correct"): ("--content", "Ada lives in Bergen."),
+    ("memories", "delete"): ("--yes",),
     ("dlq", "redrive"): ("--all",),
     ("dlq", "purge"): ("--all",),
     ("tenants", "set"): ("--weight", "2"),

@@ -52,6 +52,7 @@ async def memories(url: str, data: Path, *arguments: str) -> "subprocess.Complet
         ),
         (("invalidate", "m", "--reason", "so"), "POST", "/invalidate", {"reason": "so"}, "correction c-1"),
         (("revert", "m"), "POST", "/revert", {"reason": ""}, "correction c-1"),
+        (("delete", "m", "--yes"), "DELETE", "", None, "correction c-1"),
     ],
 )
 async def test_a_command_is_one_request(
@@ -65,6 +66,28 @@ async def test_a_command_is_one_request(
     assert service.bodies == [body]
     assert len(service.keys) == 2
     assert len({*service.keys}) == 1, "what is sent again is the same correction"
+
+
+async def test_a_deletion_is_confirmed(tmp_path: Path) -> None:
+    result = await memories("http://127.0.0.1:1", tmp_path, "delete", "m")
+    assert result.returncode == 1
+    assert "Delete memory m permanently?" in result.stdout
+
+
+async def test_a_list_has_ids_and_follows_pages(tmp_path: Path) -> None:
+    asked: list[dict[str, str]] = []
+
+    async def answer(request: web.Request) -> web.Response:
+        asked.append(dict(request.query))
+        number = len(asked)
+        return web.json_response({"memories": [{**MEMORY, "id": f"e{number}", "speaker": "Ann"}], "next": f"e{number}"})
+
+    async with serving_posts("/v1/memories", answer, method="GET") as url:
+        result = await memories(url, tmp_path, "list", "--user", "ann", "--kind", "event", "--limit", "2")
+    assert result.stdout.splitlines() == [f"e{number}  2024-03-02  fact  Ann: Ann moved to Oslo" for number in (1, 2)]
+    assert "more memories follow" in result.stderr
+    assert asked[0] == {"user": "ann", "kind": "event", "limit": "3"}
+    assert [each.get("after") for each in asked] == [None, "e1", "e2"]
 
 
 async def test_a_wrong_property_is_reported(tmp_path: Path) -> None:
@@ -138,3 +161,11 @@ async def test_an_invalidation_lists_the_remaining_texts(tmp_path: Path) -> None
         result = await memories(url, tmp_path, "invalidate", "e")
     assert result.returncode == 0, result.stderr
     assert result.stdout.splitlines()[1:] == ["its content remains in:", "  message m1: the log keeps it"]
+
+
+@pytest.mark.parametrize("url", ["localhost:8080", "http://localhost:8080/v1"])
+async def test_a_wrong_address_is_one_sentence(url: str, tmp_path: Path) -> None:
+    result = await memories(url, tmp_path, "list")
+    assert result.returncode == 1
+    assert result.stderr.startswith(f"varve: {url!r} ")
+    assert len(result.stderr.splitlines()) == 1

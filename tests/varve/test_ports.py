@@ -82,3 +82,21 @@ def test_blocks_of_other_processes_are_skipped(few: range) -> None:
             assert len(found) == ports.BLOCK - 1
             assert theirs // ports.BLOCK not in {each // ports.BLOCK for each in found}
         process.communicate("\n")
+
+
+def test_a_preferred_port_is_given_once() -> None:
+    port = ports.free_port()
+    assert ports.preferred_port(port) == port
+    again = f"from varve.embedded.ports import preferred_port; print(preferred_port({port}))"
+    other = subprocess.run([sys.executable, "-c", again], capture_output=True, text=True, check=True)
+    assert int(other.stdout) != port, "nothing listens on it yet, but another process was given it"
+    assert ports.preferred_port(port) != port
+
+
+def test_a_preferred_port_in_use_is_not_given() -> None:
+    port = ports.free_port()
+    with socket.socket() as owner:
+        owner.bind((ports.HOST, port))
+        owner.listen()
+        assert ports.preferred_port(port) != port
+    assert ports.preferred_port(port) == port

@@ -71,6 +71,36 @@ async def test_a_limit_bounds_entities_nearest_first(tmp_path: Path) -> None:
     assert re.findall(r"this is (\S+)", everything) == ["event-1", "week-1", "profile-1", "week-2"]
 
 
+async def test_a_recall_takes_a_session_types_and_times(tmp_path: Path) -> None:
+    options = (
+        "--session",
+        "s1",
+        "--kind",
+        "event",
+        "--type",
+        "note",
+        "--type",
+        "fact",
+        "--since",
+        "2024-03-01",
+        "--until",
+        "2024-03-02T12:00:00Z",
+    )
+    message = {"id": "m1", "text": "It snows.", "speaker": "Ann", "event_time": "2024-03-02T12:00:00Z"}
+    messages = [{"window_sequence": 0, "message": each} for each in (message, {"id": "m2", "text": ""})]
+    found = answer(0.5) | {"session": {"session": "s1", "messages": messages, "open_window": None}}
+    printed, asked = await recalled(tmp_path, found, *options)
+    assert asked == {
+        "query": "Where?",
+        "session": "s1",
+        "kinds": ["event"],
+        "types": ["note", "fact"],
+        "since": "2024-03-01T00:00:00+00:00",
+        "until": "2024-03-02T12:00:00+00:00",
+    }
+    assert "Ann: It snows." in printed
+
+
 async def test_json_is_the_whole_answer(tmp_path: Path) -> None:
     printed, _ = await recalled(tmp_path, answer(0.1), "--json", "--limit", "1")
     assert orjson.loads(printed) == answer(0.1)

@@ -44,6 +44,10 @@ def test_the_environment_overrides_the_file(monkeypatch: pytest.MonkeyPatch, tmp
     [
         ("VARVE_LLM_BASE_URL", "VARVE_LLM_BASE_URL is not a setting and has no effect; did you mean VARVE_LLM__BASE_URL?"),
         ("varve_lmm__model", "varve_lmm__model is not a setting and has no effect; did you mean VARVE_LLM__MODEL?"),
+        (
+            "VARVE_LLM__MODEL",
+            "VARVE_LLM__MODEL has no effect without VARVE_LLM__BASE_URL: rules extract; the address of OpenAI is https://api.openai.com/v1",
+        ),
         ("VARVE_OPENAI__KEY", "VARVE_OPENAI__KEY is not a setting and has no effect; see docs/reference/settings.md"),
     ],
 )

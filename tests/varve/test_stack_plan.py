@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from runtime.settings import ConsoleSettings, KafkaSettings, RedisSettings, Settings
+from runtime.settings import ConsoleSettings, KafkaSettings, RedisSettings, ServiceSettings, Settings
 from varve.embedded.edge import EmbeddedEdge
+from varve.embedded.ports import DRAWN_PORTS
 from varve.embedded.stack import EmbeddedStack
 from varve.errors import StartError
 from varve.supervisor.supervisor import Program
@@ -86,3 +87,10 @@ def test_the_stack_serves_the_console_by_default(tmp_path: Path) -> None:
         return EmbeddedStack(settings=settings)._service().environment.get("VARVE_CONSOLE__ENABLED")
 
     assert (switch(), switch(enabled=True), switch(enabled=False)) == ("true", "true", "false")
+
+
+def test_the_service_gets_the_port_of_the_settings(tmp_path: Path) -> None:
+    chosen = Settings(data=tmp_path, service=ServiceSettings(port=DRAWN_PORTS.stop))
+    assert EmbeddedStack(settings=chosen).settings.service.port == DRAWN_PORTS.stop
+    assert EmbeddedStack(settings=chosen, service_port=0).settings.service.port in DRAWN_PORTS
+    assert EmbeddedStack(settings=Settings(data=tmp_path), throwaway=True).settings.service.port in DRAWN_PORTS

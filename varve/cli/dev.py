@@ -26,7 +26,14 @@ def dev(
     data: DataOption = None,
     kafka_port: PortOption = 0,
     redis_port: PortOption = 0,
-    service_port: PortOption = 0,
+    service_port: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            max=65535,
+            help="Port of the query service. 0: a free port. Default: VARVE_SERVICE__PORT, or else 8080; a free port if 8080 is in use.",
+        ),
+    ] = None,
     kafka_heap_mb: Annotated[int, typer.Option(min=128, help="Heap of Kafka's JVM in MiB.")] = 384,
     schema: Annotated[
         str | None,

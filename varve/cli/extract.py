@@ -1,5 +1,6 @@
 """``varve extract --dry-run``: the extraction of a conversation and its cost, without storing anything."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -46,6 +47,7 @@ async def _extract(conversation: "Conversation", file: Path, schema: str, limit:
     from varve.dry_run import dry_run
 
     messages, named, settings = conversation.messages, schema_named(schema, Path(schema)), attached_settings(data)
+    event_types = [each.name for each in named.event_types]
     console, number, calls, cost, tokens = Console(highlight=False), 0, 0, 0.0, 0
     async with aclosing(dry_run(messages, named, settings, source=str(file))) as windows:
         async for window in windows:
@@ -56,16 +58,17 @@ async def _extract(conversation: "Conversation", file: Path, schema: str, limit:
             if as_json:
                 say_json(window.as_json())
             else:
-                console.print(_window_table(window))
+                console.print(_window_table(window, event_types))
             if number == limit:
                 break
     model = load_settings(data).llm.model if calls else "offline, without a model"
     say(f"{number} windows, about {tokens} prompt tokens; {calls} calls ({model}), cost {cost:.4f}; nothing was stored", err=True)
 
 
-def _window_table(dry: "DryWindow") -> "Table":
+def _window_table(dry: "DryWindow", event_types: Sequence[str]) -> "Table":
     from rich.table import Table
 
+    from memory.name_hints import meant_name
     from memory.records.wording import attributed_text
 
     window, extraction = dry.window, dry.extraction
@@ -81,6 +84,12 @@ def _window_table(dry: "DryWindow") -> "Table":
     for patch in extraction.patches:
         change = f"{as_markup(patch.search)} → {as_markup(patch.replace)}" if patch.search else as_markup(patch.replace)
         table.add_row(f"{as_markup(patch.entity_type)}.{as_markup(patch.field)}", change, as_markup(patch.entity_key))
+    for message in window.messages:
+        name = None if message.tool_call is None else message.tool_call.name
+        if name is not None and name not in event_types and (meant := meant_name(name, event_types)) is not None:
+            note = f"tool call {name} states no event, as no event type has this name; did you mean {meant}?"
+            table.add_row("[dim]note[/]", as_markup(note), as_markup(message.id))
     for dropped in extraction.dropped:
-        table.add_row("[dim]left out[/]", f"{dropped.count} x {dropped.what}: {as_markup(dropped.reason)}", "")
+        named = "" if not dropped.names else f" ({as_markup(', '.join(dropped.names))})"
+        table.add_row("[dim]left out[/]", f"{dropped.count} x {dropped.what}: {as_markup(dropped.reason)}{named}", "")
     return table

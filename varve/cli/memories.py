@@ -1,4 +1,4 @@
-"""``varve memories`` and ``varve messages``: show, correct, invalidate and revert a memory; edit or delete a message."""
+"""``varve memories`` and ``varve messages``: list, show, correct, invalidate, revert and delete memories; edit or delete a message."""
 
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, nullcontext
@@ -8,19 +8,20 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, TextIO
 import orjson
 import typer
 
+from memory.dates.event_date import shown_date
 from runtime.interruption import run
-from varve.cli.options import DataOption, attached_settings, print_notice
+from varve.cli.options import DataOption, KindsOption, SinceOption, TypesOption, UntilOption, attached_settings, print_notice
 from varve.output import say, say_json
 
 if TYPE_CHECKING:
-    from varve_client import AsyncVarveClient, ChangedMessage, Correction
+    from varve_client import AsyncVarveClient, ChangedMessage, Correction, Memory
 
 _PAGE: Final = 200
 
-app = typer.Typer(help="Single memories: show, correct, undo a correction; all memories of a user.", no_args_is_help=True)
+app = typer.Typer(help="Memories: list, show, correct, undo a correction, delete; export those of a user.", no_args_is_help=True)
 messages = typer.Typer(help="Single messages: edit, delete.", no_args_is_help=True)
 
-IdArgument = Annotated[str, typer.Argument(metavar="ID", help="The memory's id, as `varve recall --json` shows it.")]
+IdArgument = Annotated[str, typer.Argument(metavar="ID", help="The memory's id, from `varve memories list` or `varve recall --json`.")]
 SessionArgument = Annotated[str, typer.Argument(metavar="SESSION", help="The message's session.")]
 MessageIdArgument = Annotated[str, typer.Argument(metavar="ID", help="The message's id.")]
 UserOption = Annotated[str | None, typer.Option(help="The message's user. Default: the user of the API key.")]
@@ -38,6 +39,32 @@ def show(memory_id: IdArgument, data: DataOption = None) -> None:
             return (await service.memory(memory_id)).as_dict()
 
     say_json(run(read()), indent=True)
+
+
+@app.command("list")
+def list_memories(
+    user: Annotated[str | None, typer.Option(help="Only this user's memories. Default: all that the key may read.")] = None,
+    session: Annotated[str | None, typer.Option(help="Only memories of this session.")] = None,
+    kinds: KindsOption = None,
+    types: TypesOption = None,
+    since: SinceOption = None,
+    until: UntilOption = None,
+    limit: Annotated[int, typer.Option(min=1, help="Maximum number of memories.")] = 50,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per line.")] = False,
+    data: DataOption = None,
+) -> None:
+    """List memories with their ids, ordered by id, without invalidated and expired ones."""
+    filters = {"user": user, "session": session, "kinds": kinds, "types": types, "since": since, "until": until}
+    found = run(_listed(data, filters, limit + 1))
+    for memory in found[:limit]:
+        if as_json:
+            say(orjson.dumps(memory.as_dict()).decode())
+        else:
+            speaker = f"{memory.speaker}: " if memory.speaker else ""
+            content = " ".join(memory.content.split())
+            say(f"{memory.id}  {shown_date(memory.event_time, memory.date)}  {memory.type}  {speaker}{content}")
+    if len(found) > limit:
+        print_notice(f"more memories follow; see them with --limit {limit * 2}, or write all of a user with `varve memories export`")
 
 
 @app.command("export")
@@ -60,6 +87,7 @@ def correct(
         typer.Option("--set", metavar="NAME=VALUE", help="PROPERTY=VALUE, as JSON or plain text; null removes it. May be repeated."),
     ] = None,
     date: Annotated[str | None, typer.Option(help="Date of the event: 2023-05-08, 2023-05, 2023, A/B or unknown.")] = None,
+    importance: Annotated[float | None, typer.Option(min=0, max=1, help="Importance of the event, from 0 to 1.")] = None,
     reason: ReasonOption = "",
     data: DataOption = None,
 ) -> None:
@@ -69,6 +97,8 @@ def correct(
         changes["content"] = content
     if date is not None:
         changes["date"] = date
+    if importance is not None:
+        changes["importance"] = importance
     if properties:
         changes["properties"] = dict(map(_property, properties))
     run(_correct(data, memory_id, lambda service: service.correct(memory_id, **changes)))
@@ -102,6 +132,28 @@ def revert(memory_id: IdArgument, reason: ReasonOption = "", data: DataOption = 
     _say_sent(run(undo()))
 
 
+@app.command("delete")
+def delete_memory(
+    memory_id: IdArgument,
+    reason: ReasonOption = "",
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
+    data: DataOption = None,
+) -> None:
+    """Delete an event permanently. Lists where its content remains. This cannot be undone; `varve memories invalidate` can."""
+    if not yes:
+        typer.confirm(f"Delete memory {memory_id} permanently?", abort=True)
+
+    async def delete() -> "Correction":
+        from varve.service_client import service_client
+
+        async with service_client(attached_settings(data)) as service:
+            return await service.delete_memory(memory_id, reason=reason)
+
+    sent = run(delete())
+    _say_sent(sent)
+    _say_remaining(sent)
+
+
 @messages.command("edit")
 def edit(
     session: SessionArgument,
@@ -118,6 +170,20 @@ def edit(
 def delete(session: SessionArgument, message_id: MessageIdArgument, user: UserOption = None, data: DataOption = None) -> None:
     """Delete a message, and everything that was extracted from it."""
     run(_change_message(data, lambda service: service.delete_message(session, message_id, user=user)))
+
+
+async def _listed(data: Path | None, filters: dict[str, Any], count: int) -> "list[Memory]":
+    from varve.service_client import service_client
+
+    found: list[Memory] = []
+    after: str | None = None
+    async with service_client(attached_settings(data)) as service:
+        while True:
+            page = await service.memories(**filters, after=after, limit=min(_PAGE, count - len(found)))
+            found += page.memories
+            after = page.next
+            if after is None or len(found) >= count:
+                return found
 
 
 async def _export(user: str, output: Path | None, data: Path | None) -> int:

@@ -53,6 +53,15 @@ def parse_time(text: str | datetime) -> datetime:
     return time if time.tzinfo is not None else time.replace(tzinfo=UTC)
 
 
+SinceOption = Annotated[
+    datetime | None,
+    typer.Option(parser=parse_time, help="Only what may have happened at this time or later (ISO 8601)."),
+]
+UntilOption = Annotated[datetime | None, typer.Option(parser=parse_time, help="Only what may have happened before this time (ISO 8601).")]
+KindsOption = Annotated[
+    list[str] | None, typer.Option("--kind", help="Only this kind: event, entity, summary or segment; may be repeated.")
+]
+TypesOption = Annotated[list[str] | None, typer.Option("--type", help="Only this event or entity type of the schema; may be repeated.")]
 TenantArgument = Annotated[str, typer.Argument(help="The tenant's id.")]
 StageArgument = Annotated[str, typer.Argument(help="sessions, extraction, events, entities, merging, index or recalls.")]
 ByOption = Annotated[str | None, typer.Option(help="Name for the audit. Default: the user of this machine.")]

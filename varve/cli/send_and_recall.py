@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from runtime.interruption import run
-from varve.cli.options import DataOption, parse_time, settings_of_stack
+from varve.cli.options import DataOption, KindsOption, SinceOption, TypesOption, UntilOption, parse_time, settings_of_stack
 from varve.output import say, say_json
 
 if TYPE_CHECKING:
@@ -39,6 +39,11 @@ def send(
 def recall(
     query: Annotated[str, typer.Argument(help="The question.")],
     user: Annotated[str | None, typer.Option(help="Only this user's memories and current state.")] = None,
+    session: Annotated[str | None, typer.Option(help="Also show the latest messages of this session.")] = None,
+    kinds: KindsOption = None,
+    types: TypesOption = None,
+    since: SinceOption = None,
+    until: UntilOption = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Maximum number of results, and of entities.")] = None,
     as_of: Annotated[
         datetime | None, typer.Option(parser=parse_time, help="Only what had happened by then, with entities as they were (ISO 8601).")
@@ -61,13 +66,14 @@ def recall(
 
     from varve.results import ResultTable, confidence_line
 
-    asked = {"user": user, "limit": limit, "as_of": as_of and as_of.isoformat(), "profile": profile, "mode": mode}
-    found = run(_recall(query, {**asked, "min_confidence": min_confidence}, data))
+    scope = {"user": user, "session": session, "kinds": kinds, "types": types, "since": since, "until": until, "as_of": as_of}
+    asked = {**scope, "limit": limit, "profile": profile, "mode": mode, "min_confidence": min_confidence}
+    found = run(_recall(query, asked, data))
     _say_what_is_missing(found)
     if as_json:
         say_json(found, indent=True)
         return
-    shown = [*found["results"], *_nearest_first(found["entities"])[:limit]]
+    shown = [*found["results"], *_nearest_first(found["entities"])[:limit], *_messages(found)]
     if shown:
         answer = ResultTable()
         answer.add(shown)
@@ -82,6 +88,10 @@ def context(
     query: Annotated[str, typer.Argument(help="The question.")],
     user: Annotated[str | None, typer.Option(help="Only this user's memories and current state.")] = None,
     session: Annotated[str | None, typer.Option(help="Session whose latest messages are included.")] = None,
+    kinds: KindsOption = None,
+    types: TypesOption = None,
+    since: SinceOption = None,
+    until: UntilOption = None,
     tokens: Annotated[int | None, typer.Option(help="Token limit of the block.")] = None,
     said: Annotated[bool, typer.Option("--said", help="Also show the original sentence of events that a model worded.")] = False,
     mode: Annotated[
@@ -92,7 +102,8 @@ def context(
     data: DataOption = None,
 ) -> None:
     """Print what is remembered as a block of text for a prompt."""
-    answer = run(_context(query, {"user": user, "session": session, "tokens": tokens, "said": said or None, "mode": mode}, data))
+    scope = {"user": user, "session": session, "kinds": kinds, "types": types, "since": since, "until": until}
+    answer = run(_context(query, {**scope, "tokens": tokens, "said": said or None, "mode": mode}, data))
     _say_what_is_missing(answer)
     if as_json:
         say_json(answer, indent=True)
@@ -120,6 +131,12 @@ def _nearest_first(entities: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         places.append(seen[entity["type"]])
         seen[entity["type"]] += 1
     return [each for _, each in sorted(zip(places, entities, strict=True), key=lambda pair: pair[0])]
+
+
+def _messages(answer: dict[str, Any]) -> list[dict[str, Any]]:
+    """The session's latest messages in the form of memories. Those without text are tool calls."""
+    messages = [each["message"] for each in (answer.get("session") or {}).get("messages", [])]
+    return [{**each, "type": "message", "content": each["text"], "evidence": [each["id"]]} for each in messages if each.get("text")]
 
 
 def _say_what_is_missing(answer: dict[str, Any]) -> None:

@@ -71,6 +71,8 @@ class PortPool:
 
 
 _POOL: Final = PortPool(DRAWN_PORTS)
+_CLAIMS: Final[list[socket.socket]] = []
+"""Preferred ports that this process was given: open as long as it lives."""
 atexit.register(_POOL.close)
 
 
@@ -81,6 +83,29 @@ def free_port() -> int:
         PortInUseError: If no port is free.
     """
     return _POOL.draw()
+
+
+def preferred_port(port: int) -> int:
+    """A well-known port, so that documented addresses work; another one if a program listens on it or another stack was given it.
+
+    The claim ends with the process. Until the owner listens, nothing else shows that the port is taken.
+
+    Args:
+        port: The preferred port.
+
+    Raises:
+        PortInUseError: If no port is free.
+    """
+    claim = _claimed(port)
+    if claim is None:
+        return free_port()
+    try:
+        require_free(port, owner="", option="")
+    except PortInUseError:
+        claim.close()
+        return free_port()
+    _CLAIMS.append(claim)
+    return port
 
 
 def require_free(port: int, *, owner: str, option: str) -> None:
@@ -109,6 +134,17 @@ def listens(port: int) -> bool:
     with socket.socket() as probe:
         probe.settimeout(0.5)
         return probe.connect_ex((HOST, port)) == 0
+
+
+def _claimed(port: int) -> socket.socket | None:
+    """A socket that no other process can have while it is open; None if another has it. Its name is in the ports' own namespace (Linux)."""
+    claim = socket.socket(socket.AF_UNIX)
+    try:
+        claim.bind(f"\0varve-port-{port}")
+    except OSError:
+        claim.close()
+        return None
+    return claim
 
 
 def _bound(port: int) -> socket.socket | None:

@@ -14,7 +14,7 @@ from runtime.settings.group import Group
 from streams.stages.catalog import STAGES
 from varve.embedded.edge import EmbeddedEdge
 from varve.embedded.kafka import ONE_PLAIN_NODE, EmbeddedKafka
-from varve.embedded.ports import HOST, free_port, require_free
+from varve.embedded.ports import HOST, free_port, preferred_port, require_free
 from varve.embedded.private_files import kept_secret
 from varve.embedded.redis import EmbeddedRedis
 from varve.embedded.tenants import DeveloperTenant, prepare_tenants
@@ -38,7 +38,7 @@ class EmbeddedStack:
         settings: The base settings; ``data`` is the folder of all state.
         kafka_port: Kafka's port; 0: a free port.
         redis_port: Redis' port; 0: a free port.
-        service_port: The query service's port; 0: a free port.
+        service_port: The query service's port; 0: a free port. Default: that of the settings, or else 8080 if it is free.
         kafka_heap_mb: The heap of Kafka's JVM in MiB.
         throwaway: Whether the stack is temporary: it ignores the servers and the tenants' file of the settings, and tunes Kafka for a quick
             start.
@@ -51,7 +51,7 @@ class EmbeddedStack:
         settings: Settings,
         kafka_port: int = 0,
         redis_port: int = 0,
-        service_port: int = 0,
+        service_port: int | None = None,
         kafka_heap_mb: int = 384,
         throwaway: bool = False,
         tenant: DeveloperTenant | None = None,
@@ -78,7 +78,9 @@ class EmbeddedStack:
             update={
                 "data": data,
                 "tenants_file": data / "tenants.json" if throwaway else settings.tenants_path.absolute(),
-                "service": settings.service.model_copy(update={"host": HOST, "port": service_port or free_port()}),
+                "service": settings.service.model_copy(
+                    update={"host": HOST, "port": _service_port(settings, service_port, throwaway=throwaway)}
+                ),
                 **self._own_servers(settings, data),
             }
         )
@@ -194,3 +196,11 @@ def _http_probe(url: str) -> Callable[[], Awaitable[bool]]:
             return False
 
     return ready
+
+
+def _service_port(settings: Settings, given: int | None, *, throwaway: bool) -> int:
+    """The port of the query service. A temporary stack leaves the documented port to others."""
+    port = settings.service.port
+    if given is None and port and not throwaway:
+        return port if "port" in settings.service.model_fields_set else preferred_port(port)
+    return given or free_port()

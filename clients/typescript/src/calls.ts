@@ -56,6 +56,7 @@ type QueryValue = Time | number | readonly string[] | null | undefined;
 
 /** One call per batch of messages, in order. Each has an idempotency key, so that a repeated request duplicates no message. */
 export function* sendCalls(messages: readonly Message[], key: string | undefined): Generator<Call<RefusedMessage[]>> {
+  if (!Array.isArray(messages)) throw new TypeError("messages must be an array of messages: put a single one into an array");
   for (let start = 0; start < messages.length; start += BATCH_SIZE) {
     const batch = messages.slice(start, start + BATCH_SIZE);
     const keyOfBatch = key === undefined || start === 0 ? key : `${key}/${String(start)}`;
@@ -186,12 +187,16 @@ export function addressOf(url: string, page: string | undefined): string {
   if (parsed === undefined || !/^https?:$/.test(parsed.protocol) || parsed.search !== "" || parsed.hash !== "") {
     throw new TypeError(`${JSON.stringify(url)} is not the address of a service, such as "http://127.0.0.1:8080"`);
   }
+  if (/\/v1\/*$/.test(parsed.pathname)) {
+    throw new TypeError(`${JSON.stringify(url)} ends with /v1: pass the address of the service without it, the client adds the path of each request`);
+  }
   return url.replace(/\/+$/, "");
 }
 
 /** The header for an API key. An error does not show the key: `fetch` would. */
 export function authorizationOf(apiKey: string): string {
-  const key = apiKey.trim();
+  const key = isText(apiKey) ? apiKey.trim() : "";
+  if (key === "") throw new TypeError("apiKey is empty: pass the tenant's key (`varve dev` writes one to .varve/dev.key)");
   if (!VISIBLE_ASCII.test(key)) throw new TypeError("apiKey has a character that no key has: pass the key itself, without a name or a comment");
   return `Bearer ${key}`;
 }
@@ -291,12 +296,14 @@ function path(...parts: string[]): string {
 }
 
 function entityPath(type: string, key: readonly string[]): string {
+  if (!Array.isArray(key)) throw new TypeError(`the key of an entity is the array of its parts, such as [${JSON.stringify(key)}]`);
   if (key.length === 0) throw new TypeError("the key of an entity has at least one part");
   return path("entities", type, ...key);
 }
 
 /** A part of a path. URL parsers remove the parts "." and "..", also percent-encoded, and no route has an empty part. */
 function pathPart(part: string): string {
+  if (typeof part !== "string") throw new TypeError(`${String(part)} is not the text of a name or an id`);
   if (part === "" || part === "." || part === "..") throw new TypeError(`${JSON.stringify(part)} cannot be part of an address`);
   return encodeURIComponent(part);
 }

@@ -952,11 +952,16 @@ export interface components {
         };
         /**
          * At
-         * @description The positions of an earlier response.
+         * @description The ``positions`` of an earlier response.
          */
         At: {
             /** @description Positions of the change feed, one per partition. The response had no memory from partitions that are missing. */
             memories: components["schemas"]["WrittenPosition"][];
+            /**
+             * @description Has no effect, since a recall returns the newest messages of a session: so that the positions can be sent as they are.
+             * @default null
+             */
+            session?: components["schemas"]["WrittenPosition"] | null;
         };
         /**
          * BlockEdit
@@ -1471,7 +1476,7 @@ export interface components {
          */
         DryWindowView: {
             closed_by: string;
-            /** @description Dropped items: their kind, the reason and the number. */
+            /** @description Dropped items: their kind, the reason and the number; of properties that the application stated, also `names`. */
             dropped: {
                 [key: string]: unknown;
             }[];
@@ -1789,7 +1794,7 @@ export interface components {
             evidence: string[];
             extractor: string | null;
             /** @description The outcome of the change; null for a retraction. */
-            fate: ("stands" | "superseded" | "wrong" | "extracted_again" | "let_go" | "merged") | null;
+            fate: ("stands" | "superseded" | "wrong" | "extracted_again" | "expired" | "merged") | null;
             /** @enum {string} */
             op: "apply" | "retract";
             property: string;

@@ -206,6 +206,8 @@ test("an address or a key that cannot be one is refused", () => {
   for (const url of ["localhost:8080", "", "ftp://service", "http://service/?a=1", "/varve"]) {
     assert.throws(() => new VarveClient(url, { apiKey: "k" }), /TypeError: .*is not the address of a service/);
   }
+  assert.throws(() => new VarveClient("http://service/v1/", { apiKey: "k" }), /TypeError: .*ends with .v1/);
+  for (const apiKey of ["", undefined as unknown as string]) assert.throws(() => new VarveClient("http://service", { apiKey }), /TypeError: apiKey is empty/);
   const hidden = (error: Error): boolean => error instanceof TypeError && !error.message.includes("secret");
   for (const apiKey of ["secret\nsecret", "secret secret", "sëcret"]) assert.throws(() => new VarveClient("http://service", { apiKey }), hidden);
 });
@@ -237,6 +239,10 @@ test("names are encoded in addresses", async () => {
     await varve.eraseUser("ann/1 ?", { reason: "ticket 7" });
     await assert.rejects(varve.session(".."), TypeError);
     await assert.rejects(varve.deleteMemory(""), TypeError);
+    await assert.rejects(varve.memory(undefined as unknown as string), /TypeError: undefined is not the text of a name or an id/);
+    await assert.rejects(varve.entity("user_profile", "ann" as unknown as string[]), /TypeError: the key of an entity is the array of its parts/);
+    // An object has no length: nothing would be sent, without a word.
+    await assert.rejects(varve.send({ user: "ann" } as unknown as never[]), /TypeError: messages must be an array/);
     await assert.rejects(varve.entity("user_profile", []), /TypeError: the key of an entity has at least one part/);
   });
   assert.deepEqual(received.map((each) => [each.method, each.path]), [

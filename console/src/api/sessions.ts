@@ -28,7 +28,7 @@ export interface DryWindow extends Omit<Schemas["DryWindowView"], "messages" | "
   messages: SessionMessage[];
   events: ExtractedEvent[];
   patches: ExtractedPatch[];
-  dropped: { what: string; reason: string; count: number }[];
+  dropped: { what: string; reason: string; count: number; names: string[] | null }[];
 }
 
 export interface SessionMessage {

@@ -180,8 +180,7 @@ class _Validator:
         known = {plain_name(each.name): each.name for each in event_type.properties}
         named = {name if name in known.values() else known.get(plain_name(name), name): value for name, value in given.items()}
         coerced = coerce_properties(event_type, {name: _without_blanks(value) for name, value in named.items()})
-        for dropped in coerced.dropped:
-            self._tally.drop("property", dropped.reason, dropped.count)
+        self._tally.drop_properties(coerced.dropped)
         return coerced.properties
 
     def _when(self, value: Any, said_at: datetime) -> When:

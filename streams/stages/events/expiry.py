@@ -109,7 +109,7 @@ class Expirer:
             new = held - expired
             retractions: EntityChanges = {}
             # Also events that another timeline has expired before: this one no longer has them either.
-            for contribution, change in self._let_go(_applied(published, held), new, expiry):
+            for contribution, change in self._removals(_applied(published, held), new, expiry):
                 _add(changes, contribution, change)
                 if change.op == "retract":
                     _add(retractions, contribution, change)
@@ -131,7 +131,7 @@ class Expirer:
         if expired_events(batch.state, window_id, generation):
             batch.state.delete(expired_key(window_id, generation), position=record.offset)
 
-    def _let_go(
+    def _removals(
         self, applied: Iterable[tuple[Contribution, Change]], new: set[str], expiry: Expiry
     ) -> Iterator[tuple[Contribution, Change]]:
         """Changes that remove events from the timeline and, if the schema says so, newly expired events from other properties."""

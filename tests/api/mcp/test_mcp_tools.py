@@ -81,7 +81,7 @@ async def test_memories_are_read_with_their_evidence(service: RunningService, ur
 async def test_wrong_arguments_are_named_and_unknown_ones_refused(service: RunningService, url: str) -> None:
     async with mcp_client(url, service.keys["acme"]) as client:
         unknown = await failure(client, "recall", query="Where did Ann move to?", user_id="ann")
-        assert unknown.startswith("recall: user_id: unknown argument; expected some of: query, user")
+        assert unknown.startswith("recall: user_id (did you mean 'user'?): unknown argument; expected some of: query, user")
         assert await failure(client, "recall", user="ann") == "recall: query: Field required"
         timeless = await failure(client, "remember", text="I bought a tandem.", user="ann", event_time="2024-05-06T18:00:00")
         assert "event_time: it has no UTC offset" in timeless

@@ -161,6 +161,10 @@ async def test_a_search_ranks_memories_of_an_owner(server: Server, owner: dict[s
     assert "confidence" in found["results"][0]["metadata"]
     one = await server.call("POST", "/search", json={"query": "Which cat does Ann have?", "top_k": 1, "threshold": 0, **owner})
     assert ids(one) == {CAT.id}
+    best, other = (each["score"] for each in found["results"])
+    assert 0 <= other < best <= 1
+    between = {"query": "Which cat does Ann have?", "threshold": (best + other) / 2, **owner}
+    assert ids(await server.call("POST", "/search", json=between)) == {CAT.id}
 
 
 async def test_filters_of_a_search_narrow_it(server: Server) -> None:

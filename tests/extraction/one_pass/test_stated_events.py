@@ -121,3 +121,15 @@ async def test_a_statement_needs_no_type_for_facts() -> None:
     (event,) = await extracted(CountedLLM(), others, {"text": "The sky is blue.", "tool_call": {"name": STATEMENT}})
 
     assert (event.type, event.content) == (others.event_types[0].name, "The sky is blue.")
+
+
+@pytest.mark.parametrize("also_said", [(), ("Thanks for that.",)])
+@pytest.mark.parametrize("model", [True, False])
+async def test_wrong_arguments_of_a_stated_event_are_named(schema: MemorySchema, model: bool, also_said: tuple[str, ...]) -> None:
+    wrong = MOVED | {"tool_call": {"name": "life_event", "arguments": {"plaec": "Bergen", "count": "three"}}}
+    extractor = build_extractor(Settings(), embedder=CountingEmbedder(), llm=CountedLLM() if model else None)  # type: ignore[arg-type]
+
+    found = await extractor.extract(window_of(wrong, *also_said), schema, ExtractionContext())
+
+    named = [(each.reason, each.count, each.names) for each in found.dropped if each.what == "property"]
+    assert named == [("not_int64", 1, ["life_event.count"]), ("unknown_property", 1, ["life_event.plaec"])]

@@ -5,7 +5,7 @@ import { Ago, Moment } from "@/ui/Moment";
 import { Empty } from "@/ui/states";
 import { Value } from "@/ui/Value";
 
-const FATES: Record<string, Tone> = { stands: "good", superseded: "neutral", wrong: "bad", extracted_again: "neutral", let_go: "warn", merged: "accent" };
+const FATES: Record<string, Tone> = { stands: "good", superseded: "neutral", wrong: "bad", extracted_again: "neutral", expired: "warn", merged: "accent" };
 
 /** The changes of an entity, oldest first. */
 export function Steps({ steps }: { steps: Step[] }) {

@@ -60,7 +60,7 @@ function WindowPart({ window }: { window: DryWindow }) {
         </ul>
       )}
       {dropped.length > 0 && (
-        <p className="text-xs text-muted">Dropped: {dropped.map((drop) => `${drop.what}, ${inWords(drop.reason)} (${drop.count})`).join("; ")}</p>
+        <p className="text-xs text-muted">Dropped: {dropped.map((drop) => `${drop.what}, ${inWords(drop.reason)} (${drop.names?.length ? drop.names.join(", ") : drop.count})`).join("; ")}</p>
       )}
     </section>
   );
