@@ -95,7 +95,7 @@ async def test_a_refusal_of_one_text_is_an_input_error(embedder: Embedder, endpo
 async def test_an_unreachable_endpoint_is_transient(endpoint: EmbeddingEndpoint, tmp_path: Any, unused_tcp_port: int) -> None:
     embedder = build_embedder(settings_for(endpoint, base_url=f"http://127.0.0.1:{unused_tcp_port}/v1"), cache=tmp_path)
 
-    with pytest.raises(TransientModelError, match="the connection to .* failed"):
+    with pytest.raises(TransientModelError, match=r"the connection to .* failed"):
         await embedder.embed_query("text")
 
     await embedder.close()

@@ -139,7 +139,7 @@ async def test_a_broken_connection_is_transient(llm_of: BuildLLM, ask: BuildRequ
 
 
 async def test_an_unreachable_address_is_transient(llm_of: BuildLLM, ask: BuildRequest, unused_address: str) -> None:
-    with pytest.raises(TransientModelError, match="the connection to .* failed"):
+    with pytest.raises(TransientModelError, match=r"the connection to .* failed"):
         await llm_of(unused_address).complete(ask())
 
 

@@ -39,6 +39,6 @@ async def test_a_closed_kept_connection_fails_no_call(llm_of: BuildLLM, ask: Bui
 
 async def test_an_endpoint_that_always_hangs_up_fails(llm_of: BuildLLM, ask: BuildRequest) -> None:
     async with hanging_up(lambda _: True) as (url, numbers):
-        with pytest.raises(TransientModelError, match="the connection to .* failed"):
+        with pytest.raises(TransientModelError, match=r"the connection to .* failed"):
             await llm_of(url).complete(ask())
     assert numbers == [0, 1]
