@@ -54,7 +54,7 @@ def test_a_first_statement_needs_no_model() -> None:
     assert rebuilt(entity, [log]).raw == entity.raw
 
 
-def test_a_first_statement_that_is_too_long_is_shortened_by_a_model() -> None:
+def test_a_long_first_statement_is_shortened_by_a_model() -> None:
     entity = MergedEntity(entity_type(Characters=200))
     entity.contribute(statements("rain and fog, " * 20))
     assert entity.asked == 1

@@ -131,7 +131,7 @@ def test_a_search_in_several_lines_is_refused(text: str, search: str, after: str
         assert text_after(put(1, "", text), put(2, search, replace)) == after
 
 
-def test_a_patch_keeps_its_place_when_a_late_one_repeats_the_text() -> None:
+def test_a_late_repetition_leaves_a_patch_its_place() -> None:
     assert text_after(put(2, "", "brother Tom"), put(3, "Tom", "Ben"), put(1, "", "boyfriend Tom")).count("Ben") == 1
 
 

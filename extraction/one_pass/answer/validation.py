@@ -35,6 +35,7 @@ V = TypeVar("V", int, float)
 
 _DEFAULT_IMPORTANCE: Final = 0.5
 _BLANKS: Final = ("", "null")
+_EMPTY_LISTS: Final = frozenset({"none", "nobody", "nothing", "n/a"})
 
 
 def validate_answer(raw: RawAnswer, source: ExtractionInput, quotations: Quotations | None = None) -> Draft:
@@ -179,7 +180,10 @@ class _Validator:
             self._tally.drop("property", "not_an_object", int(nested is not None))
         known = {plain_name(each.name): each.name for each in event_type.properties}
         named = {name if name in known.values() else known.get(plain_name(name), name): value for name, value in given.items()}
-        coerced = coerce_properties(event_type, {name: _without_blanks(value) for name, value in named.items()})
+        lists = {each.name for each in event_type.properties if each.value_type.startswith("list")}
+        coerced = coerce_properties(
+            event_type, {name: _items(value) if name in lists else _without_blanks(value) for name, value in named.items()}
+        )
         self._tally.drop_properties(coerced.dropped)
         return coerced.properties
 
@@ -238,6 +242,14 @@ def _named(candidates: Sequence[N], name: Any) -> N | None:
         return exact
     alike = [each for each in candidates if plain_name(each.name) == plain_name(name)]
     return alike[0] if len(alike) == 1 else None
+
+
+def _items(value: Any) -> Any:
+    """A value of a list without the blanks in it, and without the words by which models say that it is empty."""
+    value = _without_blanks(value)
+    items = value if isinstance(value, list) else [value]
+    is_empty = bool(items) and all(isinstance(each, str) and each.strip().casefold() in _EMPTY_LISTS for each in items)
+    return None if is_empty else value
 
 
 def _without_blanks(value: Any) -> Any:

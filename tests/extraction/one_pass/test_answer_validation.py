@@ -153,6 +153,15 @@ def test_values_of_a_wrong_type_are_coerced_or_dropped(window: Window, schema: M
     assert dropped(draft) == {("property", "unknown_property"): 1, ("property", "not_float32"): 1}
 
 
+@pytest.mark.parametrize(
+    ("people", "kept"), [("none", None), (["None"], None), (["n/a"], None), ([], []), (["Tom", "None"], ["Tom", "None"]), ("Tom", ["Tom"])]
+)
+def test_a_word_for_an_empty_list_is_no_item(window: Window, schema: MemorySchema, people: Any, kept: list[str] | None) -> None:
+    (event,) = read(window, schema, events=[{**EVENT, "people": people}]).events
+
+    assert event.properties.get("people") == kept
+
+
 def test_properties_are_read_flat_and_nested(window: Window, schema: MemorySchema) -> None:
     beside = {**EVENT, "place": "Rome", "count": 3, "colour": "red", "props": {"place": "Oslo"}}
     draft = read(window, schema, events=[beside, {**EVENT, "content": "Alice lives in Oslo.", "props": "Oslo"}])

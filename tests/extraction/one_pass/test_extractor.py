@@ -162,7 +162,7 @@ async def test_only_doubtful_repetitions_are_put_to_the_model(embedder: Embedder
 async def test_an_unresolved_doubtful_pair_is_kept(embedder: Embedder, schema: MemorySchema) -> None:
     contents = ("Bob has adopted a dog called Rex.", "Bob adopted a dog named Rex.")
     # Enough for the extraction itself (its prompt and longest answer), but not for the question about the pair.
-    async with extractor_over(events_of(*contents), embedder, longest_answer=150, hard_tokens=1780) as (extractor, simulator):
+    async with extractor_over(events_of(*contents), embedder, longest_answer=150, hard_tokens=1850) as (extractor, simulator):
         first = await extractor.extract(window_of("x", "y"), schema, ExtractionContext())
 
     assert len(simulator.requests) == 1
