@@ -498,7 +498,7 @@ def test_a_failing_webhook_is_visible(visitor: Visitor) -> None:
 def test_a_long_list_is_shown_in_steps(visitor: Visitor) -> None:
     from playwright.sync_api import expect
 
-    row = {
+    row: dict[str, Any] = {
         "tenant": visitor.stack.tenant,
         "reason": "",
         "requested_at": "2026-11-01T10:00:00Z",
