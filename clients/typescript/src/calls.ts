@@ -296,7 +296,7 @@ function path(...parts: string[]): string {
 }
 
 function entityPath(type: string, key: readonly string[]): string {
-  if (!Array.isArray(key)) throw new TypeError(`the key of an entity is the array of its parts, such as [${JSON.stringify(key)}]`);
+  if (typeof key === "string") throw new TypeError(`the key of an entity is the array of its parts, such as [${JSON.stringify(key)}]`);
   if (key.length === 0) throw new TypeError("the key of an entity has at least one part");
   return path("entities", type, ...key);
 }
