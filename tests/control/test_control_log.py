@@ -11,6 +11,7 @@ from aiokafka import AIOKafkaConsumer
 from aiokafka.errors import ProducerFenced
 
 from control import ControlFollower, ControlWriter, Draft, read_audit, read_control
+from control.log import AuditRecord
 from control.documents import hash_key
 from control.errors import ChangeRefusedError, ControlLogBehindError, UnknownTenantError
 from control.key_changes import add_key
@@ -57,7 +58,7 @@ async def test_writers_that_race_lose_no_change(settings: Settings) -> None:
     assert state.tenants["acme"].revision == 1 + writers * each
     check, records = await read_audit(settings)
     assert check.problems == []
-    weights = [(each.before or {}).get("weight") for each in records if each.action == "more"]
+    weights = [(each.before or {}).get("weight") for each in records if isinstance(each, AuditRecord) and each.action == "more"]
     assert weights == [1.0 + number for number in range(writers * each)], "each was made on what the one before left"
     assert {each.by for each in records} == {"a test", *(f"writer {number}" for number in range(writers))}
 
