@@ -11,11 +11,10 @@ from aiokafka import AIOKafkaConsumer
 from aiokafka.errors import ProducerFenced
 
 from control import ControlFollower, ControlWriter, Draft, read_audit, read_control
-from control.log import AuditRecord
 from control.documents import hash_key
 from control.errors import ChangeRefusedError, ControlLogBehindError, UnknownTenantError
 from control.key_changes import add_key
-from control.log import control_partition
+from control.log import AuditRecord, control_partition
 from control.tenant_changes import add_tenant, set_tenant
 from control.tenants import follow_tenants
 from control.writer import ControlSession
