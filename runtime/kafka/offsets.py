@@ -10,7 +10,8 @@ from typing import Any, Final, NamedTuple, Self
 from aiokafka import AIOKafkaConsumer, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient
 from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
-from aiokafka.errors import CoordinatorLoadInProgressError, CoordinatorNotAvailableError, NotCoordinatorError
+from aiokafka.errors import CoordinatorLoadInProgressError, CoordinatorNotAvailableError, NotCoordinatorError, for_code
+from aiokafka.protocol.commit import OffsetFetchRequest
 from aiokafka.structs import OffsetAndMetadata
 
 from memory.topics import topic_named
@@ -246,12 +247,28 @@ async def _topic_config(admin: AIOKafkaAdminClient, topic: str) -> Any:
 
 
 async def _group_offsets(admin: AIOKafkaAdminClient, group: str) -> Mapping[TopicPartition, OffsetAndMetadata]:
-    """A group's offsets; waits while the broker still starts the group coordinator, as for its first group."""
+    """A group's offsets; waits while the broker still starts the group coordinator, as for its first group and after its restart."""
     while True:
         try:
-            return dict(await admin.list_consumer_group_offsets(group))
+            coordinator = await admin.find_coordinator(group)
+            # aiokafka's own method ignores the error of the response: a group whose offsets are being loaded would have none.
+            response = await admin._send_request(OffsetFetchRequest(group, None), coordinator)  # noqa: SLF001
+            if response.error_code:
+                raise for_code(response.error_code)(f"the offsets of group {group}")
         except (CoordinatorNotAvailableError, CoordinatorLoadInProgressError, NotCoordinatorError):
             await asyncio.sleep(_BACKOFF_S)
+        else:
+            return _offsets_of(response)
+
+
+def _offsets_of(response: Any) -> dict[TopicPartition, OffsetAndMetadata]:
+    found = {}
+    for topic, partitions in response.topics:
+        for partition, offset, metadata, error in partitions:
+            if error:
+                raise for_code(error)(f"the offset of {topic}/{partition}")
+            found[TopicPartition(topic, partition)] = OffsetAndMetadata(offset, metadata)
+    return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

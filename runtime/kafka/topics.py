@@ -80,7 +80,7 @@ async def create_topics(settings: Settings) -> tuple[str, ...]:
 
 
 def _require_not_grown(there: Mapping[str, int], kafka: KafkaSettings) -> None:
-    """Refuses to begin an installation anew whose topics have grown: they have another prefix, and no control log of their own."""
+    """Refuses to begin an installation again whose topics have grown: they have another prefix, and no control log of their own."""
     stem = re.escape(re.sub(r"\d*\.$", "", kafka.topic_prefix))
     grown = re.compile(rf"({stem}\d+\.){MESSAGES.name}")
     for name, partitions in there.items():

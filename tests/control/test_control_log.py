@@ -14,7 +14,7 @@ from control import ControlFollower, ControlWriter, Draft, read_audit, read_cont
 from control.documents import hash_key
 from control.errors import ChangeRefusedError, ControlLogBehindError, UnknownTenantError
 from control.key_changes import add_key
-from control.log import control_partition
+from control.log import AuditRecord, control_partition
 from control.tenant_changes import add_tenant, set_tenant
 from control.tenants import follow_tenants
 from control.writer import ControlSession
@@ -57,7 +57,7 @@ async def test_writers_that_race_lose_no_change(settings: Settings) -> None:
     assert state.tenants["acme"].revision == 1 + writers * each
     check, records = await read_audit(settings)
     assert check.problems == []
-    weights = [(each.before or {}).get("weight") for each in records if each.action == "more"]
+    weights = [(each.before or {}).get("weight") for each in records if isinstance(each, AuditRecord) and each.action == "more"]
     assert weights == [1.0 + number for number in range(writers * each)], "each was made on what the one before left"
     assert {each.by for each in records} == {"a test", *(f"writer {number}" for number in range(writers))}
 

@@ -30,11 +30,12 @@ def test_writes_wait_while_reads_continue(tmp_path: Path, leave: FreeSpace) -> N
     shard = prepared_shard(tmp_path)
     put_in_shard(shard, NOTE)
     leave(63_000_000)
-    for write in (
+    writes: tuple[Callable[[], None], ...] = (
         lambda: put_in_shard(shard, memory("another note")),
         lambda: shard.delete(ACME, {NOTE.id: tombstone_payload(at(1), NOON)}),
         lambda: shard.set_checkpoint(at(1)),
-    ):
+    )
+    for write in writes:
         with pytest.raises(StoreUnavailableError, match="63 MB free, but writing to the shard needs 64 MB: free some space"):
             write()
     assert shard.count(ACME) == 1
