@@ -114,14 +114,14 @@ def latest_known(state: EntityState, recorded_at: datetime | None) -> int | None
 
 
 def has_forgotten(state: EntityState, erasure: Contribution) -> bool:
-    """Whether an erasure was carried out before: a replay has it again, after contributions that came later."""
+    """Whether an erasure was applied before: a replay has it again, after contributions that came later."""
     place = erasure.source, erasure.position
     # An erasure in the dead letters has left a hole in the applied positions, below erasures that came later.
     return with_position(state.sources, *place) is None and with_position(state.erasures, *place) is None
 
 
 def with_erasure(state: EntityState, erasure: Contribution) -> EntityState:
-    """The state with an erasure among those that were carried out."""
+    """The state with an erasure among those that were applied."""
     place = erasure.source, erasure.position
     sources, erasures = with_position(state.sources, *place), with_position(state.erasures, *place)
     return replace(state, sources=sources or state.sources, erasures=erasures or state.erasures)

@@ -52,7 +52,7 @@ class EntityState:
     forgotten_steps: dict[str, int] = field(default_factory=dict)
     """Number of erased steps by source."""
     erasures: Sources = field(default_factory=dict)
-    """The erasures that were carried out. One of them can have the position of another contribution, which ``sources`` then covers."""
+    """The applied erasures. One of them can have the position of another contribution, which ``sources`` then covers."""
 
     @property
     def newest_local(self) -> int | None:

@@ -28,6 +28,7 @@ from memory.errors import SchemaError
 from memory.records.limits import ForeignJson
 from memory.records.message import Name
 from memory.schema import parse_schema
+from runtime.errors import GroupInUseError
 
 router = APIRouter(tags=["operators"])
 
@@ -195,8 +196,11 @@ async def drop_generation(
     409 for the live generation, and for one with a running worker. Repeated after a 503, it retracts the rest.
     """
     settings, generation = dependencies.settings, generation_named(body.name)
-    count_drop(dependencies.tenants.draft(), body.tenant, generation)  # its refusal says more than that a worker runs
-    await require_no_workers(settings, generation, wait=False)
+    try:
+        await require_no_workers(settings, generation, wait=False)
+    except GroupInUseError:
+        count_drop(dependencies.tenants.draft(), body.tenant, generation)  # the refusal names the re-extraction, and what ends it
+        raise
     counted = await apply_by_operator(
         dependencies,
         operator,

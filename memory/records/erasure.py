@@ -24,8 +24,8 @@ class ErasedEntity(Value):
     own: bool
     """Whether its key names the user. Then the whole entity is deleted; otherwise only the contributions of the user's windows."""
     is_quoted: bool = True
-    """Whether records that the erasure does not cover may have brought the user's words there. False: only the user's own extractions
-    did, which a rebuild skips."""
+    """Whether records that the erasure does not cover may have brought the user's words there. False: only the user's own extractions,
+    which a rebuild skips."""
     message_ids: list[str] = Field(default_factory=list)
     """Only for entities that are not the user's own: the user's newest messages that it is based on."""
     memory_ids: list[str] = Field(default_factory=list)

@@ -1,7 +1,8 @@
 """Ingest, correct, erase, kill, rebuild, replay and switch in any order: all words of an erased user are removed, and no other user's.
 
-``VARVE_TEST_ERASURE_EXAMPLES`` says how many sequences of operations are tried (``make erasure``: 20). Each has topics and a store of its
-own, so that its checks, replays and rebuilds read only its own records, and is a test of its own, so that processes share the work.
+``VARVE_TEST_ERASURE_EXAMPLES`` says how many sequences of operations are tried (``make erasure``: 20). Each has separate topics and a
+separate store, so that its checks, replays and rebuilds read only its own records. Each is a separate test, so that processes share the
+work.
 """
 
 import asyncio

@@ -46,7 +46,7 @@ async def said(settings: Settings, user: str, window: int, *remarks: Remark) -> 
 
 
 async def history(store: MemoryStore) -> list[tuple[str | None, str, int]]:
-    """Who contributed each step of the shared memory, its source, and its position there."""
+    """The user, the source and the position of each step of the shared memory."""
     steps = [each.contribution for each in await store.steps(TenantScope(TENANT), TEA)]
     return sorted((each.user, each.source, each.position) for each in steps if each.merged is None)
 

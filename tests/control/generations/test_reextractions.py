@@ -46,6 +46,11 @@ def started(state: ControlState, *tenants: str, schema: str | None = None) -> Re
     return apply_change(state, lambda draft: start_reextraction(draft, request, estimate=SIZE, budget=budget, at=NOW, by="a test"))
 
 
+def switched_there_and_back(state: ControlState) -> None:
+    apply_change(state, lambda draft: set_generation(draft, "acme", NEW))
+    apply_change(state, lambda draft: set_generation(draft, "acme", ""))
+
+
 def test_a_start_adds_the_generation_to_its_tenants(state: ControlState) -> None:
     apply_change(state, lambda draft: add_generation(draft, "globex", NEW, schema="meetings"))
     run = started(state, "acme", "globex")
@@ -136,8 +141,7 @@ def test_it_ends_once_every_tenant_is_live(state: ControlState) -> None:
 
 def test_it_ends_after_a_switch_there_and_back(state: ControlState) -> None:
     started(state)
-    for generation in (NEW, ""):
-        apply_change(state, lambda draft, name=generation: set_generation(draft, "acme", name))
+    switched_there_and_back(state)
     assert waiting_tenants(Draft(state), state.reextractions[NEW]) == []
     assert apply_change(state, lambda draft: end_reextraction(draft, NEW)).state == "done"
     assert apply_change(state, lambda draft: count_drop(draft, "acme", NEW)) == 1
@@ -146,8 +150,7 @@ def test_it_ends_after_a_switch_there_and_back(state: ControlState) -> None:
 def test_a_cancellation_ends_only_by_itself(state: ControlState) -> None:
     """Its worker may find at the same time that every tenant was switched."""
     started(state)
-    for generation in (NEW, ""):
-        apply_change(state, lambda draft, name=generation: set_generation(draft, "acme", name))
+    switched_there_and_back(state)
     apply_change(state, lambda draft: cancel_reextraction(draft, NEW))
     assert apply_change(state, lambda draft: end_reextraction(draft, NEW)).state == "cancelling", "its results are not removed yet"
     with pytest.raises(ChangeRefusedError, match="being cancelled"):
