@@ -1,6 +1,7 @@
 """JSON responses and request bodies, by orjson."""
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -59,7 +60,6 @@ async def read_json(request: Request) -> Any:
 def _members(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) < len(pairs):
-        seen: set[str] = set()
-        twice = next(name for name, _ in pairs if name in seen or seen.add(name))
+        twice = next(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
         raise MalformedRecordError(f"{twice[:_LONGEST_NAME]}: an object of the body has this name twice; send it once")
     return members

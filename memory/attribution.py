@@ -29,8 +29,11 @@ _SAYS: Final = (
     r"|sagte?|schrieb|schreibt|meinte?|antwortete|a dit|dit|a écrit|écrit|dice|dijo|escribió|ha detto"
     r"|ha scritto|disse|escreveu|zei|schreef)"
 )
-_SPEAKER: Final = re.compile(rf"(?P<who>[^\W\d_][\w.'’-]*(?: [^\W\d_][\w.'’-]*)?) {_SAYS}\s*[,:：]?\s*$")
-_ANNOUNCED: Final = re.compile(rf"(?P<who>\b[^\W\d_][\w.'’-]*(?: [A-Z][\w.'’-]*)?) {_SAYS}\s?[:：]\s*(?=\S)")
+_SPEAKER: Final = re.compile(rf"(?P<who>[^\W\d_][\w.'’-]*(?: [^\W\d_][\w.'’-]*)?) {_SAYS}(?:\s*[,:：])?$")
+_LONGEST_LEAD: Final = 200
+"""Characters before a quotation in which its speaker is looked for."""
+_ANNOUNCED: Final = re.compile(rf"(?P<who>\b[^\W\d_][\w.'’-]{{0,40}}(?: [A-Z][\w.'’-]{{0,40}})?) {_SAYS}\s?[:：]\s*(?=\S)")
+"""The parts of a name are bounded: a longer run of letters and hyphens would take the square of its length."""
 _WRITERS_OWN: Final = frozenset({"i", "we", "ich", "wir", "je", "nous", "yo", "io", "eu", "ik"})
 _LEAST_OF_DIALOGUE: Final = 2
 
@@ -91,7 +94,7 @@ def _of_prose(text: str) -> Iterator[Part]:
         done = 0
         for found in _SPOKEN.finditer(line):
             if speaks_of_oneself(found.group()):
-                before = _SPEAKER.search(line[done : found.start()])
+                before = _SPEAKER.search(line[done : found.start()].rstrip()[-_LONGEST_LEAD:])
                 yield from _filled(line[done : found.start()])
                 yield Part(found.group(), "" if before is None else _speaker(before["who"]))
                 done = found.end()

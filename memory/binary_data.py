@@ -30,7 +30,7 @@ _MOST_SIGNS: Final = 0.12
 _SIGNATURES: Final = {"iVBORw0KGgo": "image", "/9j/": "image", "R0lGOD": "image", "UklGR": "image", "JVBERi0": "file", "UEsDB": "file"}
 """First characters of PNG, JPEG, GIF, WebP, PDF and ZIP in base64."""
 _KINDS: Final = frozenset({"image", "audio", "video"})
-_PLACEHOLDER: Final = re.compile(r"[ \t]*\[(?:image|audio|video|file|binary data), \d+ (?:bytes|kB|MB)\][ \t]*")
+_PLACEHOLDER: Final = re.compile(r"\[(?:image|audio|video|file|binary data), \d+ (?:bytes|kB|MB)\]")
 
 
 def without_binary(text: str) -> str:
@@ -44,7 +44,8 @@ def without_binary(text: str) -> str:
 
 def without_placeholders(text: str) -> str:
     """The text without the placeholders of :func:`without_binary`, which say nothing to search for."""
-    return _PLACEHOLDER.sub(" ", text).strip() if "[" in text else text
+    parts = _PLACEHOLDER.split(text) if "[" in text else [text]
+    return text if len(parts) == 1 else " ".join(part.strip(" \t") for part in parts).strip()
 
 
 def message_without_binary(message: Message) -> Message:

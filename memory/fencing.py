@@ -27,7 +27,7 @@ from unicodedata import is_normalized, normalize
 import orjson
 from pydantic import JsonValue
 
-_LINE_BREAKS: Final = re.compile(r"[ \t]*(?:\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029])[ \t]*")
+_LINE_BREAK: Final = re.compile(r"\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 _BLANKS: Final = str.maketrans("\t\u2800", "  ")
 
 _CONTROLS: Final = r"\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f\ud800-\udfff"
@@ -81,7 +81,8 @@ def one_line(text: str) -> str:
     The function is idempotent.
     """
     seen = _INVISIBLE.sub(_kept, text).translate(_BLANKS).strip()
-    flat = _LINE_BREAKS.sub(r"\\n", seen)
+    # A pattern with the spaces before a line break would take the square of the length of a run of spaces.
+    flat = "\\n".join(line.strip(" \t") for line in _LINE_BREAK.split(seen))
     return _replaced(flat, {at: "‹" if _folded(flat[at]) == "<" else "(" for at in _markup(flat)})
 
 

@@ -19,7 +19,7 @@ _CERTAIN_BREAK: Final = re.compile(r"""(?<=[\w.,;!?)\]"'])[ \t]*(?:\\r)?\\n""")
 r"""Not the ``\n`` of ``C:\new``, ``\\nas`` or ``$\nu$``."""
 _QUOTES: Final = {'"': '"', "'": "'", "`": "`", "“": "”", "‘": "’", "«": "»"}
 _BETWEEN_ITEMS: Final = re.compile(r'"\s*,\s*"')
-_DANGLING: Final = re.compile(r'^\s*\[?\s*"|"\s*,?\s*\]?\s*$')
+_DANGLING: Final = re.compile(r'^\s*+(?:\[\s*+)?"|"\s*+(?:,\s*+)?(?:\]\s*+)?$')
 
 
 def variants(search: str, replace: str, value_type: ValueType) -> Iterator[tuple[str, str]]:

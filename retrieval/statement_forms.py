@@ -55,7 +55,7 @@ _DISLIKES: Final = re.compile(
 )
 _LIKES: Final = re.compile(r"\b(?:likes?|loves?|enjoys?|adores?|prefers?|fond of|fan of|keen on)\b", re.IGNORECASE)
 _TO_LISTENER: Final = re.compile(r"\byou(?:r|rs|['’]re|['’]ve)?\b", re.IGNORECASE)
-_QUESTION_END: Final = re.compile(r"\?\W*$")
+_WORD: Final = re.compile(r"\w")
 _INTRODUCTION: Final = re.compile(
     r"^(?:(?:no|sorry|oops|wait|well|actually|correction|by the way|from now on|i was wrong|i got that wrong)\b[\s,.:;–-]*)+", re.IGNORECASE
 )
@@ -157,6 +157,12 @@ def attributes_of(text: str, among: Iterable[str] = ATTRIBUTES) -> frozenset[str
     return frozenset(name for name in among if ATTRIBUTES[name].search(text))
 
 
+def _ends_as_question(text: str) -> bool:
+    """Whether no word follows the last question mark."""
+    last = text.rfind("?")
+    return last >= 0 and _WORD.search(text, last) is None
+
+
 def form_of(text: str) -> Form:
     """The form of a text in English.
 
@@ -164,7 +170,7 @@ def form_of(text: str) -> Form:
         text: A statement, or a question about one.
     """
     bare = _INTRODUCTION.sub("", text.strip())
-    is_question = bool(_QUESTION_END.search(text))
+    is_question = _ends_as_question(text)
     corrects = bool(_CORRECTS.search(text.strip()))
     changes = corrects or bool(_CHANGE.search(text))
     return Form(

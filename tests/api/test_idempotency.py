@@ -8,7 +8,8 @@ import httpx
 import pytest
 
 from api.idempotency import STATUS_HEADER
-from tests.api.running_service import BERLIN, RunningService, end_offsets, expect_problem, record_at, serving
+from memory.ids import window_id
+from tests.api.running_service import RunningService, end_offsets, expect_problem, index, memory, record_at, serving
 
 pytestmark = [pytest.mark.integration, pytest.mark.asyncio(loop_scope="module")]
 
@@ -39,10 +40,12 @@ async def test_a_key_of_another_request_is_refused(service: RunningService) -> N
 
 
 async def test_a_query_is_part_of_the_request(service: RunningService) -> None:
+    boat = memory("acme", "ann", "Ann has a boat", window_id=window_id("acme", "once", 0), session="once")
+    await index(service.settings, [boat])
     headers = {**service.auth("acme"), "Idempotency-Key": str(uuid.uuid4())}
 
     async def delete(reason: str) -> httpx.Response:
-        return await service.http.delete(f"/v1/memories/{BERLIN.id}", params={"reason": reason}, headers=headers)
+        return await service.http.delete(f"/v1/memories/{boat.id}", params={"reason": reason}, headers=headers)
 
     assert (await delete("wrong")).headers[STATUS_HEADER] == "kept"
     assert (await delete("wrong")).headers[STATUS_HEADER] == "replayed"

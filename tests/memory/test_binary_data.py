@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from memory.binary_data import message_without_binary, without_binary, without_placeholders
 from memory.records import Message
+from tests.growth import LINEAR, growth
 
 DATA = base64.b64encode(random.Random(7).randbytes(90_000)).decode()
 WRAPPED = "\n".join(DATA[start : start + 76] for start in range(0, 7600, 76))
@@ -65,3 +66,8 @@ def test_a_tools_values_are_cleaned_too() -> None:
 def test_placeholders_are_no_search_words() -> None:
     assert without_placeholders("This is my card. [image, 90 kB] It is new.") == "This is my card. It is new."
     assert without_placeholders("[draft, 3 pages]") == "[draft, 3 pages]"
+
+
+def test_a_run_of_blanks_takes_linear_time() -> None:
+    assert growth(without_placeholders, lambda size: f"[{' ' * size}a", size=100_000) < LINEAR
+    assert without_placeholders("[image, 9 kB] a [audio, 1 MB]\t[video, 2 MB] b") == "a  b"

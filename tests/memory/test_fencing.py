@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from pydantic import JsonValue
 
 from memory.fencing import delimiter_for, one_line, one_line_json, without_nonce
+from tests.growth import LINEAR, growth
 
 TOKENS = [
     "<|im_start|>",
@@ -207,3 +208,14 @@ def test_a_long_text_is_cleaned_in_linear_time() -> None:
         started = time.process_time()
         one_line(unit * (200_000 // len(unit)))
         assert time.process_time() - started < 2, unit
+
+
+@pytest.mark.parametrize("blank", [" ", "\t", " \t"])
+def test_a_run_of_blanks_takes_linear_time(blank: str) -> None:
+    assert growth(one_line, lambda size: f"a{blank * size}a", size=40_000) < LINEAR
+
+
+@given(st.text(st.sampled_from(" \r\na\u2028\x85")))
+def test_blanks_around_line_breaks_are_removed(text: str) -> None:
+    breaks = re.compile(r" *(?:\r\n|[\n\r\x85\u2028]) *")
+    assert one_line(text) == breaks.sub(r"\\n", text.strip())

@@ -9,6 +9,7 @@ from memory.schema.model import ValueType
 from operators.errors import RefusedChangeError
 from operators.json_artifacts import variants
 from operators.patch_edit import Patch, edited, value_of
+from tests.growth import LINEAR, growth
 
 WORD = st.sampled_from(["green", "tea", "hiking", "Oslo", "violin", "绿茶", "Ærø"])
 LINE = st.lists(WORD, min_size=1, max_size=4).map(" ".join)
@@ -138,3 +139,11 @@ def test_an_edited_text_equals_its_value(lines: list[str], added: str, value_typ
     value = value_of(text, value_type)
     items = value if isinstance(value, list) else [] if value is None else [value]
     assert text == "\n".join(str(each).lower() if isinstance(each, bool) else str(each) for each in items)
+
+
+@pytest.mark.parametrize("text", ['"{}x', '{}x"', '"{}x"y"'])
+def test_a_run_of_blanks_takes_linear_time(text: str) -> None:
+    def work(given: str) -> object:
+        return list(variants(given, given, "list<string>"))
+
+    assert growth(work, lambda size: text.format(" " * size), size=40_000) < LINEAR

@@ -31,7 +31,7 @@ _ATTACHED: Final = re.compile(r"<[^<>\n:]{2,40}: ?\d{6,8}-[A-Z]+-[^<>\n]{1,120}>
 _FILE_OF_CHAT: Final = re.compile(r"(?:IMG|VID|AUD|PTT|DOC|STK)-\d{8}-WA\d{4,}\.\w{2,5} \([^()\n]{3,40}\)")
 """A file of the archive on Android: ``IMG-20231231-WA0001.jpg (file attached)``."""
 _EDITED: Final = re.compile(
-    r"\s*\u200e?<(?:this message was edited|diese nachricht wurde bearbeitet|se editó este mensaje|mensagem editada"
+    r"\u200e?<(?:this message was edited|diese nachricht wurde bearbeitet|se editó este mensaje|mensagem editada"
     r"|esta mensagem foi editada|ce message a été modifié|questo messaggio è stato modificato|dit bericht is bewerkt)\.?>$",
     re.IGNORECASE,
 )
