@@ -3,6 +3,7 @@
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -20,10 +21,14 @@ NOTE = memory("note")
 FreeSpace = Callable[[int], None]
 
 
+class _Usage(NamedTuple):
+    free: int
+
+
 @pytest.fixture
 def leave(monkeypatch: pytest.MonkeyPatch) -> FreeSpace:
     """Sets the free space of the disk, in bytes."""
-    return lambda free: monkeypatch.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(10**9, 10**9 - free, free))
+    return lambda free: monkeypatch.setattr(shutil, "disk_usage", lambda _: _Usage(free=free))
 
 
 def test_writes_wait_while_reads_continue(tmp_path: Path, leave: FreeSpace) -> None:
