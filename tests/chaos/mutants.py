@@ -711,7 +711,7 @@ MUTANTS: Final = (
         ("kill-merging",),
     ),
     Mutant("rebuild asks before its ticks", TEXTS, 'clock >= text["clock"] and all(', "all(", (TEST_TEXTS,), ("zombie-entities",)),
-    Mutant("rebuild asks before its events", TEXTS, "moment.has_llm and not ahead", "moment.has_llm", (TEST_TEXTS,), ("kill-merging",)),
+    Mutant("rebuild asks before its events", TEXTS, "in (() if ahead else periods)", "in periods", (TEST_TEXTS,), ("kill-merging",)),
     Mutant(
         "what a schema lacks retracted",
         EVENTS,
