@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, TextIO
 import orjson
 import typer
 
-from memory.dates.event_date import shown_date
 from runtime.interruption import run
 from varve.cli.options import DataOption, KindsOption, SinceOption, TypesOption, UntilOption, attached_settings, print_notice
 from varve.output import say, say_json
@@ -54,6 +53,8 @@ def list_memories(
     data: DataOption = None,
 ) -> None:
     """List memories with their ids, ordered by id, without invalidated and expired ones."""
+    from memory.dates.event_date import shown_date
+
     filters = {"user": user, "session": session, "kinds": kinds, "types": types, "since": since, "until": until}
     found = run(_listed(data, filters, limit + 1))
     for memory in found[:limit]:
