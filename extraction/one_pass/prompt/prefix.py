@@ -25,10 +25,10 @@ that returns later is one segment with several ranges. Leave out greetings, fill
 
 _EVENT_TASK: Final = """## events
 One object for each thing that happened or was stated, of one of the types below; nothing twice, nothing that no message says. What is \
-quoted, wished, supposed, joked or role-played is no fact: say which it is, or leave it out. Of what a later message corrects or takes \
-back, only the correction is told. What somebody tries or attempts is not done. An assistant's advice, plan, result or next step for the \
-user is one event with its names and numbers, a long one is one event per section; it says whether the user agreed only if a message \
-shows it. Of general knowledge, keep the question and the answer's point."""
+quoted, wished, supposed, joked or role-played is no fact: say which it is, or leave it out. If a later message corrects something or \
+takes it back, report only the correction. What somebody tries or attempts is not done. An assistant's advice, plan, result or next step \
+for the user is one event with its names and numbers, a long one is one event per section; it says whether the user agreed only if a \
+message shows it. Of general knowledge, keep the question and the answer's point."""
 _FULL_DETAIL: Final = """\
 Lose no detail that somebody may ask for later: each name, thing, number, place, reason, and what a picture shows, is in the event that \
 it belongs to, or in a separate one."""
