@@ -95,11 +95,11 @@ class ConsoleStack:
     def flush(self, user: str, session: str, *, events: int, key: str | None = None) -> None:
         """Closes the window of a session, and waits until the user has that many events."""
         self.call("POST", "/v1/flush", {"session": session}, key=key)
-        self.wait_for_events(user, events, key=key)
+        self.wait_for_memories(user, events, key=key)
 
-    def wait_for_events(self, user: str, count: int, *, key: str | None = None) -> None:
+    def wait_for_memories(self, user: str, count: int, *, kind: str = "event", key: str | None = None) -> None:
         def found() -> list[dict[str, Any]]:
-            return list(self.call("GET", f"/v1/memories?user={user}&kind=event&limit=100", key=key)["memories"])
+            return list(self.call("GET", f"/v1/memories?user={user}&kind={kind}&limit=100", key=key)["memories"])
 
         wait_until(lambda: len(found()) >= count, seconds=READY_S, failure=found)
 
@@ -115,13 +115,7 @@ class ConsoleStack:
         for number, note in enumerate(notes, start=1):
             self.talk("ann", f"links-{number}", note, key=self.graph_key)
             self.call("POST", "/v1/flush", {"session": f"links-{number}"}, key=self.graph_key)
-            self._wait_for_notes(number)
-
-    def _wait_for_notes(self, count: int) -> None:
-        def found() -> list[dict[str, Any]]:
-            return list(self.call("GET", "/v1/memories?user=ann&kind=entity&limit=100", key=self.graph_key)["memories"])
-
-        wait_until(lambda: len(found()) >= count, seconds=READY_S, failure=found)
+            self.wait_for_memories("ann", number, kind="entity", key=self.graph_key)
 
     def seed(self) -> None:
         """Sends the conversations, and waits until they are memories; leaves a window open, and starts a re-extraction."""
@@ -131,7 +125,7 @@ class ConsoleStack:
         self.talk("nora", "today", "Tomorrow I will visit Lene in Bergen.")
         self.talk("lena", "letters", "I play chess on Sundays.")
         for user in ("nora", "cora", "ivan", "gone"):
-            self.wait_for_events(user, sum(len(messages) for name, _, messages in TALKS if name == user) - 1)
+            self.wait_for_memories(user, sum(len(messages) for name, _, messages in TALKS if name == user) - 1)
         self._link("I walk my dog Bruno in the park.", "Bruno is a brown dog.", "My dog Bruno likes the park in the rain.")
 
         def links() -> list[dict[str, Any]]:
