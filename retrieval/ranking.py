@@ -114,12 +114,11 @@ def ranks_of(candidates: Sequence[ScoredMemory]) -> dict[str, dict[str, int]]:
     Args:
         candidates: With the parts of their scores. A candidate that lacks a part has no rank by it.
     """
-    ranks: dict[str, dict[str, int]] = {each.memory.id: {} for each in candidates}
     names = dict.fromkeys(name for each in candidates for name in each.parts)
-    for name in names:
-        having = sorted((each for each in candidates if name in each.parts), key=lambda each, part=name: -each.parts[part])  # type: ignore[misc]
-        for rank, each in enumerate(having, start=1):
-            ranks[each.memory.id][name] = rank
-    for rank, each in enumerate(sorted(candidates, key=lambda each: -each.score), start=1):
-        ranks[each.memory.id]["store"] = rank
+    scores = {name: {each.memory.id: each.parts[name] for each in candidates if name in each.parts} for name in names}
+    scores["store"] = {each.memory.id: each.score for each in candidates}
+    ranks: dict[str, dict[str, int]] = {each.memory.id: {} for each in candidates}
+    for name, scored in scores.items():
+        for rank, memory_id in enumerate(sorted(scored, key=scored.__getitem__, reverse=True), start=1):
+            ranks[memory_id][name] = rank
     return ranks

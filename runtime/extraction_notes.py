@@ -3,6 +3,7 @@
 import zlib
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from typing import Final, cast
 
@@ -131,11 +132,15 @@ class PromptEntities:
         """Forgets all prompts of a tenant that contain any of some entities."""
         doing, start = "forgetting entities in prompts", encode_key(tenant).decode("ascii") + "/"
         keys = await self._redis.keys(doing, KeyFamily.SHOWN, start) if entities else []
-        for first in range(0, len(keys), _BATCH):
-            some = keys[first : first + _BATCH]
-            packed = cast(list[bytes | None], await self._redis.run(doing, lambda client, some=some: client.mget(some)))  # type: ignore[misc]
+
+        async def forget(some: Sequence[str], client: Redis) -> None:
+            packed = cast(list[bytes | None], await client.mget(some))
             found = [key for key, each in zip(some, packed, strict=True) if each is not None and not _ids(each).isdisjoint(entities)]
-            await self._redis.unlink(doing, found)
+            if found:
+                await client.unlink(*found)
+
+        for first in range(0, len(keys), _BATCH):
+            await self._redis.run(doing, partial(forget, keys[first : first + _BATCH]))
 
     def _key(self, tenant: str, window_id: str, generation: str) -> str:
         return self._redis.key(KeyFamily.SHOWN, encode_key(tenant, window_id, generation or "-").decode("ascii"))

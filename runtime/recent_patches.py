@@ -1,9 +1,10 @@
 """Patches that each user's latest windows wrote to entities, in Redis, until every reader of the entities has them."""
 
 import zlib
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Final, cast
 
 import orjson
@@ -114,28 +115,24 @@ class RecentPatchStore:
 
     async def forget_messages(self, place: WindowPlace, message_ids: Collection[str]) -> None:
         """Deletes the patches of a user's windows that are based on some messages."""
-        key = self._key(place)
-
-        async def forget(client: Redis) -> None:
-            packed = cast(list[bytes], await client.zrange(key, 0, -1))
-            found = [each for each in packed if not _messages(each).isdisjoint(message_ids)]
-            if found:
-                await client.zrem(key, *found)
-
+        forget = partial(_remove, self._key(place), lambda packed: not _messages(packed).isdisjoint(message_ids))
         await self._redis.run("deleting recent patches of messages", forget)
 
     async def forget_entities(self, tenant: str, entities: Collection[tuple[str, str]]) -> None:
         """Deletes all patches of a tenant's users to some entities."""
         doing, start = "deleting recent patches of entities", encode_key(tenant).decode("ascii") + "/"
         for key in await self._redis.keys(doing, KeyFamily.RECENT_PATCHES, start) if entities else ():
-            packed = cast(list[bytes], await self._redis.run(doing, lambda client, key=key: client.zrange(key, 0, -1)))  # type: ignore[misc]
-            found = [each for each in packed if not _entities(each).isdisjoint(entities)]
-            if found:
-                await self._redis.run(doing, lambda client, key=key, found=found: client.zrem(key, *found))  # type: ignore[misc]
+            await self._redis.run(doing, partial(_remove, key, lambda packed: not _entities(packed).isdisjoint(entities)))
 
     def _key(self, place: WindowPlace) -> str:
         name = encode_key(place.tenant, place.user, place.generation or "-", str(place.partition)).decode("ascii")
         return self._redis.key(KeyFamily.RECENT_PATCHES, name)
+
+
+async def _remove(key: str, is_forgotten: Callable[[bytes], bool], client: Redis) -> None:
+    found = [each for each in cast(list[bytes], await client.zrange(key, 0, -1)) if is_forgotten(each)]
+    if found:
+        await client.zrem(key, *found)
 
 
 def _entities(packed: bytes) -> set[tuple[str, str]]:

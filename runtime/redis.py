@@ -112,8 +112,10 @@ class GuardedRedis:
             RedisUnavailableError: If Redis is unavailable, was so a moment ago, or refuses the command.
         """
         for start in range(0, len(keys), _SCAN_BATCH):
-            some = keys[start : start + _SCAN_BATCH]
-            await self.run(doing, lambda client, some=some: client.unlink(*some))  # type: ignore[misc]
+            await self._unlink_some(doing, keys[start : start + _SCAN_BATCH])
+
+    async def _unlink_some(self, doing: str, keys: Sequence[str]) -> None:
+        await self.run(doing, lambda client: client.unlink(*keys))
 
     async def keys(self, doing: str, family: KeyFamily, start: str) -> list[str]:
         """The keys of a family whose next part begins with a text. It scans all keys of the database.

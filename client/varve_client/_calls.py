@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from functools import partial
 from typing import Any, Final, Generic, Literal, TypeVar
 from urllib.parse import quote, urlencode
 
@@ -108,7 +109,7 @@ def send_calls(messages: Sequence[Mapping[str, Any]], *, key: str | None = None)
     for start in range(0, len(messages), BATCH_SIZE):
         batch = [{name: _plain(value) for name, value in each.items()} for each in messages[start : start + BATCH_SIZE]]
         headers = _key_header(key if key is None or start == 0 else f"{key}/{start}")
-        yield Call("POST", "/v1/messages", lambda body, start=start: _outcomes(body, start), batch, headers)  # type: ignore[misc]
+        yield Call("POST", "/v1/messages", partial(_outcomes, start=start), batch, headers)
 
 
 def sent_of(outcomes: Sequence[Outcome]) -> list[SentMessage]:

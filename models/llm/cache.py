@@ -4,6 +4,7 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from hashlib import sha256
 from typing import Any, Final, Generic, TypeVar, cast
 
@@ -162,7 +163,7 @@ async def forget_answers(redis: GuardedRedis, tenant: str, about: Iterable[str])
     """
     answers = redis.key(KeyFamily.LLM_ANSWERS, tenant, "")
 
-    async def forget(client: Redis, some: Sequence[str]) -> None:
+    async def forget(some: Sequence[str], client: Redis) -> None:
         script = client.register_script(_FORGET)
         async with client.pipeline(transaction=False) as pipe:
             for name in some:
@@ -172,8 +173,7 @@ async def forget_answers(redis: GuardedRedis, tenant: str, about: Iterable[str])
 
     names = [_name(tenant, each) for each in about]
     for start in range(0, len(names), _BATCH):
-        some = names[start : start + _BATCH]
-        await redis.run("forgetting answers of models", lambda client, some=some: forget(client, some))  # type: ignore[misc]
+        await redis.run("forgetting answers of models", partial(forget, names[start : start + _BATCH]))
 
 
 def _name(tenant: str, about: str) -> str:

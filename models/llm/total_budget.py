@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import partial
 from typing import Final
 
 from models.errors import BudgetExceededError
@@ -91,7 +92,7 @@ class TotalBudget:
                 self._on_used_up(reason)
                 raise BudgetExceededError(reason, retry_after_s=_RETRY_S, kind="reextraction")
             async with self._changed:
-                await self._changed.wait_for(lambda seen=seen: self._settlements != seen or self._is_stopped)  # type: ignore[misc]
+                await self._changed.wait_for(partial(self._has_changed_since, seen))
 
     async def begin(self) -> None:
         """Writes what is known to be spent, unless there is a count."""
@@ -115,6 +116,9 @@ class TotalBudget:
             self._settlements += 1
             async with self._changed:
                 self._changed.notify_all()
+
+    def _has_changed_since(self, settlements: int) -> bool:
+        return self._settlements != settlements or self._is_stopped
 
     async def _try_reserve(self, maximum: Amount) -> bool:
         limit = self._limit()
