@@ -1,13 +1,12 @@
 """Adds to an extraction what a memory method needs: archived turns, segments, relations, and the vectors that operators compare."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from extraction.assemble import message_ids
 from extraction.offline.extractor import NAME as OFFLINE
 from extraction.offline.quotations import quotations
-from extraction.port import EntityName, ExtractionContext, Extractor, Quotation
+from extraction.port import ExtractionContext, Extractor, ExtractorLayer, Quotation
 from extraction.relations import stated_relations
 from memory.ids import event_id
 from memory.records import Event, Extraction, Message, Segment, Window
@@ -25,8 +24,7 @@ _IMPORTANCE: Final = 0.3
 """Importance of archived text, which no model has judged."""
 
 
-@dataclass(frozen=True, slots=True)
-class MethodExtractor:
+class MethodExtractor(ExtractorLayer):
     """Adds to another extractor's result what the schema's method archives and compares.
 
     Args:
@@ -34,36 +32,24 @@ class MethodExtractor:
         embedder: The model of the vectors; not closed.
     """
 
-    extractor: Extractor
-    embedder: Embedder
-
-    @property
-    def name(self) -> str:
-        """The other extractor's name."""
-        return self.extractor.name
-
-    def edited_entities(self, window: Window, schema: MemorySchema) -> Sequence[EntityName] | None:
-        """See :meth:`extraction.port.Extractor.edited_entities`."""
-        return self.extractor.edited_entities(window, schema)
+    def __init__(self, extractor: Extractor, embedder: Embedder) -> None:
+        super().__init__(extractor)
+        self._embedder = embedder
 
     async def extract(self, window: Window, schema: MemorySchema, context: ExtractionContext) -> Extraction:
         """See :meth:`extraction.port.Extractor.extract`."""
         compared = compared_types(schema)
         if schema.method is None and not compared:
-            return await self.extractor.extract(window, schema, context)
-        found = await self.extractor.extract(window, schema.without_event_types(TURN, SEGMENT), context)
+            return await self._extractor.extract(window, schema, context)
+        found = await self._extractor.extract(window, schema.without_event_types(TURN, SEGMENT), context)
         events = list(found.events)
         if schema.method is not None:
             events += derived_events(found, window, schema, quotations(window, context.recalled_hashes))
         return found.model_copy(update={"events": await self._with_vectors(events, compared)})
 
-    async def close(self) -> None:
-        """Closes the other extractor."""
-        await self.extractor.close()
-
     async def _with_vectors(self, events: Sequence[Event], compared: Collection[str]) -> list[Event]:
         texts = list(dict.fromkeys(indexed_text(each) for each in events if each.type in compared))
-        embeddings = await self.embedder.embed_documents(texts) if texts else []
+        embeddings = await self._embedder.embed_documents(texts) if texts else []
         vectors = {text: encode_vector(each.dense) for text, each in zip(texts, embeddings, strict=True)}
         return [each if each.type not in compared else each.model_copy(update={"vector": vectors[indexed_text(each)]}) for each in events]
 

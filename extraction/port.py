@@ -86,3 +86,27 @@ class Extractor(Protocol):
     async def close(self) -> None:
         """Frees connections and threads."""
         ...
+
+
+class ExtractorLayer(Extractor):
+    """A layer around another extractor, closed with it. A subclass says in :meth:`extract` what it adds.
+
+    Args:
+        extractor: The other extractor.
+    """
+
+    def __init__(self, extractor: Extractor) -> None:
+        self._extractor = extractor
+
+    @property
+    def name(self) -> str:
+        """The other extractor's name."""
+        return self._extractor.name
+
+    def edited_entities(self, window: Window, schema: MemorySchema) -> Sequence[EntityName] | None:
+        """As the other extractor."""
+        return self._extractor.edited_entities(window, schema)
+
+    async def close(self) -> None:
+        """Closes the other extractor."""
+        await self._extractor.close()

@@ -1,8 +1,6 @@
 """Shared windows, which hold messages of several users: each event and patch belongs to the user of its first message."""
 
-from collections.abc import Sequence
-
-from extraction.port import EntityName, ExtractionContext, Extractor
+from extraction.port import ExtractionContext, ExtractorLayer
 from memory.errors import KeyFormatError
 from memory.ids import event_id, patch_id, segment_id, window_part_id
 from memory.keys import entity_key, entity_key_parts
@@ -32,24 +30,8 @@ def parts_of(extraction: Extraction, window: Window, schema: MemorySchema) -> li
     ]
 
 
-class PerUserExtractor:
-    """Extracts a shared window once for each of its users, with an extractor that takes all messages of a window as one user's.
-
-    Args:
-        extractor: The extractor; closed with this one.
-    """
-
-    def __init__(self, extractor: Extractor) -> None:
-        self._extractor = extractor
-
-    @property
-    def name(self) -> str:
-        """The extractor's name."""
-        return self._extractor.name
-
-    def edited_entities(self, window: Window, schema: MemorySchema) -> Sequence[EntityName] | None:
-        """See :meth:`extraction.port.Extractor.edited_entities`."""
-        return self._extractor.edited_entities(window, schema)
+class PerUserExtractor(ExtractorLayer):
+    """Extracts a shared window once for each of its users, with an extractor that takes all messages of a window as one user's."""
 
     async def extract(self, window: Window, schema: MemorySchema, context: ExtractionContext) -> Extraction:
         """See :meth:`extraction.port.Extractor.extract`."""
@@ -76,10 +58,6 @@ class PerUserExtractor:
                 "patches": [each.model_copy(update={"id": patch_id(window.id, index, generation)}) for index, each in enumerate(patches)],
             }
         )
-
-    async def close(self) -> None:
-        """Closes the extractor."""
-        await self._extractor.close()
 
 
 def _as_heard_by(window: Window, user: str) -> Window:

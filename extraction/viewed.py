@@ -1,50 +1,27 @@
 """An extractor that reads each window by :func:`memory.extraction_view.extraction_view`."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-
 from extraction.assemble import message_ids
 from extraction.bounds import MAX_EVIDENCE
-from extraction.port import EntityName, ExtractionContext, Extractor
+from extraction.port import ExtractionContext, ExtractorLayer
 from memory.extraction_view import ExtractionView, extraction_view
 from memory.records import Dropped, Extraction, Window
 from memory.schema import MemorySchema
 
 
-@dataclass(frozen=True, slots=True)
-class ViewedExtractor:
-    """Gives another extractor the messages to extract from, and names the window's messages as evidence.
-
-    Args:
-        extractor: The extractor, closed with this one.
-    """
-
-    extractor: Extractor
-
-    @property
-    def name(self) -> str:
-        """The other extractor's name."""
-        return self.extractor.name
-
-    def edited_entities(self, window: Window, schema: MemorySchema) -> Sequence[EntityName] | None:
-        """See :meth:`extraction.port.Extractor.edited_entities`."""
-        return self.extractor.edited_entities(window, schema)
+class ViewedExtractor(ExtractorLayer):
+    """Gives another extractor the messages to extract from, and names the window's messages as evidence."""
 
     async def extract(self, window: Window, schema: MemorySchema, context: ExtractionContext) -> Extraction:
         """See :meth:`extraction.port.Extractor.extract`. A window without a message to extract from costs no call."""
         view = extraction_view(window)
         if not view.is_changed:
-            return await self.extractor.extract(window, schema, context)
+            return await self._extractor.extract(window, schema, context)
         if not view.messages:
             return _nothing(window, schema, context, self.name, view)
         names = [f"{window.id}/{index}" for index in range(len(view.messages))]
         messages = [each.model_copy(update={"id": name}) for each, name in zip(view.messages, names, strict=True)]
-        found = await self.extractor.extract(window.model_copy(update={"messages": messages}), schema, context)
+        found = await self._extractor.extract(window.model_copy(update={"messages": messages}), schema, context)
         return _of_window(found, window, view, names)
-
-    async def close(self) -> None:
-        """Closes the other extractor."""
-        await self.extractor.close()
 
 
 def _of_window(found: Extraction, window: Window, view: ExtractionView, names: list[str]) -> Extraction:

@@ -1,9 +1,8 @@
 """Limits of a worker that extracts history again: its own budget, and a turn for each window."""
 
-from collections.abc import Sequence
 from typing import Protocol
 
-from extraction.port import EntityName, ExtractionContext, Extractor
+from extraction.port import ExtractionContext, Extractor, ExtractorLayer
 from memory.records import Extraction, Window
 from memory.schema.model import MemorySchema
 from models.llm.budget import Budget
@@ -32,7 +31,7 @@ class Metering(Protocol):
         ...
 
 
-class MeteredExtractor:
+class MeteredExtractor(ExtractorLayer):
     """An extractor that waits for its turn before each window.
 
     Args:
@@ -41,23 +40,10 @@ class MeteredExtractor:
     """
 
     def __init__(self, extractor: Extractor, metering: Metering) -> None:
-        self._extractor = extractor
+        super().__init__(extractor)
         self._metering = metering
-
-    @property
-    def name(self) -> str:
-        """See :attr:`Extractor.name`."""
-        return self._extractor.name
-
-    def edited_entities(self, window: Window, schema: MemorySchema) -> Sequence[EntityName] | None:
-        """See :meth:`Extractor.edited_entities`."""
-        return self._extractor.edited_entities(window, schema)
 
     async def extract(self, window: Window, schema: MemorySchema, context: ExtractionContext) -> Extraction:
         """See :meth:`Extractor.extract`."""
         await self._metering.turn()
         return await self._extractor.extract(window, schema, context)
-
-    async def close(self) -> None:
-        """See :meth:`Extractor.close`."""
-        await self._extractor.close()
