@@ -10,7 +10,7 @@ from memory.records import Usage, Window
 from memory.schema.model import MemorySchema
 from memory.text import estimate_tokens
 from models.llm.port import LLMUsage
-from models.llm.usage import PriceTable
+from models.llm.usage import PriceTable, UsageTotal
 from runtime.settings import BudgetSettings, Settings
 
 PREVIEWED: Final = 200
@@ -30,21 +30,13 @@ class EarlierCalls:
 
     firsts: int = 0
     """Calls that ask for the extraction of a window."""
-    calls: int = 0
+    total: UsageTotal = field(default_factory=UsageTotal)
     """All calls, including repairs and comparisons."""
-    prompt_tokens: int = 0
-    cached_tokens: int = 0
-    completion_tokens: int = 0
-    latency_ms: float = 0.0
 
     def add(self, usage: Usage) -> None:
         """Adds a call."""
         self.firsts += usage.calls if usage.purpose == "extraction" else 0
-        self.calls += usage.calls
-        self.prompt_tokens += usage.prompt_tokens
-        self.cached_tokens += usage.cached_tokens
-        self.completion_tokens += usage.completion_tokens
-        self.latency_ms += usage.latency_ms
+        self.total = self.total.plus(usage)
 
     @property
     def is_enough(self) -> bool:
@@ -132,6 +124,9 @@ class Sizing:
     schemas: Mapping[str, MemorySchema]
     daily: Mapping[str, BudgetSettings] = field(default_factory=dict)
     earlier: dict[str, EarlierCalls] = field(default_factory=dict)
+    """By tenant."""
+    every: EarlierCalls = field(default_factory=EarlierCalls)
+    """Of all tenants."""
     _sizes: dict[str, TenantSize] = field(default_factory=dict)
     _overheads: dict[int, PromptOverhead] = field(default_factory=dict)
     """By the identity of the schema: tenants with the same schema share the object."""
@@ -153,6 +148,7 @@ class Sizing:
         """Adds an earlier call of one of the tenants; only those of the extraction stage count."""
         if usage.stage == "extraction" and usage.tenant in self.schemas:
             self.earlier.setdefault(usage.tenant, EarlierCalls()).add(usage)
+            self.every.add(usage)
 
     def report(self, *, calls_per_minute: int | None) -> SizeReport:
         """The estimate.
@@ -160,9 +156,7 @@ class Sizing:
         Args:
             calls_per_minute: The limit of the re-extraction. None: no limit.
         """
-        every = EarlierCalls()
-        for each in self.earlier.values():
-            every = EarlierCalls(*(getattr(every, name) + getattr(each, name) for name in EarlierCalls.__slots__))
+        every = self.every
         known = {name: each if each.is_enough else every for name, each in self.earlier.items()}
         by_tenant = {
             name: self._estimate(name, size, known.get(name, every), calls_per_minute) for name, size in sorted(self._sizes.items())
@@ -185,7 +179,11 @@ class Sizing:
         )
         basis = "no model is called"
         if self.model is not None:
-            basis = f"the averages of {every.calls:,} earlier calls" if every.is_enough else "assumed lengths of answers: no earlier calls"
+            basis = (
+                f"the averages of {every.total.calls:,} earlier calls"
+                if every.is_enough
+                else "assumed lengths of answers: no earlier calls"
+            )
         return SizeReport(total=total, by_tenant=by_tenant, model=self.model, basis=basis)
 
     def _estimate(self, tenant: str, size: TenantSize, earlier: EarlierCalls, calls_per_minute: int | None) -> Estimate:
@@ -195,11 +193,11 @@ class Sizing:
         if earlier.is_enough and size.asked:
             # Entities in prompts, the model's own tokenizer, repairs: all that a preview cannot know.
             mean = prompt / size.asked
-            factor = min(_MOST_FACTOR, max(_LEAST_FACTOR, earlier.prompt_tokens / earlier.firsts / mean))
+            factor = min(_MOST_FACTOR, max(_LEAST_FACTOR, earlier.total.prompt_tokens / earlier.firsts / mean))
             prompt *= factor
-            completion = earlier.completion_tokens / earlier.firsts * size.asked
-            calls *= earlier.calls / earlier.firsts
-            cached = prompt * earlier.cached_tokens / max(1, earlier.prompt_tokens)
+            completion = earlier.total.completion_tokens / earlier.firsts * size.asked
+            calls *= earlier.total.calls / earlier.firsts
+            cached = prompt * earlier.total.cached_share
         tokens = LLMUsage(prompt_tokens=round(prompt), cached_tokens=round(cached), completion_tokens=round(completion))
         model = self.model
         amount = size.windows if model is None else round(calls)
@@ -221,9 +219,9 @@ class Sizing:
     def _duration_s(self, calls: int, earlier: EarlierCalls, calls_per_minute: int | None) -> float | None:
         """Duration of calls, at the slowest of the known rates, in seconds."""
         rates = [] if calls_per_minute is None else [calls_per_minute / 60]
-        if self.model is not None and earlier.is_enough and earlier.latency_ms:
+        if self.model is not None and earlier.is_enough and earlier.total.latency_ms:
             slots = shared_limit(self.settings.llm.concurrency)
-            rates.append(slots * earlier.calls * 1000 / earlier.latency_ms)
+            rates.append(slots * earlier.total.calls * 1000 / earlier.total.latency_ms)
         if self.model is not None and self.settings.llm.requests_per_minute is not None:
             rates.append(shared_limit(self.settings.llm.requests_per_minute) / 60)
         return calls / min(rates) if rates else None
