@@ -1,7 +1,6 @@
 """Tenant lookups for the stages, with failures sorted into poison and transient errors."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, ParamSpec, TypeVar
 
@@ -92,18 +91,6 @@ def is_erased(tenants: TenantDirectory, tenant: str, user: str | None, record: C
     origin = record.origin
     place = origin if is_topic(topic, origin.topic) else record.place
     return is_place_erased(tenants, tenant, user, topic.name, place.partition, place.offset)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KnownErasures:
-    """The erased users, as a stage that parks records needs them: :class:`streams.engine.failures.erased_records.ErasedRecords`."""
-
-    tenants: TenantDirectory
-    covers: Callable[[ConsumedRecord], bool]
-
-    def revision(self, tenant: str) -> int:
-        """See :meth:`ErasedRecords.revision`."""
-        return self.tenants.erasures_revision(tenant)
 
 
 def is_place_erased(tenants: TenantDirectory, tenant: str, user: str | None, topic: str, partition: int, offset: int) -> bool:

@@ -31,7 +31,7 @@ from streams.engine.failures.dead_letters import DeadLetterWriter
 from streams.engine.failures.dependency_health import DependencyHealth, RetryPolicy
 from streams.engine.faust.app import build_app, changelog_config, source_topic
 from streams.engine.faust.consumer import App, Consumer
-from streams.engine.faust.flow_control import SourceFlowControl
+from streams.engine.faust.flow_control import FlowControl
 from streams.engine.faust.rebalance_signals import GroupState, connect
 from streams.engine.predecessor import KilledPeers, MemberNote
 from streams.engine.stage_metrics import StageMetrics
@@ -195,7 +195,7 @@ class Worker:
             ),
             dead_letters=DeadLetterWriter(topic=dead_letters, limit=largest_record_bytes(dead_letters, settings.kafka), metrics=metrics),
             journal=journal,
-            flow_control=SourceFlowControl(app=app, source=self._source),
+            flow_control=FlowControl(app=app, source=self._source),
             may_write=lease.may_write,
         )
 

@@ -17,8 +17,9 @@ from streams.engine.context import StageContext, TaskContext
 from streams.engine.failures.crash_journal import CrashJournal
 from streams.engine.failures.dead_letters import DeadLetterWriter
 from streams.engine.failures.dependency_health import DependencyHealth, RetryPolicy
+from streams.engine.failures.journal_store import JournalStore
 from streams.engine.failures.suspects import JournalEntry, after_end
-from streams.engine.faust.flow_control import PauseReason
+from streams.engine.faust.flow_control import FlowControl, PauseReason
 from streams.engine.records import ConsumedRecord
 from streams.engine.stage_metrics import StageMetrics
 from streams.engine.state.partition_state import Codec, PartitionState, StateChange
@@ -110,7 +111,7 @@ class PartitionHarness:
         self.state.commit(self.state.changes(), 0)
 
 
-class PausedPartitions(set[int]):
+class PausedPartitions(set[int], FlowControl):
     """A flow control that knows which partitions are paused."""
 
     def __init__(self) -> None:
@@ -146,7 +147,7 @@ class PausedPartitions(set[int]):
         self.sought[partition] = offset
 
 
-class JournalInMemory:
+class JournalInMemory(JournalStore):
     """Entries by slot, as a killed process leaves them."""
 
     def __init__(self) -> None:

@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Final, Protocol, Self
+from typing import Final, Self
 
 from runtime.logs import logger
 from runtime.metrics import Metrics
@@ -20,26 +20,6 @@ _log = logger(__name__)
 
 REASON: Final = "crashed_worker"
 """Dead-letter reason of a guilty record."""
-
-
-class JournalStorage(Protocol):
-    """Storage of entries that survives the process: a :class:`JournalStore`."""
-
-    def replace(self, entries: Iterable[JournalEntry]) -> dict[int, JournalEntry]:
-        """See :meth:`JournalStore.replace`."""
-        ...
-
-    def put(self, entry: JournalEntry) -> int:
-        """See :meth:`JournalStore.put`."""
-        ...
-
-    def free(self, slot: int) -> None:
-        """See :meth:`JournalStore.free`."""
-        ...
-
-    def close(self) -> None:
-        """See :meth:`JournalStore.close`."""
-        ...
 
 
 class CrashJournal:
@@ -57,7 +37,7 @@ class CrashJournal:
 
     def __init__(
         self,
-        store: JournalStorage,
+        store: JournalStore,
         *,
         suspects: Iterable[JournalEntry] = (),
         maximum_crashes: int,

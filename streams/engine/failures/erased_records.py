@@ -2,7 +2,8 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping
-from typing import Any, Final, Protocol
+from dataclasses import dataclass
+from typing import Any, Final
 from weakref import WeakKeyDictionary
 
 from runtime.logs import logger
@@ -20,20 +21,15 @@ _PAGE: Final = 200
 """Rows that are read at once."""
 
 
-class ErasedRecords(Protocol):
-    """Knows the erased users of the tenants."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErasedRecords:
+    """What a stage that parks records has to know of the erased users."""
 
-    def revision(self, tenant: str) -> int:
-        """Changes when :meth:`covers` may give another result for a record of a tenant. 0: no user is erased, or it is not known now."""
-        ...
-
-    def covers(self, record: ConsumedRecord) -> bool:
-        """Whether an erasure covers a record, so that it has no outputs.
-
-        Raises:
-            streams.errors.TransientError: It is not known now.
-        """
-        ...
+    revision: Callable[[str], int]
+    """A number that changes when ``covers`` may give another result for a record of this tenant. 0: no user is erased, or it is not known
+    now."""
+    covers: Callable[[ConsumedRecord], bool]
+    """Whether an erasure covers a record, so that it has no outputs. Raises a ``TransientError`` if that is not known now."""
 
 
 class ErasedRecordRemover:

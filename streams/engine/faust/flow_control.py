@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from enum import Enum, auto
-from typing import Final, Protocol, cast
+from typing import Final, cast
 
 import faust
 from faust.types import TP
@@ -26,39 +26,10 @@ class PauseReason(Enum):
     """Its log has lost records."""
 
 
-class FlowControl(Protocol):
-    """Pauses and resumes partitions of a worker's source.
+class FlowControl:
+    """Pauses and resumes partitions of a worker's source in Faust's consumer.
 
     All partitions share one input, which never waits: a partition that cannot accept more records is paused.
-    """
-
-    def pause(self, partition: int, reason: PauseReason) -> None:
-        """Stops fetching from a partition; records fetched already may still be delivered."""
-        ...
-
-    def resume(self, partition: int, reason: PauseReason) -> None:
-        """Removes one reason; fetches from the partition again if it was the last."""
-        ...
-
-    def release(self, partition: int) -> None:
-        """Removes all reasons, at the end of an assignment."""
-        ...
-
-    def is_stranded(self, partition: int) -> bool:
-        """Whether the log does not contain the partition's next fetch position."""
-        ...
-
-    def fetch_position(self, partition: int, next_offset: int | None) -> int | None:
-        """Start of a partition's next fetch, if it is after the given next offset and no record is in between."""
-        ...
-
-    async def go_on(self, partition: int, offset: int) -> None:
-        """Fetches from an offset on, and removes the reason ``DATA_LOSS``."""
-        ...
-
-
-class SourceFlowControl:
-    """Pauses partitions in Faust's consumer; the others continue.
 
     Args:
         app: The worker's app.
@@ -71,31 +42,31 @@ class SourceFlowControl:
         self._reasons: defaultdict[int, set[PauseReason]] = defaultdict(set)
 
     def pause(self, partition: int, reason: PauseReason) -> None:
-        """See :meth:`FlowControl.pause`."""
+        """Stops fetching from a partition; records fetched already may still be delivered."""
         self._reasons[partition].add(reason)
         self._consumer.pause_partition(TP(self._source, partition))
 
     def resume(self, partition: int, reason: PauseReason) -> None:
-        """See :meth:`FlowControl.resume`."""
+        """Removes one reason; fetches from the partition again if it was the last."""
         if reason in self._reasons[partition]:
             self._reasons[partition].discard(reason)
             self._resume_if_free(partition)
 
     def release(self, partition: int) -> None:
-        """See :meth:`FlowControl.release`."""
+        """Removes all reasons, at the end of an assignment."""
         if self._reasons.pop(partition, None):
             self._resume_if_free(partition)
 
     def is_stranded(self, partition: int) -> bool:
-        """See :meth:`FlowControl.is_stranded`."""
+        """Whether the log does not contain the partition's next fetch position."""
         return self._consumer.is_stranded(TP(self._source, partition))
 
     def fetch_position(self, partition: int, next_offset: int | None) -> int | None:
-        """See :meth:`FlowControl.fetch_position`."""
+        """Start of a partition's next fetch, if it is after the given next offset and no record is in between."""
         return self._consumer.position_after(TP(self._source, partition), next_offset)
 
     async def go_on(self, partition: int, offset: int) -> None:
-        """See :meth:`FlowControl.go_on`."""
+        """Fetches from an offset on, and removes the reason ``DATA_LOSS``."""
         await self._consumer.seek_on(TP(self._source, partition), offset)
         self._reasons[partition].discard(PauseReason.DATA_LOSS)
         self._resume_if_free(partition)

@@ -33,18 +33,6 @@ NO_OFFSET: Final = -1
 """Changelog offset of a step that changed no row."""
 
 
-class Compaction(Protocol):
-    """Removal of former rows from the files of a local table: a :class:`TableCompaction`."""
-
-    def announce(self) -> None:
-        """See :meth:`TableCompaction.announce`."""
-        ...
-
-    def request(self) -> None:
-        """See :meth:`TableCompaction.request`."""
-        ...
-
-
 class Writer(Protocol):
     """Interface that commits the work on one source partition."""
 
@@ -54,7 +42,7 @@ class Writer(Protocol):
         ...
 
     @property
-    def compaction(self) -> Compaction | None:
+    def compaction(self) -> TableCompaction | None:
         """See :attr:`Checkpointer.compaction`."""
         ...
 

@@ -26,7 +26,7 @@ async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack,
         tenants: The known tenants.
     """
     redis = await resources.enter_async_context(open_redis(settings.redis))
-    view = ViewWriter(view=EntityView(redis=redis, ttl_s=settings.redis.entity_ttl_s), metrics=metrics)
+    view = ViewWriter(write=EntityView(redis=redis, ttl_s=settings.redis.entity_ttl_s).write, metrics=metrics)
     new_ordered_driver = ordered_driver_factory(
         settings,
         EntityCodec(),

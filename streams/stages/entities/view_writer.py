@@ -2,7 +2,8 @@
 
 import asyncio
 from collections import OrderedDict
-from typing import Final, Protocol
+from collections.abc import Awaitable, Callable
+from typing import Final
 
 from runtime.entity_view import EntityUpdate
 from runtime.errors import RedisUnavailableError
@@ -14,26 +15,18 @@ BATCH_SIZE: Final = 250
 _RETRY_S: Final = 1.0
 
 
-class ViewSink(Protocol):
-    """Destination of views."""
-
-    async def write(self, updates: list[EntityUpdate]) -> None:
-        """See :meth:`runtime.entity_view.EntityView.write`."""
-        ...
-
-
 class ViewWriter:
     """Collects changed entities, and writes the newest state of each.
 
     Waiting entities are limited: beyond the limit, the one that has waited longest is skipped until it changes again; the index has it.
 
     Args:
-        view: Destination of the views.
+        write: Writes the states: :meth:`runtime.entity_view.EntityView.write`.
         metrics: Counts skipped entities.
     """
 
-    def __init__(self, *, view: ViewSink, metrics: Metrics) -> None:
-        self._view = view
+    def __init__(self, *, write: Callable[[list[EntityUpdate]], Awaitable[None]], metrics: Metrics) -> None:
+        self._write = write
         self._metrics = metrics
         self._pending: OrderedDict[tuple[str, str], EntityUpdate] = OrderedDict()
         self._wake = asyncio.Event()
@@ -57,7 +50,7 @@ class ViewWriter:
             while self._pending:
                 batch = [self._pending.popitem(last=False) for _ in range(min(BATCH_SIZE, len(self._pending)))]
                 try:
-                    await self._view.write([update for _, update in batch])
+                    await self._write([update for _, update in batch])
                 except RedisUnavailableError:
                     for name, update in reversed(batch):
                         if name not in self._pending:

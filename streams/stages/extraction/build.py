@@ -24,6 +24,7 @@ from runtime.session_history import SessionHistory
 from runtime.settings import Settings
 from stores.build import open_store
 from streams.engine.build import DriverFactory, keyed_driver_factory
+from streams.engine.failures.erased_records import ErasedRecords
 from streams.engine.keyed.payloads import PayloadLoader
 from streams.model_calls import TenantBudgets, UsageTopic, llm_serves
 from streams.stages.extraction.entity_context import EntityContext, EntityNotes
@@ -32,7 +33,7 @@ from streams.stages.extraction.lanes import WindowLanes
 from streams.stages.extraction.metering import MeteredExtractor, Metering
 from streams.stages.extraction.similar_keys import SimilarKeys
 from streams.stages.extraction.window_notes import WindowNotes
-from streams.tenancy import KnownErasures, weight_of
+from streams.tenancy import weight_of
 
 
 async def build(
@@ -108,5 +109,5 @@ async def build(
         load_payload=payload_loader.read,
         ordering_key=WindowLanes(tenants=tenants, generation=generation).ordering_key,
         serves=llm_serves(llm, stage="extraction"),
-        erased=KnownErasures(tenants=tenants, covers=handler.is_erased),
+        erased=ErasedRecords(revision=tenants.erasures_revision, covers=handler.is_erased),
     )

@@ -19,8 +19,9 @@ from stores.errors import StoreUnavailableError
 from stores.indexing.writer import IndexWriter
 from stores.position import FeedPosition
 from streams.engine.failures.data_loss import DataLoss
+from streams.engine.state.compaction import TableCompaction
 from streams.engine.state.partition_state import RowStore, StateChange
-from streams.engine.tasks.checkpointer import Compaction, Writer
+from streams.engine.tasks.checkpointer import Writer
 from streams.errors import TransientError
 
 _EMBEDDED: Final = "(of `varve dev`: stop it, and add --embedded)"
@@ -103,7 +104,7 @@ class StoreWatermarkGuard:
         return self._writer.rows
 
     @property
-    def compaction(self) -> Compaction | None:
+    def compaction(self) -> TableCompaction | None:
         """See :attr:`Writer.compaction`."""
         return self._writer.compaction
 

@@ -12,11 +12,12 @@ from runtime.metrics import Metrics
 from runtime.redis import open_redis
 from runtime.settings import Settings
 from streams.engine.build import DriverFactory, keyed_driver_factory
+from streams.engine.failures.erased_records import ErasedRecords
 from streams.engine.keyed.payloads import PayloadLoader
 from streams.model_calls import TenantBudgets, UsageTopic, llm_serves
 from streams.stages.merging.handler import STAGE, MergingHandler
 from streams.stages.merging.lookups import OpenedOnce
-from streams.tenancy import KnownErasures, weight_of
+from streams.tenancy import weight_of
 
 
 async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack, *, tenants: TenantDirectory) -> DriverFactory:
@@ -46,5 +47,5 @@ async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack,
         weight_of=lambda tenant: weight_of(tenants, tenant),
         load_payload=payload_loader.read,
         serves=llm_serves(llm, stage=STAGE),
-        erased=KnownErasures(tenants=tenants, covers=handler.is_erased),
+        erased=ErasedRecords(revision=tenants.erasures_revision, covers=handler.is_erased),
     )

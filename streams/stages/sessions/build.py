@@ -50,8 +50,8 @@ class SessionsDriver(OrderedDriver):
 async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack, *, tenants: TenantDirectory) -> DriverFactory:
     """Builds the windows of sessions, with their tails in Redis."""
     redis = await resources.enter_async_context(open_redis(settings.redis))
-    writer = TailWriter(tail=SessionTail(redis=redis, ttl_s=settings.redis.tail_ttl_s), metrics=metrics)
-    outcomes = OutcomeWriter(sink=MessageOutcomes(redis=redis))
+    writer = TailWriter(write=SessionTail(redis=redis, ttl_s=settings.redis.tail_ttl_s).write, metrics=metrics)
+    outcomes = OutcomeWriter(MessageOutcomes(redis=redis).write)
     if settings.signing.secret is None:
         _log.warning("signatures_not_checked", problem="messages of any producer are accepted", remedy="set VARVE_SIGNING__SECRET")
     return ordered_driver_factory(

@@ -2,9 +2,9 @@
 
 import asyncio
 from collections import OrderedDict, deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final
 
 from runtime.errors import RedisUnavailableError
 from runtime.message_outcomes import MessageOutcome
@@ -25,19 +25,15 @@ _TAIL_BYTES: Final = 4096
 """Size of a tail beyond its messages."""
 
 
-class OutcomeSink(Protocol):
-    """Destination of outcomes."""
-
-    async def write(self, outcomes: Sequence[MessageOutcome]) -> None:
-        """See :meth:`runtime.message_outcomes.MessageOutcomes.write`."""
-        ...
-
-
 class OutcomeWriter:
-    """Collects outcomes, and writes them at once. The oldest are dropped beyond 10,000: their requests answer that they are pending."""
+    """Collects outcomes, and writes them at once. The oldest are dropped beyond 10,000: their requests answer that they are pending.
 
-    def __init__(self, *, sink: OutcomeSink) -> None:
-        self._sink = sink
+    Args:
+        write: Writes outcomes: :meth:`runtime.message_outcomes.MessageOutcomes.write`.
+    """
+
+    def __init__(self, write: Callable[[Sequence[MessageOutcome]], Awaitable[None]]) -> None:
+        self._write = write
         self._waiting: deque[MessageOutcome] = deque(maxlen=_MAX_OUTCOMES)
         self._wake = asyncio.Event()
 
@@ -54,7 +50,7 @@ class OutcomeWriter:
             while self._waiting:
                 batch = [self._waiting.popleft() for _ in range(min(len(self._waiting), _OUTCOME_BATCH_SIZE))]
                 try:
-                    await self._sink.write(batch)
+                    await self._write(batch)
                 except RedisUnavailableError:
                     self._waiting.extendleft(reversed(batch[: _MAX_OUTCOMES - len(self._waiting)]))
                     await asyncio.sleep(_RETRY_S)
@@ -95,23 +91,19 @@ class _PendingTail:
         return TailUpdate(tenant, session, SessionView(closed=self.closed, open=opened), self.partition, offset)
 
 
-class TailSink(Protocol):
-    """Destination of session tails."""
-
-    async def write(self, updates: Iterable[TailUpdate]) -> None:
-        """See :meth:`runtime.session_tail.SessionTail.write`."""
-        ...
-
-
 class TailWriter:
     """Collects changed sessions, and writes their tails several times a second.
 
     A session that changes a hundred times between two writes costs one write. The waiting and running writes are bounded: beyond that, the
     tail that has waited longest is skipped until its session's next message. The tails are a view: nothing else depends on them.
+
+    Args:
+        write: Writes tails: :meth:`runtime.session_tail.SessionTail.write`.
+        metrics: Counts skipped tails.
     """
 
-    def __init__(self, *, tail: TailSink, metrics: Metrics) -> None:
-        self._tail = tail
+    def __init__(self, *, write: Callable[[Iterable[TailUpdate]], Awaitable[None]], metrics: Metrics) -> None:
+        self._write = write
         self._metrics = metrics
         self._pending: OrderedDict[tuple[str, str], _PendingTail] = OrderedDict()
         self._writing: dict[tuple[str, str], _PendingTail] = {}
@@ -180,19 +172,19 @@ class TailWriter:
             pause_s = _INTERVAL_S
             if self._may_write is not None:
                 async with self._write_lock:
-                    is_written = await self._write(self._may_write)
+                    is_written = await self._write_batch(self._may_write)
                 pause_s = _INTERVAL_S if is_written else _RETRY_S
                 if self._pending:
                     self._wake.set()
             await asyncio.sleep(pause_s)
 
-    async def _write(self, may_write: Callable[[], bool]) -> bool:
+    async def _write_batch(self, may_write: Callable[[], bool]) -> bool:
         if not may_write():
             self._drop_pending()
             return True
         batch = self._writing = self._take_batch()
         try:
-            await self._tail.write([pending.update(*name) for name, pending in batch.items()])
+            await self._write([pending.update(*name) for name, pending in batch.items()])
         except RedisUnavailableError:
             self._writing_bytes = 0
             self._requeue(batch)

@@ -9,6 +9,7 @@ from memory.errors import RecordTooLargeError
 from runtime.kafka import OffsetAndTimestamp, OutgoingRecord
 from streams.engine.failures.data_loss import DataLoss, DataLossError
 from streams.engine.records import ConsumedRecord
+from streams.engine.state.compaction import TableCompaction
 from streams.engine.state.partition_state import StateChange
 from streams.engine.tasks.checkpointer import NO_OFFSET
 from streams.engine.tasks.driver import FaustRecord
@@ -86,7 +87,7 @@ class ScriptedTable(InMemoryRows):
         super().write(rows, changelog_offset)
 
 
-class ScriptedCompaction:
+class ScriptedCompaction(TableCompaction):
     """Compaction that records its calls."""
 
     def __init__(self, log: ScriptedLog) -> None:

@@ -18,7 +18,7 @@ from runtime.kafka import Producer, client_options, create_topics
 from runtime.settings import Settings
 from streams.engine.faust.app import build_app, source_topic
 from streams.engine.faust.consumer import App, Consumer
-from streams.engine.faust.flow_control import PauseReason, SourceFlowControl
+from streams.engine.faust.flow_control import FlowControl, PauseReason
 from streams.errors import StreamError
 from tests.one_broker import one_broker
 from tests.streams.harness import until
@@ -127,7 +127,7 @@ async def test_only_the_paused_partition_is_not_fetched(settings: Settings) -> N
     await create_topics(settings)
     source = settings.topic("messages")
     async with _reading(settings) as (app, delivered):
-        flow_control = SourceFlowControl(app=app, source=source)
+        flow_control = FlowControl(app=app, source=source)
         flow_control.pause(0, PauseReason.FULL)
         flow_control.pause(0, PauseReason.PARKING)
         flow_control.resume(0, PauseReason.FULL)

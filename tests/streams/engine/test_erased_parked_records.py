@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from runtime.kafka.parked_note import ParkedNote
+from streams.engine.failures.erased_records import ErasedRecords
 from streams.engine.keyed.keyed_driver import KeyedDriver
 from streams.engine.keyed.scheduler import Scheduler
 from streams.engine.records import ConsumedRecord
@@ -55,7 +56,7 @@ class ErasingHarness(ParkingHarness):
             scheduler=scheduler,
             park_after_s=self.park_after_s,
             load_payload=self.load_payload,
-            erased=self.erased,
+            erased=ErasedRecords(revision=self.erased.revision, covers=self.erased.covers),
         )
 
     def has_erased(self, count: int) -> bool:

@@ -41,7 +41,7 @@ def views() -> Views:
 
 @pytest.fixture
 def writer(views: Views) -> ViewWriter:
-    return ViewWriter(view=views, metrics=Metrics())
+    return ViewWriter(write=views.write, metrics=Metrics())
 
 
 @asynccontextmanager

@@ -26,11 +26,9 @@ from tests.streams.engine.doubles import ScriptedLog
 from tests.streams.harness import plain_settings, stage_context, until
 
 
-class NoOutcomes:
+async def refuse_outcomes(outcomes: Sequence[MessageOutcome]) -> None:
     """Takes outcomes of changed messages, of which these tests have none."""
-
-    async def write(self, outcomes: Sequence[MessageOutcome]) -> None:
-        raise AssertionError(outcomes)
+    raise AssertionError(outcomes)
 
 
 class FakeTailSink:
@@ -73,7 +71,7 @@ def metrics() -> Metrics:
 async def writer(sink: FakeTailSink, metrics: Metrics, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[TailWriter]:
     monkeypatch.setattr(tail_module, "_INTERVAL_S", 0.0)
     monkeypatch.setattr(tail_module, "_RETRY_S", 0.0)
-    writer = TailWriter(tail=sink, metrics=metrics)
+    writer = TailWriter(write=sink.write, metrics=metrics)
     works = BackgroundWorks()
     works.add("session-tail", writer.run)
     async with works.running():
@@ -230,7 +228,7 @@ async def test_tails_are_written_only_under_the_assigned_generation(writer: Tail
     )
     processors = SessionsDriver(
         tail_writer=writer,
-        outcome_writer=OutcomeWriter(sink=NoOutcomes()),
+        outcome_writer=OutcomeWriter(refuse_outcomes),
         context=context,
         new_handler=lambda partition: SessionsHandler(
             partition=partition, settings=settings, tenants=tenants, tail=writer, metrics=metrics
