@@ -101,9 +101,9 @@ def owner_process(folder: Path, socket: Path) -> Iterator[None]:
         process.wait()
 
 
-async def wait_until_ready(store: EdgeStore, *, within_s: float = 60.0) -> None:
-    """Waits until the owner responds."""
-    deadline = time.monotonic() + within_s
+async def wait_until_ready(store: EdgeStore) -> None:
+    """Waits until the owner responds, for a minute at most."""
+    deadline = time.monotonic() + 60
     while True:
         try:
             return await store.ping()

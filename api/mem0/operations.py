@@ -53,7 +53,7 @@ class Mem0Operations:
         query, filters = body.get("query"), filters_of(body)
         if not isinstance(query, str) or not query.strip():
             raise RequestError("query: expected a text that is not blank")
-        limit, threshold, fields = number(body, "top_k", 10, 1, _MAX_RESULTS), body.get("threshold"), fields_of(body)
+        limit, threshold, fields = number(body, "top_k", 10, _MAX_RESULTS), body.get("threshold"), fields_of(body)
         if threshold is not None and (isinstance(threshold, bool) or not isinstance(threshold, int | float)):
             raise RequestError(f"threshold: expected a number, found {quoted(threshold)}")
         wanted = limit if filters.is_empty else _MAX_RESULTS
@@ -67,7 +67,7 @@ class Mem0Operations:
 
     async def get_all(self, body: Mapping[str, Any], query: Mapping[str, str]) -> dict[str, Any]:
         """Lists memories, page by page."""
-        page, size, fields = number(query, "page", 1, 1, MAX_LISTED), number(query, "page_size", 100, 1, 1000), fields_of(body)
+        page, size, fields = number(query, "page", 1, MAX_LISTED), number(query, "page_size", 100, 1000), fields_of(body)
         items = await self.listed(filters_of(body))
         items.sort(key=lambda each: (each["created_at"], each["id"]), reverse=True)
         items = [only(each, fields) for each in items]
@@ -151,7 +151,7 @@ class Mem0Operations:
             )
             known["total_memories"] += 1
             known["created_at"], known["updated_at"] = min(known["created_at"], time), max(known["updated_at"], time)
-        page, size = number(query, "page", 1, 1, MAX_LISTED), number(query, "page_size", 100, 1, 1000)
+        page, size = number(query, "page", 1, MAX_LISTED), number(query, "page_size", 100, 1000)
         return page_of([entities[key] for key in sorted(entities)], page=page, size=size, path="/v1/entities/")
 
     async def delete_entity(self, entity_type: str, name: str) -> dict[str, Any]:

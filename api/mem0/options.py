@@ -80,14 +80,13 @@ def only(item: dict[str, Any], fields: Sequence[str]) -> dict[str, Any]:
     return {name: item[name] for name in ("id", *fields) if name in item} if fields else item
 
 
-def number(fields: Mapping[str, Any], name: str, default: int, least: int, most: int) -> int:
-    """A whole number of a body or a query.
+def number(fields: Mapping[str, Any], name: str, default: int, most: int) -> int:
+    """A whole number of a body or a query, from 1.
 
     Args:
         fields: The body or the query.
         name: The field.
         default: The value if it is missing.
-        least: The least allowed value.
         most: The largest allowed value.
 
     Raises:
@@ -100,8 +99,8 @@ def number(fields: Mapping[str, Any], name: str, default: int, least: int, most:
         found = int(str(value))
     except ValueError as error:
         raise RequestError(f"{name}: expected a whole number, found {quoted(value)}") from error
-    if not least <= found <= most:
-        raise RequestError(f"{name}: expected a number from {least} to {most}, found {quoted(found)}")
+    if not 1 <= found <= most:
+        raise RequestError(f"{name}: expected a number from 1 to {most}, found {quoted(found)}")
     return found
 
 

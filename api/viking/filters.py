@@ -98,38 +98,37 @@ class SearchFilter:
         )
 
 
-def parse_filter(fields: Any, *, allowed: Collection[str], name: str = "filter") -> SearchFilter:
+def parse_filter(fields: Any, *, allowed: Collection[str]) -> SearchFilter:
     """Reads a filter. It must name a user or an assistant, so a missing filter is never taken for "everything".
 
     Args:
         fields: The filter.
         allowed: The fields that the call takes.
-        name: Its name in errors.
 
     Raises:
         FilterError: If it is invalid; names the field.
     """
     if not isinstance(fields, dict):
-        raise FilterError(f"{name}: expected an object, found {quoted(fields)}")
+        raise FilterError(f"filter: expected an object, found {quoted(fields)}")
     fields = {field: value for field, value in fields.items() if value is not None}
     for each in fields:
         if each not in allowed:
             reason = _REASONS.get(each, f"unknown field; expected one of {', '.join(allowed)}")
-            raise FilterError(f"{name}.{each}: {reason}")
-    values = {each: _values(fields[each], f"{name}.{each}") for each in fields if each not in ("start_time", "end_time")}
+            raise FilterError(f"filter.{each}: {reason}")
+    values = {each: _values(fields[each], f"filter.{each}") for each in fields if each not in ("start_time", "end_time")}
     users, assistants = values.get("user_id", ()), values.get("assistant_id", ())
     if not users and not assistants:
-        raise FilterError(f"{name}: user_id or assistant_id is required")
-    since, until = (_time(fields.get(each), f"{name}.{each}") for each in ("start_time", "end_time"))
+        raise FilterError("filter: user_id or assistant_id is required")
+    since, until = (_time(fields.get(each), f"filter.{each}") for each in ("start_time", "end_time"))
     if since is not None and until is not None and since > until:
-        raise FilterError(f"{name}: start_time is after end_time")
+        raise FilterError("filter: start_time is after end_time")
     return SearchFilter(
         users=users,
         assistants=assistants,
         groups=values.get("group_id", ()),
         sessions=values.get("session_id", ()),
         types=values.get("memory_type", ()) or values.get("event_type", ()),
-        keys=tuple(parse_primary_key(each, f"{name}.primary_key") for each in values.get("primary_key", ())),
+        keys=tuple(parse_primary_key(each, "filter.primary_key") for each in values.get("primary_key", ())),
         since=since,
         until=None if until is None else until + timedelta(milliseconds=1),
     )

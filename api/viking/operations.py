@@ -127,7 +127,7 @@ class VikingOperations:
             "session": session,
             "role": "user",
             "text": info["summary"],
-            "event_time": (optional_time(body, "time", "time") or self._now).isoformat(),
+            "event_time": (optional_time(body, "time") or self._now).isoformat(),
         }
         await self._send([message], session)
         event_id = str(MessageHandle(owner.user, session, message["id"]))

@@ -49,7 +49,7 @@ def messages_of(body: Mapping[str, Any], *, session: str, now: datetime) -> list
     if not isinstance(metadata, dict):
         raise VikingError("metadata: expected an object")
     owner = owner_of(metadata, user="default_user_id", assistant="default_assistant_id")
-    started = optional_time(metadata, "time", "metadata.time") or now
+    started = optional_time(metadata, "metadata.time") or now
     return [_message(each, index, metadata, owner, session, started) for index, each in enumerate(messages)]
 
 
@@ -82,18 +82,17 @@ def optional_text(fields: Mapping[str, Any], name: str) -> str | None:
     return value or None
 
 
-def optional_time(fields: Mapping[str, Any], name: str, path: str) -> datetime | None:
-    """A time of a request, in milliseconds since 1970; None if it is missing.
+def optional_time(fields: Mapping[str, Any], path: str) -> datetime | None:
+    """The ``time`` of a part of a request, in milliseconds since 1970; None if it is missing.
 
     Args:
         fields: The object that has it.
-        name: Its field.
         path: Its name in errors.
 
     Raises:
         VikingError: If it is no time.
     """
-    value = fields.get(name)
+    value = fields.get("time")
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int):
@@ -236,7 +235,7 @@ def _message(
     elif role == "assistant" and speaker_id is not None:
         owner = Owner(user_id=owner.user_id, assistant_id=speaker_id, group_id=owner.group_id)
     # Messages of one request need an order, and may share a time.
-    time = optional_time(fields, "time", f"{path}.time") or started + timedelta(milliseconds=index)
+    time = optional_time(fields, f"{path}.time") or started + timedelta(milliseconds=index)
     # Not by orjson: a part of the content may have an integer beyond 64 bits.
     identity = json.dumps([index, role, speaker_id, name, content, milliseconds(time)])
     content_hash = hashlib.sha256(identity.encode()).hexdigest()

@@ -62,7 +62,7 @@ async def _latencies(
         sender = _Sender(settings)
         await sender.start()
         try:
-            await sender.send_backlog(_FLOOD, backlog)
+            await sender.send_backlog(backlog)
             await asyncio.gather(*(sender.send_at_rate(tenant, rate=rate, seconds=seconds) for tenant, rate in rates.items()))
         finally:
             await sender.stop()
@@ -113,9 +113,9 @@ class _Sender:
     async def stop(self) -> None:
         await self._producer.stop()
 
-    async def send_backlog(self, tenant: str, number: int) -> None:
+    async def send_backlog(self, number: int) -> None:
         for _ in range(number):
-            await self._send(tenant)
+            await self._send(_FLOOD)
         await self._producer.flush()
 
     async def send_at_rate(self, tenant: str, *, rate: float, seconds: float) -> None:

@@ -40,7 +40,7 @@ class Throughput:
         return self.cpu_seconds / self.records * 1e6
 
 
-async def measure_throughput(group: str, topic: str, child: subprocess.Popen[bytes], settings: Settings, *, timeout_s: float) -> Throughput:
+async def measure_throughput(group: str, topic: str, child: subprocess.Popen[bytes], settings: Settings) -> Throughput:
     """Waits until a group has committed a topic to its end.
 
     Args:
@@ -48,13 +48,12 @@ async def measure_throughput(group: str, topic: str, child: subprocess.Popen[byt
         topic: A topic with all its records.
         child: The consumer's process.
         settings: The settings with Kafka's address.
-        timeout_s: The longest wait, in seconds.
 
     Raises:
         RuntimeError: If the process ends.
         TimeoutError: If it takes too long.
     """
-    async with KafkaOffsets(kafka=settings.kafka) as offsets, asyncio.timeout(timeout_s):
+    async with KafkaOffsets(kafka=settings.kafka) as offsets, asyncio.timeout(_TIMEOUT_S):
         total = sum((await offsets.end_offsets([topic])).values())
         first: tuple[float, int, float] | None = None
         watched = psutil.Process(child.pid)
@@ -84,7 +83,7 @@ async def _passthrough(base: Settings, folder: Path, count: int, sessions: int) 
     topic = settings.topic("messages")
     await fill(topic, messages(count, sessions), settings)
     async with python_process(["-m", "benchmarks.stream.passthrough", "passthrough", topic], environment(settings)) as child:
-        return await measure_throughput("passthrough", topic, child, settings, timeout_s=_TIMEOUT_S)
+        return await measure_throughput("passthrough", topic, child, settings)
 
 
 async def _sessions_stage(base: Settings, folder: Path, count: int, sessions: int) -> Throughput:
@@ -93,7 +92,7 @@ async def _sessions_stage(base: Settings, folder: Path, count: int, sessions: in
     topic = settings.topic("messages")
     await fill(topic, messages(count, sessions), settings)
     async with python_process(["-m", "varve", "worker", "sessions"], environment(settings)) as child:
-        return await measure_throughput(settings.topic("sessions"), topic, child, settings, timeout_s=_TIMEOUT_S)
+        return await measure_throughput(settings.topic("sessions"), topic, child, settings)
 
 
 async def _entities_stage(base: Settings, folder: Path, count: int, entities: int) -> Throughput:
@@ -102,7 +101,7 @@ async def _entities_stage(base: Settings, folder: Path, count: int, entities: in
     topic = settings.topic("contributions")
     await fill(topic, contributions(count, entities, settings), settings)
     async with python_process(["-m", "varve", "worker", "entities"], environment(settings)) as child:
-        return await measure_throughput(settings.topic("entities"), topic, child, settings, timeout_s=_TIMEOUT_S)
+        return await measure_throughput(settings.topic("entities"), topic, child, settings)
 
 
 async def ratios(base: Settings, folder: Path, *, count: int, keys: int, rounds: int) -> dict[str, object]:

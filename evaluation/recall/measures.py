@@ -33,14 +33,13 @@ def ranked_sessions(memories: Iterable[Memory]) -> list[str]:
     return list(dict.fromkeys(each.session for each in memories if each.session is not None))
 
 
-def ranked_messages(evidence: Iterable[Sequence[str]], cut: int = CUT) -> list[str]:
-    """The message ids of results in their order, each once.
+def ranked_messages(evidence: Iterable[Sequence[str]]) -> list[str]:
+    """The message ids of results in their order, each once; the first :data:`CUT`.
 
     Args:
         evidence: Evidence of each result.
-        cut: Most messages.
     """
-    return list(dict.fromkeys(each for ids in evidence for each in ids))[:cut]
+    return list(dict.fromkeys(each for ids in evidence for each in ids))[:CUT]
 
 
 def messages_by_score(scored: Iterable[tuple[Sequence[str], Sequence[float]]], cut: int = CUT) -> list[str]:

@@ -35,14 +35,14 @@ class PlainSentence:
     """A sentence that may state a fact."""
 
     text: str
-    message: int
-    """Which of the messages it is from."""
     states_present: bool = True
     """False where only names of relatives are believed: in a question, a condition or a report."""
     greets: bool = False
     """Whether it or the sentence before it is a greeting."""
     is_laughing: bool = False
     """Whether it laughs, or what follows laughs at it, so that it may be a joke."""
+    message: int = 0
+    """Which of the messages it is from."""
 
 
 def plain_sentences(messages: Sequence[str]) -> list[PlainSentence]:
@@ -86,13 +86,13 @@ def is_conditional(clause: str) -> bool:
 @lru_cache(maxsize=64)
 def _read(text: str) -> tuple[PlainSentence, ...]:
     """The sentences of a message. The messages of one window are read twice: for the types of events, and for facts."""
-    return tuple(_of_message(text, 0))
+    return tuple(_of_message(text))
 
 
-def _of_message(text: str, number: int) -> Iterator[PlainSentence]:
+def _of_message(text: str) -> Iterator[PlainSentence]:
     prose = prose_of(blocks_of(text))
     if cues.MARKED_WORD.match(prose):
-        yield PlainSentence(prose, number)
+        yield PlainSentence(prose)
         return
     is_readable = is_english(prose) or (len(prose) <= _LONGEST_FRAGMENT and cues.ENGLISH_NOUNS.search(prose) is not None)
     if not prose or not is_readable or cues.TASK.search(cues.NO_TASK.sub("", text)) or cues.PLAYED_ON.search(text):
@@ -112,22 +112,22 @@ def _of_message(text: str, number: int) -> Iterator[PlainSentence]:
         if cues.QUOTE_MARKS.search(own):
             around = cues.QUOTED.sub(" ", own)
             if not cues.QUOTE_MARKS.search(around) and not _is_in_game(own):
-                yield PlainSentence(around, number, states_present=False)
+                yield PlainSentence(around, states_present=False)
             continue
         if _is_in_game(own):
             continue
         own = cues.PASSED_ON.sub("", own) or own
         is_reported = cues.REPORT.search(cues.NO_TASK.sub("", cues.COMMENT.sub("", own))) is not None
         if is_reported and (earlier := before_report(own)) is not None:
-            yield PlainSentence(earlier, number, not is_ironic, cues.GREETING.match(own) is not None or greets, is_laughing)
+            yield PlainSentence(earlier, not is_ironic, cues.GREETING.match(own) is not None or greets, is_laughing)
         writing = cues.WRITING.search(own)
         stated, asked = _asked_at_end(own if writing is None else own[: writing.start()])
         is_greeting = cues.GREETING.match(own) is not None
         if stated.strip():
-            yield PlainSentence(stated, number, not (is_ironic or is_reported), is_greeting or greets, is_laughing)
+            yield PlainSentence(stated, not (is_ironic or is_reported), is_greeting or greets, is_laughing)
         greets = is_greeting
         if asked or writing is not None:
-            yield PlainSentence(own, number, states_present=False)
+            yield PlainSentence(own, states_present=False)
         if writing is not None or cues.INTRODUCES_TEXT.search(own):
             return  # what follows may be the text
 

@@ -186,7 +186,7 @@ def _similarity_features(utterances: Sequence[Utterance]) -> dict[str, Series]:
     gaps = range(1, len(utterances))
     ahead = [max((alike[gap, index] for index in range(gap + 1, min(len(dense), gap + 1 + _NEAR))), default=0.0) for gap in gaps]
     dense_depth = _standardised(depth_scores(window_similarity(utterances, _CONTEXT)))
-    late = _late_similarity(utterances, _CONTEXT)
+    late = _late_similarity(utterances)
     return {
         "dense_depth": dense_depth,
         "late_depth": dense_depth if late is None else _standardised(depth_scores(late)),
@@ -195,8 +195,8 @@ def _similarity_features(utterances: Sequence[Utterance]) -> dict[str, Series]:
     }
 
 
-def _late_similarity(utterances: Sequence[Utterance], width: int) -> Series | None:
-    """For each gap the late interaction of the ``width`` utterances on each side, both ways. None if token vectors are missing.
+def _late_similarity(utterances: Sequence[Utterance]) -> Series | None:
+    """For each gap the late interaction of the :data:`_CONTEXT` utterances on each side, both ways. None if token vectors are missing.
 
     Each token counts with its best match on the other side (Khattab and Zaharia 2020, "ColBERT", section 3.3).
     """
@@ -208,8 +208,8 @@ def _late_similarity(utterances: Sequence[Utterance], width: int) -> Series | No
     stacked = np.vstack(tokens)
     similarity = np.zeros(len(tokens) - 1)
     for gap in range(1, len(tokens)):
-        left = slice(starts[max(0, gap - width)], ends[gap - 1])
-        right = slice(starts[gap], ends[min(len(tokens), gap + width) - 1])
+        left = slice(starts[max(0, gap - _CONTEXT)], ends[gap - 1])
+        right = slice(starts[gap], ends[min(len(tokens), gap + _CONTEXT) - 1])
         between = stacked[left] @ stacked[right].T
         similarity[gap - 1] = (between.max(axis=1).mean() + between.max(axis=0).mean()) / 2
     return similarity

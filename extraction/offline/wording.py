@@ -144,21 +144,19 @@ def shortened_to_sentences(text: str, longest: int) -> str:
     return f"{head[:end].rstrip()} …"
 
 
-def with_dates(text: str, mentions: Sequence[DateMention], *, opening: int = 0) -> str:
+def with_dates(text: str, mentions: Sequence[DateMention]) -> str:
     """The text with the absolute date after each relative one: ``yesterday (7 May 2023)``.
 
     Args:
-        text: A text, or a part of one.
+        text: A text, or the beginning of one.
         mentions: The dates in the whole text, in order.
-        opening: Where the part begins in the whole.
     """
     parts: list[str] = []
     done = 0
     for mention in mentions:
-        end = mention.end - opening
-        if not mention.is_relative or mention.start < opening or end > len(text):
+        if not mention.is_relative or mention.end > len(text):
             continue
-        end += 2 * text.startswith(("'s", "’s"), end)
+        end = mention.end + 2 * text.startswith(("'s", "’s"), mention.end)
         parts.append(f"{text[done:end]} ({mention.label})")
         done = end
     return "".join([*parts, text[done:]])

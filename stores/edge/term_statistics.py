@@ -81,10 +81,10 @@ class TermStatistics:
         having = self.having[term]
         return math.log(1 + (self.documents - having + 0.5) / (having + 0.5))
 
-    def weighted(self, terms: Terms, *, unit: float) -> Terms:
-        """A query's terms, their weights multiplied by inverse frequency / ``unit``."""
-        weights = [weight * self.inverse_frequency(term) / unit for term, weight in zip(terms.indices, terms.values, strict=True)]
-        return Terms(terms.indices, weights)
+    def weighted(self, terms: Terms) -> Terms:
+        """A query's terms, their weights multiplied by inverse frequency, in units of the IDF that the engine applies."""
+        weighed = zip(terms.indices, terms.values, strict=True)
+        return Terms(terms.indices, [weight * self.inverse_frequency(term) / _IDF_OF_NO_POINTS for term, weight in weighed])
 
 
 class TermStatisticsCache:
@@ -195,7 +195,7 @@ class TermWeights:
             if self._tenants <= {tenant}:
                 return WeightedTerms(plan.terms, None, are_counted=False)
             if (statistics := self._statistics.of(tenant)) is not None:
-                return WeightedTerms(statistics.weighted(plan.terms, unit=_IDF_OF_NO_POINTS), _OF_NO_POINTS, are_counted=False)
+                return WeightedTerms(statistics.weighted(plan.terms), _OF_NO_POINTS, are_counted=False)
         of_tenant = edge.SearchParams(idf=edge.IdfParams(corpus=filter_of(plan.filter.whole_tenant)))
         return WeightedTerms(plan.terms, of_tenant, are_counted=True)
 

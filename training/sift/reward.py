@@ -71,21 +71,20 @@ def run(arguments: argparse.Namespace) -> Iterator[str]:
         working_model.close()
 
 
-def answered_examples(run: Run, *, number: int | None, seed: int, name: str = TRAIN) -> list[tuple[UserExamples, Example]]:
-    """Examples of a set with a right answer, in a drawn order.
+def answered_examples(run: Run, *, number: int | None, seed: int) -> list[tuple[UserExamples, Example]]:
+    """Examples of the training set with a right answer, in a drawn order.
 
     Args:
         run: The run.
         number: Most examples. None: all.
         seed: Seed of the order.
-        name: The set's file.
 
     Raises:
         RunError: If there is none.
     """
-    found = [(user, example) for user in run.read(name, UserExamples) for example in user.examples if example.answer]
+    found = [(user, example) for user in run.read(TRAIN, UserExamples) for example in user.examples if example.answer]
     if not found:
-        raise RunError(f"{run.folder / name} has no example with an answer: the reward needs right answers")
+        raise RunError(f"{run.folder / TRAIN} has no example with an answer: the reward needs right answers")
     Random(seed).shuffle(found)
     return found[:number]
 

@@ -34,18 +34,17 @@ def tier_weights(tiers: Sequence[int] = TIERS) -> tuple[float, ...]:
     return tuple(one - other for one, other in zip(discounts, [*discounts[1:], 0.0], strict=True))
 
 
-def answer_reward(scores: Sequence[float], *, tiers: Sequence[int] = TIERS, shaping: Shaping = "paper") -> float:
+def answer_reward(scores: Sequence[float], *, shaping: Shaping = "paper") -> float:
     """R_ans = -s_0 + sum of w_n * s_kn (equation 3).
 
     Args:
         scores: The working LLM's score at each tier, s_0 first; each in [0, 1].
-        tiers: The tiers; the first two are 0 and 1, so that the baseline's coefficient is -1.
         shaping: The formula.
     """
     if shaping == "uniform":
         return -scores[0] + sum(scores[1:]) / (len(scores) - 1)
     baseline = scores[0] if shaping == "paper" else 0.0
-    return -baseline + sum(weight * score for weight, score in zip(tier_weights(tiers), scores[1:], strict=True))
+    return -baseline + sum(weight * score for weight, score in zip(tier_weights(), scores[1:], strict=True))
 
 
 def retrieval_reward(ranking: Sequence[int], gold: Collection[int]) -> float:

@@ -44,7 +44,7 @@ async def note_shared_results(settings: Settings, tenant: str, users: Sequence[E
     if not parts:
         return RecordsOfOthers((), (), (), SharedResults({}))
     results, topic = SharedResults(parts), settings.topic(EXTRACTIONS.name)
-    async for record in log.records_of_others(EXTRACTIONS, results.users):
+    async for record in log.records_of_others(results.users):
         results.add(record.key or b"", record.value, tuple(record.headers))
     keys: dict[bytes, None] = {}
     replacements, commands = list[OutgoingRecord](), list[OutgoingRecord]()

@@ -12,7 +12,7 @@ from memory.headers import COMMAND, ERASURE, GENERATION_DROP, KIND
 from memory.keys import distinct_key, encode_key, partition_of, unmarked_key
 from memory.positions import LogPosition
 from memory.records import ErasureCommand, SessionCommand, Window
-from memory.topics import MESSAGES, WINDOWS, TopicSpec
+from memory.topics import EXTRACTIONS, MESSAGES, WINDOWS, TopicSpec
 from runtime.kafka import KafkaOffsets, OutgoingRecord, Producer, TopicPartition, read_topic
 from runtime.seals import Keyring
 from runtime.settings import Settings
@@ -78,9 +78,9 @@ class UsersLog:
                 if user is not None and (KIND, GENERATION_DROP) not in record.headers:
                     yield user, record
 
-    async def records_of_others(self, spec: TopicSpec, others: Collection[str]) -> AsyncIterator[_Raw]:
-        """Other users' records in a topic that is keyed by user, tombstones included, up to the topic's present end."""
-        topic, keys = self._settings.topic(spec.name), {encode_key(self._tenant, each) for each in others}
+    async def records_of_others(self, others: Collection[str]) -> AsyncIterator[_Raw]:
+        """Other users' records in ``extractions``, tombstones included, up to the topic's present end."""
+        topic, keys = self._settings.topic(EXTRACTIONS.name), {encode_key(self._tenant, each) for each in others}
         start = {TopicPartition(topic, partition_of(each, len(self.partitions))): 0 for each in keys}
         async with aclosing(read_topic(topic, self._settings.kafka, start=start)) as records:
             async for record in records:
