@@ -77,7 +77,7 @@ def test_no_text_around_makes_a_draft_the_answer(task_of: BuildTask, before: str
     assert isinstance(reply, LLMRequest) or all(each.content == "Ann lives in Bergen." for each in reply.events)
 
 
-@pytest.mark.parametrize("unit", ["{", "[", '{"events":[', '{"a":"', "[{'", '"events":', "{&quot;", '{\\"', "```json\n{"])
+@pytest.mark.parametrize("unit", ["[", '{"events":[', '{"a":"', '"events":', "{&quot;", '{\\"', "```json\n{"])
 @pytest.mark.timeout(60)
 def test_long_garbage_is_read_in_bounded_time(unit: str) -> None:
     parse_answer(unit * (60_000 // len(unit)))  # longer than the longest answer of 16,000 tokens

@@ -10,13 +10,12 @@ from runtime.dead_letters import DeadLetterBox, DeadLetterSelection, RedriveResu
 from runtime.errors import GroupInUseError
 from runtime.kafka import ConsumerGroups, KafkaOffsets, Producer, TopicPartition, read_topic
 from runtime.settings import Settings
-from stores.build import build_store
 from streams.errors import ReplayRefusedError, StreamError
-from streams.operations.rebuild import snapshot
 from streams.operations.replay import OffsetReset, ReplayStart, replay
 from streams.stages.catalog import STAGES
 from tests.control_log import add_tenant
 from tests.streams.flow import TENANT, caught_up, send_sample, serving
+from tests.streams.merging_flow import memory_lines
 
 pytestmark = pytest.mark.integration
 
@@ -38,28 +37,28 @@ async def test_every_stage_runs_again_into_the_same_ids(flow: Settings) -> None:
             letters = len(await box.letters(refused))
             assert await box.redrive(refused) == RedriveResult(redriven=letters)
             await caught_up(flow)
-            late = await _state(flow, "late")
+            late = await memory_lines(flow, "late")
             windows = await _windows(flow)
             again = DeadLetterSelection(tenant="late", states=frozenset({"open", "redriven"}))
             assert await box.redrive(again) == RedriveResult(redriven=letters)
             await caught_up(flow)
     assert late
-    assert await _state(flow, "late") == late
+    assert await memory_lines(flow, "late") == late
     assert await _windows(flow) == windows
-    before = await _state(flow, TENANT)
+    before = await memory_lines(flow, TENANT)
 
     for stage in ("index", "entities", "events"):
         assert await replay(flow, stage, ReplayStart()), stage
         await _run(flow, ALL_BUT_SESSIONS)
-        assert await _state(flow, TENANT) == before, stage
-        assert await _state(flow, "late") == late, stage
+        assert await memory_lines(flow, TENANT) == before, stage
+        assert await memory_lines(flow, "late") == late, stage
 
     extractions = await _count(flow, "extractions")
     resets = await replay(flow, "extraction", ReplayStart(time=datetime.now(UTC) - timedelta(hours=1)))
     assert sum(reset.before - reset.after for reset in resets.values()) >= len(windows), "markers take up offsets, too"
     await _run(flow, ALL_BUT_SESSIONS)
     assert await _count(flow, "extractions") == extractions + len(windows)
-    assert _without_versions(await _state(flow, TENANT)) == _without_versions(before)
+    assert _without_versions(await memory_lines(flow, TENANT)) == _without_versions(before)
 
     assert await replay(flow, "sessions", ReplayStart())
     await _run(flow, ("sessions",))
@@ -102,14 +101,6 @@ def test_a_start_is_a_time_or_an_offset() -> None:
 async def _run(settings: Settings, stages: tuple[str, ...]) -> None:
     async with serving(settings, stages):
         await caught_up(settings, stages)
-
-
-async def _state(settings: Settings, tenant: str) -> list[bytes]:
-    store = build_store(settings)
-    try:
-        return [line async for line in snapshot(store, tenant)]
-    finally:
-        await store.close()
 
 
 def _without_versions(lines: list[bytes]) -> list[bytes]:

@@ -1,7 +1,7 @@
 """The index stage writes the change feed into a real store, and separates transient failures from refusals."""
 
 import signal
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,8 +13,7 @@ from memory.ids import event_id
 from memory.keys import encode_key
 from memory.records import Memory, MemoryChange
 from models.embedding.build import build_embedder
-from runtime.settings import EmbeddingSettings, StoreSettings
-from stores.build import build_store
+from runtime.settings import EmbeddingSettings
 from stores.indexing.writer import IndexWriter
 from stores.port import MemoryStore, TenantScope
 from stores.position import FeedPosition
@@ -24,7 +23,7 @@ from streams.errors import TransientError
 from streams.stages.index.handler import IndexHandler, change_of, original_position
 from tests.embedding_endpoint import embedding_endpoint
 from tests.stores.edge_owner_process import EdgeOwnerProcess
-from tests.streams.harness import PartitionHarness, delivered, plain_settings
+from tests.streams.harness import PartitionHarness, delivered
 from tests.streams.stages.index.indexed_memory import memory
 
 SCOPE = TenantScope("acme")
@@ -58,19 +57,6 @@ def test_a_redriven_record_keeps_its_position() -> None:
     first = upsert(3, memory(0, "x"))
     assert original_position(first) == FeedPosition(0, 3, int(first.timestamp * 1000))
     assert original_position(redriven(500, first)) == FeedPosition(0, 3)
-
-
-@pytest.fixture
-def edge(tmp_path: Path) -> Iterator[EdgeOwnerProcess]:
-    with EdgeOwnerProcess(tmp_path / "edge") as edge:
-        yield edge
-
-
-@pytest.fixture
-async def store(edge: EdgeOwnerProcess, tmp_path: Path) -> AsyncIterator[MemoryStore]:
-    store = build_store(plain_settings(tmp_path, store=StoreSettings(socket=edge.socket)))
-    yield store
-    await store.close()
 
 
 @pytest.fixture

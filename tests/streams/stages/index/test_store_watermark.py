@@ -3,7 +3,7 @@
 import shutil
 import signal
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from pathlib import Path
 
@@ -76,12 +76,6 @@ def test_an_index_away_longer_than_tombstones_is_rebuilt() -> None:
     assert "`varve rebuild`" in _problem(checkpoint=(10, OLD), handled=10, unread=(15, RECENT)), "what is missing there may have been older"
     assert _problem(checkpoint=(10, OLD), handled=10, unread=(11, RECENT)) == "", "nothing is missing there"
     assert _problem(checkpoint=(10, OLD), handled=10) == "", "nothing was written since"
-
-
-@pytest.fixture
-def edge(tmp_path: Path) -> Iterator[EdgeOwnerProcess]:
-    with EdgeOwnerProcess(tmp_path / "edge") as edge:
-        yield edge
 
 
 @pytest.fixture
