@@ -26,7 +26,7 @@ from operators.routing import contributions_of
 from runtime.settings import Settings
 from stores.edge.client import EdgeStore
 from stores.edge.folder import bytes_on_disk
-from stores.indexing.writer import embed_memories
+from stores.index_writer import embed_memories
 from stores.port import Point
 from stores.position import FeedPosition
 from streams.stages.events.corrections import PresentEvent

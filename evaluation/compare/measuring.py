@@ -30,7 +30,7 @@ from retrieval.pipeline import RecallPipeline
 from retrieval.request import RecallRequest
 from runtime.clocks import ManualClock
 from runtime.settings import Settings
-from stores.indexing.writer import embed_memories
+from stores.index_writer import embed_memories
 from stores.port import MemoryFilter, TenantScope
 
 RESULTS: Final = 50

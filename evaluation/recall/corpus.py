@@ -23,7 +23,7 @@ from models.embedding.port import Embedder
 from models.embedding.tokens import count_tokens
 from runtime.settings import Settings
 from stores.edge.client import EdgeStore
-from stores.indexing.writer import embed_memories
+from stores.index_writer import embed_memories
 from stores.port import MemoryStore, Point, TenantScope
 from stores.position import FeedPosition
 from varve.errors import ConversationError

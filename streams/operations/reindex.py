@@ -16,7 +16,7 @@ from runtime.interruption import pause
 from runtime.kafka import KafkaOffsets
 from runtime.kafka.bulk import read_range
 from runtime.settings import Settings
-from stores.indexing.writer import embed_memories
+from stores.index_writer import embed_memories
 from streams.stages.catalog import STAGES
 
 _SAMPLE: Final = 200

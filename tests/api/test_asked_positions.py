@@ -9,7 +9,7 @@ import pytest
 from memory.records import Memory, MemoryChange
 from models.embedding.build import build_embedder
 from stores.build import build_store
-from stores.indexing.writer import FeedChange, IndexWriter
+from stores.index_writer import FeedChange, IndexWriter
 from stores.position import FeedPosition
 from tests.api.running_service import ENTITY_KEY, PROFILE, RunningService, expect_problem, memory
 

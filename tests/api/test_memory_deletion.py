@@ -12,7 +12,7 @@ from memory.keys import entity_key
 from memory.records import Correction, MemoryChange
 from models.embedding.build import build_embedder
 from stores.build import build_store
-from stores.indexing.writer import IndexWriter
+from stores.index_writer import IndexWriter
 from tests.api.running_service import RunningService, end_offsets, expect_problem, index, memory, record_at, serving, when_known
 from tests.control_log import add_key
 from tests.stores.factories import in_feed

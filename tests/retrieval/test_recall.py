@@ -19,7 +19,7 @@ from runtime.retrieval_counts import RetrievalCounts, Retrieved
 from runtime.settings import EmbeddingSettings, RankingProfile, RecallSettings, RedisSettings
 from stores.edge.client import EdgeStore
 from stores.errors import ModelMismatchError
-from stores.indexing.writer import IndexWriter
+from stores.index_writer import IndexWriter
 from stores.port import MemoryFilter, MemoryStore, TenantScope
 from tests.stores.factories import DIMENSION, LATE_DIMENSION, NOON, BagOfWordsEmbedder, at, in_feed, memory, store_memories, take_filter
 

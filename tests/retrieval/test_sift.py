@@ -26,7 +26,7 @@ from runtime.metrics import metrics
 from runtime.redis import open_redis
 from runtime.settings import LLMSettings, RedisSettings, Settings, SiftFilter, SiftSettings
 from stores.edge.client import EdgeStore
-from stores.indexing.writer import IndexWriter
+from stores.index_writer import IndexWriter
 from stores.port import MemoryFilter, TenantScope
 from tests.models.llm.raw_endpoint import chunk, raw_endpoint, stream_of
 from tests.models.llm.thoughts import thought

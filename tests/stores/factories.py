@@ -15,7 +15,7 @@ from memory.records import Contribution, HistoryEntry, Memory, MemoryChange
 from models.embedding.port import Embedder, Embedding, Vector
 from models.embedding.weights import MODEL_NAME
 from stores.edge.shard import EncodedPoint, Shard
-from stores.indexing.writer import FeedChange, IndexWriter
+from stores.index_writer import FeedChange, IndexWriter
 from stores.points import payload_of, terms_of_memory
 from stores.port import MemoryFilter, MemoryStore, Point, TenantScope
 from stores.position import FeedPosition

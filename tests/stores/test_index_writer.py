@@ -8,7 +8,7 @@ from runtime.redis import open_redis
 from runtime.settings import RedisSettings
 from stores.edge.client import EdgeStore
 from stores.errors import ModelMismatchError, StoreBehindError, StoreRejectedError, StoreUnavailableError
-from stores.indexing.writer import FeedChange, IndexWriter
+from stores.index_writer import FeedChange, IndexWriter
 from stores.port import TenantScope
 from tests.stores.factories import DIMENSION, LATE_DIMENSION, BagOfWordsEmbedder, at, in_feed, memory
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from models.embedding.port import Embedding
-from stores.indexing.writer import embed_memories
+from stores.index_writer import embed_memories
 from stores.points import MAX_LATE_ROWS
 from tests.stores.factories import LATE_DIMENSION, BagOfWordsEmbedder, embedding, memory
 

@@ -7,7 +7,7 @@ import pytest
 from memory.errors import MalformedRecordError
 from memory.records import HistoryEntry, MemoryChange
 from stores.errors import StoreRejectedError
-from stores.indexing.writer import IndexWriter
+from stores.index_writer import IndexWriter
 from stores.port import MemoryFilter, MemoryStore, RecallQuery, StepPoint, TenantScope
 from tests.stores.factories import ANN, BagOfWordsEmbedder, at, embedding, in_feed, memory, point, stable_id, step
 

@@ -11,7 +11,7 @@ from runtime.metrics import Metrics
 from runtime.redis import open_redis
 from runtime.settings import Settings
 from stores.build import open_store
-from stores.indexing.writer import IndexWriter
+from stores.index_writer import IndexWriter
 from streams.engine.build import DriverFactory, ordered_driver_factory
 from streams.engine.context import StageContext
 from streams.engine.state.partition_state import NullStore

@@ -11,7 +11,7 @@ from memory.topics import MEMORIES, is_topic
 from models.errors import InputRefusedError, ModelConfigurationError, TransientModelError
 from runtime.tracing import Attributes
 from stores.errors import ModelMismatchError, StoreBehindError, StoreRejectedError, StoreUnavailableError
-from stores.indexing.writer import FeedChange, IndexWriter
+from stores.index_writer import FeedChange, IndexWriter
 from stores.position import FeedPosition
 from streams.engine.records import ConsumedRecord
 from streams.engine.tasks.batch import Batch, BatchHandler

@@ -16,7 +16,7 @@ from typing import Final
 from runtime.errors import KafkaUnavailableError
 from runtime.kafka import KafkaOffsets, OffsetAndTimestamp, OutgoingRecord, TopicPartition
 from stores.errors import StoreUnavailableError
-from stores.indexing.writer import IndexWriter
+from stores.index_writer import IndexWriter
 from stores.position import FeedPosition
 from streams.engine.failures.data_loss import DataLoss
 from streams.engine.state.compaction import TableCompaction

@@ -10,7 +10,7 @@ from models.embedding.build import build_embedder
 from runtime.metrics import Metrics
 from runtime.redis import GuardedRedis
 from runtime.settings import ProofSettings, Settings
-from stores.indexing.writer import FeedChange, IndexWriter
+from stores.index_writer import FeedChange, IndexWriter
 from stores.port import MemoryStore, TenantScope
 from stores.position import FeedPosition
 from streams.operations.jobs import jobs_of

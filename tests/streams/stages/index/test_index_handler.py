@@ -14,7 +14,7 @@ from memory.keys import encode_key
 from memory.records import Memory, MemoryChange
 from models.embedding.build import build_embedder
 from runtime.settings import EmbeddingSettings
-from stores.indexing.writer import IndexWriter
+from stores.index_writer import IndexWriter
 from stores.port import MemoryStore, TenantScope
 from stores.position import FeedPosition
 from streams.engine.records import ConsumedRecord

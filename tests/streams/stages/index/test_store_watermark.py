@@ -17,7 +17,7 @@ from runtime.kafka import KafkaOffsets, OffsetAndTimestamp, OutgoingRecord, Prod
 from runtime.metrics import metrics
 from runtime.settings import Settings
 from stores.build import build_store
-from stores.indexing.writer import IndexWriter
+from stores.index_writer import IndexWriter
 from stores.port import TenantScope
 from stores.position import FeedPosition
 from streams.engine.tasks.checkpointer import Checkpointer

@@ -12,7 +12,7 @@ from runtime.clocks import SystemClock
 from runtime.kafka import OutgoingRecord
 from runtime.metrics import Metrics
 from runtime.settings import Settings
-from stores.indexing.writer import FeedChange, IndexWriter
+from stores.index_writer import FeedChange, IndexWriter
 from stores.port import MemoryStore
 from streams.engine.records import ConsumedRecord
 from streams.stages.entities.codec import EntityCodec

@@ -1,1 +1,0 @@
-"""Writes memories into the vector store."""
