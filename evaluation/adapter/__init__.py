@@ -1,1 +1,4 @@
-"""Fits the adapter of the embedded model to questions about conversations."""
+"""Fits the adapter of the embedded model to questions about conversations.
+
+Start at :mod:`evaluation.adapter.command`.
+"""

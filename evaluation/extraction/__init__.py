@@ -1,1 +1,4 @@
-"""Contents, costs and retrieval quality of a model's extraction of LoCoMo."""
+"""Contents, costs and retrieval quality of a model's extraction of LoCoMo.
+
+Start at :mod:`evaluation.extraction.command`.
+"""

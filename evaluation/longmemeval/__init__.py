@@ -1,1 +1,4 @@
-"""LongMemEval: which sessions a recall finds."""
+"""LongMemEval: which sessions a recall finds.
+
+Start at :mod:`evaluation.longmemeval.command`.
+"""

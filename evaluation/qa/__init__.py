@@ -1,1 +1,4 @@
-"""Questions answered from what Varve remembers, and judged: the benchmark that papers on memory report."""
+"""Questions answered from what Varve remembers, and judged: the benchmark that papers on memory report.
+
+Start at :mod:`evaluation.qa.command`.
+"""

@@ -1,1 +1,4 @@
-"""The offline segmenter on dialogues with known segments."""
+"""The offline segmenter on dialogues with known segments.
+
+Start at :mod:`evaluation.segmentation.command`.
+"""

@@ -1,1 +1,4 @@
-"""Sift: which gold sessions its coarse filter keeps."""
+"""Sift: which gold sessions its coarse filter keeps.
+
+Start at :mod:`evaluation.sift.command`.
+"""

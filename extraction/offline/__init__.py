@@ -1,1 +1,5 @@
-"""Extraction without an LLM: by rule and embedding."""
+"""Extraction without an LLM: by rule and embedding.
+
+Start at :mod:`extraction.offline.extractor`, then :mod:`extraction.offline.drafting`, which calls every part; facts about a person begin in
+:mod:`extraction.offline.profile_facts`.
+"""

@@ -1,1 +1,4 @@
-"""Extraction by one LLM call a window."""
+"""Extraction by one LLM call a window.
+
+Start at :mod:`extraction.one_pass.extractor`; :mod:`extraction.one_pass.flow` has the calls, ``prompt/`` and ``answer/`` their two sides.
+"""

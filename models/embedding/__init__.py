@@ -1,1 +1,4 @@
-"""Embedding models: the port and its implementations."""
+"""Embedding models: the port and its implementations.
+
+Start at :mod:`models.embedding.port`, then :mod:`models.embedding.build`.
+"""

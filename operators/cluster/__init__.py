@@ -1,1 +1,4 @@
-"""CLUSTER: communities of a user's relation graph, with a summary for each (Zep)."""
+"""CLUSTER: communities of a user's relation graph, with a summary for each (Zep).
+
+Start at :mod:`operators.cluster.cluster`.
+"""

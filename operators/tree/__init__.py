@@ -1,1 +1,4 @@
-"""TREE: a tree of an entity's events by similarity, with a summary for each inner node (MemTree)."""
+"""TREE: a tree of an entity's events by similarity, with a summary for each inner node (MemTree).
+
+Start at :mod:`operators.tree.tree`.
+"""

@@ -1,1 +1,4 @@
-"""A Qdrant server, over gRPC."""
+"""A Qdrant server, over gRPC.
+
+Start at :mod:`stores.server.store`.
+"""

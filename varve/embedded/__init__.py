@@ -1,1 +1,4 @@
-"""The embedded stack: Kafka, Redis and the Qdrant engine from Python packages."""
+"""The embedded stack: Kafka, Redis and the Qdrant engine from Python packages.
+
+Start at :mod:`varve.embedded.stack`.
+"""

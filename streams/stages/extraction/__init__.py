@@ -1,1 +1,4 @@
-"""The extraction stage: windows in, extractions out."""
+"""The extraction stage: windows in, extractions out.
+
+Start at :mod:`streams.stages.extraction.handler`.
+"""

@@ -1,1 +1,4 @@
-"""The recalls stage: recalls in, touches of events out."""
+"""The recalls stage: recalls in, touches of events out.
+
+Start at :mod:`streams.stages.recalls.handler`.
+"""
