@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final, Protocol
 
-from control.documents import ApiKey, OperatorKey, SchemaDocument, SchemaRef, Tenant, hash_key
+from control.documents import ApiKey, OperatorKey, SchemaDocument, SchemaRef, Tenant
 from control.draft import Draft
 from control.erasure import subject_of
 from control.errors import ControlLogBehindError, UnknownTenantError
@@ -157,31 +157,23 @@ class TenantDirectory:
             raise UnknownTenantError(f"there is no tenant {tenant_id!r}; add it with `varve tenants add` or correct the record")
         raise ControlLogBehindError(f"tenant {tenant_id!r} is not known yet")
 
-    def by_api_key(self, key: str) -> KeyHolder | None:
-        """The holder of an API key; None if the key is unknown or expired.
+    def by_api_key_hash(self, key_hash: str) -> KeyHolder | None:
+        """The holder of an API key, by the SHA-256 of the key; None if the key is unknown or expired.
 
         Raises:
             ControlLogBehindError: If the copy is too old.
         """
-        return self.by_api_key_hash(hash_key(key))
-
-    def by_api_key_hash(self, key_hash: str) -> KeyHolder | None:
-        """Like :meth:`by_api_key`, for the SHA-256 of a key."""
         found = self._current().holder_of(key_hash)
         if found is None or found[1].is_expired(self._clock.now()):
             return None
         return KeyHolder(*found)
 
-    def by_operator_key(self, key: str) -> OperatorKey | None:
-        """An operator's key, which gives no access to tenants' memories; None if the key is unknown or expired.
+    def by_operator_key_hash(self, key_hash: str) -> OperatorKey | None:
+        """An operator's key, by its SHA-256; it gives no access to tenants' memories. None if the key is unknown or expired.
 
         Raises:
             ControlLogBehindError: If the copy is too old.
         """
-        return self.by_operator_key_hash(hash_key(key))
-
-    def by_operator_key_hash(self, key_hash: str) -> OperatorKey | None:
-        """Like :meth:`by_operator_key`, for the SHA-256 of a key."""
         found = next((each for each in self._current().operators.keys if each.hash == key_hash), None)
         return None if found is None or found.is_expired(self._clock.now()) else found
 

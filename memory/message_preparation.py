@@ -167,9 +167,6 @@ class MessageSettings(BaseModel):
     """Markup that is removed from texts before windows are formed: ``html``, ``slack``. Default: none."""
 
 
-NO_SETTINGS: Final = MessageSettings()
-
-
 class LoggedMessage(NamedTuple):
     """A message as its record states it."""
 

@@ -93,7 +93,7 @@ _HEAT: Final = (
 )
 """The parameters of the formula of heat."""
 
-_BUILT_IN: Final = (
+BUILT_IN: Final = (
     OperatorSpec(name="SUM", input="number", gives=_float_of_floats),
     OperatorSpec(name="COUNT", input="event", gives=_numbers),
     OperatorSpec(name="AVG", input="number", gives=_float),
@@ -242,14 +242,9 @@ _BUILT_IN: Final = (
 )
 
 
-def built_in_operators() -> tuple[OperatorSpec, ...]:
-    """The specifications of all built-in operators."""
-    return _BUILT_IN
-
-
 def built_in(name: str) -> OperatorSpec:
     """The specification of a built-in operator."""
-    return next(each for each in _BUILT_IN if each.name == name)
+    return next(each for each in BUILT_IN if each.name == name)
 
 
 @cache
@@ -259,7 +254,7 @@ def operator_specs() -> Mapping[str, OperatorSpec]:
     Raises:
         SchemaError: If a plugin cannot be imported, has the name of a built-in operator, is not an operator, or lacks a method.
     """
-    specs = {each.name: each for each in _BUILT_IN}
+    specs = {each.name: each for each in BUILT_IN}
     for name, operator in plugin_operators().items():
         spec = getattr(operator, "spec", None)
         if not isinstance(spec, OperatorSpec) or spec.name != name:

@@ -11,12 +11,13 @@ from pydantic import ValidationError
 
 from memory.errors import MalformedRecordError
 from memory.markup import without_markup
-from memory.message_preparation import NO_SETTINGS, MessageSettings, prepared, read_message
+from memory.message_preparation import MessageSettings, prepared, read_message
 from memory.records import Message
 from memory.times import in_zone
 from tests.growth import LINEAR, growth
 
 FIELDS: dict[str, Any] = {"tenant": "acme", "user": "ann", "session": "s1", "id": "m1", "text": "Hi", "event_time": "2024-05-12T21:30:00Z"}
+NO_SETTINGS = MessageSettings()
 
 
 def shown(settings: MessageSettings = NO_SETTINGS, **fields: Any) -> Message:

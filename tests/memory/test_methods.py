@@ -24,7 +24,7 @@ from memory.schema.methods import (
     with_method,
 )
 from memory.schema.node import Node
-from memory.schema.operator_specs import built_in_operators
+from memory.schema.operator_specs import BUILT_IN
 
 DIARY: dict[str, Any] = {
     "Method": "diary",
@@ -46,7 +46,7 @@ DIARY: dict[str, Any] = {
     "Retrieve": {"Profile": "weighted", "Paths": [{"Path": "keywords", "Quota": 3}]},
 }
 
-FREE_PATHS = tuple(sorted({*PATHS} - {path for spec in built_in_operators() for path in spec.paths}))
+FREE_PATHS = tuple(sorted({*PATHS} - {path for spec in BUILT_IN for path in spec.paths}))
 """Further retrievers that need no operator."""
 
 names = st.text(st.characters(codec="utf-8", exclude_categories=("C", "Z"), exclude_characters="+@/"), min_size=1, max_size=12)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import strategies as st
 
-from memory.schema.operator_specs import built_in_operators
+from memory.schema.operator_specs import BUILT_IN
 from memory.schema.time_window import TimeWindow
 from operators import exact_sum, laws
 from operators.operator import AdditiveOperator, Operand, State
@@ -20,7 +20,7 @@ KEEPS_ALL_OF = {"LATEST": 16, "LIST": 26}
 
 def test_every_built_in_operator_is_checked() -> None:
     ordered = {"PATCH", "LLM_MERGE", "AGENT", "LINK", "TIME_COMPRESS", "STRENGTH", "EDGE", "CLUSTER", "HEAT", "TREE", "TIERS"}
-    assert set(OPS) == {spec.name for spec in built_in_operators()} - ordered
+    assert set(OPS) == {spec.name for spec in BUILT_IN} - ordered
 
 
 @pytest.mark.parametrize("law", laws.LAWS, ids=lambda law: law.__name__)

@@ -2,12 +2,12 @@
 
 import pytest
 
-from memory.schema.operator_specs import built_in_operators
+from memory.schema.operator_specs import BUILT_IN
 from operators.llm_operator import LLMOperator
 from operators.publishing import LinkedOperator
 from operators.registry import operators
 
-NAMES = [spec.name for spec in built_in_operators()]
+NAMES = [spec.name for spec in BUILT_IN]
 
 
 @pytest.mark.parametrize("name", NAMES)
