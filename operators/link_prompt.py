@@ -11,10 +11,10 @@ from typing import Any, Final
 
 from pydantic import JsonValue
 
+from memory.fencing import one_line_json
 from memory.lenient_json import Partial, read_json
 from memory.text import shortened
 from operators.errors import UnusableAnswerError
-from operators.llm_json import question_of
 from operators.llm_operator import Prompt
 
 MAX_WORDS: Final = 8
@@ -121,7 +121,7 @@ def _question(subject: str, new: PromptNote, **listed: Sequence[PromptNote]) -> 
     numbered: dict[str, JsonValue] = {
         name: [{"number": number, **_said(each)} for number, each in enumerate(neighbours, 1)] for name, neighbours in listed.items()
     }
-    return question_of({"field": subject, "new": _said(new), **numbered})
+    return one_line_json({"field": subject, "new": _said(new), **numbered})
 
 
 def _said(noted: PromptNote) -> dict[str, JsonValue]:

@@ -1,21 +1,13 @@
-"""JSON form of an operator's questions to a model, and of the answers: one object each."""
+"""The JSON of a model's answers to operators: one object each."""
 
 from collections.abc import Iterator
 from typing import Any, Final
 
-from pydantic import JsonValue
-
-from memory.fencing import one_line_json
 from memory.lenient_json import Partial, read_json
 from operators.errors import UnusableAnswerError
 from operators.merge_by_rule import flat
 
 _MAX_WRAPPER_DEPTH: Final = 3
-
-
-def question_of(fields: dict[str, JsonValue]) -> str:
-    """A question's fields as JSON in one line. The fields quote untrusted text, so tokens of chat templates in it are broken up."""
-    return one_line_json(fields)
 
 
 SUMMARY_SCHEMA: Final[dict[str, Any]] = {

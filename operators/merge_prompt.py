@@ -5,8 +5,9 @@ from typing import Any, Final
 
 from pydantic import JsonValue
 
+from memory.fencing import one_line_json
 from memory.lenient_json import Partial
-from operators.llm_json import answer_with_text, question_of
+from operators.llm_json import answer_with_text
 from operators.llm_operator import Prompt
 from operators.merge_by_rule import Statement, flat
 
@@ -69,7 +70,7 @@ def merge_prompt(*, subject: str, text: str, added: Sequence[Statement], withdra
         "new": [_said(each) for each in added],
         "withdrawn": [_said(each) for each in withdrawn],
     }
-    return Prompt(system=_SYSTEM, user=question_of(question), json_schema=_SCHEMA)
+    return Prompt(system=_SYSTEM, user=one_line_json(question), json_schema=_SCHEMA)
 
 
 def read_merge_answer(answer: str) -> tuple[str, list[str]]:

@@ -77,7 +77,7 @@ def contributions_of(
     for before in previous:
         # Types and fields that the schema no longer has are retracted under the schema that applied them.
         made_under[before.entity_type, before.entity_key] = before.schema_name, before.schema_revision
-        retractions = [_retraction(each) for each in before.changes if each.op == "apply"]
+        retractions = [each.model_copy(update={"op": "retract", "message_ids": []}) for each in before.changes if each.op == "apply"]
         if retractions:
             changes.setdefault((before.entity_type, before.entity_key), []).extend(retractions)
     for entity, applied in _route(extraction, schema, events).changes.items():
@@ -119,10 +119,6 @@ def left_out(extraction: Extraction, schema: MemorySchema) -> tuple[Dropped, ...
         Dropped(what="patch" if what == "patch" else "event", reason=reason, count=count)
         for (what, reason), count in sorted(reasons.items())
     )
-
-
-def _retraction(change: Change) -> Change:
-    return change.model_copy(update={"op": "retract", "message_ids": []})
 
 
 def _route(extraction: Extraction, schema: MemorySchema, events: Sequence[Event] | None = None) -> _Routes:

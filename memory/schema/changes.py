@@ -24,7 +24,7 @@ def problem_of_change(before: MemorySchema, after: MemorySchema, *, earlier: Seq
     for entity_type in after.entity_types:
         former_types = [kind for schema in schemas if (kind := schema.entity_type(entity_type.name)) is not None]
         if former_types and former_types[0].keys != entity_type.keys:
-            former, now = _listed(former_types[0].keys), _listed(entity_type.keys)
+            former, now = ", ".join(former_types[0].keys), ", ".join(entity_type.keys)
             return f"the entity type {entity_type.name} is grouped by {former}, and would be by {now}"
         for new_field in entity_type.properties:
             known = next(((field, one) for one in former_types if (field := one.property(new_field.name)) is not None), None)
@@ -67,7 +67,3 @@ def _source_of(aggregate: AggregateExpression | None) -> str:
         return f"events of the type {aggregate.event_type}"
     what = "texts" if aggregate.event_property == CONTENT else aggregate.event_property
     return f"the {what} of events of the type {aggregate.event_type}"
-
-
-def _listed(keys: Sequence[str]) -> str:
-    return ", ".join(keys)

@@ -10,10 +10,10 @@ from typing import Any, Final
 
 from pydantic import JsonValue
 
+from memory.fencing import one_line_json
 from memory.records import Lookup
 from memory.text import estimate_tokens, shortened
 from operators.agent.tools import PAGE, TOOLS, Call, CallError, edited, read_calls
-from operators.llm_json import question_of
 from operators.llm_operator import Prompt
 from operators.merge_by_rule import Statement, flat
 
@@ -133,7 +133,7 @@ def step_prompt(task: Task, loop: Loop, limits: Limits) -> Prompt:
         "block": loop.block,
         "steps_left": limits.steps - loop.steps,
     }
-    return Prompt(system=_SYSTEM, user=question_of(fields), json_schema=_SCHEMA, max_tokens=MAX_ANSWER)
+    return Prompt(system=_SYSTEM, user=one_line_json(fields), json_schema=_SCHEMA, max_tokens=MAX_ANSWER)
 
 
 def answered(task: Task, loop: Loop, answer: str, limits: Limits, *, model: str) -> Loop:

@@ -4,7 +4,8 @@ from typing import Any, Final
 
 from pydantic import JsonValue
 
-from operators.llm_json import SUMMARY_SCHEMA, question_of
+from memory.fencing import one_line_json
+from operators.llm_json import SUMMARY_SCHEMA
 from operators.llm_operator import Prompt
 from operators.merge_by_rule import flat
 
@@ -42,4 +43,4 @@ def community_prompt(*, subject: str, question: dict[str, Any]) -> Prompt:
         "summary": flat(question["before"]),
         "added": [flat(each) for each in question["added"]],
     }
-    return Prompt(system=_SYSTEM, user=question_of(asked), json_schema=SUMMARY_SCHEMA)
+    return Prompt(system=_SYSTEM, user=one_line_json(asked), json_schema=SUMMARY_SCHEMA)

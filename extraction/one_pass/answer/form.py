@@ -12,7 +12,7 @@ from typing import Any, Final
 import orjson
 
 from memory.lenient_json import INTEGERS, Partial, Repeated
-from memory.schema.model import EntityType, EventType, MemorySchema, Property, ValueType
+from memory.schema.model import EntityType, EventType, MemorySchema, ValueType
 from memory.text import join_surrogates
 
 SEGMENTS: Final = "segments"
@@ -140,7 +140,7 @@ def _event_schema(event_type: EventType) -> dict[str, Any]:
         DATE: {"type": "string"},
         CONTENT: {"type": "string"},
     }
-    properties = {each.name: _value_schema(each) for each in event_type.properties}
+    properties = {each.name: dict(_JSON_TYPES[each.value_type]) for each in event_type.properties}
     fields |= {PROPERTIES: _object(properties)} if need_own_object(properties) else properties
     return _object(fields | {KEYWORDS: _list_of({"type": "string"}, maxItems=_MAX_KEYWORDS), WEIGHT: {"type": "integer"}})
 
@@ -153,10 +153,6 @@ def _patch_schema(entity_type: EntityType) -> dict[str, Any]:
     return _object(
         fields | {FIELD: {"type": "string", "enum": names}, MESSAGES: _indices(), SEARCH: {"type": "string"}, REPLACE: {"type": "string"}}
     )
-
-
-def _value_schema(each: Property) -> dict[str, Any]:
-    return dict(_JSON_TYPES[each.value_type])
 
 
 def _indices() -> dict[str, Any]:

@@ -31,7 +31,6 @@ from memory.text import content_hash
 
 N = TypeVar("N", EventType, EntityType, EntityProperty)
 D = TypeVar("D", SegmentDraft, EventDraft, PatchDraft)
-V = TypeVar("V", int, float)
 
 _DEFAULT_IMPORTANCE: Final = 0.5
 _BLANKS: Final = ("", "null")
@@ -116,11 +115,12 @@ class _Validator:
         messages = self._references.evidence(fields.get(form.MESSAGES))
         said_at = max(self._window.messages[index].event_time for index in messages)
         when = self._when(fields.get(form.DATE), said_at)
+        weight = as_weight(fields.get(form.WEIGHT), max_weight=form.MAX_WEIGHT)
         return EventDraft(
             type=event_type.name,
             content=content,
             properties=self._properties(event_type, fields),
-            importance=_or(as_weight(fields.get(form.WEIGHT), max_weight=form.MAX_WEIGHT), _DEFAULT_IMPORTANCE),
+            importance=_DEFAULT_IMPORTANCE if weight is None else weight,
             keywords=_keywords(fields.get(form.KEYWORDS)),
             segment=_segment_about(messages, self._segments),
             messages=messages,
@@ -283,7 +283,3 @@ def _segment_about(messages: tuple[int, ...], segments: Sequence[SegmentDraft]) 
     held = [tuple(any(first <= index <= last for first, last in each.ranges) for index in messages) for each in segments]
     best = max(range(len(held)), key=lambda segment: (sum(held[segment]), held[segment], -segment), default=None)
     return best if best is not None and any(held[best]) else None
-
-
-def _or(value: V | None, otherwise: V) -> V:
-    return otherwise if value is None else value

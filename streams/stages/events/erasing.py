@@ -156,7 +156,7 @@ class Eraser:
             extraction = windows[0].extraction
             schema = schema_of_record(self._tenants, extraction)
             retracted = contributions_of(
-                _nothing_of(extraction),
+                extraction.model_copy(update={"events": [], "patches": []}),
                 schema,
                 source=source_of(record, self._partition),
                 position=record.offset,
@@ -225,10 +225,6 @@ def _reached_by(published: Iterable[PublishedWindow]) -> Iterator[ErasedEntity]:
                 schema_name=contribution.schema_name,
                 schema_revision=contribution.schema_revision,
             )
-
-
-def _nothing_of(extraction: Extraction) -> Extraction:
-    return extraction.model_copy(update={"events": [], "patches": []})
 
 
 def _keys_of_windows(tenant: str, windows: Iterable[ErasedWindow]) -> Iterator[bytes]:

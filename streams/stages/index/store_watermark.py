@@ -47,8 +47,10 @@ class StorePlace:
         Args:
             tombstones_since_ms: The feed has all tombstones written since then, in milliseconds since the epoch.
         """
-        if self.handled is not None and (self.checkpoint is None or self.checkpoint.is_older_than(_position(self.partition, self.handled))):
-            return self._behind(tombstones_since_ms)
+        if self.handled is not None:
+            handled = FeedPosition(self.partition, self.handled.offset, self.handled.written_ms)
+            if self.checkpoint is None or self.checkpoint.is_older_than(handled):
+                return self._behind(tombstones_since_ms)
         if self.checkpoint is not None and self._may_lack_tombstones(self.checkpoint, tombstones_since_ms):
             return (
                 f"the store holds partition {self.partition} of the feed up to offset {self.checkpoint.offset} only, and tombstones of "
@@ -163,7 +165,3 @@ class StoreWatermarkGuard:
         )
         kept_ms = await self._offsets.kept_ms(self._source.topic)
         return place.problem(tombstones_since_ms=0 if kept_ms is None else round(self._clock() * 1000) - kept_ms)
-
-
-def _position(partition: int, stamp: OffsetAndTimestamp) -> FeedPosition:
-    return FeedPosition(partition, stamp.offset, stamp.written_ms)
