@@ -110,8 +110,8 @@ for name, group_of in (
 def main() -> None:
     """Runs the command line. Only the user can read what it and its children write: files have mode 0600, folders and sockets 0700."""
     os.umask(0o077)
-    # NumPy reads this when it is imported, and multiplies in the calling thread. Varve's matrices are small: with a thread per core, a product
-    # waits for cores that work for other processes.
+    # NumPy reads this when it is imported, and multiplies in the calling thread. Varve's matrices are small: with a thread per core, a
+    # product waits for cores that work for other processes.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     handle_signals()
     try:
