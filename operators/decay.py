@@ -1,10 +1,9 @@
 """EWMA: a mean in which old numbers count less and less."""
 
 from fractions import Fraction
-from typing import ClassVar, Final, cast
+from typing import ClassVar, Final
 
 from memory.schema.operator_specs import OperatorSpec, built_in
-from memory.schema.time_window import TimeWindow
 from operators import exact_sum
 from operators.errors import RefusedChangeError
 from operators.operator import AdditiveOperator, Configuration, Operand, State
@@ -25,7 +24,7 @@ class Ewma(AdditiveOperator):
 
     def __init__(self, configuration: Configuration) -> None:
         super().__init__(configuration)
-        self._half_life = cast(TimeWindow, configuration.parameters["HalfLife"]).microseconds
+        self._half_life = configuration.span_us("HalfLife")
 
     def add(self, state: State | None, operand: Operand, times: int) -> State | None:
         """See :meth:`AdditiveOperator.add`; takes numbers. One of more than forty half-lives before the newest changes nothing."""

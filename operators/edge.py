@@ -12,7 +12,7 @@ therefore shows when the relation was stated, and its end only if that was state
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final, cast
+from typing import Any, ClassVar, Final
 
 import orjson
 
@@ -86,7 +86,7 @@ class Edges(AdditiveOperator, LinkedOperator):
 
     def __init__(self, configuration: Configuration) -> None:
         super().__init__(configuration)
-        self._limit = cast(int, configuration.parameters["Limit"])
+        self._limit = configuration.whole("Limit")
 
     def add(self, state: State | None, operand: Operand, times: int) -> State | None:
         """See :meth:`AdditiveOperator.add`. Above the limit, the oldest statements are dropped; what follows them is dropped as well.
@@ -200,7 +200,7 @@ def _edge(statements: Sequence[Statement], until: Statement | None = None) -> Ed
 
 
 def _statement(operand: Operand) -> Statement:
-    fields = cast(dict[str, Any], operand.value)
+    fields = operand.fields
     properties: Mapping[str, Any] = fields["properties"]
     names = [properties.get(each) for each in RELATION_PROPERTIES]
     if not all(node_of(each) for each in names):

@@ -11,7 +11,7 @@ segment keeps the words of its event.
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, cast
 
@@ -20,9 +20,7 @@ from pydantic import JsonValue
 from memory.ids import summary_id
 from memory.keys import entity_key_parts
 from memory.records import Memory
-from memory.schema.model import ParameterValue
 from memory.schema.operator_specs import OperatorSpec, built_in
-from memory.schema.time_window import TimeWindow
 from memory.text import shortened
 from memory.times import time_of_microseconds
 from operators.aging import AgedEvent, AgingOperator
@@ -54,12 +52,12 @@ class Warmth:
     """In microseconds."""
 
     @classmethod
-    def of(cls, parameters: Mapping[str, ParameterValue]) -> "Warmth":
+    def of(cls, configuration: Configuration) -> "Warmth":
         """Reads the parameters ``Visits``, ``Length``, ``Recency``, ``Threshold`` (in hundredths) and ``Fade``."""
         visits, length, recency, threshold = (
-            cast(int, parameters[name]) / _HUNDREDTHS for name in ("Visits", "Length", "Recency", "Threshold")
+            configuration.whole(name) / _HUNDREDTHS for name in ("Visits", "Length", "Recency", "Threshold")
         )
-        return cls(visits, length, recency, threshold, cast(TimeWindow, parameters["Fade"]).microseconds)
+        return cls(visits, length, recency, threshold, configuration.span_us("Fade"))
 
     def heat(self, *, visits: int, pages: int, idle: int) -> float:
         """The heat of a segment.
@@ -118,12 +116,12 @@ class Heat(VisitedOperator, PublishingOperator):
 
     def __init__(self, configuration: Configuration) -> None:
         super().__init__(configuration)
-        self._warmth = Warmth.of(configuration.parameters)
-        self._limit = cast(int, configuration.parameters["Limit"])
+        self._warmth = Warmth.of(configuration)
+        self._limit = configuration.whole("Limit")
 
     def apply(self, state: State | None, operand: Operand) -> State:
         """See :meth:`Operator.apply`. Above the limit, the coolest segment leaves."""
-        fields = cast(dict[str, Any], operand.value)
+        fields = operand.fields
         segments = _segments(state)
         known = segments.get(operand.source_id)
         visited = known if known is not None and "is_retracted" in known else None

@@ -116,7 +116,7 @@ class LinkedNote(LLMOperator, LinkedOperator):
             "tags": shown["tags"] or None,
             "context": shown["context"] or None,
             "decided_by": outcome.get("by"),
-            "changed_by": cast(JsonValue, by) or None,
+            "changed_by": by or None,
             "hidden_because": hidden,
             "hidden_by": hider,
         }
@@ -150,16 +150,16 @@ class LinkedNote(LLMOperator, LinkedOperator):
             is_ahead = covered != joined(moment.sources, {})
             if outcome["of"] is None or is_ahead:
                 return Settled(state)
-            nothing = Outcome({**_EMPTY, "number": outcome["number"] + 1, "sources": cast(JsonValue, covered)})
+            nothing = Outcome({**_EMPTY, "number": outcome["number"] + 1, "sources": covered})
             return Settled(self.apply_outcome(state, nothing), outcomes=(nothing,))
         if covers(outcome["sources"], own["source"], own["position"]):
             return Settled(state)
         content: dict[str, JsonValue] = {
             "note": {**{name: own[name] for name in ("id", "window", "text")}, "day": shown_date(_moment_of(own), own.get("date"))},
-            "then": {"number": outcome["number"] + 1, "sources": cast(JsonValue, covered), "of": note_digest(own["text"])},
+            "then": {"number": outcome["number"] + 1, "sources": covered, "of": note_digest(own["text"])},
         }
         content["id"] = hashlib.sha256(orjson.dumps(content, option=orjson.OPT_SORT_KEYS)).hexdigest()[:32]
-        limit = cast(int, self._configuration.parameters["Neighbours"])
+        limit = self._configuration.whole("Neighbours")
         lookup = Lookup(text=own["text"], vector=own.get("vector"), limit=limit, without=[own["id"]])
         after = {**state, "own": {name: each for name, each in own.items() if name != "vector"}, "asked": content["id"]}
         return Settled(after, questions=(Question(content, lookups=(lookup,)),))
@@ -192,7 +192,7 @@ class LinkedNote(LLMOperator, LinkedOperator):
 
     def prompt(self, question: Question, *, subject: str) -> Prompt:
         """See :meth:`LLMOperator.prompt`."""
-        content = cast(dict[str, Any], question.content)
+        content = question.content
         subject = f"{subject}: {self._configuration.description}" if self._configuration.description else subject
         neighbours = [each.note for each in self._neighbours(question)]
         build = reconcile_prompt if self._reconciles else link_prompt
@@ -207,12 +207,12 @@ class LinkedNote(LLMOperator, LinkedOperator):
         """See :meth:`LLMOperator.outcome_by_rule`: links near notes, or takes a statement with the same words for the same fact."""
         neighbours = self._neighbours(question)
         if self._reconciles:
-            words = words_of(cast(dict[str, Any], question.content)["note"]["text"])
+            words = words_of(question.content["note"]["text"])
             same = (index for index, each in enumerate(neighbours) if each.score >= SAME and words_of(each.note.text) == words)
             found = next(same, None)
             decision = Decision() if found is None or not words else Decision(known_as=found)
         else:
-            least = cast(int, self._configuration.parameters["LinkAbove"]) / 100
+            least = self._configuration.whole("LinkAbove") / 100
             decision = Decision(links={index: "" for index, each in enumerate(neighbours) if each.score >= least})
         return self._outcome(question, decision, by=RULE)
 
@@ -221,11 +221,11 @@ class LinkedNote(LLMOperator, LinkedOperator):
         return self._configuration.parameters["Decide"] == "reconcile"
 
     def _neighbours(self, question: Question) -> list[Neighbour]:
-        found = cast(list[dict[str, Any]], question.content.get("found") or [])
+        found = question.content.get("found") or []
         return [each for each in map(neighbour_of, found) if each is not None]
 
     def _outcome(self, question: Question, decision: Decision, *, by: str) -> Outcome:
-        content = cast(dict[str, Any], question.content)
+        content = question.content
         neighbours = self._neighbours(question)
         own = NoteRef(id=content["note"]["id"], window_id=content["note"]["window"], digest=content["then"]["of"])
         return Outcome(

@@ -10,8 +10,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic import JsonValue
-
 from memory.records import Lookup, NoteUpdate, WrittenText
 from operators.entity_state import Sources, is_beyond, joined
 from operators.operator import Operator, State
@@ -21,7 +19,7 @@ from operators.operator import Operator, State
 class Question:
     """A question of an operator to the LLM."""
 
-    content: dict[str, JsonValue]
+    content: dict[str, Any]
     """The data needed to render the prompt, and to turn the answer into an outcome."""
     part: str = ""
     """The part of the state, if it has several. Each part has at most one open question; later changes wait for the next question."""
@@ -34,7 +32,7 @@ class Question:
 class Outcome:
     """The result of a question, or a result that needed none."""
 
-    content: dict[str, JsonValue]
+    content: dict[str, Any]
     part: str = ""
 
 

@@ -85,7 +85,7 @@ class MergedText(LLMOperator):
 
     @property
     def _limit(self) -> int:
-        return cast(int, self._configuration.parameters["Characters"])
+        return self._configuration.whole("Characters")
 
     def apply(self, state: State | None, operand: Operand) -> State:
         """See :meth:`Operator.apply`; takes a value of at most 2,000 characters."""
@@ -177,7 +177,7 @@ class MergedText(LLMOperator):
 
     def prompt(self, question: Question, *, subject: str) -> Prompt:
         """See :meth:`LLMOperator.prompt`."""
-        content = cast(dict[str, Any], question.content)
+        content = question.content
         return merge_prompt(
             subject=f"{subject}: {self._configuration.description}" if self._configuration.description else subject,
             text=content["text"],
@@ -193,13 +193,13 @@ class MergedText(LLMOperator):
 
     def outcome_by_rule(self, question: Question) -> Outcome:
         """See :meth:`LLMOperator.outcome_by_rule`."""
-        content = cast(dict[str, Any], question.content)
+        content = question.content
         added = [Statement(*each) for each in content["added"]]
         text = merge_by_rule(content["text"], added, [each[1] for each in content["withdrawn"]], limit=self._limit)
         return self._outcome(question, text, by=RULE, superseded=())
 
     def _outcome(self, question: Question, text: str, *, by: str, superseded: Sequence[str]) -> Outcome:
-        then = cast(dict[str, Any], question.content["then"])
+        then = question.content["then"]
         settled = text if then["settled"] is None else then["settled"]
         content = {**then, "settled": settled, "text": text, "by": by, "superseded": list(superseded), "unasked": False}
         return Outcome({**content, "question": _digest(question)})
@@ -240,7 +240,7 @@ class MergedText(LLMOperator):
                 "then": {
                     "number": base["number"] + 1,
                     "count": net.count,
-                    "sources": cast(JsonValue, covered),
+                    "sources": covered,
                     "settled": settled,
                     "recent": [[each.time, name, each.text, *_kept(each.order, each.offset)] for name, each in recent.items()],
                 },
@@ -256,7 +256,7 @@ def _is_too_much(changes: list[Any], *, has_llm: bool) -> bool:
 def _moved_on(base: dict[str, Any], net: NetChange, covered: Sources) -> Outcome:
     """The same outcome, further on in the log."""
     base = {name: each for name, each in base.items() if name != "waiting"}
-    return Outcome({**base, "number": base["number"] + 1, "count": net.count, "sources": cast(JsonValue, covered)})
+    return Outcome({**base, "number": base["number"] + 1, "count": net.count, "sources": covered})
 
 
 def _with_change(state: State | None, operand: Operand, sign: int) -> State:

@@ -100,7 +100,7 @@ class NewestList(_Newest):
 
     @property
     def _shown(self) -> int:
-        return cast(int, self._configuration.parameters["Limit"])
+        return self._configuration.whole("Limit")
 
     def value(self, state: State) -> Value:
         """The newest values."""

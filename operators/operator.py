@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, cast
 
 from pydantic import JsonValue
 
@@ -57,6 +57,11 @@ class Operand:
     """The newest :attr:`local` time of the entity's events. It never goes back. None: :attr:`newest`."""
 
     @property
+    def fields(self) -> dict[str, Any]:
+        """The value of an input that is the event itself: ``whole``, ``detailed`` or ``embedded``."""
+        return cast(dict[str, Any], self.value)
+
+    @property
     def local(self) -> int:
         """The time on the clock of the event's user, in microseconds: days and weeks are those of this clock."""
         return self.time + self.offset
@@ -73,6 +78,18 @@ class Configuration:
     """All parameters that the operator's spec names."""
     window: TimeWindow | None = None
     """The entity type's time window."""
+
+    def whole(self, name: str) -> int:
+        """A parameter that is a whole number."""
+        return cast(int, self.parameters[name])
+
+    def flag(self, name: str) -> bool:
+        """A parameter that is true or false."""
+        return cast(bool, self.parameters[name])
+
+    def span_us(self, name: str) -> int:
+        """A parameter that is a span of time, in microseconds."""
+        return cast(TimeWindow, self.parameters[name]).microseconds
 
 
 class Operator(ABC):

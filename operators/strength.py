@@ -16,7 +16,6 @@ from pydantic import JsonValue
 from memory.keys import entity_key_parts
 from memory.records import Memory
 from memory.schema.operator_specs import OperatorSpec, built_in
-from memory.schema.time_window import TimeWindow
 from memory.strengths import recalls_memory_id, written_recalls
 from memory.times import time_of_microseconds
 from operators.aging import AgedEvent, AgingOperator
@@ -51,15 +50,14 @@ class Strength(AgingOperator, PublishingOperator):
 
     def __init__(self, configuration: Configuration) -> None:
         super().__init__(configuration)
-        parameters = configuration.parameters
-        self._unit = cast(TimeWindow, parameters["Strength"]).microseconds
-        self._ranks = cast(bool, parameters["Ranks"])
-        self._life = round(self._unit * math.log(100 / cast(int, parameters["LeastRetention"])))
-        self._limit = cast(int, parameters["Limit"])
+        self._unit = configuration.span_us("Strength")
+        self._ranks = configuration.flag("Ranks")
+        self._life = round(self._unit * math.log(100 / configuration.whole("LeastRetention")))
+        self._limit = configuration.whole("Limit")
 
     def apply(self, state: State | None, operand: Operand) -> State:
         """See :meth:`Operator.apply`. Above the limit, the weakest memories are asked to expire with the next tick."""
-        fields = cast(dict[str, Any], operand.value)
+        fields = operand.fields
         made = fields["said_at"]
         entries = _entries(state)
         known = entries.get(operand.source_id)

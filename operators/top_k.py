@@ -1,7 +1,7 @@
 """TOP_K: the most frequent values."""
 
 from collections.abc import Iterable
-from typing import Any, ClassVar, Final, cast
+from typing import Any, ClassVar, Final
 
 import orjson
 
@@ -35,7 +35,7 @@ class TopK(BoundedOperator):
 
     def __init__(self, configuration: Configuration, capacity: int | None = None) -> None:
         super().__init__(configuration, capacity)
-        self._k = cast(int, configuration.parameters["K"])
+        self._k = configuration.whole("K")
 
     def add(self, state: State | None, operand: Operand, times: int) -> State | None:
         """See :meth:`AdditiveOperator.add`; takes any value, and of a list each item."""

@@ -101,7 +101,7 @@ class PromptEntities:
             generation: The generation; empty for the first one.
         """
         key = self._key(tenant, window_id, generation)
-        packed = cast(bytes | None, await self._redis.run("reading a prompt's entities", lambda client: client.get(key)))
+        packed = await self._redis.read("reading a prompt's entities", key)
         return None if packed is None else tuple(Memory.from_fields(fields) for fields in orjson.loads(zlib.decompress(packed)))
 
     async def remember(self, tenant: str, window_id: str, generation: str, entities: Sequence[Memory]) -> None:

@@ -54,7 +54,7 @@ class MessageOutcomes:
     async def read(self, tenant: str, request: str) -> Outcome | None:
         """The outcome of a request; None if the sessions stage has not handled it yet."""
         key = self._key(tenant, request)
-        found = cast(bytes | None, await self._redis.run("reading the outcome of a changed message", lambda client: client.get(key)))
+        found = await self._redis.read("reading the outcome of a changed message", key)
         outcome = None if found is None else found.decode()
         return cast(Outcome, outcome) if outcome in get_args(Outcome) else None
 

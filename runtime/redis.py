@@ -7,7 +7,7 @@ import asyncio
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, cast
 
 from redis.asyncio import Redis
 from redis.asyncio.retry import Retry
@@ -104,6 +104,14 @@ class GuardedRedis:
             RedisUnavailableError: If Redis is unavailable, recently was, or rejects the script.
         """
         return await self.run(doing, lambda client: client.register_script(lua)(keys=keys, args=arguments))
+
+    async def read(self, doing: str, key: str) -> bytes | None:
+        """The value of a key; None if there is none.
+
+        Raises:
+            RedisUnavailableError: If Redis is unavailable, recently was, or rejects the command.
+        """
+        return cast(bytes | None, await self.run(doing, lambda client: client.get(key)))
 
     async def unlink(self, doing: str, keys: Sequence[str]) -> None:
         """Removes keys, any number of them.

@@ -7,7 +7,7 @@ through the stages makes that comparison void. A note names it for a day, by its
 from collections.abc import Iterable
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Final, cast
+from typing import Final
 
 import orjson
 
@@ -58,7 +58,7 @@ class SentCorrections:
     async def newest(self, tenant: str, memory_id: str) -> SentCorrection | None:
         """The newest correction of a memory; None if none was sent within a day."""
         key = self._key(tenant, memory_id)
-        found = cast(bytes | None, await self._redis.run("reading the newest correction of a memory", lambda client: client.get(key)))
+        found = await self._redis.read("reading the newest correction of a memory", key)
         if found is None:
             return None
         partition, offset, digest = found.decode().split(" ")

@@ -200,7 +200,7 @@ class SessionTail:
 
     async def _forget(self, key: str, user: str, erased_at: TailPlace, *, keeps_later: bool) -> None:
         for _ in range(_TRIES):
-            written = cast(bytes | None, await self._redis.run("reading a session tail", lambda client: client.get(key)))
+            written = await self._redis.read("reading a session tail", key)
             window, place = _unpacked(written), _place(written)
             is_later = place is not None and place.partition == erased_at.partition and place.offset >= erased_at.offset
             if window is not None and ((window.messages and not window.of(user).messages) or (is_later and keeps_later)):

@@ -14,7 +14,7 @@ import math
 import secrets
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final, cast
+from typing import Final
 
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import Response
@@ -128,7 +128,7 @@ class ConsoleSessions:
         if is_token(value):
             return Session(value, value)
         key = self._key(value)
-        stored = cast(bytes | None, await self._redis.run("reading a session of the console", lambda client: client.get(key)))
+        stored = await self._redis.read("reading a session of the console", key)
         return None if stored is None else Session(value, KeyHash(stored.decode("ascii")))
 
     async def ends_in(self, session: Session) -> timedelta | None:

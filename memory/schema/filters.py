@@ -17,7 +17,7 @@ MAX_DEPTH: Final = 8
 MAX_CONDITIONS: Final = 100
 """Maximum number of conditions in a list."""
 
-_FILTER_OPS: Final[tuple[str, ...]] = get_args(FilterOp)
+_FILTER_OPS: Final[tuple[FilterOp, ...]] = get_args(FilterOp)
 
 
 def read_filters(node: Node, depth: int = 1) -> tuple[Condition, ...]:
@@ -86,7 +86,7 @@ def _condition(node: Node, depth: int) -> Condition:
         raise node.at("Value").fault("missing; a value is required")
     return Filter(
         property=node.at("Property").name(),
-        op=cast(FilterOp, node.at("Op").choice(_FILTER_OPS)),
+        op=node.at("Op").choice(_FILTER_OPS),
         value=cast(JsonValue, value),
     )
 

@@ -11,7 +11,7 @@ import json
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final, TypeVar, cast, get_args
+from typing import Any, Final, TypeVar, get_args
 
 import orjson
 
@@ -65,8 +65,8 @@ _DERIVED: Final = {
 _AGGREGATE_FIELDS: Final = ("Op", "EventType", "EventPropertyName")
 _NAMING_FIELDS: Final = ("EventType", "EntityType", "ProfileType", "PropertyName", "Op", "Method", "Path", "Name")
 _REVISION_MARK: Final = "@"
-_VALUE_TYPES: Final[tuple[str, ...]] = get_args(ValueType)
-_DETAILS: Final[tuple[str, ...]] = get_args(Detail)
+_VALUE_TYPES: Final[tuple[ValueType, ...]] = get_args(ValueType)
+_DETAILS: Final[tuple[Detail, ...]] = get_args(Detail)
 
 
 def load_schema(path: Path) -> MemorySchema:
@@ -152,7 +152,7 @@ def parse_schema(data: object, *, name: str = "default") -> MemorySchema:
         name=_schema_name(root.at("Name"), name),
         version=root.at("Version").version() if root.has("Version") else "1",
         description=root.at("Description").text(),
-        detail=cast(Detail, root.at("Detail").choice(_DETAILS)) if root.has("Detail") else "brief",
+        detail=root.at("Detail").choice(_DETAILS) if root.has("Detail") else "brief",
         said=root.at("Said").value is None or root.at("Said").flag(),
         event_types=events,
         entity_types=tuple(_entity_type(each, events) for each in entity_nodes),
@@ -219,7 +219,7 @@ def _property(node: Node) -> Property:
 
 def _value_type(node: Node) -> ValueType:
     field = "PropertyType" if node.has("PropertyType") and not node.has("PropertyValueType") else "PropertyValueType"
-    return cast(ValueType, node.at(field).choice(_VALUE_TYPES))
+    return node.at(field).choice(_VALUE_TYPES)
 
 
 def _entity_type(node: Node, events: tuple[EventType, ...]) -> EntityType:

@@ -5,7 +5,7 @@ treat them like any other type. The four sections follow the framework of *Memor
 """
 
 from dataclasses import dataclass
-from typing import Final, Literal, cast
+from typing import Final, Literal, get_args
 
 from pydantic import JsonValue
 
@@ -25,11 +25,11 @@ DERIVED_TYPES: Final = (TURN, SEGMENT, RELATION)
 PathName = Literal["keywords", "links", "tree", "recent", "topics"]
 """Retrievers that a method can add to the search of memories. ``links``: follows the links of found memories. ``tree``: beam search from
 the root of a tree. ``recent``: the newest memories in full. ``topics``: a model selects topics."""
-PATHS: Final[tuple[str, ...]] = ("keywords", "links", "tree", "recent", "topics")
+PATHS: Final[tuple[PathName, ...]] = get_args(PathName)
 
 RewritingMode = Literal["fast", "expand", "sift"]
 """How a model rewrites a recall. ``fast``: no model. ``expand``: it adds sentences to the query. ``sift``: it ranks the sessions."""
-MODES: Final[tuple[str, ...]] = ("fast", "expand", "sift")
+MODES: Final[tuple[RewritingMode, ...]] = get_args(RewritingMode)
 
 _KINDS: Final = ("event", "entity", "summary", "segment")
 _SECTIONS: Final = {
@@ -201,7 +201,7 @@ def _retrieval(method: Node) -> Retrieval:
             raise SchemaError(f"{node.path}.Paths[{index}].Path", f"{name!r} is duplicated; a method uses each retriever once")
     return Retrieval(
         profile=node.at("Profile").name() if node.has("Profile") else None,
-        mode=cast(RewritingMode, node.at("Mode").choice(MODES)) if node.has("Mode") else None,
+        mode=node.at("Mode").choice(MODES) if node.has("Mode") else None,
         paths=paths,
         fading=_fading(node.at("Fading"), method) if node.has("Fading") else None,
     )
@@ -239,7 +239,7 @@ def _write_fading(fading: Fading) -> dict[str, JsonValue]:
 def _path(node: Node) -> RetrievalPath:
     node.check_fields("Path", "Quota", "Types", "Hops", "FanOut")
     return RetrievalPath(
-        name=cast(PathName, node.at("Path").choice(PATHS)),
+        name=node.at("Path").choice(PATHS),
         quota=node.at("Quota").whole_number(1, _MAX_QUOTA),
         types=_names(node, "Types"),
         hops=node.at("Hops").whole_number(1, _MAX_HOPS) if node.has("Hops") else 1,

@@ -2,13 +2,15 @@
 
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
-from typing import Final, Self
+from typing import Final, Self, TypeVar
 from unicodedata import category
 
 from memory.errors import SchemaError
 from memory.text import quoted
 
 _MAX_NAME: Final = 256
+
+Word = TypeVar("Word", bound=str)
 
 
 class Node:
@@ -124,7 +126,7 @@ class Node:
             raise self.fault(f"expected a whole number from {least} to {most}, found {quoted(self.value)}")
         return self.value
 
-    def choice(self, options: Sequence[str]) -> str:
+    def choice(self, options: Sequence[Word]) -> Word:
         """One of several words.
 
         Raises:
@@ -133,7 +135,7 @@ class Node:
         if not isinstance(self.value, str) or self.value not in options:
             found = "missing" if self.value is None else f"found {quoted(self.value)}"
             raise self.fault(f"{found}; {suggestion(str(self.value), options)}")
-        return self.value
+        return options[options.index(self.value)]
 
 
 def suggestion(wrong: str, options: Sequence[str]) -> str:

@@ -1,7 +1,7 @@
 """Parameters of operators: reading from and writing to a schema."""
 
 from dataclasses import dataclass
-from typing import Final, Protocol, cast, get_args
+from typing import Final, Protocol, get_args
 
 from pydantic import JsonValue
 
@@ -9,7 +9,7 @@ from memory.schema.model import ParameterValue
 from memory.schema.node import Node
 from memory.schema.time_window import MAX_LENGTH, TimeUnit, TimeWindow
 
-UNITS: Final[tuple[str, ...]] = get_args(TimeUnit)
+UNITS: Final[tuple[TimeUnit, ...]] = get_args(TimeUnit)
 
 
 class Parameter(Protocol):
@@ -44,18 +44,6 @@ class IntegerParameter:
     def read(self, node: Node) -> int:
         """See :meth:`Parameter.read`."""
         return self.default if node.value is None else node.whole_number(self.least, self.most)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnitParameter:
-    """A unit of time."""
-
-    name: str
-    default: TimeUnit
-
-    def read(self, node: Node) -> str:
-        """See :meth:`Parameter.read`."""
-        return self.default if node.value is None else node.choice(UNITS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +92,7 @@ def read_window(node: Node) -> TimeWindow:
         memory.errors.SchemaError: If it is something else.
     """
     node.check_fields("Length", "Unit")
-    return TimeWindow(node.at("Length").whole_number(1, MAX_LENGTH), cast(TimeUnit, node.at("Unit").choice(UNITS)))
+    return TimeWindow(node.at("Length").whole_number(1, MAX_LENGTH), node.at("Unit").choice(UNITS))
 
 
 def written(value: ParameterValue) -> JsonValue:

@@ -15,7 +15,7 @@ from memory.relations import RELATION_PROPERTIES
 from memory.schema.method import PathName
 from memory.schema.model import MemorySchema, ValueType
 from memory.schema.node import suggestion
-from memory.schema.operator_parameters import ChoiceParameter, FlagParameter, IntegerParameter, Parameter, SpanParameter, UnitParameter
+from memory.schema.operator_parameters import UNITS, ChoiceParameter, FlagParameter, IntegerParameter, Parameter, SpanParameter
 from memory.schema.time_window import TimeWindow
 
 ENTRY_POINTS: Final = "varve.operators"
@@ -103,7 +103,9 @@ BUILT_IN: Final = (
     OperatorSpec(name="TOP_K", input="value", gives=_list_of, parameters=(IntegerParameter(name="K", default=5, least=1, most=50),)),
     OperatorSpec(name="LATEST", input="value", gives=_same),
     OperatorSpec(name="LIST", input="scalar", gives=_list_of, parameters=(IntegerParameter(name="Limit", default=10, least=1, most=50),)),
-    OperatorSpec(name="RATE", input="event", gives=_float, parameters=(UnitParameter(name="Per", default="day"),), window="required"),
+    OperatorSpec(
+        name="RATE", input="event", gives=_float, parameters=(ChoiceParameter(name="Per", default="day", choices=UNITS),), window="required"
+    ),
     OperatorSpec(
         name="EWMA",
         input="number",

@@ -14,7 +14,7 @@ until then. If an older one is retracted, the model removes what depends on it, 
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 from pydantic import JsonValue
 
@@ -105,7 +105,7 @@ class AgentText(MergedText):
 
     def outcome_by_rule(self, question: Question) -> Outcome:
         """See :meth:`LLMOperator.outcome_by_rule`: the block stays as it is. It is emptied if it may depend on a withdrawn statement."""
-        content = cast(dict[str, Any], question.content)
+        content = question.content
         if not content["withdrawn"]:
             return self._outcome(question, content["text"], by=RULE, superseded=())
         alone = Edited.of({"settled": "", "text": "", **content["then"]}).alone(self._limit)
@@ -113,7 +113,7 @@ class AgentText(MergedText):
 
     def begin(self, question: Question) -> Loop:
         """The state before the first step."""
-        return Loop(block=cast(str, question.content["text"]))
+        return Loop(block=question.content["text"])
 
     def step(self, question: Question, loop: Loop, *, subject: str) -> Prompt:
         """The prompt of the next step.
@@ -161,11 +161,11 @@ class AgentText(MergedText):
 
     @property
     def _limits(self) -> Limits:
-        given = self._configuration.parameters
-        return Limits(characters=self._limit, steps=cast(int, given["Steps"]), tokens=cast(int, given["Tokens"]))
+        given = self._configuration
+        return Limits(characters=self._limit, steps=given.whole("Steps"), tokens=given.whole("Tokens"))
 
     def _task(self, question: Question, subject: str = "") -> Task:
-        content = cast(dict[str, Any], question.content)
+        content = question.content
         named = f"{subject}: {self._configuration.description}" if subject and self._configuration.description else subject
         return Task(
             subject=named,
@@ -192,7 +192,7 @@ class AgentText(MergedText):
                 block = with_edit(block, edit_id, edit, version=number, limit=self._limit)
             number += 1
         covered = joined(base["sources"], moment.sources)
-        return Outcome({**base, **block.fields(), "number": number, "sources": cast(JsonValue, covered), "waiting": waiting_changes(state)})
+        return Outcome({**base, **block.fields(), "number": number, "sources": covered, "waiting": waiting_changes(state)})
 
     def _settled_text(self, base: dict[str, Any]) -> str:
         """The settled text, with the edits after it."""
@@ -201,7 +201,7 @@ class AgentText(MergedText):
     def _question(self, base: dict[str, Any], net: NetChange, covered: Sources) -> Question:
         """As LLM_MERGE's, with the edits. If no model has seen the recent statements, it is asked about all of them."""
         question = super()._question(base, net, covered)
-        content, edits = cast(dict[str, Any], question.content), base.get("edits", ())
+        content, edits = question.content, base.get("edits", ())
         then, statements = content["then"], net.statements
         if net.lost or base["unasked"]:
             content = {**content, "text": self._settled_text(base)}

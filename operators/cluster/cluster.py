@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final, cast
+from typing import Any, ClassVar, Final
 
 from pydantic import JsonValue
 
@@ -67,7 +67,7 @@ class Communities(LLMOperator, PublishingOperator):
     def __init__(self, configuration: Configuration) -> None:
         super().__init__(configuration)
         self._edges = Edges(configuration)
-        self._questions = cast(int, configuration.parameters["Questions"])
+        self._questions = configuration.whole("Questions")
         self._recent: tuple[tuple[State, list[Community]], ...] = ()
         """The communities of the last two states. A change of an entity needs those before and after it several times."""
 
@@ -77,7 +77,7 @@ class Communities(LLMOperator, PublishingOperator):
         Raises:
             operators.errors.RefusedChangeError: ``no_relation`` if the event does not state a whole relation.
         """
-        graph, fields = _read(state), cast(dict[str, Any], operand.value)
+        graph, fields = _read(state), operand.fields
         event = Evidence(
             rank=round(fields["importance"] * 1000),
             window=fields["window_id"],
@@ -142,11 +142,11 @@ class Communities(LLMOperator, PublishingOperator):
     def prompt(self, question: Question, *, subject: str) -> Prompt:
         """See :meth:`LLMOperator.prompt`."""
         described = f"{subject}: {self._configuration.description}" if self._configuration.description else subject
-        return community_prompt(subject=described, question=cast(dict[str, Any], question.content))
+        return community_prompt(subject=described, question=question.content)
 
     def outcome(self, question: Question, answer: str, *, model: str) -> Outcome:
         """See :meth:`LLMOperator.outcome`."""
-        return _outcome(question, bounded(read_summary_answer(answer), cast(int, question.content["limit"])), by=model)
+        return _outcome(question, bounded(read_summary_answer(answer), question.content["limit"]), by=model)
 
     def outcome_by_rule(self, question: Question) -> Outcome:
         """See :meth:`LLMOperator.outcome_by_rule`: the edges stay the summary."""
@@ -245,7 +245,7 @@ def _question(community: Community, graph: _Graph, present: set[str], moment: Mo
             "added": [each.line for each in edges[:_MAX_ADDED]],
             "limit": MAX_EXTRACT,
             "marks": list[JsonValue](marks),
-            "known": cast(JsonValue, last_positions(moment.sources)),
+            "known": last_positions(moment.sources),
         },
         part=community.key,
     )

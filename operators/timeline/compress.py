@@ -2,13 +2,12 @@
 
 from bisect import bisect_left
 from collections.abc import Iterator
-from typing import Any, ClassVar, Final, cast
+from typing import ClassVar, Final
 
 from pydantic import JsonValue
 
 from memory.records import Memory
 from memory.schema.operator_specs import OperatorSpec, built_in
-from memory.schema.time_window import TimeWindow
 from memory.text import shortened
 from operators.aging import AgedEvent, AgingOperator
 from operators.entity_state import last_positions
@@ -51,8 +50,8 @@ class TimeCompress(AgingOperator, LLMOperator, PublishingOperator):
 
     def __init__(self, configuration: Configuration) -> None:
         super().__init__(configuration)
-        quiet, keep = (cast(TimeWindow, configuration.parameters[name]).microseconds for name in ("Quiet", "Keep"))
-        self._aging = Aging(quiet=quiet, keep=keep, details=cast(int, configuration.parameters["Details"]))
+        quiet, keep = (configuration.span_us(name) for name in ("Quiet", "Keep"))
+        self._aging = Aging(quiet=quiet, keep=keep, details=configuration.whole("Details"))
 
     def apply(self, state: State | None, operand: Operand) -> State:
         """See :meth:`Operator.apply`. An event of a summarised week joins its summary; of a full timeline the oldest event leaves."""
@@ -166,11 +165,11 @@ class TimeCompress(AgingOperator, LLMOperator, PublishingOperator):
     def prompt(self, question: Question, *, subject: str) -> Prompt:
         """See :meth:`LLMOperator.prompt`."""
         described = f"{subject}: {self._configuration.description}" if self._configuration.description else subject
-        return summary_prompt(subject=described, question=cast(dict[str, Any], question.content))
+        return summary_prompt(subject=described, question=question.content)
 
     def outcome(self, question: Question, answer: str, *, model: str) -> Outcome:
         """See :meth:`LLMOperator.outcome`."""
-        limit = cast(int, question.content["limit"])
+        limit = question.content["limit"]
         return _outcome(question, bounded(read_summary_answer(answer), limit), by=model)
 
     def outcome_by_rule(self, question: Question) -> Outcome:
@@ -214,7 +213,7 @@ def written(timeline: Timeline | None, texts: Texts) -> State | None:
 
 
 def _event(operand: Operand) -> TimelineEvent:
-    fields = cast(dict[str, Any], operand.value)
+    fields = operand.fields
     return TimelineEvent(
         id=operand.source_id,
         time=operand.local,
@@ -238,7 +237,7 @@ def _question(period: Period, digest: Digest, moment: Moment, clock: int) -> Que
             "others": count_of(digest) - len(named),
             "limit": max(_LEAST_SUMMARY, min(MAX_SUMMARY, length // 2)),
             "of": digest_of(period, digest),
-            "known": cast(JsonValue, last_positions(moment.sources)),
+            "known": last_positions(moment.sources),
             "clock": clock,
         },
         part=period.name,

@@ -11,7 +11,7 @@ import base64
 import binascii
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, Final, TypedDict, cast
+from typing import Final, TypedDict, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -107,7 +107,7 @@ def operand_vector(operand: Operand) -> Whole:
     Raises:
         RefusedChangeError: ``no_vector``.
     """
-    return vector_of(cast(dict[str, Any], operand.value).get("vector"))
+    return vector_of(operand.fields.get("vector"))
 
 
 @lru_cache(maxsize=_DECODED)

@@ -67,10 +67,10 @@ class MemoryTiers(VisitedOperator, PublishingOperator):
 
     def __init__(self, configuration: Configuration) -> None:
         super().__init__(configuration)
-        self._warmth = Warmth.of(configuration.parameters)
-        self._fifo, similarity, self._limit = (cast(int, configuration.parameters[name]) for name in ("Fifo", "Similarity", "Limit"))
+        self._warmth = Warmth.of(configuration)
+        self._fifo, similarity, self._limit = (configuration.whole(name) for name in ("Fifo", "Similarity", "Limit"))
         self._similarity = similarity / 1000
-        self._has_topics = cast(bool, configuration.parameters["Topics"])
+        self._has_topics = configuration.flag("Topics")
 
     def apply(self, state: State | None, operand: Operand) -> State | None:
         """See :meth:`Operator.apply`. A corrected event stays in its segment.
@@ -261,7 +261,7 @@ def _pages(events: Sequence[NodeEvent]) -> int:
 
 
 def _event(operand: Operand) -> NodeEvent:
-    fields = cast(dict[str, Any], operand.value)
+    fields = operand.fields
     return NodeEvent(
         id=operand.source_id,
         time=operand.time,

@@ -1,9 +1,7 @@
 """TREE: an entity type's property that is a tree of its events by similarity (MemTree; *Memory in the LLM Era*, appendix C)."""
 
 from collections.abc import Iterator
-from typing import Any, ClassVar, Final, cast
-
-from pydantic import JsonValue
+from typing import Any, ClassVar, Final
 
 from memory.records import Memory
 from memory.schema.operator_specs import OperatorSpec, built_in
@@ -49,7 +47,7 @@ class MemoryTree(LLMOperator, PublishingOperator):
     def __init__(self, configuration: Configuration) -> None:
         super().__init__(configuration)
         base, rate, depth, nodes, self._fifo, self._questions = (
-            cast(int, configuration.parameters[name]) for name in ("Base", "Rate", "Depth", "Nodes", "Fifo", "Questions")
+            configuration.whole(name) for name in ("Base", "Rate", "Depth", "Nodes", "Fifo", "Questions")
         )
         self._shape = Shape(base=base / 1000, rate=rate / 1000, max_depth=depth, max_nodes=nodes)
 
@@ -155,11 +153,11 @@ class MemoryTree(LLMOperator, PublishingOperator):
     def prompt(self, question: Question, *, subject: str) -> Prompt:
         """See :meth:`LLMOperator.prompt`."""
         described = f"{subject}: {self._configuration.description}" if self._configuration.description else subject
-        return node_prompt(subject=described, question=cast(dict[str, Any], question.content))
+        return node_prompt(subject=described, question=question.content)
 
     def outcome(self, question: Question, answer: str, *, model: str) -> Outcome:
         """See :meth:`LLMOperator.outcome`."""
-        return _outcome(question, bounded(read_summary_answer(answer), cast(int, question.content["limit"])), by=model)
+        return _outcome(question, bounded(read_summary_answer(answer), question.content["limit"]), by=model)
 
     def outcome_by_rule(self, question: Question) -> Outcome:
         """See :meth:`LLMOperator.outcome_by_rule`: the extract stays."""
@@ -198,7 +196,7 @@ def _changed_keys(old: Nodes, new: Nodes, old_texts: Texts, new_texts: Texts) ->
 
 
 def _event(operand: Operand) -> NodeEvent:
-    fields = cast(dict[str, Any], operand.value)
+    fields = operand.fields
     return NodeEvent(
         id=operand.source_id,
         time=operand.time,
@@ -223,12 +221,12 @@ def _question(nodes: Nodes, key: str, texts: Texts, children: dict[str, list[str
     return Question(
         {
             "before": "" if text is None else text["text"],
-            "added": cast(JsonValue, added),
+            "added": added,
             "limit": MAX_EXTRACT,
             "since": node["since"],
             "count": node["count"],
             "place": node["place"],
-            "known": cast(JsonValue, last_positions(moment.sources)),
+            "known": last_positions(moment.sources),
         },
         part=key,
     )
