@@ -65,7 +65,7 @@ class MicroBatcher:
                 self._queued[text] = None
             self._waiters[text].append(embedding)
             embeddings.append(embedding)
-        self._start_workers(loop)
+        self._start_workers()
         try:
             return await asyncio.gather(*embeddings)
         except asyncio.CancelledError:
@@ -82,7 +82,7 @@ class MicroBatcher:
         self._batches.clear()
         self._cancel(list(self._waiters))
 
-    def _start_workers(self, loop: asyncio.AbstractEventLoop) -> None:
+    def _start_workers(self) -> None:
         self._workers = [worker for worker in self._workers if not worker.done()]
         batches = -(-len(self._queued) // self._batch_size)
         for _ in range(min(batches, self._concurrency - len(self._workers))):

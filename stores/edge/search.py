@@ -98,7 +98,7 @@ def search(
                 yield []
             if (shard := engine()) is None:
                 return
-            weighted = weights.of(shard, plan)
+            weighted = weights.of(plan)
             best_request = term_request(weighted, points_filter, most_by_terms)
             if weighted.are_counted and not are_few:
                 of_nearest = term_request(weighted, filter_of(searched, ids=[*nearest.values()]), len(nearest))

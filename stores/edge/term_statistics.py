@@ -187,7 +187,7 @@ class TermWeights:
         """Reads which tenants have points in the shard."""
         self._tenants |= {str(each.value) for each in engine.facet(edge.FacetRequest(TENANT, limit=2, exact=True)).hits}
 
-    def of(self, engine: edge.EdgeShard, plan: QueryPlan) -> WeightedTerms:
+    def of(self, plan: QueryPlan) -> WeightedTerms:
         """The weighted terms of a query, for the engine's current state."""
         tenant = plan.filter.scope.tenant
         # The statistics are current. They do not hold for earlier positions.

@@ -141,9 +141,9 @@ def test_statistics_are_recounted_after_a_failed_write(tmp_path: Path) -> None:
         write(slot, "globex")
 
     def rarity_by_what_is_kept() -> float:
-        weights.of(engine, plan)
+        weights.of(plan)
         weights.read_on(engine)
-        weighted = weights.of(engine, plan)
+        weighted = weights.of(plan)
         assert not weighted.are_counted
         return weighted.terms.values[0] * math.log(2)
 

@@ -46,7 +46,7 @@ def is_noted(commits: Mapping[TopicPartition, OffsetAndMetadata]) -> bool:
     return unfinished_command(each.metadata for each in commits.values()) == COMMAND
 
 
-async def handled_offsets(settings: Settings, growth: Growth, ends: Mapping[str, list[int]]) -> dict[str, list[int]]:
+def handled_offsets(growth: Growth, ends: Mapping[str, list[int]]) -> dict[str, list[int]]:
     """By topic: the offset of the first unread record of each partition. In topics without a stage, everything counts as read."""
     handled = {name: list(each) for name, each in ends.items()}
     for stage in STAGES.values():

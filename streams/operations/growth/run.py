@@ -141,7 +141,7 @@ async def _fill(settings: Settings, growth: Growth, reset: StageReset, *, store:
     old, new = growth.old, growth.new
     before, after = old.settings(settings), new.settings(settings)
     ends = {spec.name: by_number(await reset.offsets.end_offsets([topic_in(spec, old)])) for spec in GROWN}
-    handled = await handled_offsets(before, growth, ends)
+    handled = handled_offsets(growth, ends)
     for stage in STAGES.values():
         await reset.begin(stage, places_at(topic_in(stage.source, old), handled[stage.source.name]))
     await delete_topics(topics_of(new), before.kafka)
