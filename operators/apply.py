@@ -14,6 +14,7 @@ from operators.errors import RefusedChangeError
 from operators.operator import Operand, Operator, State
 from operators.patch_edit import Patch
 from operators.registry import BoundOperator, bound_operator
+from operators.ticks import aging_properties
 from operators.work import MAX_CONTRIBUTION_WORK, MAX_RETRACTION_WORK, WorkBudget
 
 MAX_MESSAGE_IDS: Final = 20
@@ -113,66 +114,17 @@ def latest_known(state: EntityState, recorded_at: datetime | None) -> int | None
     return recorded if state.known is None else max(recorded, state.known)
 
 
-def has_forgotten(state: EntityState, erasure: Contribution) -> bool:
-    """Whether an erasure was applied before: a replay has it again, after contributions that came later."""
-    place = erasure.source, erasure.position
-    # An erasure in the dead letters has left a hole in the applied positions, below erasures that came later.
-    return with_position(state.sources, *place) is None and with_position(state.erasures, *place) is None
-
-
-def with_erasure(state: EntityState, erasure: Contribution) -> EntityState:
-    """The state with an erasure among those that were applied."""
-    place = erasure.source, erasure.position
-    sources, erasures = with_position(state.sources, *place), with_position(state.erasures, *place)
-    return replace(state, sources=sources or state.sources, erasures=erasures or state.erasures)
-
-
-def without_messages(state: EntityState, erased: Contribution) -> EntityState:
-    """The entity without the ids of the messages in an erasure."""
-    names = {*(erased.forgotten_messages or ())}
-    return replace(state, message_ids=[each for each in state.message_ids if each[1] not in names])
-
-
-def due_of(state: EntityState, entity_type: EntityType) -> int | None:
-    """The event time of an entity's next change without an event, in microseconds since 1970; None: never."""
-    dues = (operator.due(inner) for _, operator, inner in _aging(state, entity_type))
-    return min((each for each in dues if each is not None), default=None)
-
-
-def clock_of(state: EntityState, entity_type: EntityType) -> int | None:
-    """The event time of an entity's aging properties, in microseconds since 1970; None: it has none."""
-    clocks = (operator.clock(inner) for _, operator, inner in _aging(state, entity_type))
-    return max((each for each in clocks if each is not None), default=None)
-
-
-def ages(entity_type: EntityType) -> bool:
-    """Whether entities of a type change as event time advances."""
-    bound_operators = (bound_operator(each, entity_type) for each in entity_type.properties)
-    return any(bound is not None and isinstance(bound.operator, AgingOperator) for bound in bound_operators)
-
-
 def _tick(state: EntityState, entity_type: EntityType, now: int) -> Applied:
     """Advances event time. It does not change the version, since its effect follows from the earlier events."""
     properties = dict(state.properties)
     aged: list[tuple[str, AgedEvent]] = []
-    for name, operator, inner in _aging(state, entity_type):
+    for name, operator, inner in aging_properties(state, entity_type):
         after, named = operator.ask(operator.advance(inner, now))
         properties[name] = [properties[name][0], after]
         aged.extend((name, each) for each in named)
     if properties == state.properties:
         return Applied(state, changed=False)
     return Applied(replace(state, properties=properties), changed=True, aged=tuple(aged))
-
-
-def _aging(state: EntityState, entity_type: EntityType) -> list[tuple[str, AgingOperator, Any]]:
-    """The properties that change as event time advances, with their operators and states."""
-    found = []
-    for name, (tag, inner) in sorted(state.properties.items()):
-        each = entity_type.property(name)
-        bound = bound_operator(each, entity_type) if each else None
-        if bound is not None and bound.tag == tag and isinstance(bound.operator, AgingOperator):
-            found.append((name, bound.operator, inner))
-    return found
 
 
 class _Update:

@@ -1,11 +1,11 @@
 """The state of one entity, its bytes, and the source positions that it covers."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import orjson
 
-from memory.records import TrustLevel
+from memory.records import Contribution, TrustLevel
 from memory.trust import LEVELS, lowest
 from operators.errors import EntityStateError
 
@@ -205,3 +205,23 @@ def joined(one: Sources, other: Sources) -> Sources:
 def is_beyond(one: Sources, other: Sources) -> bool:
     """Whether one covers all positions of the other, and more."""
     return joined(one, other) == joined(one, {}) != joined(other, {})
+
+
+def has_forgotten(state: EntityState, erasure: Contribution) -> bool:
+    """Whether an erasure was applied before: a replay has it again, after contributions that came later."""
+    place = erasure.source, erasure.position
+    # An erasure in the dead letters has left a hole in the applied positions, below erasures that came later.
+    return with_position(state.sources, *place) is None and with_position(state.erasures, *place) is None
+
+
+def with_erasure(state: EntityState, erasure: Contribution) -> EntityState:
+    """The state with an erasure among those that were applied."""
+    place = erasure.source, erasure.position
+    sources, erasures = with_position(state.sources, *place), with_position(state.erasures, *place)
+    return replace(state, sources=sources or state.sources, erasures=erasures or state.erasures)
+
+
+def without_messages(state: EntityState, erased: Contribution) -> EntityState:
+    """The entity without the ids of the messages in an erasure."""
+    names = {*(erased.forgotten_messages or ())}
+    return replace(state, message_ids=[each for each in state.message_ids if each[1] not in names])

@@ -11,9 +11,10 @@ from datetime import datetime
 from memory.records import Change, Contribution, HistoryEntry
 from memory.schema.model import EntityType
 from memory.times import EPOCH, time_of_microseconds
-from operators.apply import ages, apply_contribution
+from operators.apply import apply_contribution
 from operators.entity_state import EntityState, from_bytes
 from operators.merging import apply_outcome
+from operators.ticks import ages
 
 TypeOf = Callable[[Contribution], EntityType | None]
 """Returns the entity type under which a contribution was made; None if it is no longer known."""

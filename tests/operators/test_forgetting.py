@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from operators.apply import apply_contribution, without_messages
-from operators.entity_state import EntityState, to_bytes
+from operators.apply import apply_contribution
+from operators.entity_state import EntityState, to_bytes, without_messages
 from operators.merged_text import MAX_RECENT
 from operators.merging import SettledEntity, forget, outcomes_of, plan_questions
 from tests.operators.merging_log import STORY, MergedEntity, contribution, entity_type, plain_answer, said, undated

@@ -4,7 +4,7 @@ If an operator needs a model, the stage sends a request, and the answer arrives 
 """
 
 import asyncio
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
@@ -15,12 +15,12 @@ from memory.keys import encode_key
 from memory.records import Contribution, Dropped
 from memory.schema.model import EntityType
 from memory.topics import EXTRACTIONS, MEMORIES, MERGED, MERGES
-from operators.apply import Applied, ages, apply_contribution, has_forgotten, skip, takes_long, with_erasure, without_messages
+from operators.apply import Applied, apply_contribution, skip, takes_long
 from operators.entity_keys import belongs_to_user
-from operators.entity_state import EntityState
-from operators.former_fields import has_former_fields, with_former_fields
+from operators.entity_state import EntityState, has_forgotten, with_erasure, without_messages
 from operators.merging import apply_outcome, forget, is_in_use, merge_requests, outcomes_of, plan_questions
 from operators.render import published_memories, publishes, render
+from operators.ticks import ages
 from runtime.clocks import Clock
 from runtime.entity_view import EntityAsOf, EntityUpdate
 from runtime.kafka import OutgoingRecord
@@ -32,13 +32,13 @@ from streams.engine.tasks.batch import Batch, BatchHandler
 from streams.errors import PoisonRecordError
 from streams.feed import tombstone_record, upsert_record
 from streams.stages.entities.codec import EntityRow, outcome_key, row_key
+from streams.stages.entities.entity_types import EntityTypes
 from streams.stages.entities.erasing import EntityEraser, anonymized, is_erased
 from streams.stages.entities.evolution import emit_evolution
 from streams.stages.entities.history import HistoryPublisher
 from streams.stages.entities.timelines import TimelinePublisher
 from streams.stages.entities.timers import EntityTimers
 from streams.stages.entities.view_writer import ViewWriter
-from streams.tenancy import other_schemas, schema_of_record
 
 _PLAIN: Final[dict[str, object]] = {"cause": "extraction", "changes": [], "forgotten_messages": None}
 """Fields of what an entity publishes after retention has removed something from it."""
@@ -94,6 +94,7 @@ class EntitiesHandler(BatchHandler):
         self._merged_topic = settings.topic(MERGED.name)
         self._has_llm = settings.llm.base_url is not None
         self._tenants = tenants
+        self._types = EntityTypes(tenants)
         self._metrics = metrics
         self._view = view
         self._timers = EntityTimers(partition=partition, settings=settings, clock=clock)
@@ -144,8 +145,8 @@ class EntitiesHandler(BatchHandler):
         key = row_key(contribution)
         before = batch.state.get(key)
         try:
-            entity_type = self._entity_type(contribution)
-            applied_type = self._applied_type(before, contribution, entity_type)
+            entity_type = self._types.of(contribution)
+            applied_type = self._types.applied(before, contribution, entity_type)
         except PoisonRecordError:
             if contribution.kind == "tick":
                 # The entity's user was erased. If the user returns, the next contribution sets the timer again.
@@ -220,7 +221,7 @@ class EntitiesHandler(BatchHandler):
             return
         tenant, entity_key = contribution.tenant, contribution.entity_key
         self._eraser.drop_history(batch, record, contribution, before)
-        whole_type = self._shown_type(before, _LastContribution(record, contribution, entity_type, before))
+        whole_type = self._types.shown(before, contribution, entity_type)
         published = published_memories(before, whole_type, tenant, entity_key).keys()
         entity = entity_id(tenant, contribution.entity_type, entity_key, contribution.generation)
         self._eraser.drop_memories(batch, record, contribution, known={entity, *published})
@@ -263,7 +264,7 @@ class EntitiesHandler(BatchHandler):
             return  # it was applied before
         self._count(applied.refused)
         self._eraser.drop_history(batch, record, contribution, before)
-        whole_type = self._shown_type(before, _LastContribution(record, contribution, entity_type, before))
+        whole_type = self._types.shown(before, contribution, entity_type)
         kept = [(each.property, each.part or "-") for each in outcomes_of(before, whole_type)]
         state, plain = without_messages(applied.state, contribution), contribution.model_copy(update=_PLAIN)
         if not state.empty:
@@ -275,17 +276,6 @@ class EntitiesHandler(BatchHandler):
     def _count(self, refused: Iterable[Dropped]) -> None:
         for each in refused:
             self._metrics.records.labels("entities", f"refused_{each.reason}").inc(each.count)
-
-    def _entity_type(self, contribution: Contribution) -> EntityType:
-        schema = schema_of_record(self._tenants, contribution)
-        entity_type = schema.entity_type(contribution.entity_type)
-        if entity_type is None:
-            raise PoisonRecordError(
-                "unknown_entity_type",
-                f"the schema {schema.name!r} of tenant {contribution.tenant!r} has no entity type {contribution.entity_type!r}; "
-                "add it, then redrive the dead letter",
-            )
-        return entity_type
 
     def _plan_questions(self, batch: Batch, key: bytes, last: _LastContribution) -> None:
         """Sends the questions of the entity's operators, and keeps the outcomes that need no question."""
@@ -321,27 +311,9 @@ class EntitiesHandler(BatchHandler):
             batch.emit(tombstone_record(self._memories_topic, tenant, memory_id), last.record)
             self._show(last.record, tenant, memory_id, EntityAsOf(state.version, None))
             return
-        memory = render(state, self._shown_type(state, last), tenant, contribution.entity_key)
+        memory = render(state, self._types.shown(state, contribution, last.entity_type), tenant, contribution.entity_key)
         batch.emit(upsert_record(self._memories_topic, memory), last.record)
         self._show(last.record, tenant, memory.id, EntityAsOf(memory.version, memory))
-
-    def _shown_type(self, state: EntityState, last: _LastContribution) -> EntityType:
-        """The entity's type, plus fields that were removed from the schema and of which the entity still has data."""
-        if not has_former_fields(state, last.entity_type):
-            return last.entity_type
-        return with_former_fields(state, last.entity_type, self._former_types(last.contribution))
-
-    def _applied_type(self, state: EntityState | None, contribution: Contribution, entity_type: EntityType) -> EntityType:
-        """The entity's type, plus fields that were removed from the schema and that the contribution retracts, as a drop does."""
-        names = {each.property for each in contribution.changes if each.op == "retract" and entity_type.property(each.property) is None}
-        if state is None or not names:
-            return entity_type
-        return with_former_fields(state, entity_type, self._former_types(contribution), names=names)
-
-    def _former_types(self, made: Contribution) -> Iterator[EntityType]:
-        """A contribution's entity type in the other schemas of its generation, newest first."""
-        former = (schema.entity_type(made.entity_type) for schema in other_schemas(self._tenants, made))
-        return (each for each in former if each is not None)
 
     def _show(self, record: ConsumedRecord, tenant: str, memory_id: str, entity: EntityAsOf) -> None:
         if self._view is not None:
