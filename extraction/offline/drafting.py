@@ -15,11 +15,11 @@ from extraction.offline.endings import Ending
 from extraction.offline.event_types import TypeChooser
 from extraction.offline.fact_grammar import Field
 from extraction.offline.keywords import MAX_OF_EVENT, KeywordRanker
-from extraction.offline.plain_facts import PlainFact
 from extraction.offline.profile_facts import believed, patches_of, user_statements
 from extraction.offline.properties import properties_of
 from extraction.offline.search_vectors import SearchTexts, plain_text, texts_of, vectors_of
 from extraction.offline.segmentation import Utterance, topics
+from extraction.offline.sentence_facts import PlainFact
 from extraction.offline.tool_events import stated_type
 from extraction.offline.turns import Passage, Turn, name_of, passages_of, turns_of
 from extraction.offline.wording import event_content, event_date_of

@@ -12,7 +12,7 @@ from typing import Final
 from extraction.offline.fact_grammar import Field
 from extraction.offline.moods import PlainSentence, is_conditional
 from extraction.offline.patterns import either, listed, whole
-from extraction.offline.plain_facts import PlainFact
+from extraction.offline.sentence_facts import PlainFact
 from extraction.offline.sentences import QUESTION_MARKS
 from memory.prefiltered_patterns import PrefilteredPattern, compiled
 from runtime.sized_cache import sized_cache

@@ -21,9 +21,10 @@ from extraction.offline.name_corrections import introduces_writer, names_writer,
 from extraction.offline.openers import without_openers
 from extraction.offline.own_forms import with_form_as_statements
 from extraction.offline.place_context import may_be_place
-from extraction.offline.plain_facts import PlainFact, facts_of
+from extraction.offline.plain_facts import facts_of
 from extraction.offline.plain_wording import plainly_worded
 from extraction.offline.profile_lines import edits_of
+from extraction.offline.sentence_facts import PlainFact
 from extraction.offline.short_answers import affirmed, whole_question
 from extraction.offline.spelling import with_keywords_spelled
 from extraction.offline.statements_apart import with_statements_in_place

@@ -8,8 +8,8 @@ from typing import Final
 from extraction.bounds import LONGEST_PATCH
 from extraction.offline.endings import Ending
 from extraction.offline.fact_grammar import Field
-from extraction.offline.plain_facts import PlainFact
 from extraction.offline.property_roles import name_words
+from extraction.offline.sentence_facts import PlainFact
 from memory.schema import EntityProperty
 from memory.text import shortened
 
