@@ -12,10 +12,10 @@ import orjson
 from pydantic import SecretStr
 
 from evaluation.errors import EvaluationError
-from memory.records import Usage
 from models.llm.build import build_llm
 from models.llm.cache import prompt_hash
 from models.llm.port import LLM, LLMAnswer, LLMRequest, LLMUsage
+from models.llm.usage import DiscardedUsage
 from runtime.settings import Settings
 
 
@@ -125,7 +125,7 @@ class KeptLLM:
     """
 
     def __init__(self, settings: Settings, *, kept: KeptReplies, purpose: str, turn: asyncio.Semaphore | None = None) -> None:
-        llm = build_llm(settings, redis=None, usage=_Unrecorded())
+        llm = build_llm(settings, redis=None, usage=DiscardedUsage())
         if llm is None:
             raise EvaluationError(f"no endpoint for {purpose}: give --endpoint URL, or set VARVE_LLM__BASE_URL")
         self._llm: LLM = llm
@@ -216,8 +216,3 @@ def endpoint_settings(settings: Settings, *, url: str | None, model: str | None,
     if api_key is not None:
         given["api_key"] = SecretStr(api_key)
     return settings.model_copy(update={"llm": settings.llm.model_copy(update=given)})
-
-
-class _Unrecorded:
-    async def record(self, usage: Usage) -> None:
-        """Does nothing: there is no topic, and the report contains the tokens."""

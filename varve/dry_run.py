@@ -8,23 +8,16 @@ from typing import Any, Final
 from api.ingestion import parse_message
 from extraction.build import build_extractor
 from memory.errors import RecordError
-from memory.records import Usage
 from memory.schema import MemorySchema
 from models.embedding.build import build_embedder
 from models.llm.build import build_llm
+from models.llm.usage import DiscardedUsage
 from runtime.clocks import SystemClock
 from runtime.settings import Settings
 from streams.operations.dry_run import DryWindow, extract_dry
 from varve.errors import ConversationError
 
 _TENANT: Final = "dry-run"
-
-
-class _Nowhere:
-    """Discards the usage that otherwise goes to a topic; the extraction contains it, too."""
-
-    async def record(self, usage: Usage) -> None:
-        """See :meth:`models.llm.usage.UsageSink.record`."""
 
 
 async def dry_run(fields: Sequence[dict[str, Any]], schema: MemorySchema, settings: Settings, *, source: str) -> AsyncGenerator[DryWindow]:
@@ -44,7 +37,7 @@ async def dry_run(fields: Sequence[dict[str, Any]], schema: MemorySchema, settin
     """
     messages = list(_accepted(fields, settings, source))
     embedder = build_embedder(settings.embedding, cache=settings.cache_path)
-    extractor = build_extractor(settings, embedder=embedder, llm=build_llm(settings, redis=None, usage=_Nowhere()))
+    extractor = build_extractor(settings, embedder=embedder, llm=build_llm(settings, redis=None, usage=DiscardedUsage()))
     try:
         async with aclosing(extract_dry(messages, schema, tenant=_TENANT, extractor=extractor, settings=settings)) as windows:
             async for window in windows:

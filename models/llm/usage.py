@@ -82,6 +82,13 @@ class UsageSink(Protocol):
         ...
 
 
+class DiscardedUsage:
+    """Discards what calls use, for callers that have it from the answers, or do not need it."""
+
+    async def record(self, usage: Usage) -> None:
+        """See :meth:`UsageSink.record`."""
+
+
 class UsageKey(NamedTuple):
     """The dimensions by which usage is summed."""
 

@@ -13,12 +13,12 @@ from memory.records import Contribution, Extraction, Memory
 from memory.schema import MemorySchema
 from models.llm.build import build_llm
 from models.llm.telemetry import LLMMetrics
+from models.llm.usage import DiscardedUsage
 from runtime.settings import LLMSettings, Settings
 from tests.control_log import known_tenants
 from tests.operators.cluster.community_schema import community_schema
 from tests.streams.harness import delivered, plain_settings
 from tests.streams.stages.events.corrections import correction, correction_record
-from tests.streams.stages.extraction.doubles import NoUsage
 from tests.streams.timelines_flow import TENANT, USER, Timelines, extraction
 
 Relation = tuple[str, str, str]
@@ -40,7 +40,7 @@ async def asking(settings: Settings) -> AsyncIterator[tuple[Timelines, LLMSimula
     """The stages before a simulated model."""
     async with LLMSimulator(answer=lambda _: '{"text": "Written by the model."}') as simulator:
         with_llm = settings.model_copy(update={"llm": LLMSettings(base_url=simulator.base_url, model="simulated")})
-        llm = build_llm(with_llm, redis=None, usage=NoUsage(), metrics=LLMMetrics(CollectorRegistry()))
+        llm = build_llm(with_llm, redis=None, usage=DiscardedUsage(), metrics=LLMMetrics(CollectorRegistry()))
         assert llm is not None
         try:
             yield Timelines(with_llm, known_tenants({TENANT: community_schema()}), llm), simulator

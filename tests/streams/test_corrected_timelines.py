@@ -14,10 +14,11 @@ from prometheus_client import CollectorRegistry
 from loadtest.answers import extraction_answer
 from loadtest.llm_simulator import LLMSimulator
 from memory.headers import CORRECTION, EXPIRY, KIND, ORIGIN, TICK, TOUCHES
-from memory.records import Correction, EventFields, EventSeen, Extraction, Memory, Usage
+from memory.records import Correction, EventFields, EventSeen, Extraction, Memory
 from models.llm.build import build_llm
 from models.llm.port import LLM
 from models.llm.telemetry import LLMMetrics
+from models.llm.usage import DiscardedUsage
 from runtime.settings import LLMSettings, Settings
 from tests.control_log import known_tenants
 from tests.operators.timeline.diaries import diary_schema
@@ -164,11 +165,6 @@ class History:
         await self.flow.step(log)
 
 
-class _NoUsage:
-    async def record(self, usage: Usage) -> None:
-        """Ignores the usage, which other tests check."""
-
-
 @dataclass
 class World:
     """The event loop and the simulated model that all histories share."""
@@ -198,7 +194,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         loop.run(simulator.__aenter__())
         asking = LLMSettings(base_url=simulator.base_url, model="simulated")
         settings = plain_settings(tmp_path_factory.mktemp("data"), llm=asking)
-        llm = build_llm(settings, redis=None, usage=_NoUsage(), metrics=LLMMetrics(CollectorRegistry()))
+        llm = build_llm(settings, redis=None, usage=DiscardedUsage(), metrics=LLMMetrics(CollectorRegistry()))
         assert llm is not None
         yield World(settings, loop, simulator, llm)
         loop.run(llm.close())

@@ -8,11 +8,11 @@ import pytest
 from prometheus_client import CollectorRegistry
 
 from loadtest.llm_simulator import LLMSimulator
-from memory.records import Usage
 from memory.schema import parse_schema
 from memory.schema.model import MemorySchema
 from models.llm.build import build_llm
 from models.llm.telemetry import LLMMetrics
+from models.llm.usage import DiscardedUsage
 from runtime.settings import LLMSettings, Settings
 from tests.control_log import known_tenants
 from tests.streams.harness import plain_settings
@@ -45,17 +45,12 @@ def settings(tmp_path: Path) -> Settings:
     return plain_settings(tmp_path)
 
 
-class _NoUsage:
-    async def record(self, usage: Usage) -> None:
-        """Costs are another test's subject."""
-
-
 @asynccontextmanager
 async def running(settings: Settings, **parameters: int) -> AsyncIterator[tuple[Trees, LLMSimulator]]:
     """The stages before a simulated model."""
     async with LLMSimulator(answer=lambda _: '{"text": "Written by the model."}') as simulator:
         asking = settings.model_copy(update={"llm": LLMSettings(base_url=simulator.base_url, model="simulated")})
-        llm = build_llm(asking, redis=None, usage=_NoUsage(), metrics=LLMMetrics(CollectorRegistry()))
+        llm = build_llm(asking, redis=None, usage=DiscardedUsage(), metrics=LLMMetrics(CollectorRegistry()))
         assert llm is not None
         try:
             yield Trees(asking, known_tenants({TENANT: schema(**parameters)}), llm), simulator

@@ -12,11 +12,12 @@ from extraction.port import EntityName, ExtractionContext, Extractor
 from loadtest.answers import AnswerFunction
 from loadtest.llm_simulator import LLMSimulator
 from memory.keys import encode_key
-from memory.records import Extraction, Message, Usage, Window
+from memory.records import Extraction, Message, Window
 from memory.schema.model import MemorySchema
 from models.embedding.handover import VectorHandover
 from models.llm.build import build_llm
 from models.llm.telemetry import LLMMetrics
+from models.llm.usage import DiscardedUsage
 from retrieval.entity_lookup import EntityLookup
 from runtime.clocks import Clock
 from runtime.metrics import Metrics
@@ -57,13 +58,6 @@ class ScriptedExtractor:
 
     async def close(self) -> None:
         """Nothing is open."""
-
-
-class NoUsage:
-    """Drops usage."""
-
-    async def record(self, usage: Usage) -> None:
-        """Drops it."""
 
 
 def new_handler(
@@ -110,7 +104,7 @@ async def llm_extractor(
         llm_settings = LLMSettings(base_url=simulator.base_url, model="simulated")
         with_llm = settings.model_copy(update={"llm": llm_settings, "budget": budget or BudgetSettings()})
         metrics = LLMMetrics(CollectorRegistry())
-        llm = build_llm(with_llm, redis=None, usage=NoUsage(), budget_of=budget_of, metrics=metrics, clock=clock)
+        llm = build_llm(with_llm, redis=None, usage=DiscardedUsage(), budget_of=budget_of, metrics=metrics, clock=clock)
         extractor = build_extractor(with_llm, embedder=BagOfWordsEmbedder(), llm=llm)
         try:
             yield extractor, simulator

@@ -10,12 +10,13 @@ from control.tenants import TenantDirectory
 from extraction.build import build_extractor
 from models.llm.build import build_llm
 from models.llm.telemetry import LLMMetrics
+from models.llm.usage import DiscardedUsage
 from runtime.settings import DeliverySettings, LLMSettings, Settings
 from streams.model_calls import llm_serves
 from tests.models.llm.raw_endpoint import chunk, refusal, replying_endpoint, stream_of, streamed
 from tests.stores.factories import BagOfWordsEmbedder
 from tests.streams.engine.keyed_harness import DriverHarness, reasons
-from tests.streams.stages.extraction.doubles import NoUsage, new_handler, window_record
+from tests.streams.stages.extraction.doubles import new_handler, window_record
 
 NOTHING = stream_of(chunk('{"segments": [], "events": []}'), chunk(finish="stop"))
 QUICK = DeliverySettings(breaker_failures=4, breaker_reset_s=0.01)
@@ -29,7 +30,7 @@ async def test_a_users_next_window_is_extracted(settings: Settings, tenants: Ten
 
     async with replying_endpoint(reply) as (url, requests):
         with_llm = settings.model_copy(update={"llm": LLMSettings(base_url=url, model="gpt"), "delivery": QUICK})
-        llm = build_llm(with_llm, redis=None, usage=NoUsage(), metrics=LLMMetrics(CollectorRegistry()))
+        llm = build_llm(with_llm, redis=None, usage=DiscardedUsage(), metrics=LLMMetrics(CollectorRegistry()))
         extractor = build_extractor(with_llm, embedder=BagOfWordsEmbedder(), llm=llm)
         harness = DriverHarness(serves=llm_serves(llm, stage="extraction"))
         harness.handle = new_handler(settings, tenants, extractor).handle  # type: ignore[method-assign]

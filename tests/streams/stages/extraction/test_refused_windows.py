@@ -11,12 +11,13 @@ from control.tenants import TenantDirectory
 from extraction.build import build_extractor
 from models.llm.build import build_llm
 from models.llm.telemetry import LLMMetrics
+from models.llm.usage import DiscardedUsage
 from runtime.settings import LLMSettings, Settings
 from streams.errors import PoisonRecordError, TransientError
 from streams.stages.extraction.handler import ExtractionHandler
 from tests.models.llm.raw_endpoint import Reply, chunk, refusal, replying_endpoint, stream_of, streamed
 from tests.stores.factories import BagOfWordsEmbedder
-from tests.streams.stages.extraction.doubles import NoUsage, new_handler, window_record
+from tests.streams.stages.extraction.doubles import new_handler, window_record
 
 NOTHING: Final = stream_of(chunk('{"segments": [], "events": []}'), chunk(finish="stop"))
 FILTERED: Final = {"message": "The prompt triggered Azure OpenAI's content management policy.", "code": "content_filter", "status": 400}
@@ -37,7 +38,7 @@ async def stage_before(
     """
     async with replying_endpoint(reply) as (url, requests):
         with_llm = settings.model_copy(update={"llm": LLMSettings(base_url=url, model="gpt", **llm)})
-        gateway = build_llm(with_llm, redis=None, usage=NoUsage(), metrics=LLMMetrics(CollectorRegistry()))
+        gateway = build_llm(with_llm, redis=None, usage=DiscardedUsage(), metrics=LLMMetrics(CollectorRegistry()))
         extractor = build_extractor(with_llm, embedder=BagOfWordsEmbedder(), llm=gateway)
         try:
             yield new_handler(settings, tenants, extractor), requests
