@@ -12,6 +12,7 @@ from deploy.chart.values_schema import values_schema
 from deploy.chart.values_table import readme_of
 from deploy.grafana.boards import DASHBOARDS
 from deploy.reference_pages import cli_markdown, compose_settings, decisions_markdown, metrics_markdown, runbooks_markdown, topics_markdown
+from deploy.sync_client import SOURCE, TARGET, sync_client
 from memory.wire_schema import asyncapi, records_schema
 from runtime.settings import Settings
 from runtime.settings_table import settings_markdown
@@ -36,6 +37,7 @@ def generated() -> Mapping[Path, str]:
         Path("docs/reference/openapi.json"): json.dumps(create_app(Settings()).openapi(), indent=2) + "\n",
         CHART / "files" / "stages.yaml": "# From streams/stages/catalog.py: make generated\n" + yaml.safe_dump(stages, sort_keys=False),
         Path("deploy/compose-settings.yaml"): compose_settings(),
+        TARGET: sync_client((ROOT / SOURCE).read_text()),
         CHART / "values.schema.json": json.dumps(values_schema(), indent=2) + "\n",
         CHART / "README.md": readme_of((ROOT / CHART / "values.yaml").read_text()),
         **{Path(f"deploy/grafana/dashboards/{each.name}.json"): json.dumps(each.json(), indent=2) + "\n" for each in DASHBOARDS},

@@ -1,4 +1,4 @@
-"""The synchronous client."""
+"""The synchronous client, made of the asynchronous one by ``make generated``."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -47,7 +47,13 @@ class VarveClient:
     """
 
     def __init__(
-        self, url: str, *, api_key: str, timeout_s: float = 30.0, max_attempts: int = calls.MAX_ATTEMPTS, http: httpx.Client | None = None
+        self,
+        url: str,
+        *,
+        api_key: str,
+        timeout_s: float = 30.0,
+        max_attempts: int = calls.MAX_ATTEMPTS,
+        http: httpx.Client | None = None,
     ) -> None:
         self._url = calls.address_of(url)
         self._headers = {"Authorization": calls.authorization_of(api_key)}

@@ -1,7 +1,6 @@
 """Both clients against a real HTTP server: what they send, how they retry, what they raise."""
 
 import asyncio
-import inspect
 import os
 import sys
 from collections.abc import Awaitable, Callable, Mapping
@@ -364,17 +363,6 @@ async def test_a_service_that_is_down_is_unreachable(client: Any) -> None:
     async with client(f"http://127.0.0.1:{free_port()}", api_key="k") as varve:
         with pytest.raises(ServiceUnreachableError, match="cannot be reached"):
             await varve.flush("s")
-
-
-def test_both_clients_have_the_same_methods() -> None:
-    def signatures(client: type) -> dict[str, list[str]]:
-        return {
-            name.removeprefix("a") if name == "aclose" else name: [*inspect.signature(method).parameters]
-            for name, method in inspect.getmembers(client, inspect.isfunction)
-            if not name.startswith("_")
-        }
-
-    assert signatures(AsyncVarveClient) == signatures(VarveClient)
 
 
 def test_every_error_has_one_base() -> None:
