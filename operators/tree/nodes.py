@@ -16,6 +16,7 @@ from typing import Final, TypedDict, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from memory.text import shortened
 from operators.errors import RefusedChangeError
 from operators.operator import Operand
 
@@ -33,6 +34,9 @@ Whole = NDArray[np.float64]
 _FORMS: Final = (("b", np.int8, 2**7 - 1), ("h", np.int16, 2**15 - 1), ("i", np.int32, 2**31 - 1))
 """The forms of a vector: its first letter, its numbers and their greatest value."""
 _TYPES: Final = {letter: kind for letter, kind, _ in _FORMS}
+
+_MAX_MESSAGES: Final = 8
+"""Messages of an event that a node names."""
 
 
 class NodeEvent(TypedDict):
@@ -99,6 +103,24 @@ def written_vector(vector: Whole) -> str:
     most = float(np.abs(vector).max())
     letter, kind, _ = next((each for each in _FORMS if most <= each[2]), _FORMS[-1])
     return letter + base64.b64encode(vector.astype(kind).tobytes()).decode("ascii")
+
+
+def event_of(operand: Operand, *, longest: int) -> NodeEvent:
+    """An operand's event.
+
+    Args:
+        operand: An event with its text, importance and evidence.
+        longest: Most characters of its text.
+    """
+    fields = operand.fields
+    return NodeEvent(
+        id=operand.source_id,
+        time=operand.time,
+        offset=operand.offset,
+        rank=round(fields["importance"] * 1000),
+        text=shortened(fields["text"], longest),
+        messages=list(fields["message_ids"][:_MAX_MESSAGES]),
+    )
 
 
 def operand_vector(operand: Operand) -> Whole:

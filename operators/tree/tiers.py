@@ -18,13 +18,12 @@ from memory.ids import summary_id
 from memory.keys import entity_key_parts
 from memory.records import Memory
 from memory.schema.operator_specs import OperatorSpec, built_in
-from memory.text import shortened
 from memory.times import time_of_microseconds
 from operators.errors import RefusedChangeError
 from operators.heat import LONG_TERM, VisitedOperator, Warmth, pages_of
 from operators.operator import Configuration, Operand, State, Value
 from operators.publishing import Owner, PublishingOperator, changed_keys
-from operators.tree.nodes import Node, NodeEvent, Whole, cosines, operand_vector, read_vector, written_vector
+from operators.tree.nodes import Node, NodeEvent, Whole, cosines, event_of, operand_vector, read_vector, written_vector
 from operators.tree.published import brief, extract
 from operators.tree.turns import MAX_SEGMENT, Turn, divided, segments, shortened_events, turn_of
 
@@ -35,7 +34,6 @@ MAX_MESSAGES: Final = 60
 """Messages that a published segment names."""
 _MAX_TEXT: Final = 600
 """Characters of an event that the state keeps."""
-_MESSAGES_OF_EVENT: Final = 8
 _LEAST_EVENTS: Final = 2
 """Events of a published segment in mid-term memory. A single event is a separate memory."""
 
@@ -79,7 +77,7 @@ class MemoryTiers(VisitedOperator, PublishingOperator):
             RefusedChangeError: ``no_vector``, ``other_dimension`` or ``already_applied``.
         """
         turns, found = _read(state)
-        event, vector = _event(operand), operand_vector(operand)
+        event, vector = event_of(operand, longest=_MAX_TEXT), operand_vector(operand)
         key = _segment_with(found, operand.source_id)
         if key is not None and operand.source_id in found[key]["retracted"]:
             return _written(turns, {**found, key: _with_event(found[key], event, vector)})
@@ -258,15 +256,3 @@ def _new_key(found: Mapping[str, Segment], wanted: str) -> str:
 
 def _pages(events: Sequence[NodeEvent]) -> int:
     return pages_of(sum(len(each["messages"]) for each in events))
-
-
-def _event(operand: Operand) -> NodeEvent:
-    fields = operand.fields
-    return NodeEvent(
-        id=operand.source_id,
-        time=operand.time,
-        offset=operand.offset,
-        rank=round(fields["importance"] * 1000),
-        text=shortened(fields["text"], _MAX_TEXT),
-        messages=list(fields["message_ids"][:_MESSAGES_OF_EVENT]),
-    )

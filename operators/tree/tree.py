@@ -14,7 +14,7 @@ from operators.merge_by_rule import bounded
 from operators.operator import Configuration, Operand, State, Value
 from operators.publishing import Owner, PublishingOperator, changed_keys
 from operators.tree.growth import Shape, Tree, inserted, retracted
-from operators.tree.nodes import NodeEvent, Nodes, above, below, children_of, operand_vector
+from operators.tree.nodes import NodeEvent, Nodes, above, below, children_of, event_of, operand_vector
 from operators.tree.prompt import node_prompt
 from operators.tree.published import MAX_EXTRACT, days_of, events_below, extract, node_id, node_memory
 from operators.tree.texts import RULE, Texts
@@ -24,8 +24,6 @@ MAX_TEXT: Final = 300
 """Characters of an event that a leaf keeps."""
 MAX_TURN: Final = 2000
 """Characters of a turn that is not in a leaf yet."""
-MAX_MESSAGES: Final = 8
-"""Messages of an event that a leaf names."""
 _MAX_ADDED: Final = 20
 """Texts that one question adds to a summary."""
 _MAX_NEWER: Final = 2400
@@ -60,7 +58,7 @@ class MemoryTree(LLMOperator, PublishingOperator):
         tree, turns, texts = _read(state)
         if _has(tree.nodes, turns, operand.source_id):
             raise RefusedChangeError("already_applied")
-        event, vector, position = _event(operand), operand_vector(operand), _position(operand)
+        event, vector, position = event_of(operand, longest=MAX_TURN), operand_vector(operand), _position(operand)
         if not self._fifo:
             short: NodeEvent = {**event, "text": shortened(event["text"], MAX_TEXT)}
             return _written(inserted(tree, [short], vector, self._shape, position=position), turns, texts)
@@ -193,18 +191,6 @@ def _changed_keys(old: Nodes, new: Nodes, old_texts: Texts, new_texts: Texts) ->
     for nodes in (old, new):
         changed |= {each for key in changed & nodes.keys() for each in above(nodes, key)}
     return changed.union(*(below(key, children) for key in moved))
-
-
-def _event(operand: Operand) -> NodeEvent:
-    fields = operand.fields
-    return NodeEvent(
-        id=operand.source_id,
-        time=operand.time,
-        offset=operand.offset,
-        rank=round(fields["importance"] * 1000),
-        text=shortened(fields["text"], MAX_TURN),
-        messages=list(fields["message_ids"][:MAX_MESSAGES]),
-    )
 
 
 def _position(operand: Operand) -> str:
