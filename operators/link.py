@@ -116,7 +116,7 @@ class LinkedNote(LLMOperator, LinkedOperator):
             "tags": shown["tags"] or None,
             "context": shown["context"] or None,
             "decided_by": outcome.get("by"),
-            "changed_by": by or None,
+            "changed_by": [*by] or None,
             "hidden_because": hidden,
             "hidden_by": hider,
         }
@@ -154,7 +154,7 @@ class LinkedNote(LLMOperator, LinkedOperator):
             return Settled(self.apply_outcome(state, nothing), outcomes=(nothing,))
         if covers(outcome["sources"], own["source"], own["position"]):
             return Settled(state)
-        content: dict[str, JsonValue] = {
+        content: dict[str, Any] = {
             "note": {**{name: own[name] for name in ("id", "window", "text")}, "day": shown_date(_moment_of(own), own.get("date"))},
             "then": {"number": outcome["number"] + 1, "sources": covered, "of": note_digest(own["text"])},
         }

@@ -77,7 +77,7 @@ def verified_weights() -> Path:
 
 def adapted(read: ReadWeights) -> ReadWeights:
     """Reads the published model's tensors with the adapter's part added."""
-    adapter = load_file(ADAPTER_FILE)
+    adapter = _adapter()
 
     def read_adapted(name: str) -> Matrix:
         weights = read(name)
@@ -92,6 +92,10 @@ def adapted(read: ReadWeights) -> ReadWeights:
 def adapter_sha256() -> str:
     """The hash of the adapter's file."""
     return file_sha256(ADAPTER_FILE)
+
+
+def _adapter() -> dict[str, Matrix]:
+    return load_file(ADAPTER_FILE)
 
 
 def project_tokens(rows: Vector) -> Vector:
