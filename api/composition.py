@@ -101,8 +101,8 @@ async def open_dependencies(
             clock=clock,
             profiles=profiles,
             counts=counts,
-            positions=store_positions,
-            tails=tail,
+            read_positions=store_positions.read,
+            read_tail=tail.read,
             history=EntitiesAsOf(store=store, tenants=tenants, clock=clock),
             rewriter=build_query_rewriter(
                 stack, settings, store=store, embedder=embedder, redis=redis, usage=usage, redaction_of=redaction_of

@@ -37,9 +37,9 @@ from retrieval.retrievers.base import FurtherRetriever, PreparedStore, Retriever
 from retrieval.retrievers.entities import Entities, EntityHistory, EntityRetriever
 from retrieval.retrievers.keywords import KeywordRetriever
 from retrieval.retrievers.links import LinkRetriever
-from retrieval.retrievers.memories import KnownPositions, Memories, MemoryRetriever
+from retrieval.retrievers.memories import Memories, MemoryRetriever, ReadPositions
 from retrieval.retrievers.recent import RecentRetriever
-from retrieval.retrievers.session_tail import SessionTailRetriever, SessionTails
+from retrieval.retrievers.session_tail import ReadTail, SessionTailRetriever
 from retrieval.retrievers.tree import TreeRetriever
 from retrieval.rewriting import QueryRewriter, ReadTurn, Rewritten, asks_a_model, no_turn
 from retrieval.scoring import Scorer
@@ -67,8 +67,8 @@ class RecallPipeline:
         clock: Its time determines the age and the expiry of memories.
         profiles: The rankers that requests and settings may name.
         counts: Counts of earlier recalls, for rankers that use them. None: there are none.
-        positions: The positions of the change feed that the store contains. None: they are not reported.
-        tails: The latest messages of sessions. None: there are none.
+        read_positions: Reads the positions of the change feed that the store contains. None: they are not reported.
+        read_tail: Reads the latest messages of a session. None: there are none.
         history: Earlier states of entities. None: a recall of an earlier moment returns no entities.
         rewriter: Asks the models of the modes ``expand`` and ``sift`` and of the retriever ``topics``. None: requests cannot name these
             modes, and those of a memory method are ignored.
@@ -83,8 +83,8 @@ class RecallPipeline:
         clock: Clock,
         profiles: Mapping[str, Profile] = BUILT_IN,
         counts: RetrievalCounts | None = None,
-        positions: KnownPositions | None = None,
-        tails: SessionTails | None = None,
+        read_positions: ReadPositions | None = None,
+        read_tail: ReadTail | None = None,
         history: EntityHistory | None = None,
         rewriter: QueryRewriter | None = None,
     ) -> None:
@@ -95,7 +95,7 @@ class RecallPipeline:
         self._clock = clock
         self._metrics = metrics()
         self._rewriter = rewriter
-        self._memories = MemoryRetriever(prepared, embedder, positions)
+        self._memories = MemoryRetriever(prepared, embedder, read_positions)
         self._further: tuple[FurtherRetriever, ...] = (
             KeywordRetriever(prepared, embedder),
             LinkRetriever(prepared, embedder),
@@ -103,7 +103,7 @@ class RecallPipeline:
             RecentRetriever(prepared, embedder),
         )
         self._entities = EntityRetriever(prepared, embedder, prefetch=settings.prefetch, history=history)
-        self._tail = SessionTailRetriever(tails)
+        self._tail = SessionTailRetriever(read_tail)
         self._scorer = Scorer(embedder.name, counts)
 
     async def recall(self, request: RecallRequest) -> RecallResponse:

@@ -5,8 +5,8 @@ The store merges the nearest memories by dense vector with the best by BM25, and
 """
 
 import asyncio
-from collections.abc import Sequence
-from typing import Final, NamedTuple, Protocol
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Final, NamedTuple
 
 from memory.positions import LogPosition
 from models.embedding.port import Embedder
@@ -22,12 +22,9 @@ from stores.port import FeedPosition, RecallQuery, ScoredMemory
 _log = logger(__name__)
 
 
-class KnownPositions(Protocol):
-    """The positions of the change feed that the store contains."""
-
-    async def read(self, at: Sequence[FeedPosition] = ()) -> tuple[LogPosition, ...]:
-        """Positions: a search that begins now finds all records up to them."""
-        ...
+ReadPositions = Callable[[Sequence[FeedPosition]], Awaitable[tuple[LogPosition, ...]]]
+"""Reads the positions of the change feed that the store contains: a search that begins now finds all records up to them. The argument has
+the positions that the recall asks for."""
 
 
 class Candidates(NamedTuple):
@@ -54,15 +51,15 @@ class MemoryRetriever:
     Args:
         store: The memories.
         embedder: The model that the memories were embedded with.
-        positions: The positions that the store contains. None: they are not reported.
+        read_positions: Reads the positions that the store contains. None: they are not reported.
     """
 
     name: Final[PathName] = "memories"
 
-    def __init__(self, store: PreparedStore, embedder: Embedder, positions: KnownPositions | None) -> None:
+    def __init__(self, store: PreparedStore, embedder: Embedder, read_positions: ReadPositions | None) -> None:
         self._store = store
         self._embedder = embedder
-        self._positions = positions
+        self._read_positions = read_positions
 
     def applies_to(self, plan: RecallPlan) -> bool:
         """Always."""
@@ -77,7 +74,7 @@ class MemoryRetriever:
             models.errors.ModelError: If the query cannot be embedded. An expansion that the embedder refuses is left out.
         """
         # The positions are read before the search: the results include at least these.
-        positions = () if self._positions is None else await self._positions.read(plan.filter.at)
+        positions = () if self._read_positions is None else await self._read_positions(plan.filter.at)
         found = await asyncio.gather(
             self._search_corrected(plan), *(self._search_expansion(each, plan) for each in plan.request.expansions)
         )

@@ -3,6 +3,7 @@
 from typing import cast
 
 from retrieval.pipeline import RecallPipeline
+from retrieval.retrievers.session_tail import ReadTail
 from runtime.clocks import ManualClock
 from runtime.session_tail import SessionView, TailWindow
 from runtime.settings import RecallSettings
@@ -22,7 +23,11 @@ class Tails:
         return SessionView(open=TailWindow(0, (b'{"id": "m9", "user": "ann"}', b'{"id": "m10", "user": "bob"}')))
 
 
-def pipeline_over(store: object, *, tails: Tails | None = None) -> RecallPipeline:
+def pipeline_over(store: object, *, read_tail: ReadTail | None = None) -> RecallPipeline:
     return RecallPipeline(
-        store=cast(MemoryStore, store), embedder=BagOfWordsEmbedder(), settings=RecallSettings(), clock=ManualClock(NOON), tails=tails
+        store=cast(MemoryStore, store),
+        embedder=BagOfWordsEmbedder(),
+        settings=RecallSettings(),
+        clock=ManualClock(NOON),
+        read_tail=read_tail,
     )

@@ -83,7 +83,7 @@ async def test_entities_need_a_history_for_earlier_moments(edge_store: EdgeStore
 
 
 async def test_the_tail_contains_the_requested_users_messages(edge_store: EdgeStore) -> None:
-    pipeline = pipeline_over(await store_memories(edge_store, RIDE), tails=Tails())
+    pipeline = pipeline_over(await store_memories(edge_store, RIDE), read_tail=Tails().read)
     tails = [(await pipeline.recall(replace(ASKED, tail=TailRequest(session="s", user=user)))).tail for user in (None, "ann", "eve")]
     assert [len(each.messages) for each in tails] == [2, 1, 0]
     assert (await pipeline.recall(ASKED)).tail == NO_TAIL
@@ -91,7 +91,7 @@ async def test_the_tail_contains_the_requested_users_messages(edge_store: EdgeSt
 
 async def test_a_failing_part_is_named_before_the_deadline(edge_store: EdgeStore) -> None:
     store = FailingSearch(await store_memories(edge_store, RIDE, PERSON), StoreUnavailableError("gone"), for_entities)
-    pipeline = pipeline_over(store, tails=Tails(RedisUnavailableError("gone")))
+    pipeline = pipeline_over(store, read_tail=Tails(RedisUnavailableError("gone")).read)
     asked = replace(WITH_ENTITIES, tail=TailRequest(session="s", user=None))
     found = await pipeline.answer(await pipeline.rewrite(asked, until=soon()), until=soon())
     assert ({*found.degraded}, [hit.memory for hit in found.hits]) == ({"entities", "session_tail"}, [RIDE])
