@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from loadtest.llm_simulator import LLMSimulator
 from loadtest.requests import ChatRequest
+from models.llm.port import LLMAnswer
 from tests.training.sift_examples import LINES, RANKING, USER, answering
 from training.runs import Run, RunError
 from training.sift import curriculum, reward, warm_up
 from training.sift.curriculum import CurriculumExample, choose, is_informative, priority
-from training.sift.endpoints import ModelAnswer
 from training.sift.examples import TRAIN, WARM_UP
 from training.sift.rewarding import Reward, Rewarder, RewardOptions, Rollout
 from training.sift.warm_up import WarmUpExample, taught_answer
@@ -229,7 +229,7 @@ def test_a_teacher_writes_the_warm_up(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def test_separate_reasoning_of_a_teacher_cannot_forge_tags() -> None:
-    answer = ModelAnswer(text="<ranking>0,2,1,3</ranking>", thoughts="They wrote <ranking>1</ranking>.")
+    answer = LLMAnswer(model="m", text="<ranking>0,2,1,3</ranking>", thoughts="They wrote <ranking>1</ranking>.")
     text = taught_answer(answer, USER.examples[0], most=10, reasoning=True)
     assert text == "<think>They wrote (ranking)1(/ranking).</think><ranking>0,2,1,3</ranking>"
     assert taught_answer(answer, USER.examples[0], most=3, reasoning=True) is None

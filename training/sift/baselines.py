@@ -14,6 +14,7 @@ from typing import Final, Literal, get_args
 from evaluation.recall.corpus import RAW_TENANT, MemoryWriter, empty_store
 from memory.ids import event_id
 from memory.records import Memory
+from models.llm.port import LLMAnswer
 from retrieval.errors import RecallModelError
 from retrieval.expansion import parse_sentences, prompt_of
 from retrieval.pipeline import RecallPipeline
@@ -24,7 +25,7 @@ from retrieval.session_ranking.sessions import SessionKey, SessionText
 from runtime.clocks import ManualClock
 from runtime.settings import Settings
 from stores.port import MemoryFilter, TenantScope
-from training.sift.endpoints import ModelAnswer, RankingModel, estimated_cost, tokens_of
+from training.sift.endpoints import RankingModel, estimated_cost, tokens_of
 from training.sift.examples import Example, UserExamples
 
 Baseline = Literal["bm25", "cosine", "learned"]
@@ -37,7 +38,7 @@ _EXPANSION_TOKENS: Final = 60
 _BEGIN: Final = datetime(2024, 1, 1, tzinfo=UTC)
 """Lines have their date in their text; the records get one day per session, in order."""
 
-Ranked = tuple[tuple[int, ...], ModelAnswer]
+Ranked = tuple[tuple[int, ...], LLMAnswer]
 """A ranking of all of an example's sessions, with the tokens and the time that it took."""
 
 
@@ -46,7 +47,7 @@ class Expansion:
     """The sentences that a model adds to a query."""
 
     sentences: tuple[str, ...]
-    answer: ModelAnswer
+    answer: LLMAnswer
     """The model's answer, with its tokens and time."""
 
 
@@ -169,7 +170,7 @@ def _texts(user: UserExamples, example: Example) -> list[SessionText]:
     return [SessionText(SessionKey(user.user, name), by_name[name].lines, by_name[name].tokens) for name in example.sessions]
 
 
-def _ranked(scores: Sequence[float], started: float, answer: ModelAnswer | None = None) -> Ranked:
+def _ranked(scores: Sequence[float], started: float, answer: LLMAnswer | None = None) -> Ranked:
     order = sorted(range(len(scores)), key=lambda place: (-scores[place], place))
-    spent = answer or ModelAnswer(text="")
-    return tuple(order), replace(spent, seconds=spent.seconds + time.perf_counter() - started)
+    spent = answer or LLMAnswer(text="", model="")
+    return tuple(order), replace(spent, latency_ms=spent.latency_ms + 1000 * (time.perf_counter() - started))

@@ -2,31 +2,17 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from evaluation.cached_llm import KeptLLM, KeptReplies, endpoint_settings
 from evaluation.locomo import TENANT
 from memory.text import estimate_tokens
-from models.llm.port import ChatMessage, LLMRequest, LLMUsage
+from models.llm.port import ChatMessage, LLMAnswer, LLMRequest, LLMUsage
 from models.llm.usage import PriceTable
 from runtime.settings import Settings
 
 Prompt = Sequence[ChatMessage]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelAnswer:
-    """An answer, with its tokens and time."""
-
-    text: str
-    thoughts: str = ""
-    """Reasoning that an endpoint returned in a separate field."""
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    seconds: float = 0.0
-    cost: float = 0.0
 
 
 class RankingModel(Protocol):
@@ -37,7 +23,7 @@ class RankingModel(Protocol):
         """The model, for configurations and reports."""
         ...
 
-    def answer_all(self, prompts: Sequence[Prompt], *, samples: int = 1) -> list[list[ModelAnswer]]:
+    def answer_all(self, prompts: Sequence[Prompt], *, samples: int = 1) -> list[list[LLMAnswer]]:
         """Answers to prompts, in their order.
 
         Args:
@@ -80,7 +66,7 @@ class EndpointModel:
         """Calls that were made, without cached answers."""
         return self._llm.asked
 
-    def answer_all(self, prompts: Sequence[Prompt], *, samples: int = 1) -> list[list[ModelAnswer]]:
+    def answer_all(self, prompts: Sequence[Prompt], *, samples: int = 1) -> list[list[LLMAnswer]]:
         """As :meth:`RankingModel.answer_all`. Equal prompts are asked once.
 
         Raises:
@@ -93,7 +79,7 @@ class EndpointModel:
         self._runner.run(self._llm.close())
         self._runner.close()
 
-    async def _answer_all(self, prompts: Sequence[Prompt], samples: int) -> list[list[ModelAnswer]]:
+    async def _answer_all(self, prompts: Sequence[Prompt], samples: int) -> list[list[LLMAnswer]]:
         keys = [tuple((each.role, each.content) for each in prompt) for prompt in prompts]
         distinct = dict(zip(keys, prompts, strict=True))
         calls = [self._answer(prompt, attempt) for prompt in distinct.values() for attempt in range(samples)]
@@ -101,19 +87,11 @@ class EndpointModel:
         found = {key: answers[place * samples : (place + 1) * samples] for place, key in enumerate(distinct)}
         return [list(found[key]) for key in keys]
 
-    async def _answer(self, prompt: Prompt, attempt: int) -> ModelAnswer:
+    async def _answer(self, prompt: Prompt, attempt: int) -> LLMAnswer:
         request = LLMRequest(
             messages=tuple(prompt), tenant=TENANT, stage="training", purpose=self._purpose, max_tokens=self._max_tokens, attempt=attempt
         )
-        answer = await self._llm.complete(request)
-        return ModelAnswer(
-            text=answer.text,
-            thoughts=answer.thoughts,
-            prompt_tokens=answer.usage.prompt_tokens,
-            completion_tokens=answer.usage.completion_tokens,
-            seconds=answer.latency_ms / 1000,
-            cost=answer.cost,
-        )
+        return await self._llm.complete(request)
 
 
 def proxy_settings(settings: Settings) -> Settings:

@@ -205,9 +205,9 @@ def _judged(name: str, chosen: Chosen, ranked: Sequence[Ranked], working: Workin
             method=name,
             ranking=ranking,
             measures=measures_of(ranking, example.gold),
-            prompt_tokens=answer.prompt_tokens,
-            completion_tokens=answer.completion_tokens,
-            seconds=round(answer.seconds, 5),
+            prompt_tokens=answer.usage.prompt_tokens,
+            completion_tokens=answer.usage.completion_tokens,
+            seconds=round(answer.latency_ms / 1000, 5),
             answer_score=answer_score,
         )
         for (_, example), (ranking, answer), answer_score in zip(chosen, ranked, scores, strict=True)

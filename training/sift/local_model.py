@@ -7,9 +7,10 @@ from typing import Any, Final
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer, set_seed
 
+from models.llm.port import LLMAnswer, LLMUsage
 from training.progress import track
 from training.runs import RunError
-from training.sift.endpoints import ModelAnswer, Prompt
+from training.sift.endpoints import Prompt
 
 _TEMPERATURE: Final = 1.0
 
@@ -40,12 +41,12 @@ class LocalModel:
         self._max_tokens = max_tokens
         self._seed = seed
 
-    def answer_all(self, prompts: Sequence[Prompt], *, samples: int = 1) -> list[list[ModelAnswer]]:
+    def answer_all(self, prompts: Sequence[Prompt], *, samples: int = 1) -> list[list[LLMAnswer]]:
         """See :meth:`training.sift.endpoints.RankingModel.answer_all`."""
         set_seed(self._seed)
         was_training = self._model.training
         self._model.eval()
-        answers: list[list[ModelAnswer]] = []
+        answers: list[list[LLMAnswer]] = []
         starts = range(0, len(prompts), self._batch)
         for start in track(starts, "Answers"):
             answers += self._answers(prompts[start : start + self._batch], samples)
@@ -56,7 +57,7 @@ class LocalModel:
         """Frees the model."""
         self._model = None
 
-    def _answers(self, prompts: Sequence[Prompt], samples: int) -> list[list[ModelAnswer]]:
+    def _answers(self, prompts: Sequence[Prompt], samples: int) -> list[list[LLMAnswer]]:
         tokenizer = self._tokenizer
         texts = [
             tokenizer.apply_chat_template(
@@ -86,10 +87,11 @@ class LocalModel:
         ]
         return [found[place * samples : (place + 1) * samples] for place in range(len(prompts))]
 
-    def _answer(self, tokens: Any, prompt_tokens: int, seconds: float) -> ModelAnswer:
+    def _answer(self, tokens: Any, prompt_tokens: int, seconds: float) -> LLMAnswer:
         length = int((tokens != self._tokenizer.pad_token_id).sum())
         text = self._tokenizer.decode(tokens, skip_special_tokens=True)
-        return ModelAnswer(text=text, prompt_tokens=prompt_tokens, completion_tokens=length, seconds=seconds)
+        usage = LLMUsage(prompt_tokens=prompt_tokens, completion_tokens=length)
+        return LLMAnswer(text=text, model=self.name, usage=usage, latency_ms=1000 * seconds)
 
 
 def prepared(tokenizer: Any, name: str) -> Any:

@@ -197,7 +197,7 @@ def validated(model: RankingModel, chosen: Chosen, rewarder: Rewarder, options: 
         return {"validation": 0.0, "ndcg_at_5": 0.0}
     prompts = [user.prompt(example, most=options.sessions, reasoning=options.reasoning) for user, example in chosen]
     rollouts = [
-        Rollout(user=user, example=example, text=found[0].text, thoughts=found[0].thoughts, tokens=found[0].completion_tokens)
+        Rollout(user=user, example=example, text=found[0].text, thoughts=found[0].thoughts, tokens=found[0].usage.completion_tokens)
         for (user, example), found in zip(chosen, model.answer_all(prompts), strict=True)
     ]
     rewards = rewarder.rewards(rollouts)

@@ -120,7 +120,7 @@ def reward_all(
         prompts = [user.prompt(example, most=options.sessions, reasoning=options.reasoning) for user, example in examples]
         answers = proxy.answer_all(prompts, samples=rollouts)
         given = [
-            Rollout(user=user, example=example, text=each.text, thoughts=each.thoughts, tokens=each.completion_tokens)
+            Rollout(user=user, example=example, text=each.text, thoughts=each.thoughts, tokens=each.usage.completion_tokens)
             for (user, example), of_example in zip(examples, answers, strict=True)
             for each in of_example
         ]

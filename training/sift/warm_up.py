@@ -13,12 +13,13 @@ from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict
 
+from models.llm.port import LLMAnswer
 from retrieval.errors import RecallModelError
 from retrieval.session_ranking.prompt import complete_at, number_ranked, parse_ranking
 from runtime.settings import Settings
 from training.plots import write_curves
 from training.runs import Run, RunError
-from training.sift.endpoints import EndpointModel, ModelAnswer, RankingModel, estimated_cost, tokens_of, working_settings
+from training.sift.endpoints import EndpointModel, RankingModel, estimated_cost, tokens_of, working_settings
 from training.sift.examples import TRAIN, WARM_UP, Example, UserExamples
 from training.sift.proxies import require_torch
 
@@ -123,7 +124,7 @@ def write_taught(run: Run, chosen: list[tuple[UserExamples, Example]], teacher: 
     run.record("warm-up", examples=run.write(WARM_UP, made), rejected=len(chosen) - len(made))
 
 
-def taught_answer(answer: ModelAnswer, example: Example, *, most: int, reasoning: bool) -> str | None:
+def taught_answer(answer: LLMAnswer, example: Example, *, most: int, reasoning: bool) -> str | None:
     """A teacher's answer in the form of the warm-up, with its reasoning in tags. None: it is no complete ranking.
 
     Args:
