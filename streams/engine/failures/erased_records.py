@@ -23,7 +23,7 @@ _PAGE: Final = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErasedRecords:
-    """What a stage that parks records has to know of the erased users."""
+    """Knowledge of the erased users, for a stage that parks records."""
 
     revision: Callable[[str], int]
     """A number that changes when ``covers`` may give another result for a record of this tenant. 0: no user is erased, or it is not known

@@ -126,7 +126,7 @@ class Sizing:
     earlier: dict[str, EarlierCalls] = field(default_factory=dict)
     """By tenant."""
     every: EarlierCalls = field(default_factory=EarlierCalls)
-    """Of all tenants."""
+    """Sums over all tenants."""
     _sizes: dict[str, TenantSize] = field(default_factory=dict)
     _overheads: dict[int, PromptOverhead] = field(default_factory=dict)
     """By the identity of the schema: tenants with the same schema share the object."""
