@@ -176,7 +176,7 @@ _FORMS: Final = (
     ),
     (
         rf"{_BEGIN}(?P<thing>[\w'’-]+(?: [\w'’-]+){{0,2}})(?:\?|,) (?:so |absolutely |just |a bit |really"
-        r" |definitely |maybe )?(?P<verdict>not for me|never again|not my thing|boring|yuck|yucky|gross|no thanks|nope|disgusting|vile"
+        r" |definitely |maybe )?(?P<verdict>not for me|never again|boring|yuck|yucky|gross|no thanks|nope|disgusting|vile"
         r"|rank|grim|overrated|yes please"
         r"|anytime|heaven|bliss|yum|delicious)(?=\s*(?:[.,!;]|$))",
         _judged,

@@ -87,10 +87,10 @@ _FORMS: Final[dict[str, str]] = {
         r"|vegetarian|pescatarian)\b|\b(?:don['’]?t|do not|never|doesn['’]?t) (?:eat|drink)\b"
     ),
     "plan plans intention intentions appointment appointments": (
-        rf"^(?=.*{_DAY})(?!.*\b(?:every|each|always|usually|on (?:mon|tues|wednes|thurs|fri|satur|sun)days)\b)"
+        r"^(?!.*\b(?:every|each|always|usually|on (?:mon|tues|wednes|thurs|fri|satur|sun)days)\b)"
         rf"(?=.*\b(?:i|we|they|he|she|(?:my|our) (?:\w+ )?\w+|(?-i:[A-Z])\w+)(?:['’]m|['’]re| am| are| is|) (?:also "
         rf"|then )?(?:{_GOING}|{_SET})\b)"
-        rf"(?=.*\b(?:next|tomorrow|on (?:the )?\d|(?:on |this )?(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b)"
+        rf"(?=.*\b(?:next|tomorrow|on (?:the )?\d+|(?:on |this )?(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b)"
         rf"(?!.*\b(?:was|were|had|did|went|came|said|told)\b)"
         rf"|^\W*(?:an? |my |the )?{_APPOINTMENTS} (?:at|with|for|in) [^.!?]*{_DAY}"
         rf"|^(?=.*{_DAY})(?=.*\b(?:(?:am|['’]m|are|['’]re|is|['’]s|im) (?:going|visiting|flying|moving|starting|meeting"

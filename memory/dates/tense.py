@@ -31,8 +31,10 @@ _UNTIL: Final = re.compile(r"\b(?:until|till)(?: the)? ?$", re.IGNORECASE)
 """Precedes the end of a period: a promise until then is in the future, a wait until then is in the past."""
 _IS_ON: Final = re.compile(r"(?:\b(?:is|are|am)|['’]s)(?: on| due| due on)?(?: the)? ?$", re.IGNORECASE)
 """Precedes a date that is fixed now: "the exam is on Friday"."""
-_STARTING: Final = re.compile(r"(?:,\s*from|\b(?:starting|beginning|commencing|effective)(?: on| from)?)(?: the)? ?$", re.IGNORECASE)
+_STARTING: Final = re.compile(r"\b(?:starting|beginning|commencing|effective)(?: on| from)?(?: the)? ?$", re.IGNORECASE)
 """Precedes the day on which something announced begins: "I was offered a post, starting on 7 May"."""
+_FROM: Final = re.compile(r",\s*from(?: the)? ?$", re.IGNORECASE)
+"""Precedes such a day unless the sentence tells of a state that is over: "I asked for leave, from 1 April"."""
 _POSTPONED: Final = re.compile(
     r"\b(?:moved?|moving|pushed?|pushing|postponed?|rescheduled?|shift(?:ed)?|delayed?|brought|bring|put)\b[^.!?;,]*"
     r"\b(?:to|until|till)(?: the)? ?$",
@@ -82,7 +84,8 @@ def _tense_between(before: str, own: str, after: str) -> Tense:
     own = own.lower()
     if (_BY.search(before) or own.startswith("by ")) and not _OVER.search(around):
         return "future"
-    if (_STARTING.search(before) and not _OVER.search(around)) or (_POSTPONED.search(before) and not _MOVED_AWAY.search(before)):
+    starts = _STARTING.search(before) and not _OVER.search(before.rpartition(",")[2])
+    if starts or (_FROM.search(before) and not _OVER.search(around)) or (_POSTPONED.search(before) and not _MOVED_AWAY.search(before)):
         return "future"
     if _UNTIL.search(before) or own.startswith(("until ", "till ")):
         return "past" if _OVER.search(around) else "unknown" if _PAST.search(around) else "future"
