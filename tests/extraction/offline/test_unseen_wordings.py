@@ -54,13 +54,15 @@ def test_facts_in_these_orders_are_read(messages: tuple[str, ...], facts: list[s
 @pytest.mark.parametrize("text", ["Fine with me.", "Better by train.", "Good. Next: the budget.", "I'm fine with anything but eels."])
 def test_a_judgement_is_no_mood(text: str) -> None:
     form = form_of("mood")
-    assert form is not None and form.search(text) is None
+    assert form is not None
+    assert form.search(text) is None
 
 
 @pytest.mark.parametrize("text", ["I'm fine.", "Good, thanks!", "Long day. Exhausted.", "felt really proud", "I feel better today."])
 def test_a_feeling_is_a_mood(text: str) -> None:
     form = form_of("mood")
-    assert form is not None and form.search(text) is not None
+    assert form is not None
+    assert form.search(text) is not None
 
 
 @pytest.mark.parametrize(
@@ -68,10 +70,12 @@ def test_a_feeling_is_a_mood(text: str) -> None:
 )
 def test_an_arranged_day_is_a_plan(text: str) -> None:
     form = form_of("plan")
-    assert form is not None and form.search(text) is not None
+    assert form is not None
+    assert form.search(text) is not None
 
 
 @pytest.mark.parametrize("text", ["I play chess every Sunday.", "I met her on Sunday.", "On Sundays we swim."])
 def test_a_habit_or_past_is_no_plan(text: str) -> None:
     form = form_of("plan")
-    assert form is not None and form.search(text) is None
+    assert form is not None
+    assert form.search(text) is None
