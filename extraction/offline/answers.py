@@ -68,7 +68,12 @@ _NAMING: Final = re.compile(
     r"^\W*(?:(?:his|her|its|their) name(?:['’]s| is)|(?:s?he|it)(?:['’]s| is) (?:called|named))\s+(?P<name>(?-i:[A-Z][\w'’-]+))",
     re.IGNORECASE,
 )
-_WHO_IS: Final = compiled(r"\bwho(?:['’]s| is) (?P<name>(?-i:[A-Z])[\w'’-]+)\s*\?", re.IGNORECASE)
+_WHO_IS: Final = compiled(
+    r"\bwho(?:['’]s| is) (?P<name>(?-i:[A-Z])[\w'’-]+)\s*\?"
+    r"|^\W*(?:(?:and|so|sorry|wait|oh|ok|okay)\W+)*(?P<name_2>(?-i:[A-Z])[\w'’-]+)(?:\s+(?:is|being)\s*(?:\.{2,}|…)?|\s*(?:\.{2,}|…))\s*\?",
+    re.IGNORECASE,
+)
+"""Asks who somebody is: "Who is Ben?", "And Ben is…?"."""
 _RELATED: Final = re.compile(
     rf"^\W*(?:(?:oh|ah|well|hm+)\W+)*(?:(?:s?he|that)(?:['’]s| is)\s+)?(?:just )?(?:my|our) (?:(?:older|younger|elder"
     rf"|big|little|new) )?{_RELATION}(?=\s*(?:[.,!;]|$))",
@@ -118,7 +123,7 @@ def completed(question: str, answer: str) -> str:
         return f"My {relation['relation']}'s name is {named['name']}{answer[named.end() :]}"
     who, related = _WHO_IS.search(question), _RELATED.match(answer)
     if who is not None and related is not None and "?" not in answer:
-        return f"My {related['relation'].lower()} is called {who['name']}{answer[related.end() :]}"
+        return f"My {related['relation'].lower()} is called {who['name'] or who['name_2']}{answer[related.end() :]}"
     found = _ANSWER.match(answer)
     if (
         found is None

@@ -79,6 +79,12 @@ def _like_me(found: re.Match[str]) -> str:
     return f"me. I {own} {found['rest']}. "
 
 
+def _in_order(found: re.Match[str]) -> str:
+    """A statement whose object came first."""
+    thing = found["thing"]
+    return f"{found['lead']}{found['subject']} {found['verb']} {thing if thing.isupper() else thing[0].lower() + thing[1:]}"
+
+
 def _judged(found: re.Match[str]) -> str:
     """A verdict on a thing of tastes as a statement; other verdicts as they are: "The bill? No thanks"."""
     if not is_taste(found["thing"]):
@@ -170,7 +176,7 @@ _FORMS: Final = (
     ),
     (
         rf"{_BEGIN}(?P<thing>[\w'’-]+(?: [\w'’-]+){{0,2}})(?:\?|,) (?:so |absolutely |just |a bit |really"
-        r" )?(?P<verdict>boring|yuck|yucky|gross|no thanks|nope|disgusting|vile"
+        r" |definitely |maybe )?(?P<verdict>not for me|never again|boring|yuck|yucky|gross|no thanks|nope|disgusting|vile"
         r"|rank|grim|overrated|yes please"
         r"|anytime|heaven|bliss|yum|delicious)(?=\s*(?:[.,!;]|$))",
         _judged,
@@ -181,6 +187,18 @@ _FORMS: Final = (
         rf"|simply |more )+(?:an? )?(?P<diet>{any_of(DIETS)})\b",
         r"I'm \g<diet>",
     ),
+    # the object first: "Pork I don't eat", "Coffee I can't drink any more"
+    (
+        rf"{_BEGIN}(?P<thing>(?!(?:what|which|who|that|this|it|something|nothing|everything|anything|things?|if|when|so|how|no|not|one"
+        rf"|all)\b)"
+        r"[\w'’-]+(?: (?!(?:i|we|that|which|who)\b)[\w'’-]+){0,2}),? (?P<subject>i|we) (?P<verb>(?:really |just |simply "
+        r"|still )*(?:do ?n['’]?t"
+        r"|do not|can['’]?t|cannot|never|won['’]?t) (?:eat|drink|touch|like|wear|watch|smoke|stand)|hate|love|adore|detest|avoid)"
+        r"(?=(?: at all| any ?more| either)?\s*(?:[.,!;]|$))",
+        _in_order,
+    ),
+    # an adverb that weakens only the wording: "music is kind of my life"
+    (r"\b(?P<is>is|are|['’]s) (?:kind of|sort of|kinda|sorta|pretty much|basically|literally|honestly|totally) (?=my )", r"\g<is> "),
     # learners' articles and short forms
     (
         r"\b(?P<verb>(?:don['’]?t|do not|never|can['’]?t|cannot|not|to) (?:eat|drink|like|take)|when i (?:eat|drink))"

@@ -13,7 +13,7 @@ _TEXT: Final = any_of(words.READ_TEXTS, listed("complaint, mail, texts, words, s
 _WORK: Final = any_of(
     listed("""
     translate, proofread, proof-read, summarise, summarize, rewrite, rephrase, reword, paraphrase, correct, polish, edit, shorten, improve,
-    transcribe, check, fix, spell-check, spellcheck, simplify, analyse, analyze, review, rate, grade, mark, put
+    transcribe, check, fix, spell-check, spellcheck, simplify, analyse, analyze, review, rate, grade, mark
 """)
 )
 _COMING: Final = any_of(
@@ -119,12 +119,13 @@ _PART_ENDS: Final = r"\b(?=\s*(?:now\b|here\b|please\b|and\b|[.,!;:]|$|who\b|at\
 PLAY: Final = either(
     whole(
         listed("""
-    role-play*, roleplay*, rp, mock, pretend, improv, text adventure, interactive fiction, simulation, in character, make-believe, dungeon*,
+    role-play*, roleplay*, rp, pretend, improv, text adventure, interactive fiction, simulation, in character, make-believe, dungeon*,
     d&d, dnd, larp, rpg, npc, game master, interview game, your persona, a persona, stay in character, act out, the scene, next scene,
     our play, of the play, our story, our adventure, the adventure, our quest, acting exercise, in this scenario, practice dialogue,
     practice conversation, practise dialogue, dry run, rehears*
 """)
     ),
+    r"\bmock (?:\w+ )?(?:interview|trial|call|conversation|date|debate|lesson|meeting|negotiation|pitch|presentation|viva|audition)s?\b",
     rf"\byou(?:['’]re| are|['’]ll be| be| play) (?:now )?the (?:\w+ )?{_PARTS}{_PART_ENDS}",
     rf"\bi(?:['’]m| am|['’]ll be| play) (?:now )?(?:the|your) (?:\w+ )?{_PARTS}(?: now\b|\b(?=[^.!?]*\byou\b))",
     rf"^\W*(?:please )?(?:be|play) (?:the|a|an|my) (?:\w+ )?{_PARTS}{_PART_ENDS}",
@@ -163,6 +164,11 @@ NARRATION: Final = either(
     r"|\bintroduce yourself to the\b",
 )
 """An assistant's lines in a game or a scene."""
+_TASK_EXERCISE: Final = (
+    r"(?<!any )(?<!some )(?<!much )(?<!more )(?<!enough )(?<!daily )(?<!regular )(?<!physical )(?<!of )(?<!to )(?<!you )"
+    r"\bexercise\b(?! (?:bikes?|routine|plans?|planned|regularly|class(?:es)?|mat|today|tomorrow|more|daily|log)\b)"
+)
+"""A task to do, not sport: "any exercise planned?"."""
 EXERCISE: Final = either(
     rf"\b(?:paste|send|share|enter|provide|show|give|type|dictate|tell|which|what)\b[^.?!\n]{{0,40}}\b(?:{_TEXT}|sentence|paragraph)\b",
     r"\bread (?:the following|this|it|after me)\b|\bwould say\b|\byour (?:line|turn to speak|next line)\b|\b(?:the|your) part of the\b",
@@ -173,7 +179,7 @@ EXERCISE: Final = either(
     r"^\W*(?:\w+ ){0,4}?translate\b|\bhow (?:do|would) you say\b|\bsay (?:it|this|that) in\b",
     r"\b(?:write|make|form|give me|make up|build|create|invent|say)(?: me)? (?:a|an|one|another|your|two|three|some) (?:\w+ )?"
     r"(?:sentences?|examples?|lines?|dialogue|phrases?|story|stories|lies?|poems?)\b",
-    r"\bexercise\b|\bpractice question\b|\bsample answer\b|\bquestion \d+ of \d+\b|\bput (?:it|this|that|the sentence) into\b",
+    rf"{_TASK_EXERCISE}|\bpractice question\b|\bsample answer\b|\bquestion \d+ of \d+\b|\bput (?:it|this|that|the sentence) into\b",
     r"\b(?:what would|how would) (?:your character|the|a|an|she|he|they) [^.?!\n]{0,30}\b(?:say|answer)\b",
 )
 """An assistant's order of a sentence: the answer is an exercise."""
@@ -237,7 +243,7 @@ ONE_MESSAGE: Final = compiled(
     whole(
         listed("""
     for example, for instance, e.g, what if, in theory, hypothe*, theoretically, if only, in case i, were i to, had i been, were i a, were i
-    an, let's say, lets say, say for
+    an, let's say, lets say, say for, say i, say we, say they, say he, say she
 """)
     ),
     re.IGNORECASE,

@@ -44,7 +44,20 @@ _GIVEN_NAMES: Final = listed("""
     stephen, steve, steven, sunita, susan, susanne, sven, svetlana, sylvia, szymon, tamara, tanja, tatiana, teresa, theo, theresa, thomas,
     thorsten, tim, tobias, tom, tomas, tomasz, tommy, torsten, tristan, tyler, ulrich, ursula, uwe, valentina, valeria, vanessa, vera,
     veronica, veronika, victor, victoria, viktor, viktoria, vincent, vikram, vladimir, walter, werner, wiktor, wilhelm, william, wojciech,
-    wolfgang, xavier, yannick, yara, yasmin, yuki, yuri, yusuf, yvonne, zainab, zeynep, zofia, zoe, zuzana
+    wolfgang, xavier, yannick, yara, yasmin, yuki, yuri, yusuf, yvonne, zainab, zeynep, zofia, zoe, zuzana,
+    abigail, alan, albert, alfie, andre, andy, angus, anthony, arthur, ashley, austin, becky, beth, bradley, brendan, bryan, caleb,
+    callum, cameron, carl, carly, carol, casey, cassie, cheryl, chris, clive, cody, colin, connor, conor, corey, courtney, craig,
+    curtis, cynthia, dana, danny, darnell, dawud, deandre, debbie, declan, dominic, donna, doreen, doug, douglas, dylan, eddie, ellie,
+    elliot, eric, erin, evan, ewan, fergus, finlay, finn, francis, fred, freddie, gary, gavin, geraldine, gina, gordon, graham, greg,
+    hamish, harriet, harry, harvey, hayley, henrietta, howard, ian, imogen, imran, isaac, isla, jackie, jacob, jada, jake, jamal,
+    jamie, jared, jason, jayden, jeff, jesse, jill, jim, joe, joel, joey, jordan, josh, judith, justin, kareem, kayla, keisha, keith,
+    kelly, ken, kerry, kieran, kim, kirsty, kyle, kylie, lamar, latoya, leroy, leslie, lewis, linford, logan, lorraine, lou, lucy,
+    luke, lynn, mackenzie, malcolm, marcus, marlon, marvin, maureen, megan, mick, mike, mohsin, molly, morgan, muhammad, nabil, nancy,
+    nathaniel, neil, nelson, niall, nicky, nigel, norman, omari, owen, paige, pamela, patrick, pauline, phil, phoebe, quentin, rashad,
+    reggie, rhys, robbie, robin, rodney, roger, ronnie, rory, roxanne, russell, sally, sam, sammy, scott, sean, shane, shanice,
+    shannon, sharon, shaun, sheila, shelley, sian, sinead, sonny, stacey, stan, stuart, tanya, tara, ted, terrence, terry, tiana,
+    tiffany, tina, toby, todd, tony, tracey, tracy, travis, trevor, trisha, tyrone, valerie, wayne, wendy, wesley, whitney, yvette,
+    zach, zack, zara, zoey
 """)
 """Names that are no English words."""
 _PET_NAMES: Final = listed("""

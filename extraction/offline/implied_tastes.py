@@ -58,7 +58,8 @@ _KEEPS_ME: Final = (
 )
 _ILL: Final = (
     r"(?:(?:always|really|usually|just|only|instantly|has been|have been|keeps?|has|have|is|are) )*(?:(?:gives?"
-    r"|giving|given) me (?:the |an? |awful |terrible |bad |such |horrible |massive )*(?:heartburn|migraines?"
+    r"|giving|given) me (?:the |an? |awful |terrible |bad |such |horrible |massive )*(?:heartburn|(?:stomach|belly|skin"
+    r"|digestive) (?:problems?|troubles?|issues?|pains?)|migraines?"
     r"|headaches?|indigestion|runs|cramps"
     r"|creeps|ick|willies|nightmares|anxiety|stomach ?aches?|tummy ?aches?|belly ?aches?|acid reflux|reflux"
     r"|palpitations|jitters|vertigo|wind|heebie-jeebies)"
@@ -111,7 +112,8 @@ TASTE_RULES: Final[tuple[Rule, ...]] = (
     (rf"^{PLACED}{_IS}{_BLISS}{END}", LOVE),
     (rf"^{PLACED} {_SURELY}{_KEEPS_ME}{END}", LOVE),
     (
-        rf"^{TASTE}{_IS}(?:the best|the greatest|the superior [a-z]+(?: [a-z]+)?|superior|king|underrated|delicious"
+        rf"^{TASTE}{_IS}(?:the (?:best|greatest) (?:thing|food|drink|meal|music|sport) (?:on earth|in the world|ever|of all)|the best"
+        rf"|the greatest|the superior [a-z]+(?: [a-z]+)?|superior|king|underrated|delicious"
         rf"|so good|amazing|gorgeous|divine|my favou?rites?){END}",
         LIKE,
     ),
@@ -237,13 +239,16 @@ TASTE_RULES: Final[tuple[Rule, ...]] = (
         DISLIKE,
     ),
     (
-        r"^i(?:['’]ll)? (?:eat|drink|like|love|watch|play|listen to) (?:just about |pretty much |almost |nearly"
-        rf" )?(?:anything|everything) (?:except|but|apart from|bar|besides|other than) (?:for )?{THING}{END}",
+        r"^i(?:(?:['’]ll)? (?:eat|drink|like|love|watch|play|listen to)|(?:['’]m| am) (?:fine|ok|okay|good|happy"
+        r"|cool) with) (?:just about |pretty"
+        rf" much |almost |nearly )?(?:anything|everything) (?:except|but|apart from|bar|besides|other than) (?:for )?{THING}{END}",
         DISLIKE,
     ),
     (
-        r"^(?:i )?(?:have |['’]ve )?(?:gave up|given up) (?P<x>smoking|drinking|vaping|gambling|cigarettes|alcohol"
-        r"|caffeine|sugar|fizzy drinks|energy drinks)\b(?!.*\b(?:lent|january|again|month|week)\b)",
+        r"^(?:i )?(?:have |['’]ve )?(?:finally |also |completely )?(?:gave up|given up|quit|kicked|packed in"
+        r"|stopped with) (?:the )?(?P<x>smoking|drinking"
+        r"|vaping|gambling|cigarettes|alcohol|booze|meat|dairy|gluten|bread|coffee|caffeine|sugar|soda|fizzy drinks"
+        r"|energy drinks)\b(?!.*\b(?:lent|january|again|(?:for|this) (?:an? |the |one )?(?:month|week))\b)",
         AVOID,
     ),
     (

@@ -166,7 +166,8 @@ _EACH_CHILD: Final = compiled(
 )
 """Names one of the children who were introduced: "the boy is Mateo"."""
 _CHILD: Final = frozenset({"boy", "girl", "son", "daughter", "baby"})
-_INTRODUCED: Final = compiled(rf"{_HAVE}{_RELATION}\b|{_MY}(?:new )?(?i:{_RELATION.replace('relation', 'relation_2')})\b")
+_GOT: Final = r"\b(?i:got|adopted|have|has|bought|rescued)\s+(?i:an?|one|another)\s+(?i:[a-z]+-?[a-z]*\s+){0,2}?"
+_INTRODUCED: Final = compiled(rf"(?:{_HAVE}|{_GOT}){_RELATION}\b|{_MY}(?:new )?(?i:{_RELATION.replace('relation', 'relation_2')})\b")
 _NAMED_LATER: Final = compiled(
     rf"(?:^\W*|[,;—–-]\s+(?:and\s+)?|\band\s+)(?:(?i:his|her|its|their|the (?:little|new) (?:one|guy|girl)['’]s) name(?i:['’]s| is)"
     rf"|(?i:he|she|it|they)(?i:['’]s| is|['’]re| are) (?:called|named)|(?:(?i:we|i) )?(?:named|called|call) (?i:him|her|it))\s+{_NAME}"
@@ -274,6 +275,7 @@ def _named(text: str, before: str) -> Iterator[tuple[str, str]]:
             yield _SPOUSES.get(relation, relation), groups["value"] or groups.get("lower") or ""
     for later in _NAMED_LATER.finditer(text):
         earlier = text[: later.start()] or before
+        # The nearest noun is meant: "my wife Ann and I got a puppy. His name is Rex."
         introduced = None if _NO_RELATION.search(earlier) else next(reversed(list(_INTRODUCED.finditer(earlier))), None)
         if introduced is not None:
             yield introduced["relation"] or introduced["relation_2"], later["value"]

@@ -71,6 +71,7 @@ _ADJECTIVES: Final = (
     rf"(?:(?:{any_of(WHOSE)}|actual|real|own|wonderful|brilliant|amazing|long-suffering|darling|poor|good|dearest|trusty|current|usual) )*"
 )
 _END: Final = r"(?=\s*(?:[.,;:!?)—–]|-|$)|\s+(?:and|who|but|about|for|because|with|to|at|in|on|is|has|was|whose|if|when|that)\b)"
+_AFTER_ROLE: Final = r"(?=\s*(?:[.,;)!—–]|-|$)|\s+(?:from|since|and|who|but|now|at (?:work|the|school|uni)|in (?:the|my|our))\b)"
 _PARTNER: Final = r"(?P<relation>wife|husband|hubby|missus|mrs|old man|old lady|other half|better half|boyfriend|girlfriend|fiancée?)"
 _ANIMAL: Final = rf"(?P<relation>{any_of(PETS)}|puppy|baby)"
 _AT_HOME: Final = any_of(
@@ -93,10 +94,13 @@ _PATTERNS: Final = Table(
         rf"(?:(?:s?he|it|who|that)(?:['’]s| is)? )?(?:name is|name|called|named|calls|goes by) {_NAME}",
         # "Petra, my accountant,", "Petra - she's my accountant -", "Petra is my accountant"
         rf"{_CAPITAL}{_NAME}(?:,| \(| -| —| –) ?(?:(?i:who|s?he|they)(?:['’]s| is|['’]re| are) )?(?:my|our)"
-        rf" {_ADJECTIVES}{_PHRASE}(?=\s*(?:[.,;)!—–]|-|$))",
+        rf" {_ADJECTIVES}{_PHRASE}{_AFTER_ROLE}",
+        # "Petra is coming too, my accountant."
+        rf"(?:^|(?<=[.!?]\s)){_NAME} (?:is|was|has|had|will|can|just|wants?|says?|said|comes?|came)\b[^.!?,;:]{{1,40}}, (?:my|our)"
+        rf" {_ADJECTIVES}{_PHRASE}(?=\s*(?:[.!)]|$))",
         rf"{_CAPITAL}{_NAME} (?i:who(?:['’]s| is)|happens to be|is|turned out to be) (?:(?:officially|now"
-        rf"|actually|also|just|still|really) )?(?:my|our) {_ADJECTIVES}{_PHRASE}(?=\s*(?:[.,;)!—–]|-|$))",
-        rf"(?:^|(?<=[.!?] )){_NAME}(?:['’]s) (?:my|our) {_ADJECTIVES}{_PHRASE}(?=\s*(?:[.,;)!—–]|-|$))",
+        rf"|actually|also|just|still|really) )?(?:my|our) {_ADJECTIVES}{_PHRASE}{_AFTER_ROLE}",
+        rf"(?:^|(?<=[.!?] )){_NAME}(?:['’]s) (?:my|our) {_ADJECTIVES}{_PHRASE}{_AFTER_ROLE}",
         # "a friend of mine called Luca", "one of my flatmates, Priya"
         rf"\b(?i:an?|this) {_ADJECTIVES}{_PHRASE} of (?:mine|ours),? (?:(?:called|named) )?{_NAME}",
         # "the wife's called Jo", "the missus (Jo)", "the cat, Miso,"

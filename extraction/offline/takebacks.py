@@ -57,11 +57,12 @@ _SURE: Final = either(
     rf"{_OPENER}(?:i|we) (?:only |just )?wish\W*$|{_OPENER}(?-i:NOT)\W*$|^\W*not\s*!+\W*$",
     rf"{_OPENER}(?:it |that |this )?(?:was |were |is )?(?:my|our|the) (?:\w+ )?{RELATED_TYPIST}(?: (?:who )?(?:wrote|typed|sent"
     rf"|posted) (?:that|this|it)|['’]s (?:line|words)"
-    r"|\W*$| typing| talking)",
+    r"| typing| talking)",
     rf"{_OPENER}(?:was |were )?(?:never|meant for|for) (?:someone|somebody) else\b",
 )
 """Takes back what was said, whatever came in between."""
 _CHANGED: Final = either(
+    rf"{_OPENER}(?:it |that |this )?(?:was |is )?(?:my|our|the) (?:\w+ )?{RELATED_TYPIST}\W*$",
     rf"{_OPENER}(?:i (?:don['’]?t|didn['’]?t|did not) (?:really )?mean (?:that|it)|wrong (?:account|number|tab|channel|app|conversation"
     rf"|phone))\b",
     rf"{_OPENER}(?:that|this|it)(?:['’]?s| is| was| were)? (?:old|outdated|ages ago|years ago|last \w+|before|back (?:then|in|when)"
@@ -100,6 +101,7 @@ _LIMIT: Final = either(
 _ECHO: Final = re.compile(
     r"^\W*(?:(?:wow|oh|ooh|haha|cool|nice|wait|hm+|huh|what)\W+)*(?:really|seriously|honestly|for real|truly|are you(?: serious| sure"
     r"| really)?|you are"
+    r"|who(?:['’]s| is| was) (?:this|that|typing|there|talking)|who (?:wrote|typed|sent|said) (?:this|that|it)"
     r"|do you(?: really)?|you do|is it(?: really)?|is that (?:so|true|right)|no way)\W*$",
     re.IGNORECASE,
 )

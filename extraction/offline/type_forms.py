@@ -64,6 +64,19 @@ _FEELINGS: Final = (
     r"|overwhelmed|calm|content|grateful|hopeful|hopeless|hurt|jealous|guilty|ashamed|embarrassed|bored|miserable"
     r"|heartbroken|delighted|cheerful|furious|devastated|over the moon|on edge|numb|low|wonderful|fantastic|so so)"
 )
+_JUDGEMENTS: Final = r"(?:down|low|awful|terrible|great|good|bad|better|worse|fine|okay|ok|wonderful|fantastic)"
+"""Words that judge anything; a feeling only with a subject, or alone: "Fine with me", "Better by letter"."""
+_VERY: Final = r"(?:not |so |really |very |a bit |a little |quite |pretty |absolutely |feeling |too |just )*"
+_GOING: Final = (
+    r"(?!(?:think|wonder|feel|look|ask|try|hop|wait|work|liv|say|tell|talk|read|learn|study|miss|lov|enjoy|kidd|jok|writ|us|go|do)ing\b)"
+    r"[a-z]+ing"
+)
+"""The progressive of an act that can be planned."""
+_SET: Final = (
+    r"(?:start|begin|fly|leave|arrive|go back|return|move|finish|interview|meet|see|travel|sit|present|play|run|race|take|get|collect"
+    r"|pick up)s?"
+)
+"""An act in the simple present whose day is fixed: "I start on 19 August"."""
 _FORMS: Final[dict[str, str]] = {
     "preference preferences taste tastes liking likes dislike": (
         r"(?:\b(?:I|we|he|she|they|who|and|but|really|also|do|does|just|absolutely|always)\b|(?-i:\b[A-Z]\w+)|^)\W+(?:love"
@@ -74,7 +87,13 @@ _FORMS: Final[dict[str, str]] = {
         r"|vegetarian|pescatarian)\b|\b(?:don['’]?t|do not|never|doesn['’]?t) (?:eat|drink)\b"
     ),
     "plan plans intention intentions appointment appointments": (
-        rf"^(?=.*{_DAY})(?=.*\b(?:(?:am|['’]m|are|['’]re|is|['’]s|im) (?:going|visiting|flying|moving|starting|meeting"
+        r"^(?!.*\b(?:every|each|always|usually|on (?:mon|tues|wednes|thurs|fri|satur|sun)days)\b)"
+        rf"(?=.*\b(?:i|we|they|he|she|(?:my|our) (?:\w+ )?\w+|(?-i:[A-Z])\w+)(?:['’]m|['’]re| am| are| is|) (?:also "
+        rf"|then )?(?:{_GOING}|{_SET})\b)"
+        rf"(?=.*\b(?:next|tomorrow|on (?:the )?\d+|(?:on |this )?(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b)"
+        rf"(?!.*\b(?:was|were|had|did|went|came|said|told)\b)"
+        rf"|^\W*(?:an? |my |the )?{_APPOINTMENTS} (?:at|with|for|in) [^.!?]*{_DAY}"
+        rf"|^(?=.*{_DAY})(?=.*\b(?:(?:am|['’]m|are|['’]re|is|['’]s|im) (?:going|visiting|flying|moving|starting|meeting"
         rf"|leaving|travel+ing|planning|seeing|taking|driving|running|having|getting|expecting|coming|arriving)|will|['’]ll"
         rf"|(?:plan|plans|intend|intends|hope|want|wants|hoping|planning|going) to)\b)|^{_NOT_AHEAD}.*\b(?:appointment|booked|scheduled)\b"
         rf"|^(?=.*{_DAY}){_NOT_AHEAD}.*(?:\b(?:i|we)(?:['’]ve| have)?(?: got| have)? (?:(?:an?|my|our|another) (?:\w+ )?|(?=surgery\b))"
@@ -84,9 +103,11 @@ _FORMS: Final[dict[str, str]] = {
     ),
     "promise promises commitment": rf"{_I} (?:have |solemnly )?promised?\b|\b(?:I|i) (?:give|gave) (?:you|him|her|them|\w+) my word\b",
     "mood moods feeling feelings emotion emotions": (
-        rf"(?:\b(?:I|i)(?:\s?['’]\s?m| am|m)\b|\b(?:I|i) (?:feel|felt|have been feeling)\b|\b(?:feel|feeling)\b|^)"
-        rf"\W*(?:not |so |really |very |a bit |a little |quite |pretty |absolutely |feeling |too |just )*\b{_FEELINGS}\b"
-        r"(?! (?:morning|afternoon|evening|night|day|idea|question|point|job|news))"
+        rf"(?:(?:\b(?:I|i)(?:\s?['’]\s?m| am|m)\b|\b(?:I|i) (?:feel|felt|have been feeling)\b|\b(?:feel|feeling"
+        rf"|felt)\b)\W*{_VERY}\b{_FEELINGS}\b"
+        rf"|^\W*{_VERY}\b{_JUDGEMENTS}\b(?=\W*$|,? (?:thanks|thank you|today|now|actually|but|and|though|really|lately|again)\b)"
+        rf"|(?:^|(?<=[.!?]\s))\W*{_VERY}\b(?!{_JUDGEMENTS}\b){_FEELINGS}\b)"
+        r"(?! (?:with (?:me|that|this|it|any|every)\w*|morning|afternoon|evening|night|day|idea|question|point|job|news))"
     ),
     "workout workouts training session_of_sport": (
         rf"^(?!.*\b(?:my|his|her|their|brother|sister|wife|husband|friend|dad|mom|he|she|they) (?:\w+ )?{_SPORT}\b)"

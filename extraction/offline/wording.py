@@ -163,7 +163,7 @@ def with_dates(text: str, mentions: Sequence[DateMention]) -> str:
 
 
 def event_date_of(mentions: Sequence[DateMention], said_at: datetime, unclear: Sequence[UnclearDate] = ()) -> EventDate | None:
-    """When the event of a text happened: the first past date in it; None: when it was said.
+    """When the event of a text happened: the first past date in it; None: when it was said, as for "ran today, first time since May".
 
     A date in the future is not the time of an event: the message about it is of now. If a date that cannot be determined comes first, the
     date is unknown. A date that no record may contain is ignored.
@@ -174,10 +174,10 @@ def event_date_of(mentions: Sequence[DateMention], said_at: datetime, unclear: S
         unclear: The dates in the text that cannot be determined, in order.
     """
     today = said_at.date()
-    past = next((mention for mention in mentions if mention.last < today), None)
+    past = next((mention for mention in mentions if mention.last < today or mention.first == mention.last == today), None)
     if unclear and (past is None or unclear[0].start < past.start):
         return UNKNOWN_DATE
-    if past is None:
+    if past is None or past.last == today:
         return None
     begins_at = datetime.combine(past.first, datetime.min.time(), tzinfo=said_at.tzinfo)
     return EventDate(past.first, past.last) if is_recordable_time(begins_at) else None

@@ -17,6 +17,7 @@ from extraction.one_pass.flow import STAGE, Flow, Task, extraction_flow
 from extraction.one_pass.prompt.limits import PromptLimits
 from extraction.one_pass.prompt.prefix import compile_prefix
 from extraction.one_pass.resolution import resolution_flow
+from extraction.one_pass.support import unsupported
 from extraction.port import ExtractionContext, Extractor, Quotation, Quotations, StatedEvents
 from memory.records import Extraction, Usage, Window
 from memory.schema import MemorySchema
@@ -118,7 +119,9 @@ class OnePassExtractor:
         if stated.events and len(stated.events) == len(window.messages):
             draft = stated
         else:
-            draft = _with_stated(await self._run(extraction_flow(task), usage), stated)
+            draft = await self._run(extraction_flow(task), usage)
+            await self._count_unsupported(draft, window, context)
+            draft = _with_stated(draft, stated)
         draft = await self._without_repetitions(draft, task, usage)
         if schema.said:
             quotations = await asyncio.to_thread(self._quotations, window, context.recalled_hashes)
@@ -126,6 +129,13 @@ class OnePassExtractor:
             draft = _with_quotations(draft, {index: each for index, each in quotations.items() if index not in stating})
         build = partial(build_extraction, window=window, schema=schema, extractor=self.name, generation=context.generation, usage=usage)
         return await asyncio.to_thread(build, draft)
+
+    async def _count_unsupported(self, draft: Draft, window: Window, context: ExtractionContext) -> None:
+        """Counts events whose words the window does not have. They are stored, since an honest event may be worded freely."""
+        found = await asyncio.to_thread(unsupported, draft.events, window, context)
+        if found:
+            self._records.labels(STAGE, "unsupported_event").inc(len(found))
+            _LOG.warning("unsupported_events", tenant=window.tenant, window=window.id, events=len(found))
 
     def _task(self, window: Window, schema: MemorySchema, context: ExtractionContext) -> Task:
         prefix_tokens = estimate_tokens(compile_prefix(schema))

@@ -1,5 +1,6 @@
 """Builds the prompt of one window: the fixed prefix, then what changes, each part within its cap."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -29,6 +30,10 @@ from models.llm.port import ChatMessage
 
 _STAMP_EVERY: Final = timedelta(minutes=10)
 _ECHO_TOKENS: Final = 60
+_IMITATED_LINE: Final = re.compile(
+    r"(?P<begin>(?:^|\\n)\s*)(?:(?P<number>\[)(?=(?:\d{1,4}|recalled)\] [^:]{1,60}: )|@(?= [A-Z][a-z]{2} \d{4}-\d\d-\d\d\b))"
+)
+"""The beginning of a line within a message that looks like the prompt's own lines of messages and dates."""
 _LINE_FRAME_TOKENS: Final = 16
 """Tokens of a message's line in addition to its text: its number and its share of the date lines."""
 
@@ -115,7 +120,7 @@ def _message_lines(source: ExtractionInput, limits: PromptLimits) -> tuple[list[
     echoes = source.echo_indices()
     texts = [
         truncate(text, _ECHO_TOKENS) if index in echoes else text
-        for index, text in enumerate(one_line(_text_of(message, source, is_echo=index in echoes)) for index, message in enumerate(messages))
+        for index, text in enumerate(_message_text(message, source, is_echo=index in echoes) for index, message in enumerate(messages))
     ]
     cap = fair_share([estimate_tokens(text) for text in texts], max(0, limits.window_tokens - _LINE_FRAME_TOKENS * len(messages)))
     names = SpeakerNames(source.window)
@@ -133,6 +138,15 @@ def _message_lines(source: ExtractionInput, limits: PromptLimits) -> tuple[list[
         mark = "recalled" if index in echoes else str(index)
         lines.append(f"[{mark}] {names.of(message)}: {bounded}")
     return lines, truncated_messages
+
+
+def _message_text(message: Message, source: ExtractionInput, *, is_echo: bool) -> str:
+    """A message's text in one line, in which no line looks like one of the prompt's: its evidence would be another's message."""
+    return _IMITATED_LINE.sub(_broken, one_line(_text_of(message, source, is_echo=is_echo)))
+
+
+def _broken(found: re.Match[str]) -> str:
+    return f"{found['begin']}{'(' if found['number'] else '·'}"
 
 
 def _text_of(message: Message, source: ExtractionInput, *, is_echo: bool) -> str:

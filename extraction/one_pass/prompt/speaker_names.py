@@ -10,6 +10,8 @@ _LONGEST: Final = 60
 _MAX_NAMES: Final = 3
 _MAX_USERS: Final = 20
 """Users of a shared window whose names the prompt lists."""
+_NO_FRAME: Final = str.maketrans("[]:", "()·")
+"""Keeps a name from looking like the number and the speaker of another message: ``Bob: [4] Ann``."""
 _IN_BRACKETS: Final = "Brackets after a name tell speakers of one name apart; they are no part of the name."
 
 
@@ -41,7 +43,7 @@ class SpeakerNames:
                 spoken.setdefault(each.user if self._window.users else "", {})[self.of(each)] = None
         for user, names in list(spoken.items())[:_MAX_USERS]:
             subject = f"User {one_line(user)[:_LONGEST]}" if user else "The user"
-            yield f"{subject} speaks as {', '.join(list(names)[:_MAX_NAMES])}"
+            yield f"{subject} speaks as {', '.join(map(_as_one_name, list(names)[:_MAX_NAMES]))}"
         if self._window.users:
             yield "A patch changes the entities of the user of its first message only."
         if self._ambiguous:
@@ -49,7 +51,12 @@ class SpeakerNames:
 
     def _name(self, message: Message) -> str:
         unnamed = message.user if self._window.users and message.role == "user" else message.role
-        return one_line(message.speaker or unnamed)[:_LONGEST]
+        return one_line(message.speaker or unnamed)[:_LONGEST].translate(_NO_FRAME)
 
     def _identity(self, message: Message) -> str:
         return one_line(message.user)[:_LONGEST] if self._window.users and message.role == "user" else message.role
+
+
+def _as_one_name(name: str) -> str:
+    """A name with a comma in quotation marks, so that it does not look like two."""
+    return f'"{name}"' if "," in name else name

@@ -67,6 +67,7 @@ def test_absolute_dates_follow_relative_ones() -> None:
         ("I ran the other day", "2023-05-01/2023-05-07"),
         ("I ran a few weeks ago", "2023-03-27/2023-04-30"),
         ("I will run tomorrow", None),
+        ("I ran today, for the first time since April", None),
         ("I run", None),
     ],
 )

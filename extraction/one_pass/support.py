@@ -1,0 +1,67 @@
+"""Whether the window says what a model wrote: an invention under the number of a real message is valid, and only its words betray it.
+
+The check compares words. It cannot see a false statement in the window's own words, and an honest one in other words may fail it. So an
+event that fails is stored all the same, and counted.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from extraction.drafts import EventDraft
+from extraction.port import ExtractionContext
+from memory.records import Message, Window
+from memory.terms import terms_of
+
+_LEAST_SHARE: Final = 0.3
+"""Share of an event's words that the window must have. Of 62 honest events in free wording one failed, of 50 inventions 46."""
+_FEWEST_WORDS: Final = 2
+"""An event with fewer words of its own shows too little."""
+_PREFIX: Final = 5
+"""Letters by which words of one family are recognised where stemming does not join them: "vegetarian", "vegetables"."""
+_DATE: Final = re.compile(r"\b\d{4}(?:-\d{2}){0,2}(?:T\d{2}:\d{2})?\b|\b\d{1,2}:\d{2}\b")
+_NAME: Final = re.compile(r"(?<=[\w,;:)] )[A-Z][^\W\d_]{2,}")
+_CALENDAR: Final = frozenset(
+    terms_of(
+        "January February March April May June July August September October November December Monday Tuesday Wednesday Thursday Friday "
+        "Saturday Sunday spring summer autumn winter today yesterday tomorrow"
+    )
+)
+_OF_REPORTS: Final = frozenset(
+    terms_of("user assistant says said asks asked tells told mentions mentioned reports reported states stated wants plans feels thinks")
+)
+"""Words that a model adds when it reports what somebody said."""
+
+
+def unsupported(events: Sequence[EventDraft], window: Window, context: ExtractionContext) -> list[EventDraft]:
+    """The events of which a name, or most of the words, are nowhere in what the model was shown.
+
+    Args:
+        events: A model's events.
+        window: The window that they are from.
+        context: What the model was shown besides: an event may name "her brother" as a known entity does.
+    """
+    if not events:
+        return []
+    shown = [context.session_summary, *(each.content for each in context.entities)]
+    said = frozenset(term for text in (*shown, *map(_text_of, window.messages)) for term in terms_of(text))
+    people = frozenset(term for each in window.messages for term in terms_of(f"{each.speaker or ''} {each.user}"))
+    families = frozenset(each[:_PREFIX] for each in said if len(each) >= _PREFIX)
+    return [each for each in events if not _is_supported(each.content, said | people, families, people)]
+
+
+def _is_supported(content: str, said: frozenset[str], families: frozenset[str], people: frozenset[str]) -> bool:
+    text = _DATE.sub(" ", content)
+    words = frozenset(terms_of(text)) - _CALENDAR - _OF_REPORTS - people
+    known = {each for each in words if each in said or each[:_PREFIX] in families}
+    if (frozenset(terms_of(" ".join(_NAME.findall(text)))) & words) - known:
+        return False
+    return len(words) < _FEWEST_WORDS or len(known) >= _LEAST_SHARE * len(words)
+
+
+def _text_of(message: Message) -> str:
+    parts: list[object] = [message.text]
+    for call in message.calls:
+        parts += [call.name, call.arguments, call.result, call.error]
+    parts += [each.content for each in message.tool_results]
+    return " ".join(str(each) for each in parts if each)

@@ -1,0 +1,116 @@
+"""No regular expression of the extractor takes the square of a message's length, whatever the message repeats.
+
+Many patterns are quadratic on a text of their own; the extractor bounds what it gives them. So the whole extraction is timed, with a
+message for each pattern that repeats what the pattern looks for.
+"""
+
+import importlib
+import pkgutil
+import random
+import re
+import time
+from collections.abc import Iterator
+from re import _constants, _parser  # type: ignore[attr-defined]
+from typing import Any, Final
+
+import pytest
+
+import extraction.offline
+from extraction.offline.extractor import OfflineExtractor
+from extraction.port import ExtractionContext
+from memory import prefiltered_patterns
+from memory.schema import scenario
+from tests.extraction.embedders import CountingEmbedder
+from tests.extraction.offline.windows import window_of
+
+LENGTH: Final = 5_000
+"""Characters for each pattern."""
+PATTERNS_A_MESSAGE: Final = 2
+LONGEST_S: Final = 0.4
+"""CPU of one message. A message takes some 0.03 s; with one pattern that takes the square of the length, it took 1.2 s."""
+GROUPS: Final = 4
+CANDIDATES: Final = "a B1 ,.'-_!?é"
+UNBOUNDED: Final = re.compile(r"[*+]|,\}")
+
+
+def patterns() -> list[tuple[str, int]]:
+    """All patterns of the package that repeat something without a bound: only these may take more than linear time."""
+    for module in pkgutil.walk_packages(extraction.offline.__path__, "extraction.offline."):
+        importlib.import_module(module.name)
+    found = dict(prefiltered_patterns._PREFILTER._patterns)
+    for module in pkgutil.walk_packages(extraction.offline.__path__, "extraction.offline."):
+        for value in vars(importlib.import_module(module.name)).values():
+            found |= {each.pattern: each.flags & ~re.UNICODE for each in compiled_in(value)}
+    return sorted((each for each in found.items() if UNBOUNDED.search(each[0])), key=lambda each: each[0])
+
+
+def compiled_in(value: Any) -> Iterator[re.Pattern[str]]:
+    """The compiled patterns in a constant of a module."""
+    if isinstance(value, re.Pattern):
+        yield value
+    elif isinstance(value, tuple | list | frozenset | set):
+        for each in value:
+            yield from compiled_in(each)
+    elif isinstance(value, dict):
+        yield from compiled_in(tuple(value.values()))
+
+
+def sample(tree: Any, repeats: int, choose: random.Random) -> str:
+    """A text that a pattern matches, or nearly: lookarounds are left out."""
+    parts: list[str] = []
+    for kind, value in tree:
+        if kind is _constants.LITERAL:
+            parts.append(chr(value))
+        elif kind is _constants.NOT_LITERAL:
+            parts.append("y" if value == ord("x") else "x")
+        elif kind is _constants.ANY:
+            parts.append("x")
+        elif kind is _constants.IN:
+            parts.append(member(value, choose))
+        elif kind is _constants.BRANCH:
+            parts.append(sample(choose.choice(value[1]), repeats, choose))
+        elif kind is _constants.SUBPATTERN:
+            parts.append(sample(value[3], repeats, choose))
+        elif kind is _constants.ATOMIC_GROUP:
+            parts.append(sample(value, repeats, choose))
+        elif kind in (_constants.MAX_REPEAT, _constants.MIN_REPEAT, _constants.POSSESSIVE_REPEAT):
+            least, most, repeated = value
+            parts += (sample(repeated, repeats, choose) for _ in range(min(int(most), max(int(least), repeats))))
+    return "".join(parts)
+
+
+def member(items: Any, choose: random.Random) -> str:
+    """A character of a set."""
+    kinds = {kind for kind, _ in items}
+    pattern = re.compile(f"[{'^' if _constants.NEGATE in kinds else ''}{''.join(map(written, items))}]")
+    return choose.choice([each for each in CANDIDATES if pattern.match(each)] or ["x"])
+
+
+def written(item: tuple[Any, Any]) -> str:
+    """A part of a set, as it is written."""
+    kind, value = item
+    if kind is _constants.LITERAL:
+        return re.escape(chr(value))
+    if kind is _constants.RANGE:
+        return f"{re.escape(chr(value[0]))}-{re.escape(chr(value[1]))}"
+    if kind is _constants.CATEGORY:
+        name = str(value).removeprefix("CATEGORY_")
+        letter = {"DIGIT": "d", "SPACE": "s", "WORD": "w"}[name.removeprefix("NOT_")]
+        return f"\\{letter.upper() if name.startswith('NOT_') else letter}"
+    return ""
+
+
+@pytest.mark.parametrize("group", range(GROUPS))
+async def test_every_pattern_reads_a_long_message_in_bounded_time(group: int) -> None:
+    choose, extractor, schema = random.Random(group), OfflineExtractor(embedder=CountingEmbedder()), scenario("companion")
+    await extractor.extract(window_of("I live in Oslo."), schema, ExtractionContext())
+    slow: list[tuple[float, str, tuple[str, ...]]] = []
+    ours = patterns()[group::GROUPS]
+    for pair in (ours[place : place + PATTERNS_A_MESSAGE] for place in range(0, len(ours), PATTERNS_A_MESSAGE)):
+        units = [sample(_parser.parse(pattern, flags), 1, choose) or "a " for pattern, flags in pair]
+        text = "\x01".join((unit * (LENGTH // len(unit) + 1))[:LENGTH] for unit in units)
+        began = time.process_time()
+        await extractor.extract(window_of(text), schema, ExtractionContext())
+        if (took := time.process_time() - began) > LONGEST_S:
+            slow.append((took, text[:80], tuple(pattern[:120] for pattern, _ in pair)))
+    assert slow == []
