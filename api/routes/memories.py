@@ -42,9 +42,9 @@ async def list_memories(
     dependencies: AppDependencies,
     user: Annotated[Id | None, Query(description="Only this user's memories. Default: all users that the key may access.")] = None,
     session: Annotated[Id | None, Query(description="Only memories of this session.")] = None,
-    kinds: Annotated[list[_Kind] | None, Query(alias="kind", max_length=4, description="Only memories of these kinds.")] = None,
+    kinds: Annotated[list[_Kind] | None, Query(max_length=4, description="Only memories of these kinds.")] = None,
     types: Annotated[
-        list[Name] | None, Query(alias="type", max_length=_MAX_TYPES, description="Only memories of these event or entity types.")
+        list[Name] | None, Query(max_length=_MAX_TYPES, description="Only memories of these event or entity types.")
     ] = None,
     since: Annotated[Time | None, Query(description="Only memories that may have happened at this time or later.")] = None,
     until: Annotated[Time | None, Query(description="Only memories that may have happened before this time.")] = None,
@@ -63,7 +63,7 @@ async def list_memories(
         raise ProblemError(422, "invalid", "after: this is not the `next` of a page; leave it out for the first page")
     if since is not None and until is not None and since >= until:
         raise ProblemError(422, "invalid", "since must be before until: no memory can match")
-    check_types(dependencies, caller.tenant, types or (), field="type")
+    check_types(dependencies, caller.tenant, types or (), field="types")
     wanted = MemoryFilter(
         scope=TenantScope(caller.tenant.id, caller.user_of(user)),
         kinds=tuple(kinds or ()),

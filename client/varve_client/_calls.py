@@ -1,12 +1,10 @@
 """The requests of the clients and the meaning of their responses, without any I/O: both clients share this module."""
 
-import random
 import re
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
+from datetime import datetime
 from typing import Any, Final, Generic, Literal, TypeVar
 from urllib.parse import quote, urlencode
 
@@ -38,12 +36,6 @@ Outcome = SentMessage | dict[str, Any]
 """A durable message; or a refused one: its index in the messages that were sent, its status and its problem."""
 
 BATCH_SIZE: Final = 200
-MAX_ATTEMPTS: Final = 5
-MAX_WAIT_S: Final = 120.0
-"""The client does not wait longer than this for a retry: then the caller has to decide."""
-_DEFAULT_WAIT_S: Final = 1.0
-"""Wait before a retry if the response does not say how long."""
-_TEMPORARY: Final = frozenset({httpx.codes.TOO_MANY_REQUESTS, httpx.codes.SERVICE_UNAVAILABLE})
 
 _VISIBLE_ASCII: Final = re.compile(r"[\x21-\x7e]+")
 _KEY: Final = re.compile(r"[\x21-\x7e]{1,256}")
@@ -259,48 +251,16 @@ def history_call(
     return Call("GET", _with_query(path, as_of=as_of, known_at=known_at, after=after, limit=limit), HistoryPage.model_validate)
 
 
-def retry_wait_s(response: httpx.Response, *, attempt: int, max_attempts: int = MAX_ATTEMPTS) -> float | None:
-    """Seconds until the request may be repeated.
-
-    Args:
-        response: The response to an attempt.
-        attempt: The number of that attempt, from 1.
-        max_attempts: Most attempts of one request.
-
-    Returns:
-        None if the request must not be repeated.
-    """
-    # A 409 with Retry-After: the first attempt is still being processed. Without: the change does not fit, and never will.
-    is_temporary = response.status_code in _TEMPORARY or (
-        response.status_code == httpx.codes.CONFLICT and "Retry-After" in response.headers
-    )
-    if not is_temporary or attempt >= max_attempts:
-        return None
-    asked = retry_after_s(response.headers.get("Retry-After"), now=datetime.now(UTC))
-    wait_s = _DEFAULT_WAIT_S * random.uniform(0.5, 1.5) if asked is None else asked
-    return wait_s if wait_s <= MAX_WAIT_S else None
-
-
-def retry_after_s(header: str | None, *, now: datetime) -> float | None:
-    """Seconds that a ``Retry-After`` header asks for (RFC 9110, 10.2.3); None if it is missing or unreadable."""
-    if not header:
-        return None
-    if header.strip().isdigit():
-        return float(header)
-    try:
-        moment = parsedate_to_datetime(header)
-    except (ValueError, OverflowError):
-        return None
-    return max(0.0, (moment.replace(tzinfo=moment.tzinfo or UTC) - now).total_seconds())
-
-
-def read_response(call: Call[T], response: httpx.Response, *, url: str) -> T:
-    """Parses a response.
+def result_of(call: Call[T], outcome: httpx.Response | httpx.TransportError, *, url: str) -> T:
+    """The result of a request's last attempt.
 
     Raises:
+        ServiceUnreachableError: If it got no response.
         ServiceProblemError: If the service refused the request, or its response cannot be read.
-        MessagesRefusedError: If it refused some messages of a batch.
     """
+    if isinstance(outcome, httpx.TransportError):
+        raise _unreachable(url, outcome) from outcome
+    response = outcome
     if not response.is_success:
         raise _problem(response, f"{url}{call.path}")
     try:
@@ -317,8 +277,9 @@ def read_response(call: Call[T], response: httpx.Response, *, url: str) -> T:
         ) from error
 
 
-def unreachable(url: str, error: httpx.TransportError) -> ServiceUnreachableError:
-    """The error for a request that got no response."""
+def _unreachable(url: str, error: httpx.TransportError) -> ServiceUnreachableError:
+    if isinstance(error, httpx.TimeoutException):
+        return ServiceUnreachableError(f"{url} gave no answer in time ({type(error).__name__}): its timeout is the client's timeout_s")
     return ServiceUnreachableError(f"{url} cannot be reached ({error or type(error).__name__}): is `varve dev` or `varve serve` running?")
 
 
