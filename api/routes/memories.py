@@ -43,9 +43,7 @@ async def list_memories(
     user: Annotated[Id | None, Query(description="Only this user's memories. Default: all users that the key may access.")] = None,
     session: Annotated[Id | None, Query(description="Only memories of this session.")] = None,
     kinds: Annotated[list[_Kind] | None, Query(max_length=4, description="Only memories of these kinds.")] = None,
-    types: Annotated[
-        list[Name] | None, Query(max_length=_MAX_TYPES, description="Only memories of these event or entity types.")
-    ] = None,
+    types: Annotated[list[Name] | None, Query(max_length=_MAX_TYPES, description="Only memories of these event or entity types.")] = None,
     since: Annotated[Time | None, Query(description="Only memories that may have happened at this time or later.")] = None,
     until: Annotated[Time | None, Query(description="Only memories that may have happened before this time.")] = None,
     min_trust: Annotated[

@@ -211,7 +211,7 @@ class AsyncVarveClient:
             after: The ``next`` of the previous page. Default: the first page.
             limit: Number of memories per page, up to 200.
         """
-        filters = {"user": user, "session": session, "kind": kinds, "type": types, "since": since, "until": until}
+        filters = {"user": user, "session": session, "kinds": kinds, "types": types, "since": since, "until": until}
         return await self._request(calls.memories_call(filters, after=after, limit=limit))
 
     async def delete_memory(self, memory_id: str, *, reason: str = "", idempotency_key: str | None = None) -> Correction:

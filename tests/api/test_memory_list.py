@@ -47,8 +47,8 @@ async def test_pages_contain_each_memory_once(service: RunningService, limit: in
 @pytest.mark.parametrize(
     ("query", "contents"),
     [
-        ({"user": "cleo", "kind": "summary"}, {"A week of poems"}),
-        ({"user": "cleo", "kind": ["summary", "entity"], "type": ["fact", "user_profile"]}, {"A week of poems"}),
+        ({"user": "cleo", "kinds": "summary"}, {"A week of poems"}),
+        ({"user": "cleo", "kinds": ["summary", "entity"], "types": ["fact", "user_profile"]}, {"A week of poems"}),
         ({"session": "poems", "since": "2024-05-16T12:00:00Z"}, {"Cleo wrote poem 10", "Cleo wrote poem 11"}),
         ({"session": "poems", "until": "2024-05-07T12:00:00Z"}, {"Cleo wrote poem 0"}),
         ({"user": "nobody"}, set()),
@@ -78,7 +78,7 @@ async def test_a_list_shows_only_memories_visible_to_the_key(service: RunningSer
         ({"after": "x"}, "after: this is not the `next`"),
         ({"limit": 0}, "limit"),
         ({"limit": 201}, "limit"),
-        ({"kind": "note"}, "kind"),
+        ({"kinds": "note"}, "kinds"),
         ({"since": "2024-05-06"}, "since"),
         ({"since": "soon"}, "since"),
         ({"user": ""}, "user"),
@@ -87,7 +87,7 @@ async def test_a_list_shows_only_memories_visible_to_the_key(service: RunningSer
             "query.usr (did you mean 'user'?): unknown parameter; expected some of: after, kind, limit, min_trust, session, since, type",
         ),
         ({"user": ["ann", "bob"]}, "query.user: given more than once; this parameter has one value"),
-        ({"user": ["bob", "ann"], "kind": ["event", "entity"]}, "query.user: given more than once"),
+        ({"user": ["bob", "ann"], "kinds": ["event", "entity"]}, "query.user: given more than once"),
         ({"after": [LISTED[0].id] * 2, "limit": [1, 1]}, "query.after, limit: given more than once"),
         ({"since": "2024-05-07T00:00:00Z", "until": "2024-05-06T00:00:00Z"}, "since must be before until"),
     ],

@@ -136,8 +136,8 @@ async def test_lists_send_each_filter(client: Any) -> None:
     assert asked == [
         [
             ("user", "ann & co"),
-            ("kind", "event"),
-            ("kind", "summary"),
+            ("kinds", "event"),
+            ("kinds", "summary"),
             ("since", "2024-05-06T00:00:00+00:00"),
             ("after", "m0"),
             ("limit", "3"),

@@ -14,6 +14,7 @@ from varve_client._calls import BATCH_SIZE
 from varve_client._retries import MAX_ATTEMPTS, Retries, retry_after_s
 
 from tests.http_server import serving_posts
+from tests.varve.varve_process import wait_until
 from varve.embedded.ports import free_port
 
 EVENT: Mapping[str, object] = {
@@ -134,9 +135,8 @@ async def test_a_service_that_comes_back_gets_the_message(client: Any, caplog: p
     with caplog.at_level(logging.WARNING, "varve_client"):
         async with client(f"http://127.0.0.1:{port}", api_key="k") as varve:
             sending = asyncio.create_task(varve.send([MESSAGE]))
-            async with asyncio.timeout(30):
-                while not caplog.messages:
-                    await asyncio.sleep(0.01)
+            failure = "the first attempt has not failed"
+            await asyncio.to_thread(wait_until, lambda: bool(caplog.messages), seconds=30, failure=lambda: failure)
             async with serving_posts("/v1/messages", answer, port=port):
                 sent: list[SentMessage] = await sending
                 assert [each.id for each in sent] == ["m1"]
