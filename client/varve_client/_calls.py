@@ -97,6 +97,9 @@ def send_calls(messages: Sequence[Mapping[str, Any]], *, key: str | None = None)
     """
     if isinstance(messages, Mapping | str):
         raise TypeError("messages must be a list of messages: put a single one into a list")
+    for index, each in enumerate(messages):
+        if not isinstance(each, Mapping):
+            raise TypeError(f"message {index} must be a dict with user, session and text, not {type(each).__name__}")
     for start in range(0, len(messages), BATCH_SIZE):
         batch = [{name: _plain(value) for name, value in each.items()} for each in messages[start : start + BATCH_SIZE]]
         headers = _key_header(key if key is None or start == 0 else f"{key}/{start}")
@@ -152,6 +155,8 @@ def context_call(query: str, options: Mapping[str, Any]) -> Call[Context]:
 
 def feedback_call(recall_id: str, useful: Sequence[str], useless: Sequence[str], user: str | None) -> Call[None]:
     """Feedback on the results of a recall."""
+    if isinstance(useful, str) or isinstance(useless, str):
+        raise TypeError("useful and useless must be lists of memory ids: put a single one into a list")
     body = {"recall_id": recall_id, "useful": list(useful), "useless": list(useless)}
     return Call("POST", "/v1/feedback", lambda answer: None, body if user is None else {**body, "user": user})
 

@@ -5,7 +5,7 @@ import itertools
 import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Self, TypeVar
+from typing import Any, Literal, Self, TypeVar
 
 import httpx
 
@@ -196,10 +196,11 @@ class AsyncVarveClient:
         types: Sequence[str] | None = None,
         since: datetime | None = None,
         until: datetime | None = None,
+        order: Literal["id", "newest", "oldest"] | None = None,
         after: str | None = None,
         limit: int = 50,
     ) -> MemoryPage:
-        """Returns a page of the memories, ordered by id, without invalidated and expired ones.
+        """Returns a page of the memories, without invalidated and expired ones.
 
         Args:
             user: Only this user's memories. Default: all users that the key may access.
@@ -208,10 +209,11 @@ class AsyncVarveClient:
             types: Only memories of these event or entity types. Default: any.
             since: Only memories that may have happened at this time or later. Default: no limit.
             until: Only memories that may have happened before this time. Default: no limit.
+            order: By id, or by the time of the event: the newest or the oldest first. Default: by id.
             after: The ``next`` of the previous page. Default: the first page.
             limit: Number of memories per page, up to 200.
         """
-        filters = {"user": user, "session": session, "kinds": kinds, "types": types, "since": since, "until": until}
+        filters = {"user": user, "session": session, "kinds": kinds, "types": types, "since": since, "until": until, "order": order}
         return await self._request(calls.memories_call(filters, after=after, limit=limit))
 
     async def delete_memory(self, memory_id: str, *, reason: str = "", idempotency_key: str | None = None) -> Correction:

@@ -4,7 +4,7 @@ import itertools
 import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Self, TypeVar
+from typing import Any, Literal, Self, TypeVar
 
 import httpx
 
@@ -195,10 +195,11 @@ class VarveClient:
         types: Sequence[str] | None = None,
         since: datetime | None = None,
         until: datetime | None = None,
+        order: Literal["id", "newest", "oldest"] | None = None,
         after: str | None = None,
         limit: int = 50,
     ) -> MemoryPage:
-        """Returns a page of the memories, ordered by id, without invalidated and expired ones.
+        """Returns a page of the memories, without invalidated and expired ones.
 
         Args:
             user: Only this user's memories. Default: all users that the key may access.
@@ -207,10 +208,11 @@ class VarveClient:
             types: Only memories of these event or entity types. Default: any.
             since: Only memories that may have happened at this time or later. Default: no limit.
             until: Only memories that may have happened before this time. Default: no limit.
+            order: By id, or by the time of the event: the newest or the oldest first. Default: by id.
             after: The ``next`` of the previous page. Default: the first page.
             limit: Number of memories per page, up to 200.
         """
-        filters = {"user": user, "session": session, "kinds": kinds, "types": types, "since": since, "until": until}
+        filters = {"user": user, "session": session, "kinds": kinds, "types": types, "since": since, "until": until, "order": order}
         return self._request(calls.memories_call(filters, after=after, limit=limit))
 
     def delete_memory(self, memory_id: str, *, reason: str = "", idempotency_key: str | None = None) -> Correction:

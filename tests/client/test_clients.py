@@ -87,6 +87,10 @@ async def test_arguments_of_another_form_are_named(client: Any) -> None:
     async with client("http://127.0.0.1:1", api_key="k") as varve:
         with pytest.raises(TypeError, match="put a single one into a list"):
             await varve.send(MESSAGE)
+        with pytest.raises(TypeError, match="message 1 must be a dict with user, session and text, not str"):
+            await varve.send([MESSAGE, "hello"])
+        with pytest.raises(TypeError, match="lists of memory ids"):
+            await varve.feedback("r", useful="m")
         with pytest.raises(TypeError, match=r"such as \['ann'\]"):
             await varve.entity("user_profile", "ann")
 

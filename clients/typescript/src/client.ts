@@ -193,12 +193,12 @@ export class VarveClient {
     return this.#request(calls.sessionCall(session), request);
   }
 
-  /** Returns a page of the memories, ordered by id. `allMemories` follows the pages. */
+  /** Returns a page of the memories. `allMemories` follows the pages. */
   async memories(options: MemoryFilters & PageOptions = {}, request: RequestOptions = {}): Promise<MemoryPage> {
     return this.#request(calls.memoriesCall(options), request);
   }
 
-  /** Iterates over all memories that pass the filters, ordered by id; `limit` is the size of the pages that it requests. */
+  /** Iterates over all memories that pass the filters; `limit` is the size of the pages that it requests. */
   async *allMemories(options: MemoryFilters & PageOptions = {}, request: RequestOptions = {}): AsyncGenerator<Memory, void, undefined> {
     let after = options.after;
     do {

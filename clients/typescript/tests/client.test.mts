@@ -259,7 +259,7 @@ test("iterators follow the pages lazily", async () => {
   const received = await served(answer, async (url) => {
     const varve = new VarveClient(url, { apiKey: "k" });
     const ids: string[] = [];
-    for await (const memory of varve.allMemories({ user: "ann & co", kinds: ["event", "summary"], limit: 1 })) ids.push(memory.id);
+    for await (const memory of varve.allMemories({ user: "ann & co", kinds: ["event", "summary"], order: "oldest", limit: 1 })) ids.push(memory.id);
     assert.deepEqual(ids, ["a", "b"]);
     for await (const memory of varve.allMemories()) {
       assert.equal(memory.id, "a");
@@ -267,8 +267,8 @@ test("iterators follow the pages lazily", async () => {
     }
   });
   assert.deepEqual(received.map((each) => each.path), [
-    "/v1/memories?user=ann+%26+co&kinds=event&kinds=summary&limit=1",
-    "/v1/memories?user=ann+%26+co&kinds=event&kinds=summary&after=a&limit=1",
+    "/v1/memories?user=ann+%26+co&kinds=event&kinds=summary&order=oldest&limit=1",
+    "/v1/memories?user=ann+%26+co&kinds=event&kinds=summary&order=oldest&after=a&limit=1",
     "/v1/memories",
   ]);
 });
