@@ -210,7 +210,7 @@ def _notes(delimiter: PromptDelimiter, groups: Iterable[HitGroup], *, with_said:
 
 
 def _memory_note(delimiter: PromptDelimiter, group: HitGroup, *, with_said: bool) -> _Note | None:
-    """The line of memories. None: they tell nothing."""
+    """The line of memories. None: it would be empty."""
     memory = group.hit.memory
     citation = Citation(short_hash("memory", memory.id), memory.id, memory.kind, group.hit.evidence)
     if memory.kind == "entity" and not _is_note(memory):

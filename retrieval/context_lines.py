@@ -39,7 +39,7 @@ def _quoted(memory: Memory, said_at: datetime) -> str:
 
 
 def state_text(memory: Memory) -> str | None:
-    """An entity's text without the sizes of its timelines; None if it tells nothing else."""
+    """An entity's text without the sizes of its timelines; None if it has nothing else."""
     content = memory.content
     for name, value in memory.properties.items():
         if isinstance(value, str) and (counted := _COUNT.match(value)) is not None:
@@ -54,7 +54,7 @@ def state_text(memory: Memory) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class HitGroup:
-    """Hits that one line tells: the newest of them, with the evidence of all."""
+    """Hits that share a line: the newest of them, with the evidence of all."""
 
     hit: RecallHit
     since: datetime
@@ -63,7 +63,7 @@ class HitGroup:
 
     @property
     def suffix(self) -> str:
-        """What the line says about the others; empty if there is none."""
+        """The end of the line, about the others; empty if there is none."""
         if self.size == 1:
             return ""
         first, last = (each.date() for each in (self.since, self.hit.memory.event_time))

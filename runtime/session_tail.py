@@ -62,7 +62,8 @@ class TailWindow:
     @property
     def users(self) -> frozenset[str]:
         """The users of the messages."""
-        return frozenset(user for each in self.messages if isinstance(user := orjson.loads(each).get("user"), str))
+        parsed = (orjson.loads(each) for each in self.messages)
+        return frozenset(str(each["user"]) for each in parsed if isinstance(each, dict) and "user" in each)
 
     def of(self, user: str) -> "TailWindow":
         """The window with only the messages of one user."""

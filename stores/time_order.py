@@ -1,8 +1,8 @@
 """Pages of memories by the time of their events, for a reader who follows them while other memories are written.
 
 An engine orders points by an index of times, but cannot continue after a point: it begins at a time. So a page continues after a place,
-which is a time and an id: first the rest of the memories of that time, by id, then the memories of the times after it. The place stays right
-whatever is written meanwhile.
+which is a time and an id: first the rest of the memories of that time, by id, then the memories of the times after it. The place stays
+right whatever is written meanwhile.
 
 A memory that happened in a period has two times in the index, its beginning and its end. Its place is at the one that the order reaches
 first: newest first, at its end.

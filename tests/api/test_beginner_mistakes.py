@@ -1,4 +1,4 @@
-"""What beginners get wrong, and what the service tells them: what was wrong, where, and what to send instead."""
+"""Mistakes of beginners: each error says what was wrong, where, and what to send instead."""
 
 from typing import Any
 

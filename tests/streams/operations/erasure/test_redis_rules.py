@@ -177,11 +177,13 @@ async def forget(redis: GuardedRedis, user: str) -> None:
 
 
 async def keys_of(client: Redis, redis: GuardedRedis, families: frozenset[KeyFamily]) -> set[bytes]:
-    """The keys of some families that say anything: a forgotten tail has left a place without a word."""
+    """The keys of some families that say anything, and the members of lists: a forgotten tail has left a place without a word."""
     found = set()
     for family in families:
         async for key in client.scan_iter(match=redis.key(family, "*")):
-            if family not in {KeyFamily.OPEN, KeyFamily.CLOSED} or b"word" in (await client.get(key) or b""):
+            if family is KeyFamily.SESSIONS:
+                found |= {key + b" " + each for each in await client.zrange(key, 0, -1)}
+            elif family not in {KeyFamily.OPEN, KeyFamily.CLOSED} or b"word" in (await client.get(key) or b""):
                 found.add(key)
     return found
 
