@@ -59,7 +59,7 @@ async def read_json(request: Request) -> Any:
 
 
 def _not_json(body: bytes, content_type: str, error: orjson.JSONDecodeError) -> str:
-    """What is wrong with a body, and what to send instead."""
+    """The problem of a body, and what to send instead."""
     if not body.strip():
         return "the body is empty: send a JSON object"
     if content_type.startswith(_FORMS):
