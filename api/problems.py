@@ -165,8 +165,8 @@ def add_problem_handlers(app: FastAPI) -> None:
         assert isinstance(error, HTTPException)
         kind = http.HTTPStatus(error.status_code).name.lower().replace("_", "-")
         detail, headers = error.detail, error.headers
-        if error.status_code == http.HTTPStatus.METHOD_NOT_ALLOWED:
-            # Starlette names the methods of one route only; another route of this path may have others.
+        if "Allow" in (headers or {}):
+            # Only a route that lacks the request's method names its methods. Another route of this path may have others.
             allowed = ", ".join(sorted(_methods_at(request.scope, request.scope["path"])))
             detail, headers = f"this route does not accept {request.method}, only {allowed}", {"Allow": allowed}
         return problem_response(ProblemError(error.status_code, kind, detail, headers=headers), request.scope["path"])
