@@ -268,14 +268,14 @@ def test_states_leave_most_tokens_to_events() -> None:
     assert len(alone.citations) > 2 * sum(each.kind == "entity" for each in context.citations), "they may use the rest of the budget, too"
 
 
-def test_a_line_names_the_day_of_its_event_once() -> None:
+def test_a_line_names_its_day_once() -> None:
     (event,) = notes_of(packed(hit("Mood (6 May 2024): Ann feels proud.")))[1:]
     assert event.endswith("] 2024-05-06 Mood: Ann feels proud.")
     (other,) = notes_of(packed(hit("She moved (5 May 2024) to Oslo.")))[1:]
     assert other.endswith("] 2024-05-06 She moved (5 May 2024) to Oslo.")
 
 
-def test_calls_of_a_tool_that_went_alike_share_a_line() -> None:
+def test_similar_calls_of_a_tool_share_a_line() -> None:
     calls = [
         hit("run_tests failed after 31 ms (6 May 2024); error: timeout", message_ids=("m1",)),
         hit("run_tests failed after 9.5 ms (8 May 2024); error: timeout", day=2, message_ids=("m2",)),
@@ -316,7 +316,7 @@ def test_words_of_people_stay_alone() -> None:
         ("notes of ann: text: 8 events in full", "notes of ann: text: 8 events in full"),
     ],
 )
-def test_a_state_leaves_out_the_size_of_a_timeline(content: str, shown: str | None) -> None:
+def test_a_state_leaves_out_timeline_sizes(content: str, shown: str | None) -> None:
     timeline = {} if content.startswith("notes") else {"life": "8 events in full\n2024-W11, 3 events: Ann: Hi."}
     context = packed(states=(memory(content, kind="entity", type="life_story", entity_key="ann", properties=timeline),))
     assert context.text == "" if shown is None else notes_of(context)[1].endswith(shown)

@@ -33,7 +33,7 @@ async def test_sessions_written_at_once_are_on_one_page_each(index: SessionIndex
     assert (await listed(index, "other"), await listed(index, "acme", "bob")) == ([], [])
 
 
-async def test_a_session_with_a_new_message_moves_to_the_front(index: SessionIndex, client: Redis) -> None:
+async def test_a_new_message_moves_its_session_to_the_front(index: SessionIndex, client: Redis) -> None:
     for name in ("s", "t", "s"):
         before = await client.time()
         while (await client.time())[1] // 1000 == before[1] // 1000:

@@ -118,7 +118,7 @@ async def test_a_page_by_time_continues_while_memories_arrive(store: MemoryStore
     assert rest.next is None
 
 
-async def test_a_page_by_time_of_many_begun_periods_is_bounded(store: MemoryStore) -> None:
+async def test_pages_by_time_pass_many_begun_periods(store: MemoryStore) -> None:
     years = [memory(f"year {index}", user="ann", event_time=NOON, date="2024") for index in range(60)]
     old = memory("old", user="ann", event_time=NOON - timedelta(days=900))
     await store.upsert([point(each) for each in (*years, old)])
