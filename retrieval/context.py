@@ -215,8 +215,8 @@ def _memory_note(delimiter: PromptDelimiter, group: HitGroup, *, with_said: bool
     citation = Citation(short_hash("memory", memory.id), memory.id, memory.kind, group.hit.evidence)
     if memory.kind == "entity" and not _is_note(memory):
         text = state_text(memory)
-        order = (memory.type, memory.entity_key or "", memory.id)
-        return None if text is None else _note(delimiter, "states", order, citation, text)
+        place = (memory.type, memory.entity_key or "", memory.id)
+        return None if text is None else _note(delimiter, "states", place, citation, text)
     section = "summaries" if memory.kind in ("summary", "segment") else "events"
     if memory.speaker is not None and memory.said_at is not None:
         order = (memory.said_at, memory.session or "", memory.turn or 0, memory.id)

@@ -6,7 +6,7 @@ A list of sessions reads a page of one set, whatever the number of sessions. The
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Final, Self
+from typing import Final, Self, cast
 
 from redis.asyncio import Redis
 
@@ -101,7 +101,10 @@ class SessionIndex:
             found: list[SessionMark] = []
             skipped = 0
             while len(found) < limit:
-                read = await client.zrevrangebyscore(key, newest, oldest, start=skipped, num=limit, withscores=True)
+                read = cast(
+                    list[tuple[bytes, float]],
+                    await client.zrevrangebyscore(key, newest, oldest, start=skipped, num=limit, withscores=True),
+                )
                 marks = [SessionMark(int(score), name.decode()) for name, score in read]
                 # Redis orders sessions of the same time by their bytes, the greatest first.
                 found += [each for each in marks if after is None or _sort_key(each) < _sort_key(after)]

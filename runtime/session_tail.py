@@ -210,10 +210,10 @@ class SessionTail:
         await self._forget(open_key, user, erased_at, keeps_later=True)
         # A closed window is written again at later positions, so its position does not show when its messages were sent.
         await self._forget(closed_key, user, erased_at, keeps_later=False)
-        values = await self._redis.run("reading a session tail", lambda client: client.mget(open_key, closed_key))
-        left = [each for window in map(_unpacked, values) if window is not None for each in (window.messages, window.of(user).messages)]
-        if not any(left[1::2]):
-            await self._index.remove(tenant, user, session, of_tenant=not any(left))
+        values = cast(list[bytes | None], await self._redis.run("reading a session tail", lambda client: client.mget(open_key, closed_key)))
+        left = [window for window in map(_unpacked, values) if window is not None]
+        if not any(window.of(user).messages for window in left):
+            await self._index.remove(tenant, user, session, of_tenant=not any(window.messages for window in left))
 
     async def _forget(self, key: str, user: str, erased_at: TailPlace, *, keeps_later: bool) -> None:
         for _ in range(_TRIES):
