@@ -17,6 +17,7 @@ MAX_SEPARATORS: Final = 500_000
 """Most commas and opening brackets of a larger body, also in its texts: a value costs as much time as many bytes of text, and a body is
 parsed while all other requests wait."""
 _LONGEST_NAME: Final = 80
+_FORMS: Final = ("application/x-www-form-urlencoded", "multipart/form-data")
 
 
 class JsonResponse(Response):
@@ -52,9 +53,19 @@ async def read_json(request: Request) -> Any:
         orjson.loads(body)
         return json.loads(body, object_pairs_hook=_members)
     except orjson.JSONDecodeError as error:
-        raise MalformedRecordError(f"the body is not JSON in UTF-8: {error}") from error
+        raise MalformedRecordError(_not_json(body, request.headers.get("Content-Type", ""), error)) from error
     except RecursionError as error:
         raise MalformedRecordError("the body is nested too deeply") from error
+
+
+def _not_json(body: bytes, content_type: str, error: orjson.JSONDecodeError) -> str:
+    """The problem of a body, and what to send instead."""
+    if not body.strip():
+        return "the body is empty: send a JSON object"
+    if content_type.startswith(_FORMS):
+        return f"the body is a form ({content_type.partition(';')[0]}): send JSON, with the header Content-Type: application/json"
+    quotes = "; JSON has double quotes around names and texts" if error.doc[error.pos : error.pos + 1] == "'" else ""
+    return f"the body is not JSON in UTF-8: {error}{quotes}"
 
 
 def _members(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:

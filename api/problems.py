@@ -1,7 +1,7 @@
 """Every error as a problem detail, ``application/problem+json`` (RFC 9457)."""
 
 import http
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import structlog
@@ -9,6 +9,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
+from starlette.routing import BaseRoute, Match
 from starlette.types import Receive, Scope, Send
 from starlette.websockets import WebSocketClose
 
@@ -22,6 +23,7 @@ from control.errors import (
     UnknownTenantError,
 )
 from memory.errors import RecordError, RecordTooLargeError, VarveError
+from memory.name_hints import meant_name
 from memory.records.base import plain_problem
 from models.errors import InputRefusedError, TransientModelError
 from retrieval.errors import RecallFailedError
@@ -33,6 +35,10 @@ MEDIA_TYPE: Final = "application/problem+json"
 RETRY_AFTER_S: Final = 2
 MOST_LISTED: Final = 20
 """Maximum number of errors in a response."""
+
+_LONGEST_PATH: Final = 200
+_OTHER_PARTS: Final[Mapping[str, str]] = {"search": "recall", "query": "recall", "add": "messages", "events": "memories"}
+"""Other names for the first part of a route's path."""
 
 _log = logger(__name__)
 
@@ -92,7 +98,8 @@ def problem_from(error: VarveError) -> ProblemError:
         case RecordTooLargeError():
             return ProblemError(413, "too-large", str(error))
         case RecordError():
-            return ProblemError(422, error.reason.replace("_", "-"), str(error))
+            # The caller knows that it is a message.
+            return ProblemError(422, error.reason.replace("_", "-"), str(error).removeprefix("Message: "))
         case InputRefusedError():
             return ProblemError(422, "query-refused", _QUERY_REFUSED)
         case RecallFailedError():
@@ -157,10 +164,12 @@ def add_problem_handlers(app: FastAPI) -> None:
     async def on_http_exception(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
         kind = http.HTTPStatus(error.status_code).name.lower().replace("_", "-")
-        # Only a route that lacks the request's method names the methods that it accepts.
-        allowed = (error.headers or {}).get("Allow")
-        detail = error.detail if allowed is None else f"this route does not accept {request.method}, only {allowed}"
-        return problem_response(ProblemError(error.status_code, kind, detail, headers=error.headers), request.scope["path"])
+        detail, headers = error.detail, error.headers
+        if "Allow" in (headers or {}):
+            # Only a route that lacks the request's method names its methods. Another route of this path may have others.
+            allowed = ", ".join(sorted(_methods_at(request.scope, request.scope["path"])))
+            detail, headers = f"this route does not accept {request.method}, only {allowed}", {"Allow": allowed}
+        return problem_response(ProblemError(error.status_code, kind, detail, headers=headers), request.scope["path"])
 
     async def on_invalid(request: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
@@ -181,9 +190,43 @@ async def _no_route(scope: Scope, receive: Receive, send: Send) -> None:
     if scope["type"] == "websocket":
         await WebSocketClose()(scope, receive, send)
         return
-    raise ProblemError(404, "not-found", "there is no such route: GET /openapi.json describes all routes")
+    raise ProblemError(404, "not-found", f"there is no such route{_meant_route(scope)}: GET /openapi.json describes all routes")
+
+
+def _meant_route(scope: Scope) -> str:
+    """The route that was probably meant: with the version, without a slash at the end, or for other names of the service's parts."""
+    path: str = scope["path"].rstrip("/")
+    version, _, rest = path.removeprefix("/").partition("/") if path.startswith("/v1/") else ("v1", "", path.removeprefix("/"))
+    part, slash, others = rest.partition("/")
+    paths = [str(getattr(each, "path", "")) for each in _routes(scope["app"].routes)]
+    names = {each.split("/")[2] for each in paths if each.startswith("/v1/")}
+    for name in (part, _OTHER_PARTS.get(part) or meant_name(part, names)):
+        meant = f"/{version}/{name}{slash}{others}"
+        if name and len(meant) <= _LONGEST_PATH and _methods_at(scope, meant):
+            return f" (did you mean {meant}?)"
+    return ""
+
+
+def _methods_at(scope: Scope, path: str) -> set[str]:
+    """The methods that the routes of a path accept."""
+    asked = {**scope, "path": path}
+    matching = (each for each in _routes(scope["app"].routes) if each.matches(asked)[0] is not Match.NONE)
+    return {method for each in matching for method in getattr(each, "methods", None) or ()}
+
+
+def _routes(routes: Iterable[BaseRoute]) -> Iterator[BaseRoute]:
+    """All routes, with those of included routers. Varve includes routers without a prefix."""
+    for each in routes:
+        included = getattr(each, "original_router", None)
+        if included is None:
+            yield each
+        else:
+            yield from _routes(included.routes)
 
 
 def _validation_detail(error: Mapping[str, Any]) -> str:
     field = ".".join(str(part) for part in error["loc"] if part != "body")
-    return f"{field}: {plain_problem(error)}" if field else plain_problem(error)
+    plain = plain_problem(error)
+    if error["loc"][0] == "query" and error["type"] == "literal_error" and "," in str(error.get("input")):
+        plain += "; repeat the parameter for each value: name=one&name=two"
+    return f"{field}: {plain}" if field else plain

@@ -58,7 +58,7 @@ def json_body(
         try:
             return model.model_validate(fields)
         except ValidationError as error:
-            problems = error.errors(include_url=False, include_context=False, include_input=False)
+            problems = error.errors(include_url=False)
             raise RequestValidationError(list(_with_known_names(problems, known, fields))) from error
 
     return read

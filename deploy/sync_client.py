@@ -11,7 +11,7 @@ TARGET: Final = Path("client/varve_client/sync_client.py")
 _WORDS: Final = (
     ('"""The asynchronous client."""\n', '"""The synchronous client, made of the asynchronous one by ``make generated``."""\n'),
     ("as an asynchronous context manager", "as a context manager"),
-    ("import asyncio\n", "import time\n"),
+    ("import asyncio\n", ""),
     ("asyncio.sleep", "time.sleep"),
     ("async def ", "def "),
     ("await ", ""),

@@ -47,6 +47,8 @@ def _advice(value: Any) -> str | None:
         return f"remove the zone's name {zone[0].strip()!r}, and write it into time_zone: {zone[1]!r}; event_time is {_FORMS}"
     if _END_OF_DAY.search(value):
         return "24:00 is not a time of this day: write 00:00 of the next day"
+    if _is_day(value.strip()):
+        return f"a day needs a time, too: write {value.strip()}T00:00:00Z, or the offset of its time zone instead of Z"
     if _WITHOUT_OFFSET.fullmatch(value) and _is_day(value.strip()[:10]):
         return "it has no UTC offset, so its moment is unknown: append Z if it is UTC, or an offset such as +02:00"
     return None

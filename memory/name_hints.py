@@ -38,6 +38,15 @@ _OTHER_NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "username": ("speaker",),
 }
 """Names in lower case without underscores that other services give to Varve's fields."""
+_OTHER_VALUES: Final[Mapping[str, str]] = {
+    "ai": "assistant",
+    "bot": "assistant",
+    "developer": "system",
+    "function": "tool",
+    "human": "user",
+    "model": "assistant",
+}
+"""Values in lower case that other services have in place of Varve's."""
 _LONGEST: Final = 80
 _LEAST_ALIKE: Final = 0.7
 """Between "sesion" and "schema_version", which are 0.63 alike, and "user_id" and "user", which are 0.8 alike."""
@@ -72,6 +81,17 @@ def with_meant_name(unknown: str, known: Collection[str], given: Collection[str]
     """
     meant = meant_name(unknown, known, given)
     return unknown if meant is None else f"{unknown} (did you mean {meant!r}?)"
+
+
+def meant_value(unknown: str, known: Collection[str]) -> str | None:
+    """The known value that an unknown one probably stands for: another service's, or a typing error.
+
+    Args:
+        unknown: The value that was given.
+        known: The values that are possible there.
+    """
+    other = _OTHER_VALUES.get(unknown.lower()[:_LONGEST])
+    return other if other in known else meant_name(unknown, known)
 
 
 def _plain(name: str) -> str:

@@ -8,15 +8,14 @@ query determines which events are included, but not their order.
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any, Final
 
-from memory.dates.event_date import UNKNOWN_DATE, shown_date
+from memory.dates.event_date import shown_date
 from memory.errors import RecordError
 from memory.fencing import one_line_json
 from memory.records import Memory, Message
-from memory.records.wording import attributed_text
 from memory.text import estimate_tokens
+from retrieval.context_lines import HitGroup, dated_text, grouped, state_text
 from retrieval.prompt_delimiter import PromptDelimiter, short_hash
 from retrieval.request import RecallHit
 from runtime.logs import logger
@@ -122,8 +121,8 @@ def pack(
         raise ValueError(f"a context needs at least {MIN_TOKENS} tokens, got {tokens}")
     delimiter = PromptDelimiter(scope)
     known = {each.id for each in states}
-    state_notes = [_memory_note(delimiter, each, tuple(each.message_ids), with_said=False) for each in _types_in_turn(states)]
-    hit_notes = [_memory_note(delimiter, each.memory, each.evidence, with_said=with_said) for each in hits if each.memory.id not in known]
+    state_notes = _notes(delimiter, [_of_state(each) for each in _types_in_turn(states)], with_said=False)
+    hit_notes = _notes(delimiter, grouped(each for each in hits if each.memory.id not in known), with_said=with_said)
     messages = [_message_note(delimiter, place, each) for place, each in enumerate(tail) if not each.from_recall]
     messages.reverse()
     packing = _Packing(tokens - estimate_tokens(delimiter.around([f"{each}:" for each in _SECTIONS])))
@@ -198,38 +197,38 @@ def _types_in_turn(states: Sequence[Memory]) -> list[Memory]:
     return [each for _, each in sorted(zip(rounds, states, strict=True), key=lambda ranked: ranked[0])]
 
 
-def _memory_note(delimiter: PromptDelimiter, memory: Memory, evidence: tuple[str, ...], *, with_said: bool) -> _Note:
-    mark = short_hash("memory", memory.id)
-    citation = Citation(mark, memory.id, memory.kind, evidence)
+def _of_state(memory: Memory) -> HitGroup:
+    evidence = tuple(memory.message_ids)
+    return HitGroup(
+        RecallHit(memory=memory, score=0.0, parts={}, evidence=evidence, evidence_scores=(0.0,) * len(evidence)), memory.event_time
+    )
+
+
+def _notes(delimiter: PromptDelimiter, groups: Iterable[HitGroup], *, with_said: bool) -> list[_Note]:
+    notes = (_memory_note(delimiter, each, with_said=with_said) for each in groups)
+    return [each for each in notes if each is not None]
+
+
+def _memory_note(delimiter: PromptDelimiter, group: HitGroup, *, with_said: bool) -> _Note | None:
+    """The line of memories. None: it would be empty."""
+    memory = group.hit.memory
+    citation = Citation(short_hash("memory", memory.id), memory.id, memory.kind, group.hit.evidence)
     if memory.kind == "entity" and not _is_note(memory):
-        return _note(delimiter, "states", (memory.type, memory.entity_key or "", memory.id), citation, memory.content)
+        text = state_text(memory)
+        place = (memory.type, memory.entity_key or "", memory.id)
+        return None if text is None else _note(delimiter, "states", place, citation, text)
     section = "summaries" if memory.kind in ("summary", "segment") else "events"
     if memory.speaker is not None and memory.said_at is not None:
         order = (memory.said_at, memory.session or "", memory.turn or 0, memory.id)
         return _note(delimiter, section, order, citation, dated_text(memory))
     order = (memory.event_time, memory.session or "", memory.turn or 0, memory.id)
     said = f" (said: {memory.said})" if with_said and memory.said is not None else ""
-    return _note(delimiter, section, order, citation, f"{dated_text(memory)}{said}")
+    return _note(delimiter, section, order, citation, f"{dated_text(memory)}{said}{group.suffix}")
 
 
 def _is_note(memory: Memory) -> bool:
     """Whether an entity's memory is a note of one event (``LINK``): it names the event and its window."""
     return all(isinstance(memory.properties.get(name), str) for name in ("event", "window"))
-
-
-def dated_text(memory: Memory) -> str:
-    """The memory's text after its date; a person's own words with their name."""
-    if memory.speaker is not None and memory.said_at is not None:
-        return _quoted(memory, memory.said_at)
-    return f"{shown_date(memory.event_time, memory.date)} {memory.content}"
-
-
-def _quoted(memory: Memory, said_at: datetime) -> str:
-    """A person's own words with their name and the day on which they said it; then when it happened, if that is another day."""
-    line = f"{shown_date(said_at, None)} {attributed_text(memory)}"
-    if memory.date is None or memory.date == UNKNOWN_DATE.text:
-        return line
-    return f"{line} (happened: {shown_date(memory.event_time, memory.date)})"
 
 
 def _message_note(delimiter: PromptDelimiter, place: int, message: Message) -> _Note:

@@ -24,6 +24,10 @@ class KeyFamily(StrEnum):
     """The open window of a session: :mod:`runtime.session_tail`."""
     CLOSED = "closed"
     """The newest closed window of a session."""
+    SESSIONS = "sessions"
+    """The sessions of a tenant with recent messages: :mod:`runtime.session_index`."""
+    SESSIONS_OF = "sessions-of"
+    """The sessions of a user with recent messages."""
     ENTITY = "entity"
     """Changed entities: :mod:`runtime.entity_view`."""
     SHOWN = "shown"
@@ -97,6 +101,8 @@ class KeyFamily(StrEnum):
 HOLDS: Final[dict[KeyFamily, Holds]] = {
     KeyFamily.OPEN: Holds.WORDS,
     KeyFamily.CLOSED: Holds.WORDS,
+    KeyFamily.SESSIONS: Holds.TRACES,
+    KeyFamily.SESSIONS_OF: Holds.TRACES,
     KeyFamily.ENTITY: Holds.WORDS,
     KeyFamily.SHOWN: Holds.WORDS,
     KeyFamily.RECENT_PATCHES: Holds.WORDS,

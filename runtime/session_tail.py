@@ -16,22 +16,26 @@ from typing import Final, cast
 import orjson
 from redis.asyncio import Redis
 
-from memory.keys import decode_key, encode_key
+from memory.keys import encode_key
 from runtime.errors import RedisUnavailableError
 from runtime.redis import GuardedRedis
 from runtime.redis_keys import KeyFamily
+from runtime.session_index import SessionIndex, SessionMark
 
 _WRITE: Final = """
 local function write(key, value)
-    if value == '' then return end
+    if value == '' then return 0 end
     local partition, offset = string.match(redis.call('GETRANGE', key, 0, 63), '^(%d+)/(%-?%d+)/')
-    if partition == ARGV[1] and tonumber(offset) > tonumber(ARGV[2]) then return end
+    if partition == ARGV[1] and tonumber(offset) > tonumber(ARGV[2]) then return 0 end
     redis.call('SET', key, ARGV[1] .. '/' .. ARGV[2] .. '/' .. value, 'PX', ARGV[3])
+    return 1
 end
-write(KEYS[1], ARGV[4])
-write(KEYS[2], ARGV[5])
+return write(KEYS[1], ARGV[4]) + write(KEYS[2], ARGV[5])
 """
-"""Writes the open and the closed window of a session, each unless a later one is stored. A value without a position counts as oldest."""
+"""Writes the open and the closed window of a session, each unless a later one is stored. A value without a position counts as oldest.
+
+It returns the number of written windows.
+"""
 
 _REPLACE: Final = """
 if (redis.call('GET', KEYS[1]) or '') ~= ARGV[1] then return 0 end
@@ -54,6 +58,12 @@ class TailWindow:
     """The window's number, from 0."""
     messages: tuple[bytes, ...]
     """JSON of each message as in the log, oldest first."""
+
+    @property
+    def users(self) -> frozenset[str]:
+        """The users of the messages."""
+        parsed = (orjson.loads(each) for each in self.messages)
+        return frozenset(str(each["user"]) for each in parsed if isinstance(each, dict) and "user" in each)
 
     def of(self, user: str) -> "TailWindow":
         """The window with only the messages of one user."""
@@ -108,6 +118,8 @@ class TailUpdate:
     """Partition of the session's messages."""
     offset: int
     """Offset of the newest message known to the writer."""
+    users: frozenset[str] = frozenset()
+    """The users whose lists get the session: those of the new parts."""
 
 
 class SessionTail:
@@ -122,20 +134,31 @@ class SessionTail:
             raise ValueError(f"a tail needs ttl_s >= 1, got {ttl_s}")
         self._redis = redis
         self._ttl_ms = int(ttl_s * 1000)
+        self._index = SessionIndex(redis=redis, ttl_ms=self._ttl_ms)
 
     async def write(self, updates: Iterable[TailUpdate]) -> None:
-        """Writes tails of sessions in one round trip. Updates that are older than the stored tail are skipped."""
+        """Writes tails of sessions in one round trip, and their places in lists in another one.
 
-        async def write(client: Redis) -> None:
+        Updates that are older than the stored tail are skipped.
+        """
+        updates = list(updates)
+
+        async def write(client: Redis) -> list[int]:
             script = client.register_script(_WRITE)
             async with client.pipeline(transaction=False) as pipe:
                 for update in updates:
                     windows = (_packed(update.view.open), _packed(update.view.closed))
                     arguments = (update.partition, update.offset, self._ttl_ms, *windows)
                     await script(keys=self._keys(update.tenant, update.session), args=arguments, client=pipe)
-                await pipe.execute()
+                return cast(list[int], await pipe.execute())
 
-        await self._redis.run("writing session tails", write)
+        written = await self._redis.run("writing session tails", write)
+        listed: dict[tuple[str, str], frozenset[str]] = {}
+        for update, windows in zip(updates, written, strict=True):
+            if windows and update.view.messages:
+                name = (update.tenant, update.session)
+                listed[name] = listed.get(name, frozenset()) | update.users
+        await self._index.add(listed)
 
     async def read(self, tenant: str, session: str) -> SessionView:
         """The tail of a session; empty if the session is unknown or its tail has expired.
@@ -165,19 +188,9 @@ class SessionTail:
             closed=closed if closed and closed.messages else None, open=opened if still_open else None, place=max(places, default=None)
         )
 
-    async def sessions(self, tenant: str) -> list[str]:
-        """The sessions of a tenant that have a tail, sorted; some may have no messages any more. It scans all keys of the database.
-
-        Raises:
-            RedisUnavailableError: If Redis is unavailable.
-        """
-        found: set[str] = set()
-        start = f"{{{encode_key(tenant).decode('ascii')}/"
-        for family in (KeyFamily.OPEN, KeyFamily.CLOSED):
-            for key in await self._redis.keys("listing sessions", family, start):
-                name = key.removeprefix(self._redis.key(family, "{")).removesuffix("}")
-                found.add(decode_key(name.encode("ascii"))[1])
-        return sorted(found)
+    async def sessions(self, tenant: str, user: str | None, *, after: SessionMark | None, limit: int) -> list[SessionMark]:
+        """See :meth:`runtime.session_index.SessionIndex.page`; some may have no messages any more."""
+        return await self._index.page(tenant, user, after=after, limit=limit)
 
     async def forget(self, tenant: str, session: str, *, user: str, erased_at: TailPlace) -> None:
         """Forgets the messages of an erased user in a session. Messages of others stay, and those that the user has sent since.
@@ -197,6 +210,10 @@ class SessionTail:
         await self._forget(open_key, user, erased_at, keeps_later=True)
         # A closed window is written again at later positions, so its position does not show when its messages were sent.
         await self._forget(closed_key, user, erased_at, keeps_later=False)
+        values = cast(list[bytes | None], await self._redis.run("reading a session tail", lambda client: client.mget(open_key, closed_key)))
+        left = [window for window in map(_unpacked, values) if window is not None]
+        if not any(window.of(user).messages for window in left):
+            await self._index.remove(tenant, user, session, of_tenant=not any(window.messages for window in left))
 
     async def _forget(self, key: str, user: str, erased_at: TailPlace, *, keeps_later: bool) -> None:
         for _ in range(_TRIES):

@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Final
 
 from memory.records import HistoryEntry, Memory
@@ -11,6 +12,7 @@ from stores.filters import MemoryFilter
 from stores.points import check_points, memory_of, newest_by_id, point_ids
 from stores.port import Point, TenantScope
 from stores.position import FeedPosition
+from stores.time_order import TimeOrder, TimePage, TimePager, TimePlace
 
 _MOST_TIMES: Final = 2
 """Values of a point's :data:`~stores.collection.EVENT_TIME`: a memory that names a period has its beginning and its end."""
@@ -27,8 +29,10 @@ class StoreBase(ABC):
         """The records that pass the filter, by id and ordered by id, starting with ``start`` (inclusive)."""
 
     @abstractmethod
-    async def _newest_records(self, memory_filter: MemoryFilter, *, limit: int) -> list[tuple[str, str]]:
-        """Ids and records of the points that pass the filter, by :data:`~stores.collection.EVENT_TIME`, newest first.
+    async def _records_by_time(
+        self, memory_filter: MemoryFilter, order: TimeOrder, *, start: datetime | None, limit: int
+    ) -> list[tuple[str, str]]:
+        """Ids and records of the points that pass the filter, by :data:`~stores.collection.EVENT_TIME`, beginning with a time.
 
         A point with several times may be in the result once for each of them.
         """
@@ -59,10 +63,21 @@ class StoreBase(ABC):
         records = await self._scroll_records(memory_filter, start=after, limit=limit + 1 if after else limit)
         return [memory_of(record) for each, record in records.items() if each != after][:limit]
 
+    async def page_by_time(self, memory_filter: MemoryFilter, order: TimeOrder, *, after: TimePlace | None, limit: int) -> TimePage:
+        """See :meth:`MemoryStore.page_by_time`."""
+
+        async def scroll(wanted: MemoryFilter, start: str | None, most: int) -> list[Memory]:
+            return [memory_of(each) for each in (await self._scroll_records(wanted, start=start, limit=most)).values()]
+
+        async def by_time(wanted: MemoryFilter, by: TimeOrder, start: datetime | None, most: int) -> list[Memory]:
+            return [memory_of(record) for _, record in await self._records_by_time(wanted, by, start=start, limit=most)]
+
+        return await TimePager(scroll=scroll, by_time=by_time).page(memory_filter, order, after=after, limit=limit)
+
     async def newest(self, memory_filter: MemoryFilter, *, limit: int) -> list[Memory]:
         """See :meth:`MemoryStore.newest`."""
         # A point has at most two times, so twice the limit always has enough different points.
-        records = await self._newest_records(memory_filter, limit=_MOST_TIMES * limit)
+        records = await self._records_by_time(memory_filter, "newest", start=None, limit=_MOST_TIMES * limit)
         return [memory_of(record) for record in dict(records).values()][:limit]
 
     async def steps(self, scope: TenantScope, entity: str | None, *, after: str | None = None, limit: int = 500) -> list[HistoryEntry]:

@@ -10,6 +10,7 @@ from runtime.settings import Settings
 from stores.edge.client import EdgeStore
 from stores.port import MemoryFilter, MemoryStore, Point, RecallQuery, ScoredMemory, StepPoint, StoreSize, TenantScope
 from stores.position import FeedPosition
+from stores.time_order import TimeOrder, TimePage, TimePlace
 
 
 class GuardedStore:
@@ -83,6 +84,10 @@ class GuardedStore:
     async def page(self, memory_filter: MemoryFilter, *, after: str | None = None, limit: int = 100) -> list[Memory]:
         """See :meth:`MemoryStore.page`."""
         return await self._guard.run(lambda: self._store.page(memory_filter, after=after, limit=limit))
+
+    async def page_by_time(self, memory_filter: MemoryFilter, order: TimeOrder, *, after: TimePlace | None, limit: int) -> TimePage:
+        """See :meth:`MemoryStore.page_by_time`."""
+        return await self._guard.run(lambda: self._store.page_by_time(memory_filter, order, after=after, limit=limit))
 
     async def newest(self, memory_filter: MemoryFilter, *, limit: int) -> list[Memory]:
         """See :meth:`MemoryStore.newest`."""

@@ -96,6 +96,8 @@ class MemoryFilter:
     """Only memories that may have happened at this time or later."""
     until: datetime | None = None
     """Only memories that may have happened before this time."""
+    time_is: datetime | None = None
+    """Only memories with exactly this time, or with it as the beginning or the end of their period."""
     as_of: datetime | None = None
     """Only memories that may have happened at this time or before; never entities, which hold the current state."""
     generation: str | None = ""
@@ -116,7 +118,7 @@ class MemoryFilter:
     def __post_init__(self) -> None:
         if not isinstance(self.scope, TenantScope):
             raise TypeError(f"a request to a store needs a TenantScope as its scope, got {self.scope!r}")
-        for name in ("since", "until", "as_of", "not_expired_at"):
+        for name in ("since", "until", "time_is", "as_of", "not_expired_at"):
             moment: datetime | None = getattr(self, name)
             if moment is not None and moment.tzinfo is None:
                 raise ValueError(f"{name} needs a time zone, got {moment.isoformat()}; add one, for example UTC")
@@ -192,6 +194,8 @@ class MemoryFilter:
             yield MatchAny(MESSAGES, self.messages)
         if self.parents:
             yield MatchAny(PARENT, self.parents)
+        if self.time_is is not None:
+            yield DatetimeRange(EVENT_TIME, iso_time(self.time_is), iso_time(self.time_is + timedelta.resolution))
         if self.since is not None:
             yield DatetimeRange(EVENT_TIME, iso_time(self.since), None)
         if (end := self._end) is not None:
@@ -225,6 +229,7 @@ class MemoryFilter:
             "since": self.since is None or last_moment(time, memory.date) >= self.since,
             "as_of": self.as_of is None or (time <= self.as_of and memory.kind != _ENTITY),
             "until": self.until is None or time < self.until,
+            "time_is": self.time_is is None or self.time_is in (time, last_moment(time, memory.date)),
             "min_trust": self.min_trust is None or at_least(memory.trust or "normal", self.min_trust),
             "not_expired_at": self.not_expired_at is None or memory.expires_at is None or memory.expires_at > self.not_expired_at,
         }

@@ -12,6 +12,7 @@ from memory.records import HistoryEntry, Memory
 from models.embedding.port import Embedding
 from stores.filters import NON_ENTITY_KINDS, MemoryFilter, TenantScope
 from stores.position import FeedPosition
+from stores.time_order import TimeOrder, TimePage, TimePlace
 
 __all__ = [
     "NON_ENTITY_KINDS",
@@ -180,6 +181,19 @@ class MemoryStore(Protocol):
         Args:
             memory_filter: The filter.
             after: The last id of the previous page, which need not exist any more. None: the first page.
+            limit: Most memories of the page.
+        """
+        ...
+
+    async def page_by_time(self, memory_filter: MemoryFilter, order: TimeOrder, *, after: TimePlace | None, limit: int) -> TimePage:
+        """One page of the memories that pass a filter, ordered by the time of their events; those of one time by id.
+
+        A memory that happened in a period has its end as its time if the newest come first, and else its beginning.
+
+        Args:
+            memory_filter: The filter.
+            order: Which come first.
+            after: The place where the previous page ended. None: the first page.
             limit: Most memories of the page.
         """
         ...

@@ -25,6 +25,7 @@ from runtime.pieces import map_in_pieces
 from runtime.session_tail import SessionView
 from stores.points import point_ids
 from stores.port import MemoryFilter, TenantScope
+from stores.time_order import TimePlace
 
 MemoryId = Annotated[str, Path(max_length=256)]
 
@@ -42,28 +43,29 @@ async def list_memories(
     dependencies: AppDependencies,
     user: Annotated[Id | None, Query(description="Only this user's memories. Default: all users that the key may access.")] = None,
     session: Annotated[Id | None, Query(description="Only memories of this session.")] = None,
-    kinds: Annotated[list[_Kind] | None, Query(alias="kind", max_length=4, description="Only memories of these kinds.")] = None,
-    types: Annotated[
-        list[Name] | None, Query(alias="type", max_length=_MAX_TYPES, description="Only memories of these event or entity types.")
-    ] = None,
+    kinds: Annotated[list[_Kind] | None, Query(max_length=4, description="Only memories of these kinds.")] = None,
+    types: Annotated[list[Name] | None, Query(max_length=_MAX_TYPES, description="Only memories of these event or entity types.")] = None,
     since: Annotated[Time | None, Query(description="Only memories that may have happened at this time or later.")] = None,
     until: Annotated[Time | None, Query(description="Only memories that may have happened before this time.")] = None,
     min_trust: Annotated[
         MinTrust | None, Query(description="Only memories whose sources all have at least this level of trust. Default: any.")
     ] = None,
-    after: Annotated[str | None, Query(max_length=256, description="The `next` of the previous page.")] = None,
+    order: Annotated[
+        Literal["id", "newest", "oldest"], Query(description="By id, or by the time of the event: the newest or the oldest first.")
+    ] = "id",
+    after: Annotated[str | None, Query(max_length=256, description="The `next` of the previous page, of the same `order`.")] = None,
     limit: Annotated[int, Query(ge=1, le=200, description="Most memories of the page.")] = 50,
 ) -> Response:
-    """The memories of the live generation that a recall could find, ordered by id: `{memories, next}`.
+    """The memories of the live generation that a recall could find: `{memories, next}`.
 
-    The order is stable: a memory that exists during all pages is on exactly one of them. Invalidated and expired memories are left out.
-    `next` is null on the last page. Counts as one recall.
+    A memory that exists during all pages, with the same time, is on exactly one of them. An entity has the time of its newest event, so it
+    moves in an order by time. Invalidated and expired memories are left out. `next` is null on the last page; by time, a page before it may
+    have fewer memories than `limit`. Counts as one recall.
     """
-    if after is not None and not point_ids([after]):
-        raise ProblemError(422, "invalid", "after: this is not the `next` of a page; leave it out for the first page")
+    place = _place(after, order)
     if since is not None and until is not None and since >= until:
         raise ProblemError(422, "invalid", "since must be before until: no memory can match")
-    check_types(dependencies, caller.tenant, types or (), field="type")
+    check_types(dependencies, caller.tenant, types or (), field="types")
     wanted = MemoryFilter(
         scope=TenantScope(caller.tenant.id, caller.user_of(user)),
         kinds=tuple(kinds or ()),
@@ -76,13 +78,33 @@ async def list_memories(
         not_expired_at=dependencies.clock.now(),
     )
     async with dependencies.admission.turn(request, caller.tenant, results=limit):
-        found = await dependencies.store.page(wanted, after=after, limit=limit + 1)
-        page = found[:limit]
+        if order == "id":
+            found = await dependencies.store.page(wanted, after=after, limit=limit + 1)
+            page, following = found[:limit], found[limit - 1].id if len(found) > limit else None
+        else:
+            by_time = await dependencies.store.page_by_time(wanted, order, after=place, limit=limit)
+            page, following = by_time.memories, None if by_time.next is None else str(by_time.next)
         dependencies.read_audit.note(caller, "list", page)
         memories = await map_in_pieces(memory_fields, page)
-    response = JsonResponse({"memories": memories, "next": page[-1].id if len(found) > limit else None})
+    response = JsonResponse({"memories": memories, "next": following})
     response.headers.update(quota)
     return response
+
+
+def _place(after: str | None, order: Literal["id", "newest", "oldest"]) -> TimePlace | None:
+    """Checks a place, and reads one of an order by time.
+
+    Raises:
+        ProblemError: 422.
+    """
+    try:
+        if after is not None and order != "id":
+            return TimePlace.read(after)
+        if after is None or point_ids([after]):
+            return None
+    except ValueError:
+        pass
+    raise ProblemError(422, "invalid", "after: this is not the `next` of a page of this order; leave it out for the first page")
 
 
 @router.get("/v1/memories/{memory_id}", responses=MEMORY | refusals(404))

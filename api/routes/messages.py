@@ -94,7 +94,7 @@ async def send_messages(
         raise ProblemError(422, "malformed", "the list of messages is empty")
     limit = dependencies.settings.service.max_batch
     if len(batch) > limit:
-        raise ProblemError(413, "too-large", f"the batch has {len(batch)} messages; the limit is {limit}")
+        raise ProblemError(413, "too-large", f"the batch has {len(batch)} messages; the limit is {limit}: send several batches")
     size = len(await request.body())
     now = dependencies.clock.now()
     ingestion = MessageIngestion(producer=dependencies.producer, settings=dependencies.settings)

@@ -20,7 +20,8 @@ from api.request_body import MAX_SCHEMA_VALUES, REST, body_schema, json_body
 from api.routes.memories import SessionPath
 from api.routes.schema_checks import MethodChoice, composed
 from memory.records.limits import ForeignJson
-from memory.records.message import Id, Name
+from memory.records.message import Id
+from runtime.session_index import SessionMark
 from runtime.session_tail import SessionView
 from streams.operations.dry_run import DryWindow
 
@@ -37,28 +38,32 @@ async def list_sessions(
     caller: RecallCaller,
     dependencies: AppDependencies,
     user: Annotated[Id | None, Query(description="Only sessions with recent messages of this user.")] = None,
-    after: Annotated[Name | None, Query(description="The `next` of the previous page.")] = None,
+    after: Annotated[str | None, Query(max_length=300, description="The `next` of the previous page.")] = None,
     limit: Annotated[int, Query(ge=1, le=200, description="Most sessions of the page.")] = 50,
 ) -> Response:
-    """The sessions whose newest messages can be read, ordered by name: `{sessions, next}`.
+    """The sessions whose newest messages can be read, the one that was written last first: `{sessions, next}`.
 
     These are the sessions of the last days (`VARVE_REDIS__TAIL_TTL_S`), with the messages of their newest closed and their open window. A
-    page may have fewer sessions than `limit`, as others are skipped: only a `next` of null is the end. A key that is bound to a user sees
-    that user's sessions and messages.
+    session that gets messages moves to the front of the first page. A page may have fewer sessions than `limit`, as others are skipped:
+    only a `next` of null is the end. A key that is bound to a user sees that user's sessions and messages.
     """
+    try:
+        place = None if after is None else SessionMark.read(after)
+    except ValueError as error:
+        raise ProblemError(422, "invalid", "after: this is not the `next` of a page; leave it out for the first page") from error
     shown_user = caller.user_of(user)
     async with dependencies.admission.turn(request, caller.tenant, results=TOPIC_RESULTS):
-        names = [each for each in await dependencies.tail.sessions(caller.tenant.id) if after is None or each > after]
+        listed = await dependencies.tail.sessions(caller.tenant.id, shown_user, after=place, limit=_MOST_READ + 1)
         page: list[dict[str, Any]] = []
         looked_at = 0
-        for name in names[:_MOST_READ]:
+        for each in listed[:_MOST_READ]:
             looked_at += 1
-            view = (await dependencies.tail.read(caller.tenant.id, name)).of(shown_user)
+            view = (await dependencies.tail.read(caller.tenant.id, each.session)).of(shown_user)
             if view.messages:
-                page.append(_summary(name, view))
+                page.append(_summary(each.session, view))
             if len(page) == limit:
                 break
-    return JsonResponse({"sessions": page, "next": names[looked_at - 1] if looked_at < len(names) else None})
+    return JsonResponse({"sessions": page, "next": str(listed[looked_at - 1]) if looked_at < len(listed) else None})
 
 
 class PreviewRequest(RequestModel):

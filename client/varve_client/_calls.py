@@ -1,12 +1,10 @@
 """The requests of the clients and the meaning of their responses, without any I/O: both clients share this module."""
 
-import random
 import re
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
+from datetime import datetime
 from functools import partial
 from typing import Any, Final, Generic, Literal, TypeVar
 from urllib.parse import quote, urlencode
@@ -39,12 +37,6 @@ Outcome = SentMessage | dict[str, Any]
 """A durable message; or a refused one: its index in the messages that were sent, its status and its problem."""
 
 BATCH_SIZE: Final = 200
-MAX_ATTEMPTS: Final = 5
-MAX_WAIT_S: Final = 120.0
-"""The client does not wait longer than this for a retry: then the caller has to decide."""
-_DEFAULT_WAIT_S: Final = 1.0
-"""Wait before a retry if the response does not say how long."""
-_TEMPORARY: Final = frozenset({httpx.codes.TOO_MANY_REQUESTS, httpx.codes.SERVICE_UNAVAILABLE})
 
 _VISIBLE_ASCII: Final = re.compile(r"[\x21-\x7e]+")
 _KEY: Final = re.compile(r"[\x21-\x7e]{1,256}")
@@ -106,6 +98,9 @@ def send_calls(messages: Sequence[Mapping[str, Any]], *, key: str | None = None)
     """
     if isinstance(messages, Mapping | str):
         raise TypeError("messages must be a list of messages: put a single one into a list")
+    for index, each in enumerate(messages):
+        if not isinstance(each, Mapping):
+            raise TypeError(f"message {index} must be a dict with user, session and text, not {type(each).__name__}")
     for start in range(0, len(messages), BATCH_SIZE):
         batch = [{name: _plain(value) for name, value in each.items()} for each in messages[start : start + BATCH_SIZE]]
         headers = _key_header(key if key is None or start == 0 else f"{key}/{start}")
@@ -161,6 +156,8 @@ def context_call(query: str, options: Mapping[str, Any]) -> Call[Context]:
 
 def feedback_call(recall_id: str, useful: Sequence[str], useless: Sequence[str], user: str | None) -> Call[None]:
     """Feedback on the results of a recall."""
+    if isinstance(useful, str) or isinstance(useless, str):
+        raise TypeError("useful and useless must be lists of memory ids: put a single one into a list")
     body = {"recall_id": recall_id, "useful": list(useful), "useless": list(useless)}
     return Call("POST", "/v1/feedback", lambda answer: None, body if user is None else {**body, "user": user})
 
@@ -260,48 +257,16 @@ def history_call(
     return Call("GET", _with_query(path, as_of=as_of, known_at=known_at, after=after, limit=limit), HistoryPage.model_validate)
 
 
-def retry_wait_s(response: httpx.Response, *, attempt: int, max_attempts: int = MAX_ATTEMPTS) -> float | None:
-    """Seconds until the request may be repeated.
-
-    Args:
-        response: The response to an attempt.
-        attempt: The number of that attempt, from 1.
-        max_attempts: Most attempts of one request.
-
-    Returns:
-        None if the request must not be repeated.
-    """
-    # A 409 with Retry-After: the first attempt is still being processed. Without: the change does not fit, and never will.
-    is_temporary = response.status_code in _TEMPORARY or (
-        response.status_code == httpx.codes.CONFLICT and "Retry-After" in response.headers
-    )
-    if not is_temporary or attempt >= max_attempts:
-        return None
-    asked = retry_after_s(response.headers.get("Retry-After"), now=datetime.now(UTC))
-    wait_s = _DEFAULT_WAIT_S * random.uniform(0.5, 1.5) if asked is None else asked
-    return wait_s if wait_s <= MAX_WAIT_S else None
-
-
-def retry_after_s(header: str | None, *, now: datetime) -> float | None:
-    """Seconds that a ``Retry-After`` header asks for (RFC 9110, 10.2.3); None if it is missing or unreadable."""
-    if not header:
-        return None
-    if header.strip().isdigit():
-        return float(header)
-    try:
-        moment = parsedate_to_datetime(header)
-    except (ValueError, OverflowError):
-        return None
-    return max(0.0, (moment.replace(tzinfo=moment.tzinfo or UTC) - now).total_seconds())
-
-
-def read_response(call: Call[T], response: httpx.Response, *, url: str) -> T:
-    """Parses a response.
+def result_of(call: Call[T], outcome: httpx.Response | httpx.TransportError, *, url: str) -> T:
+    """The result of a request's last attempt.
 
     Raises:
+        ServiceUnreachableError: If it got no response.
         ServiceProblemError: If the service refused the request, or its response cannot be read.
-        MessagesRefusedError: If it refused some messages of a batch.
     """
+    if isinstance(outcome, httpx.TransportError):
+        raise _unreachable(url, outcome) from outcome
+    response = outcome
     if not response.is_success:
         raise _problem(response, f"{url}{call.path}")
     try:
@@ -318,8 +283,9 @@ def read_response(call: Call[T], response: httpx.Response, *, url: str) -> T:
         ) from error
 
 
-def unreachable(url: str, error: httpx.TransportError) -> ServiceUnreachableError:
-    """The error for a request that got no response."""
+def _unreachable(url: str, error: httpx.TransportError) -> ServiceUnreachableError:
+    if isinstance(error, httpx.TimeoutException):
+        return ServiceUnreachableError(f"{url} gave no answer in time ({type(error).__name__}): its timeout is the client's timeout_s")
     return ServiceUnreachableError(f"{url} cannot be reached ({error or type(error).__name__}): is `varve dev` or `varve serve` running?")
 
 

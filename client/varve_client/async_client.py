@@ -1,13 +1,16 @@
 """The asynchronous client."""
 
 import asyncio
+import itertools
+import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Self, TypeVar
+from typing import Any, Literal, Self, TypeVar
 
 import httpx
 
 from varve_client import _calls as calls
+from varve_client._retries import MAX_ATTEMPTS, RETRY_FOR_S, Retries
 from varve_client.models import (
     BegunErasure,
     Block,
@@ -33,17 +36,18 @@ class AsyncVarveClient:
     """Calls the service for one tenant. Use it as an asynchronous context manager.
 
     Every method raises ``ServiceUnreachableError`` if the service cannot be reached, and ``ServiceProblemError`` if it refuses the request.
-    Requests are repeated while the service refuses them temporarily.
+    Requests are repeated while connections fail and while the service refuses them temporarily. One that has timed out is not repeated.
 
     Args:
         url: The address of the service, such as ``http://127.0.0.1:8080``.
         api_key: The tenant's key.
         timeout_s: Timeout of one attempt, in seconds.
-        max_attempts: Most attempts of a request that the service refuses temporarily. 1: it is never repeated.
+        max_attempts: Most attempts of a request. 1: it is never repeated.
+        retry_for_s: No attempt of a request begins later than this many seconds after its first.
         http: The HTTP client to use, for proxies, certificates or tests. The caller closes it. Default: one of its own.
 
     Raises:
-        InvalidArgumentError: If the address or the key cannot be one.
+        InvalidArgumentError: If the address, the key or a limit cannot be one.
     """
 
     def __init__(
@@ -52,13 +56,14 @@ class AsyncVarveClient:
         *,
         api_key: str,
         timeout_s: float = 30.0,
-        max_attempts: int = calls.MAX_ATTEMPTS,
+        max_attempts: int = MAX_ATTEMPTS,
+        retry_for_s: float = RETRY_FOR_S,
         http: httpx.AsyncClient | None = None,
     ) -> None:
         self._url = calls.address_of(url)
         self._headers = {"Authorization": calls.authorization_of(api_key)}
         self._owns_http = http is None
-        self._max_attempts = max_attempts
+        self._retries = Retries(max_attempts=max_attempts, retry_for_s=retry_for_s)
         self._http = http or httpx.AsyncClient(timeout=timeout_s)
 
     async def __aenter__(self) -> Self:
@@ -191,10 +196,11 @@ class AsyncVarveClient:
         types: Sequence[str] | None = None,
         since: datetime | None = None,
         until: datetime | None = None,
+        order: Literal["id", "newest", "oldest"] | None = None,
         after: str | None = None,
         limit: int = 50,
     ) -> MemoryPage:
-        """Returns a page of the memories, ordered by id, without invalidated and expired ones.
+        """Returns a page of the memories, without invalidated and expired ones.
 
         Args:
             user: Only this user's memories. Default: all users that the key may access.
@@ -203,10 +209,11 @@ class AsyncVarveClient:
             types: Only memories of these event or entity types. Default: any.
             since: Only memories that may have happened at this time or later. Default: no limit.
             until: Only memories that may have happened before this time. Default: no limit.
+            order: By id, or by the time of the event: the newest or the oldest first. Default: by id.
             after: The ``next`` of the previous page. Default: the first page.
             limit: Number of memories per page, up to 200.
         """
-        filters = {"user": user, "session": session, "kind": kinds, "type": types, "since": since, "until": until}
+        filters = {"user": user, "session": session, "kinds": kinds, "types": types, "since": since, "until": until, "order": order}
         return await self._request(calls.memories_call(filters, after=after, limit=limit))
 
     async def delete_memory(self, memory_id: str, *, reason: str = "", idempotency_key: str | None = None) -> Correction:
@@ -375,16 +382,17 @@ class AsyncVarveClient:
         return await self._request(calls.history_call(entity_type, key, as_of=as_of, known_at=known_at, after=after, limit=limit))
 
     async def _request(self, call: calls.Call[T]) -> T:
-        attempt = 1
-        while True:
+        began = time.monotonic()
+        for attempt in itertools.count(1):
+            outcome: httpx.Response | httpx.TransportError
             try:
-                response = await self._http.request(
+                outcome = await self._http.request(
                     call.method, self._url + call.path, json=call.body, headers={**self._headers, **call.headers}
                 )
             except httpx.TransportError as error:
-                raise calls.unreachable(self._url, error) from error
-            wait_s = calls.retry_wait_s(response, attempt=attempt, max_attempts=self._max_attempts)
+                outcome = error
+            wait_s = self._retries.wait_s(outcome, attempt=attempt, elapsed_s=time.monotonic() - began)
             if wait_s is None:
-                return calls.read_response(call, response, url=self._url)
+                return calls.result_of(call, outcome, url=self._url)
             await asyncio.sleep(wait_s)
-            attempt += 1
+        raise AssertionError("the loop has no end")

@@ -298,10 +298,13 @@ def _tool_text(turn: Turn, call: ToolCall) -> str:
     if call.duration_ms is not None:
         parts.append(f" after {call.duration_ms:g} ms")
     parts.append(f" ({day_in_words(turn.message.event_time)})")
+    shown: set[str] = set()
     for label, value in (("error", call.error), ("arguments", call.arguments), ("result", call.result)):
         if value not in (None, "", [], {}):
             text = value if isinstance(value, str) else orjson.dumps(value).decode()
+            shown.add(" ".join(text.split()))
             parts.append(f"; {label}: {shortened(text, _RESULT_CHARACTERS)}")
-    if turn.text:
+    # Agents often send a call's result as the text of its message, too.
+    if turn.text and " ".join(turn.text.split()) not in shown:
         parts.append(f". {turn.text}")
     return "".join(parts)

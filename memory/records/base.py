@@ -8,14 +8,14 @@ import orjson
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from memory.errors import MalformedRecordError, UnsupportedVersionError
-from memory.name_hints import meant_name, with_meant_name
+from memory.name_hints import meant_name, meant_value, with_meant_name
 
 __all__ = ["Record", "Value", "path_of_unwritable", "plain_problem", "problems_of"]
 
 _MAX_PROBLEMS: Final = 20
 """Limit of the problems that one message lists."""
 _PLAIN: Final[Mapping[str, str]] = {
-    **dict.fromkeys(("list_type", "tuple_type"), "Input should be a list"),
+    **dict.fromkeys(("list_type", "tuple_type"), 'Input should be a list, such as ["one", "two"]'),
     **dict.fromkeys(
         ("datetime_type", "datetime_parsing", "datetime_from_date_parsing", "datetime_object_invalid"),
         "it is not a time: write ISO 8601 with a UTC offset, such as 2024-05-06T18:00:00Z",
@@ -29,6 +29,7 @@ _PLAIN: Final[Mapping[str, str]] = {
 """Sentences for types of pydantic's problems whose own sentence does not say what to do."""
 _PREFIX: Final = "Value error, "
 """Text that pydantic writes before the sentence of a validator."""
+_QUOTED: Final = re.compile(r"'([^']*)'")
 _VERSION: Final = re.compile(r"([0-9]{1,9})\.[0-9]{1,9}")
 
 
@@ -104,7 +105,7 @@ class Record(Value):
 
 def problems_of(error: ValidationError) -> str:
     """A validation error as one line: ``messages.0.role: Input should be ...; text: Field required``. Lists the first problems."""
-    problems = error.errors(include_url=False, include_context=False, include_input=False)
+    problems = error.errors(include_url=False)
     lines = [f"{'.'.join(map(str, problem['loc'])) or 'record'}: {plain_problem(problem)}" for problem in problems[:_MAX_PROBLEMS]]
     return "; ".join((*lines, f"and {len(problems) - len(lines)} more problems") if len(problems) > len(lines) else lines)
 
@@ -115,7 +116,13 @@ def plain_problem(problem: Mapping[str, Any]) -> str:
     Args:
         problem: One of the errors of a ``ValidationError``.
     """
-    return _PLAIN.get(problem["type"]) or str(problem["msg"]).removeprefix(_PREFIX)
+    plain = _PLAIN.get(problem["type"]) or str(problem["msg"]).removeprefix(_PREFIX)
+    given = problem.get("input")
+    if problem["type"] == "literal_error" and isinstance(given, str):
+        # The value itself is not repeated: it may be personal data, and errors are logged.
+        meant = meant_value(given, _QUOTED.findall(str(problem["ctx"]["expected"])))
+        return plain if meant is None else f"{plain}; did you mean {meant!r}?"
+    return plain
 
 
 def path_of_unwritable(value: Any, path: tuple[str, ...] = ()) -> str:

@@ -12,7 +12,7 @@ from memory.fencing import one_line
 from memory.records import Memory
 from memory.schema.method import SEGMENT, TURN
 from memory.text import estimate_tokens
-from retrieval.context import dated_text
+from retrieval.context_lines import dated_text
 from retrieval.request import HistoryContent
 from runtime.pieces import map_in_pieces
 

@@ -171,4 +171,8 @@ class ClientSettings(Group):
         default=None, description="Address of the query service. Default: that of the stack on `<data>`, otherwise `VARVE_SERVICE__*`."
     )
     api_key: SecretStr | None = Field(default=None, description="API key of the tenant. Default: that of the stack on `<data>`.")
-    timeout_s: float = Field(default=30.0, gt=0, description="Time-out of one request.")
+    timeout_s: float = Field(default=30.0, gt=0, description="Time-out of one attempt of a request.")
+    max_attempts: int = Field(
+        default=5, ge=1, description="Most attempts of a request whose connection fails, or that is refused temporarily."
+    )
+    retry_for_s: float = Field(default=120.0, ge=0, description="No attempt of a request begins later after its first.")

@@ -30,6 +30,7 @@ from stores.points import (
 from stores.port import Point, RecallQuery, ScoredMemory, StepPoint, StoreSize, TenantScope
 from stores.position import FeedPosition
 from stores.query_plan import check_query, clamp_score, float32_view
+from stores.time_order import TimeOrder
 
 MAX_PIPELINED = 64
 """Most requests of one client without a response. Further ones wait."""
@@ -125,8 +126,11 @@ class EdgeStore(StoreBase):
         records: dict[str, str] = response["records"]
         return records
 
-    async def _newest_records(self, memory_filter: MemoryFilter, *, limit: int) -> list[tuple[str, str]]:
-        response = await self._request({"op": "newest", "filter": memory_filter, "limit": limit})
+    async def _records_by_time(
+        self, memory_filter: MemoryFilter, order: TimeOrder, *, start: datetime | None, limit: int
+    ) -> list[tuple[str, str]]:
+        header = {"op": "by_time", "filter": memory_filter, "order": order, "start": start and iso_time(start), "limit": limit}
+        response = await self._request(header)
         return [(name, record) for name, record in response["records"]]
 
     async def _request(self, header: dict[str, Any], body: bytes = b"") -> dict[str, Any]:

@@ -28,6 +28,7 @@ from stores.filters import TombstoneFilter
 from stores.lexical_analysis import Terms
 from stores.position import FeedPosition
 from stores.query_plan import QueryPlan
+from stores.time_order import TimeOrder
 
 INTERVAL_S: Final = 24 * 3600.0
 """Time between two compactions. A deleted text may stay in the files for this time plus the duration of a compaction."""
@@ -116,7 +117,7 @@ class Owner:
             "checkpoint_of": self._checkpoint_of,
             "recall": self._recall,
             "scroll": self._scroll,
-            "newest": self._newest,
+            "by_time": self._by_time,
             "count": self._count,
             "size": self._size,
             "drop": self._drop,
@@ -258,8 +259,10 @@ class Owner:
     async def _scroll(self, header: dict[str, Any], body: bytes) -> dict[str, Any]:
         return {"records": self._shard.scroll(read_filter(header["filter"]), start=header["start"], limit=int(header["limit"]))}
 
-    async def _newest(self, header: dict[str, Any], body: bytes) -> dict[str, Any]:
-        return {"records": self._shard.newest(read_filter(header["filter"]), limit=int(header["limit"]))}
+    async def _by_time(self, header: dict[str, Any], body: bytes) -> dict[str, Any]:
+        order: TimeOrder = "newest" if header["order"] == "newest" else "oldest"
+        wanted = read_filter(header["filter"])
+        return {"records": self._shard.by_time(wanted, order, start=header["start"], limit=int(header["limit"]))}
 
     async def _count(self, header: dict[str, Any], body: bytes) -> dict[str, Any]:
         return {"count": self._shard.count(read_filter(header["filter"]))}

@@ -26,6 +26,7 @@ from stores.collection import (
 from stores.filters import MemoryFilter, TombstoneFilter
 from stores.lexical_analysis import Terms
 from stores.query_plan import QueryPlan, Stage
+from stores.time_order import TimeOrder
 
 RECORD_ONLY: Final = edge.PayloadSelector.Include([RECORD])
 POSITION_ONLY: Final = edge.PayloadSelector.Include([*POSITION_FIELDS, DELETED_AT])
@@ -93,12 +94,10 @@ def scroll_request(memory_filter: MemoryFilter, *, start: str | None, limit: int
     return edge.ScrollRequest(offset=start, limit=limit, filter=filter_of(memory_filter), with_payload=RECORD_ONLY, with_vector=False)
 
 
-def newest_request(memory_filter: MemoryFilter, *, limit: int) -> edge.ScrollRequest:
-    """A request for records, ordered by event time, newest first. See :meth:`stores.edge.shard.Shard.newest`."""
-    newest_first = edge.OrderBy(EVENT_TIME, direction=edge.Direction.Desc)
-    return edge.ScrollRequest(
-        limit=limit, filter=filter_of(memory_filter), with_payload=RECORD_ONLY, with_vector=False, order_by=newest_first
-    )
+def time_request(memory_filter: MemoryFilter, order: TimeOrder, *, start: str | None, limit: int) -> edge.ScrollRequest:
+    """A request for records, ordered by event time. See :meth:`stores.edge.shard.Shard.by_time`."""
+    by_time = edge.OrderBy(EVENT_TIME, edge.Direction.Desc if order == "newest" else edge.Direction.Asc, start)
+    return edge.ScrollRequest(limit=limit, filter=filter_of(memory_filter), with_payload=RECORD_ONLY, with_vector=False, order_by=by_time)
 
 
 def ids_request(memory_filter: MemoryFilter, *, limit: int) -> edge.ScrollRequest:

@@ -26,8 +26,8 @@ from stores.edge.requests import (
     POSITION_ONLY,
     filter_of,
     ids_request,
-    newest_request,
     scroll_request,
+    time_request,
 )
 from stores.edge.search import ScoredRecord, search
 from stores.edge.term_statistics import Document, TermWeights
@@ -36,6 +36,7 @@ from stores.filters import MemoryFilter, TombstoneFilter
 from stores.lexical_analysis import Terms
 from stores.position import FeedPosition, checkpoint_id
 from stores.query_plan import QueryPlan
+from stores.time_order import TimeOrder
 
 _NO_DOCUMENTS: Final[Mapping[UUID, Document]] = MappingProxyType({})
 
@@ -180,16 +181,18 @@ class Shard:
         records, _ = self._engine.scroll(scroll_request(memory_filter, start=start, limit=limit))
         return {str(each.id): record_of(each) for each in records}
 
-    def newest(self, memory_filter: MemoryFilter, *, limit: int) -> list[tuple[str, str]]:
-        """Ids and records by event time, newest first. A point with several times may be in the result once for each of them.
+    def by_time(self, memory_filter: MemoryFilter, order: TimeOrder, *, start: str | None, limit: int) -> list[tuple[str, str]]:
+        """Ids and records by event time. A point with several times may be in the result once for each of them.
 
         Args:
             memory_filter: The condition that the records fulfil.
+            order: Which come first.
+            start: The first time, inclusive. None: the newest or the oldest.
             limit: Most records.
         """
         if self._engine is None:
             return []
-        records, _ = self._engine.scroll(newest_request(memory_filter, limit=limit))
+        records, _ = self._engine.scroll(time_request(memory_filter, order, start=start, limit=limit))
         return [(str(each.id), record_of(each)) for each in records]
 
     def count(self, memory_filter: MemoryFilter) -> int:

@@ -36,6 +36,7 @@ from stores.server.creation import (
 )
 from stores.server.nodes import QdrantNodes
 from stores.server.requests import filter_of, query_arguments, replaceable, score_part_requests
+from stores.time_order import TimeOrder
 
 T = TypeVar("T")
 
@@ -242,9 +243,12 @@ class QdrantStore(StoreBase):
     async def _scroll_records(self, memory_filter: MemoryFilter, *, start: str | None, limit: int) -> dict[str, str]:
         return dict(await self._scrolled(memory_filter, offset=start, limit=limit))
 
-    async def _newest_records(self, memory_filter: MemoryFilter, *, limit: int) -> list[tuple[str, str]]:
-        newest_first = models.OrderBy(key=EVENT_TIME, direction=models.Direction.DESC)
-        return await self._scrolled(memory_filter, order_by=newest_first, limit=limit)
+    async def _records_by_time(
+        self, memory_filter: MemoryFilter, order: TimeOrder, *, start: datetime | None, limit: int
+    ) -> list[tuple[str, str]]:
+        direction = models.Direction.DESC if order == "newest" else models.Direction.ASC
+        by_time = models.OrderBy(key=EVENT_TIME, direction=direction, start_from=start)
+        return await self._scrolled(memory_filter, order_by=by_time, limit=limit)
 
     async def _scrolled(self, memory_filter: MemoryFilter, **arguments: Any) -> list[tuple[str, str]]:
         scroll_filter = filter_of(memory_filter)

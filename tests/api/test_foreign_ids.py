@@ -32,7 +32,7 @@ from tests.stores.noted_store import NotedStore
 pytestmark = [pytest.mark.integration, pytest.mark.asyncio(loop_scope="module")]
 
 CALLERS: Final = ("umbrella", "acme/bob")
-READS: Final = frozenset({"get", "by_evidence", "newest", "page", "recall", "scroll", "steps"})
+READS: Final = frozenset({"get", "by_evidence", "newest", "page", "page_by_time", "recall", "scroll", "steps"})
 """Marks and counts are read in the background, by the clock."""
 SESSION, NO_SESSION = "anns-session", "ann-session0"
 ENTITY, NO_ENTITY = entity_key("ann", "swimming"), entity_key("ann", "swinging")

@@ -40,15 +40,23 @@ async def pages(service: RunningService, caller: str = "acme", **query: Any) -> 
 
 @pytest.mark.parametrize("limit", [1, 5, 12, 13, 200])
 async def test_pages_contain_each_memory_once(service: RunningService, limit: int) -> None:
-    ids = [each["id"] for each in await pages(service, user="cleo", type="fact", limit=limit)]
+    ids = [each["id"] for each in await pages(service, user="cleo", types="fact", limit=limit)]
     assert ids == sorted(each.id for each in LISTED), "without the invalidated one"
+
+
+@pytest.mark.parametrize("order", ["newest", "oldest"])
+@pytest.mark.parametrize("limit", [1, 5, 200])
+async def test_pages_by_time_contain_each_memory_once(service: RunningService, order: str, limit: int) -> None:
+    found = [each["content"] for each in await pages(service, user="cleo", types="fact", order=order, limit=limit)]
+    oldest_first = [each.content for each in LISTED]
+    assert found == (oldest_first[::-1] if order == "newest" else oldest_first)
 
 
 @pytest.mark.parametrize(
     ("query", "contents"),
     [
-        ({"user": "cleo", "kind": "summary"}, {"A week of poems"}),
-        ({"user": "cleo", "kind": ["summary", "entity"], "type": ["fact", "user_profile"]}, {"A week of poems"}),
+        ({"user": "cleo", "kinds": "summary"}, {"A week of poems"}),
+        ({"user": "cleo", "kinds": ["summary", "entity"], "types": ["fact", "user_profile"]}, {"A week of poems"}),
         ({"session": "poems", "since": "2024-05-16T12:00:00Z"}, {"Cleo wrote poem 10", "Cleo wrote poem 11"}),
         ({"session": "poems", "until": "2024-05-07T12:00:00Z"}, {"Cleo wrote poem 0"}),
         ({"user": "nobody"}, set()),
@@ -76,18 +84,21 @@ async def test_a_list_shows_only_memories_visible_to_the_key(service: RunningSer
     ("query", "detail"),
     [
         ({"after": "x"}, "after: this is not the `next`"),
+        ({"after": LISTED[5].id, "order": "newest"}, "after: this is not the `next` of a page of this order"),
+        ({"after": f"1714996800000000_{LISTED[5].id}"}, "after: this is not the `next` of a page of this order"),
+        ({"order": "time"}, "order: Input should be 'id', 'newest' or 'oldest'"),
         ({"limit": 0}, "limit"),
         ({"limit": 201}, "limit"),
-        ({"kind": "note"}, "kind"),
+        ({"kinds": "note"}, "kinds"),
         ({"since": "2024-05-06"}, "since"),
         ({"since": "soon"}, "since"),
         ({"user": ""}, "user"),
         (
             {"usr": "cleo"},
-            "query.usr (did you mean 'user'?): unknown parameter; expected some of: after, kind, limit, min_trust, session, since, type",
+            "query.usr (did you mean 'user'?): unknown parameter; expected some of: after, kinds, limit, min_trust, order, session",
         ),
         ({"user": ["ann", "bob"]}, "query.user: given more than once; this parameter has one value"),
-        ({"user": ["bob", "ann"], "kind": ["event", "entity"]}, "query.user: given more than once"),
+        ({"user": ["bob", "ann"], "kinds": ["event", "entity"]}, "query.user: given more than once"),
         ({"after": [LISTED[0].id] * 2, "limit": [1, 1]}, "query.after, limit: given more than once"),
         ({"since": "2024-05-07T00:00:00Z", "until": "2024-05-06T00:00:00Z"}, "since must be before until"),
     ],

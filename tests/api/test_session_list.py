@@ -26,14 +26,17 @@ def raw(user: str, number: int, text: str) -> bytes:
 
 async def write_tail(service: RunningService, session: str, *, closed: tuple[bytes, ...] = (), opened: tuple[bytes, ...] = ()) -> None:
     view = SessionView(closed=TailWindow(0, closed) if closed else None, open=TailWindow(1, opened) if opened else None)
-    await service.tail.write([TailUpdate("acme", session, view, 0, 1)])
+    users = frozenset(Message.from_json(each).user for each in (*closed, *opened))
+    await service.tail.write([TailUpdate("acme", session, view, 0, 1, users)])
 
 
 async def test_sessions_are_listed_page_by_page(service: RunningService) -> None:
     await write_tail(service, "a/b c", closed=(raw("ann", 1, "Hello."),), opened=(raw("bob", 2, "Hi."), raw("ann", 3, "Bye.")))
     await write_tail(service, "bobs", opened=(raw("bob", 4, "Me again."),))
     first = (await service.http.get("/v1/sessions", params={"limit": 1}, headers=service.auth("acme"))).json()
-    assert first["sessions"] == [
+    assert [each["session"] for each in first["sessions"]] == ["bobs"], "the one that was written last is the first"
+    rest = (await service.http.get("/v1/sessions", params={"after": first["next"], "limit": 1}, headers=service.auth("acme"))).json()
+    assert rest["sessions"] == [
         {
             "session": "a/b c",
             "users": ["ann", "bob"],
@@ -43,10 +46,10 @@ async def test_sessions_are_listed_page_by_page(service: RunningService) -> None
             "open_window": {"sequence": 1, "message_count": 2},
         }
     ]
-    rest = (await service.http.get("/v1/sessions", params={"after": first["next"]}, headers=service.auth("acme"))).json()
-    assert ([each["session"] for each in rest["sessions"]], rest["next"]) == (["bobs"], None)
     ann = (await service.http.get("/v1/sessions", params={"user": "ann"}, headers=service.auth("acme"))).json()
     assert [(each["session"], each["messages"]) for each in ann["sessions"]] == [("a/b c", 2)]
+    for place in ("bobs", "12-", "-bobs", "x" * 301):
+        expect_problem(await service.http.get("/v1/sessions", params={"after": place}, headers=service.auth("acme")), 422, "after")
 
 
 async def test_others_sessions_are_not_listed(service: RunningService) -> None:

@@ -633,7 +633,7 @@ MUTANTS: Final = (
     Mutant(
         "older session tail replaces a newer",
         "runtime/session_tail.py",
-        "tonumber(ARGV[2]) then return end",
+        "tonumber(ARGV[2]) then return 0 end",
         "tonumber(ARGV[2]) then end",
         (TEST_TAIL,),
     ),

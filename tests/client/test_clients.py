@@ -1,10 +1,10 @@
-"""Both clients against a real HTTP server: what they send, how they retry, what they raise."""
+"""Both clients against a real HTTP server: what they send, and what they raise."""
 
 import asyncio
 import os
 import sys
-from collections.abc import Awaitable, Callable, Mapping
-from datetime import UTC, datetime, timedelta
+from collections.abc import Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +14,13 @@ from varve_client import (
     AsyncVarveClient,
     InvalidArgumentError,
     MessagesRefusedError,
-    RecallResult,
     SentMessage,
     ServiceProblemError,
     ServiceUnreachableError,
     VarveClient,
     VarveClientError,
 )
-from varve_client._calls import BATCH_SIZE, MAX_ATTEMPTS, retry_after_s
+from varve_client._calls import BATCH_SIZE
 
 from tests.http_server import serving_posts
 from varve.embedded.ports import free_port
@@ -36,28 +35,6 @@ EVENT: Mapping[str, object] = {
     "score": 0.5,
 }
 MESSAGE: Mapping[str, object] = {"user": "ann", "session": "s", "text": "x"}
-
-
-class Blocking:
-    """Calls the synchronous client in a thread, so that each test covers both clients."""
-
-    def __init__(self, url: str, **options: Any) -> None:
-        self._client = VarveClient(url, **options)
-
-    async def __aenter__(self) -> "Blocking":
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        self._client.close()
-
-    def __getattr__(self, name: str) -> Callable[..., Awaitable[Any]]:
-        method = getattr(self._client, name)
-        return lambda *args, **options: asyncio.to_thread(method, *args, **options)
-
-
-@pytest.fixture(params=[AsyncVarveClient, Blocking], ids=["async", "sync"])
-def client(request: pytest.FixtureRequest) -> Any:
-    return request.param
 
 
 @pytest.mark.parametrize(
@@ -89,53 +66,6 @@ async def test_a_key_may_end_with_a_line_feed(client: Any) -> None:
     assert keys == ["Bearer k"]
 
 
-class Refusing:
-    """Refuses a number of requests with a status and ``Retry-After``, then answers."""
-
-    def __init__(self, times: int, status: int, retry_after: str) -> None:
-        self.times = times
-        self.status = status
-        self.retry_after = retry_after
-        self.requests = 0
-
-    async def answer(self, request: web.Request) -> web.Response:
-        self.requests += 1
-        if self.requests > self.times:
-            return web.json_response({"results": [EVENT]})
-        problem = {"type": "urn:varve:problem:rate-limited", "detail": "10 recalls a second are used up", "trace_id": "t1"}
-        return web.json_response(problem, status=self.status, headers={"Retry-After": self.retry_after})
-
-
-async def recall(server: Refusing, client: Any) -> RecallResult:
-    async with serving_posts("/v1/recall", server.answer) as url, client(url, api_key="k") as varve:
-        found: RecallResult = await varve.recall("x")
-        return found
-
-
-@pytest.mark.parametrize("status", [429, 503])
-async def test_a_temporary_refusal_is_retried(status: int, client: Any) -> None:
-    server = Refusing(2, status, "0")
-    assert [each.id for each in (await recall(server, client)).results] == ["m"]
-    assert server.requests == 3
-
-
-@pytest.mark.parametrize(("times", "status", "retry_after", "sent"), [(99, 429, "0", MAX_ATTEMPTS), (1, 429, "3600", 1), (1, 507, "0", 1)])
-async def test_a_lasting_refusal_is_raised(times: int, status: int, retry_after: str, sent: int, client: Any) -> None:
-    server = Refusing(times, status, retry_after)
-    with pytest.raises(ServiceProblemError, match=f"answered {status}: 10 recalls a second are used up") as raised:
-        await recall(server, client)
-    assert server.requests == sent
-    assert (raised.value.status, raised.value.kind, raised.value.trace_id) == (status, "rate-limited", "t1")
-
-
-async def test_one_attempt_is_never_repeated(client: Any) -> None:
-    server = Refusing(1, 429, "0")
-    async with serving_posts("/v1/recall", server.answer) as url, client(url, api_key="k", max_attempts=1) as varve:
-        with pytest.raises(ServiceProblemError, match="answered 429"):
-            await varve.recall("x")
-    assert server.requests == 1
-
-
 async def test_feedback_names_the_recall_and_its_user(client: Any) -> None:
     bodies: list[Any] = []
 
@@ -156,6 +86,10 @@ async def test_arguments_of_another_form_are_named(client: Any) -> None:
     async with client("http://127.0.0.1:1", api_key="k") as varve:
         with pytest.raises(TypeError, match="put a single one into a list"):
             await varve.send(MESSAGE)
+        with pytest.raises(TypeError, match="message 1 must be a dict with user, session and text, not str"):
+            await varve.send([MESSAGE, "hello"])
+        with pytest.raises(TypeError, match="lists of memory ids"):
+            await varve.feedback("r", useful="m")
         with pytest.raises(TypeError, match=r"such as \['ann'\]"):
             await varve.entity("user_profile", "ann")
 
@@ -205,8 +139,8 @@ async def test_lists_send_each_filter(client: Any) -> None:
     assert asked == [
         [
             ("user", "ann & co"),
-            ("kind", "event"),
-            ("kind", "summary"),
+            ("kinds", "event"),
+            ("kinds", "summary"),
             ("since", "2024-05-06T00:00:00+00:00"),
             ("after", "m0"),
             ("limit", "3"),
@@ -264,40 +198,6 @@ async def test_an_unusable_idempotency_key_is_not_sent(key: str, client: Any) ->
             await varve.flush("s", idempotency_key=key)
 
 
-@pytest.mark.parametrize("retry_after", ["Mon, 06 May 2024 12:00:00 GMT", "soon", "nan"])
-async def test_any_retry_after_header_is_survived(retry_after: str, client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("varve_client._calls._DEFAULT_WAIT_S", 0.0)
-    assert (await recall(Refusing(1, 503, retry_after), client)).results[0].content == "Ann moved to Oslo"
-
-
-def test_retry_after_is_read_as_seconds_or_date() -> None:
-    now = datetime(2024, 5, 6, 12, tzinfo=UTC)
-    later = (now + timedelta(seconds=90)).strftime("%a, %d %b %Y %H:%M:%S GMT")
-    assert [retry_after_s(each, now=now) for each in ("7", later, "", None, "soon")] == [7.0, 90.0, None, None, None]
-
-
-async def test_retries_of_a_batch_share_one_idempotency_key(client: Any) -> None:
-    attempts: list[tuple[str, int]] = []
-    statuses = iter([503, 409, 200, 429, 200])
-
-    async def answer(request: web.Request) -> web.Response:
-        batch = await request.json()
-        attempts.append((request.headers["Idempotency-Key"], len(batch)))
-        status = next(statuses)
-        position = {"topic": "messages", "partition": 0, "offset": 0}
-        items = [{"index": index, "status": 200, "id": f"m{index}", "position": position} for index, _ in enumerate(batch)]
-        content = {"items": items} if status == 200 else {"detail": "in work"}
-        return web.json_response(content, status=status, headers={} if status == 200 else {"Retry-After": "0"})
-
-    batches: list[int] = []
-    async with serving_posts("/v1/messages", answer) as url, client(url, api_key="k") as varve:
-        sent: list[SentMessage] = await varve.send([MESSAGE] * (BATCH_SIZE + 1), on_batch=batches.append)
-    assert (len(sent), batches) == (BATCH_SIZE + 1, [BATCH_SIZE, 1])
-    assert [size for _, size in attempts] == [BATCH_SIZE] * 3 + [1] * 2
-    keys = [key for key, _ in attempts]
-    assert (len(set(keys)), len({*keys[:3]}), len({*keys[3:]})) == (2, 1, 1), "one key per batch, made before its first attempt"
-
-
 async def test_refused_messages_are_named_by_their_index(client: Any) -> None:
     async def answer(request: web.Request) -> web.Response:
         batch = await request.json()
@@ -328,15 +228,6 @@ async def test_a_sent_message_says_that_it_was_not_stored(client: Any) -> None:
     assert [(each.changed, each.repeated) for each in sent] == [(True, False), (False, True), (False, False)]
 
 
-async def test_a_conflict_without_retry_after_is_not_retried(client: Any) -> None:
-    async def answer(request: web.Request) -> web.Response:
-        return web.json_response({"detail": "it does not fit"}, status=409)
-
-    async with serving_posts("/v1/flush", answer) as url, client(url, api_key="k") as varve:
-        with pytest.raises(ServiceProblemError, match="answered 409: it does not fit"):
-            await varve.flush()
-
-
 async def test_options_that_are_none_are_not_sent(client: Any) -> None:
     bodies: list[object] = []
 
@@ -360,7 +251,7 @@ async def test_a_body_of_another_form_is_a_problem(client: Any) -> None:
 
 
 async def test_a_service_that_is_down_is_unreachable(client: Any) -> None:
-    async with client(f"http://127.0.0.1:{free_port()}", api_key="k") as varve:
+    async with client(f"http://127.0.0.1:{free_port()}", api_key="k", max_attempts=1) as varve:
         with pytest.raises(ServiceUnreachableError, match="cannot be reached"):
             await varve.flush("s")
 

@@ -83,7 +83,7 @@ class ConsoleStack:
 
     def memory(self, user: str, word: str) -> dict[str, Any]:
         """The event of a user whose text has a word."""
-        page = self.call("GET", f"/v1/memories?user={user}&kind=event&limit=100")
+        page = self.call("GET", f"/v1/memories?user={user}&kinds=event&limit=100")
         return next(each for each in page["memories"] if word in each["content"])
 
     def talk(self, user: str, session: str, *texts: str, key: str | None = None) -> None:
@@ -99,7 +99,7 @@ class ConsoleStack:
 
     def wait_for_memories(self, user: str, count: int, *, kind: str = "event", key: str | None = None) -> None:
         def found() -> list[dict[str, Any]]:
-            return list(self.call("GET", f"/v1/memories?user={user}&kind={kind}&limit=100", key=key)["memories"])
+            return list(self.call("GET", f"/v1/memories?user={user}&kinds={kind}&limit=100", key=key)["memories"])
 
         wait_until(lambda: len(found()) >= count, seconds=READY_S, failure=found)
 

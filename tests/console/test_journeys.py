@@ -110,9 +110,9 @@ def test_invalidating_and_deleting_events(visitor: Visitor) -> None:
     stack = visitor.stack
 
     def boats() -> list[Any]:
-        return [each for each in stack.call("GET", "/v1/memories?user=ivan&kind=event")["memories"] if "boat" in each["content"]]
+        return [each for each in stack.call("GET", "/v1/memories?user=ivan&kinds=event")["memories"] if "boat" in each["content"]]
 
-    page = visitor.sign_in(path="/memories?user=ivan&kind=event")
+    page = visitor.sign_in(path="/memories?user=ivan&kinds=event")
     page.get_by_role("button", name=re.compile("blue boat")).click()
     page.get_by_role("button", name="Invalidate").click()
     page.get_by_role("dialog", name="Invalidate this event").get_by_role("button", name="Invalidate", exact=True).click()
@@ -143,7 +143,7 @@ def test_invalidating_and_deleting_events(visitor: Visitor) -> None:
     expect(page.get_by_role("dialog")).to_have_count(0)
 
     def left() -> list[Any]:
-        return list(stack.call("GET", "/v1/memories?user=ivan&kind=event")["memories"])
+        return list(stack.call("GET", "/v1/memories?user=ivan&kinds=event")["memories"])
 
     wait_until(lambda: len(left()) == 1, seconds=60, failure=left)
     page.reload()
@@ -232,7 +232,7 @@ def test_previewing_and_closing_an_open_window(visitor: Visitor) -> None:
     expect(page.get_by_role("status").get_by_text("The window closes now")).to_be_visible()
 
     def found() -> list[Any]:
-        return list(visitor.stack.call("GET", "/v1/memories?user=nora&session=today&kind=event")["memories"])
+        return list(visitor.stack.call("GET", "/v1/memories?user=nora&session=today&kinds=event")["memories"])
 
     wait_until(lambda: bool(found()), seconds=120, failure=found)
 
@@ -478,7 +478,7 @@ def test_a_failing_webhook_is_visible(visitor: Visitor) -> None:
     page.get_by_role("button", name="Test the webhook crm").click()
     expect(page.get_by_role("status").get_by_text("The test delivery failed")).to_be_visible()
 
-    before = len(stack.call("GET", "/v1/memories?user=ann&kind=event&limit=100", key=stack.graph_key)["memories"])
+    before = len(stack.call("GET", "/v1/memories?user=ann&kinds=event&limit=100", key=stack.graph_key)["memories"])
     stack.talk("ann", "hooks", "I bought a green kayak.", key=stack.graph_key)
     stack.flush("ann", "hooks", events=before + 1, key=stack.graph_key)
     hook = stack.call("GET", f"/v1/admin/webhooks?tenant={stack.graph_tenant}", key=stack.operator_key)["webhooks"][0]["id"]
@@ -590,7 +590,7 @@ def test_a_key_opens_only_its_pages(visitor: Visitor) -> None:
 def test_every_action_works_with_the_keyboard(visitor: Visitor) -> None:
     from playwright.sync_api import expect
 
-    page = visitor.sign_in(path="/memories?user=cora&kind=event")
+    page = visitor.sign_in(path="/memories?user=cora&kinds=event")
     row = page.get_by_role("button", name=re.compile("Trondheim"))
     row.focus()
     page.keyboard.press("Enter")

@@ -84,7 +84,7 @@ def test_no_recalled_text_closes_the_fence(contents: list[str], profile: str, sa
     lines = notes_of(context)
     assert context.text.casefold().count(MARK) == 3
     assert [line for line in lines if line in ("states:", "events:", "session:")] == [line for line in lines if not line.startswith("[")]
-    assert len(context.citations) == len(hits) + 1 + len(turns) + 1
+    assert len(context.citations) == len(set(contents)) + 1 + len(turns) + 1
     assert context.left_out == 0
 
 
@@ -98,7 +98,7 @@ def test_a_context_never_exceeds_its_tokens(contents: list[str], said: list[str]
     tail = tuple(message(text, id=f"t{place}") for place, text in enumerate(said))
     context = packed(*hits, states=(state("user profile of ann"),), tail=tail, tokens=tokens)
     assert context.tokens == estimate_tokens(context.text) <= tokens
-    assert len(context.citations) + context.left_out == len(hits) + 1 + len(tail)
+    assert len(context.citations) + context.left_out == len(set(contents)) + 1 + len(tail)
 
 
 def test_states_are_first_and_the_tail_is_last() -> None:
@@ -266,3 +266,57 @@ def test_states_leave_most_tokens_to_events() -> None:
     assert 100 < taken <= 200
     alone = packed(states=states, tokens=1000)
     assert len(alone.citations) > 2 * sum(each.kind == "entity" for each in context.citations), "they may use the rest of the budget, too"
+
+
+def test_a_line_names_its_day_once() -> None:
+    (event,) = notes_of(packed(hit("Mood (6 May 2024): Ann feels proud.")))[1:]
+    assert event.endswith("] 2024-05-06 Mood: Ann feels proud.")
+    (other,) = notes_of(packed(hit("She moved (5 May 2024) to Oslo.")))[1:]
+    assert other.endswith("] 2024-05-06 She moved (5 May 2024) to Oslo.")
+
+
+def test_similar_calls_of_a_tool_share_a_line() -> None:
+    calls = [
+        hit("run_tests failed after 31 ms (6 May 2024); error: timeout", message_ids=("m1",)),
+        hit("run_tests failed after 9.5 ms (8 May 2024); error: timeout", day=2, message_ids=("m2",)),
+        hit("run_tests failed after 7 ms (7 May 2024); error: refused", day=1, message_ids=("m3",)),
+    ]
+    context = packed(*calls)
+    refused, timeout = notes_of(context)[1:]
+    assert timeout.endswith("] 2024-05-08 run_tests failed after 9.5 ms; error: timeout (2 times since 2024-05-06)")
+    assert refused.endswith("] 2024-05-07 run_tests failed after 7 ms; error: refused")
+    assert (context.citations[1].id, context.citations[1].evidence, context.left_out) == (calls[1].memory.id, ("m2", "m1"), 0)
+
+
+def test_words_of_people_stay_alone() -> None:
+    said = [
+        memory(
+            "I ran 5 km.",
+            id=stable_id("run", day),
+            event_time=NOON + timedelta(days=day),
+            said_at=NOON + timedelta(days=day),
+            speaker="Ann",
+        )
+        for day in range(3)
+    ]
+    hits = [RecallHit(memory=each, score=0.5, parts={}, evidence=("m",), evidence_scores=(0.5,)) for each in said]
+    assert len(notes_of(packed(*hits))) == 1 + 3
+
+
+@pytest.mark.parametrize(
+    ("content", "shown"),
+    [
+        (
+            "life story of ann: life: 8 events in full / 2024-W11, 3 events: Ann: Hi.; moods: 2",
+            "life: 2024-W11, 3 events: Ann: Hi.; moods: 2",
+        ),
+        ("life story of ann: life: 8 events in full; moods: 2", "ann: moods: 2"),
+        ("life story of ann: moods: 2; life: 8 events in full", "ann: moods: 2"),
+        ("life story of ann: life: 8 events in full", None),
+        ("notes of ann: text: 8 events in full", "notes of ann: text: 8 events in full"),
+    ],
+)
+def test_a_state_leaves_out_timeline_sizes(content: str, shown: str | None) -> None:
+    timeline = {} if content.startswith("notes") else {"life": "8 events in full\n2024-W11, 3 events: Ann: Hi."}
+    context = packed(states=(memory(content, kind="entity", type="life_story", entity_key="ann", properties=timeline),))
+    assert context.text == "" if shown is None else notes_of(context)[1].endswith(shown)

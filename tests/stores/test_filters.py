@@ -172,6 +172,7 @@ def test_entities_as_of_a_time_match_no_point() -> None:
         ({"parents": (TOP,)}, "parents"),
         ({"since": NOON + timedelta(seconds=1)}, "since"),
         ({"until": NOON}, "until"),
+        ({"time_is": NOON + timedelta(microseconds=1)}, "time_is"),
         ({"not_expired_at": NOON}, "not_expired_at"),
     ],
 )

@@ -304,6 +304,10 @@ class IsolationMachine(RuleBasedStateMachine):
         own = self.seen_by(scope)
         assert {each.id for each in self.run(self.store.get(scope, sorted(self.every_id)))} == set(own)
         assert {each.id for each in self.run(self.store.scroll(scope, limit=1000))} == set(own)
+        everything = MemoryFilter.everything(scope)
+        for order in ("newest", "oldest"):
+            by_time = self.run(self.store.page_by_time(everything, order, after=None, limit=1000))
+            assert {each.id for each in by_time.memories} == set(own)
         assert {each.id for each in self.run(self.store.newest(MemoryFilter.everything(scope), limit=1000))} == set(own)
 
     @invariant()

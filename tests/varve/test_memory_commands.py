@@ -86,7 +86,7 @@ async def test_a_list_has_ids_and_follows_pages(tmp_path: Path) -> None:
         result = await memories(url, tmp_path, "list", "--user", "ann", "--kind", "event", "--limit", "2")
     assert result.stdout.splitlines() == [f"e{number}  2024-03-02  fact  Ann: Ann moved to Oslo" for number in (1, 2)]
     assert "more memories follow" in result.stderr
-    assert asked[0] == {"user": "ann", "kind": "event", "limit": "3"}
+    assert asked[0] == {"user": "ann", "kinds": "event", "order": "newest", "limit": "3"}
     assert [each.get("after") for each in asked] == [None, "e1", "e2"]
 
 

@@ -181,7 +181,8 @@ async def serve_canary(settings: Settings) -> None:
         ServiceError: If there is no API key.
         OSError: If the health page's port is in use.
     """
-    async with service_client(settings) as service:
+    # A repeated request would hide that the service was unavailable.
+    async with service_client(settings, max_attempts=1) as service:
         canary = Canary(service=service, settings=settings.canary, metrics=CanaryMetrics(metrics().registry))
         ready = ProbeServer(
             host=settings.metrics_host,

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, TextIO
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TextIO
 
 import orjson
 import typer
@@ -48,14 +48,15 @@ def list_memories(
     types: TypesOption = None,
     since: SinceOption = None,
     until: UntilOption = None,
+    order: Annotated[Literal["newest", "oldest", "id"], typer.Option(help="By the time of the event, or by id.")] = "newest",
     limit: Annotated[int, typer.Option(min=1, help="Maximum number of memories.")] = 50,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object per line.")] = False,
     data: DataOption = None,
 ) -> None:
-    """List memories with their ids, ordered by id, without invalidated and expired ones."""
+    """List memories with their ids, the newest first, without invalidated and expired ones."""
     from memory.dates.event_date import shown_date
 
-    filters = {"user": user, "session": session, "kinds": kinds, "types": types, "since": since, "until": until}
+    filters = {"user": user, "session": session, "kinds": kinds, "types": types, "since": since, "until": until, "order": order}
     found = run(_listed(data, filters, limit + 1))
     for memory in found[:limit]:
         if as_json:

@@ -30,6 +30,7 @@ import type {
   Session,
   Time,
 } from "./models.js";
+import type { Retries } from "./retry.js";
 
 /** Number of messages in one request. */
 export const BATCH_SIZE = 200;
@@ -53,6 +54,13 @@ export interface Call<T> {
 }
 
 type QueryValue = Time | number | readonly string[] | null | undefined;
+
+/** The limits of retries. Throws a `TypeError` if one cannot be a limit. */
+export function retriesOf(maxAttempts: number, retryForMs: number): Retries {
+  if (!(maxAttempts >= 1)) throw new TypeError(`maxAttempts must be at least 1 (1: no retry), not ${String(maxAttempts)}`);
+  if (!(retryForMs >= 0)) throw new TypeError(`retryForMs must be 0 or more milliseconds, not ${String(retryForMs)}`);
+  return { maxAttempts, retryForMs };
+}
 
 /** One call per batch of messages, in order. Each has an idempotency key, so that a repeated request duplicates no message. */
 export function* sendCalls(messages: readonly Message[], key: string | undefined): Generator<Call<RefusedMessage[]>> {
@@ -106,8 +114,8 @@ export function memoryCall(memoryId: string): Call<Memory> {
 }
 
 export function memoriesCall(options: MemoryFilters & PageOptions): Call<MemoryPage> {
-  const { kinds, types, after, limit, ...filters } = options;
-  return read(`/v1/memories${query({ ...filters, kind: kinds, type: types, after, limit })}`, reader<MemoryPage>("memories", "next"));
+  const { after, limit, ...filters } = options;
+  return read(`/v1/memories${query({ ...filters, after, limit })}`, reader<MemoryPage>("memories", "next"));
 }
 
 export function sessionCall(session: string): Call<Session> {

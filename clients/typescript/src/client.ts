@@ -32,8 +32,8 @@ import type {
   SentMessage,
   Session,
 } from "./models.js";
-import { MAX_ATTEMPTS, retryWaitMs } from "./retry.js";
-import type { Attempt } from "./retry.js";
+import { MAX_ATTEMPTS, RETRY_FOR_MS, retryWaitMs } from "./retry.js";
+import type { Attempt, Retries } from "./retry.js";
 
 const FOUND = 302;
 
@@ -45,6 +45,8 @@ export interface ClientOptions {
   readonly timeoutMs?: number | undefined;
   /** Most attempts of a request that the service refuses temporarily, or whose connection fails. 1: it is never repeated. Default: 5. */
   readonly maxAttempts?: number | undefined;
+  /** No attempt of a request begins later than this many milliseconds after its first. Default: 120,000. */
+  readonly retryForMs?: number | undefined;
   /** The function that sends requests, for proxies, certificates or tests. Default: the global `fetch`. */
   readonly fetch?: typeof fetch | undefined;
 }
@@ -84,19 +86,19 @@ export class VarveClient {
   readonly #url: string;
   readonly #authorization: string;
   readonly #timeoutMs: number;
-  readonly #maxAttempts: number;
+  readonly #retries: Retries;
   readonly #fetch: typeof fetch;
 
   /**
    * @param url - The address of the service, such as `http://127.0.0.1:8080`.
    * @param options - The key, and how to reach the service.
-   * @throws TypeError if the address or the key cannot be one.
+   * @throws TypeError if the address, the key or a limit cannot be one.
    */
   constructor(url: string, options: ClientOptions) {
     this.#url = calls.addressOf(url, (globalThis as { location?: { href?: string } }).location?.href);
     this.#authorization = calls.authorizationOf(options.apiKey);
     this.#timeoutMs = options.timeoutMs ?? 30_000;
-    this.#maxAttempts = options.maxAttempts ?? MAX_ATTEMPTS;
+    this.#retries = calls.retriesOf(options.maxAttempts ?? MAX_ATTEMPTS, options.retryForMs ?? RETRY_FOR_MS);
     // Browsers reject a fetch that is called as a method of another object.
     this.#fetch = options.fetch ?? ((...parameters) => fetch(...parameters));
   }
@@ -191,12 +193,12 @@ export class VarveClient {
     return this.#request(calls.sessionCall(session), request);
   }
 
-  /** Returns a page of the memories, ordered by id. `allMemories` follows the pages. */
+  /** Returns a page of the memories. `allMemories` follows the pages. */
   async memories(options: MemoryFilters & PageOptions = {}, request: RequestOptions = {}): Promise<MemoryPage> {
     return this.#request(calls.memoriesCall(options), request);
   }
 
-  /** Iterates over all memories that pass the filters, ordered by id; `limit` is the size of the pages that it requests. */
+  /** Iterates over all memories that pass the filters; `limit` is the size of the pages that it requests. */
   async *allMemories(options: MemoryFilters & PageOptions = {}, request: RequestOptions = {}): AsyncGenerator<Memory, void, undefined> {
     let after = options.after;
     do {
@@ -355,9 +357,10 @@ export class VarveClient {
   async #request<T>(call: Call<T>, options: RequestOptions): Promise<T> {
     const url = this.#url + call.path;
     const body = call.body === undefined ? undefined : calls.jsonOf(call.body);
+    const began = performance.now();
     for (let number = 1; ; number += 1) {
       const answer = await this.#attempt(call, body, number, options);
-      const wait = retryWaitMs(answer, this.#maxAttempts, new Date(), Math.random());
+      const wait = retryWaitMs(answer, this.#retries, performance.now() - began, new Date(), Math.random());
       if (wait !== null) {
         await sleep(wait, options.signal);
         continue;

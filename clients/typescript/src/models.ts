@@ -72,7 +72,7 @@ export type Citation = Schemas["Citation"];
 /** The newest messages of a session, oldest first. */
 export type Session = Schemas["Session"];
 
-/** A page of memories, ordered by id. `next` is the `after` of the next page; null on the last one. */
+/** A page of memories. `next` is the `after` of the next page; null on the last one. */
 export type MemoryPage = Schemas["MemoryPage"];
 
 /** Conditions of a list of memories. Invalidated and expired memories are never listed. */
@@ -89,6 +89,8 @@ export interface MemoryFilters {
   since?: Time | undefined;
   /** Only memories that may have happened before this time. Default: no limit. */
   until?: Time | undefined;
+  /** By id, or by the time of the event: the newest or the oldest first. Default: by id. */
+  order?: "id" | "newest" | "oldest" | undefined;
 }
 
 /** The position in a list. */

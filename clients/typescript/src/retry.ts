@@ -3,13 +3,22 @@
 /** Most attempts of one request, unless the caller chooses. */
 export const MAX_ATTEMPTS = 5;
 
-/** The client does not wait longer than this for a retry: then the caller has to decide. */
-export const MAX_WAIT_MS = 120_000;
+/** No attempt of a request begins later than this after its first, unless the caller chooses. */
+export const RETRY_FOR_MS = 120_000;
 
 const FIRST_WAIT_MS = 1000;
-const TOO_MANY_REQUESTS = 429;
-const SERVICE_UNAVAILABLE = 503;
+const LONGEST_BACKOFF_MS = 20_000;
+/** Refusals that a later attempt may not get: those of the service, and those of a proxy whose service restarts. */
+const TEMPORARY = new Set([429, 502, 503, 504]);
 const CONFLICT = 409;
+
+/** How often and how long one request is repeated. */
+export interface Retries {
+  /** Most attempts of one request. */
+  readonly maxAttempts: number;
+  /** No attempt begins later than this many milliseconds after the first. */
+  readonly retryForMs: number;
+}
 
 /** The outcome of an attempt, as far as a retry depends on it. */
 export interface Attempt {
@@ -22,25 +31,24 @@ export interface Attempt {
 }
 
 /**
- * Milliseconds until the request may be repeated.
+ * Milliseconds until the request is repeated. Every request may be repeated when its outcome is unknown: it reads, or has an idempotency
+ * key, or leads to the same state when it is sent twice (feedback, and the erasure of a user).
  *
  * @param attempt - The attempt.
- * @param maxAttempts - Most attempts of one request.
+ * @param retries - The limits.
+ * @param elapsedMs - Milliseconds since the first attempt began.
  * @param now - The current time.
  * @param random - A number from 0 to 1.
- * @returns null if the request must not be repeated.
+ * @returns null if the request is not repeated.
  */
-export function retryWaitMs(attempt: Attempt, maxAttempts: number, now: Date, random: number): number | null {
+export function retryWaitMs(attempt: Attempt, retries: Retries, elapsedMs: number, now: Date, random: number): number | null {
   // A 409 with Retry-After: the first attempt is still being processed. Without: the change does not fit, and never will.
   const isTemporary =
-    attempt.status === null ||
-    attempt.status === TOO_MANY_REQUESTS ||
-    attempt.status === SERVICE_UNAVAILABLE ||
-    (attempt.status === CONFLICT && attempt.retryAfter !== null);
-  if (!isTemporary || attempt.number >= maxAttempts) return null;
-  const backoff = FIRST_WAIT_MS * 2 ** (attempt.number - 1) * (0.5 + random);
+    attempt.status === null || TEMPORARY.has(attempt.status) || (attempt.status === CONFLICT && attempt.retryAfter !== null);
+  if (!isTemporary || attempt.number >= retries.maxAttempts) return null;
+  const backoff = Math.min(LONGEST_BACKOFF_MS, FIRST_WAIT_MS * 2 ** (attempt.number - 1)) * (0.5 + random / 2);
   const wait = retryAfterMs(attempt.retryAfter, now) ?? backoff;
-  return wait <= MAX_WAIT_MS ? wait : null;
+  return elapsedMs + wait <= retries.retryForMs ? wait : null;
 }
 
 /**

@@ -427,10 +427,11 @@ export interface paths {
         };
         /**
          * List Memories
-         * @description The memories of the live generation that a recall could find, ordered by id: `{memories, next}`.
+         * @description The memories of the live generation that a recall could find: `{memories, next}`.
          *
-         *     The order is stable: a memory that exists during all pages is on exactly one of them. Invalidated and expired memories are left out.
-         *     `next` is null on the last page. Counts as one recall.
+         *     A memory that exists during all pages, with the same time, is on exactly one of them. An entity has the time of its newest event, so it
+         *     moves in an order by time. Invalidated and expired memories are left out. `next` is null on the last page; by time, a page before it may
+         *     have fewer memories than `limit`. Counts as one recall.
          */
         get: operations["list_memories"];
         put?: never;
@@ -775,11 +776,11 @@ export interface paths {
         };
         /**
          * List Sessions
-         * @description The sessions whose newest messages can be read, ordered by name: `{sessions, next}`.
+         * @description The sessions whose newest messages can be read, the one that was written last first: `{sessions, next}`.
          *
          *     These are the sessions of the last days (`VARVE_REDIS__TAIL_TTL_S`), with the messages of their newest closed and their open window. A
-         *     page may have fewer sessions than `limit`, as others are skipped: only a `next` of null is the end. A key that is bound to a user sees
-         *     that user's sessions and messages.
+         *     session that gets messages moves to the front of the first page. A page may have fewer sessions than `limit`, as others are skipped:
+         *     only a `next` of null is the end. A key that is bound to a user sees that user's sessions and messages.
          */
         get: operations["list_sessions"];
         put?: never;
@@ -5256,20 +5257,22 @@ export interface operations {
     list_memories: {
         parameters: {
             query?: {
-                /** @description The `next` of the previous page. */
+                /** @description The `next` of the previous page, of the same `order`. */
                 after?: string | null;
                 /** @description Only memories of these kinds. */
-                kind?: ("event" | "entity" | "summary" | "segment")[] | null;
+                kinds?: ("event" | "entity" | "summary" | "segment")[] | null;
                 /** @description Most memories of the page. */
                 limit?: number;
                 /** @description Only memories whose sources all have at least this level of trust. Default: any. */
                 min_trust?: ("normal" | "trusted") | null;
+                /** @description By id, or by the time of the event: the newest or the oldest first. */
+                order?: "id" | "newest" | "oldest";
                 /** @description Only memories of this session. */
                 session?: string | null;
                 /** @description Only memories that may have happened at this time or later. */
                 since?: string | null;
                 /** @description Only memories of these event or entity types. */
-                type?: string[] | null;
+                types?: string[] | null;
                 /** @description Only memories that may have happened before this time. */
                 until?: string | null;
                 /** @description Only this user's memories. Default: all users that the key may access. */

@@ -259,7 +259,7 @@ test("iterators follow the pages lazily", async () => {
   const received = await served(answer, async (url) => {
     const varve = new VarveClient(url, { apiKey: "k" });
     const ids: string[] = [];
-    for await (const memory of varve.allMemories({ user: "ann & co", kinds: ["event", "summary"], limit: 1 })) ids.push(memory.id);
+    for await (const memory of varve.allMemories({ user: "ann & co", kinds: ["event", "summary"], order: "oldest", limit: 1 })) ids.push(memory.id);
     assert.deepEqual(ids, ["a", "b"]);
     for await (const memory of varve.allMemories()) {
       assert.equal(memory.id, "a");
@@ -267,8 +267,8 @@ test("iterators follow the pages lazily", async () => {
     }
   });
   assert.deepEqual(received.map((each) => each.path), [
-    "/v1/memories?user=ann+%26+co&kind=event&kind=summary&limit=1",
-    "/v1/memories?user=ann+%26+co&kind=event&kind=summary&after=a&limit=1",
+    "/v1/memories?user=ann+%26+co&kinds=event&kinds=summary&order=oldest&limit=1",
+    "/v1/memories?user=ann+%26+co&kinds=event&kinds=summary&order=oldest&after=a&limit=1",
     "/v1/memories",
   ]);
 });
@@ -299,6 +299,35 @@ test("a request whose connection breaks is repeated", async () => {
   });
   assert.equal(received.length, 2);
   assert.equal(new Set(received.map((each) => each.headers["idempotency-key"])).size, 1);
+});
+
+test("a service that comes back gets the message", async () => {
+  const url = await closedAddress();
+  const connect = fetch;
+  let attempts = 0;
+  let resolveFirst: () => void = () => undefined;
+  const first = new Promise<void>((resolve) => {
+    resolveFirst = resolve;
+  });
+  const counting: typeof fetch = async (...parameters) => {
+    attempts += 1;
+    try {
+      return await connect(...parameters);
+    } finally {
+      resolveFirst();
+    }
+  };
+  const flushed = new VarveClient(url, { apiKey: "k", fetch: counting }).flush("s");
+  await first;
+  const received = await served(() => ({ body: {} }), async () => {
+    await flushed;
+  }, Number(new URL(url).port));
+  assert.deepEqual([received.length, attempts], [1, 2]);
+});
+
+test("a limit of retries that cannot be one is refused", () => {
+  assert.throws(() => new VarveClient("http://service", { apiKey: "k", maxAttempts: 0 }), /TypeError: maxAttempts must be at least 1/);
+  assert.throws(() => new VarveClient("http://service", { apiKey: "k", retryForMs: NaN }), /TypeError: retryForMs must be 0 or more/);
 });
 
 test("a service that is down is unreachable", async () => {

@@ -5,6 +5,7 @@ import { test } from "node:test";
 
 import { retryAfterMs, retryWaitMs } from "../dist/esm/retry.js";
 
+const RETRIES = { maxAttempts: 7, retryForMs: 1_000_000 };
 const NOW = new Date("2024-05-06T12:00:00Z");
 
 test("Retry-After is read as seconds or date", () => {
@@ -14,11 +15,24 @@ test("Retry-After is read as seconds or date", () => {
 });
 
 test("waits without Retry-After grow with jitter", () => {
-  const waits = [1, 2, 3, 4, 5].map((number) => [0, 1].map((random) => retryWaitMs({ status: 503, retryAfter: null, number }, 5, NOW, random)));
-  assert.deepEqual(waits, [[500, 1500], [1000, 3000], [2000, 6000], [4000, 12_000], [null, null]]);
+  const waits = [0, 1].map((random) =>
+    [1, 2, 3, 4, 5, 6, 7].map((number) => retryWaitMs({ status: null, retryAfter: null, number }, RETRIES, 0, NOW, random)),
+  );
+  assert.deepEqual(waits, [
+    [500, 1000, 2000, 4000, 8000, 10_000, null],
+    [1000, 2000, 4000, 8000, 16_000, 20_000, null],
+  ]);
 });
 
-test("a failed connection is repeated like a temporary refusal", () => {
-  const waits = [1, 5].map((number) => retryWaitMs({ status: null, retryAfter: null, number }, 5, NOW, 0));
-  assert.deepEqual(waits, [500, null]);
+test("temporary refusals and failed connections are repeated", () => {
+  const statuses = [null, 429, 502, 503, 504, 500, 409, 404];
+  const repeated = statuses.filter((status) => retryWaitMs({ status, retryAfter: null, number: 1 }, RETRIES, 0, NOW, 0) !== null);
+  assert.deepEqual(repeated, [null, 429, 502, 503, 504]);
+});
+
+test("no attempt begins after the deadline", () => {
+  const waits = [28_000, 28_001].map((elapsed) =>
+    retryWaitMs({ status: 503, retryAfter: "2", number: 1 }, { maxAttempts: 5, retryForMs: 30_000 }, elapsed, NOW, 0),
+  );
+  assert.deepEqual(waits, [2000, null]);
 });

@@ -15,8 +15,8 @@ export interface Received {
 /** An answer. Without a status: 200. A body that is no string is sent as JSON. "hang": no answer. "drop": the connection ends without one. */
 export type Answer = { status?: number; headers?: Record<string, string>; body?: unknown } | "hang" | "drop";
 
-/** Runs a test against a server, and returns the requests that it received. */
-export async function served(answer: (request: Received) => Answer, use: (url: string) => Promise<void>): Promise<Received[]> {
+/** Runs a test against a server, and returns the requests that it received. Port 0: a free one. */
+export async function served(answer: (request: Received) => Answer, use: (url: string) => Promise<void>, port = 0): Promise<Received[]> {
   const received: Received[] = [];
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -36,7 +36,7 @@ export async function served(answer: (request: Received) => Answer, use: (url: s
       response.end(typeof given.body === "string" ? given.body : JSON.stringify(given.body ?? {}));
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
   try {
     await use(`http://127.0.0.1:${String((server.address() as AddressInfo).port)}`);
   } finally {

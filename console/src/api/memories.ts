@@ -33,8 +33,8 @@ export function memoriesQuery(filter: MemoryFilter) {
             query: {
               user: filter.user,
               session: filter.session,
-              kind: filter.kind ? [filter.kind as Kind] : undefined,
-              type: filter.type ? [filter.type] : undefined,
+              kinds: filter.kind ? [filter.kind as Kind] : undefined,
+              types: filter.type ? [filter.type] : undefined,
               since: dayStart(filter.since),
               until: dayStart(filter.until),
               after: pageParam,

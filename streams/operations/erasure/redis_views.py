@@ -151,7 +151,7 @@ async def _forget_corrections(kept: KeptOfUser, redis: GuardedRedis, settings: S
 
 
 RULES: Final[dict[Rule, frozenset[KeyFamily]]] = {
-    _forget_tails: frozenset({KeyFamily.OPEN, KeyFamily.CLOSED}),
+    _forget_tails: frozenset({KeyFamily.OPEN, KeyFamily.CLOSED, KeyFamily.SESSIONS, KeyFamily.SESSIONS_OF}),
     _forget_histories: frozenset({KeyFamily.SESSION_HISTORY}),
     _forget_prompts: frozenset({KeyFamily.SHOWN}),
     _forget_lines: frozenset({KeyFamily.RECENT_PATCHES}),

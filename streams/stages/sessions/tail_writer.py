@@ -88,7 +88,10 @@ class _PendingTail:
     def update(self, tenant: str, session: str) -> TailUpdate:
         opened = TailWindow(self.state.sequence, self.state.shown) if self.state is not None else None
         offset = self.offset if self.state is None else max(self.offset, self.state.last_offset)
-        return TailUpdate(tenant, session, SessionView(closed=self.closed, open=opened), self.partition, offset)
+        users = frozenset(() if self.state is None else self.state.authors) | (
+            self.closed.users if self.closed is not None else frozenset()
+        )
+        return TailUpdate(tenant, session, SessionView(closed=self.closed, open=opened), self.partition, offset, users)
 
 
 class TailWriter:

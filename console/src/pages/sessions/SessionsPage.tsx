@@ -22,7 +22,7 @@ export function SessionsPage() {
   const { user, session } = route.useSearch();
   const navigate = route.useNavigate();
   const query = useInfiniteQuery(sessionsQuery(user));
-  const rows = query.data?.pages.flatMap((page) => newestFirst(page.sessions)) ?? [];
+  const rows = query.data?.pages.flatMap((page) => page.sessions) ?? [];
   const open = (id: string | undefined) => void navigate({ search: (before) => ({ ...before, session: id }) });
   const columns: Column<SessionRow>[] = [
     {
@@ -86,9 +86,4 @@ function Filter({ initial }: { initial: { user?: string; session?: string } }) {
       <Button type="submit">Apply</Button>
     </form>
   );
-}
-
-/** The service orders the pages by name; within a page, the newest session comes first. */
-function newestFirst(sessions: SessionRow[]): SessionRow[] {
-  return [...sessions].sort((left, right) => (right.last_message_at ?? "").localeCompare(left.last_message_at ?? ""));
 }

@@ -83,7 +83,9 @@ def memory_of(user: str) -> Memory:
 
 async def write_tail(redis: GuardedRedis, user: str) -> None:
     said = TailWindow(0, (b'{"user":"%s","text":"word"}' % user.encode(),))
-    await SessionTail(redis=redis).write([TailUpdate(TENANT, f"{SESSION}-{user}", SessionView(closed=said, open=said), 0, 0)])
+    await SessionTail(redis=redis).write(
+        [TailUpdate(TENANT, f"{SESSION}-{user}", SessionView(closed=said, open=said), 0, 0, frozenset({user}))]
+    )
 
 
 async def write_history(redis: GuardedRedis, user: str) -> None:
@@ -142,7 +144,7 @@ async def write_correction(redis: GuardedRedis, user: str) -> None:
 
 
 WRITTEN: Final[dict[Callable[[GuardedRedis, str], Awaitable[None]], frozenset[KeyFamily]]] = {
-    write_tail: frozenset({KeyFamily.OPEN, KeyFamily.CLOSED}),
+    write_tail: frozenset({KeyFamily.OPEN, KeyFamily.CLOSED, KeyFamily.SESSIONS, KeyFamily.SESSIONS_OF}),
     write_history: frozenset({KeyFamily.SESSION_HISTORY}),
     write_prompt: frozenset({KeyFamily.SHOWN}),
     write_lines: frozenset({KeyFamily.RECENT_PATCHES}),
@@ -175,11 +177,13 @@ async def forget(redis: GuardedRedis, user: str) -> None:
 
 
 async def keys_of(client: Redis, redis: GuardedRedis, families: frozenset[KeyFamily]) -> set[bytes]:
-    """The keys of some families that say anything: a forgotten tail has left a place without a word."""
+    """The keys of some families that say anything, and the members of lists: a forgotten tail has left a place without a word."""
     found = set()
     for family in families:
         async for key in client.scan_iter(match=redis.key(family, "*")):
-            if family not in {KeyFamily.OPEN, KeyFamily.CLOSED} or b"word" in (await client.get(key) or b""):
+            if family is KeyFamily.SESSIONS:
+                found |= {key + b" " + each for each in await client.zrange(key, 0, -1)}
+            elif family not in {KeyFamily.OPEN, KeyFamily.CLOSED} or b"word" in (await client.get(key) or b""):
                 found.add(key)
     return found
 

@@ -1,0 +1,103 @@
+"""The words of a context's lines, and which memories share one: a prompt pays for each word that a line repeats."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from memory.dates.calendar import day_in_words
+from memory.dates.event_date import UNKNOWN_DATE, shown_date
+from memory.records import Memory
+from memory.records.wording import attributed_text
+from retrieval.request import RecallHit
+
+_DURATION: Final = re.compile(r" after [\d.e+-]+ ms(?=[ ;.]|$)")
+"""How long a tool ran, in an event that a rule worded."""
+_COUNT: Final = re.compile(r"(?P<count>\d+ events? in full)(?:\n|$)")
+"""The first line of a timeline: how many events are not summarized (:mod:`operators.timeline.compress`). They are memories themselves."""
+
+
+def dated_text(memory: Memory) -> str:
+    """The memory's text after its date; a person's own words with their name."""
+    if memory.speaker is not None and memory.said_at is not None:
+        return _quoted(memory, memory.said_at)
+    shown = shown_date(memory.event_time, memory.date)
+    content = memory.content
+    if shown == memory.event_time.date().isoformat():
+        # An event that a rule worded names its day, which the line begins with.
+        content = content.replace(f" ({day_in_words(memory.event_time)})", "", 1)
+    return f"{shown} {content}"
+
+
+def _quoted(memory: Memory, said_at: datetime) -> str:
+    """A person's own words with their name and the day on which they said it; then when it happened, if that is another day."""
+    line = f"{shown_date(said_at, None)} {attributed_text(memory)}"
+    if memory.date is None or memory.date == UNKNOWN_DATE.text:
+        return line
+    return f"{line} (happened: {shown_date(memory.event_time, memory.date)})"
+
+
+def state_text(memory: Memory) -> str | None:
+    """An entity's text without the sizes of its timelines; None if it has nothing else."""
+    content = memory.content
+    for name, value in memory.properties.items():
+        if isinstance(value, str) and (counted := _COUNT.match(value)) is not None:
+            label = name.replace("_", " ")
+            clause = f"{label}: {counted['count']}"
+            for separator in (" / ", ", "):
+                content = content.replace(f"{clause}{separator}", f"{label}: ", 1)
+            for lone in (f"; {clause}", f"{clause}; ", f": {clause}"):
+                content = content.replace(lone, "", 1)
+    return content if content == memory.content or ": " in content else None
+
+
+@dataclass(frozen=True, slots=True)
+class HitGroup:
+    """Hits that share a line: the newest of them, with the evidence of all."""
+
+    hit: RecallHit
+    since: datetime
+    """The time of the oldest."""
+    size: int = 1
+
+    @property
+    def suffix(self) -> str:
+        """The end of the line, about the others; empty if there is none."""
+        if self.size == 1:
+            return ""
+        first, last = (each.date() for each in (self.since, self.hit.memory.event_time))
+        return f" ({self.size} times {'that day' if first == last else f'since {first.isoformat()}'})"
+
+
+def grouped(hits: Iterable[RecallHit]) -> list[HitGroup]:
+    """Puts events together that rules or models worded alike, except for the day and the duration of a tool's call.
+
+    A tool that failed five times in the same way is one line. Words of people, and events of an inexact date, stay alone.
+
+    Args:
+        hits: Best first.
+
+    Returns:
+        The groups, ordered by the best hit of each.
+    """
+    groups: dict[object, HitGroup] = {}
+    for hit in hits:
+        key = _shape(hit.memory)
+        known = groups.get(key)
+        if known is None:
+            groups[key] = HitGroup(hit, hit.memory.event_time)
+            continue
+        newer, older = (hit, known.hit) if hit.memory.event_time > known.hit.memory.event_time else (known.hit, hit)
+        scores = dict(zip(newer.evidence, newer.evidence_scores, strict=True))
+        scores |= {name: score for name, score in zip(older.evidence, older.evidence_scores, strict=True) if name not in scores}
+        merged = newer._replace(evidence=tuple(scores), evidence_scores=tuple(scores.values()))
+        groups[key] = HitGroup(merged, min(known.since, hit.memory.event_time), known.size + 1)
+    return list(groups.values())
+
+
+def _shape(memory: Memory) -> object:
+    if memory.kind != "event" or memory.speaker is not None or memory.date is not None:
+        return memory.id
+    words = memory.content.replace(f" ({day_in_words(memory.event_time)})", "", 1)
+    return memory.user, memory.session, memory.type, _DURATION.sub("", words, count=1)
