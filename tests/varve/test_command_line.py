@@ -7,6 +7,10 @@ import tomllib
 from pathlib import Path
 
 import pytest
+import typer
+
+from varve.cli.application import app
+from varve.cli.groups import PURPOSES
 
 HEAVY = {"faust", "aiokafka", "fastapi", "openai", "ctranslate2", "qdrant_client", "redis", "pydantic"}
 
@@ -29,6 +33,12 @@ def test_help_names_the_commands_and_loads_nothing_heavy() -> None:
     output = varve("--help").stdout
     for command in ("dev", "demo", "worker", "serve", "topics", "send", "recall", "status", "config", "tenants"):
         assert f" {command} " in output
+
+
+def test_each_command_has_one_purpose() -> None:
+    named = [name for names in PURPOSES.values() for name in names]
+    commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+    assert sorted(named) == sorted(commands), "name the command in PURPOSES of varve/cli/groups.py"
 
 
 @pytest.mark.parametrize(
