@@ -77,7 +77,7 @@ def test_without_a_file_the_built_in_profiles_apply() -> None:
         ({"house": {}}, "house.base: Field required"),
         ({"house": {"base": "weighted", "time_weight": 1.5}}, "house.time_weight: Input should be less than or equal to 1"),
         ({"house": {"base": "weighted", "time_weight": 0.8}}, "house: time_weight .* must not exceed 1, got 0.8 \\+ 0.3"),
-        ({"learned": MODEL}, "learned: is built in; take another name"),
+        ({"learned": MODEL}, "learned: the name of a built-in profile; choose another name"),
         ({"My House": MODEL}, "My House.*should match pattern"),
         ([MODEL], "record: Input should be an object"),
     ],

@@ -50,7 +50,7 @@ def test_each_command_has_one_purpose() -> None:
         (("recall", "who?"), {}, "no API key"),
         (("context", "who?"), {}, "no API key"),
         (("memories", "show", "some-id"), {}, "no API key"),
-        (("prompt", "nonsense"), {}, "'nonsense' is neither a file nor a shipped scenario; expected one of: agent_tools"),
+        (("prompt", "nonsense"), {}, "'nonsense' is neither a file nor a shipped schema; expected one of: agent_tools"),
         (("apply", "-f", "nowhere.yaml"), {}, "nowhere.yaml cannot be read"),
         (("demo", "--scenario", "nonsense"), {}, "there is no scenario 'nonsense'"),
         (("erase", "acme"), {}, "no user is given"),
