@@ -24,7 +24,7 @@ def test_levels_are_set_listed_and_audited(settings: Settings, run: TypedCommand
     assert "tool:*" in shown
     run("trust", "set", "acme", "app:crm=none", "source:a=b=distrusted", "--entities-from", "untrusted", "--no-apply")
     first, *rows = run("trust", "list", "acme").splitlines()
-    assert first.endswith("not applied yet; untrusted memories and better ones change entities")
+    assert first.endswith("not applied yet; memories from the level untrusted up change entities")
     assert rows == ["source\tlevel", "source:a=b\tdistrusted", "tool:*\tuntrusted"]
     assert '"tool:*": "untrusted"' in run("export").replace('":"', '": "') or "tool:*" in run("export")
     for wrong in ("browser=untrusted", "tool:browser=evil"):

@@ -71,7 +71,7 @@ def list_all(tenant: TenantArgument, data: DataOption = None) -> None:
     else:
         applied = "applied" if trust.is_applied else "not applied yet"
         since = trust.changed_at.isoformat(timespec="seconds")
-        say(f"version {trust.version} of {since}, {applied}; {trust.entities_from} memories and better ones change entities")
+        say(f"version {trust.version} of {since}, {applied}; memories from the level {trust.entities_from} up change entities")
     say_rows(("source", "level"), trust.sources.items())
 
 
