@@ -1354,7 +1354,7 @@ export interface components {
             id?: string | null;
             memory_id: string;
             /**
-             * @description `unchanged`: the memory is so already, or an equal correction is on its way; nothing was recorded.
+             * @description `unchanged`: the memory has these values already, or an equal correction is on its way; nothing was recorded.
              * @enum {string}
              */
             outcome: "accepted" | "unchanged";
@@ -1454,7 +1454,7 @@ export interface components {
             id?: string | null;
             memory_id: string;
             /**
-             * @description `unchanged`: the memory is so already, or an equal correction is on its way; nothing was recorded.
+             * @description `unchanged`: the memory has these values already, or an equal correction is on its way; nothing was recorded.
              * @enum {string}
              */
             outcome: "accepted" | "unchanged";
@@ -1848,7 +1848,7 @@ export interface components {
             id?: string | null;
             memory_id: string;
             /**
-             * @description `unchanged`: the memory is so already, or an equal correction is on its way; nothing was recorded.
+             * @description `unchanged`: the memory has these values already, or an equal correction is on its way; nothing was recorded.
              * @enum {string}
              */
             outcome: "accepted" | "unchanged";
@@ -2705,7 +2705,7 @@ export interface components {
             id?: string | null;
             memory_id: string;
             /**
-             * @description `unchanged`: the memory is so already, or an equal correction is on its way; nothing was recorded.
+             * @description `unchanged`: the memory has these values already, or an equal correction is on its way; nothing was recorded.
              * @enum {string}
              */
             outcome: "accepted" | "unchanged";
