@@ -2046,7 +2046,7 @@ export interface components {
              */
             from_recall?: boolean;
             /**
-             * @description Unique in the session for this user: a repeated id is the same message. Default: a random id, or one derived from the `Idempotency-Key`.
+             * @description Unique in the session for this user: a repeated id is the same message. Default: random, or from the `Idempotency-Key`.
              * @default null
              */
             id?: string | null;
