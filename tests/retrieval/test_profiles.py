@@ -125,7 +125,7 @@ def test_only_a_valid_profile_file_is_overwritten(tmp_path: Path) -> None:
     with pytest.raises(ProfilesError, match="not JSON"):
         write_entry(path, "house", ProfileEntry(base="weighted"))
     assert path.read_text() == "my notes"
-    for name, said in (("learned", "built in"), ("No Name", "is not a valid name")):
+    for name, said in (("learned", "built-in"), ("No Name", "is not a valid name")):
         with pytest.raises(ProfilesError, match=said):
             write_entry(tmp_path / "other.json", name, ProfileEntry(base="weighted"))
     with pytest.raises(ProfilesError, match="cannot be written: No such file"):
