@@ -121,7 +121,9 @@ def create_app(settings: Settings, *, open_dependencies: OpenDependencies = open
 
     app = FastAPI(
         title="Varve",
-        description="Long-term memory for LLM applications.",
+        description="Long-term memory for LLM applications. Send the API key as `Authorization: Bearer KEY` or `X-API-Key`. "
+        "Errors are `application/problem+json`: `type` names the problem, `detail` says what was wrong and what to do. "
+        "Responses with 429 or 503 have a `Retry-After`.",
         lifespan=lifespan,
         # A redirect would contain the host of the caller's `Host` header, which may be forged.
         redirect_slashes=False,

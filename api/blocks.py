@@ -194,7 +194,7 @@ class BlockEdits:
         )
         value = correction.to_json()
         if len(value) > self._max_record_bytes:
-            raise RecordTooLargeError(f"an edit of {len(value)} bytes is over the limit of {self._max_record_bytes}")
+            raise RecordTooLargeError(f"an edit of {len(value)} bytes is over the limit of {self._max_record_bytes}; shorten its text")
         key = distinct_key(block.tenant, block.user)
         return (await self._producer.send_many([OutgoingRecord(self._topic, key, value, headers=(*headers, (KIND, CORRECTION)))]))[0]
 

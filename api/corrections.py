@@ -195,7 +195,9 @@ class MemoryCorrections:
     async def _send(self, correction: Correction, headers: Headers) -> LogPosition:
         value = correction.to_json()
         if len(value) > self._max_record_bytes:
-            raise RecordTooLargeError(f"a correction of {len(value)} bytes is over the limit of {self._max_record_bytes}")
+            raise RecordTooLargeError(
+                f"a correction of {len(value)} bytes is over the limit of {self._max_record_bytes}; shorten its values"
+            )
         key = distinct_key(correction.tenant, correction.user or correction.memory_id)
         record = OutgoingRecord(self._topic, key, value, headers=(*headers, (KIND, CORRECTION)))
         position = (await self._producer.send_many([record]))[0]

@@ -90,7 +90,7 @@ class Corrected(ResponseModel):
     """Missing: nothing was recorded."""
     memory_id: str
     outcome: Literal["accepted", "unchanged"]
-    """`unchanged`: the memory is so already, or an equal correction is on its way; nothing was recorded."""
+    """`unchanged`: the memory has these values already, or an equal correction is on its way; nothing was recorded."""
     position: Position | None = None
     """Missing: nothing was recorded."""
 

@@ -15,7 +15,7 @@ _AT: Final = "@"
 
 
 def schema_named(name: str, path: Path) -> MemorySchema:
-    """A shipped scenario, or else the schema in a file.
+    """A shipped schema, or else the schema in a file.
 
     Raises:
         SchemaError: If it is neither, or the file is invalid; names the place.
@@ -23,7 +23,7 @@ def schema_named(name: str, path: Path) -> MemorySchema:
     if name in scenario_names():
         return scenario(name)
     if not path.is_file():
-        raise SchemaError("", f"{name!r} is neither a file nor a shipped scenario; {suggestion(name, scenario_names())}")
+        raise SchemaError("", f"{name!r} is neither a file nor a shipped schema; {suggestion(name, scenario_names())}")
     return load_schema(path)
 
 
@@ -32,7 +32,7 @@ def resolve_schema(draft: Draft, named: str | MemorySchema) -> SchemaRef:
 
     Args:
         draft: The change that needs it.
-        named: ``notes@2``: that revision. ``notes``: the log's newest, or else the shipped scenario of that name. A schema: itself.
+        named: ``notes@2``: that revision. ``notes``: the log's newest, or else the shipped schema of that name. A schema: itself.
 
     Raises:
         ChangeRefusedError: If there is no schema with the name.
@@ -51,7 +51,7 @@ def resolve_schema(draft: Draft, named: str | MemorySchema) -> SchemaRef:
     if name in scenario_names():
         return draft.put_schema(scenario(name))
     raise ChangeRefusedError(
-        f"there is no schema {name!r}: neither in the control log nor among the shipped scenarios ({', '.join(scenario_names())}); "
+        f"there is no schema {name!r}: neither in the control log nor among the shipped schemas ({', '.join(scenario_names())}); "
         "`varve schemas put FILE` writes one"
     )
 

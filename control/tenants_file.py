@@ -108,7 +108,7 @@ class FileTenant(_Part):
 
     id: Id
     schema_name: str = Field(alias="schema", min_length=1)
-    """A schema of the log (``notes``, ``notes@2``), a shipped scenario, or a file, relative to this one."""
+    """A schema of the log (``notes``, ``notes@2``), a shipped schema, or a file, relative to this one."""
     method: str | None = Field(default=None, min_length=1)
     """The memory method that extends the schema: a shipped one, or a file, relative to this one. None: the schema as it is."""
     state: Literal["active", "suspended"] = "active"

@@ -22,22 +22,36 @@ from runtime.settings_table import setting_rows
 from streams.stages.catalog import STAGES
 from varve.canary.run import CanaryMetrics
 from varve.cli.application import app
+from varve.cli.groups import PURPOSES
 
 _CLI_HEAD: Final = """# Command line
 
-Generated from the commands by `make generated`; `varve COMMAND --help` prints the same.
+Generated from the commands by `make generated`; `varve COMMAND --help` prints the same. Most commands have `--data`, the folder of a
+local stack.
+
+| to | commands |
+|---|---|
 """
 
 
 def cli_markdown() -> str:
     """All commands, each with its arguments and options."""
+    commands = sorted(_commands("varve", typer.main.get_command(app)))
     parts = [_CLI_HEAD]
-    for path, command in sorted(_commands("varve", typer.main.get_command(app))):
+    for purpose, names in PURPOSES.items():
+        links = [_link(path) for name in names for path, _ in commands if path.split()[1] == name]
+        parts.append(f"| {purpose.lower().replace('varve', 'Varve')} | {', '.join(links)} |\n")
+    for path, command in commands:
         parts.append(f"\n## `{path}`\n\n{_plain(command.help)}\n")
         rows = [row for each in command.params if not each.hidden and "--help" not in each.opts for row in (_parameter_row(each),)]
         if rows:
             parts.append("\n| argument or option | default | what it is |\n|---|---|---|\n" + "".join(rows))
     return "".join(parts)
+
+
+def _link(path: str) -> str:
+    """A link to a command on the page."""
+    return f"[`{path.removeprefix('varve ')}`](#{path.replace(' ', '-')})"
 
 
 def _commands(path: str, command: Any) -> Iterator[tuple[str, Any]]:

@@ -20,7 +20,7 @@ class ExtractionContext:
     """SHA-256 of contents that recalls returned lately to this user: their echo is not extracted again."""
     generation: str = ""
     attempt: int = 0
-    """Counts up after an :class:`extraction.errors.UnusableAnswerError`: the LLM is asked again, past its cache."""
+    """Counts up after an :class:`extraction.errors.UnusableAnswerError`: the LLM is asked again, without its answer cache."""
     session_events: tuple[NotedEvent, ...] = field(default=())
     """Events of the session's latest windows: they are not extracted again."""
 
@@ -78,8 +78,8 @@ class Extractor(Protocol):
             context: Context of the window.
 
         Raises:
-            models.errors.TransientModelError: What may pass (time-outs, 429, 5xx): try again later.
-            extraction.errors.UnusableAnswerError: The answer is beyond repair; carries the raw text.
+            models.errors.TransientModelError: A temporary failure (time-out, 429, 5xx): try again later.
+            extraction.errors.UnusableAnswerError: The answer cannot be repaired; the error has the raw text.
         """
         ...
 

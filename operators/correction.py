@@ -64,12 +64,12 @@ def _input_of(entity_type: EntityType, name: str, value: JsonValue) -> JsonValue
         raise UncorrectableFieldError(name, f"the entity type {entity_type.name} has no such property; {hint}")
     op = entity_type.op_of(each)
     if op is None:
-        raise UncorrectableFieldError(name, "it is a part of the entity's key; correct the events, and they grow another entity")
+        raise UncorrectableFieldError(name, "it is a part of the entity's key; correct the events instead, which then feed another entity")
     if op == PATCH:
         return {"search": None, "replace": _text_of(each, value)}
     if op == LATEST and value is not None:
         return _latest_of(each, value)
-    raise UncorrectableFieldError(name, f"{op} makes it of events; correct or invalidate the events that it is made of", is_of_events=True)
+    raise UncorrectableFieldError(name, f"{op} computes it from events; correct or invalidate these events instead", is_of_events=True)
 
 
 def _text_of(each: EntityProperty, value: JsonValue) -> str:
@@ -95,5 +95,5 @@ def _latest_of(each: EntityProperty, value: JsonValue) -> JsonValue:
 def _coerced(each: EntityProperty, value: JsonValue, value_type: ValueType) -> JsonValue:
     coerced = coerce_value(value, value_type)
     if coerced is None:
-        raise UncorrectableFieldError(each.name, f"it is of type {each.value_type}")
+        raise UncorrectableFieldError(each.name, f"the value must be of type {each.value_type}")
     return coerced

@@ -177,7 +177,7 @@ def read_entries(path: Path) -> Entries:
     except ValidationError as error:
         raise ProfilesError(f"the ranking profiles {path}: {problems_of(error)}") from error
     if clashes := sorted(entries.keys() & BUILT_IN.keys()):
-        raise ProfilesError(f"the ranking profiles {path}: {', '.join(clashes)}: is built in; take another name")
+        raise ProfilesError(f"the ranking profiles {path}: {', '.join(clashes)}: the name of a built-in profile; choose another name")
     return entries
 
 
@@ -197,7 +197,7 @@ def write_entry(path: Path, name: str, entry: ProfileEntry) -> None:
     except ValidationError as error:
         raise ProfilesError(f"{name!r} is not a valid name of a ranking profile: {problems_of(error)}") from error
     if name in BUILT_IN:
-        raise ProfilesError(f"the ranking profile {name} is built in; take another name")
+        raise ProfilesError(f"{name} is the name of a built-in ranking profile; choose another name")
     entries = (read_entries(path) if path.exists() else {}) | {name: entry}
     text = orjson.dumps(
         {each: value.model_dump(mode="json", exclude_none=True) for each, value in entries.items()}, option=orjson.OPT_INDENT_2

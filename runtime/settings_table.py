@@ -1,7 +1,8 @@
 """Tables of all settings: for ``docs/reference/settings.md``, and with the effective values for ``varve config``."""
 
+import inspect
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -13,6 +14,12 @@ from runtime.settings.group import Group
 
 MASK: Final = "********"
 
+_HEAD: Final = """# Settings
+
+Set these as environment variables or in a `.env` file in the working folder. `varve config` prints the effective values.
+A name that ends in `_S` is a time in seconds. `unset`: there is no value.
+This page is generated from `runtime/settings/` by `make generated`; a test keeps it up to date.
+"""
 _UNSET: Final = "unset"
 _USER_INFO: Final = re.compile(r'//[^\s"]*@')
 """User and password in an address, up to its last ``@``: a password may contain any character."""
@@ -42,18 +49,25 @@ def setting_rows(settings: BaseModel) -> list[SettingRow]:
 
 def settings_markdown() -> str:
     """The text of ``docs/reference/settings.md``: every setting with its default."""
-    lines = [
-        "# Settings",
-        "",
-        "Set these as environment variables or in a `.env` file in the working folder. `varve config` prints the effective values.",
-        "This page is generated from `runtime/settings/` by `make generated`; a test keeps it up to date.",
-        "",
-        "| variable | default | meaning |",
-        "|---|---|---|",
-    ]
     defaults = Settings.model_construct()
-    lines += [f"| `{row.name}` | {_code(row.value)} | {row.description} |" for row in setting_rows(defaults)]
-    return "\n".join(lines) + "\n"
+    prefix = str(Settings.model_config["env_prefix"])
+    groups = {name: getattr(defaults, name) for name in Settings.model_fields if isinstance(getattr(defaults, name), Group)}
+    sections = [_section("Every process", "", (row for row in setting_rows(defaults) if "__" not in row.name))]
+    for name, group in groups.items():
+        variables = f"{prefix}{name.upper()}__"
+        sections.append(_section(f"`{variables}*`", _purpose(group), _rows(group, variables)))
+    return _HEAD + "".join(sections)
+
+
+def _section(heading: str, purpose: str, rows: Iterable[SettingRow]) -> str:
+    table = "".join(f"| `{row.name}` | {_code(row.value)} | {row.description} |\n" for row in rows)
+    return f"\n## {heading}\n\n{purpose}| variable | default | meaning |\n|---|---|---|\n{table}"
+
+
+def _purpose(group: Group) -> str:
+    """The first paragraph of a group's docstring, as one paragraph of the page."""
+    paragraph = (inspect.getdoc(type(group)) or "").split("\n\n")[0]
+    return " ".join(paragraph.split()).replace("``", "`") + "\n\n"
 
 
 def _rows(group: BaseModel, prefix: str) -> Iterator[SettingRow]:

@@ -1,5 +1,6 @@
 """Names in the documents exist."""
 
+import ast
 import re
 import shlex
 from collections.abc import Iterator
@@ -29,6 +30,7 @@ PATH = re.compile(
     r"`((?:\.ci|benchmarks|deploy|docs|api|client|control|stores|evaluation|examples|extraction|helm|loadtest|memory|models|operators|retrieval|runtime|streams|tests|varve)/[\w./-]*)`"
 )
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
+PACKAGES = ("api", "control", "extraction", "memory", "models", "operators", "retrieval", "runtime", "stores", "streams", "varve")
 MOST_WORDS_OF_A_PAGE = 2500
 SHELL = re.compile(r"^ *```sh(?: title=\"[^\"]*\")?\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 GENERATED = ("settings.md", "cli.md", "topics.md", "metrics.md")
@@ -115,6 +117,21 @@ def test_the_errors_page_lists_every_problem_and_reason() -> None:
     stages = "".join(path.read_text() for path in (ROOT / "streams").rglob("*.py"))
     named = set(re.findall(r'PoisonRecordError\(\s*"([a-z_]+)"', stages))
     assert reasons == named | of_records | {CRASHED, UNSIGNED, BAD_SIGNATURE, FORGED_HEADER, UnknownTenantError.reason}
+
+
+def test_the_page_of_log_events_has_every_warning_and_error() -> None:
+    page = (ROOT / "docs" / "reference" / "log-events.md").read_text()
+    documented = [name for row in rows(page) for name in re.findall(r"`([a-z_]+)`", row.split("|")[1])]
+    logged = {name for folder in PACKAGES for path in (ROOT / folder).rglob("*.py") for name in events_of(path)}
+    assert sorted(documented) == sorted(logged)
+
+
+def events_of(path: Path) -> Iterator[str]:
+    """The names of the events that a module logs at warning or above."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        match node:
+            case ast.Call(func=ast.Attribute(attr="warning" | "error" | "exception"), args=[ast.Constant(value=str(name)), *_]):
+                yield name
 
 
 def rows(text: str) -> list[str]:

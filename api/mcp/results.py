@@ -141,7 +141,7 @@ class Corrected(Result):
     """Null: nothing was recorded."""
     memory_id: str
     outcome: str
-    """`accepted`, or `unchanged`: the memory is so already."""
+    """`accepted`, or `unchanged`: the memory has these values already."""
 
     @classmethod
     def of(cls, correction: Correction) -> "Corrected":

@@ -112,7 +112,7 @@ class NewGeneration(RequestModel):
     tenant: Name
     name: GenerationName
     schema_name: Annotated[str, Field(min_length=1, max_length=300)] | None = Field(default=None, alias="schema")
-    """A schema of the control log or a shipped scenario; null: the live generation's."""
+    """A schema of the control log or a shipped schema; null: the live generation's."""
     method: Annotated[str, Field(min_length=1, max_length=256)] | None = None
     """A shipped memory method that extends the schema; null: that of the schema."""
 

@@ -62,7 +62,7 @@ class NewTenant(_Fields):
 
     id: Id
     schema_name: SchemaName = Field(default="companion", alias="schema")
-    """A schema of the control log (``notes``, ``notes@2``) or a shipped scenario."""
+    """A schema of the control log (``notes``, ``notes@2``) or a shipped schema."""
     method: MethodName | None = None
     """A shipped memory method that extends the schema; null: the schema as it is."""
     label: Label = ""

@@ -36,7 +36,7 @@ class MessageBody(RequestModel):
     """The user that the message belongs to."""
     session: Id
     id: Id | None = None
-    """Unique in the session for this user: a repeated id is the same message. Default: derived from the position in the log."""
+    """Unique in the session for this user: a repeated id is the same message. Default: random, or from the `Idempotency-Key`."""
     role: Role | Literal["developer"] = "user"
     """``developer`` is stored as ``system``."""
     speaker: str | None = None

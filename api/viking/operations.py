@@ -147,7 +147,7 @@ class VikingOperations:
             return {}
         memory = await self._varve.memory(event_id)
         if memory.kind != "event":
-            raise VikingError(f"event_id: {event_id} is no event; use update_profile for a profile")
+            raise VikingError(f"event_id: {event_id} is not an event; use update_profile for a profile")
         if owner_of(body).user_id not in (None, memory.user):
             raise VikingError("user_id: an event stays with the user of its messages")
         changes: dict[str, Any] = {name: value for name, value in (("content", content), ("properties", info)) if value}
@@ -191,7 +191,7 @@ class VikingOperations:
         """Corrects properties of a profile."""
         profile = await self._varve.memory(_required(body, "profile_id"))
         if profile.kind != "entity":
-            raise VikingError(f"profile_id: {profile.id} is no profile; use update_event")
+            raise VikingError(f"profile_id: {profile.id} is not a profile; use update_event")
         await self._set_properties(profile, _info(body))
         return {}
 

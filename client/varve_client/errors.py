@@ -12,7 +12,7 @@ class VarveClientError(Exception):
 
 
 class InvalidArgumentError(VarveClientError, ValueError):
-    """An address, a key, a name, an id or a limit cannot be one. Nothing was sent."""
+    """An address, a key, a name, an id or a limit is not valid. Nothing was sent."""
 
 
 class ServiceUnreachableError(VarveClientError):

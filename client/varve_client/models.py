@@ -156,7 +156,7 @@ class Correction(_Response):
     """None: nothing was recorded."""
     memory_id: str
     outcome: str = "accepted"
-    """``accepted``, or ``unchanged``: the memory is so already, or an equal correction is on its way; nothing was recorded."""
+    """``accepted``, or ``unchanged``: the memory has these values already, or an equal correction is on its way; nothing was recorded."""
     position: Position | None = None
     """None: nothing was recorded."""
     remaining: list[dict[str, Any]] = Field(default_factory=list)

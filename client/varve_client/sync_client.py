@@ -43,10 +43,10 @@ class VarveClient:
         timeout_s: Timeout of one attempt, in seconds.
         max_attempts: Most attempts of a request. 1: it is never repeated.
         retry_for_s: No attempt of a request begins later than this many seconds after its first.
-        http: The HTTP client to use, for proxies, certificates or tests. The caller closes it. Default: one of its own.
+        http: The HTTP client to use, for proxies, certificates or tests. The caller closes it. Default: a new one.
 
     Raises:
-        InvalidArgumentError: If the address, the key or a limit cannot be one.
+        InvalidArgumentError: If the address, the key or a limit is not valid.
     """
 
     def __init__(
@@ -224,7 +224,7 @@ class VarveClient:
             idempotency_key: As for :meth:`send`.
 
         Raises:
-            ServiceProblemError: With status 404 if there is no such memory, and 422 if it is no event.
+            ServiceProblemError: With status 404 if there is no such memory, and 422 if it is not an event.
         """
         return self._request(calls.delete_memory_call(memory_id, reason=reason, key=idempotency_key))
 

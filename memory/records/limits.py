@@ -44,7 +44,7 @@ def check_message_size(raw: bytes, max_record_bytes: int) -> None:
     """
     limit = max_messages_bytes(max_record_bytes)
     if len(raw) > limit:
-        raise RecordTooLargeError(f"a message of {len(raw)} bytes is over the limit of {limit}: send it in parts")
+        raise RecordTooLargeError(f"a message of {len(raw)} bytes is over the limit of {limit}; shorten or split it")
 
 
 def check_parsed_size(parsed: object, max_record_bytes: int) -> None:
@@ -74,7 +74,7 @@ def check_parsed_size(parsed: object, max_record_bytes: int) -> None:
         else:
             room -= len(value) + 2 if isinstance(value, str) else 1
         if room < 0:
-            raise RecordTooLargeError(f"a message of {limit - room} bytes or more is over the limit of {limit}: send it in parts")
+            raise RecordTooLargeError(f"a message of {limit - room} bytes or more is over the limit of {limit}; shorten or split it")
 
 
 def _recordable(time: datetime) -> datetime:

@@ -24,7 +24,7 @@ class Embedder(Protocol):
 
     @property
     def name(self) -> str:
-        """The model's name, stamped on every point."""
+        """The model's name, stored with every point."""
         ...
 
     @property
@@ -42,7 +42,7 @@ class Embedder(Protocol):
         ...
 
     def cached(self, text: str) -> Embedding | None:
-        """The vectors of a document that was embedded lately, if they are still in memory."""
+        """The vectors of a document that was embedded recently, if they are still in memory."""
         ...
 
     async def embed_query(self, text: str) -> Embedding:

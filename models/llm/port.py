@@ -15,7 +15,7 @@ class ChatMessage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LLMRequest:
-    """One question, and whose budget pays for it."""
+    """One question, with the tenant whose budget pays for it."""
 
     messages: tuple[ChatMessage, ...]
     tenant: str
@@ -29,7 +29,7 @@ class LLMRequest:
     """The schema of the answer; how it is requested depends on the endpoint's capabilities."""
     max_tokens: int | None = None
     attempt: int = 0
-    """Counts up when the last answer was unusable: asks again, past the answer cache, and not at temperature 0."""
+    """Rises when the last answer was unusable: the endpoint is asked again, without the answer cache and not at temperature 0."""
     deferrable: bool = False
     """May wait for off-peak hours once the tenant's soft budget is used up."""
     stop_when: Callable[[str], bool] | None = None
@@ -40,8 +40,8 @@ class LLMRequest:
     characters: the call is cancelled if the endpoint does not end it at once, and the finish reason is ``stop``. For :meth:`LLM.complete`
     only."""
     probes_refusals: bool = False
-    """A refusal counts as one of this input only if an endpoint takes one word in its place right after it: without credit, or with too
-    long a schema, it refuses everything. For :meth:`LLM.complete` only."""
+    """Whether a refusal is tested: it counts as one of this input only if the endpoint then accepts a request of one word. An endpoint
+    without credit, or one that gets too long a schema, refuses everything. For :meth:`LLM.complete` only."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,9 +82,9 @@ class LLM(Protocol):
         """Asks once and waits for the whole answer.
 
         Raises:
-            models.errors.TransientModelError: Time-outs, refused connections, 429, 5xx of every endpoint.
-            models.errors.ModelConfigurationError: What no retry helps (401, 404, a request too long).
-            models.errors.InputRefusedError: The endpoints refuse this request (400, 413, 422); where it ``probes_refusals``, not every one.
+            models.errors.TransientModelError: Every endpoint failed temporarily: time-out, refused connection, 429, 5xx.
+            models.errors.ModelConfigurationError: A failure that no retry can cure (401, 404, a request that is too long).
+            models.errors.InputRefusedError: The endpoints refuse this request (400, 413, 422). With ``probes_refusals``, not others.
             models.errors.BudgetExceededError: The tenant's hard budget is used up.
         """
         ...

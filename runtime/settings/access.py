@@ -14,7 +14,7 @@ TokenAlgorithm = Literal["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "
 
 
 class ControlSettings(Group):
-    """The control log: tenants, keys and their rights."""
+    """The control log: tenants, keys and their rights. All processes need the same values."""
 
     lease_s: float = Field(
         default=15.0,
@@ -54,7 +54,7 @@ class QuotaSettings(Group):
 
 
 class SigningSettings(Group):
-    """The master secret of producers' signing keys and of Varve's own seal."""
+    """The master secret of producers' signing keys, webhooks' secrets and Varve's own seal. All processes need the same values."""
 
     secret: MasterSecret | None = Field(
         default=None,
@@ -93,7 +93,7 @@ class OidcSettings(Group):
     algorithms: tuple[TokenAlgorithm, ...] = Field(
         default=("RS256", "PS256", "ES256", "EdDSA"), min_length=1, description="JSON list of accepted signature algorithms."
     )
-    tenant: str | None = Field(default=None, description="Tenant of all tokens. Default: the claim `tenant_claim` names it.")
+    tenant: str | None = Field(default=None, description="Tenant of all tokens. Default: the claim `VARVE_OIDC__TENANT_CLAIM`.")
     tenant_claim: str = Field(
         default="tenant", min_length=1, description="Claim with the tenant: a name, or a JSON pointer such as `/realm/tenant`."
     )

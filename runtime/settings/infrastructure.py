@@ -11,13 +11,13 @@ from runtime.settings.group import Group
 
 
 class KafkaSettings(Group):
-    """Kafka's brokers and topics."""
+    """Kafka's brokers and topics. All processes need the same topics, partitions and limits; each may have its own user."""
 
     bootstrap: str = Field(default="127.0.0.1:9092", description="Bootstrap servers, `host:port`, separated by commas.")
     topic_prefix: str = Field(default="varve.", description="Prefix of every topic and consumer group.")
     control_prefix: str | None = Field(
         default=None,
-        description="Prefix of the topics `control` and `audit`, which `varve topics grow` does not copy. Default: `topic_prefix`.",
+        description="Prefix of the topics `control` and `audit`, which `varve topics grow` does not copy. Default: the topic prefix.",
     )
     partitions: int = Field(default=8, ge=1, description="Partitions of each topic that `varve topics create` creates.")
     replication_factor: int = Field(
@@ -29,7 +29,7 @@ class KafkaSettings(Group):
     min_insync_replicas: int = Field(
         default=2,
         ge=1,
-        description="`min.insync.replicas` of these topics. A worker refuses to start if a topic has less. Use at least 2 if there are "
+        description="`min.insync.replicas` of each topic. A worker refuses to start if a topic has less. Use at least 2 if there are "
         "replicas, or a record that only the leader has can be lost.",
     )
     tombstone_retention_s: float = Field(
@@ -52,8 +52,8 @@ class KafkaSettings(Group):
     max_message_bytes: int = Field(
         default=4_000_000,
         ge=1024,
-        description="`max.message.bytes` of the topics. Must be above `max_record_bytes`, so that an oversized record of another producer "
-        "can be read and dead-lettered.",
+        description="`max.message.bytes` of the topics. Must be above `VARVE_KAFKA__MAX_RECORD_BYTES`, so that a producer's larger "
+        "record can be read and dead-lettered.",
     )
     linger_ms: int = Field(default=5, ge=0, description="How long the producer waits to fill a batch.")
     compression: Literal["none", "gzip", "snappy", "lz4", "zstd"] = Field(default="none", description="Compression of the producer.")
@@ -96,7 +96,7 @@ class KafkaSettings(Group):
 
 
 class RedisSettings(Group):
-    """Redis: session tails and history, recalls, budgets, the answer cache."""
+    """Redis: session tails, budgets, quotas, caches, and unfinished erasures. All processes need the same values."""
 
     url: str = Field(default="redis://127.0.0.1:6379/0", description="Address: `redis://`, `rediss://` or `unix://`.")
     prefix: str = Field(default="varve:", description="Prefix of every key.")
@@ -113,7 +113,7 @@ VectorDatatype = Literal["float32", "float16", "turbo8", "turbo4"]
 
 
 class StoreSettings(Group):
-    """The vector store: Qdrant Edge in a separate process, or a Qdrant server."""
+    """The vector store: Qdrant Edge in a separate process, or a Qdrant server. For `index`, `extraction`, `merging`, the query service."""
 
     kind: Literal["edge", "server"] = Field(default="edge", description="`edge` (embedded) or `server`.")
     socket: Path | None = Field(default=None, description="Unix socket of the Edge process. Default: `<data>/edge.sock`.")
@@ -125,7 +125,7 @@ class StoreSettings(Group):
     grpc_port: int = Field(default=6334, description="gRPC port of the Qdrant server, the same on each node.")
     api_key: SecretStr | None = Field(default=None, description="API key of the Qdrant server.")
     collection: str = Field(default="varve", description="Collection that holds the memories of all tenants.")
-    timeout_s: float = Field(default=10.0, gt=0, description="Time-out of one request.")
+    timeout_s: float = Field(default=10.0, gt=0, description="Time-out of one request to the store.")
     replication_factor: int | None = Field(
         default=None,
         ge=1,

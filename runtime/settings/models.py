@@ -12,7 +12,7 @@ ResponseFormat = Literal["auto", "json_schema", "json_object", "none"]
 
 
 class LLMSettings(Group):
-    """The LLM endpoints. Default: none; the offline extractor is used."""
+    """The LLM endpoints of the stages `extraction` and `merging`. Default: none; rules extract."""
 
     base_url: str | None = Field(default=None, description="OpenAI-compatible endpoint. Default: none, so rules extract.")
     api_key: SecretStr | None = Field(default=None, description="API key of the endpoint.")
@@ -107,7 +107,7 @@ class EndpointSettings(Group):
 
 
 class ExtractionSettings(Group):
-    """Limits of the one-pass prompt, number of calls per window, and the threshold for duplicate events."""
+    """The stage `extraction`: limits of the prompt, calls per window, and thresholds for repeated events."""
 
     summary_tokens: int = Field(default=400, ge=0, description="Longest session summary in a prompt, in estimated tokens.")
     entity_tokens: int = Field(default=250, ge=16, description="Longest entity in a prompt, in estimated tokens.")
@@ -140,7 +140,7 @@ class MergingSettings(Group):
 
 
 class EmbeddingSettings(Group):
-    """The embedding model."""
+    """The embedding model. `extraction`, `merging`, `index` and the query service need the same values."""
 
     kind: Literal["minilm", "openai", "fastembed"] = Field(
         default="minilm", description="`minilm` (bundled), `openai` (any compatible endpoint) or `fastembed`."
@@ -207,7 +207,7 @@ class SiftSettings(RecallModelSettings):
     history_tokens: int = Field(
         default=24_000,
         ge=256,
-        description="Tokens of the sessions shown to the model, as estimated; if there are more, `FILTER` selects the sessions.",
+        description="Tokens of the sessions shown to the model, as estimated; `VARVE_SIFT__FILTER` selects them if there are more.",
     )
     filter: SiftFilter = Field(
         default="recall",

@@ -14,7 +14,7 @@ BUILT_IN_PROFILES: Final[tuple[RankingProfile, ...]] = get_args(RankingProfile)
 
 
 class RecallSettings(Group):
-    """Hybrid recall (VikingMem 3.3)."""
+    """Recalls (VikingMem 3.3): defaults of the query service for requests that do not say otherwise."""
 
     profile: str = Field(
         default="learned",
@@ -30,7 +30,7 @@ class RecallSettings(Group):
         default=20.0,
         gt=0,
         le=60,
-        description="Default deadline of a recall, from its arrival. What is not found by then is left out.",
+        description="Default deadline of a recall, from its arrival. Parts that are not ready by then are left out.",
     )
     prefetch: int = Field(default=64, ge=1, description="Candidates from each of dense search and BM25.")
     keyword_quota: int = Field(

@@ -15,7 +15,9 @@ class ServiceSettings(Group):
     reads_at_once: int = Field(
         default=16, ge=1, description="Reads that run at once. A recall counts once more for every 128 results that it asks for."
     )
-    tenant_share: float = Field(default=0.25, gt=0, le=1, description="Share of these that one tenant may hold while others are active.")
+    tenant_share: float = Field(
+        default=0.25, gt=0, le=1, description="Share of the reads at once that one tenant may hold while others are active."
+    )
     max_queued_reads: int = Field(default=1000, ge=1, description="Reads that wait for their turn; further ones get 429.")
     max_queued_reads_of_tenant: int = Field(
         default=250, ge=1, description="Reads of one tenant that wait for their turn; further ones get 429."
@@ -124,7 +126,7 @@ class WebhookSettings(Group):
 
 
 class RetentionSettings(Group):
-    """Runs of retention, by one of the query services."""
+    """Runs of retention. One of the query services runs them."""
 
     interval_s: float = Field(
         default=86_400.0,
@@ -147,18 +149,18 @@ class ReadAuditSettings(Group):
 
 
 class TrustSettings(Group):
-    """Applications of changed levels of trust, by one of the query services."""
+    """Changed levels of trust: when they are applied to earlier extractions. One of the query services does it."""
 
     interval_s: float = Field(
         default=10.0,
         ge=0,
         description="Interval at which the service looks for tenants with changed levels of trust. Earlier extractions then get the new "
-        "levels, which reads the topic `extractions` twice. 0: only `varve trust apply` does it.",
+        "levels, which reads the topic `extractions` once. 0: only `varve trust apply` does it.",
     )
 
 
 class ProofSettings(Group):
-    """Proofs, by one of the query services, that the served memories are those that the log gives."""
+    """Proofs that recalls return what the log gives (`varve prove`). One of the query services runs them."""
 
     interval_s: float = Field(default=0.0, ge=0, description="Time between two runs, see `varve prove`. 0: no runs.")
     users: int = Field(default=20, ge=1, le=10_000, description="Number of users of all tenants that each run checks.")

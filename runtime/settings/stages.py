@@ -6,7 +6,7 @@ from runtime.settings.group import Group
 
 
 class SessionSettings(Group):
-    """When a window closes (VikingMem 3.1: at least 20 messages give the best memories)."""
+    """The stage `sessions`: when a window closes (VikingMem 3.1: at least 20 messages give the best memories)."""
 
     message_count: int = Field(default=20, ge=1, description="Once a window has this many messages, it closes at the next pause.")
     message_cap: int = Field(default=40, ge=1, description="A window closes at this many messages, pause or not.")
@@ -61,19 +61,21 @@ class DeliverySettings(Group):
     max_in_flight: int = Field(
         default=1000,
         ge=1,
-        description="Records that a worker of a stage with slow calls holds in memory; further ones are read again when their turn comes.",
+        description="Records that a worker of `extraction` or `merging` holds in memory; further ones are read again later.",
     )
     max_unacked_span: int = Field(
         default=20_000,
         ge=1,
-        description="Records of one partition that such a stage reads ahead, to find other tenants' records after a flood. No commit is "
-        "further back than this.",
+        description="Records of one partition that a worker of `extraction` or `merging` reads ahead, to find the records of other "
+        "tenants during one tenant's flood. After a restart, at most so many records are read again.",
     )
     max_queued: int = Field(
-        default=5000, ge=1, description="A partition of a stage that processes in order is paused while this many of its records wait."
+        default=5000,
+        ge=1,
+        description="A partition of the other stages, which process records in order, is paused while this many of its records wait.",
     )
     max_queued_bytes: int = Field(
-        default=16_000_000, ge=1, description="Bytes of these records (keys, values and headers). A larger record waits alone."
+        default=16_000_000, ge=1, description="The same limit in bytes (keys, values and headers). A larger record waits alone."
     )
     max_fetched_bytes: int = Field(
         default=64_000_000,
@@ -81,7 +83,9 @@ class DeliverySettings(Group):
         description="Bytes that a worker has fetched and not yet accepted. The last fetch may exceed it.",
     )
     max_batch: int = Field(default=512, ge=1, description="Most records of one partition in a transaction.")
-    max_batch_bytes: int = Field(default=500_000, ge=1, description="Most bytes of these records. A larger record is committed alone.")
+    max_batch_bytes: int = Field(
+        default=500_000, ge=1, description="Most bytes of the records in a transaction. A larger record is committed alone."
+    )
     batch_interval_s: float = Field(default=0.025, ge=0, description="Shortest time between two batches of a partition. Lets batches grow.")
     max_batch_interval_s: float = Field(
         default=1.0, ge=0, description="Longest time between two batches, used when commits are slow or the stage lags."
@@ -89,22 +93,22 @@ class DeliverySettings(Group):
     state_cache_bytes: int = Field(
         default=2_000_000, ge=0, description="Size of the state objects that a stage keeps in memory, per partition."
     )
-    slots: int = Field(default=16, ge=1, description="Records that a worker of a stage with slow calls processes at once.")
-    tenant_share: float = Field(default=0.5, gt=0, le=1, description="Share of these slots that one tenant may hold.")
+    slots: int = Field(default=16, ge=1, description="Records that a worker of `extraction` or `merging` processes at once.")
+    tenant_share: float = Field(default=0.5, gt=0, le=1, description="Share of the slots that one tenant may hold.")
     park_after_s: float = Field(
         default=30.0,
         ge=0,
-        description="In a stage with slow calls, records of a tenant that must wait longer, for its budget or schema, are parked.",
+        description="Records of a tenant that must wait longer than this, for its budget or schema, are parked (`extraction`, `merging`).",
     )
     retry_initial_interval_s: float = Field(
         default=0.2, gt=0, description="Longest wait after a record's first attempt. The actual wait is random up to it (full jitter)."
     )
-    retry_backoff_coefficient: float = Field(default=2.0, ge=1, description="Factor by which this wait grows after each attempt.")
-    retry_maximum_interval_s: float = Field(default=30.0, gt=0, description="Upper bound of this wait.")
+    retry_backoff_coefficient: float = Field(default=2.0, ge=1, description="Factor by which the longest wait grows after each attempt.")
+    retry_maximum_interval_s: float = Field(default=30.0, gt=0, description="Longest wait between two attempts.")
     retry_maximum_attempts: int = Field(
         default=6,
         ge=1,
-        description="Attempts that fail through the record's own fault before it becomes a dead letter, in a stage with slow calls.",
+        description="Attempts that fail through the record's own fault before it becomes a dead letter (`extraction`, `merging`).",
     )
     maximum_crashes: int = Field(
         default=3,

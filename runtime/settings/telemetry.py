@@ -35,14 +35,14 @@ class TracingSettings(Group):
     def _is_an_address(cls, endpoint: str | None) -> str | None:
         address = None if endpoint is None else urlsplit(endpoint)
         if address is not None and (address.scheme not in ("http", "https") or not address.hostname):
-            raise ValueError("a collector's address begins with http:// or https:// and ends in /v1/traces, as a rule")
+            raise ValueError("expected an address that begins with http:// or https://; it usually ends in /v1/traces")
         return endpoint
 
     @field_validator("headers")
     @classmethod
     def _are_fields(cls, headers: SecretStr | None) -> SecretStr | None:
         if headers is not None and not all("=" in each for each in headers.get_secret_value().split(_SEPARATOR)):
-            raise ValueError("headers are name=value, with commas between")
+            raise ValueError("expected name=value, separated by commas")
         return headers
 
     @property

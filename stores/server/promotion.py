@@ -76,7 +76,7 @@ class TenantPromotion:
             shared = placement.shared_key_of(tenant)
             if not self._copies_in(await self._cluster(), tenant):
                 if not await self._count(tenant, shared):
-                    raise StoreRejectedError(f"collection {self._collection!r} has no point of tenant {tenant!r}")
+                    raise StoreRejectedError(f"collection {self._collection!r} has no memory of tenant {tenant!r}; check the tenant's id")
                 await self._client.create_shard_key(self._collection, tenant, initial_state=models.ReplicaState.PARTIAL)
             await self._copy(tenant, shared, notice)
             notice("copied; waiting for all nodes to know it")

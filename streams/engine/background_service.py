@@ -18,6 +18,9 @@ class BackgroundService(Service):
         options: Passed to mode.
     """
 
+    mundane_level = "debug"
+    """Level of mode's lines about each start and stop, which say nothing to an operator."""
+
     def __init__(self, work: Background, **options: Any) -> None:
         super().__init__(**options)
         self._work = work

@@ -220,7 +220,7 @@ class Worker:
                 # A process that runs again after a pause may receive the signal to stop a moment later.
                 if await set_within(stop, _CHECK_INTERVAL_S):
                     return
-                raise FencedError(f"the {self._stage} worker was stopped for longer than its session; it exits and must be restarted")
+                raise FencedError(f"the {self._stage} worker was stopped for longer than its Kafka session; it exits and must be restarted")
             if isinstance(app.crash_reason, BackgroundWorkError):
                 raise StreamError(f"the {self._stage} worker stops: {app.crash_reason}") from app.crash_reason
             if app.should_stop or app.crashed:
@@ -257,7 +257,7 @@ class Worker:
     async def _drain(self, app: faust.App, driver: Driver, lease: WriteLease) -> None:
         """Finishes and commits the running work. A worker that has lost its session may commit nothing: others continue its work."""
         if lease.has_slept():
-            _log.warning("drain_skipped", stage=self._stage, reason="the worker was stopped for longer than its session")
+            _log.warning("drain_skipped", stage=self._stage, reason="the worker was stopped for longer than its Kafka session")
             return
         app.consumer.stop_flow()
         app.flow_control.suspend()

@@ -147,7 +147,10 @@ async def _drop_sessions(
     topic = settings.topic(stage.source.name)
     beginnings = await reset.offsets.beginning_offsets([topic])
     if any(beginnings.values()) and not reset.is_repair:
-        raise ReplayRefusedError(f"{topic} no longer begins at offset 0: its windows would get other numbers and messages than they had")
+        raise ReplayRefusedError(
+            f"{topic} no longer begins at offset 0, because an erasure or a retention run has cut it: its windows would get other numbers "
+            "and messages than they had. `varve rebuild` restores everything after the windows"
+        )
     # If the log has lost its beginning since then, the workers stop at the gap.
     targets = dict.fromkeys(beginnings, 0)
     resets = await _resets_of(settings, stage, targets, reset.offsets)

@@ -140,7 +140,7 @@ async def test_an_event_may_have_a_future_date(service: RunningService) -> None:
         (WEEK.id, {"content": "x"}, 422, "correct or invalidate those events"),
         (f"{WEEK.id}/invalidate", None, 422, "events"),
         (HOME.id, {"content": "x"}, 422, "an entity has only properties"),
-        (HOME.id, {"properties": {"life_events": 3}}, 422, "COUNT makes it of events"),
+        (HOME.id, {"properties": {"life_events": 3}}, 422, "COUNT computes it from events"),
         (HOME.id, {"properties": {"user": "bob"}}, 422, "part of the entity's key"),
         (f"{HOME.id}/invalidate", None, 422, "invalidate the events that are wrong"),
     ],

@@ -59,8 +59,8 @@ def test_the_operators_declare_which_values_can_be_set() -> None:
     [
         ({"hoem": "Oslo"}, r"no such property; did you mean 'home'\?", False),
         ({"user": "bob"}, "part of the entity's key", False),
-        ({"jobs": 3}, "COUNT makes it of events", True),
-        ({"title": None}, "LATEST makes it of events", True),
+        ({"jobs": 3}, "COUNT computes it from events", True),
+        ({"title": None}, "LATEST computes it from events", True),
         ({"age": "old"}, "type int64", False),
         ({"pets": ["a\nb"]}, "more than one line", False),
         ({"home": "x" * 4001}, "4001 characters", False),

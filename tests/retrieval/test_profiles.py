@@ -77,7 +77,7 @@ def test_without_a_file_the_built_in_profiles_apply() -> None:
         ({"house": {}}, "house.base: Field required"),
         ({"house": {"base": "weighted", "time_weight": 1.5}}, "house.time_weight: Input should be less than or equal to 1"),
         ({"house": {"base": "weighted", "time_weight": 0.8}}, "house: time_weight .* must not exceed 1, got 0.8 \\+ 0.3"),
-        ({"learned": MODEL}, "learned: is built in; take another name"),
+        ({"learned": MODEL}, "learned: the name of a built-in profile; choose another name"),
         ({"My House": MODEL}, "My House.*should match pattern"),
         ([MODEL], "record: Input should be an object"),
     ],
@@ -125,7 +125,7 @@ def test_only_a_valid_profile_file_is_overwritten(tmp_path: Path) -> None:
     with pytest.raises(ProfilesError, match="not JSON"):
         write_entry(path, "house", ProfileEntry(base="weighted"))
     assert path.read_text() == "my notes"
-    for name, said in (("learned", "built in"), ("No Name", "is not a valid name")):
+    for name, said in (("learned", "built-in"), ("No Name", "is not a valid name")):
         with pytest.raises(ProfilesError, match=said):
             write_entry(tmp_path / "other.json", name, ProfileEntry(base="weighted"))
     with pytest.raises(ProfilesError, match="cannot be written: No such file"):

@@ -207,7 +207,7 @@ async def test_a_new_number_of_shards_is_learnt(store: QdrantStore, client: Asyn
 
 
 async def test_a_tenant_without_points_gets_no_shard(store: QdrantStore, client: AsyncQdrantClient) -> None:
-    with pytest.raises(StoreRejectedError, match="has no point of tenant 'acmee'"):
+    with pytest.raises(StoreRejectedError, match="has no memory of tenant 'acmee'"):
         await promoted(client, store, "acmee")
     assert "acmee" not in await shard_keys(client, store.collection)
 

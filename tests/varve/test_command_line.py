@@ -7,6 +7,10 @@ import tomllib
 from pathlib import Path
 
 import pytest
+import typer
+
+from varve.cli.application import app
+from varve.cli.groups import PURPOSES
 
 HEAVY = {"faust", "aiokafka", "fastapi", "openai", "ctranslate2", "qdrant_client", "redis", "pydantic"}
 
@@ -31,6 +35,12 @@ def test_help_names_the_commands_and_loads_nothing_heavy() -> None:
         assert f" {command} " in output
 
 
+def test_each_command_has_one_purpose() -> None:
+    named = [name for names in PURPOSES.values() for name in names]
+    commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+    assert sorted(named) == sorted(commands), "name the command in PURPOSES of varve/cli/groups.py"
+
+
 @pytest.mark.parametrize(
     ("arguments", "environment", "sentence"),
     [
@@ -40,7 +50,7 @@ def test_help_names_the_commands_and_loads_nothing_heavy() -> None:
         (("recall", "who?"), {}, "no API key"),
         (("context", "who?"), {}, "no API key"),
         (("memories", "show", "some-id"), {}, "no API key"),
-        (("prompt", "nonsense"), {}, "'nonsense' is neither a file nor a shipped scenario; expected one of: agent_tools"),
+        (("prompt", "nonsense"), {}, "'nonsense' is neither a file nor a shipped schema; expected one of: agent_tools"),
         (("apply", "-f", "nowhere.yaml"), {}, "nowhere.yaml cannot be read"),
         (("demo", "--scenario", "nonsense"), {}, "there is no scenario 'nonsense'"),
         (("erase", "acme"), {}, "no user is given"),

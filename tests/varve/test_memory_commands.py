@@ -135,7 +135,7 @@ async def test_a_correction_without_effect_is_reported(arguments: tuple[str, ...
     async with serving_posts(path, answer, method=method) as url:
         result = await memories(url, tmp_path, *arguments)
     assert result.returncode == 0, result.stderr
-    assert result.stdout.splitlines() == ["memory e is so already, or an equal correction is on its way; nothing was recorded"]
+    assert result.stdout.splitlines() == ["memory e has these values already, or an equal correction is on its way; nothing was recorded"]
 
 
 async def test_a_revert_of_nothing_fails_with_the_reason(tmp_path: Path) -> None:

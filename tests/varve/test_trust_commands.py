@@ -19,12 +19,12 @@ def run(settings: Settings) -> TypedCommands:
 
 def test_levels_are_set_listed_and_audited(settings: Settings, run: TypedCommands) -> None:
     run("tenants", "add", "acme")
-    assert run("trust", "list", "acme").splitlines()[0] == "version 0 of -, applied; entities from normal"
+    assert run("trust", "list", "acme").splitlines()[0] == "no levels are set: every source is normal"
     shown = run("trust", "set", "acme", "tool:*=untrusted", "app:crm=trusted", "--no-apply", "--by", "ops")
     assert "tool:*" in shown
     run("trust", "set", "acme", "app:crm=none", "source:a=b=distrusted", "--entities-from", "untrusted", "--no-apply")
     first, *rows = run("trust", "list", "acme").splitlines()
-    assert first.endswith("not applied yet; entities from untrusted")
+    assert first.endswith("not applied yet; memories from the level untrusted up change entities")
     assert rows == ["source\tlevel", "source:a=b\tdistrusted", "tool:*\tuntrusted"]
     assert '"tool:*": "untrusted"' in run("export").replace('":"', '": "') or "tool:*" in run("export")
     for wrong in ("browser=untrusted", "tool:browser=evil"):

@@ -38,12 +38,12 @@ from varve.cli import (
     trust,
     webhooks,
 )
-from varve.cli.groups import CommandGroup
+from varve.cli.groups import CommandGroup, RootGroup
 from varve.cli.options import sentence_of
 
 app = typer.Typer(
     name="varve",
-    cls=CommandGroup,
+    cls=RootGroup,
     help="Varve: a streaming memory service for LLM applications.",
     no_args_is_help=True,
     add_completion=False,

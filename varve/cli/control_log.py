@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 
 app = typer.Typer()
-schemas = typer.Typer(help="Schemas and their revisions.", no_args_is_help=True)
-audit = typer.Typer(help="The audit trail.", no_args_is_help=True)
+schemas = typer.Typer(help="Schemas and their revisions: store, list, show.", no_args_is_help=True)
+audit = typer.Typer(help="Audit: list changes, check that none is missing, list reads of memories.", no_args_is_help=True)
 
 _SHORT_DIGEST: Final = re.compile(r"(?:erasure|hold)/.+/[0-9a-f]{12,}")
 

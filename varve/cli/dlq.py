@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _Result = TypeVar("_Result")
 
-app = typer.Typer(help="Dead letters: records that could not be processed.", no_args_is_help=True)
+app = typer.Typer(help="Dead letters, the records that could not be processed: list, show, redrive, purge.", no_args_is_help=True)
 
 TenantOption = Annotated[str | None, typer.Option(help="Only this tenant.")]
 StageOption = Annotated[str | None, typer.Option(help="Only dead letters of this stage.")]

@@ -20,7 +20,9 @@ from varve.cli.reextraction import app as reextraction
 from varve.cli.rehearsal import app as rehearsal
 from varve.output import say
 
-app = typer.Typer(help="Generations: memories extracted again, next to the live ones.", no_args_is_help=True)
+app = typer.Typer(
+    help="Generations, memories extracted again next to the live ones: start, watch, rehearse, switch, drop.", no_args_is_help=True
+)
 app.add_typer(reextraction)
 app.add_typer(rehearsal)
 

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from control.documents import Key
     from runtime.settings import Settings
 
-app = typer.Typer(help="API keys of tenants.", no_args_is_help=True)
-operators = typer.Typer(help="Operators' keys, for `/v1/admin`.", no_args_is_help=True)
+app = typer.Typer(help="API keys of tenants: add, list, rotate, revoke.", no_args_is_help=True)
+operators = typer.Typer(help="Operators' keys, for `/v1/admin`: add, list, revoke.", no_args_is_help=True)
 
 KeyArgument = Annotated[str, typer.Argument(metavar="KEY-ID", help="The key's id, as `list` shows it.")]
 LabelOption = Annotated[str, typer.Option(help="Label of the key.")]

@@ -241,7 +241,7 @@ async def _correct(data: Path | None, memory_id: str, correct: "Callable[[AsyncV
 
 def _say_sent(correction: "Correction") -> None:
     if correction.outcome == "unchanged":
-        say(f"memory {correction.memory_id} is so already, or an equal correction is on its way; nothing was recorded")
+        say(f"memory {correction.memory_id} has these values already, or an equal correction is on its way; nothing was recorded")
     else:
         say(f"correction {correction.id} is in the log; it takes effect once the stages have processed it")
 

@@ -11,7 +11,7 @@ from varve.output import say, say_rows
 if TYPE_CHECKING:
     from memory.schema.methods import MethodDocument
 
-app = typer.Typer(help="Memory methods: what to archive, extract, manage, store and retrieve.", no_args_is_help=True)
+app = typer.Typer(help="Memory methods: list, show, compare.", no_args_is_help=True)
 
 MethodArgument = Annotated[str, typer.Argument(help="Name of a shipped method, or the path of a document.")]
 

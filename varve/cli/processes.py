@@ -9,7 +9,7 @@ from runtime.interruption import run, run_until_signal
 from varve.cli.options import DataOption, StageArgument, attached_settings, load_settings
 
 app = typer.Typer()
-topics = typer.Typer(help="The topics between the stages.", no_args_is_help=True)
+topics = typer.Typer(help="Topics between the stages: create them, copy them to more partitions.", no_args_is_help=True)
 
 
 @app.command()

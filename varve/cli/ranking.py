@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from retrieval.training.judged import JudgedRecalls
     from retrieval.training.training import Training
 
-app = typer.Typer(help="Rankings fitted to your feedback.", no_args_is_help=True)
+app = typer.Typer(help="Rankings: fit one to your users' feedback.", no_args_is_help=True)
 
 _LEFT_OUT = {
     "another_user": "recalls whose feedback names another user",

@@ -30,7 +30,7 @@ def print_report(report: "SizeReport") -> None:
             for name, each in rows
         ),
     )
-    say(f"model: {report.model or 'none, rules extract'}; tokens by {report.basis}")
+    say("model: none; rules extract" if report.model is None else f"model: {report.model}; tokens estimated from {report.basis}")
     if report.total.cost is None:
         say("cost: unknown, because no price table is set (VARVE_LLM__PRICE_TABLE)")
     if report.total.duration_s is None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _KINDS: Final = ("windows", "results", "extractions", "records", "reads")
 
-app = typer.Typer(help="Retention: remove what tenants keep no longer.", no_args_is_help=True)
+app = typer.Typer(help="Retention: remove what is older than its tenant keeps.", no_args_is_help=True)
 holds = typer.Typer(help="Legal holds: place, list, release.", no_args_is_help=True)
 
 UserOption = Annotated[str | None, typer.Option(help="Only this user. Default: all users of the tenant.")]

@@ -28,7 +28,9 @@ if TYPE_CHECKING:
     from control import Draft
     from runtime.settings import BudgetSettings, QuotaSettings, Settings
 
-app = typer.Typer(help="Tenants.", no_args_is_help=True)
+app = typer.Typer(
+    help="Tenants: add, list, change, suspend, resume, remove; sign messages; move to a separate shard.", no_args_is_help=True
+)
 
 
 @app.command("add")

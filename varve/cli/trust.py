@@ -66,8 +66,12 @@ def list_all(tenant: TenantArgument, data: DataOption = None) -> None:
     from control import Draft, read_control
 
     trust = Draft(run(read_control(attached_settings(data)))).tenant(tenant).trust
-    since = "-" if trust.changed_at is None else trust.changed_at.isoformat(timespec="seconds")
-    say(f"version {trust.version} of {since}, {'applied' if trust.is_applied else 'not applied yet'}; entities from {trust.entities_from}")
+    if trust.changed_at is None:
+        say("no levels are set: every source is normal")
+    else:
+        applied = "applied" if trust.is_applied else "not applied yet"
+        since = trust.changed_at.isoformat(timespec="seconds")
+        say(f"version {trust.version} of {since}, {applied}; memories from the level {trust.entities_from} up change entities")
     say_rows(("source", "level"), trust.sources.items())
 
 

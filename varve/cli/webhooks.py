@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from control.webhooks import Webhook
     from runtime.settings import Settings
 
-app = typer.Typer(help="Webhooks of tenants.", no_args_is_help=True)
+app = typer.Typer(help="Webhooks of tenants: add, list, test, rotate the secret, redrive, remove.", no_args_is_help=True)
 
 WebhookArgument = Annotated[str, typer.Argument(metavar="WEBHOOK-ID", help="The webhook's id, as `list` shows it.")]
 

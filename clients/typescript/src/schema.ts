@@ -1355,7 +1355,7 @@ export interface components {
             id?: string | null;
             memory_id: string;
             /**
-             * @description `unchanged`: the memory is so already, or an equal correction is on its way; nothing was recorded.
+             * @description `unchanged`: the memory has these values already, or an equal correction is on its way; nothing was recorded.
              * @enum {string}
              */
             outcome: "accepted" | "unchanged";
@@ -1455,7 +1455,7 @@ export interface components {
             id?: string | null;
             memory_id: string;
             /**
-             * @description `unchanged`: the memory is so already, or an equal correction is on its way; nothing was recorded.
+             * @description `unchanged`: the memory has these values already, or an equal correction is on its way; nothing was recorded.
              * @enum {string}
              */
             outcome: "accepted" | "unchanged";
@@ -1849,7 +1849,7 @@ export interface components {
             id?: string | null;
             memory_id: string;
             /**
-             * @description `unchanged`: the memory is so already, or an equal correction is on its way; nothing was recorded.
+             * @description `unchanged`: the memory has these values already, or an equal correction is on its way; nothing was recorded.
              * @enum {string}
              */
             outcome: "accepted" | "unchanged";
@@ -2047,7 +2047,7 @@ export interface components {
              */
             from_recall?: boolean;
             /**
-             * @description Unique in the session for this user: a repeated id is the same message. Default: derived from the position in the log.
+             * @description Unique in the session for this user: a repeated id is the same message. Default: random, or from the `Idempotency-Key`.
              * @default null
              */
             id?: string | null;
@@ -2706,7 +2706,7 @@ export interface components {
             id?: string | null;
             memory_id: string;
             /**
-             * @description `unchanged`: the memory is so already, or an equal correction is on its way; nothing was recorded.
+             * @description `unchanged`: the memory has these values already, or an equal correction is on its way; nothing was recorded.
              * @enum {string}
              */
             outcome: "accepted" | "unchanged";

@@ -23,6 +23,7 @@ _PAUSED_S: Final = 0.1
 class Consumer(aiokafka.Consumer):
     """Seeks to the group's committed offsets, and to the log's beginning for partitions without one."""
 
+    mundane_level = "debug"
     _thread: ConsumerThread
 
     def __init__(self, *args: Any, **options: Any) -> None:
@@ -163,6 +164,8 @@ class App(faust.App):
     Raises:
         StreamError: Faust lacks its compiled stream.
     """
+
+    mundane_level = "debug"
 
     def __init__(self, *args: Any, max_fetched_bytes: int, **options: Any) -> None:
         # Faust's Python stream acknowledges records itself when it skips them in a rebalance, despite noack() (ADR 4, G).

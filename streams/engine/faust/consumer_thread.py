@@ -24,6 +24,8 @@ class FetchProgress(NamedTuple):
 class ConsumerThread(AIOKafkaConsumerThread):
     """Faust's polling thread, for logs written in transactions (ADR 18)."""
 
+    mundane_level = "debug"
+
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self.progress: dict[TP, FetchProgress] = {}
