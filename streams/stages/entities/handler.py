@@ -15,7 +15,7 @@ from memory.keys import encode_key
 from memory.records import Contribution, Dropped
 from memory.schema.model import EntityType
 from memory.topics import EXTRACTIONS, MEMORIES, MERGED, MERGES
-from operators.apply import Applied, ages, apply_contribution, has_forgotten, skip, takes_long, with_erasure, without_messages
+from operators.apply import Applied, ages, apply_contribution, emptied, has_forgotten, skip, takes_long, with_erasure, without_messages
 from operators.entity_keys import belongs_to_user
 from operators.entity_state import EntityState
 from operators.former_fields import has_former_fields, with_former_fields
@@ -257,7 +257,11 @@ class EntitiesHandler(BatchHandler):
     async def _reduce(
         self, batch: Batch, record: ConsumedRecord, contribution: Contribution, entity_type: EntityType, before: EntityState
     ) -> None:
-        """Removes what retention takes from an entity, with the history, which quotes it. An entity without anything else is deleted."""
+        """Removes what retention takes from an entity, with the history, which quotes it. An entity without anything else is deleted.
+
+        If users were erased from it, only the places of its changes stay: a replay has the erasures again, after contributions that came
+        later, and must not remove these.
+        """
         applied = await _applied(before, contribution, entity_type)
         if not applied.changed:
             return  # it was applied before
@@ -270,7 +274,10 @@ class EntitiesHandler(BatchHandler):
             self._forget(batch, record, plain, entity_type, state, kept)
             return
         self._eraser.drop_outcomes(batch, record, plain, kept)
-        batch.state.delete(row_key(contribution), position=record.offset)
+        if state.erasures:
+            batch.state.put(row_key(contribution), emptied(state), position=record.offset)
+        else:
+            batch.state.delete(row_key(contribution), position=record.offset)
 
     def _count(self, refused: Iterable[Dropped]) -> None:
         for each in refused:
