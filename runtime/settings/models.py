@@ -140,8 +140,8 @@ class MergingSettings(Group):
     lookup_wait_s: float = Field(
         default=10.0,
         gt=0,
-        description="Longest time that a question which looks up similar memories waits until the index has the memories before it. Then it "
-        "looks up what there is.",
+        description="Longest time that a question which looks up similar memories waits until the index has what was in the log before it. "
+        "Then it looks up what there is.",
     )
 
 

@@ -327,7 +327,8 @@ _STORE_FAULTS: tuple[Fault, ...] = tuple(
 """Faults of a Qdrant server of three nodes, which needs its program."""
 
 _WITH_METHODS = (
-    *(f"kill-{stage}" for stage in ("events", "entities", "merging")),
+    *(f"kill-{stage}" for stage in ("events", "entities", "merging", "index")),
+    "kill-edge",
     *(f"zombie-{stage}" for stage in ("entities", "merging")),
     "redrive-then-replay",
     "erasure",
