@@ -124,7 +124,9 @@ async def _earlier(nearest: NearestMemories, searched: MemoryFilter, lookup: Loo
 
 def _is_earlier(memory: Memory, before: NotePlace | None) -> bool:
     place = memory.properties.get("place")
-    return before is None or not isinstance(place, dict) or NotePlace.model_validate(place).is_before(before)
+    if before is None or not isinstance(place, dict) or place.keys() != NotePlace.model_fields.keys():
+        return True
+    return NotePlace.model_validate(place).is_before(before)
 
 
 def _user_of(request: MergeRequest, entity_type: EntityType) -> str:
