@@ -6,7 +6,7 @@ began, and then until the index has handled all memories that were in the log by
 offset only after the store holds the records before it.
 
 Questions wait together, in *rounds*. A round notes the ends of the three topics when it begins, so it covers every question before the end
-of ``merges``. If the index stands still, only the first questions wait: later ones find a round that has already run for too long.
+of ``merges``. If the index stalls, only the first questions wait: later ones find a round that has already run for too long.
 """
 
 import asyncio
