@@ -5,8 +5,7 @@ miss each other. So a question with lookups waits until the entities stage has h
 began, and then until the index has handled all memories that were in the log by then. Both groups' offsets show it: the index commits an
 offset only after the store holds the records before it.
 
-Questions wait together, in *rounds*. A round notes the ends of the three topics when it begins, so it covers every question before the end
-of ``merges``. If the index stalls, only the first questions wait: later ones find a round that has already run for too long.
+Questions wait together, in *rounds*. A round begins with the end of ``merges``, and covers every question before it. If the index stalls, only the first questions wait: later ones find a round that has already run for too long.
 """
 
 import asyncio
@@ -82,12 +81,11 @@ class IndexedLog:
             raise TransientError(str(error), dependency="kafka") from error
 
     async def _wait(self) -> None:
-        ends = await self._offsets.end_offsets([self._contributions, self._merges])
-        await self._handled(
-            self._entities_group, self._contributions, {each: end for each, end in ends.items() if each.topic == self._contributions}
-        )
+        # In this order: what was in the log before a question that is covered is before the other ends.
+        covered = await self._offsets.end_offsets([self._merges])
+        await self._handled(self._entities_group, self._contributions, await self._offsets.end_offsets([self._contributions]))
         await self._handled(self._index_group, self._memories, await self._offsets.end_offsets([self._memories]))
-        self._covered = {each: end for each, end in ends.items() if each.topic == self._merges}
+        self._covered = covered
 
     async def _handled(self, group: str, topic: str, ends: Mapping[TopicPartition, int]) -> None:
         """Returns when a group has handled the records before these ends."""
