@@ -5,7 +5,8 @@ miss each other. So a question with lookups waits until the entities stage has h
 began, and then until the index has handled all memories that were in the log by then. Both groups' offsets show it: the index commits an
 offset only after the store holds the records before it.
 
-Questions wait together, in *rounds*. A round begins with the end of ``merges``, and covers every question before it. If the index stalls, only the first questions wait: later ones find a round that has already run for too long.
+Questions wait together, in *rounds*. A round begins with the end of ``merges``, and covers every question before it. If the index
+stalls, only the first questions wait: later ones find a round that has already run for too long.
 """
 
 import asyncio
