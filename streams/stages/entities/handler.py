@@ -276,8 +276,8 @@ class EntitiesHandler(BatchHandler):
         self._eraser.drop_outcomes(batch, record, plain, kept)
         if state.erasures:
             batch.state.put(row_key(contribution), emptied(state), position=record.offset)
-        else:
-            batch.state.delete(row_key(contribution), position=record.offset)
+            return
+        batch.state.delete(row_key(contribution), position=record.offset)
 
     def _count(self, refused: Iterable[Dropped]) -> None:
         for each in refused:
