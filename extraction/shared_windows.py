@@ -1,4 +1,8 @@
-"""Shared windows, which hold messages of several users: each event and patch belongs to the user of its first message."""
+"""Shared windows, which hold messages of several users: each event and patch belongs to the user who stated it.
+
+That is the user of the first message of its evidence that a person wrote: an answer to the assistant's question belongs to the one who
+answers. What only the assistant said belongs to the user whom the assistant's message names.
+"""
 
 from extraction.port import ExtractionContext, ExtractorLayer
 from memory.errors import KeyFormatError
@@ -23,7 +27,7 @@ def parts_of(extraction: Extraction, window: Window, schema: MemorySchema) -> li
         window: The shared window.
         schema: The schema that was used.
     """
-    authors = _authors(window)
+    authors = _Authors(window)
     return [
         _part(extraction, window, user, authors, schema, update={} if index == 0 else {"dropped": [], "usage": []})
         for index, user in enumerate(window.users)
@@ -37,11 +41,11 @@ class PerUserExtractor(ExtractorLayer):
         """See :meth:`extraction.port.Extractor.extract`."""
         if not window.users:
             return await self._extractor.extract(window, schema, context)
-        authors = _authors(window)
+        authors = _Authors(window)
         found = [await self._extractor.extract(_as_heard_by(window, user), schema, context) for user in window.users]
         own = list(zip(window.users, found, strict=True))
-        events = [each for user, one in own for each in one.events if authors.get(each.message_ids[0]) == user]
-        patches = [each for user, one in own for each in one.patches if authors.get(each.message_ids[0]) == user]
+        events = [each for user, one in own for each in one.events if authors.of(each.message_ids) == user]
+        patches = [each for user, one in own for each in one.patches if authors.of(each.message_ids) == user]
         places = {message_id: index for index, message_id in enumerate(found[0].message_ids)}
         events.sort(key=lambda each: places[each.message_ids[0]])
         generation = context.generation
@@ -76,15 +80,15 @@ def _part(
     extraction: Extraction,
     window: Window,
     user: str,
-    authors: dict[str, str],
+    authors: "_Authors",
     schema: MemorySchema,
     *,
     update: dict[str, list[Dropped]],
 ) -> Extraction:
     part, generation = window_part_id(window.id, user), extraction.generation
     segments = {each.id: segment_id(part, index, generation) for index, each in enumerate(extraction.segments)}
-    events = [each for each in extraction.events if authors.get(each.message_ids[0]) == user]
-    patches = [each for each in extraction.patches if authors.get(each.message_ids[0]) == user]
+    events = [each for each in extraction.events if authors.of(each.message_ids) == user]
+    patches = [each for each in extraction.patches if authors.of(each.message_ids) == user]
 
     def event(index: int, each: Event) -> Event:
         segment = None if each.segment_id is None else segments.get(each.segment_id)
@@ -122,9 +126,18 @@ def _key_of(patch: EntityPatch, user: str, schema: MemorySchema) -> str:
     return entity_key(*({**parts, "user": user}[key] for key in entity_type.keys))
 
 
-def _authors(window: Window) -> dict[str, str]:
-    """The user of each message, by its id: no two users have messages of the same id in one window."""
-    return {message.id or "": message.user for message in window.messages}
+class _Authors:
+    """The users of a window's messages. No two users have messages of the same id in one window."""
+
+    def __init__(self, window: Window) -> None:
+        self._messages = {message.id or "": message for message in window.messages}
+
+    def of(self, evidence: Sequence[str]) -> str | None:
+        """The user who stated what the evidence shows; None if the window lacks the first message."""
+        found = [self._messages.get(each) for each in evidence]
+        by_people = (each for each in found if each is not None and each.role == "user")
+        first = next(by_people, found[0])
+        return None if first is None else first.user
 
 
 def users_to_show(window: Window, most: int) -> list[str]:

@@ -221,6 +221,18 @@ def with_erasure(state: EntityState, erasure: Contribution) -> EntityState:
     return replace(state, sources=sources or state.sources, erasures=erasures or state.erasures)
 
 
+def emptied(state: EntityState) -> EntityState:
+    """The state without any content: it knows which contributions and erasures were applied, and which history was removed."""
+    return EntityState(
+        version=state.version,
+        sources=state.sources,
+        generation=state.generation,
+        steps=state.steps,
+        forgotten_steps=state.steps,
+        erasures=state.erasures,
+    )
+
+
 def without_messages(state: EntityState, erased: Contribution) -> EntityState:
     """The entity without the ids of the messages in an erasure."""
     names = {*(erased.forgotten_messages or ())}

@@ -8,6 +8,9 @@ A decision changes notes only by updates. An update names the event that owns it
 its own words and the updates side by side, so without an update it is exactly as before. An update is void if either event has another
 wording by now. Links are updates of both notes, each owned by the other. A model reads only the own words of a neighbour, not what other
 notes have made of it, so an update is based on the words of two events only.
+
+A note is compared with the notes of earlier events only. So of two notes that ask at the same time, the later one decides, as if it had
+been sent after the other was stored, and two equal facts never hide each other.
 """
 
 import hashlib
@@ -20,11 +23,11 @@ from pydantic import JsonValue
 from memory.dates.event_date import shown_date
 from memory.ids import entity_id
 from memory.keys import entity_key, entity_key_parts
-from memory.records import Link, Lookup, NoteRef, NoteUpdate
+from memory.records import Link, Lookup, NotePlace, NoteRef, NoteUpdate
 from memory.schema.operator_specs import OperatorSpec, built_in
 from memory.terms import words_of
 from memory.times import time_of_microseconds
-from operators.entity_state import covers, joined
+from operators.entity_state import covers, joined, source_without_copy
 from operators.errors import RefusedChangeError
 from operators.link_prompt import Decision, PromptNote, link_prompt, read_link_answer, read_reconcile_answer, reconcile_prompt
 from operators.link_updates import Neighbour, neighbour_of, note_digest, note_text, updates_of_decision
@@ -69,6 +72,7 @@ class LinkedNote(LLMOperator, LinkedOperator):
             "offset": operand.offset,
             "source": operand.source,
             "position": operand.position,
+            "order": operand.order,
             "window": value["window_id"],
         }
         if value.get("date") is not None:
@@ -113,6 +117,7 @@ class LinkedNote(LLMOperator, LinkedOperator):
         hider = next((owner for owner, change in reversed(updates) if "hidden" in change), None)
         properties: dict[str, JsonValue] = {
             "window": own["window"],
+            "place": _place_of(own).model_dump(),
             "tags": shown["tags"] or None,
             "context": shown["context"] or None,
             "decided_by": outcome.get("by"),
@@ -154,13 +159,16 @@ class LinkedNote(LLMOperator, LinkedOperator):
             return Settled(self.apply_outcome(state, nothing), outcomes=(nothing,))
         if covers(outcome["sources"], own["source"], own["position"]):
             return Settled(state)
-        content: dict[str, Any] = {
-            "note": {**{name: own[name] for name in ("id", "window", "text")}, "day": shown_date(_moment_of(own), own.get("date"))},
-            "then": {"number": outcome["number"] + 1, "sources": covered, "of": note_digest(own["text"])},
+        content: dict[str, JsonValue] = {
+            "note": {
+                **{name: own[name] for name in ("id", "window", "text", "order")},
+                "day": shown_date(_moment_of(own), own.get("date")),
+            },
+            "then": {"number": outcome["number"] + 1, "sources": cast(JsonValue, covered), "of": note_digest(own["text"])},
         }
         content["id"] = hashlib.sha256(orjson.dumps(content, option=orjson.OPT_SORT_KEYS)).hexdigest()[:32]
         limit = self._configuration.whole("Neighbours")
-        lookup = Lookup(text=own["text"], vector=own.get("vector"), limit=limit, without=[own["id"]])
+        lookup = Lookup(text=own["text"], vector=own.get("vector"), limit=limit, without=[own["id"]], before=_place_of(own))
         after = {**state, "own": {name: each for name, each in own.items() if name != "vector"}, "asked": content["id"]}
         return Settled(after, questions=(Question(content, lookups=(lookup,)),))
 
@@ -236,7 +244,10 @@ class LinkedNote(LLMOperator, LinkedOperator):
                 "tags": list(decision.tags),
                 "context": decision.context,
                 "found": [[each["id"], each["version"], each["score"]] for each in content.get("found") or []],
-                "updates": [each.model_dump(mode="json") for each in updates_of_decision(decision, own, neighbours)],
+                "updates": [
+                    each.model_dump(mode="json")
+                    for each in updates_of_decision(decision, own, neighbours, order=cast(int, content["note"]["order"]))
+                ],
                 "question": content["id"],
             }
         )
@@ -245,6 +256,10 @@ class LinkedNote(LLMOperator, LinkedOperator):
 def _moment_of(own: dict[str, Any]) -> datetime:
     """The time of a note's event, with its UTC offset."""
     return time_of_microseconds(own["time"]).astimezone(timezone(timedelta(microseconds=own["offset"])))
+
+
+def _place_of(own: dict[str, Any]) -> NotePlace:
+    return NotePlace(source=source_without_copy(own["source"]), position=own["position"], order=own["order"])
 
 
 def _update_of(value: JsonValue) -> dict[str, Any] | None:
@@ -274,12 +289,12 @@ def _decided(state: State) -> dict[str, Any]:
 
 
 def _updates(state: State) -> list[tuple[str, dict[str, Any]]]:
-    """The updates in force by owner, in the order of the log."""
+    """The updates in force by owner, in the order of the notes that decided them: the models may have answered in another order."""
     if "own" not in state:
         return []
     digest = note_digest(state["own"]["text"])
-    found = sorted((position, owner, change) for owner, (position, change) in state.get("updates", {}).items() if change["of"] == digest)
-    return [(owner, change) for _, owner, change in found]
+    found = [(owner, position, change) for owner, (position, change) in state.get("updates", {}).items() if change["of"] == digest]
+    return [(owner, change) for owner, _, change in sorted(found, key=lambda each: (each[2]["order"], each[1], each[0]))]
 
 
 def _memory_id(owner: Owner, event: str) -> str:

@@ -45,13 +45,14 @@ def neighbour_of(found: Mapping[str, Any]) -> Neighbour | None:
     return Neighbour(ref, PromptNote(text=note["text"], day=note["day"]), found["score"])
 
 
-def updates_of_decision(decision: Decision, own: NoteRef, neighbours: Sequence[Neighbour]) -> list[NoteUpdate]:
+def updates_of_decision(decision: Decision, own: NoteRef, neighbours: Sequence[Neighbour], *, order: int) -> list[NoteUpdate]:
     """The updates that a decision brings: first those of the neighbours, owned by the note, then those of the note, owned by them.
 
     Args:
         decision: The decision.
         own: The note.
         neighbours: The notes that it was compared with.
+        order: The order of the note's event: of several updates of a note, the one with the greatest order is the newest.
     """
     of_neighbours: dict[int, dict[str, JsonValue]] = {}
     of_own: dict[int, dict[str, JsonValue]] = {}
@@ -71,6 +72,9 @@ def updates_of_decision(decision: Decision, own: NoteRef, neighbours: Sequence[N
         of_neighbours[index] = {"hidden": "contradicted"}
     refs = [each.ref for each in neighbours]
     return [
-        *(NoteUpdate(owner=own, target=refs[index], change={**each, "of": refs[index].digest}) for index, each in of_neighbours.items()),
-        *(NoteUpdate(owner=refs[index], target=own, change={**each, "of": own.digest}) for index, each in of_own.items()),
+        *(
+            NoteUpdate(owner=own, target=refs[index], change={**each, "of": refs[index].digest, "order": order})
+            for index, each in of_neighbours.items()
+        ),
+        *(NoteUpdate(owner=refs[index], target=own, change={**each, "of": own.digest, "order": order}) for index, each in of_own.items()),
     ]

@@ -14,6 +14,7 @@ A command that only moves offsets needs one commit (:meth:`StageReset.move`).
 
 import asyncio
 import shutil
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
 from contextlib import ExitStack, asynccontextmanager
 from pathlib import Path
@@ -29,9 +30,12 @@ from runtime.settings import KafkaSettings, Settings
 from streams.engine.state.folders import held_folders, tables_folder
 from streams.engine.tasks.checkpointer import transactional_id
 from streams.engine.tasks.offset_metadata import OffsetMetadata, unfinished_command
-from streams.errors import ReplayRefusedError
+from streams.errors import ReplayRefusedError, WorkersRunningError
 from streams.stages.catalog import StageSpec
 
+FOLDER_PATIENCE_S: Final = 10.0
+"""How long a worker of this machine may take to end after it has left its group."""
+_POLL_S: Final = 0.25
 _FENCED_AT_ONCE: Final = 8
 _GROUP: Final = "resetting"
 """The group of the processes that reset stages."""
@@ -140,7 +144,7 @@ async def resetting(
         command: The command line, without ``varve``.
         stopped: Stages whose workers must be stopped. Default: ``stages``.
         guard: Raises if the command may not begin now. Not called for a repair, which must always be possible. Default: no condition.
-        notice: Called with a line if the command ends early, and workers wait for it.
+        notice: Called with a line if a worker is still ending, and if the command ends early and workers wait for it.
 
     Raises:
         GroupInUseError: A worker or another such command runs.
@@ -159,7 +163,7 @@ async def resetting(
             await guard()
         await groups.require_empty([stage.group(kafka.topic_prefix) for stage in stopped])
         with ExitStack() as locks:
-            folders = {stage.name: locks.enter_context(held_folders(tables_folder(settings.data, stage.name))) for stage in stopped}
+            folders = {stage.name: await _held(tables_folder(settings.data, stage.name), locks, notice) for stage in stopped}
             is_repair = await _is_repair(settings, stages, command, offsets)
             for stage in stages:
                 await _fence(settings, stage, offsets)
@@ -170,6 +174,21 @@ async def resetting(
                 if reset.unfinished:
                     notice(f"the workers of {', '.join(reset.unfinished)} wait until `varve {command}` has run to its end: run it again")
                 raise
+
+
+async def _held(parent: Path, locks: ExitStack, notice: Callable[[str], None]) -> list[Path]:
+    """Locks the folders of a stage's workers on this machine. A worker that has left its group may still be ending."""
+    deadline, is_noticed = time.monotonic() + FOLDER_PATIENCE_S, False
+    while True:
+        try:
+            return locks.enter_context(held_folders(parent))
+        except WorkersRunningError:
+            if time.monotonic() > deadline:
+                raise
+        if not is_noticed:
+            notice(f"waiting for a worker that uses {parent} to end")
+        is_noticed = True
+        await asyncio.sleep(_POLL_S)
 
 
 async def _is_repair(settings: Settings, stages: Collection[StageSpec], command: str, offsets: KafkaOffsets) -> bool:

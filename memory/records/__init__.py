@@ -10,7 +10,7 @@ from memory.records.erasure import ErasedEntity, ErasedWindow, ErasureCommand
 from memory.records.evolution import Evolution, NoteRef, NoteUpdate
 from memory.records.extraction import Dropped, EntityPatch, Event, Extraction, GenerationDrop, NotedEvent, Segment, SourceSet, Usage
 from memory.records.memory import Link, Memory, MemoryChange
-from memory.records.merging import Lookup, Merged, MergeRequest, TextEdit, WrittenText
+from memory.records.merging import Lookup, Merged, MergeRequest, NotePlace, TextEdit, WrittenText
 from memory.records.message import Message, SessionCommand, ToolCall, ToolResult, Window
 from memory.records.message_change import MessageChange, MessageRetraction
 from memory.records.read import ReadRecord
@@ -51,6 +51,7 @@ __all__ = [
     "Message",
     "MessageChange",
     "MessageRetraction",
+    "NotePlace",
     "NoteRef",
     "NoteUpdate",
     "NotedEvent",

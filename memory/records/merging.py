@@ -9,6 +9,21 @@ from memory.records.limits import Time
 from memory.records.message import Name
 
 
+class NotePlace(Value):
+    """The place of an event in the log. It decides which of two notes is the later one."""
+
+    source: str
+    """The topic and partition of the event's extraction, without the partition of a copy."""
+    position: int
+    """The extraction's offset there."""
+    order: int
+    """Of events of one extraction, the greater is the later."""
+
+    def is_before(self, other: "NotePlace") -> bool:
+        """Whether this event is the earlier one. Sources have no common order: an event of another source counts as earlier."""
+        return self.source != other.source or (self.position, self.order) < (other.position, other.order)
+
+
 class Lookup(Value):
     """The memories nearest to a text: part of a request. It finds only memories of the request's tenant, user and generation."""
 
@@ -25,6 +40,8 @@ class Lookup(Value):
     """Only entities with one of these keys, and events that updated them. Empty: any."""
     without: list[str] = Field(default_factory=list)
     """Ids of memories to leave out. The memory of the entity that asks is always left out."""
+    before: NotePlace | None = None
+    """Only notes of earlier events, and memories that are no notes. None: any."""
 
 
 class MergeRequest(Record):

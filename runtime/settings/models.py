@@ -137,6 +137,12 @@ class MergingSettings(Group):
     """Merging of entities' texts (`LLM_MERGE`)."""
 
     attempts: int = Field(default=2, ge=1, description="Times that the model is asked for a merge before the rule merges.")
+    lookup_wait_s: float = Field(
+        default=10.0,
+        gt=0,
+        description="Longest time that a question which looks up similar memories waits until the index has what was in the log before it. "
+        "Then it looks up what there is.",
+    )
 
 
 class EmbeddingSettings(Group):

@@ -230,6 +230,7 @@ _PLAIN_FAULTS: tuple[Fault, ...] = (
     Fault(name="kill-broker", inject=kill(broker, within_s=12.0)),
     Fault(name="kill-redis", inject=kill(redis)),
     Fault(name="kill-edge", inject=kill(edge)),
+    Fault(name="kill-each", inject=kill(*_FIRST_WORKERS, service, broker, redis, edge, times=len(_FIRST_WORKERS) + 4, within_s=5.0)),
     *(Fault(name=f"zombie-{stage}", inject=zombie(stage)) for stage in STAGES),
     Fault(name="zombie-alone", inject=in_sequence(*(zombie_alone(stage) for stage in STAGES if STAGES[stage].has_table))),
     Fault(
@@ -327,7 +328,8 @@ _STORE_FAULTS: tuple[Fault, ...] = tuple(
 """Faults of a Qdrant server of three nodes, which needs its program."""
 
 _WITH_METHODS = (
-    *(f"kill-{stage}" for stage in ("events", "entities", "merging")),
+    *(f"kill-{stage}" for stage in ("events", "entities", "merging", "index")),
+    "kill-each",
     *(f"zombie-{stage}" for stage in ("entities", "merging")),
     "redrive-then-replay",
     "erasure",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 from memory.ids import entity_id
 from memory.keys import entity_key
 from memory.records import Memory
+from operators.link import MAX_UPDATES
 from tests.chaos.correction_oracle import CorrectionOracle
 from tests.chaos.memory_oracle import StatedEvent, stated_events
 from tests.chaos.methods_schema import BLOCK, COMMUNITY, FADING, HOT, METHOD_TYPES, NODE, NOTE, TIERS, TREE, VALUE
@@ -148,4 +149,9 @@ def _note_problems(tenant: str, user: str, events: Sequence[StatedEvent], entiti
             yield f"has the note {entity.content}, of no event in force"
         elif not entity.content.startswith(texts[entity.id]):
             yield f"a note says {entity.content} and not {texts[entity.id]}"
-        yield from (f"the note {entity.id} has a link to {link.id}" for link in entity.links or () if link.id not in texts)
+        for link in entity.links or ():
+            other = observed.get(link.id)
+            if other is None:
+                yield f"the note {entity.id} has a link to {link.id}"
+            elif entity.id not in {each.id for each in other.links or ()} and len(other.links or ()) < MAX_UPDATES:
+                yield f"the note {entity.id} has a link to {link.id}, which has none back"

@@ -790,7 +790,7 @@ MUTANTS: Final = (
     Mutant(
         "event of one user given to another",
         SHARED_WINDOWS,
-        "events = [each for each in extraction.events if authors.get(each.message_ids[0]) == user]",
+        "events = [each for each in extraction.events if authors.of(each.message_ids) == user]",
         "events = list(extraction.events)",
         (TEST_CHANGED_MESSAGES,),
     ),
@@ -924,6 +924,20 @@ MUTANTS: Final = (
         "            if False:\n",
         (TEST_LINKED_STAGES,),
         ("methods-redrive-then-replay",),
+    ),
+    Mutant(
+        "notes of later events found",
+        "streams/stages/merging/lookups.py",
+        "return NotePlace.model_validate(place).is_before(before)",
+        "return True",
+        (TEST_LINKED_STAGES,),
+    ),
+    Mutant(
+        "emptied entity forgets its erasures",
+        ENTITIES,
+        "        if state.erasures:\n",
+        "        if False:\n",
+        ("tests/streams/stages/entities/test_retained_entities.py",),
     ),
     Mutant(
         "statements that wait are lost with an edit",

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from aiohttp import web
 from varve_client import (
-    AsyncVarveClient,
     InvalidArgumentError,
     MessagesRefusedError,
     SentMessage,

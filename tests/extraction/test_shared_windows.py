@@ -99,6 +99,24 @@ async def test_offline_profiles_follow_the_user_of_the_message(settings: Setting
     assert [sorted({each.message_ids[0] for each in part.events}) for part in parts] == [["m0", "m2"], ["m1"]]
 
 
+async def test_an_answer_belongs_to_the_one_who_answers(settings: Settings) -> None:
+    window = shared([("u1", "Bot", "Who of you moves to Oslo?"), ("u2", "Bo", "Me, in May."), ("u1", "Ann", "I stay.")])
+    question = window.messages[0].model_copy(update={"role": "assistant"})
+    window = window.model_copy(update={"messages": [question, *window.messages[1:]]})
+    evidence = {"Bo moves to Oslo in May.": [0, 1], "The assistant asked who moves.": [0], "Ann stays.": [0, 2]}
+    events = [{"type": "life_event", "msgs": msgs, "date": "", "content": text, "weight": 5} for text, msgs in evidence.items()]
+    patches = [{"type": "user_profile", "field": "home", "search": "", "replace": "Oslo, from May", "msgs": [0, 1]}]
+    answer = json.dumps({"segments": [], "events": events, "patches": patches})
+    async with llm_extractor(settings, lambda request: answer) as (extractor, _):
+        extraction = await extractor.extract(window, SCHEMA, ExtractionContext())
+    parts = parts_of(extraction, window, SCHEMA)
+    assert {part.user: [each.content for each in part.events] for part in parts} == {
+        "u1": ["The assistant asked who moves.", "Ann stays."],
+        "u2": ["Bo moves to Oslo in May."],
+    }
+    assert lines(parts) == [("u2", entity_key("u2"), "Oslo, from May")]
+
+
 def test_the_users_with_most_messages_are_shown() -> None:
     window = shared([("a", "A", "x"), ("b", "B", "x"), ("b", "B", "x"), ("c", "C", "x")])
     assert users_to_show(window, 2) == ["b", "a"]

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.errors import SchemaError
-from memory.records import Change, Contribution, Memory, Merged, NoteUpdate
+from memory.records import Change, Contribution, Memory, Merged, NotePlace, NoteUpdate
 from memory.schema import parse_schema
 from memory.schema.model import EntityType
 from operators.apply import Applied, apply_contribution
@@ -56,8 +56,8 @@ def own(text: str, op: Any = "apply", *, date: str | None = None) -> Change:
     return Change(op=op, property="note", source_id="e1", value=value, event_time=START, message_ids=["m1"] if op == "apply" else [])
 
 
-def update(owner: str, change: dict[str, Any], *, of: str = "I have a cat.", op: Any = "apply") -> Change:
-    value = {"update": {**change, "of": note_digest(of)}}
+def update(owner: str, change: dict[str, Any], *, of: str = "I have a cat.", op: Any = "apply", order: int = 0) -> Change:
+    value = {"update": {**change, "of": note_digest(of), "order": order}}
     time = START + timedelta(days=9)
     return Change(op=op, property="note", source_id=owner, value=value, event_time=time, is_update=True)
 
@@ -91,7 +91,31 @@ def updates(state: EntityState, question: Question, outcome: dict[str, Any], dec
 
 
 def bare(each: NoteUpdate) -> dict[str, Any]:
-    return {name: value for name, value in each.change.items() if name != "of"}
+    return {name: value for name, value in each.change.items() if name not in ("of", "order")}
+
+
+def test_a_note_asks_for_earlier_notes_only() -> None:
+    settled = plan_questions(apply_contribution(None, contribution(7, own("A")), note_type()).state, note_type(), has_llm=False)
+    ((_, question),) = settled.questions
+    before = question.lookups[0].before
+    assert before == NotePlace(source="extractions/0", position=7, order=0)
+    assert shown(settled.state).properties["place"] == before.model_dump()
+
+
+@pytest.mark.parametrize(
+    ("place", "is_before"),
+    [(("s", 6, 9), True), (("s", 7, 2), True), (("s", 7, 3), False), (("s", 7, 4), False), (("s", 8, 0), False), (("t", 9, 9), True)],
+)
+def test_places_of_one_source_have_an_order(place: tuple[str, int, int], *, is_before: bool) -> None:
+    source, position, order = place
+    assert NotePlace(source=source, position=position, order=order).is_before(NotePlace(source="s", position=7, order=3)) is is_before
+
+
+def test_the_later_note_decides_in_any_order_of_answers() -> None:
+    changes = [update("n2", {"context": "Later.", "tags": []}, order=2), update("n1", {"context": "Earlier.", "tags": []}, order=1)]
+    for first, second in (changes, reversed(changes)):
+        state = applied(applied(applied(None, 0, own("I have a cat.")).state, 1, first).state, 2, second).state
+        assert shown(state).properties["context"] == "Later."
 
 
 def test_the_rule_links_near_notes_both_ways() -> None:

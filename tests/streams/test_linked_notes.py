@@ -7,13 +7,15 @@ import pytest
 
 from loadtest.llm_simulator import LLMSimulator
 from memory.records import Memory
-from runtime.settings import LLMSettings, Settings
+from runtime.kafka import Producer
+from runtime.settings import LLMSettings, MergingSettings, Settings
 from stores.build import build_store
 from stores.port import TenantScope
 from tests.control_log import add_tenant
+from tests.streams.flow import DEADLINE_S, caught_up, serving
 from tests.streams.linked_remarks import linking_answer, note_id, remarks, schema
-from tests.streams.merged_remarks import TENANT
-from tests.streams.merging_flow import memory_lines, process, rebuild_and_catch_up
+from tests.streams.merged_remarks import TENANT, extraction_record
+from tests.streams.merging_flow import STAGES, memory_lines, process, rebuild_and_catch_up
 
 pytestmark = pytest.mark.integration
 
@@ -68,6 +70,29 @@ async def test_a_neighbour_evolves_until_the_cause_is_retracted(flow: Settings, 
     before = await memory_lines(settings)
     await rebuild_and_catch_up(settings)
     assert await memory_lines(settings) == before
+
+
+async def test_notes_of_one_second_find_each_other(flow: Settings, simulator: LLMSimulator) -> None:
+    settings = flow.model_copy(
+        update={"llm": LLMSettings(base_url=simulator.base_url, model="simulated"), "merging": MergingSettings(lookup_wait_s=DEADLINE_S)}
+    )
+    await add_tenant(settings, TENANT, schema=schema(decide="link"))
+    burst = [remarks("ann", 0, "I have a cat.", "My cat is ill."), remarks("ann", 1, "The vet saw my cat.")]
+    async with Producer(kafka=settings.kafka) as producer, serving(settings, ("events", "entities", "merging")):
+        await producer.send_many([extraction_record(settings.topic("extractions"), each) for each in burst])
+        await caught_up(settings, ("events", "entities"))
+        assert not simulator.requests, "no lookup before the index has the notes"
+        async with serving(settings, ("index",)):
+            await caught_up(settings, STAGES)
+    found = await notes(settings)
+    ids = [note_id("ann", burst[0]), note_id("ann", burst[0], 1), note_id("ann", burst[1])]
+    assert {name: {each.id for each in found[name].links or ()} for name in ids} == {name: {*ids} - {name} for name in ids}
+    assert [found[each].properties["context"] for each in ids[:2]] == ["Later: The vet saw my cat."] * 2
+    assert found[ids[2]].properties["context"] == "About: The vet saw my cat."
+    assert len(simulator.requests) == 3
+    before = await memory_lines(settings)
+    await rebuild_and_catch_up(settings)
+    assert (await memory_lines(settings), len(simulator.requests)) == (before, 3)
 
 
 async def test_a_repeated_fact_is_hidden_by_rule(flow: Settings) -> None:

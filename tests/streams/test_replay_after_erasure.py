@@ -3,11 +3,13 @@
 import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from typing import Final
 from unittest.mock import patch
 
 import pytest
 
+from control.tenant_changes import set_tenant
 from memory.ids import entity_id
 from memory.keys import encode_key, partition_of
 from runtime.kafka import OutgoingRecord, Producer
@@ -19,11 +21,12 @@ from streams.errors import ErasureUnfinishedError
 from streams.operations.erasure.erase import erase
 from streams.operations.rebuild import rebuild, snapshot
 from streams.operations.replay import ReplayStart, replay
+from streams.operations.retention.run import retain
 from streams.stages.events.handler import EventsHandler
-from tests.control_log import add_tenant
+from tests.control_log import add_tenant, write
 from tests.streams.flow import TENANT, caught_up, serving
 from tests.streams.harness import until_true
-from tests.streams.stages.entities.team import SCHEMA, Remark, extraction
+from tests.streams.stages.entities.team import SCHEMA, START, Remark, extraction
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(600)]
 
@@ -38,8 +41,10 @@ NEIGHBOUR, STRANGER = (
 TEA: Final = entity_id(TENANT, "subject", "tea")
 
 
-async def said(settings: Settings, user: str, window: int, *remarks: Remark) -> None:
-    made = extraction(user, window, remarks).model_copy(update={"schema_revision": 1})
+async def said(settings: Settings, user: str, window: int, *remarks: Remark, at: datetime = START) -> None:
+    made = extraction(user, window, remarks)
+    events = [each.model_copy(update={"said_at": at, "event_time": at}) for each in made.events]
+    made = made.model_copy(update={"schema_revision": 1, "events": events, "window_end": at})
     async with Producer(kafka=settings.kafka) as producer:
         await producer.send_many([OutgoingRecord(settings.topic("extractions"), encode_key(TENANT, user), made.to_json())])
     await caught_up(settings)
@@ -111,6 +116,29 @@ async def test_a_rebuild_keeps_the_history_since_an_erasure(leased: Settings, st
             await caught_up(leased)
     assert {*before} <= {*await history(store)}
     assert LEAVING not in {user for user, _, _ in await history(store)}
+
+
+async def test_a_replay_keeps_history_after_erasure_and_retention(leased: Settings, store: MemoryStore, redis: GuardedRedis) -> None:
+    """Retention empties the shared memory of which the user was erased, and the others speak of it again."""
+    now = datetime.now(UTC)
+    await add_tenant(leased, "crew", schema=SCHEMA)
+    async with serving(leased):
+        for user in (LEAVING, NEIGHBOUR, STRANGER):
+            await said(leased, user, 0, ("tea", "oolong at dawn", 3))
+        await erase(leased, TENANT, [LEAVING], by="test", store=store, redis=redis)
+        await write(leased, lambda draft: set_tenant(draft, TENANT, retention={"*": "30d"}))
+        await retain(leased, redis=redis, now=now)
+        await caught_up(leased)
+        assert await history(store) == []
+        for user in (NEIGHBOUR, STRANGER):
+            await said(leased, user, 1, ("tea", "matcha at nine", 2), at=now)
+    before, shown = await history(store), await published(store)
+    assert {user for user, _, _ in before} == {NEIGHBOUR, STRANGER}
+    assert await replay(leased, "entities", ReplayStart())
+    async with serving(leased):
+        await caught_up(leased)
+    assert await history(store) == before
+    assert await published(store) == shown
 
 
 async def test_an_erasure_waits_for_the_end_of_a_rebuild(leased: Settings, store: MemoryStore, redis: GuardedRedis) -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -65,19 +65,36 @@ async def test_sessions_wait_for_the_end_of_their_replay(flow: Settings) -> None
     assert said >= {f"new-{number}" for number in range(len(SESSIONS_STEPS))}
 
 
-async def test_nothing_is_dropped_while_a_worker_holds_its_folder(flow: Settings, store: MemoryStore, redis: GuardedRedis) -> None:
+async def test_nothing_is_dropped_while_a_worker_holds_its_folder(
+    flow: Settings, store: MemoryStore, redis: GuardedRedis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("streams.resetting.FOLDER_PATIENCE_S", 0.5)
     await send_sample(flow)
     async with serving(flow, ("sessions",)):
         await caught_up(flow, ("sessions",))
     before = await _kept(flow)
     assert before[0]
+    said: list[str] = []
     with own_folder(tables_folder(flow.data, "sessions"), "sessions"), killed_after(None) as steps:
         with pytest.raises(WorkersRunningError, match="stop it first"):
-            await replay(flow, "sessions", ReplayStart())
+            await replay(flow, "sessions", ReplayStart(), notice=said.append)
         with pytest.raises(WorkersRunningError, match="stop it first"):
             await rebuild(flow, store=store, redis=redis)
     assert steps == []
     assert await _kept(flow) == before
+    assert said == [f"waiting for a worker that uses {tables_folder(flow.data, 'sessions')} to end"]
+
+
+async def test_a_replay_waits_for_a_worker_that_is_ending(flow: Settings, store: MemoryStore) -> None:
+    await send_sample(flow)
+    async with serving(flow, ("sessions",)):
+        await caught_up(flow, ("sessions",))
+    said: asyncio.Queue[str] = asyncio.Queue()
+    with ExitStack() as worker:
+        worker.enter_context(own_folder(tables_folder(flow.data, "sessions"), "sessions"))
+        replaying = asyncio.create_task(replay(flow, "sessions", ReplayStart(), notice=said.put_nowait))
+        assert "waiting for a worker" in await said.get()
+    assert await replaying
 
 
 async def test_stages_wait_for_the_end_of_a_rebuild(flow: Settings, store: MemoryStore, redis: GuardedRedis) -> None:

@@ -16,7 +16,9 @@ from runtime.errors import KafkaUnavailableError
 from runtime.kafka.client import kafka_faults
 from runtime.settings import KafkaSettings, RedisSettings, Settings
 from varve.cli.options import attached_settings, sentence_of, settings_of_stack
+from varve.embedded.lifecycle import running_servers
 from varve.embedded.stack_file import StackFile
+from varve.errors import FolderInUseError
 from varve.supervisor.lock import exclusive_lock
 
 Give = Callable[..., None]
@@ -122,6 +124,25 @@ async def test_a_command_waits_for_a_stack_that_starts(stack: StackFile, tmp_pat
     assert said.empty()
     assert settings.client.api_key is not None
     assert settings.client.api_key.get_secret_value() == "key"
+
+
+async def test_servers_wait_for_a_stack_that_stops(stack: StackFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("varve.embedded.stack.EmbeddedStack.server_levels", lambda self: [])
+    said: asyncio.Queue[str] = asyncio.Queue()
+
+    async def start() -> Path:
+        async with running_servers(Settings(data=tmp_path), notice=said.put_nowait) as settings:
+            return settings.data
+
+    with exclusive_lock(tmp_path):
+        stack.write(tmp_path)
+        with pytest.raises(FolderInUseError, match="stop it"):
+            await start()
+        assert said.empty(), "a stack that runs is not waited for"
+        StackFile.remove(tmp_path)
+        starting = asyncio.create_task(start())
+        assert "is stopping" in await said.get()
+    assert await starting == tmp_path
 
 
 async def test_nothing_is_waited_for_where_no_stack_starts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,8 +1,12 @@
 """Context managers that run an embedded stack, or only its servers."""
 
+import asyncio
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
 
 from pydantic import SecretStr
 
@@ -10,8 +14,12 @@ from runtime.settings import ClientSettings, Settings
 from varve.embedded.stack import EmbeddedStack
 from varve.embedded.stack_file import StackFile
 from varve.embedded.tenants import key_path
-from varve.supervisor.lock import exclusive_lock
+from varve.supervisor.lock import exclusive_lock, is_locked
 from varve.supervisor.supervisor import Supervisor
+
+STOP_PATIENCE_S: Final = 90.0
+"""How long a stopping stack is waited for: its workers finish what they have begun."""
+_POLL_S: Final = 0.25
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,10 +67,11 @@ async def running_servers(settings: Settings, *, notice: Callable[[str], None]) 
         The settings with the servers' addresses.
 
     Raises:
-        FolderInUseError: If a stack runs on the folder.
+        FolderInUseError: If a stack runs on the folder. A stack that is stopping, or another such command, is waited for.
         VarveError: If a server cannot be started; a single sentence.
     """
     stack = EmbeddedStack(settings=settings)
+    await _until_stopped(stack.settings.data, notice)
     with exclusive_lock(stack.settings.data):
         supervisor = Supervisor(stack.server_levels(), notice=notice)
         await supervisor.start()
@@ -70,6 +79,16 @@ async def running_servers(settings: Settings, *, notice: Callable[[str], None]) 
             yield stack.settings
         finally:
             await supervisor.stop()
+
+
+async def _until_stopped(data: Path, notice: Callable[[str], None]) -> None:
+    """Waits while a process that is not a running stack holds the folder: a stack removes its file before it stops its processes."""
+    deadline, is_noticed = time.monotonic() + STOP_PATIENCE_S, False
+    while is_locked(data) and StackFile.find(data) is None and time.monotonic() < deadline:
+        if not is_noticed:
+            notice(f"the stack on {data} is stopping, or another command uses its servers; waiting for it")
+        is_noticed = True
+        await asyncio.sleep(_POLL_S)
 
 
 def _client(settings: Settings, file: StackFile) -> ClientSettings:

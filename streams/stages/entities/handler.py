@@ -17,7 +17,7 @@ from memory.schema.model import EntityType
 from memory.topics import EXTRACTIONS, MEMORIES, MERGED, MERGES
 from operators.apply import Applied, apply_contribution, skip, takes_long
 from operators.entity_keys import belongs_to_user
-from operators.entity_state import EntityState, has_forgotten, with_erasure, without_messages
+from operators.entity_state import EntityState, emptied, has_forgotten, with_erasure, without_messages
 from operators.merging import apply_outcome, forget, is_in_use, merge_requests, outcomes_of, plan_questions
 from operators.render import published_memories, publishes, render
 from operators.ticks import ages
@@ -258,7 +258,11 @@ class EntitiesHandler(BatchHandler):
     async def _reduce(
         self, batch: Batch, record: ConsumedRecord, contribution: Contribution, entity_type: EntityType, before: EntityState
     ) -> None:
-        """Removes what retention takes from an entity, with the history, which quotes it. An entity without anything else is deleted."""
+        """Removes what retention takes from an entity, with the history, which quotes it. An entity without anything else is deleted.
+
+        If users were erased from it, only the places of its changes stay: a replay has the erasures again, after contributions that came
+        later, and must not remove these.
+        """
         applied = await _applied(before, contribution, entity_type)
         if not applied.changed:
             return  # it was applied before
@@ -271,6 +275,9 @@ class EntitiesHandler(BatchHandler):
             self._forget(batch, record, plain, entity_type, state, kept)
             return
         self._eraser.drop_outcomes(batch, record, plain, kept)
+        if state.erasures:
+            batch.state.put(row_key(contribution), emptied(state), position=record.offset)
+            return
         batch.state.delete(row_key(contribution), position=record.offset)
 
     def _count(self, refused: Iterable[Dropped]) -> None:

@@ -7,7 +7,7 @@ from control.tenants import TenantDirectory
 from memory.topics import MERGES, USAGE
 from models.llm.build import build_llm
 from runtime.clocks import SystemClock
-from runtime.kafka import Producer
+from runtime.kafka import KafkaOffsets, Producer
 from runtime.metrics import Metrics
 from runtime.redis import open_redis
 from runtime.settings import Settings
@@ -16,6 +16,7 @@ from streams.engine.failures.erased_records import ErasedRecords
 from streams.engine.keyed.payloads import PayloadLoader
 from streams.model_calls import TenantBudgets, UsageTopic, llm_serves
 from streams.stages.merging.handler import STAGE, MergingHandler
+from streams.stages.merging.indexed_log import IndexedLog
 from streams.stages.merging.lookups import OpenedOnce
 from streams.tenancy import weight_of
 
@@ -37,7 +38,9 @@ async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack,
     if llm is not None:
         resources.push_async_callback(llm.close)
     nearest = OpenedOnce(settings, resources, clock=SystemClock())
-    handler = MergingHandler(settings=settings, tenants=tenants, metrics=metrics, llm=llm, nearest=nearest)
+    indexed_log = IndexedLog(settings=settings, offsets=await resources.enter_async_context(KafkaOffsets(kafka=settings.kafka)))
+    resources.push_async_callback(indexed_log.close)
+    handler = MergingHandler(settings=settings, tenants=tenants, metrics=metrics, llm=llm, nearest=nearest, indexed_log=indexed_log)
     payload_loader = await resources.enter_async_context(PayloadLoader(kafka=settings.kafka))
     return keyed_driver_factory(
         settings,

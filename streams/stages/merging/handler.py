@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
-from typing import Any, Final, cast
+from typing import Any, Final, NamedTuple, cast
 
 from pydantic import JsonValue
 
@@ -26,6 +26,7 @@ from runtime.metrics import Metrics
 from runtime.settings import Settings
 from streams.engine.records import ConsumedRecord
 from streams.errors import PoisonRecordError, TransientError, transient
+from streams.stages.merging.indexed_log import IndexedLog
 from streams.stages.merging.lookups import OpenNearest, found_memories
 from streams.tenancy import is_erased, schema_of_record
 
@@ -34,6 +35,15 @@ STAGE: Final = "merging"
 _UNTOLD_KEYS: Final = frozenset({"user", "session", "event"})
 
 _log = logger(__name__)
+
+
+class _Asked(NamedTuple):
+    """A request, and what asked it."""
+
+    request: MergeRequest
+    entity_type: EntityType
+    """The type of the entity that asks."""
+    record: ConsumedRecord
 
 
 class MergingHandler:
@@ -48,6 +58,7 @@ class MergingHandler:
         metrics: Counts outcomes by rule, with the reason.
         llm: The LLM. None: the rule answers.
         nearest: Resolves lookups. None: requests have none.
+        indexed_log: Lookups wait until the index has what was in the log before. None: they do not wait.
     """
 
     def __init__(
@@ -58,6 +69,7 @@ class MergingHandler:
         metrics: Metrics,
         llm: LLM | None,
         nearest: OpenNearest | None = None,
+        indexed_log: IndexedLog | None = None,
     ) -> None:
         self._contributions_topic = settings.topic(CONTRIBUTIONS.name)
         self._attempts = settings.merging.attempts
@@ -65,6 +77,7 @@ class MergingHandler:
         self._records = metrics.records
         self._llm = llm
         self._nearest = nearest
+        self._indexed_log = indexed_log
 
     def tenant_of(self, record: ConsumedRecord) -> str:
         """The tenant in the record's key; empty if it has none."""
@@ -95,8 +108,9 @@ class MergingHandler:
         if self._is_erased(request, entity_type, record):
             self._records.labels(STAGE, "erased").inc()
             return []
-        question = Question(await self._content(request, entity_type), request.part)
-        outcome = await self._outcome(request, entity_type, operator, question)
+        asked = _Asked(request, entity_type, record)
+        question = Question(await self._content(asked), request.part)
+        outcome = await self._outcome(asked, operator, question)
         answer = Contribution(
             tenant=request.tenant,
             user=request.user,
@@ -114,16 +128,22 @@ class MergingHandler:
         key = encode_key(request.tenant, request.entity_type, request.entity_key)
         return [OutgoingRecord(self._contributions_topic, key, answer.to_json())]
 
-    async def _content(self, request: MergeRequest, entity_type: EntityType) -> dict[str, JsonValue]:
+    async def _content(self, asked: _Asked) -> dict[str, JsonValue]:
         """The question's content, with the memories that its lookups find."""
+        request = asked.request
         if not request.lookups:
             return request.question
-        return {**request.question, "found": cast(JsonValue, await self._found(request, entity_type, request.lookups))}
+        return {**request.question, "found": cast(JsonValue, await self._found(asked, request.lookups))}
 
-    async def _found(self, request: MergeRequest, entity_type: EntityType, lookups: Sequence[Lookup]) -> list[dict[str, Any]]:
+    async def _found(self, asked: _Asked, lookups: Sequence[Lookup]) -> list[dict[str, Any]]:
         if self._nearest is None:
             raise TransientError("this stage has no store for lookups", dependency="store")
-        return await found_memories(self._nearest, request, entity_type, lookups)
+        if self._indexed_log is not None and not await self._indexed_log.holds_all_before(asked.record):
+            self._records.labels(STAGE, "looked_up_early").inc()
+            _log.warning(
+                "looked_up_early", tenant=asked.request.tenant, property=asked.request.property, position=str(asked.record.position)
+            )
+        return await found_memories(self._nearest, asked.request, asked.entity_type, lookups)
 
     def _operator_of(self, request: MergeRequest) -> tuple[EntityType, LLMOperator]:
         schema = schema_of_record(self._tenants, request)
@@ -138,13 +158,14 @@ class MergingHandler:
             )
         return entity_type, bound.operator
 
-    async def _outcome(self, request: MergeRequest, entity_type: EntityType, operator: LLMOperator, question: Question) -> Outcome:
+    async def _outcome(self, asked: _Asked, operator: LLMOperator, question: Question) -> Outcome:
+        request = asked.request
         if self._llm is None:
             return await self._by_rule(request, operator, question, "no_llm")
         try:
             if isinstance(operator, AgentText):
-                return await self._run(self._llm, request, entity_type, operator, question)
-            return await self._ask(self._llm, request, entity_type, operator, question)
+                return await self._run(self._llm, asked, operator, question)
+            return await self._ask(self._llm, request, asked.entity_type, operator, question)
         except UnusableAnswerError as error:
             return await self._by_rule(request, operator, question, "bad_answer", error)
         except BudgetExceededError as error:
@@ -184,15 +205,16 @@ class MergingHandler:
                     error=str(error),
                 )
 
-    async def _run(self, llm: LLM, request: MergeRequest, entity_type: EntityType, operator: AgentText, question: Question) -> Outcome:
+    async def _run(self, llm: LLM, asked: _Asked, operator: AgentText, question: Question) -> Outcome:
         """Runs the loop of memory tools: one call of the model for each step, and one lookup for each search.
 
         A redelivery runs it again from its first step. The answer cache answers the steps that were asked before.
         """
+        request, entity_type = asked.request, asked.entity_type
         loop = operator.begin(question)
         while not loop.is_done:
             if loop.lookup is not None:
-                memories = await self._found(request, entity_type, [loop.lookup])
+                memories = await self._found(asked, [loop.lookup])
                 loop = await asyncio.to_thread(operator.found, question, loop, memories)
                 continue
             prompt = await asyncio.to_thread(operator.step, question, loop, subject=_subject_of(request, entity_type))

@@ -1,14 +1,14 @@
 """Lookups of a request: the nearest memories of its tenant, user and generation."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import AsyncExitStack
 from typing import Any, Final
 
 from memory.dates.event_date import shown_date
 from memory.ids import entity_id
 from memory.keys import entity_key_parts
-from memory.records import Lookup, MergeRequest
+from memory.records import Lookup, Memory, MergeRequest, NotePlace
 from memory.schema.model import EntityType
 from models.embedding.build import build_embedder
 from models.errors import InputRefusedError, ModelError, TransientModelError
@@ -23,6 +23,10 @@ from streams.errors import PoisonRecordError, TransientError, transient
 
 _DIGITS: Final = 6
 """Decimal places of a score."""
+_WIDER: Final = 4
+"""Factor by which a search is widened if too many of its results are notes of later events."""
+_WIDEST: Final = 320
+"""Most results of a search: a user seldom has more notes in one second."""
 
 _log = logger(__name__)
 
@@ -94,7 +98,7 @@ async def _found(nearest: OpenNearest, request: MergeRequest, entity_type: Entit
         generation=request.generation,
     )
     try:
-        found = await (await nearest()).find(searched, text=lookup.text, vector=lookup.vector, limit=lookup.limit + len(without))
+        return await _earlier(await nearest(), searched, lookup, without)
     except (StoreUnavailableError, ModelMismatchError) as error:
         raise TransientError(str(error), dependency="store") from error
     except InputRefusedError as error:
@@ -105,7 +109,24 @@ async def _found(nearest: OpenNearest, request: MergeRequest, entity_type: Entit
         raise transient(error, dependency="embedding") from error
     except ModelError as error:
         raise TransientError(str(error), dependency="embedding") from error
-    return [each for each in found if each.memory.id not in without][: lookup.limit]
+
+
+async def _earlier(nearest: NearestMemories, searched: MemoryFilter, lookup: Lookup, without: Collection[str]) -> list[ScoredMemory]:
+    """The nearest memories of a lookup, without those that are left out and without notes of later events."""
+    limit = lookup.limit + len(without)
+    while True:
+        found = await nearest.find(searched, text=lookup.text, vector=lookup.vector, limit=limit)
+        kept = [each for each in found if each.memory.id not in without and _is_earlier(each.memory, lookup.before)]
+        if len(kept) >= lookup.limit or len(found) < limit or limit >= _WIDEST:
+            return kept[: lookup.limit]
+        limit = min(limit * _WIDER, _WIDEST)
+
+
+def _is_earlier(memory: Memory, before: NotePlace | None) -> bool:
+    place = memory.properties.get("place")
+    if before is None or not isinstance(place, dict) or place.keys() != NotePlace.model_fields.keys():
+        return True
+    return NotePlace.model_validate(place).is_before(before)
 
 
 def _user_of(request: MergeRequest, entity_type: EntityType) -> str:

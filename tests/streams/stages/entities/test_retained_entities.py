@@ -70,6 +70,24 @@ async def test_an_entity_returns_with_new_remarks_only() -> None:
     assert (tea.properties["remarks"], tea.properties["max"]) == (1, 5)
 
 
+@pytest.mark.parametrize("has_llm", [False, True])
+async def test_an_emptied_entity_remembers_its_erasures(has_llm: bool) -> None:
+    """So a replay, which has the erasure again, leaves alone what came after it."""
+    team = Team(has_llm=has_llm)
+    await team.say("ann", 0, OOLONG)
+    await said(team, "bob", 0, 0, SENCHA)
+    await team.erase("ann")
+    await retained(team)
+    assert team.subject("tea") is None
+    assert b"sencha at noon" not in team.all_bytes()
+    await said(team, "bob", 1, 30, ("tea", "matcha at nine", 2))
+    before, steps, states = team.memories("entity"), team.steps(TEA), team.states()
+    assert [each.contribution.user for each in steps if each.contribution.merged is None] == ["bob"]
+    await team.replay_contributions()
+    assert (team.memories("entity"), team.steps(TEA), team.states()) == (before, steps, states)
+    assert exact(await team.rebuilt()) == exact(team)
+
+
 @given(windows=WINDOWS)
 @examples(max_examples=15, deadline=None)
 async def test_a_rebuild_equals_the_state_after_retention(windows: list[tuple[str, list[Remark], int]]) -> None:

@@ -21,6 +21,7 @@ from streams.stages.events.handler import EventsHandler
 from streams.stages.events.ledger import LedgerCodec
 from streams.stages.index.handler import change_of, read_position
 from streams.stages.merging.handler import MergingHandler
+from streams.stages.merging.indexed_log import IndexedLog
 from tests.control_log import known_tenants
 from tests.stores.factories import BagOfWordsEmbedder
 from tests.streams.harness import PartitionHarness, delivered
@@ -57,9 +58,18 @@ class LinkedStages:
         schema: The tenant's schema.
         store: The memories.
         llm: The model. None: the rule decides.
+        indexed_log: What lookups wait for. None: nothing, since the index writes before them.
     """
 
-    def __init__(self, settings: Settings, schema: MemorySchema, store: MemoryStore, llm: LinkingLLM | None = None) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        schema: MemorySchema,
+        store: MemoryStore,
+        llm: LinkingLLM | None = None,
+        *,
+        indexed_log: IndexedLog | None = None,
+    ) -> None:
         self.tenants, self.metrics = known_tenants({TENANT: schema}), Metrics()
         self._settings, embedder = settings, BagOfWordsEmbedder()
         self._writer = IndexWriter(store=store, embedder=embedder)
@@ -69,7 +79,12 @@ class LinkedStages:
             return search
 
         self.merging = MergingHandler(
-            settings=settings, tenants=self.tenants, metrics=self.metrics, llm=cast(LLM | None, llm), nearest=nearest
+            settings=settings,
+            tenants=self.tenants,
+            metrics=self.metrics,
+            llm=cast(LLM | None, llm),
+            nearest=nearest,
+            indexed_log=indexed_log,
         )
         self.log: dict[str, list[ConsumedRecord]] = {name: [] for name in TOPICS}
         self.start()
@@ -115,6 +130,12 @@ class LinkedStages:
             self.append([extraction_record("varve.extractions", each)])
             while await self.step():
                 pass
+
+    async def say_at_once(self, *given: Extraction) -> None:
+        """Brings extractions through all stages together: the index has all notes before the first one asks."""
+        self.append([extraction_record("varve.extractions", each) for each in given])
+        while await self.step():
+            pass
 
     async def rebuild(self) -> None:
         """Repeats the log as a rebuild does: outcomes first, then the extractions from the beginning."""

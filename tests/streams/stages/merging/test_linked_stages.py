@@ -1,18 +1,24 @@
 """Lookups and updates of other memories, through the stages with a real store: exact retraction, repetition, rebuild, and outages."""
 
 import signal
+from collections.abc import Sequence
+from pathlib import Path
+from typing import cast
 
 import pytest
 
 from memory.headers import ERASURE, EVOLUTION, KIND
 from memory.keys import encode_key
 from memory.records import ErasedWindow, ErasureCommand, Memory
-from runtime.kafka import OutgoingRecord
-from runtime.settings import Settings
+from runtime.kafka import KafkaOffsets, OutgoingRecord, TopicPartition
+from runtime.settings import MergingSettings, Settings, StoreSettings
+from stores.build import build_store
 from stores.port import MemoryStore
 from streams.errors import TransientError
+from streams.stages.merging.indexed_log import IndexedLog
 from tests.erased_users import now_erased
 from tests.stores.edge_owner_process import EdgeOwnerProcess
+from tests.streams.harness import plain_settings
 from tests.streams.linked_remarks import note_id, remarks, schema
 from tests.streams.merged_remarks import TENANT
 from tests.streams.stages.merging.linked_stages import LinkedStages, LinkingLLM
@@ -124,6 +130,53 @@ async def test_a_hidden_fact_is_shown_without_its_twin(settings: Settings, store
     assert [each.expires_at == each.event_time for each in twins] == [True, True]
     await stages.say(NOTHING[0])
     assert [each.expires_at for each in stages.notes().values()] == [None, None]
+
+
+async def test_a_burst_is_linked_like_single_notes(settings: Settings, tmp_path: Path) -> None:
+    shown: list[dict[str, object]] = []
+    for number, at_once in enumerate((False, True)):
+        with EdgeOwnerProcess(tmp_path / f"edge-{number}") as own:
+            store = build_store(plain_settings(tmp_path, store=StoreSettings(socket=own.socket)))
+            stages = LinkedStages(settings, schema(decide="link"), store, LinkingLLM())
+            together = remarks("ann", 3, "I have a second cat.", "The second cat is ill, too.")
+            await (stages.say_at_once if at_once else stages.say)(CAT, ILL, VET, together)
+            await store.close()
+            shown.append({name: (each.content, {link.id for link in each.links or ()}) for name, each in stages.notes().items()})
+    assert shown[0] == shown[1]
+    assert len(shown[0]) == 5
+
+
+async def test_equal_facts_of_a_burst_keep_one(settings: Settings, store: MemoryStore) -> None:
+    stages = LinkedStages(settings, schema(decide="reconcile"), store)
+    again = [remarks("ann", 1, "I HAVE a cat"), remarks("ann", 2, "I have a cat.", "I have a cat.")]
+    await stages.say_at_once(CAT, *again)
+    assert [name for name, each in stages.notes().items() if each.expires_at is None] == [note_id("ann", CAT)]
+
+
+async def test_many_later_notes_hide_no_earlier_one(settings: Settings, store: MemoryStore) -> None:
+    stages = LinkedStages(settings, schema(decide="reconcile"), store)
+    await stages.say_at_once(CAT, *(remarks("ann", window, *["I have a cat."] * 20) for window in (1, 2, 3)))
+    assert [name for name, each in stages.notes().items() if each.expires_at is None] == [note_id("ann", CAT)]
+
+
+class StandingIndex:
+    """The offsets of a log whose last record no group handles."""
+
+    async def end_offsets(self, topics: Sequence[str]) -> dict[TopicPartition, int]:
+        return {TopicPartition(topic, 0): 1 for topic in topics}
+
+    async def committed_offsets(self, group: str, topics: Sequence[str]) -> dict[TopicPartition, int]:
+        return {}
+
+
+async def test_a_lookup_waits_no_longer_than_its_limit(settings: Settings, store: MemoryStore) -> None:
+    limited = settings.model_copy(update={"merging": MergingSettings(lookup_wait_s=0.05)})
+    log = IndexedLog(settings=limited, offsets=cast(KafkaOffsets, StandingIndex()))
+    stages = LinkedStages(limited, schema(decide="reconcile"), store, indexed_log=log)
+    await stages.say(CAT, ILL)
+    assert stages.metrics.registry.get_sample_value("varve_records_total", {"stage": "merging", "outcome": "looked_up_early"}) == 2
+    assert [each.properties["decided_by"] for each in stages.notes().values()] == ["rule", "rule"]
+    await log.close()
 
 
 async def test_an_erasure_takes_notes_updates_and_outcomes(settings: Settings, store: MemoryStore) -> None:
