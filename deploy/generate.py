@@ -53,4 +53,4 @@ if __name__ == "__main__":
         (ROOT / path).parent.mkdir(parents=True, exist_ok=True)
         (ROOT / path).write_text(text)
         print(path)
-    print(f"{len(changed)} generated files were out of date, and are written anew")
+    print(f"written: {len(changed)} generated files that were out of date")
