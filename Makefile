@@ -124,7 +124,7 @@ test-dashboards: setup ## test the alerts, and run every panel's query on a Prom
 	VARVE_TEST_PROMETHEUS=$(PROMETHEUS) $(BIN)/pytest tests/deploy/test_monitoring.py tests/deploy/test_monitoring_live.py
 
 test-producers: setup .venv-producers/.installed ## run examples/producers/ in every language whose toolchain is installed, and validate the AsyncAPI document
-	VARVE_TEST_PRODUCERS=$(CURDIR)/.venv-producers $(BIN)/pytest tests/test_producers.py tests/deploy/test_asyncapi.py
+	VARVE_TEST_PRODUCERS=$(CURDIR)/.venv-producers $(BIN)/pytest -rs tests/test_producers.py tests/deploy/test_asyncapi.py
 
 test-mcp: setup ## run the conformance suite of MCP against /mcp; needs npm
 	VARVE_TEST_MCP_CONFORMANCE="npx --yes $(MCP_CONFORMANCE)" $(BIN)/pytest -rs tests/api/mcp
@@ -136,7 +136,7 @@ test-frameworks: setup .venv-frameworks/.installed ## run integrations/ and its 
 	VARVE_TEST_FRAMEWORKS=$(CURDIR)/.venv-frameworks $(BIN)/pytest -rs tests/integrations
 
 test-openapi: setup .venv-openapi/.installed ## generate clients in Python and TypeScript from the OpenAPI document, and compile them
-	VARVE_TEST_OPENAPI=$(CURDIR)/.venv-openapi $(BIN)/pytest tests/deploy/test_openapi_clients.py
+	VARVE_TEST_OPENAPI=$(CURDIR)/.venv-openapi $(BIN)/pytest -rs tests/deploy/test_openapi_clients.py
 
 test-typescript: setup ## build the TypeScript client, and test it on Node.js 20 or newer against a whole stack; skipped without Node.js
 	VARVE_TEST_TYPESCRIPT=1 $(BIN)/pytest -rs tests/clients/typescript
