@@ -142,7 +142,8 @@ test-typescript: setup ## build the TypeScript client, and test it on Node.js 20
 	VARVE_TEST_TYPESCRIPT=1 $(BIN)/pytest -rs tests/clients/typescript
 
 train-sift-smoke: setup .venv/.training ## train a small session ranker from random weights, with all ablations: build/sift-smoke
-	OMP_NUM_THREADS=2 $(BIN)/python -m training sift smoke --run build/sift-smoke $(TRAIN_ARGS)
+	OMP_NUM_THREADS=2 TQDM_DISABLE=1 HF_DATASETS_DISABLE_PROGRESS_BARS=1 TRANSFORMERS_VERBOSITY=error \
+		$(BIN)/python -m training sift smoke --run build/sift-smoke $(TRAIN_ARGS)
 
 console: setup console/node_modules/.installed ## check the web console and build it into api/console/static; needs Node.js 20.19 or newer
 	$(BIN)/python -c 'import json; from api.app import create_app; from runtime.settings import Settings; print(json.dumps(create_app(Settings()).openapi()))' > console/openapi.json
