@@ -54,7 +54,7 @@ properties: setup ## test properties and the HTTP API with more random examples 
 	VARVE_TEST_EXAMPLES=$(or $(EXAMPLES),500) VARVE_TEST_API_CASES=70 $(BIN)/pytest -m "hypothesis and not chaos" \
 		--numprocesses $(TEST_WORKERS) --dist loadfile $(PYTEST_ARGS)
 
-signals: setup ## interrupt every command with SIGINT and SIGTERM, each at many moments: it ends within seconds
+signals: setup ## interrupt every command with SIGINT and SIGTERM, each at many moments: it ends within seconds (twenty minutes)
 	VARVE_SIGNAL_SWEEP=1 $(BIN)/python -m pytest tests/varve/test_interrupted_commands.py
 
 erasure: setup ## ingest, correct, erase, kill, rebuild, replay and switch in random order (EXAMPLES=20): no word of an erased user remains
@@ -142,7 +142,7 @@ test-openapi: setup .venv-openapi/.installed ## generate clients in Python and T
 test-typescript: setup ## build the TypeScript client, and test it on Node.js 20 or newer against a whole stack; skipped without Node.js
 	VARVE_TEST_TYPESCRIPT=1 $(BIN)/pytest tests/clients/typescript
 
-train-sift-smoke: setup .venv/.training ## train a small session ranker from random weights, with all ablations: build/sift-smoke
+train-sift-smoke: setup .venv/.training ## train a small session ranker from random weights, with all ablations (twenty minutes): build/sift-smoke
 	OMP_NUM_THREADS=2 TQDM_DISABLE=1 HF_DATASETS_DISABLE_PROGRESS_BARS=1 TRANSFORMERS_VERBOSITY=error \
 		$(BIN)/python -m training sift smoke --run build/sift-smoke $(TRAIN_ARGS)
 
