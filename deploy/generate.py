@@ -50,7 +50,9 @@ def stale() -> dict[Path, str]:
 
 
 if __name__ == "__main__":
-    for path, text in stale().items():
+    changed = stale()
+    for path, text in changed.items():
         (ROOT / path).parent.mkdir(parents=True, exist_ok=True)
         (ROOT / path).write_text(text)
         print(path)
+    print(f"written: {len(changed)} generated files that were out of date")

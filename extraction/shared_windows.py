@@ -4,6 +4,8 @@ That is the user of the first message of its evidence that a person wrote: an an
 answers. What only the assistant said belongs to the user whom the assistant's message names.
 """
 
+from collections.abc import Sequence
+
 from extraction.port import ExtractionContext, ExtractorLayer
 from memory.errors import KeyFormatError
 from memory.ids import event_id, patch_id, segment_id, window_part_id

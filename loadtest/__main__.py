@@ -23,7 +23,7 @@ from control.documents import hash_key, new_api_key
 from control.key_changes import add_key
 from control.tenant_changes import add_tenant
 from loadtest.footprint import FootprintWatch, bytes_by_folder
-from loadtest.outcomes import read_outcomes, summary
+from loadtest.outcomes import problems, read_outcomes, summary
 from loadtest.schedule import LOAD_PROFILES
 from memory.records import Window
 from runtime.clocks import SystemClock
@@ -188,10 +188,9 @@ def main() -> None:
             )
         )
     print(json.dumps(figures, indent=2))
-    limit_s, freshness_s = LOAD_PROFILES[arguments.profile].freshness_limit_s, figures["freshness_p95_seconds"]
-    is_late = limit_s is not None and (freshness_s is None or freshness_s > limit_s)
-    if figures["lost"] or figures["duplicated"] or not figures["sent"] or not figures["complete"] or is_late:
-        raise SystemExit(1)
+    if found := problems(figures, freshness_limit_s=LOAD_PROFILES[arguments.profile].freshness_limit_s):
+        raise SystemExit(f"failed: {'; '.join(found)}; see {arguments.report}")
+    print(f"passed: {figures['sent']} messages sent, none lost or duplicated; {figures['errors']} requests failed; see {arguments.report}")
 
 
 if __name__ == "__main__":

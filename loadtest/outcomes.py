@@ -67,5 +67,23 @@ def summary(outcomes: Sequence[Mapping[str, Any]], windows: Mapping[str, Iterabl
     }
 
 
+def problems(figures: Mapping[str, Any], *, freshness_limit_s: float | None) -> list[str]:
+    """What makes a run fail, in words; empty if it passes.
+
+    Args:
+        figures: The figures of a finished run: :func:`summary`, and whether it is ``complete``.
+        freshness_limit_s: The longest time that a profile allows until a message is recalled (p95); None: no limit.
+    """
+    found = [] if figures["complete"] else ["it was interrupted"]
+    if not figures["sent"]:
+        found.append("no message was accepted")
+    found += [f"{figures[each]} messages were {each}" for each in ("lost", "duplicated") if figures[each]]
+    freshness_s = figures["freshness_p95_seconds"]
+    if freshness_limit_s is not None and (freshness_s is None or freshness_s > freshness_limit_s):
+        measured = "freshness was not measured" if freshness_s is None else f"p95 of freshness is {freshness_s:g} s"
+        found.append(f"{measured}, the limit is {freshness_limit_s:g} s")
+    return found
+
+
 def _p95(seconds: Sequence[float]) -> float | None:
     return None if len(seconds) < 2 else round(statistics.quantiles(seconds, n=20, method="inclusive")[-1], 3)

@@ -31,6 +31,8 @@ class _Ending:
     def __init__(self) -> None:
         self.received: int | None = None
         """The first signal."""
+        self.has_raised = False
+        """Whether the handler has raised SystemExit."""
         self.stop: _Stop | None = None
         """Stops the running work; None: the handler itself raises SystemExit."""
         self.on_repeat: _Stop | None = None
@@ -53,6 +55,7 @@ class _Ending:
             self.received = number
             self._set_deadline(self.grace_s())
             if self.stop is None:
+                self.has_raised = True
                 raise SystemExit(self.code)
             self.stop()
         elif self.on_repeat is not None:
@@ -98,6 +101,14 @@ def handle_signals() -> None:
     global _ending
     if _ending is None:
         _ending = _install()
+
+
+def exit_code_of_signal() -> int | None:
+    """The exit code after a signal for which the handler has raised SystemExit; None if it has not.
+
+    Compiled code that a signal reaches may raise its own error instead of SystemExit: pydantic does while it builds a validator.
+    """
+    return _ending.code if _ending is not None and _ending.has_raised else None
 
 
 def run(

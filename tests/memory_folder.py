@@ -32,7 +32,8 @@ def enter() -> Path | None:
     if min(shutil.disk_usage(MEMORY).free, psutil.virtual_memory().available) < LEAST_BYTES:
         return None
     folder = MEMORY / f"{_PREFIX}{os.getpid()}"
-    folder.mkdir(mode=0o700, exist_ok=True)
+    # Others may not list it, but reach what a test opens to them: `make test-image` runs installed files as another user.
+    folder.mkdir(mode=0o711, exist_ok=True)
     os.environ["TMPDIR"], tempfile.tempdir = str(folder), None
     return folder
 

@@ -88,7 +88,9 @@ class StoreOperations:
         tail: Session = yield Call("session", (session,))
         found = [item for each in tail.messages if (item := StoredItem.of_message(each["message"])) is not None]
         found += yield from self._stored(user=user, session=session)
-        return list({each.version: each for each in found if each.address == address and each.user == user}.values())
+        versions = list({each.version: each for each in found if each.address == address and each.user == user}.values())
+        self._writes.shown(versions, address)
+        return versions
 
     def _current(self, address: Address, versions: Sequence[StoredItem]) -> StoredItem | None:
         """The version that counts. None: there is none, or it has expired."""

@@ -25,6 +25,14 @@ class Write:
     """None: the item was deleted."""
 
 
+@dataclass(slots=True)
+class _OwnWrite:
+    write: Write
+    written_s: float
+    is_shown: bool = False
+    """Whether the service has shown the put item, or a later version of it."""
+
+
 class OwnWrites:
     """Writes of this process. Threads may share it.
 
@@ -33,14 +41,14 @@ class OwnWrites:
     """
 
     def __init__(self, clock_s: Callable[[], float] = time.monotonic) -> None:
-        self._writes: OrderedDict[Address, tuple[Write, float]] = OrderedDict()
+        self._writes: OrderedDict[Address, _OwnWrite] = OrderedDict()
         self._lock = threading.Lock()
         self._clock_s = clock_s
 
     def add(self, write: Write) -> None:
         """Adds a durable write. It is forgotten after ten minutes, or after 10,000 writes of other items."""
         with self._lock:
-            self._writes[write.address] = write, self._clock_s()
+            self._writes[write.address] = _OwnWrite(write, self._clock_s())
             self._writes.move_to_end(write.address)
             self._forget()
 
@@ -49,8 +57,24 @@ class OwnWrites:
         with self._lock:
             for item in items:
                 own = self._writes.get(item.address)
-                if own is not None and own[0].item is not None and item.version >= own[0].version:
+                if own is not None and own.write.item is not None and item.version >= own.write.version:
                     del self._writes[item.address]
+
+    def shown(self, items: Sequence[StoredItem], address: Address) -> None:
+        """Forgets the put of an item that the service has shown and shows no longer: another process has deleted it.
+
+        Args:
+            items: All versions of the item that the service shows, in its list or in the item's session.
+            address: The item.
+        """
+        with self._lock:
+            own = self._writes.get(address)
+            if own is None or own.write.item is None:
+                return
+            if any(each.version >= own.write.version for each in items):
+                own.is_shown = True
+            elif own.is_shown:
+                del self._writes[address]
 
     def merged(self, shown: Sequence[StoredItem], address: Address | None = None) -> list[StoredItem]:
         """The items that the service shows, without replaced and deleted ones, and the own ones.
@@ -62,7 +86,7 @@ class OwnWrites:
         with self._lock:
             self._forget()
             known = self._writes.values() if address is None else [own for own in [self._writes.get(address)] if own is not None]
-            writes = {write.address: write for write, _ in known}
+            writes = {own.write.address: own.write for own in known}
         current = [each for each in shown if (own := writes.get(each.address)) is None or each.version > own.version]
         return [*current, *(each.item for each in writes.values() if each.item is not None)]
 
@@ -70,15 +94,15 @@ class OwnWrites:
         """The item that was put last; none if it was deleted, or if the service lists it."""
         with self._lock:
             own = self._writes.get(address)
-        return [] if own is None or own[0].item is None else [own[0].item]
+        return [] if own is None or own.write.item is None else [own.write.item]
 
     def versions(self, shown: Sequence[StoredItem], address: Address) -> list[str]:
         """The versions of an item that the service shows, and that of the own write."""
         with self._lock:
             own = self._writes.get(address)
-        return [*(each.version for each in shown), *([] if own is None else [own[0].version])]
+        return [*(each.version for each in shown), *([] if own is None else [own.write.version])]
 
     def _forget(self) -> None:
         oldest = self._clock_s() - _SHOWN_S
-        while self._writes and (len(self._writes) > _MOST or next(iter(self._writes.values()))[1] < oldest):
+        while self._writes and (len(self._writes) > _MOST or next(iter(self._writes.values())).written_s < oldest):
             self._writes.popitem(last=False)

@@ -123,6 +123,8 @@ def operations() -> Iterator[Any]:
 each_operation = pytest.mark.parametrize(("method", "path", "operation"), [*operations()])
 
 
+# Hypothesis marks only tests that are decorated with `given` themselves, and `make properties` runs what has its mark.
+@pytest.mark.hypothesis
 @pytest.mark.integration
 @pytest.mark.timeout(1800)
 @each_operation

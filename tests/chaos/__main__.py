@@ -48,10 +48,13 @@ def main() -> None:
     arguments.report.parent.mkdir(parents=True, exist_ok=True)
     report = {"seed": seed, "runs": [each.as_json() for each in outcomes], "skipped": skipped}
     arguments.report.write_bytes(orjson.dumps(report, option=orjson.OPT_INDENT_2))
-    passed = all(each.verdict.passed for each in outcomes)
-    if passed and not arguments.keep:
+    passed = sum(each.verdict.passed for each in outcomes)
+    is_kept = arguments.keep or passed < len(outcomes)
+    if not is_kept:
         shutil.rmtree(folder)
-    sys.exit(0 if passed else 1)
+    kept = f"; data and logs are in {folder}" if is_kept else ""
+    print(f"{passed} of {len(outcomes)} runs passed: {arguments.report}{kept}")
+    sys.exit(0 if passed == len(outcomes) else 1)
 
 
 async def _run(folder: Path, names: list[str], seed: int, *, rebuilds: bool) -> list[Outcome]:

@@ -21,7 +21,7 @@ from tests.chaos.mutants import MUTANTS, Mutant
 
 ROOT = Path(__file__).parents[2]
 
-_NOT_COPIED = (".git", ".venv", "build", "__pycache__", ".mypy_cache", ".ruff_cache")
+_NOT_COPIED = (".git", ".venv*", "node_modules", "build", "__pycache__", ".mypy_cache", ".ruff_cache")
 _TESTS_S = 240.0
 _TEST_S = 60
 """Some defects let a test run forever. No test takes a third of this on the correct code."""

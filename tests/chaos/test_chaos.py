@@ -7,12 +7,13 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import orjson
 import pytest
 
 from tests.chaos.cluster import running_cluster
 from tests.chaos.faults import SELECTION
 from tests.chaos.rebuild import run_rebuild
-from tests.chaos.run import run_fault, tenant_of
+from tests.chaos.run import Outcome, run_fault, tenant_of
 
 pytestmark = [pytest.mark.integration, pytest.mark.chaos, pytest.mark.timeout(1500)]
 
@@ -31,6 +32,12 @@ async def test_no_fault_loses_repeats_or_changes_anything(folder: Path) -> None:
     async with running_cluster(folder, seed=seed) as cluster:
         for fault in SELECTION:
             outcome = await run_fault(cluster, fault, seed=seed)
-            assert outcome.verdict.passed, outcome.as_json()
+            _require_passed(outcome)
         outcome = await run_rebuild(cluster, [tenant_of(fault, seed) for fault in SELECTION], seed=seed, after_fault="selection")
-        assert outcome.verdict.passed, outcome.as_json()
+        _require_passed(outcome)
+
+
+def _require_passed(outcome: Outcome) -> None:
+    """Fails with the whole outcome, which pytest would shorten."""
+    if not outcome.verdict.passed:
+        pytest.fail(orjson.dumps(outcome.as_json(), option=orjson.OPT_INDENT_2).decode(), pytrace=False)

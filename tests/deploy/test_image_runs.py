@@ -52,7 +52,10 @@ def image(engine: str) -> str:
     """The image's name; it is built unless ``VARVE_TEST_IMAGE`` names one."""
     if given := os.environ.get("VARVE_TEST_IMAGE"):
         return given
-    subprocess.run([engine, "build", "-f", "deploy/Dockerfile", "-t", "varve-test", "."], cwd=ROOT, check=True)
+    command = [engine, "build", "-f", "deploy/Dockerfile", "-t", "varve-test", "."]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        pytest.fail(f"{' '.join(command)} ended with {done.returncode}: {done.stderr[-2000:]}", pytrace=False)
     return "varve-test"
 
 

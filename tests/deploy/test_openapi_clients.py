@@ -45,7 +45,7 @@ def test_a_python_client_is_generated_without_warnings(document: Path, tmp_path:
 
 def test_typescript_types_are_generated_and_compile(document: Path, tmp_path: Path) -> None:
     if shutil.which("npm") is None:
-        pytest.skip("no Node.js")
+        pytest.skip("Node.js is not installed, with npm")
     shutil.copytree(ROOT / "deploy" / "openapi", tmp_path, dirs_exist_ok=True)
     run("npm", "ci", "--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund", folder=tmp_path)
     run("npx", "openapi-typescript", str(document), "--output", "varve.ts", folder=tmp_path)

@@ -82,7 +82,8 @@ class FrameworkStack:
         Args:
             name: The file.
         """
-        options = ("-c", os.devnull, "-o", "asyncio_mode=auto", "-p", "no:cacheprovider", "--noconftest", "--import-mode=importlib")
+        settings = ("-o", "asyncio_mode=auto", "-o", "asyncio_default_fixture_loop_scope=function")
+        options = ("-c", os.devnull, *settings, "-p", "no:cacheprovider", "--noconftest", "--import-mode=importlib")
         return await self.run("-m", "pytest", "-q", *options, str(ROOT / "tests" / "integrations" / name))
 
     async def extracted(self, user: str, *texts: str, session: str) -> None:

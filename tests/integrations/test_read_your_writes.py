@@ -60,6 +60,23 @@ def test_a_listed_write_is_forgotten() -> None:
     assert writes.merged([]) == [], "another process may have deleted it"
 
 
+def test_a_write_that_the_service_stops_showing_is_forgotten() -> None:
+    writes, first, deleted = OwnWrites(), item(A, 1), item(B, 2)
+    second = item(A, 3, after=first)
+    writes.add(put(first))
+    writes.shown([], A)
+    assert writes.merged([], A) == [first], "the service has not shown it yet"
+    writes.shown([second], A)
+    writes.shown([first], A)
+    assert writes.merged([], A) == [first]
+    writes.shown([], A)
+    assert writes.merged([], A) == [], "another process has deleted it and what replaced it"
+    writes.add(Write(B, new_version(NOON, [deleted.version]), None))
+    writes.shown([deleted], B)
+    writes.shown([], B)
+    assert writes.merged([deleted], B) == [], "an own deletion stays"
+
+
 def test_writes_are_forgotten_after_ten_minutes() -> None:
     clock = Clock()
     writes, first, second = OwnWrites(clock), item(A, 1), item(B, 2)

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from loadtest.outcomes import end_line, read_outcomes, summary
+from loadtest.outcomes import end_line, problems, read_outcomes, summary
 
 
 def line(name: str, *, accepted: bool = True, error: str | None = None) -> str:
@@ -44,3 +44,22 @@ def test_lost_and_duplicated_records_are_counted() -> None:
 def test_before_the_windows_are_known_nothing_is_called_lost() -> None:
     figures = summary(read_outcomes(line("a"))[0], None)
     assert (figures["sent"], figures["lost"], figures["duplicated"]) == (1, None, None)
+
+
+def passing(**changed: object) -> dict[str, object]:
+    return {"sent": 9, "lost": 0, "duplicated": 0, "complete": True, "freshness_p95_seconds": 0.4, **changed}
+
+
+@pytest.mark.parametrize(
+    ("changed", "limit_s", "found"),
+    [
+        ({}, 1.0, []),
+        ({"freshness_p95_seconds": None}, None, []),
+        ({"lost": 2, "duplicated": 1}, None, ["2 messages were lost", "1 messages were duplicated"]),
+        ({"sent": 0, "complete": False}, None, ["it was interrupted", "no message was accepted"]),
+        ({"freshness_p95_seconds": 1.5}, 1.0, ["p95 of freshness is 1.5 s, the limit is 1 s"]),
+        ({"freshness_p95_seconds": None}, 1.0, ["freshness was not measured, the limit is 1 s"]),
+    ],
+)
+def test_a_failed_run_says_why(changed: dict[str, object], limit_s: float | None, found: list[str]) -> None:
+    assert problems(passing(**changed), freshness_limit_s=limit_s) == found

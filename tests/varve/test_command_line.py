@@ -1,6 +1,7 @@
 """The command line: quick help, one sentence for an error, no secret shown."""
 
 import os
+import signal
 import subprocess
 import sys
 import tomllib
@@ -64,6 +65,24 @@ def test_an_error_is_one_sentence_and_exit_code_1(
     assert result.returncode == 1
     assert sentence in result.stderr
     assert len(result.stderr.strip().splitlines()) == 1
+
+
+def test_a_signal_that_compiled_code_replaces_ends_quietly() -> None:
+    code = """
+import signal
+from varve.cli import application
+
+def app():
+    try:
+        signal.raise_signal(signal.SIGTERM)
+    except SystemExit as error:
+        raise ValueError("as pydantic does while it builds a validator") from error
+
+application.app = app
+application.main()
+"""
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
+    assert (ended.returncode, ended.stderr) == (128 + signal.SIGTERM, "")
 
 
 @pytest.mark.parametrize(

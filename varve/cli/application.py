@@ -8,7 +8,7 @@ import typer
 
 from memory.errors import VarveError
 from memory.visible_text import visible
-from runtime.interruption import handle_signals
+from runtime.interruption import exit_code_of_signal, handle_signals
 from varve.cli import (
     control_log,
     demo,
@@ -117,6 +117,8 @@ def main() -> None:
     try:
         app()
     except Exception as error:
+        if (code := exit_code_of_signal()) is not None:
+            sys.exit(code)
         if not _is_expected(error):
             raise
         typer.secho(visible(f"varve: {sentence_of(error)}"), err=True, fg=typer.colors.RED)

@@ -8,6 +8,7 @@ from memory.headers import ORIGIN
 from memory.keys import encode_key, marked_key, unmarked_key
 from memory.records import Extraction, Window
 from memory.schema import MemorySchema
+from runtime.metrics import Metrics
 from runtime.settings import Settings
 from streams.engine.records import ConsumedRecord
 from streams.errors import TransientError
@@ -27,11 +28,13 @@ def window_at(offset: int, *, origin: str | None = None) -> ConsumedRecord:
 
 async def test_an_erased_window_is_not_extracted(settings: Settings, tenants: TenantDirectory) -> None:
     now_erased(tenants, TENANT, AGENT, {"windows": {0: 5}})
-    extractor = ScriptedExtractor()
-    handler = new_handler(settings, tenants, extractor)
+    extractor, metrics = ScriptedExtractor(), Metrics()
+    handler = new_handler(settings, tenants, extractor, metrics=metrics)
     assert await handler.handle(window_at(4)) == []
     assert await handler.handle(window_at(9, origin="varve.windows/0/4")) == [], "a dead letter that is driven again"
     assert extractor.seen == []
+    # Counted before any text of it is redacted or looked up. After that, a later check keeps it from the extractor.
+    assert metrics.registry.get_sample_value("varve_records_total", {"stage": "extraction", "outcome": "erased"}) == 2
     assert len(await handler.handle(window_at(5))) == 1, "what the user has come back with"
 
 
