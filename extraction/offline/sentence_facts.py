@@ -81,6 +81,8 @@ _LONE_WORD: Final = re.compile(r"\W*\w+\W*")
 _MOST_RUNS: Final = 4
 """Statements that are read in one clause, since each is searched up to the end of the clause."""
 _IN_ONE_PLACE: Final = compiled(r"\s+(?:at|in|on|from) ", re.IGNORECASE)
+_TRAILING: Final = re.compile(r"(?<=\w)\s+(?:any ?more|either|at all)$", re.IGNORECASE)
+"""Words after a value that are no part of it: "I can't stand hostels anymore"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,7 +229,7 @@ def _of_run(clause: str, sentence: PlainSentence) -> tuple[list[PlainFact], int]
             continue
         if _TITLE_CASE.search(clause, 0, match.start("value")) is not None:
             continue
-        value = without_laughter(" ".join(match["value"].split()).strip(" .,"))
+        value = _TRAILING.sub("", without_laughter(" ".join(match["value"].split()).strip(" .,")))
         if (form.needs_occupation and not is_occupation(value)) or not is_believable(form.field, value, clause[match.end() :]):
             continue
         evidence = None if form.place_evidence is None else least_score(value, form.place_evidence, sentence.text)

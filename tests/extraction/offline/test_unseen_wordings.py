@@ -44,6 +44,7 @@ def test_a_mock_interview_and_a_task_set_one(before: str) -> None:
         (("I train with Jonas, he is my flatmate from Norway.",), ["flatmate Jonas"]),
         (("Greta can't come.", "A: And Greta is?", "My niece."), ["niece Greta"]),
         (("My wife Ann and I got a puppy. His name is Rex.",), ["wife Ann", "puppy Rex"]),
+        (("I can't stand hostels anymore.",), ["dislike hostels"]),
         (("Oats are giving me stomach problems.",), ["dislike oats"]),
     ],
 )
