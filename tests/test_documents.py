@@ -119,7 +119,7 @@ def test_the_errors_page_lists_every_problem_and_reason() -> None:
     assert reasons == named | of_records | {CRASHED, UNSIGNED, BAD_SIGNATURE, FORGED_HEADER, UnknownTenantError.reason}
 
 
-def test_the_page_of_log_events_has_every_warning_and_error() -> None:
+def test_the_page_lists_every_logged_warning_and_error() -> None:
     page = (ROOT / "docs" / "reference" / "log-events.md").read_text()
     documented = [name for row in rows(page) for name in re.findall(r"`([a-z_]+)`", row.split("|")[1])]
     logged = {name for folder in PACKAGES for path in (ROOT / folder).rglob("*.py") for name in events_of(path)}

@@ -14,7 +14,7 @@ def test_the_document_lists_all_settings() -> None:
     assert DOCUMENT.read_text() == settings_markdown(), "write it again: python -m runtime.settings_table > docs/reference/settings.md"
 
 
-def test_the_document_has_a_section_with_a_sentence_for_each_group() -> None:
+def test_the_document_has_a_section_for_each_group() -> None:
     sections = settings_markdown().split("\n## ")[1:]
     assert [each.split("\n")[0] for each in sections[:3]] == ["Every process", "`VARVE_KAFKA__*`", "`VARVE_CONTROL__*`"]
     assert not [each for each in sections[1:] if not each.split("\n")[2].endswith(".")]

@@ -43,7 +43,7 @@ export function LetterTable({ letters, chosen, onChoose, selected, onOpen }: Pro
         <input
           type="checkbox"
           className="size-4"
-          aria-label={`Choose the dead letter ${letter.place}`}
+          aria-label={`Choose the letter ${letter.place}`}
           checked={chosen.has(letter.place)}
           onChange={() => {
             const next = new Set(chosen);

@@ -108,7 +108,7 @@ function Chosen({ letters, total, mayChange, selected, onOpen }: ChosenProps) {
 function NoLetters({ state, isFiltered }: { state: string; isFiltered: boolean }) {
   return (
     <Panel>
-      <Empty title={`No ${state} dead letter`}>{isFiltered ? "No dead letter matches the choices above." : state === "open" ? "Every record was processed, or still waits." : "Choose another state above."}</Empty>
+      <Empty title={`No ${state} dead letter`}>{isFiltered ? "No letter matches the choices above." : state === "open" ? "Every record was processed, or still waits." : "Choose another state above."}</Empty>
     </Panel>
   );
 }
