@@ -10,7 +10,7 @@ import random
 import re
 import time
 from collections.abc import Iterator
-from re import _constants, _parser  # type: ignore[attr-defined]
+from re import _constants, _parser
 from typing import Any, Final
 
 import pytest
