@@ -1,6 +1,6 @@
 """No regular expression of the extractor takes the square of a message's length, whatever the message repeats.
 
-Many patterns are quadratic on a text of their own; the extractor bounds what it gives them. So the whole extraction is timed, with a
+Many patterns alone are quadratic; the extractor bounds what it gives them. So the whole extraction is timed, with a
 message for each pattern that repeats what the pattern looks for.
 """
 
