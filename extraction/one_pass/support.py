@@ -1,7 +1,7 @@
 """Whether the window says what a model wrote: an invention under the number of a real message is valid, and only its words betray it.
 
 The check compares words. It cannot see a false statement in the window's own words, and an honest one in other words may fail it. So an
-event that fails is stored all the same, and counted.
+event that fails is stored nevertheless, and counted.
 """
 
 import re

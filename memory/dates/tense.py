@@ -34,7 +34,7 @@ _IS_ON: Final = re.compile(r"(?:\b(?:is|are|am)|['’]s)(?: on| due| due on)?(?:
 _STARTING: Final = re.compile(r"\b(?:starting|beginning|commencing|effective)(?: on| from)?(?: the)? ?$", re.IGNORECASE)
 """Precedes the day on which something announced begins: "I was offered a post, starting on 7 May"."""
 _FROM: Final = re.compile(r",\s*from(?: the)? ?$", re.IGNORECASE)
-"""Precedes such a day unless the sentence tells of a state that is over: "I asked for leave, from 1 April"."""
+"""Precedes such a day unless the sentence reports a state that is over: "I asked for leave, from 1 April"."""
 _POSTPONED: Final = re.compile(
     r"\b(?:moved?|moving|pushed?|pushing|postponed?|rescheduled?|shift(?:ed)?|delayed?|brought|bring|put)\b[^.!?;,]*"
     r"\b(?:to|until|till)(?: the)? ?$",

@@ -1,6 +1,6 @@
 """No regular expression of the extractor takes the square of a message's length, whatever the message repeats.
 
-Many patterns are quadratic on a text of their own; the extractor bounds what it gives them. So the whole extraction is timed, with a
+Many patterns alone are quadratic; the extractor bounds what it gives them. So the whole extraction is timed, with a
 message for each pattern that repeats what the pattern looks for.
 """
 
@@ -10,7 +10,7 @@ import random
 import re
 import time
 from collections.abc import Iterator
-from re import _constants, _parser  # type: ignore[attr-defined]
+from re import _constants, _parser
 from typing import Any, Final
 
 import pytest
@@ -101,7 +101,7 @@ def written(item: tuple[Any, Any]) -> str:
 
 
 @pytest.mark.parametrize("group", range(GROUPS))
-async def test_every_pattern_reads_a_long_message_in_bounded_time(group: int) -> None:
+async def test_every_pattern_takes_bounded_time(group: int) -> None:
     choose, extractor, schema = random.Random(group), OfflineExtractor(embedder=CountingEmbedder()), scenario("companion")
     await extractor.extract(window_of("I live in Oslo."), schema, ExtractionContext())
     slow: list[tuple[float, str, tuple[str, ...]]] = []

@@ -83,7 +83,7 @@ async def test_a_window_becomes_an_extraction_with_one_call(embedder: Embedder, 
     assert simulator.requests[0].schema is not None
 
 
-async def test_an_invention_under_a_real_message_is_stored_and_counted(embedder: Embedder, schema: MemorySchema) -> None:
+async def test_an_invention_is_stored_and_counted(embedder: Embedder, schema: MemorySchema) -> None:
     def counted() -> float:
         labels = {"stage": "extraction", "outcome": "unsupported_event"}
         return metrics().registry.get_sample_value("varve_records_total", labels) or 0.0
