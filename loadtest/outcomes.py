@@ -68,7 +68,7 @@ def summary(outcomes: Sequence[Mapping[str, Any]], windows: Mapping[str, Iterabl
 
 
 def problems(figures: Mapping[str, Any], *, freshness_limit_s: float | None) -> list[str]:
-    """What makes a run fail, in words; empty if it passes.
+    """The reasons for which a run fails; none if it passes.
 
     Args:
         figures: The figures of a finished run: :func:`summary`, and whether it is ``complete``.

@@ -1,7 +1,7 @@
 """The events and entities that must exist in the end: computed from the windows, under the education scenario."""
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -37,6 +37,8 @@ class StatedEvent:
     """An event that a message states."""
 
     event: ExpectedMemory
+    window: str
+    """The window of its extraction: one user's part of a window with messages of several users."""
     fact: Fact
     ms: int
     """When, in milliseconds since 1970."""
@@ -104,13 +106,14 @@ def expected_memories(
     memories: dict[str, ExpectedMemory] = {}
     entities: dict[tuple[str, tuple[tuple[str, str], ...]], _Exercises] = defaultdict(_Exercises)
     for window in windows:
-        for goal in filter(None, map(goal_in, window.texts)):
-            entities["learner_profile", (("user", window.user),)].goals.append(goal)
+        for author, text in zip(window.authors, window.texts, strict=True):
+            if (goal := goal_in(text)) is not None:
+                entities["learner_profile", (("user", author),)].goals.append(goal)
         for stated in stated_events(window):
             corrected = stated.fact.properties | cast(dict[str, Any], corrections.properties(stated.event.id))
             fact, event = replace(stated.fact, properties=corrected), replace(stated.event, properties=dict(corrected))
             memories[event.id] = event
-            for name in _entities_of(fact, window.user, stated.ms) if corrections.is_valid(event.id) else ():
+            for name in _entities_of(fact, event.user, stated.ms) if corrections.is_valid(event.id) else ():
                 entities[name].add(fact, event.content or "")
     for (entity_type, key), exercises in entities.items():
         values = exercises.values()
@@ -121,14 +124,18 @@ def expected_memories(
 
 
 def stated_events(window: ExpectedWindow) -> list[StatedEvent]:
-    """The events of a window, in order."""
+    """The events of a window, in order. Each belongs to the author of its message, and is counted among the author's events."""
     stated: list[StatedEvent] = []
-    for identity, text, ms in zip(window.message_ids, window.texts, window.event_times_ms, strict=True):
+    counts: Counter[str] = Counter()
+    for identity, author, text, ms in zip(window.message_ids, window.authors, window.texts, window.event_times_ms, strict=True):
         fact = fact_in(text)
         if fact is not None:
-            name = event_id(window.id, len(stated))
-            event = ExpectedMemory(name, "event", fact.event_type, window.user, dict(fact.properties), text, (identity,))
-            stated.append(StatedEvent(event, fact, ms))
+            part = window.part_of(author)
+            event = ExpectedMemory(
+                event_id(part, counts[author]), "event", fact.event_type, author, dict(fact.properties), text, (identity,)
+            )
+            stated.append(StatedEvent(event, part, fact, ms))
+            counts[author] += 1
     return stated
 
 

@@ -46,7 +46,7 @@ def judge_methods(
     for window in windows:
         for stated in stated_events(window):
             if corrections.is_valid(stated.event.id):
-                events[window.user][stated.event.type].append(stated)
+                events[stated.event.user][stated.event.type].append(stated)
     by_user: dict[str, list[Memory]] = defaultdict(list)
     for each in observed:
         by_user[each.user or ""].append(each)

@@ -778,7 +778,7 @@ MUTANTS: Final = (
         EVENTS,
         "extraction.revision < previous.extraction.revision",
         "False",
-        (TEST_CHANGED_MESSAGES,),
+        ("tests/streams/stages/events/test_events_handler.py",),
     ),
     Mutant(
         "deleted text published late",

@@ -29,7 +29,7 @@ DAYS = (0, 1, 30)
 
 def window() -> ExpectedWindow:
     times = tuple(int((MONDAY + timedelta(days=each)).timestamp() * 1000) for each in DAYS)
-    return ExpectedWindow(WINDOW, "s1", USER, 0, "flush", 9, 0, ("m0", "m1", "m2"), tuple(TEXTS), times)
+    return ExpectedWindow(WINDOW, "s1", USER, 0, "flush", 9, 0, ("m0", "m1", "m2"), tuple(TEXTS), times, (USER,) * 3)
 
 
 def extraction() -> Extraction:

@@ -1,18 +1,20 @@
 """The chaos runs' verdict finds every kind of damage."""
 
 from collections.abc import Callable, Collection
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Literal
 
 import pytest
 
 from memory.headers import COMMAND, KIND, ORIGIN
+from memory.ids import event_id, window_part_id
 from memory.keys import encode_key, partition_of
 from memory.records import Memory, MemoryChange, Message, SessionCommand, Window
 from runtime.settings import KafkaSettings, SessionSettings, Settings
 from streams.engine.records import FORWARDED
 from tests.chaos.load import Ledger
-from tests.chaos.memory_oracle import expected_memories
+from tests.chaos.memory_oracle import expected_memories, stated_events
 from tests.chaos.topic_log import POISON, LogRecord
 from tests.chaos.verdict import Verdict, judge_feed, judge_ledger, judge_windows, latest_windows
 from tests.chaos.window_oracle import ExpectedWindow, WindowOracle
@@ -70,6 +72,18 @@ def expected_windows() -> list[Window]:
             last_offset=window.first_offset,
         )
         for window in expected().values()
+    ]
+
+
+def test_each_author_of_a_shared_window_has_a_part() -> None:
+    window = replace(next(iter(expected().values())), authors=("ada", "bo", "ada"), message_ids=("m0", "m1", "m2"))
+    window = replace(window, texts=tuple(message(number).text for number in range(3)), event_times_ms=(0, 1, 2))
+    parts = [window_part_id(window.id, "ada"), window_part_id(window.id, "bo")]
+    found = [(each.event.user, each.window, each.event.id) for each in stated_events(window)]
+    assert found == [
+        ("ada", parts[0], event_id(parts[0], 0)),
+        ("bo", parts[1], event_id(parts[1], 0)),
+        ("ada", parts[0], event_id(parts[0], 1)),
     ]
 
 

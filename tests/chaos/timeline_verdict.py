@@ -39,19 +39,14 @@ def timelines_of(tenant: str, windows: Iterable[ExpectedWindow], log: Iterable[L
         windows: Those that were extracted.
         log: The extractions topic.
     """
-    events = {
-        window.id: (
-            window.user,
-            [
-                TimelineEvent(
-                    each.event.id, window.id, _EPOCH + timedelta(milliseconds=each.ms), each.event.content or "", each.event.message_ids
-                )
-                for each in stated_events(window)
-                if each.fact.event_type == "exercise"
-            ],
-        )
-        for window in windows
-    }
+    events: dict[str, tuple[str, list[TimelineEvent]]] = {}
+    for window in windows:
+        for author in dict.fromkeys(window.authors):
+            events[window.part_of(author)] = (author, [])
+        for stated in stated_events(window):
+            if stated.fact.event_type == "exercise":
+                event, time = stated.event, _EPOCH + timedelta(milliseconds=stated.ms)
+                events[stated.window][1].append(TimelineEvent(event.id, stated.window, time, event.content or "", event.message_ids))
     oracle = TimelineOracle(tenant=tenant, events=events)
     oracle.read(log)
     return oracle

@@ -234,6 +234,7 @@ def _as_expected_window(window: Window) -> ExpectedWindow:
         message_ids=tuple(str(message.id) for message in window.messages),
         texts=tuple(message.text for message in window.messages),
         event_times_ms=tuple(int(message.event_time.timestamp() * 1000) for message in window.messages),
+        authors=tuple(message.user for message in window.messages),
     )
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import orjson
 
 from memory.headers import COMMAND, KIND, origin_of
-from memory.ids import message_id, window_id
+from memory.ids import message_id, window_id, window_part_id
 from memory.keys import encode_key, partition_of
 from memory.records import Message, MessageChange, SessionCommand
 from memory.text import estimate_tokens
@@ -34,6 +34,12 @@ class ExpectedWindow:
     message_ids: tuple[str, ...]
     texts: tuple[str, ...]
     event_times_ms: tuple[int, ...]
+    authors: tuple[str, ...]
+    """The user of each message."""
+
+    def part_of(self, user: str) -> str:
+        """The window id of a user's extraction: that of the user's part, if the window has messages of several users."""
+        return window_part_id(self.id, user) if len(set(self.authors)) > 1 else self.id
 
 
 @dataclass(slots=True)
@@ -94,6 +100,7 @@ class WindowOracle:
                 message_ids=closed.ids,
                 texts=tuple(session.messages[each].text for each in closed.ids),
                 event_times_ms=tuple(_milliseconds(session.messages[each]) for each in closed.ids),
+                authors=closed.users,
             )
             for name, session in self._sessions.items()
             for closed in session.rules.closed

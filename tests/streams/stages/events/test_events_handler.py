@@ -49,6 +49,13 @@ async def test_an_event_has_the_keys_of_its_entities(stage: PartitionHarness) ->
     assert keys == [["grep"], ["curl%20-s"], None]
 
 
+async def test_an_earlier_revision_never_replaces_a_later_one(stage: PartitionHarness) -> None:
+    edited = extraction(0, [("make", 0)]).model_copy(update={"revision": 1})
+    await stage.process([extraction_record(edited, 0)])
+    batch = await stage.process([extraction_record(extraction(0, [("grep", 0)]), 1)])
+    assert (changes(batch), memories(batch)) == ({}, []), "extracted before the edit, and redriven after it"
+
+
 async def test_a_second_extraction_retracts_exactly_the_first(stage: PartitionHarness) -> None:
     first, second = extraction(0, [("grep", 0), ("curl", 1)]), extraction(0, [("make", 0)])
     await stage.process([extraction_record(first, 0)])
