@@ -151,9 +151,8 @@ async def _credential_in(
         return key
     if dependencies.console is not None and (credential := await dependencies.console.credential_of(request)) is not None:
         return credential
-    if "Authorization" in request.headers:
-        raise unauthorized(f"the header Authorization has no bearer token: write `Authorization: Bearer ` and {whose} after it")
-    raise unauthorized(f"send {whose} as `Authorization: Bearer ...` or `X-API-Key`")
+    other = "; the header Authorization has no `Bearer ` before the key" if "Authorization" in request.headers else ""
+    raise unauthorized(f"send {whose} as `Authorization: Bearer ...` or `X-API-Key`{other}")
 
 
 def _hash_of(credential: str | KeyHash) -> str:

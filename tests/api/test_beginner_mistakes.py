@@ -47,4 +47,4 @@ async def test_a_key_without_its_scheme_is_explained(service: RunningService) ->
     key = service.auth("acme")["Authorization"].removeprefix("Bearer ")
     for header in (key, f"Token {key}"):
         response = await service.http.get("/v1/status", headers={"Authorization": header})
-        expect_problem(response, 401, "has no bearer token: write `Authorization: Bearer ")
+        expect_problem(response, 401, "has no `Bearer ` before the key")

@@ -20,8 +20,8 @@ async def test_a_recall_of_an_unknown_type_is_refused(service: RunningService, p
 
 
 async def test_a_page_of_an_unknown_type_is_refused(service: RunningService) -> None:
-    response = await service.http.get("/v1/memories", params={"type": "lifeevent"}, headers=service.auth("acme"))
-    expect_problem(response, 422, "type: the schema companion@1 has no type 'lifeevent'; did you mean 'life_event'?")
+    response = await service.http.get("/v1/memories", params={"types": "lifeevent"}, headers=service.auth("acme"))
+    expect_problem(response, 422, "types: the schema companion@1 has no type 'lifeevent'; did you mean 'life_event'?")
 
 
 @pytest.mark.parametrize("suffix", ["", "/history", "?as_of=2024-05-06T12:00:00Z"])

@@ -15,7 +15,7 @@ _MESSAGE = {"tenant": "acme", "user": "ida", "session": "s1", "text": "Hello."}
     [
         ("2023-11-02T09:15:00", "it has no UTC offset, so its moment is unknown: append Z if it is UTC"),
         ("2023-11-02 09:15:00.250", "it has no UTC offset"),
-        ("2023-11-02", "it has no UTC offset"),
+        ("2023-11-02", "a day needs a time, too: write 2023-11-02T00:00:00Z"),
         ("2023-13-02", "month value is outside expected range of 1-12; write ISO 8601"),
         (1698916500000000, "it seems to count microseconds since 1970: divide it by 1,000"),
         ("1698916500000000000", "it seems to count nanoseconds since 1970: divide it by 1,000,000"),
