@@ -227,6 +227,6 @@ def _routes(routes: Iterable[BaseRoute]) -> Iterator[BaseRoute]:
 def _validation_detail(error: Mapping[str, Any]) -> str:
     field = ".".join(str(part) for part in error["loc"] if part != "body")
     plain = plain_problem(error)
-    if error["loc"][0] == "query" and error["type"] == "literal_error" and "," in str(error.get("input")):
+    if "query" in error["loc"][:1] and error["type"] == "literal_error" and "," in str(error.get("input")):
         plain += "; repeat the parameter for each value: name=one&name=two"
     return f"{field}: {plain}" if field else plain

@@ -25,6 +25,7 @@ MESSAGE = {"user": "ann", "session": "s", "text": "I like tea."}
         (("POST", "/v1/messages", {"data": MESSAGE}), 422, "the body is a form"),
         (("POST", "/v1/recall", {"json": {"query": "x", "kinds": "event"}}), 422, "kinds: Input should be a list, such as"),
         (("POST", "/v1/recall", {"json": {"query": "x", "kinds": ["events"]}}), 422, "did you mean 'event'?"),
+        (("POST", "/v1/feedback", {"json": {"recall_id": "0"}}), 422, "name at least one memory in useful or in useless"),
         (("GET", "/v1/memories?kinds=event,summary", {}), 422, "repeat the parameter for each value"),
         (("GET", "/v1/memories?kind=event", {}), 422, "kind (did you mean 'kinds'?)"),
         (("POST", "/recall", {"json": {"query": "x"}}), 404, "did you mean /v1/recall?"),
