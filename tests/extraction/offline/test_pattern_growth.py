@@ -19,7 +19,7 @@ import extraction.offline
 from extraction.offline.extractor import OfflineExtractor
 from extraction.port import ExtractionContext
 from memory import prefiltered_patterns
-from memory.schema import scenario
+from memory.schema import MemorySchema, scenario
 from tests.extraction.embedders import CountingEmbedder
 from tests.extraction.offline.windows import window_of
 
@@ -109,8 +109,17 @@ async def test_every_pattern_takes_bounded_time(group: int) -> None:
     for pair in (ours[place : place + PATTERNS_A_MESSAGE] for place in range(0, len(ours), PATTERNS_A_MESSAGE)):
         units = [sample(_parser.parse(pattern, flags), 1, choose) or "a " for pattern, flags in pair]
         text = "\x01".join((unit * (LENGTH // len(unit) + 1))[:LENGTH] for unit in units)
-        began = time.process_time()
-        await extractor.extract(window_of(text), schema, ExtractionContext())
-        if (took := time.process_time() - began) > LONGEST_S:
+        took = await seconds_of(extractor, schema, text)
+        if took > LONGEST_S:
+            # The first time, the message has also paid for patterns that nobody had needed before it.
+            took = await seconds_of(extractor, schema, text)
+        if took > LONGEST_S:
             slow.append((took, text[:80], tuple(pattern[:120] for pattern, _ in pair)))
     assert slow == []
+
+
+async def seconds_of(extractor: OfflineExtractor, schema: MemorySchema, text: str) -> float:
+    """The CPU of the extraction of one message."""
+    began = time.process_time()
+    await extractor.extract(window_of(text), schema, ExtractionContext())
+    return time.process_time() - began
