@@ -128,7 +128,12 @@ class ControlState:
 
     def is_unreadable(self, tenant: str) -> bool:
         """Whether a tenant's newest record cannot be read."""
-        return bool(self.unreadable) and tenant_key(tenant) in self.unreadable
+        if not self.unreadable:
+            return False
+        try:
+            return tenant_key(tenant) in self.unreadable
+        except KeyFormatError:
+            return False  # A broken record names it: no document has such a key.
 
     def is_erased(self, tenant: str, user: str | None, topic: str, partition: int, offset: int) -> bool:
         """Whether an erasure of a user covers a record.

@@ -205,6 +205,9 @@ def test_a_removed_tenant_keeps_its_drops(state: ControlState) -> None:
     assert (again.generation, again.generations, again.keys, again.drops_of("")) == ("", (), (), 1)
 
 
+NAMES_OF_BROKEN_RECORDS = ("", "\ud800", "a/b")
+
+
 def test_an_unreadable_record_admits_no_request(state: ControlState) -> None:
     apply_change(state, lambda draft: add_key(draft, "acme", hash_key("k"), now=NOW))
     good = state.tenants["acme"]
@@ -217,6 +220,7 @@ def test_an_unreadable_record_admits_no_request(state: ControlState) -> None:
         state.take(good.key, broken, offset=5)
         assert state.holder_of(hash_key("k")) is None
         assert state.is_unreadable("acme")
+        assert not any(map(state.is_unreadable, NAMES_OF_BROKEN_RECORDS))
         with pytest.raises(ChangeRefusedError, match="newer version of Varve"):
             Draft(state).tenant("acme")
         state.take(good.key, good.to_json(), offset=6)
