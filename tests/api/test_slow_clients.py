@@ -168,7 +168,7 @@ def test_bodies_in_drops_block_no_client(service: ServiceProcess) -> None:
 
 
 def answers_of_closed(connections: list[socket.socket]) -> Iterator[bytes]:
-    """What the service sent on the connections that it has closed."""
+    """The answers of the service on the connections that it has closed."""
     readable, _, _ = select.select(connections, [], [], 0)
     for each in readable:
         with suppress(ConnectionResetError):
