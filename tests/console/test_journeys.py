@@ -112,7 +112,7 @@ def test_invalidating_and_deleting_events(visitor: Visitor) -> None:
     def boats() -> list[Any]:
         return [each for each in stack.call("GET", "/v1/memories?user=ivan&kinds=event")["memories"] if "boat" in each["content"]]
 
-    page = visitor.sign_in(path="/memories?user=ivan&kinds=event")
+    page = visitor.sign_in(path="/memories?user=ivan&kind=event")
     page.get_by_role("button", name=re.compile("blue boat")).click()
     page.get_by_role("button", name="Invalidate").click()
     page.get_by_role("dialog", name="Invalidate this event").get_by_role("button", name="Invalidate", exact=True).click()
@@ -590,7 +590,7 @@ def test_a_key_opens_only_its_pages(visitor: Visitor) -> None:
 def test_every_action_works_with_the_keyboard(visitor: Visitor) -> None:
     from playwright.sync_api import expect
 
-    page = visitor.sign_in(path="/memories?user=cora&kinds=event")
+    page = visitor.sign_in(path="/memories?user=cora&kind=event")
     row = page.get_by_role("button", name=re.compile("Trondheim"))
     row.focus()
     page.keyboard.press("Enter")
