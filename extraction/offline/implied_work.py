@@ -247,7 +247,7 @@ WORK_RULES: Final[tuple[Rule, ...]] = (
         r"I work \g<x>",
     ),
     (
-        r"(?:\bmy |^)(?:(?:night|late|early|first|last|next|saturday|weekend|day) )*(?:shifts?|job|day|week"
+        r"(?:\bmy |^)(?:(?:night|late|early|first|next|saturday|weekend|day) )*(?:shifts?|job|day|week"
         rf"|month) {_AT_WORK}{_END}",
         r"I work \g<x>",
     ),

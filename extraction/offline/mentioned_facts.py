@@ -36,7 +36,8 @@ _MY_ILLNESS: Final = compiled(
 _ROLE: Final = r"(?P<value>[a-z][\w'’-]*(?: (?!(?:and|who|i|my|for|in|at|of|with|to)\b)[a-z][\w'’-]*){0,3}?)"
 _MY_WORK: Final = compiled(
     rf"\b(?:my|our) (?:(?:current|new|day|full-time|part-time|own|next) )?(?P<noun>job|work|role|shift|shifts|career|position|day job|life"
-    rf"|business|hours|schedule|routine|salary|duties|profession|vocation) as (?:an? |the )?{_ROLE}"
+    rf"|business|hours|schedule|routine|salary|duties|profession|vocation"
+    rf"|(?:first|second|third|fourth|fifth|\d(?:st|nd|rd|th)) (?:day|week|month|year|shift)) as (?:an? |the )?{_ROLE}"
     r"(?=\s*(?:[.,!;?)]|$)|\s(?:is|are|means|requires|involves|starts|begins|ends|keeps|makes|takes|has|at|in|for|with|and|so|but|i|lets"
     r"|allows"
     r"|gets|can|leaves|pays|gives|you|it|we)\b)",

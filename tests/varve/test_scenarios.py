@@ -138,7 +138,11 @@ def test_a_companion_shows_moods_and_promises(seen: Callable[[str], Shown]) -> N
         sum(row["distance_km"] for row in stated("companion", "workout") if row["kind"] == "running")
     )
     (profile,) = seen("companion")["user_profile"]
-    assert "Lene" in profile["relationships"]
+    assert {name: profile[name] for name in ("occupation", "relationships", "preferences")} == {
+        "occupation": "children's librarian",
+        "relationships": "sister: Lene\nboss: Signe",
+        "preferences": "likes khachapuri\ndislikes mushrooms",
+    }
 
 
 @pytest.mark.parametrize("name", scenario_names())
