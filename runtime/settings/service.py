@@ -175,6 +175,9 @@ class ClientSettings(Group):
     api_key: SecretStr | None = Field(default=None, description="API key of the tenant. Default: that of the stack on `<data>`.")
     timeout_s: float = Field(default=30.0, gt=0, description="Time-out of one attempt of a request.")
     max_attempts: int = Field(
-        default=5, ge=1, description="Most attempts of a request whose connection fails, or that is refused temporarily."
+        default=5,
+        ge=1,
+        description="Most attempts of a request whose connection fails, or that is refused temporarily, in `varve import`, `varve mcp` and "
+        "`varve canary`. Other commands make 2.",
     )
     retry_for_s: float = Field(default=120.0, ge=0, description="No attempt of a request begins later after its first.")

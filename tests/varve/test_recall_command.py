@@ -114,3 +114,13 @@ async def test_an_empty_result_is_printed_with_its_confidence(tmp_path: Path) ->
 def test_the_least_confidence_is_the_lowest_measured() -> None:
     table = (ROOT / "docs" / "build" / "recall.md").read_text().partition("| `min_confidence` |")[2].partition("\n\n")[0]
     assert min(float(each) for each in re.findall(r"^\| (0\.\d+) \|", table, re.MULTILINE)) == LEAST_CONFIDENCE
+
+
+def test_a_service_that_is_not_running_is_reported_soon(tmp_path: Path) -> None:
+    nobody = {"VARVE_DATA": str(tmp_path), "VARVE_CLIENT__URL": "http://127.0.0.1:1", "VARVE_CLIENT__API_KEY": "k"}
+    command = [sys.executable, "-m", "varve", "recall", "Where?"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, **nobody}, timeout=120)
+    assert done.returncode == 1
+    retry, error = done.stderr.splitlines()
+    assert retry.startswith("attempt 1 of 2 failed")
+    assert "is `varve dev` or `varve serve` running?" in error

@@ -200,6 +200,6 @@ async def one_round(settings: Settings) -> Round:
     Raises:
         ServiceError: If there is no API key.
     """
-    async with service_client(settings) as service:
+    async with service_client(settings, max_attempts=settings.client.max_attempts) as service:
         canary = Canary(service=service, settings=settings.canary, metrics=CanaryMetrics(metrics().registry))
         return await canary.run_round()

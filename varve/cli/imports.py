@@ -141,7 +141,7 @@ async def _send(
     from varve.service_client import service_client
 
     settings = await settings_of_stack(data)
-    async with service_client(settings) as service:
+    async with service_client(settings, max_attempts=settings.client.max_attempts) as service:
         # The key stands for its tenant: a key that may only send messages cannot read the tenant's name.
         key = "" if settings.client.api_key is None else settings.client.api_key.get_secret_value()
         url = settings.client.url or f"{settings.service.host}:{settings.service.port}"

@@ -35,7 +35,7 @@ def mcp(
     settings = attached_settings(data)
 
     async def serve() -> None:
-        async with service_client(settings) as varve:
+        async with service_client(settings, max_attempts=settings.client.max_attempts) as varve:
             assert settings.client.api_key is not None, "service_client requires it"
             await serve_stdio(varve, api_key=settings.client.api_key.get_secret_value(), user=user, session=session)
 

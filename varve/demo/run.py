@@ -42,7 +42,7 @@ async def run_demo(
     """
     started = time.monotonic()
     async with running_stack(stack, supervisor) as running:
-        async with service_client(running.settings) as service:
+        async with service_client(running.settings, max_attempts=running.settings.client.max_attempts) as service:
             notice(f"sending {len(conversation.messages)} messages")
             await service.send(conversation.messages)
             await service.flush()
