@@ -7,7 +7,6 @@ from varve_client import AsyncVarveClient
 from runtime.settings import Settings
 from varve.errors import ServiceError
 
-
 INTERACTIVE_ATTEMPTS: Final = 2
 """Attempts of a command that somebody waits for: it fails within a second or two if the service does not run."""
 
