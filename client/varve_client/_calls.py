@@ -1,4 +1,4 @@
-"""The requests of the clients and the meaning of their responses, without any I/O: both clients share this module."""
+"""The requests of the clients, without any I/O: both clients share this module."""
 
 import re
 import uuid
@@ -10,9 +10,8 @@ from typing import Any, Final, Generic, Literal, TypeVar
 from urllib.parse import quote, urlencode
 
 import httpx
-from pydantic import ValidationError
 
-from varve_client.errors import InvalidArgumentError, MessagesRefusedError, ServiceProblemError, ServiceUnreachableError
+from varve_client.errors import InvalidArgumentError
 from varve_client.models import (
     BegunErasure,
     Block,
@@ -105,26 +104,6 @@ def send_calls(messages: Sequence[Mapping[str, Any]], *, key: str | None = None)
         batch = [{name: _plain(value) for name, value in each.items()} for each in messages[start : start + BATCH_SIZE]]
         headers = _key_header(key if key is None or start == 0 else f"{key}/{start}")
         yield Call("POST", "/v1/messages", partial(_outcomes, start=start), batch, headers)
-
-
-def sent_of(outcomes: Sequence[Outcome]) -> list[SentMessage]:
-    """The messages that are durable.
-
-    Raises:
-        MessagesRefusedError: If others were refused.
-    """
-    refused = [each for each in outcomes if isinstance(each, dict)]
-    sent = [each for each in outcomes if isinstance(each, SentMessage)]
-    if refused:
-        first = refused[0]
-        problem = first.get("problem", {})
-        reason = problem.get("detail") or problem.get("title")
-        raise MessagesRefusedError(
-            f"the service refused {len(refused)} of {len(outcomes)} messages, first {first.get('id') or first['index']}: {reason}",
-            refused=refused,
-            sent=sent,
-        )
-    return sent
 
 
 def edit_call(session: str, message_id: str, text: str, *, user: str | None, key: str | None) -> Call[ChangedMessage]:
@@ -257,70 +236,12 @@ def history_call(
     return Call("GET", _with_query(path, as_of=as_of, known_at=known_at, after=after, limit=limit), HistoryPage.model_validate)
 
 
-def result_of(call: Call[T], outcome: httpx.Response | httpx.TransportError, *, url: str) -> T:
-    """The result of a request's last attempt.
-
-    Raises:
-        ServiceUnreachableError: If it got no response.
-        ServiceProblemError: If the service refused the request, or its response cannot be read.
-    """
-    if isinstance(outcome, httpx.TransportError):
-        raise _unreachable(url, outcome) from outcome
-    response = outcome
-    if not response.is_success:
-        raise _problem(response, f"{url}{call.path}")
-    try:
-        return call.parse(response.json())
-    except ValueError as error:
-        detail = _parse_failure(error)
-        raise ServiceProblemError(
-            f"{url}{call.path} answered {response.status_code} with a body that this client cannot read: {detail}",
-            status=response.status_code,
-            kind="",
-            detail=detail,
-            trace_id=None,
-            members={},
-        ) from error
-
-
-def _unreachable(url: str, error: httpx.TransportError) -> ServiceUnreachableError:
-    if isinstance(error, httpx.TimeoutException):
-        return ServiceUnreachableError(f"{url} gave no answer in time ({type(error).__name__}): its timeout is the client's timeout_s")
-    return ServiceUnreachableError(f"{url} cannot be reached ({error or type(error).__name__}): is `varve dev` or `varve serve` running?")
-
-
 def _outcomes(body: Any, start: int) -> list[Outcome]:
     return [_sent(item) if item["status"] == httpx.codes.OK else {**item, "index": start + item["index"]} for item in body["items"]]
 
 
 def _sent(item: Mapping[str, Any]) -> SentMessage:
     return SentMessage.model_validate({name: item[name] for name in SentMessage.model_fields if name in item})
-
-
-def _parse_failure(error: ValueError) -> str:
-    """One line about invalid JSON, or about the first field that has another form than expected."""
-    if not isinstance(error, ValidationError):
-        return f"invalid JSON: {error}"
-    first = error.errors(include_url=False, include_input=False)[0]
-    return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
-
-
-def _problem(response: httpx.Response, url: str) -> ServiceProblemError:
-    try:
-        members = response.json()
-    except ValueError:
-        members = {}
-    if not isinstance(members, dict):
-        members = {}
-    detail = str(members.get("detail") or members.get("title") or response.text[:200] or response.reason_phrase)
-    return ServiceProblemError(
-        f"{url} answered {response.status_code}: {detail}",
-        status=response.status_code,
-        kind=str(members.get("type", "")).rpartition(":")[2],
-        detail=detail,
-        trace_id=members.get("trace_id"),
-        members=members,
-    )
 
 
 def _key_header(key: str | None) -> dict[str, str]:

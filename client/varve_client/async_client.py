@@ -10,6 +10,7 @@ from typing import Any, Literal, Self, TypeVar
 import httpx
 
 from varve_client import _calls as calls
+from varve_client._results import result_of, sent_of
 from varve_client._retries import MAX_ATTEMPTS, RETRY_FOR_S, Retries
 from varve_client.models import (
     BegunErasure,
@@ -105,7 +106,7 @@ class AsyncVarveClient:
             batch = await self._request(call)
             on_batch(len(batch))
             outcomes += batch
-        return calls.sent_of(outcomes)
+        return sent_of(outcomes)
 
     async def edit_message(
         self, session: str, message_id: str, text: str, *, user: str | None = None, idempotency_key: str | None = None
@@ -393,6 +394,6 @@ class AsyncVarveClient:
                 outcome = error
             wait_s = self._retries.wait_s(outcome, attempt=attempt, elapsed_s=time.monotonic() - began)
             if wait_s is None:
-                return calls.result_of(call, outcome, url=self._url)
+                return result_of(call, outcome, url=self._url)
             await asyncio.sleep(wait_s)
         raise AssertionError("the loop has no end")

@@ -1,4 +1,4 @@
-"""Functions of texts: truncation, values in error messages, estimated tokens, content hash, surrogates, and the checks of ids and names."""
+"""Functions of texts: counts, truncation, values in error messages, tokens, content hash, surrogates, and checks of ids and names."""
 
 import hashlib
 import re
@@ -45,6 +45,13 @@ _SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
 _HIGH: Final = ("\ud800", "\udbff")
 
 _LONGEST_QUOTED: Final = 80
+
+
+def counted(count: int, noun: str) -> str:
+    """A number with its noun for people: ``1 window``, ``2,000 memories``."""
+    if count == 1:
+        return f"1 {noun}"
+    return f"{count:,} {noun[:-1]}ies" if noun.endswith("y") else f"{count:,} {noun}s"
 
 
 def content_hash(text: str) -> str:

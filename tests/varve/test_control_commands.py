@@ -77,7 +77,7 @@ def test_schemas_as_typed(run: TypedCommands, tmp_path: Path) -> None:
     assert run("schemas", "put", str(own)) == "own@1\n"
     assert run("schemas", "put", str(own)) == "own@1\n"
     run("tenants", "set", "acme", "--schema", "own")
-    assert run("schemas", "list").splitlines() == ["meetings@1\t0 tenants\t-", "own@1\t1 tenants\t-"]
+    assert run("schemas", "list").splitlines() == ["meetings@1\t0 tenants\t-", "own@1\t1 tenant\t-"]
     assert orjson.loads(run("schemas", "show", "own"))["Name"] == "own"
 
 

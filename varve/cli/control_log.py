@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import orjson
 import typer
 
+from memory.texts.text import counted
 from runtime.interruption import run
 from varve.cli.options import (
     ByOption,
@@ -163,7 +164,7 @@ def verify_audit(
     problems = check.problems_with(expect)
     for problem in problems:
         typer.echo(problem, err=True)
-    typer.echo(f"{check.changes} changes, {len(records)} records, digest {check.digest}")
+    typer.echo(f"{counted(check.changes, 'change')}, {counted(len(records), 'record')}, digest {check.digest}")
     if problems:
         raise typer.Exit(1)
 
@@ -192,7 +193,7 @@ def list_schemas(data: DataOption = None) -> None:
     used = known.schemas_in_use()
     for ref in sorted(used, key=lambda ref: (ref.name, ref.revision)):
         document = known.schema(ref)
-        typer.echo(f"{ref}\t{used[ref]} tenants\t{'-' if document is None or document.owner is None else document.owner}")
+        typer.echo(f"{ref}\t{counted(used[ref], 'tenant')}\t{'-' if document is None or document.owner is None else document.owner}")
 
 
 @schemas.command("show")

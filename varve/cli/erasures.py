@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from memory.texts.text import counted
 from runtime.interruption import run
 from varve.cli.options import ByOption, DataOption, TenantArgument, actor, attached_settings, print_notice
 from varve.errors import UsersMissingError
@@ -49,7 +50,7 @@ def erase(
     if not yes:
         if users_from == _STANDARD_INPUT:
             raise UsersMissingError("users were read from the standard input, so no confirmation can be asked: add --yes")
-        who = f"user {named[0]!r}" if len(named) == 1 else f"{len(named)} users"
+        who = f"user {named[0]!r}" if len(named) == 1 else counted(len(named), "user")
         typer.confirm(f"erase {who} of tenant {tenant!r} for good?", abort=True)
     receipts = run(_erase(settings, tenant, named, reason=reason, by=actor(by), patience=patience))
     for line in (line for each in receipts for line in receipt_lines(each)):

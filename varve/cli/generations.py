@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from memory.texts.text import counted
 from runtime.interruption import run
 from varve.cli.options import (
     ByOption,
@@ -66,7 +67,7 @@ def list_all(tenant: TenantArgument, data: DataOption = None) -> None:
     others = [each for each in names if each != known.generation]
     left = run(windows_left_by(settings, others)) if others else {}
     for name in names:
-        status = "live" if name == known.generation else f"{left[name]} windows before its worker" if name in left else ""
+        status = "live" if name == known.generation else f"{counted(left[name], 'window')} before its worker" if name in left else ""
         say(f"{name or '-'}\t{known.schema_of(name)}\t{status}")
 
 

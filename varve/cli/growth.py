@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from memory.texts.text import counted
 from runtime.interruption import run
 from varve.cli.options import DataOption
 from varve.cli.processes import topics
@@ -64,10 +65,13 @@ async def _grow(
 
 
 def _print_plan(plan: "GrowthPlan") -> None:
-    typer.echo(f"from {plan.old.prefix}* with {plan.old.partitions} partitions to {plan.new.prefix}* with {plan.new.partitions}")
+    typer.echo(f"from {plan.old.prefix}* with {counted(plan.old.partitions, 'partition')} to {plan.new.prefix}* with {plan.new.partitions}")
     for part in plan.parts:
-        typer.echo(f"{part.name}: {part.records:,} records, {part.size:,} bytes")
-    typer.echo(f"to copy: at most {plan.records:,} records, {plan.size:,} bytes per replica, and {plan.padding:,} records without content")
+        typer.echo(f"{part.name}: {counted(part.records, 'record')}, {counted(part.size, 'byte')}")
+    typer.echo(
+        f"to copy: at most {counted(plan.records, 'record')}, {counted(plan.size, 'byte')} per replica, "
+        f"and {counted(plan.padding, 'record')} without content"
+    )
     typer.echo(f"pause of the stages: about {plan.pause_s:,.0f} s")
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
+from memory.texts.text import counted
 from runtime.interruption import run
 from varve.cli.options import DataOption, load_settings, settings_of_stack
 from varve.output import say, say_json
@@ -153,7 +154,7 @@ async def _send(
         if flush:
             await service.flush()
     if not quiet:
-        say(f"{outcome.sent} messages sent" + (f"; {done} were sent by an earlier run" if done else ""))
+        say(f"{counted(outcome.sent, 'message')} sent" + (f"; {done} were sent by an earlier run" if done else ""))
         for reason, count in outcome.refused.most_common():
             say(f"{count} refused, first {outcome.first_refused}: {reason}", err=True)
     return {"sent": outcome.sent, "sent_before": done, "refused": dict(outcome.refused)}

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TextIO
 import orjson
 import typer
 
+from memory.texts.text import counted
 from runtime.interruption import run
 from varve.cli.options import DataOption, KindsOption, SinceOption, TypesOption, UntilOption, attached_settings, print_notice
 from varve.output import say, say_json
@@ -77,7 +78,7 @@ def export(
 ) -> None:
     """Print all memories of a user, one JSON line each, with the ids of their source messages and their corrections."""
     count = run(_export(user, output, data))
-    print_notice(f"{count} memories of {user}")
+    print_notice(f"{counted(count, 'memory')} of {user}")
 
 
 @app.command("correct")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from memory.texts.text import counted
 from runtime.interruption import run
 from varve.cli.options import DataOption, attached_settings, print_notice
 from varve.output import say, say_rows
@@ -53,7 +54,7 @@ async def _prove(
     chosen = [(tenant, each) for each in users] if tenant is not None and users else None
     if chosen is None:
         chosen = await sampled_users(settings, sample, seed=seed, tenants=() if tenant is None else [tenant])
-        print_notice(f"{len(chosen)} users by seed {seed}")
+        print_notice(f"{counted(len(chosen), 'user')} by seed {seed}")
     store = build_store(settings)
     try:
         return await prove_users(settings, chosen, store=store, patience_s=patience, notice=print_notice)

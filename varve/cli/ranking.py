@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from memory.texts.text import counted
 from memory.texts.visible_text import visible
 from runtime.interruption import run
 from varve.cli.options import DataOption, attached_settings
@@ -85,5 +86,8 @@ def _print(training: "Training") -> None:
     for way, figures in ways.items():
         table.add_row(visible(way), *(f"{value:.3f}" for value in figures))
     Console().print(table)
-    say(f"{training.recalls} recalls, {training.questions} different questions, {training.judged} memories judged")
+    say(
+        f"{counted(training.recalls, 'recall')}, {counted(training.questions, 'different question')}, "
+        f"{counted(training.judged, 'memory')} judged"
+    )
     say(f"right pairs: {training.gain.mean:+.3f} over the shipped model (standard error {training.gain.standard_error:.3f})")

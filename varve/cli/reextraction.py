@@ -7,6 +7,7 @@ from typing import Annotated, Final
 
 import typer
 
+from memory.texts.text import counted
 from runtime.interruption import run, run_until_signal
 from varve.cli.options import (
     ByOption,
@@ -101,9 +102,9 @@ def start(
     print_report(report)
     say(budget_line(limits, report.total))
     if not yes:
-        typer.confirm(f"extract {report.total.windows:,} windows into generation {name!r}?", abort=True)
+        typer.confirm(f"extract {counted(report.total.windows, 'window')} into generation {name!r}?", abort=True)
     started = run(started_reextraction(settings, request, report.total, limits, by=actor(by)))
-    say(f"generation {name} is being built for {len(started.tenants)} tenants; watch it with `varve generations show {name}`")
+    say(f"generation {name} is being built for {counted(len(started.tenants), 'tenant')}; watch it with `varve generations show {name}`")
     if not no_worker:
         spawn_worker(settings, name)
 

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from memory.texts.text import counted
 from varve.output import say, say_rows
 
 if TYPE_CHECKING:
@@ -53,18 +54,19 @@ def print_progress(found: "Progress") -> None:
     """Prints the progress of a re-extraction."""
     each, budget = found.run, found.run.budget
     say(
-        f"{each.generation}: {each.state}{f' ({each.reason})' if each.reason else ''}; {len(each.tenants)} tenants, {found.workers} workers"
+        f"{each.generation}: {each.state}{f' ({each.reason})' if each.reason else ''}; "
+        f"{counted(len(each.tenants), 'tenant')}, {counted(found.workers, 'worker')}"
     )
-    done = "caught up" if found.is_caught_up else f"about {found.windows_left:,} windows left, {_duration(found.left_s)}"
+    done = "caught up" if found.is_caught_up else f"about {counted(found.windows_left, 'window')} left, {_duration(found.left_s)}"
     say(f"windows: {100 * found.share:.1f} % of {each.estimate.windows:,} and later ones; {done}")
     left = [] if found.tokens_left is None else [f"{found.tokens_left:,} of {budget.tokens:,} tokens"]
     left += [] if found.cost_left is None else [f"{_money(found.cost_left)} of {_money(budget.cost)}"]
     spent = found.spent
     is_priced = each.estimate.cost is not None or spent.amount.cost > 0
     tokens, cost = f"{spent.amount.tokens:,.0f} tokens", _money(spent.amount.cost if is_priced else None)
-    say(f"spent: {spent.calls:,} calls, {tokens}, cost {cost}; left: {', '.join(left) or 'no limit'}")
+    say(f"spent: {counted(spent.calls, 'call')}, {tokens}, cost {cost}; left: {', '.join(left) or 'no limit'}")
     if found.parked:
-        say(f"parked: {found.parked:,} windows, because the model does not answer")
+        say(f"parked: {counted(found.parked, 'window')}, because the model does not answer")
     if found.yields_to is not None:
         say(f"waits for live traffic: {found.yields_to}")
     for wait in found.waits.values():

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from memory.texts.text import counted
 from runtime.interruption import run
 from varve.cli.options import DataOption, TenantArgument, attached_settings, print_notice
 from varve.output import say, say_json, say_rows
@@ -79,7 +80,7 @@ async def _rehearse(
 def _print(found: "Rehearsal", *, worst: int, with_queries: bool) -> None:
     fields = found.as_json(worst=worst, with_queries=with_queries)
     served, candidate = fields["served"], fields["candidate"]
-    say(f"{fields['recalls']} recalls against generations {served} (live) and {candidate}")
+    say(f"{counted(fields['recalls'], 'recall')} against generations {served} (live) and {candidate}")
     say(f"overlap@10: {found.overlap:.1%}; mean rank change: {found.rank_change:.2f}")
     say(f"first results: {fields['first_lost']} of {served} lost, {fields['first_new']} of {candidate} new")
     say(f"evidence: {found.lost_evidence} of {found.served_evidence} messages lost ({found.lost_share:.1%}), {fields['gained']} gained")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from memory.texts.text import counted
 from runtime.interruption import run
 from varve.cli.options import DataOption, KindsOption, SinceOption, TypesOption, UntilOption, parse_time, settings_of_stack
 from varve.output import say, say_json
@@ -32,7 +33,7 @@ def send(
     conversation = read_conversation(file, user=user, session=session)
     if conversation.left_out:
         say(f"{conversation.left_out} messages without text and tool call are left out", err=True)
-    say(f"{run(_send(conversation, data, flush=flush))} messages sent")
+    say(f"{counted(run(_send(conversation, data, flush=flush)), 'message')} sent")
 
 
 @app.command()

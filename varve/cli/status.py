@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from memory.texts.text import counted
 from memory.texts.visible_text import visible
 from runtime.interruption import pause, run, run_until_signal
 from varve.cli.options import DataOption, attached_settings
@@ -150,7 +151,8 @@ async def _status(over: float, data: Path | None, *, watch: bool, pages: str | N
 
 def _parked(stage: "StageStatus") -> str:
     tenants = ", ".join(f"{visible(tenant)} ({count:,})" for tenant, count in stage.parked.tenants.items())
-    return f"{stage.name} has parked {stage.parked.count:,} records, which wait for their tenants' budgets or schemas. Most has: {tenants}"
+    records = counted(stage.parked.count, "record")
+    return f"{stage.name} has parked {records}, waiting for their tenants' budgets or schemas. Most has: {tenants}"
 
 
 def _figures(stage: "StageStatus | None") -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import orjson
 import typer
 
+from memory.texts.text import counted
 from runtime.interruption import run
 from varve.cli.options import (
     ByOption,
@@ -159,7 +160,7 @@ def promote(tenant: TenantArgument, data: DataOption = None) -> None:
     if settings.store.kind == "edge":
         raise SettingsError("VARVE_STORE__KIND is edge, which is one shard: set it to server, and VARVE_STORE__URL to a Qdrant cluster's")
     points = run(_promoted(tenant, settings, print_notice))
-    typer.echo(f"{tenant} has its own shard, of {points} points")
+    typer.echo(f"{tenant} has its own shard, of {counted(points, 'point')}")
 
 
 async def _promoted(tenant: str, settings: "Settings", notice: "Callable[[str], None]") -> int:

@@ -7,6 +7,7 @@ from typing import Final
 from varve_client import AsyncVarveClient
 
 from memory.schema import MemorySchema
+from memory.texts.text import counted
 from varve.conversations import Conversation
 from varve.demo.report import DemoOutcome, Recall, read_contents
 from varve.embedded.lifecycle import running_stack
@@ -43,10 +44,10 @@ async def run_demo(
     started = time.monotonic()
     async with running_stack(stack, supervisor) as running:
         async with service_client(running.settings, max_attempts=running.settings.client.max_attempts) as service:
-            notice(f"sending {len(conversation.messages)} messages")
+            notice(f"sending {counted(len(conversation.messages), 'message')}")
             await service.send(conversation.messages)
             await service.flush()
-            await wait_for_zero_lag(running.settings, progress=lambda stage, lag: notice(f"{stage}: {lag} records to go"))
+            await wait_for_zero_lag(running.settings, progress=lambda stage, lag: notice(f"{stage}: {counted(lag, 'record')} to go"))
             notice("all stages have caught up")
             recalls = [await _recall(service, query) for query in conversation.questions[:questions]]
         contents = await read_contents(running.settings)

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from memory.records.limits import max_messages_bytes
 from memory.records.message import STATEMENT
-from memory.texts.text import estimate_tokens
+from memory.texts.text import counted, estimate_tokens
 from memory.times import milliseconds_of
 from models.llm.port import LLMUsage
 from models.llm.usage import PriceTable
@@ -40,7 +40,7 @@ class ModelEstimate:
         """The estimate for people."""
         tokens = f"{self.prompt_tokens} prompt and {self.completion_tokens} completion tokens"
         cost = "" if self.cost is None else f", cost {self.cost:.4f} ({model})"
-        return f"extraction by a model: about {self.calls} calls, {tokens}{cost}"
+        return f"extraction by a model: about {counted(self.calls, 'call')}, {tokens}{cost}"
 
     def as_json(self) -> dict[str, Any]:
         """The estimate as plain values."""

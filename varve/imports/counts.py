@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from memory.texts.text import estimate_tokens
+from memory.texts.text import counted, estimate_tokens
 from varve.imports.files import ExportFile
 from varve.imports.formats import FileFormat, Format
 from varve.imports.messages import Found, ImportOptions, Remark, Skipped
@@ -44,7 +44,10 @@ class ImportCounts:
 
     def lines(self) -> list[str]:
         """The counts for people."""
-        lines = [f"{self.messages} messages of {len(self.users)} users in {len(self.sessions)} sessions, about {self.tokens} tokens"]
+        lines = [
+            f"{counted(self.messages, 'message')} of {counted(len(self.users), 'user')} in {counted(len(self.sessions), 'session')}, "
+            f"about {counted(self.tokens, 'token')}"
+        ]
         if self.first is not None:
             lines.append(f"from {self.first} to {self.last}")
         lines += [f"left out: {count} ({reason})" for reason, count in self.skipped.most_common()]

@@ -2,13 +2,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.texts.text import content_hash, estimate_tokens
+from memory.texts.text import content_hash, counted, estimate_tokens
 from models.embedding.tokens import count_tokens
 
 PROSE = (
     "Caroline went to the LGBTQ support group on 7 May 2023 and it was so powerful. The transgender stories were inspiring! "
     "I'm swamped with the kids & work. What's up with you? Anything new? We paid $1,250.75 for two nights near the lake."
 )
+
+
+@pytest.mark.parametrize(
+    ("count", "noun", "shown"),
+    [(1, "window", "1 window"), (0, "window", "0 windows"), (2000, "memory", "2,000 memories"), (1, "memory", "1 memory")],
+)
+def test_a_count_has_its_noun_in_its_number(count: int, noun: str, shown: str) -> None:
+    assert counted(count, noun) == shown
 
 
 def test_it_is_near_the_real_tokenizer_on_prose() -> None:

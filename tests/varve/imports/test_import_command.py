@@ -89,7 +89,7 @@ async def test_a_dry_run_has_the_cost(tmp_path: Path, monkeypatch: pytest.Monkey
     report = json.loads((await varve("http://127.0.0.1:1", tmp_path, *arguments, "--json")).stdout)
     tokens = report["model"]["prompt_tokens"]
     assert report["model"]["cost"] == tokens
-    assert f"about 1 calls, {tokens} prompt and 26 completion tokens, cost {tokens:.4f} (large)" in printed.stdout
+    assert f"about 1 call, {tokens} prompt and 26 completion tokens, cost {tokens:.4f} (large)" in printed.stdout
     assert "left out: 1 (in place of media" in printed.stdout
 
 

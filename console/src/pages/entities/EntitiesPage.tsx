@@ -8,6 +8,7 @@ import { cx } from "@/ui/classes";
 import { TextField } from "@/ui/Field";
 import { readableKey } from "@/ui/format";
 import { PageHeader, Panel } from "@/ui/Panel";
+import { SearchForm } from "@/ui/SearchForm";
 import { Empty, QueryState } from "@/ui/states";
 
 import { EntityView } from "./EntityView";
@@ -77,19 +78,12 @@ function Filter({ initial }: { initial: { user?: string; type?: string } }) {
   const [user, setUser] = useState(initial.user ?? "");
   const [type, setType] = useState(initial.type ?? "");
   return (
-    <form
-      role="search"
-      className="grid grid-cols-2 gap-2"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void navigate({ search: { user: user.trim() || undefined, type: type.trim() || undefined } });
-      }}
-    >
+    <SearchForm className="grid grid-cols-2 gap-2" onSearch={() => void navigate({ search: { user: user.trim() || undefined, type: type.trim() || undefined } })}>
       <TextField label="User" value={user} onChange={(event) => setUser(event.target.value)} />
       <TextField label="Type" value={type} onChange={(event) => setType(event.target.value)} />
       <Button type="submit" size="small" className="col-span-2">
         Apply
       </Button>
-    </form>
+    </SearchForm>
   );
 }

@@ -3,6 +3,7 @@ import { useState } from "react";
 
 import { Button } from "@/ui/Button";
 import { TextField } from "@/ui/Field";
+import { SearchForm } from "@/ui/SearchForm";
 
 import { canDigest, subjectOf } from "./subject";
 
@@ -28,14 +29,7 @@ export function UserSearch({ user, onSearch }: { user: string; onSearch: (user: 
     );
   }
   return (
-    <form
-      role="search"
-      className="flex flex-wrap items-end gap-3"
-      onSubmit={(event) => {
-        event.preventDefault();
-        onSearch(text.trim());
-      }}
-    >
+    <SearchForm onSearch={() => onSearch(text.trim())}>
       <TextField label="Was this user erased?" placeholder="The user’s id" className="w-64" autoComplete="off" value={text} onChange={(event) => setText(event.target.value)} />
       <Button type="submit">Find</Button>
       {user !== "" && (
@@ -49,6 +43,6 @@ export function UserSearch({ user, onSearch }: { user: string; onSearch: (user: 
           Show all
         </Button>
       )}
-    </form>
+    </SearchForm>
   );
 }

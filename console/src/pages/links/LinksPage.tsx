@@ -8,6 +8,7 @@ import { Button } from "@/ui/Button";
 import { TextField } from "@/ui/Field";
 import { counted } from "@/ui/format";
 import { PageHeader, Panel } from "@/ui/Panel";
+import { SearchForm } from "@/ui/SearchForm";
 import { Empty, QueryState } from "@/ui/states";
 
 import { Graph } from "./Graph";
@@ -60,16 +61,9 @@ function Filter({ initial }: { initial: string }) {
   const navigate = route.useNavigate();
   const [user, setUser] = useState(principal.user ?? initial);
   return (
-    <form
-      role="search"
-      className="flex flex-wrap items-end gap-3"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void navigate({ search: { user: user.trim() || undefined } });
-      }}
-    >
+    <SearchForm onSearch={() => void navigate({ search: { user: user.trim() || undefined } })}>
       <TextField label="User" className="w-56" disabled={principal.user !== null} value={user} onChange={(event) => setUser(event.target.value)} />
       <Button type="submit">Apply</Button>
-    </form>
+    </SearchForm>
   );
 }

@@ -3,6 +3,7 @@ import { useState } from "react";
 
 import { Button } from "@/ui/Button";
 import { SelectField, TextField } from "@/ui/Field";
+import { SearchForm } from "@/ui/SearchForm";
 
 const route = getRouteApi("/memories");
 
@@ -32,14 +33,7 @@ function FilterForm({ initial }: { initial: Draft }) {
   });
   const apply = (next: Draft) => void navigate({ search: () => Object.fromEntries(FIELDS.map((name) => [name, next[name]?.trim() || undefined])) });
   return (
-    <form
-      role="search"
-      className="grid grid-cols-2 gap-3 md:grid-cols-4 xl:grid-cols-[2fr_1fr_1fr_1fr_1fr_auto]"
-      onSubmit={(event) => {
-        event.preventDefault();
-        apply(draft);
-      }}
-    >
+    <SearchForm className="grid grid-cols-2 gap-3 md:grid-cols-4 xl:grid-cols-[2fr_1fr_1fr_1fr_1fr_auto]" onSearch={() => apply(draft)}>
       <TextField label="Search for" type="search" className="col-span-2 md:col-span-4 xl:col-span-1" placeholder="A question or words" {...field("q")} />
       <TextField label="User" {...field("user")} />
       <TextField label="Session" {...field("session")} />
@@ -55,6 +49,6 @@ function FilterForm({ initial }: { initial: Draft }) {
           Reset
         </Button>
       </div>
-    </form>
+    </SearchForm>
   );
 }

@@ -10,6 +10,7 @@ import { counted } from "@/ui/format";
 import { Ago } from "@/ui/Moment";
 import { Name } from "@/ui/Name";
 import { PageHeader, Panel } from "@/ui/Panel";
+import { SearchForm } from "@/ui/SearchForm";
 import { Empty, QueryState } from "@/ui/states";
 import { Table, type Column } from "@/ui/Table";
 
@@ -73,17 +74,10 @@ function Filter({ initial }: { initial: { user?: string; session?: string } }) {
   const [user, setUser] = useState(initial.user ?? "");
   const [session, setSession] = useState(initial.session ?? "");
   return (
-    <form
-      role="search"
-      className="flex flex-wrap items-end gap-3"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void navigate({ search: { user: user.trim() || undefined, session: session.trim() || undefined } });
-      }}
-    >
+    <SearchForm onSearch={() => void navigate({ search: { user: user.trim() || undefined, session: session.trim() || undefined } })}>
       <TextField label="User" className="w-56" value={user} onChange={(event) => setUser(event.target.value)} />
       <TextField label="Open the session" placeholder="Its id" className="w-56" value={session} onChange={(event) => setSession(event.target.value)} />
       <Button type="submit">Apply</Button>
-    </form>
+    </SearchForm>
   );
 }
