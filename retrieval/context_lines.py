@@ -8,6 +8,7 @@ from typing import Final
 
 from memory.dates.calendar import day_in_words
 from memory.dates.event_date import UNKNOWN_DATE, shown_date
+from memory.keys import entity_key_parts
 from memory.records import Memory
 from memory.records.wording import attributed_text
 from retrieval.request import RecallHit
@@ -50,6 +51,16 @@ def state_text(memory: Memory) -> str | None:
             for lone in (f"; {clause}", f"{clause}; ", f": {clause}"):
                 content = content.replace(lone, "", 1)
     return content if content == memory.content or ": " in content else None
+
+
+def has_only_figures(memory: Memory) -> bool:
+    """Whether an entity has numbers and truth values only, besides its key.
+
+    Args:
+        memory: An entity.
+    """
+    key = entity_key_parts(memory.entity_key or "")
+    return not any(isinstance(value, (str, list)) and value not in key for value in memory.properties.values())
 
 
 @dataclass(frozen=True, slots=True)

@@ -185,6 +185,9 @@ class RecallResponse:
     """With ``keeps_ranking``: the best of the ranked candidates."""
     entities: Sequence[Memory] = ()
     """The entities nearest to the query, best first within a type, without those among the hits."""
+    repeated: tuple[RecallHit, ...] = ()
+    """The events that would be hits if a returned entity did not contain them word by word, best first. A context needs those whose entity
+    does not fit into it."""
     tail: SessionView = NO_TAIL
     """The latest messages of the requested session."""
     positions: tuple[LogPosition, ...] = ()

@@ -106,7 +106,8 @@ async def build_context(
     async with call.answered() as found:
         packed = dependencies.recall.pack(call.asked, found, tokens=tokens, with_said=body.said)
     shown = {citation.id for citation in packed.citations}
-    memories = [memory for memory in (*(hit.memory for hit in found.hits), *found.entities) if memory.id in shown]
+    recalled = (*(hit.memory for hit in (*found.hits, *found.repeated)), *found.entities)
+    memories = [memory for memory in recalled if memory.id in shown]
     dependencies.read_audit.note(caller, "context", memories)
     fields: dict[str, Any] = {"context": packed.text, "tokens": packed.tokens, "citations": packed.citations, "left_out": packed.left_out}
     texts = (*texts_of(memories), *packed.notes)
