@@ -31,8 +31,8 @@ _OF_NO_TENSE: Final = re.compile(
     r"|\b(?:promised|planned|agreed|arranged|booked|scheduled|reserved|registered|offered|invited)\b(?! (?:on|in|since|during|back)\b)",
     re.IGNORECASE,
 )
-"""Words of the past that leave the day of what they announce open ("I promised her a cake, 4 October", "the freeze was going to be 31
-October"), and the present "has got"."""
+"""Words of the past that leave the day of what they announce open, so that the nearest day counts ("I promised her a cake, 4 October", "the
+freeze was going to be 31 October"); and the present "has got"."""
 _BY: Final = re.compile(r"\bby(?: the)? ?$", re.IGNORECASE)
 """Precedes a deadline."""
 _UNTIL: Final = re.compile(r"\b(?:until|till)(?: the)? ?$", re.IGNORECASE)
