@@ -67,6 +67,7 @@ def render(state: EntityState, entity_type: EntityType, tenant: str, key: str) -
         message_ids=[message_id for _, message_id in state.message_ids],
         extractor=", ".join(sorted(state.extractors)) or None,
         trust=state.lowest_trust,
+        unsupported=state.unsupported or None,
         generation=state.generation,
         version=state.version,
         written=written or None,

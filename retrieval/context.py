@@ -17,7 +17,7 @@ from memory.errors import RecordError
 from memory.fencing import one_line_json
 from memory.records import Memory, Message
 from memory.text import estimate_tokens
-from retrieval.context_lines import HitGroup, dated_text, grouped, has_only_figures, state_text
+from retrieval.context_lines import HitGroup, dated_text, doubt, grouped, has_only_figures, state_text
 from retrieval.entity_coverage import covered_by_entity
 from retrieval.prompt_delimiter import PromptDelimiter, short_hash
 from retrieval.request import RecallHit
@@ -251,14 +251,14 @@ def _memory_note(delimiter: PromptDelimiter, group: HitGroup, *, with_said: bool
     if memory.kind == "entity" and not _is_note(memory):
         text = state_text(memory)
         place = (memory.type, memory.entity_key or "", memory.id)
-        return None if text is None else _note(delimiter, "states", place, citation, f"{shown_date(memory.event_time, None)} {text}")
+        return None if text is None else _note(delimiter, "states", place, citation, f"{shown_date(memory.event_time, None)} {text}{doubt(memory)}")
     section = "summaries" if memory.kind in ("summary", "segment") else "events"
     if memory.speaker is not None and memory.said_at is not None:
         order = (memory.said_at, memory.session or "", memory.turn or 0, memory.id)
         return _note(delimiter, section, order, citation, dated_text(memory))
     order = (memory.event_time, memory.session or "", memory.turn or 0, memory.id)
     said = f" (said: {memory.said})" if with_said and memory.said is not None else ""
-    return _note(delimiter, section, order, citation, f"{dated_text(memory)}{said}{group.suffix}")
+    return _note(delimiter, section, order, citation, f"{dated_text(memory)}{doubt(memory)}{said}{group.suffix}")
 
 
 def _is_note(memory: Memory) -> bool:

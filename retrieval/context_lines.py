@@ -53,6 +53,13 @@ def state_text(memory: Memory) -> str | None:
     return content if content == memory.content or ": " in content else None
 
 
+def doubt(memory: Memory) -> str:
+    """The end of the line of a memory that may be an invention, or an entity that is partly based on such; else empty."""
+    if not memory.unsupported:
+        return ""
+    return " (unconfirmed)" if memory.kind == "event" else f" ({memory.unsupported} unconfirmed)"
+
+
 def has_only_figures(memory: Memory) -> bool:
     """Whether an entity has numbers and truth values only, besides its key.
 
@@ -111,4 +118,4 @@ def _shape(memory: Memory) -> object:
     if memory.kind != "event" or memory.speaker is not None or memory.date is not None:
         return memory.id
     words = memory.content.replace(f" ({day_in_words(memory.event_time)})", "", 1)
-    return memory.user, memory.session, memory.type, _DURATION.sub("", words, count=1)
+    return memory.user, memory.session, memory.type, memory.unsupported, _DURATION.sub("", words, count=1)

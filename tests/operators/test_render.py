@@ -10,7 +10,7 @@ from memory.keys import entity_key
 from memory.records import Change, Memory
 from memory.schema import parse_schema
 from operators.apply import apply_contribution
-from operators.entity_state import EntityState
+from operators.entity_state import EntityState, from_bytes, to_bytes
 from operators.render import render
 from tests.operators.sport import SCHEMA, START, change, contribution
 
@@ -76,6 +76,18 @@ def test_an_entity_names_its_extractors() -> None:
         named.append(render(state, LOG, "acme", "run").extractor)
     assert named == ["offline", "llm:m, offline", "llm:m"]
     assert render(grown(), LOG, "acme", "run").extractor is None
+
+
+def test_an_entity_counts_its_unsupported_changes() -> None:
+    invented = change("apply", "sessions", "b").model_copy(update={"unsupported": True})
+    taken_back = invented.model_copy(update={"op": "retract"})
+    state: EntityState | None = None
+    counts = []
+    for position, each in enumerate((change("apply", "sessions", "a"), invented, taken_back)):
+        state = apply_contribution(state, contribution(each, position=position), LOG).state
+        counts.append(render(state, LOG, "acme", "run").unsupported)
+        assert from_bytes(to_bytes(state)) == state
+    assert counts == [None, 1, None]
 
 
 def test_an_integer_beyond_64_bits_is_unknown_not_wrong() -> None:

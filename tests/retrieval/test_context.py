@@ -366,3 +366,12 @@ def test_space_left_goes_to_the_nearest_of_each_type() -> None:
     states = tuple(each.model_copy(update={"id": stable_id("topic", place), "entity_key": f"t{place}"}) for place, each in enumerate(states))
     text = packed(hit("Ann moved"), states=states, tokens=500).text
     assert ("topic 0" in text, "topic 5" in text) == (True, False)
+
+
+def test_an_unsupported_memory_is_shown_as_unconfirmed() -> None:
+    invented = hit("Ann inherited a yacht", said="Nice boat")
+    invented = invented._replace(memory=invented.memory.model_copy(update={"unsupported": 1}))
+    text = packed(invented, hit("Ann moved"), states=(state("life events: 9", unsupported=2),), with_said=True).text
+    assert "Ann inherited a yacht (unconfirmed) (said: Nice boat)" in text
+    assert "life events: 9 (2 unconfirmed)" in text
+    assert text.count("unconfirmed") == 2
