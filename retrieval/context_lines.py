@@ -28,15 +28,22 @@ def dated_text(memory: Memory) -> str:
     if shown == memory.event_time.date().isoformat():
         # An event that a rule worded names its day, which the line begins with.
         content = content.replace(f" ({day_in_words(memory.event_time)})", "", 1)
-    return f"{shown} {content}"
+    # Of two announcements for different days, the one that was made later holds.
+    announced = f" (said {shown_date(memory.said_at, None)})" if memory.said_at is not None and _is_announced(memory, memory.said_at) else ""
+    return f"{shown} {content}{announced}"
 
 
 def _quoted(memory: Memory, said_at: datetime) -> str:
-    """A person's own words with their name and the day on which they said it; then when it happened, if that is another day."""
+    """A person's own words with their name and the day on which they said it; then when it happened or is to happen, if that is named."""
     line = f"{shown_date(said_at, None)} {attributed_text(memory)}"
     if memory.date is None or memory.date == UNKNOWN_DATE.text:
         return line
-    return f"{line} (happened: {shown_date(memory.event_time, memory.date)})"
+    return f"{line} ({'for' if _is_announced(memory, said_at) else 'happened'}: {shown_date(memory.event_time, memory.date)})"
+
+
+def _is_announced(memory: Memory, said_at: datetime) -> bool:
+    """Whether it was said before the day for which it was said: a plan may not have happened."""
+    return memory.kind == "event" and memory.event_time.date() > said_at.date()
 
 
 def state_text(memory: Memory) -> str | None:

@@ -53,6 +53,32 @@ def test_items_with_commas_stay_apart(lines: str, shown: str) -> None:
     assert f"name: {shown}" in render(state, profile, "acme", entity_key("ann")).content
 
 
+def test_a_list_of_events_says_its_order() -> None:
+    schema = parse_schema(
+        {
+            "Name": "tools",
+            "EventTypes": [{"EventType": "lesson", "Properties": [{"PropertyName": "text", "PropertyValueType": "string"}]}],
+            "EntityTypes": [
+                {
+                    "EntityType": "tool",
+                    "Properties": [
+                        {
+                            "PropertyName": "learned",
+                            "PropertyValueType": "list<string>",
+                            "AggregateExpression": {"Op": "LIST", "EventType": "lesson", "EventPropertyName": "text"},
+                        }
+                    ],
+                }
+            ],
+        }
+    )
+    [tool] = schema.entity_types
+    one = apply_contribution(None, contribution(change("apply", "learned", "a", "use a v")), tool).state
+    two = apply_contribution(one, contribution(change("apply", "learned", "b", "use no v", day=1), position=1), tool).state
+    contents = [render(each, tool, "acme", entity_key("ann")).content for each in (one, two)]
+    assert contents == ["tool of ann: learned: use a v", "tool of ann: learned (oldest first): use a v, use no v"]
+
+
 def test_a_generation_has_its_own_id() -> None:
     other_generation = contribution(change("apply", "sessions", "a")).model_copy(update={"generation": "blue"})
     memory = render(apply_contribution(None, other_generation, LOG).state, LOG, "acme", "run")

@@ -375,3 +375,19 @@ def test_an_unsupported_memory_is_shown_as_unconfirmed() -> None:
     assert "Ann inherited a yacht (unconfirmed) (said: Nice boat)" in text
     assert "life events: 9 (2 unconfirmed)" in text
     assert text.count("unconfirmed") == 2
+
+
+@pytest.mark.parametrize(
+    ("date", "speaker", "shown"),
+    [
+        ("2024-05-10", None, "2024-05-10 Ann flies to Rome (said 2024-05-06)"),
+        ("2024-05-01", None, "2024-05-01 Ann flies to Rome"),
+        ("2024-05-10", "Ann", "2024-05-06 Ann: Ann flies to Rome (for: 2024-05-10)"),
+        ("2024-05-01", "Ann", "2024-05-06 Ann: Ann flies to Rome (happened: 2024-05-01)"),
+    ],
+)
+def test_an_announcement_is_no_event_of_its_day(date: str, speaker: str | None, shown: str) -> None:
+    day = int(date[-2:]) - 6
+    found = hit("Ann flies to Rome", day=day)
+    found = found._replace(memory=found.memory.model_copy(update={"date": date, "speaker": speaker, "said_at": NOON}))
+    assert [line.split("] ")[-1] for line in notes_of(packed(found))] == ["events:", shown]
