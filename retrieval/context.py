@@ -8,7 +8,7 @@ space: they cost tokens and answer nothing.
 
 import heapq
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -30,6 +30,8 @@ _log = logger(__name__)
 MIN_TOKENS: Final = 100
 """The delimiter and its preface take about 80 tokens."""
 _SHARE_OF_STATES: Final = 0.2
+_SHARE_OF_FIRST_STATE: Final = 0.4
+"""The first entity, such as the user's profile, may take more: it answers most questions about how things are now."""
 _SHARE_OF_TAIL: Final = 0.3
 """Shares of the tokens that are filled before the events. On LoCoMo, 1,000 tokens contain 0.836 of the evidence if entities get 0.2, 0.827
 if they get 0.3, and 0.849 without entities (offline extractor, whose entities contain little)."""
@@ -135,7 +137,7 @@ def pack(
     messages = [_message_note(delimiter, place, each) for place, each in enumerate(tail) if not each.from_recall]
     messages.reverse()
     packing = _Packing(tokens - estimate_tokens(delimiter.around([f"{each}:" for each in _SECTIONS])))
-    packing.add(state_notes, share=_SHARE_OF_STATES)
+    _add_states(packing, state_notes, {each.id: each.type for each in states})
     packing.add(messages, share=_SHARE_OF_TAIL)
     shown = {each.citation.id for each in packing.notes}
     hits = _relevant(_with_repeated(hits, repeated, [each for each in states if each.id in shown]))
@@ -161,13 +163,19 @@ class _Packing:
         self._whole = tokens
         self._marks: set[str] = set()
 
-    def add(self, notes: Iterable[_Note], *, share: float = 1.0) -> None:
-        """Adds the notes that fit, in their order.
+    @property
+    def used_share(self) -> float:
+        """The part of all tokens that is used."""
+        return (self._whole - self._left) / self._whole
+
+    def add(self, notes: Iterable[_Note], *, share: float = 1.0) -> bool:
+        """Adds the notes that fit, in their order. Whether there was one.
 
         Args:
             notes: Most important first. Notes that were added before are skipped.
             share: The part of all tokens that they may take.
         """
+        before = len(self.notes)
         left = min(self._left, int(self._whole * share))
         for note in notes:
             if note.tokens <= left and note.citation.mark not in self._marks:
@@ -175,6 +183,7 @@ class _Packing:
                 self.notes.append(note)
                 left -= note.tokens
                 self._left -= note.tokens
+        return len(self.notes) > before
 
     def packed(self, delimiter: PromptDelimiter, *, found: int) -> Context:
         """The text.
@@ -198,6 +207,15 @@ class _Packing:
             notes=tuple(note.line for note in ordered),
             left_out=found - len(ordered),
         )
+
+
+def _add_states(packing: "_Packing", notes: Sequence[_Note], types: Mapping[str, str]) -> None:
+    """Adds the entities that fit into their share. None takes the place of a nearer one of its type that is too long."""
+    too_long: set[str] = set()
+    for place, note in enumerate(notes):
+        share = _SHARE_OF_STATES if place else _SHARE_OF_FIRST_STATE
+        if types[note.citation.id] not in too_long and not packing.add([note], share=share - packing.used_share):
+            too_long.add(types[note.citation.id])
 
 
 def _types_in_turn(states: Sequence[Memory]) -> list[Memory]:

@@ -64,7 +64,7 @@ def doubt(memory: Memory) -> str:
     """The end of the line of a memory that may be an invention, or an entity that is partly based on such; else empty."""
     if not memory.unsupported:
         return ""
-    return " (unconfirmed)" if memory.kind == "event" else f" ({memory.unsupported} unconfirmed)"
+    return " (unconfirmed)" if memory.kind == "event" else " (partly unconfirmed)"
 
 
 def has_only_figures(memory: Memory) -> bool:

@@ -373,7 +373,7 @@ def test_an_unsupported_memory_is_shown_as_unconfirmed() -> None:
     invented = invented._replace(memory=invented.memory.model_copy(update={"unsupported": 1}))
     text = packed(invented, hit("Ann moved"), states=(state("life events: 9", unsupported=2),), with_said=True).text
     assert "Ann inherited a yacht (unconfirmed) (said: Nice boat)" in text
-    assert "life events: 9 (2 unconfirmed)" in text
+    assert "life events: 9 (partly unconfirmed)" in text
     assert text.count("unconfirmed") == 2
 
 
@@ -391,3 +391,19 @@ def test_an_announcement_is_no_event_of_its_day(date: str, speaker: str | None, 
     found = hit("Ann flies to Rome", day=day)
     found = found._replace(memory=found.memory.model_copy(update={"date": date, "speaker": speaker, "said_at": NOON}))
     assert [line.split("] ")[-1] for line in notes_of(packed(found))] == ["events:", shown]
+
+
+def test_the_first_state_may_take_two_fifths() -> None:
+    profile = state("profile " + "x" * 900, properties={"home": "Oslo"})
+    events = [hit(f"Event {place} " + "y" * 100, score=0.5 - place / 100) for place in range(20)]
+    assert "profile" in packed(*events, states=(profile,), tokens=600).text
+    assert "profile" not in packed(*events, states=(profile,), tokens=400).text
+
+
+def test_no_farther_state_replaces_a_nearer_one() -> None:
+    home = state("home: Oslo", properties={"home": "Oslo"})
+    near = state("tool near " + "x" * 900, type="tool", properties={"advice": "a"})
+    far = near.model_copy(update={"id": stable_id("far"), "content": "tool far", "entity_key": "far"})
+    events = [hit(f"Event {place} " + "y" * 100, score=0.5 - place / 100) for place in range(20)]
+    text = packed(*events, states=(home, near, far), tokens=600).text
+    assert ("home" in text, "tool near" in text, "tool far" in text) == (True, False, False)
