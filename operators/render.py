@@ -58,7 +58,9 @@ def render(state: EntityState, entity_type: EntityType, tenant: str, key: str) -
         user=parts.get("user"),
         kind="entity",
         type=entity_type.name,
-        content=note.content if note is not None else _sentence(entity_type.name, tuple(key_parts.values()), values, remarks=_remarks(entity_type, values, written)),
+        content=note.content
+        if note is not None
+        else _sentence(entity_type.name, tuple(key_parts.values()), values, remarks=_remarks(entity_type, values, written)),
         properties={**{name: _key_value(entity_type, name, part) for name, part in key_parts.items()}, **extra, **known},
         keywords=list(dict.fromkeys([*names, *(note.keywords if note is not None else ())])),
         event_time=time_of_microseconds(state.last_time) if note is None else note.event_time,

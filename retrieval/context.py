@@ -269,7 +269,11 @@ def _memory_note(delimiter: PromptDelimiter, group: HitGroup, *, with_said: bool
     if memory.kind == "entity" and not _is_note(memory):
         text = state_text(memory)
         place = (memory.type, memory.entity_key or "", memory.id)
-        return None if text is None else _note(delimiter, "states", place, citation, f"{shown_date(memory.event_time, None)} {text}{doubt(memory)}")
+        return (
+            None
+            if text is None
+            else _note(delimiter, "states", place, citation, f"{shown_date(memory.event_time, None)} {text}{doubt(memory)}")
+        )
     section = "summaries" if memory.kind in ("summary", "segment") else "events"
     if memory.speaker is not None and memory.said_at is not None:
         order = (memory.said_at, memory.session or "", memory.turn or 0, memory.id)

@@ -29,7 +29,9 @@ def dated_text(memory: Memory) -> str:
         # An event that a rule worded names its day, which the line begins with.
         content = content.replace(f" ({day_in_words(memory.event_time)})", "", 1)
     # Of two announcements for different days, the one that was made later holds.
-    announced = f" (said {shown_date(memory.said_at, None)})" if memory.said_at is not None and _is_announced(memory, memory.said_at) else ""
+    announced = (
+        f" (said {shown_date(memory.said_at, None)})" if memory.said_at is not None and _is_announced(memory, memory.said_at) else ""
+    )
     return f"{shown} {content}{announced}"
 
 

@@ -63,7 +63,9 @@ class EntityRetriever:
         request, asked = plan.request, plan.request.filter
         entities = replace(plan.filter, kinds=("entity",), types=(), sessions=(), since=None, until=None, as_of=None)
         embedding = await embed_as_asked(self._embedder, request.query)
-        found = await self._search(entities, request.query, embedding, own=request.entity_types, shared=request.shared_types, limit=MAX_OF_TYPE)
+        found = await self._search(
+            entities, request.query, embedding, own=request.entity_types, shared=request.shared_types, limit=MAX_OF_TYPE
+        )
         if asked.as_of is None:
             return Entities(found)
         return Entities([]) if self._history is None else await self._history(request, found)

@@ -134,7 +134,13 @@ def test_an_event_is_dated_with_its_known_precision() -> None:
 def test_a_note_is_dated_among_the_events() -> None:
     note = memory("Ann moved", kind="entity", type="note", entity_key="e1", date="2024-05", properties={"event": "e1", "window": "w1"})
     lines = notes_of(packed(hit("Ann left", day=-9), states=(note, state("home: Oslo"))))
-    assert [line.split("] ")[-1] for line in lines] == ["states:", "2024-05-06 home: Oslo", "events:", "2024-04-27 Ann left", "2024-05 Ann moved"]
+    assert [line.split("] ")[-1] for line in lines] == [
+        "states:",
+        "2024-05-06 home: Oslo",
+        "events:",
+        "2024-04-27 Ann left",
+        "2024-05 Ann moved",
+    ]
 
 
 def test_a_quoted_event_shows_its_speaker_and_time() -> None:
@@ -349,7 +355,9 @@ def test_an_event_stays_unless_its_entity_is_shown() -> None:
 
 
 def test_repeated_events_are_packed_by_their_score() -> None:
-    first, second, third = (hit(f"{name} event " + "word " * 60, score=score) for name, score in (("Best", 0.9), ("Middle", 0.5), ("Last", 0.1)))
+    first, second, third = (
+        hit(f"{name} event " + "word " * 60, score=score) for name, score in (("Best", 0.9), ("Middle", 0.5), ("Last", 0.1))
+    )
     text = pack(ANN, states=(), hits=(first, third), repeated=(second,), tail=(), tokens=300).text
     assert ("Best" in text, "Middle" in text, "Last" in text) == (True, True, False)
 
@@ -363,7 +371,9 @@ def test_states_of_figures_come_after_words() -> None:
 
 def test_space_left_goes_to_the_nearest_of_each_type() -> None:
     states = tuple(state(f"topic {place} " + "x" * 150, type="topic", properties={"status": "open"}) for place in range(6))
-    states = tuple(each.model_copy(update={"id": stable_id("topic", place), "entity_key": f"t{place}"}) for place, each in enumerate(states))
+    states = tuple(
+        each.model_copy(update={"id": stable_id("topic", place), "entity_key": f"t{place}"}) for place, each in enumerate(states)
+    )
     text = packed(hit("Ann moved"), states=states, tokens=500).text
     assert ("topic 0" in text, "topic 5" in text) == (True, False)
 
