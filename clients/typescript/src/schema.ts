@@ -1624,6 +1624,12 @@ export interface components {
             turn?: number | null;
             /** @description The event type or entity type of the schema. */
             type: string;
+            /**
+             * @description For an event 1 if a model wrote it in words that its messages do not have. For an entity the number of changes by such events.
+             *     Missing: none.
+             * @default null
+             */
+            unsupported?: number | null;
             /** @default null */
             user?: string | null;
             /** @description Grows with each change of the memory. */
@@ -2002,6 +2008,12 @@ export interface components {
             turn?: number | null;
             /** @description The event type or entity type of the schema. */
             type: string;
+            /**
+             * @description For an event 1 if a model wrote it in words that its messages do not have. For an entity the number of changes by such events.
+             *     Missing: none.
+             * @default null
+             */
+            unsupported?: number | null;
             /** @default null */
             user?: string | null;
             /** @description Grows with each change of the memory. */
@@ -2640,6 +2652,12 @@ export interface components {
             turn?: number | null;
             /** @description The event type or entity type of the schema. */
             type: string;
+            /**
+             * @description For an event 1 if a model wrote it in words that its messages do not have. For an entity the number of changes by such events.
+             *     Missing: none.
+             * @default null
+             */
+            unsupported?: number | null;
             /** @default null */
             user?: string | null;
             /** @description Grows with each change of the memory. */
