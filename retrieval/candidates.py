@@ -19,7 +19,7 @@ from runtime.pieces import map_in_pieces
 from stores.port import ScoredMemory
 
 _OF_UNSUPPORTED: Final = 0.5
-"""Factor of the score of an event whose window does not have its words. Of such events, one in fifty is honest."""
+"""Factor of the score of an event whose window does not have its words. It may be honest, so it is still found if nothing else answers."""
 _NO_RANKS: Final[Mapping[str, int]] = MappingProxyType({})
 
 
