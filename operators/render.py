@@ -204,7 +204,7 @@ def _since(state: EntityState, entity_type: EntityType, known: Mapping[str, Json
 
 
 def _remarks(entity_type: EntityType, values: Mapping[str, Value], written: Mapping[str, WrittenText]) -> dict[str, str]:
-    """What a reader must know of a property besides its value: an older item of a list may no longer hold."""
+    """Remarks on properties, by name: an older item of a list may no longer hold, and a text may be stale."""
     lists = (each.name for each in entity_type.properties if entity_type.op_of(each) == _LIST)
     ordered = {name: " (oldest first)" for name in lists if isinstance(value := values.get(name), list) and len(value) > 1}
     return ordered | {name: " (being revised)" for name, text in written.items() if text.stale}

@@ -30,7 +30,7 @@ _log = logger(__name__)
 MIN_TOKENS: Final = 100
 """The delimiter and its preface take about 80 tokens."""
 _SHARE_OF_STATES: Final = 0.2
-_SHARE_OF_FIRST_STATE: Final = 0.4
+_SHARE_OF_FIRST_STATE: Final = 0.3
 """The first entity, such as the user's profile, may take more: it answers most questions about how things are now."""
 _SHARE_OF_TAIL: Final = 0.3
 """Shares of the tokens that are filled before the events. On LoCoMo, 1,000 tokens contain 0.836 of the evidence if entities get 0.2, 0.827
@@ -236,7 +236,7 @@ def _nearest_of_types(states: Sequence[Memory]) -> Iterable[Memory]:
 
 
 def _with_repeated(hits: Sequence[RecallHit], repeated: Sequence[RecallHit], shown: Sequence[Memory]) -> Sequence[RecallHit]:
-    """The hits with those that an entity repeats, unless the entity is shown: otherwise nothing would tell them."""
+    """The hits with those that an entity repeats, unless the entity is shown: otherwise the text would not have them."""
     if not repeated:
         return hits
     covered = covered_by_entity(repeated, [*shown, *(each.memory for each in hits if each.memory.kind == "entity")])

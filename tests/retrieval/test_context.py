@@ -403,8 +403,8 @@ def test_an_announcement_is_no_event_of_its_day(date: str, speaker: str | None, 
     assert [line.split("] ")[-1] for line in notes_of(packed(found))] == ["events:", shown]
 
 
-def test_the_first_state_may_take_two_fifths() -> None:
-    profile = state("profile " + "x" * 900, properties={"home": "Oslo"})
+def test_the_first_state_may_take_more() -> None:
+    profile = state("profile " + "x" * 780, properties={"home": "Oslo"})
     events = [hit(f"Event {place} " + "y" * 100, score=0.5 - place / 100) for place in range(20)]
     assert "profile" in packed(*events, states=(profile,), tokens=600).text
     assert "profile" not in packed(*events, states=(profile,), tokens=400).text
