@@ -55,6 +55,7 @@ def build_extraction(
             said=each.said,
             search_text=each.search_text,
             extractor=extractor,
+            unsupported=each.unsupported or None,
         )
 
     def patch(index: int, each: PatchDraft) -> EntityPatch:

@@ -238,4 +238,5 @@ def _merged(one: EventDraft, other: EventDraft) -> EventDraft:
         date=dated.date,
         messages=tuple(dict.fromkeys((*fuller.messages, *lesser.messages)))[:MAX_EVIDENCE],
         said_at=max(one.said_at, other.said_at),
+        unsupported=one.unsupported and other.unsupported,
     )

@@ -46,6 +46,8 @@ class EventDraft:
     """The words of its first message, if a model worded ``content``."""
     search_text: str | None = None
     """The message with names and days resolved; only for search."""
+    unsupported: bool = False
+    """See :attr:`memory.records.Event.unsupported`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

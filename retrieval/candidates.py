@@ -18,6 +18,8 @@ from retrieval.training.ranked import ranked_candidates, values_of
 from runtime.pieces import map_in_pieces
 from stores.port import ScoredMemory
 
+_OF_UNSUPPORTED: Final = 0.5
+"""Factor of the score of an event whose window does not have its words. It may be honest, so it is still found if nothing else answers."""
 _NO_RANKS: Final[Mapping[str, int]] = MappingProxyType({})
 
 
@@ -46,10 +48,22 @@ def rank(plan: RecallPlan, scored: Sequence[Scored]) -> RankedCandidates:
         return RankedCandidates(query, [], query.found)
     expanded = [plan.ranker.rank(each, explain=plan.request.explain) or [] for each in expansions]
     found = noisy_or(asked, expanded, explain=plan.request.explain)
-    found = by_state(query.text, found, explain=plan.request.explain)
+    found = by_state(query.text, _with_support(found, explain=plan.request.explain), explain=plan.request.explain)
     kept = {each.memory.id for each in found}
     rejected = {each.memory.id: each for text in scored for each in text.found if each.memory.id not in kept}
     return RankedCandidates(query, found, [*rejected.values()])
+
+
+def _with_support(found: Sequence[ScoredMemory], *, explain: bool) -> Sequence[ScoredMemory]:
+    """The candidates, with lower scores of unsupported events. In any order."""
+
+    def scored(each: ScoredMemory) -> ScoredMemory:
+        if not (each.memory.kind == "event" and each.memory.unsupported):
+            return each
+        score = _OF_UNSUPPORTED * each.score
+        return each._replace(score=score, parts=each.parts | {"unsupported": score - each.score} if explain else each.parts)
+
+    return [scored(each) for each in found]
 
 
 async def deduplicate(plan: RecallPlan, ranked: RankedCandidates) -> Ranked:

@@ -8,6 +8,7 @@ from typing import Final
 
 from memory.dates.calendar import day_in_words
 from memory.dates.event_date import UNKNOWN_DATE, shown_date
+from memory.keys import entity_key_parts
 from memory.records import Memory
 from memory.records.wording import attributed_text
 from retrieval.request import RecallHit
@@ -27,15 +28,24 @@ def dated_text(memory: Memory) -> str:
     if shown == memory.event_time.date().isoformat():
         # An event that a rule worded names its day, which the line begins with.
         content = content.replace(f" ({day_in_words(memory.event_time)})", "", 1)
-    return f"{shown} {content}"
+    # Of two announcements for different days, the one that was made later holds.
+    announced = (
+        f" (said {shown_date(memory.said_at, None)})" if memory.said_at is not None and _is_announced(memory, memory.said_at) else ""
+    )
+    return f"{shown} {content}{announced}"
 
 
 def _quoted(memory: Memory, said_at: datetime) -> str:
-    """A person's own words with their name and the day on which they said it; then when it happened, if that is another day."""
+    """A person's own words with their name and the day on which they said it; then when it happened or is to happen, if that is named."""
     line = f"{shown_date(said_at, None)} {attributed_text(memory)}"
     if memory.date is None or memory.date == UNKNOWN_DATE.text:
         return line
-    return f"{line} (happened: {shown_date(memory.event_time, memory.date)})"
+    return f"{line} ({'for' if _is_announced(memory, said_at) else 'happened'}: {shown_date(memory.event_time, memory.date)})"
+
+
+def _is_announced(memory: Memory, said_at: datetime) -> bool:
+    """Whether it was said before the day for which it was said: a plan may not have happened."""
+    return memory.kind == "event" and memory.event_time.date() > said_at.date()
 
 
 def state_text(memory: Memory) -> str | None:
@@ -50,6 +60,23 @@ def state_text(memory: Memory) -> str | None:
             for lone in (f"; {clause}", f"{clause}; ", f": {clause}"):
                 content = content.replace(lone, "", 1)
     return content if content == memory.content or ": " in content else None
+
+
+def doubt(memory: Memory) -> str:
+    """The end of the line of a memory that may be an invention, or an entity that is partly based on such; else empty."""
+    if not memory.unsupported:
+        return ""
+    return " (unconfirmed)" if memory.kind == "event" else " (partly unconfirmed)"
+
+
+def has_only_figures(memory: Memory) -> bool:
+    """Whether an entity has numbers and truth values only, besides its key.
+
+    Args:
+        memory: An entity.
+    """
+    key = entity_key_parts(memory.entity_key or "")
+    return not any(isinstance(value, (str, list)) and value not in key for value in memory.properties.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,4 +127,4 @@ def _shape(memory: Memory) -> object:
     if memory.kind != "event" or memory.speaker is not None or memory.date is not None:
         return memory.id
     words = memory.content.replace(f" ({day_in_words(memory.event_time)})", "", 1)
-    return memory.user, memory.session, memory.type, _DURATION.sub("", words, count=1)
+    return memory.user, memory.session, memory.type, memory.unsupported, _DURATION.sub("", words, count=1)

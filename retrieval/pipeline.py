@@ -268,6 +268,7 @@ class RecallPipeline:
             request.scope,
             states=response.entities,
             hits=response.hits,
+            repeated=response.repeated,
             tail=messages_of(response.tail),
             tokens=tokens,
             with_said=with_said,

@@ -93,7 +93,7 @@ def plan_recall(request: RecallRequest, *, settings: RecallSettings, profiles: M
         moment = in_zone(moment, request.time_zone)
     if method is not None and not (searched.kinds or searched.types):
         searched = replace(searched, kinds=method.kinds, types=method.types)
-    if request.entity_types and not searched.kinds:
+    if (request.entity_types or request.shared_types) and not searched.kinds:
         # The nearest entities are retrieved separately, and are returned once.
         searched = replace(searched, kinds=NON_ENTITY_KINDS)
     weights = Weights(

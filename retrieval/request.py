@@ -63,6 +63,8 @@ class RecallRequest:
     entity_types: tuple[str, ...] = ()
     """The nearest entities of these types are returned in addition to the hits; then they are no hits, unless the filter names kinds.
     Empty: none."""
+    shared_types: tuple[str, ...] = ()
+    """The same for types whose entities belong to no user, such as an agent's tools: they are searched in the whole tenant."""
     time_zone: str | None = None
     """IANA name of the zone whose days "yesterday" and "last week" in the query mean. Default: UTC."""
     tail: TailRequest | None = None
@@ -124,6 +126,7 @@ class RecallHit(NamedTuple):
     - ``ranking_same_session``: what better memories of its session subtract there, for the model of long turns;
     - ``memx_<factor>``: what a factor of MemX adds before the scores are standardised;
     - ``prior_time``: what the time that the query asks for adds, with a ranker that has no feature for it;
+    - ``unsupported``: what the score loses because the window does not have the event's words;
     - ``retention``: how well a memory that fades is remembered, in [0, 1];
     - ``as_asked`` and ``as_expanded``: the score by the query, and the best by an expansion, if there are expansions.
     """
@@ -185,6 +188,9 @@ class RecallResponse:
     """With ``keeps_ranking``: the best of the ranked candidates."""
     entities: Sequence[Memory] = ()
     """The entities nearest to the query, best first within a type, without those among the hits."""
+    repeated: tuple[RecallHit, ...] = ()
+    """The events that would be hits if a returned entity did not contain them word by word, best first. A context needs those whose entity
+    does not fit into it."""
     tail: SessionView = NO_TAIL
     """The latest messages of the requested session."""
     positions: tuple[LogPosition, ...] = ()

@@ -51,6 +51,7 @@ async def selected(ranked: Ranked, *, entities: Sequence[Memory] = ()) -> Recall
         outcomes=_outcomes(ranked, covered=covered, returned=returned) if ranked.trace else {},
         kept_ranking=ranked.kept_ranking,
         entities=[each for each in entities if each.id not in returned],
+        repeated=tuple(hit for hit in ranked.hits[: ranked.limit] if hit.memory.id in covered),
     )
 
 

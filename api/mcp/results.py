@@ -39,6 +39,8 @@ class MemoryResult(Result):
     properties: dict[str, Any] = Field(default_factory=dict)
     evidence: list[str] = Field(default_factory=list)
     """Ids of the messages that it was extracted from."""
+    unsupported: int | None = None
+    """If set, it may be an invention, or an entity may be partly based on one: its messages do not have its words."""
 
     @classmethod
     def of(cls, memory: Memory, **fields: Any) -> Self:

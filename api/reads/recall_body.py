@@ -269,6 +269,20 @@ class ContextBody(QueryBody):
     """An event that a model worded is followed by the words of its first message."""
 
 
+def entity_types_of(schema: MemorySchema, asked: MemoryFilter, *, is_bound: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The types whose nearest entities a recall returns: those of one user, and those that all users of the tenant contribute to.
+
+    Args:
+        schema: The tenant's schema.
+        asked: The filter. Without a user, entities are results like other memories, so there are no types.
+        is_bound: Whether the key may read one user only. Then there are no shared types.
+    """
+    if asked.scope.user is None or (asked.kinds and "entity" not in asked.kinds):
+        return (), ()
+    own = tuple(each.name for each in schema.entity_types if not each.is_shared)
+    return own, () if is_bound else tuple(each.name for each in schema.entity_types if each.is_shared)
+
+
 def build_recall_request(
     dependencies: Dependencies,
     body: QueryBody,
@@ -300,14 +314,14 @@ def build_recall_request(
     check_types(dependencies, caller.tenant, body.types, field="types")
     body.check_weights(dependencies.profiles[profile].over(settings))
     memory_filter = body.memory_filter(caller)
-    # The nearest entities belong to a user: without one, entities are results like other memories.
-    has_entities = memory_filter.scope.user is not None and (not memory_filter.kinds or "entity" in memory_filter.kinds)
+    own, shared = entity_types_of(schema, memory_filter, is_bound=caller.key.user is not None)
     return RecallRequest(
         filter=memory_filter,
         query=body.query,
         mode=body.mode,
         sift=SiftOptions() if body.sift is None else body.sift.options(schema),
-        entity_types=tuple(each.name for each in schema.entity_types) if has_entities else (),
+        entity_types=own,
+        shared_types=shared,
         time_zone=caller.tenant.messages.time_zone,
         tail=None if body.session is None else TailRequest(session=body.session, user=caller.key.user),
         limit=limit,

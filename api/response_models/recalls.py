@@ -190,6 +190,9 @@ class MemoryView(ResponseModel):
     extractor: str | None = None
     trust: TrustLevel | None = None
     """The lowest trust in its sources. Missing: `normal`."""
+    unsupported: int | None = None
+    """For an event 1 if a model wrote it in words that its messages do not have. For an entity the number of changes by such events.
+    Missing: none."""
     generation: str
     version: int
     """Grows with each change of the memory."""

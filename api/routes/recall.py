@@ -99,14 +99,16 @@ async def build_context(
     positions, ms}``. Each line of the text begins with its mark: first the entities of the body's user, then summaries and events by time,
     then the latest messages of the body's session, so that the parts that change least come first. With ``said``, an event that a model
     worded is followed by the words of its first message. Delimiters enclose the text, and no line can close them. ``left_out`` is the
-    number of results that did not fit. ``sift``, ``expansion``, ``after``, ``at``, ``degraded`` and ``positions`` are as in a recall.
+    number of results that did not fit. Events far weaker than the best one are not included, even if they fit. ``sift``, ``expansion``,
+    ``after``, ``at``, ``degraded`` and ``positions`` are as in a recall.
     """
     tokens = body.tokens or dependencies.settings.recall.context_tokens
     call = RecallCall(request, caller, body, dependencies, limit=hits_for(tokens))
     async with call.answered() as found:
         packed = dependencies.recall.pack(call.asked, found, tokens=tokens, with_said=body.said)
     shown = {citation.id for citation in packed.citations}
-    memories = [memory for memory in (*(hit.memory for hit in found.hits), *found.entities) if memory.id in shown]
+    recalled = (*(hit.memory for hit in (*found.hits, *found.repeated)), *found.entities)
+    memories = [memory for memory in recalled if memory.id in shown]
     dependencies.read_audit.note(caller, "context", memories)
     fields: dict[str, Any] = {"context": packed.text, "tokens": packed.tokens, "citations": packed.citations, "left_out": packed.left_out}
     texts = (*texts_of(memories), *packed.notes)

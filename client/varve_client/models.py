@@ -78,6 +78,8 @@ class Memory(_Response):
     entity_key: str | None = None
     since: dict[str, list[str]] | None = None
     """Only for entities: for each property, the date since which each line of its text holds."""
+    unsupported: int | None = None
+    """For an event 1 if a model wrote it in words that its messages do not have. For an entity the number of changes by such events."""
     version: int = 0
 
 

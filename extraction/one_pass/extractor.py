@@ -17,7 +17,7 @@ from extraction.one_pass.flow import STAGE, Flow, Task, extraction_flow
 from extraction.one_pass.prompt.limits import PromptLimits
 from extraction.one_pass.prompt.prefix import compile_prefix
 from extraction.one_pass.resolution import resolution_flow
-from extraction.one_pass.support import unsupported
+from extraction.one_pass.support import with_support
 from extraction.port import ExtractionContext, Extractor, Quotation, Quotations, StatedEvents
 from memory.records import Extraction, Usage, Window
 from memory.schema import MemorySchema
@@ -120,7 +120,7 @@ class OnePassExtractor:
             draft = stated
         else:
             draft = await self._run(extraction_flow(task), usage)
-            await self._count_unsupported(draft, window, context)
+            draft = await self._with_support(draft, window, context)
             draft = _with_stated(draft, stated)
         draft = await self._without_repetitions(draft, task, usage)
         if schema.said:
@@ -130,12 +130,13 @@ class OnePassExtractor:
         build = partial(build_extraction, window=window, schema=schema, extractor=self.name, generation=context.generation, usage=usage)
         return await asyncio.to_thread(build, draft)
 
-    async def _count_unsupported(self, draft: Draft, window: Window, context: ExtractionContext) -> None:
-        """Counts events whose words the window does not have. They are stored, since an honest event may be worded freely."""
-        found = await asyncio.to_thread(unsupported, draft.events, window, context)
-        if found:
-            self._records.labels(STAGE, "unsupported_event").inc(len(found))
-            _LOG.warning("unsupported_events", tenant=window.tenant, window=window.id, events=len(found))
+    async def _with_support(self, draft: Draft, window: Window, context: ExtractionContext) -> Draft:
+        """Marks and counts events whose words the window does not have. They are stored, since an honest event may be worded freely."""
+        draft = await asyncio.to_thread(with_support, draft, window, context)
+        if events := sum(each.unsupported for each in draft.events):
+            self._records.labels(STAGE, "unsupported_event").inc(events)
+            _LOG.warning("unsupported_events", tenant=window.tenant, window=window.id, events=events)
+        return draft
 
     def _task(self, window: Window, schema: MemorySchema, context: ExtractionContext) -> Task:
         prefix_tokens = estimate_tokens(compile_prefix(schema))

@@ -25,6 +25,14 @@ _PAST: Final = re.compile(
     re.IGNORECASE,
 )
 """Words of the past. "Sat" is Saturday, "sat" is a verb; "is switched off on the 27th" may be in the future."""
+_OF_NO_TENSE: Final = re.compile(
+    r"\b(?:was|were) (?:going|due|meant|supposed|about|to)\b|\bhad to\b"
+    r"|\b(?:(?:have|has|had)(?: already)?|['’](?:ve|s|d)) got\b"
+    r"|\b(?:promised|planned|agreed|arranged|booked|scheduled|reserved|registered|offered|invited)\b(?! (?:on|in|since|during|back)\b)",
+    re.IGNORECASE,
+)
+"""Words of the past that leave the day of what they announce open, so that the nearest day counts ("I promised her a cake, 4 October", "the
+freeze was going to be 31 October"); and the present "has got"."""
 _BY: Final = re.compile(r"\bby(?: the)? ?$", re.IGNORECASE)
 """Precedes a deadline."""
 _UNTIL: Final = re.compile(r"\b(?:until|till)(?: the)? ?$", re.IGNORECASE)
@@ -97,4 +105,5 @@ def _tense_between(before: str, own: str, after: str) -> Tense:
 
 
 def _tense_of(words: str) -> Tense:
+    words = _OF_NO_TENSE.sub(" ", words)
     return "past" if _PAST.search(words) else "future" if _FUTURE.search(words) else "unknown"

@@ -29,6 +29,8 @@ class Change(Value):
     """The extractor of the event or patch."""
     trust: TrustLevel | None = None
     """The trust in the event or patch. None: ``normal``."""
+    unsupported: bool | None = None
+    """Whether the event is (:attr:`memory.records.Event.unsupported`)."""
     is_update: bool | None = None
     """True: a change of the entity that another event causes (:class:`~memory.records.Evolution`). It does not count as evidence of the
     entity: an entity with updates only has no memory."""

@@ -66,6 +66,8 @@ class Event(Record):
     """``offline``, or ``llm:`` and the model's name."""
     vector: str | None = None
     """The text's dense vector (:mod:`memory.vectors`). None: no operator of the schema needs it."""
+    unsupported: bool | None = None
+    """True: a model worded it, and a name or most of its words are nowhere in the window. It may be an invention."""
 
 
 @dataclass(frozen=True, slots=True)

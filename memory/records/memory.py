@@ -66,6 +66,9 @@ class Memory(Record):
     """The extractor; for an entity all extractors of its text, joined by ``, ``."""
     trust: TrustLevel | None = None
     """The lowest trust in the sources of the memory. None: ``normal``. No recall finds a ``distrusted`` memory."""
+    unsupported: int | None = None
+    """For an event 1 if its window does not have its words (:attr:`memory.records.Event.unsupported`). For an entity the number of changes
+    by such events. None: there are none."""
     generation: str = ""
     version: int = 0
     """Grows with every change in the log. For a summary: twice the number of its events, plus one once a model has written it; it falls if

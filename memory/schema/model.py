@@ -46,6 +46,9 @@ BUILT_IN_KEYS: Final = ("user", "session", "event", "event_type", NODES, *CALEND
 """Keys for grouping besides properties of the events. ``event`` is the event's id: each event has its own entity. ``nodes``: the
 subject and object of the relation that the event states, so that it goes to both of their entities."""
 
+_KEYS_OF_ONE_USER: Final = frozenset({"user", "session", "event", NODES})
+"""Keys whose entities mostly contain what one user said, also if they do not name the user."""
+
 BUILT_IN_FILTERS: Final = ("importance", "type", "session", "user")
 """Fields for filters in addition to properties of the events."""
 
@@ -169,6 +172,11 @@ class EntityType:
         object.__setattr__(self, "key_names", tuple(self._name_of_key(key) for key in self.keys))
         named = ((key, self.by_name.get(name)) for key, name in zip(self.keys, self.key_names, strict=True))
         object.__setattr__(self, "similarities", {key: each.similarity for key, each in named if each is not None and each.similarity})
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether the events of several users make one entity, such as what is known about a tool."""
+        return _KEYS_OF_ONE_USER.isdisjoint(self.keys)
 
     def property(self, name: str) -> EntityProperty | None:
         """The property with a name, if any."""

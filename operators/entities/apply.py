@@ -141,6 +141,7 @@ class _Update:
         self._live = state.live
         self._extractors = dict(state.extractors)
         self._trust = dict(state.trust)
+        self._unsupported = state.unsupported
         self._refused: dict[tuple[str, str], int] = {}
         self._settled: set[tuple[str, str]] = set()
         self._messages: dict[str, int] = {}
@@ -189,6 +190,7 @@ class _Update:
             properties=properties,
             extractors={name: count for name, count in self._extractors.items() if count > 0},
             trust=self._trust,
+            unsupported=self._unsupported,
             generation=self._state.generation,
             known=latest_known(self._state, self._recorded_at),
             steps=self._steps,
@@ -223,6 +225,8 @@ class _Update:
             # A level without live changes leaves no trace, so that retracting an untrusted source gives the earlier bytes.
             count = self._trust.pop(change.trust, 0) + times
             self._trust |= {change.trust: count} if count > 0 else {}
+        if change.unsupported:
+            self._unsupported = max(0, self._unsupported + times)
         if change.op == "apply":
             for message_id in change.message_ids:
                 self._messages[message_id] = max(time, self._messages.get(message_id, time))

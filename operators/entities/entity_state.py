@@ -44,6 +44,8 @@ class EntityState:
     """Number of live changes by extractor."""
     trust: dict[str, int] = field(default_factory=dict)
     """Number of live changes by level of trust, without ``normal``."""
+    unsupported: int = 0
+    """Number of live changes by unsupported events."""
     generation: str = ""
     known: int | None = None
     """The newest recording time of applied contributions, in microseconds since 1970 (UTC)."""
@@ -93,6 +95,8 @@ def to_bytes(state: EntityState) -> bytes:
         fields["last_local"] = state.last_local
     if state.trust:
         fields["trust"] = state.trust
+    if state.unsupported:
+        fields["unsupported"] = state.unsupported
     if state.forgotten_steps:
         fields["forgotten_steps"] = state.forgotten_steps
     if state.erasures:

@@ -22,6 +22,7 @@ from operators.registry import bound_operator
 
 _LONG_FLOAT: Final = 1e15
 _KEY_TYPES: Final[frozenset[ValueType]] = frozenset({"int64", "float32", "bool"})
+_LIST: Final = "LIST"
 
 
 def render(state: EntityState, entity_type: EntityType, tenant: str, key: str) -> Memory:
@@ -57,7 +58,9 @@ def render(state: EntityState, entity_type: EntityType, tenant: str, key: str) -
         user=parts.get("user"),
         kind="entity",
         type=entity_type.name,
-        content=note.content if note is not None else _sentence(entity_type.name, tuple(key_parts.values()), values, stale=_stale(written)),
+        content=note.content
+        if note is not None
+        else _sentence(entity_type.name, tuple(key_parts.values()), values, remarks=_remarks(entity_type, values, written)),
         properties={**{name: _key_value(entity_type, name, part) for name, part in key_parts.items()}, **extra, **known},
         keywords=list(dict.fromkeys([*names, *(note.keywords if note is not None else ())])),
         event_time=time_of_microseconds(state.last_time) if note is None else note.event_time,
@@ -67,6 +70,7 @@ def render(state: EntityState, entity_type: EntityType, tenant: str, key: str) -
         message_ids=[message_id for _, message_id in state.message_ids],
         extractor=", ".join(sorted(state.extractors)) or None,
         trust=state.lowest_trust,
+        unsupported=state.unsupported or None,
         generation=state.generation,
         version=state.version,
         written=written or None,
@@ -199,8 +203,11 @@ def _since(state: EntityState, entity_type: EntityType, known: Mapping[str, Json
     return found
 
 
-def _stale(written: Mapping[str, WrittenText]) -> frozenset[str]:
-    return frozenset(name for name, text in written.items() if text.stale)
+def _remarks(entity_type: EntityType, values: Mapping[str, Value], written: Mapping[str, WrittenText]) -> dict[str, str]:
+    """Remarks on properties, by name: an older item of a list may no longer hold, and a text may be stale."""
+    lists = (each.name for each in entity_type.properties if entity_type.op_of(each) == _LIST)
+    ordered = {name: " (oldest first)" for name in lists if isinstance(value := values.get(name), list) and len(value) > 1}
+    return ordered | {name: " (being revised)" for name, text in written.items() if text.stale}
 
 
 def _key_value(entity_type: EntityType, name: str, part: str) -> JsonValue:
@@ -210,13 +217,9 @@ def _key_value(entity_type: EntityType, name: str, part: str) -> JsonValue:
     return part if value is None else value
 
 
-def _sentence(name: str, parts: tuple[str, ...], values: dict[str, Value], *, stale: frozenset[str]) -> str:
+def _sentence(name: str, parts: tuple[str, ...], values: dict[str, Value], *, remarks: Mapping[str, str]) -> str:
     head = f"{_spaced(name)} of {', '.join(parts)}"
-    clauses = [
-        f"{_spaced(each)}{' (being revised)' if each in stale else ''}: {_text(value)}"
-        for each, value in values.items()
-        if value is not None
-    ]
+    clauses = [f"{_spaced(each)}{remarks.get(each, '')}: {_text(value)}" for each, value in values.items() if value is not None]
     return f"{head}: {'; '.join(clauses)}" if clauses else head
 
 

@@ -174,6 +174,7 @@ def _changes_of_event(event: Event, order: int, entity_type: EntityType, schema:
                 order=order,
                 message_ids=event.message_ids,
                 extractor=event.extractor,
+                unsupported=event.unsupported,
             )
         )
     return changes

@@ -175,6 +175,7 @@ def _compared(asked: AskedState, topic: Topic, memories: Sequence[Memory]) -> It
     """The candidates that rules may move. Those beyond the first ranks are only linked by an attribute, and parsing all takes long."""
     attributes = frozenset[str]() if asked == "other" else topic.attributes
     for index, memory in enumerate(memories[:_MOST_COMPARED] if attributes else memories[: NEAR + 1]):
-        is_event = memory.kind == "event"
+        # An unsupported event may be an invention: it replaces nothing.
+        is_event = memory.kind == "event" and not memory.unsupported
         if index == 0 or (is_event and (index <= NEAR or attributes_of(memory.content, attributes))):
             yield index, statement_of(memory)

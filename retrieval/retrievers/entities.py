@@ -51,8 +51,8 @@ class EntityRetriever:
 
     def applies_to(self, plan: RecallPlan) -> bool:
         """Whether the request names types of entities, and the tenant's method searches entities."""
-        method = plan.request.method
-        return bool(plan.request.entity_types) and (method is None or not method.kinds or "entity" in method.kinds)
+        method, request = plan.request.method, plan.request
+        return bool(request.entity_types or request.shared_types) and (method is None or not method.kinds or "entity" in method.kinds)
 
     async def retrieve(self, plan: RecallPlan) -> Entities:
         """The entities nearest to the query, at the moment of the recall.
@@ -63,7 +63,9 @@ class EntityRetriever:
         request, asked = plan.request, plan.request.filter
         entities = replace(plan.filter, kinds=("entity",), types=(), sessions=(), since=None, until=None, as_of=None)
         embedding = await embed_as_asked(self._embedder, request.query)
-        found = await self._search(entities, request.query, embedding, own=request.entity_types, shared=(), limit=MAX_OF_TYPE)
+        found = await self._search(
+            entities, request.query, embedding, own=request.entity_types, shared=request.shared_types, limit=MAX_OF_TYPE
+        )
         if asked.as_of is None:
             return Entities(found)
         return Entities([]) if self._history is None else await self._history(request, found)

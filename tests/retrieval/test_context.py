@@ -28,6 +28,7 @@ def hit(
     kind: str = "event",
     said: str | None = None,
     session: str | None = None,
+    score: float = 0.5,
 ) -> RecallHit:
     found = memory(
         content,
@@ -38,11 +39,11 @@ def hit(
         said=said,
         session=session,
     )
-    return RecallHit(memory=found, score=0.5, parts={}, evidence=message_ids, evidence_scores=(0.5,) * len(message_ids))
+    return RecallHit(memory=found, score=score, parts={}, evidence=message_ids, evidence_scores=(score,) * len(message_ids))
 
 
-def state(content: str, *, type: str = "user_profile") -> Memory:
-    return memory(content, kind="entity", type=type, entity_key=type)
+def state(content: str, *, type: str = "user_profile", **fields: Any) -> Memory:
+    return memory(content, kind="entity", type=type, entity_key=type, **fields)
 
 
 def message(text: str, *, id: str, **fields: object) -> Message:
@@ -111,8 +112,8 @@ def test_states_are_first_and_the_tail_is_last() -> None:
     )
     assert [line.split("] ")[-1] for line in notes_of(context)] == [
         "states:",
-        "mood: fine",
-        "home: Oslo",
+        "2024-05-06 mood: fine",
+        "2024-05-06 home: Oslo",
         "summaries:",
         "2024-05-08 Spring in Oslo",
         "events:",
@@ -133,7 +134,13 @@ def test_an_event_is_dated_with_its_known_precision() -> None:
 def test_a_note_is_dated_among_the_events() -> None:
     note = memory("Ann moved", kind="entity", type="note", entity_key="e1", date="2024-05", properties={"event": "e1", "window": "w1"})
     lines = notes_of(packed(hit("Ann left", day=-9), states=(note, state("home: Oslo"))))
-    assert [line.split("] ")[-1] for line in lines] == ["states:", "home: Oslo", "events:", "2024-04-27 Ann left", "2024-05 Ann moved"]
+    assert [line.split("] ")[-1] for line in lines] == [
+        "states:",
+        "2024-05-06 home: Oslo",
+        "events:",
+        "2024-04-27 Ann left",
+        "2024-05 Ann moved",
+    ]
 
 
 def test_a_quoted_event_shows_its_speaker_and_time() -> None:
@@ -320,3 +327,93 @@ def test_a_state_leaves_out_timeline_sizes(content: str, shown: str | None) -> N
     timeline = {} if content.startswith("notes") else {"life": "8 events in full\n2024-W11, 3 events: Ann: Hi."}
     context = packed(states=(memory(content, kind="entity", type="life_story", entity_key="ann", properties=timeline),))
     assert context.text == "" if shown is None else notes_of(context)[1].endswith(shown)
+
+
+def test_weak_events_are_left_out_despite_space() -> None:
+    strong = [hit(f"Strong {place}", score=0.5 - place / 100) for place in range(10)]
+    near, far = hit("Near", score=0.02), hit("Far", score=0.009)
+    linked = hit("Linked", score=0.001)._replace(path="links")
+    text = packed(*strong, near, far, linked).text
+    assert ("Near" in text, "Far" in text, "Linked" in text) == (True, False, True)
+
+
+def test_few_events_are_all_shown() -> None:
+    text = packed(hit("Strong", score=0.9), *(hit(f"Weak {place}", score=0.001) for place in range(9))).text
+    assert "Weak 8" in text
+
+
+def test_an_event_stays_unless_its_entity_is_shown() -> None:
+    told = hit("The team chose Postgres.", message_ids=("m1",))
+    report = state(
+        "weekly report: decided: The team chose Postgres.", properties={"decided": ["The team chose Postgres."]}, message_ids=["m1"]
+    )
+    shown = pack(ANN, states=(report,), hits=(), repeated=(told,), tail=(), tokens=1000)
+    assert shown.text.count("chose Postgres") == 1
+    long = report.model_copy(update={"content": report.content + " and more" * 200})
+    crowded = pack(ANN, states=(long,), hits=(), repeated=(told,), tail=(), tokens=400)
+    assert [line.split("] ")[-1] for line in notes_of(crowded)] == ["events:", "2024-05-06 The team chose Postgres."]
+
+
+def test_repeated_events_are_packed_by_their_score() -> None:
+    first, second, third = (
+        hit(f"{name} event " + "word " * 60, score=score) for name, score in (("Best", 0.9), ("Middle", 0.5), ("Last", 0.1))
+    )
+    text = pack(ANN, states=(), hits=(first, third), repeated=(second,), tail=(), tokens=300).text
+    assert ("Best" in text, "Middle" in text, "Last" in text) == (True, True, False)
+
+
+def test_states_of_figures_come_after_words() -> None:
+    counts = state("workload: tasks: " + "1" * 200, type="workload", properties={"owner": "workload", "tasks": 3})
+    words = state("topic: status: " + "x" * 200, type="topic", properties={"topic": "topic", "status": "done"})
+    text = packed(states=(counts, words), tokens=250).text
+    assert ("status" in text, "tasks" in text) == (True, False)
+
+
+def test_space_left_goes_to_the_nearest_of_each_type() -> None:
+    states = tuple(state(f"topic {place} " + "x" * 150, type="topic", properties={"status": "open"}) for place in range(6))
+    states = tuple(
+        each.model_copy(update={"id": stable_id("topic", place), "entity_key": f"t{place}"}) for place, each in enumerate(states)
+    )
+    text = packed(hit("Ann moved"), states=states, tokens=500).text
+    assert ("topic 0" in text, "topic 5" in text) == (True, False)
+
+
+def test_an_unsupported_memory_is_shown_as_unconfirmed() -> None:
+    invented = hit("Ann inherited a yacht", said="Nice boat")
+    invented = invented._replace(memory=invented.memory.model_copy(update={"unsupported": 1}))
+    text = packed(invented, hit("Ann moved"), states=(state("life events: 9", unsupported=2),), with_said=True).text
+    assert "Ann inherited a yacht (unconfirmed) (said: Nice boat)" in text
+    assert "life events: 9 (partly unconfirmed)" in text
+    assert text.count("unconfirmed") == 2
+
+
+@pytest.mark.parametrize(
+    ("date", "speaker", "shown"),
+    [
+        ("2024-05-10", None, "2024-05-10 Ann flies to Rome (said 2024-05-06)"),
+        ("2024-05-01", None, "2024-05-01 Ann flies to Rome"),
+        ("2024-05-10", "Ann", "2024-05-06 Ann: Ann flies to Rome (for: 2024-05-10)"),
+        ("2024-05-01", "Ann", "2024-05-06 Ann: Ann flies to Rome (happened: 2024-05-01)"),
+    ],
+)
+def test_an_announcement_is_no_event_of_its_day(date: str, speaker: str | None, shown: str) -> None:
+    day = int(date[-2:]) - 6
+    found = hit("Ann flies to Rome", day=day)
+    found = found._replace(memory=found.memory.model_copy(update={"date": date, "speaker": speaker, "said_at": NOON}))
+    assert [line.split("] ")[-1] for line in notes_of(packed(found))] == ["events:", shown]
+
+
+def test_the_first_state_may_take_more() -> None:
+    profile = state("profile " + "x" * 780, properties={"home": "Oslo"})
+    events = [hit(f"Event {place} " + "y" * 100, score=0.5 - place / 100) for place in range(20)]
+    assert "profile" in packed(*events, states=(profile,), tokens=600).text
+    assert "profile" not in packed(*events, states=(profile,), tokens=400).text
+
+
+def test_no_farther_state_replaces_a_nearer_one() -> None:
+    home = state("home: Oslo", properties={"home": "Oslo"})
+    near = state("tool near " + "x" * 900, type="tool", properties={"advice": "a"})
+    far = near.model_copy(update={"id": stable_id("far"), "content": "tool far", "entity_key": "far"})
+    events = [hit(f"Event {place} " + "y" * 100, score=0.5 - place / 100) for place in range(20)]
+    text = packed(*events, states=(home, near, far), tokens=600).text
+    assert ("home" in text, "tool near" in text, "tool far" in text) == (True, False, False)

@@ -334,3 +334,32 @@ async def test_the_real_model_finds_answers_to_questions(edge_store: EdgeStore, 
         best = (await recall.recall(ask(question))).hits[0]
         assert best.evidence == (f"D{index}",), question
     await embedder.close()
+
+
+async def test_a_users_recall_returns_shared_entities(edge_store: EdgeStore) -> None:
+    tool = memory("a bicycle pump", kind="entity", type="tool", entity_key="pump")
+    foreign = [
+        memory("Bob's bicycle pump", kind="entity", type="tool", user="bob", entity_key="bob"),
+        memory("a bicycle pump", kind="entity", type="tool", tenant="rival", entity_key="pump"),
+        memory("Bob bought a bicycle pump", user="bob"),
+    ]
+    own = memory("Ann rides a bicycle", user="ann")
+    await store_memories(edge_store, tool, own, *foreign)
+    of_ann = RecallRequest(filter=MemoryFilter(scope=TenantScope("acme", "ann")), query="bicycle pump", shared_types=("tool",))
+    found = await recall_over(edge_store).recall(of_ann)
+    assert ([each.memory for each in found.hits], found.entities) == ([own], [tool])
+
+
+async def test_an_unsupported_event_ranks_below_a_supported_one(edge_store: EdgeStore) -> None:
+    honest = memory("Ann lives in Oslo since March", message_ids=["m1"])
+    invented = memory("Ann lives in Oslo with a crew", message_ids=["m2"])
+    await store_memories(edge_store, honest, invented)
+    recall = recall_over(edge_store)
+    question = ask("Ann lives in Oslo with a crew", explain=True)
+    before = (await recall.recall(question)).hits
+    assert [each.memory for each in before] == [invented, honest]
+    await store_memories(edge_store, invented.model_copy(update={"unsupported": 1, "version": invented.version + 1}))
+    after = {each.memory.id: each for each in (await recall.recall(question)).hits}
+    assert after[honest.id].score == before[1].score
+    assert after[invented.id].score == pytest.approx(before[0].score / 2)
+    assert after[invented.id].parts["unsupported"] == pytest.approx(-before[0].score / 2)

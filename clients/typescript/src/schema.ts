@@ -148,7 +148,8 @@ export interface paths {
          *     positions, ms}``. Each line of the text begins with its mark: first the entities of the body's user, then summaries and events by time,
          *     then the latest messages of the body's session, so that the parts that change least come first. With ``said``, an event that a model
          *     worded is followed by the words of its first message. Delimiters enclose the text, and no line can close them. ``left_out`` is the
-         *     number of results that did not fit. ``sift``, ``expansion``, ``after``, ``at``, ``degraded`` and ``positions`` are as in a recall.
+         *     number of results that did not fit. Events far weaker than the best one are not included, even if they fit. ``sift``, ``expansion``,
+         *     ``after``, ``at``, ``degraded`` and ``positions`` are as in a recall.
          */
         post: operations["build_context"];
         delete?: never;
@@ -1624,6 +1625,12 @@ export interface components {
             turn?: number | null;
             /** @description The event type or entity type of the schema. */
             type: string;
+            /**
+             * @description For an event 1 if a model wrote it in words that its messages do not have. For an entity the number of changes by such events.
+             *     Missing: none.
+             * @default null
+             */
+            unsupported?: number | null;
             /** @default null */
             user?: string | null;
             /** @description Grows with each change of the memory. */
@@ -2002,6 +2009,12 @@ export interface components {
             turn?: number | null;
             /** @description The event type or entity type of the schema. */
             type: string;
+            /**
+             * @description For an event 1 if a model wrote it in words that its messages do not have. For an entity the number of changes by such events.
+             *     Missing: none.
+             * @default null
+             */
+            unsupported?: number | null;
             /** @default null */
             user?: string | null;
             /** @description Grows with each change of the memory. */
@@ -2640,6 +2653,12 @@ export interface components {
             turn?: number | null;
             /** @description The event type or entity type of the schema. */
             type: string;
+            /**
+             * @description For an event 1 if a model wrote it in words that its messages do not have. For an entity the number of changes by such events.
+             *     Missing: none.
+             * @default null
+             */
+            unsupported?: number | null;
             /** @default null */
             user?: string | null;
             /** @description Grows with each change of the memory. */

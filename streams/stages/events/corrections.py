@@ -284,7 +284,8 @@ def _present(event: Event, correction: CorrectedEvent | None, trust: WindowTrust
     set_fields = {name: value for name in EventFields.model_fields if (value := getattr(fields, name)) is not None}
     set_fields |= _times(event, fields)
     if fields.content is not None:
-        set_fields["speaker"] = None
+        # A person answers for these words.
+        set_fields["speaker"] = set_fields["unsupported"] = None
         if fields.keywords is None and event.keywords and fields.content != event.content:
             # The extracted ones are words of the replaced content.
             set_fields["keywords"] = keywords_of(fields.content, names=() if event.speaker is None else [event.speaker])

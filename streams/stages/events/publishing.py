@@ -123,6 +123,7 @@ def memory_of(present: PresentEvent, published: PublishedWindow, *, fed: Mapping
         search_text=event.search_text if note is None else None,
         extractor=event.extractor,
         trust=None if present.trust == "normal" else present.trust,
+        unsupported=1 if event.unsupported else None,
         generation=extraction.generation,
         version=max(published.position, changed_at),
         expires_at=note.time if note is not None and not present.is_valid else published.trust.since if is_distrusted else None,

@@ -83,7 +83,7 @@ async def test_a_window_becomes_an_extraction_with_one_call(embedder: Embedder, 
     assert simulator.requests[0].schema is not None
 
 
-async def test_an_invention_is_stored_and_counted(embedder: Embedder, schema: MemorySchema) -> None:
+async def test_an_invention_is_stored_counted_and_marked(embedder: Embedder, schema: MemorySchema) -> None:
     def counted() -> float:
         labels = {"stage": "extraction", "outcome": "unsupported_event"}
         return metrics().registry.get_sample_value("varve_records_total", labels) or 0.0
@@ -93,7 +93,7 @@ async def test_an_invention_is_stored_and_counted(embedder: Embedder, schema: Me
     async with extractor_over(events_of("Alice moved to Oslo.", "Alice inherited a yacht from Rupert."), embedder) as (extractor, _):
         extraction = await extractor.extract(window, schema, ExtractionContext())
 
-    assert len(extraction.events) == 2
+    assert [each.unsupported for each in extraction.events] == [None, True]
     assert counted() == before + 1
 
 

@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from extraction.drafts import EventDraft
-from extraction.one_pass.support import unsupported
+from extraction.drafts import Draft, EventDraft
+from extraction.one_pass.support import with_support
 from extraction.port import ExtractionContext
 from tests.extraction.windows import window_of
 
@@ -29,7 +29,8 @@ def is_supported(content: str, context: ExtractionContext | None = None) -> bool
         event_time=SAID,
         said_at=SAID,
     )
-    return not unsupported([event], window_of(*MESSAGES, speaker="Noor"), context or ExtractionContext())
+    [marked] = with_support(Draft(events=(event,)), window_of(*MESSAGES, speaker="Noor"), context or ExtractionContext()).events
+    return not marked.unsupported
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from memory.keys import entity_key
 from memory.records import Change, Memory
 from memory.schema import parse_schema
 from operators.entities.apply import apply_contribution
-from operators.entities.entity_state import EntityState
+from operators.entities.entity_state import EntityState, from_bytes, to_bytes
 from operators.entities.render import render
 from tests.operators.sport import SCHEMA, START, change, contribution
 
@@ -53,6 +53,32 @@ def test_items_with_commas_stay_apart(lines: str, shown: str) -> None:
     assert f"name: {shown}" in render(state, profile, "acme", entity_key("ann")).content
 
 
+def test_a_list_of_events_says_its_order() -> None:
+    schema = parse_schema(
+        {
+            "Name": "tools",
+            "EventTypes": [{"EventType": "lesson", "Properties": [{"PropertyName": "text", "PropertyValueType": "string"}]}],
+            "EntityTypes": [
+                {
+                    "EntityType": "tool",
+                    "Properties": [
+                        {
+                            "PropertyName": "learned",
+                            "PropertyValueType": "list<string>",
+                            "AggregateExpression": {"Op": "LIST", "EventType": "lesson", "EventPropertyName": "text"},
+                        }
+                    ],
+                }
+            ],
+        }
+    )
+    [tool] = schema.entity_types
+    one = apply_contribution(None, contribution(change("apply", "learned", "a", "use a v")), tool).state
+    two = apply_contribution(one, contribution(change("apply", "learned", "b", "use no v", day=1), position=1), tool).state
+    contents = [render(each, tool, "acme", entity_key("ann")).content for each in (one, two)]
+    assert contents == ["tool of ann: learned: use a v", "tool of ann: learned (oldest first): use a v, use no v"]
+
+
 def test_a_generation_has_its_own_id() -> None:
     other_generation = contribution(change("apply", "sessions", "a")).model_copy(update={"generation": "blue"})
     memory = render(apply_contribution(None, other_generation, LOG).state, LOG, "acme", "run")
@@ -76,6 +102,18 @@ def test_an_entity_names_its_extractors() -> None:
         named.append(render(state, LOG, "acme", "run").extractor)
     assert named == ["offline", "llm:m, offline", "llm:m"]
     assert render(grown(), LOG, "acme", "run").extractor is None
+
+
+def test_an_entity_counts_its_unsupported_changes() -> None:
+    invented = change("apply", "sessions", "b").model_copy(update={"unsupported": True})
+    taken_back = invented.model_copy(update={"op": "retract"})
+    state: EntityState | None = None
+    counts = []
+    for position, each in enumerate((change("apply", "sessions", "a"), invented, taken_back)):
+        state = apply_contribution(state, contribution(each, position=position), LOG).state
+        counts.append(render(state, LOG, "acme", "run").unsupported)
+        assert from_bytes(to_bytes(state)) == state
+    assert counts == [None, 1, None]
 
 
 def test_an_integer_beyond_64_bits_is_unknown_not_wrong() -> None:

@@ -189,3 +189,9 @@ def test_questions_about_others_or_texts_accept_quotations(question: str) -> Non
     reply = said("On 6 May 2024, Tom wrote:\n> I live in Madrid, I moved in May.")[0]
     assert not is_hearsay(question, reply)
     assert is_hearsay("Where do I live?", reply)
+
+
+def test_an_unsupported_event_replaces_no_other() -> None:
+    oslo, bergen = said(OSLO, BERGEN)
+    assert first("Where does Ann live?", [oslo, bergen]) == BERGEN
+    assert first("Where does Ann live?", [oslo, bergen.model_copy(update={"unsupported": 1})]) == OSLO
