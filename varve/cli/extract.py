@@ -62,7 +62,7 @@ async def _extract(conversation: "Conversation", file: Path, schema: str, limit:
             if number == limit:
                 break
     model = load_settings(data).llm.model if calls else "offline, without a model"
-    say(f"{number} windows, about {tokens} prompt tokens; {calls} calls ({model}), cost {cost:.4f}; nothing was stored", err=True)
+    say(f"{number} {'window' if number == 1 else 'windows'}, about {tokens} prompt tokens; {calls} calls ({model}), cost {cost:.4f}; nothing was stored", err=True)
 
 
 def _window_table(dry: "DryWindow", event_types: Sequence[str]) -> "Table":
