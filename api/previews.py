@@ -77,9 +77,7 @@ class Previews:
                 wait_s = math.ceil(error.retry_after_s)
                 raise ProblemError(429, "budget-exceeded", str(error), headers={"Retry-After": str(wait_s)}) from error
             except UnusableAnswerError as error:
-                raise ProblemError(
-                    502, "answer-unusable", "the model's answer cannot be used; the extraction stage would ask again"
-                ) from error
+                raise ProblemError(502, "answer-unusable", "the model's answer cannot be used; repeat the preview") from error
             except (ModelError, TimeoutError) as error:
                 _log.warning("preview_failed", error=str(error))
                 raise ProblemError(

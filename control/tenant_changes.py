@@ -135,6 +135,8 @@ def set_generation(draft: Draft, tenant_id: str, generation: str) -> str:
         ErasureUnderWayError: If the tenant has an unfinished erasure.
     """
     tenant = draft.tenant(tenant_id)
+    if generation and generation not in {each.name for each in tenant.generations}:
+        raise ChangeRefusedError(f"tenant {tenant_id} has no generation {generation}: `varve generations list {tenant_id}` shows them")
     run = draft.reextraction(generation)
     is_built = run is not None and run.is_unfinished and tenant_id in run.tenants
     if tenant.generation != generation:

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Annotated, Any, Final, Literal
 
 import orjson
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
 from memory.messages.extraction_view import extraction_view
 from memory.records.base import Value
@@ -38,7 +38,14 @@ _SAID_OF_PEOPLE: Final = ("user", "assistant", "speaker", "person")
 _READ_CHARACTERS: Final = 50_000
 """Characters of a message that are compared with a memory."""
 
-SourceName = Annotated[str, StringConstraints(pattern=rf"^(?:{'|'.join(_KINDS)}):.{{1,{_LONGEST_NAME}}}$")]
+
+def _named(source: Any) -> Any:
+    if isinstance(source, str) and not (source.startswith(tuple(f"{kind}:" for kind in _KINDS)) and source.partition(":")[2]):
+        raise ValueError(f"{source[:_LONGEST_NAME]!r} is no source: write KIND:NAME, such as tool:browser; kinds: {', '.join(_KINDS)}")
+    return source
+
+
+SourceName = Annotated[str, StringConstraints(pattern=rf"^(?:{'|'.join(_KINDS)}):.{{1,{_LONGEST_NAME}}}$"), BeforeValidator(_named)]
 """A source: ``role:tool``, ``speaker:Ann``, ``tool:browser``, ``app:crm``, ``channel:support``, ``source:example.org``. ``tool:*`` stands
 for every tool without its own level."""
 

@@ -105,7 +105,8 @@ def locomo_conversation(data: Any, *, source: str) -> Conversation:
         messages = tuple(_locomo_messages(conversation, user))
         questions = tuple(str(each["question"]) for each in sample.get("qa", ()))
     except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise ConversationError(f"{source} is not in LoCoMo's form: {type(error).__name__} at {error}") from error
+        problem = f"it has no {error}" if isinstance(error, KeyError) else str(error)
+        raise ConversationError(f"{source} is not in LoCoMo's form: {problem}") from error
     if not messages:
         raise ConversationError(f"{source} has no sessions with turns")
     return Conversation(messages, questions)

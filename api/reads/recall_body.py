@@ -14,7 +14,7 @@ from api.problems import ProblemError
 from api.reads.schema_types import check_types
 from memory.errors import KeyFormatError
 from memory.keys import entity_key, entity_key_parts, key_part
-from memory.records.limits import Time
+from memory.records.limits import RequestTime
 from memory.records.message import Id, Name
 from memory.schema.methods import method_name
 from memory.schema.model import MemorySchema
@@ -146,13 +146,13 @@ class QueryBody(RequestModel):
     """Only memories of these sessions. Default: any."""
     keys: tuple[EntityKey, ...] = Field(default=(), max_length=_MAX_NAMES)
     """Keys of entities: only these entities, their summaries, and the events that updated them. Default: any."""
-    since: Time | None = None
+    since: RequestTime | None = None
     """Only memories that may have happened at this time or later."""
-    until: Time | None = None
+    until: RequestTime | None = None
     """Only memories that may have happened before this time."""
     min_trust: MinTrust | None = None
     """Only memories whose sources all have at least this level of trust: ``normal`` or ``trusted``. Default: also untrusted ones."""
-    as_of: Time | None = None
+    as_of: RequestTime | None = None
     """Only memories that happened at this time or before, and entities as they were then. Default: as they are now."""
     profile: Name | None = None
     """The ranker: ``learned``, ``weighted``, ``memx``, or a profile of the deployment. Default: the setting."""

@@ -22,7 +22,7 @@ from control.differences import difference_lines
 from control.documents import OperatorKey
 from control.errors import ControlLogBehindError
 from control.tenants_file import TenantsFile, apply_file, export_file
-from memory.records.limits import Time
+from memory.records.limits import RequestTime
 from memory.records.message import Name
 from runtime.read_log import reads_of
 
@@ -114,7 +114,7 @@ async def list_reads(
     dependencies: AppDependencies,
     tenant: TenantQuery,
     user: Annotated[Name, Query(description="The user whose memories were read.")],
-    since: Annotated[Time | None, Query(description="Only reads at this time or later.")] = None,
+    since: Annotated[RequestTime | None, Query(description="Only reads at this time or later.")] = None,
     limit: Annotated[int, Query(ge=1, le=_MAX_LIMIT)] = 100,
 ) -> Response:
     """The recorded reads of a user's memories, newest first: key, request, memory ids and time.

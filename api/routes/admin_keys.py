@@ -22,7 +22,7 @@ from control.documents import DEFAULT_SCOPES, SCOPES, Key, OperatorKey, Role, Sc
 from control.draft import Draft
 from control.key_changes import add_key, add_operator_key, revoke_key, revoke_operator_key, rotate_key
 from control.key_usage import OPERATORS, owner_of
-from memory.records.limits import Time
+from memory.records.limits import RequestTime
 from memory.records.message import Id, Name
 from runtime.errors import RedisUnavailableError
 
@@ -43,7 +43,7 @@ class NewKey(RequestModel):
     scopes: tuple[Scope, ...] = Field(default=DEFAULT_SCOPES, min_length=1, max_length=len(SCOPES))
     user: Id | None = None
     """The user that the key is bound to; null: all users of the tenant."""
-    expires: Time | None = None
+    expires: RequestTime | None = None
     """The time at which it expires."""
 
 
@@ -60,7 +60,7 @@ class NewOperator(RequestModel):
 
     label: Label = ""
     role: Role = "admin"
-    expires: Time | None = None
+    expires: RequestTime | None = None
 
 
 @router.get(_KEYS, dependencies=[require_operator("viewer"), TURN], responses=API_KEYS | refusals(404))

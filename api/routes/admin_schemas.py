@@ -178,7 +178,9 @@ async def switch_generation(
         set_generation(draft, body.tenant, generation)
         return {}
 
-    if tenant_of(dependencies.tenants.draft(), body.tenant).generation != generation:
+    draft = dependencies.tenants.draft()
+    tenant_of(draft, body.tenant)
+    if set_generation(draft, body.tenant, generation) != generation:
         await require_complete(settings, body.tenant, generation, incomplete=body.incomplete)
     switched = await apply_by_operator(dependencies, operator, change, action="generation switch", settle=settle is None or settle)
     return JsonResponse({**switched, "windows_left": await windows_left(settings, generation)})

@@ -17,7 +17,7 @@ from api.problems import ProblemError
 from api.response_models.messages import DEAD_LETTER_CONTENT, DEAD_LETTER_LIST, PURGED, REDRIVEN
 from api.writes.idempotency import OperatorsIdempotency
 from memory.positions import LogPosition
-from memory.records.limits import Time
+from memory.records.limits import RequestTime
 from memory.records.message import Name
 from memory.topics import DEAD_LETTERS
 from runtime.dead_letters import DeadLetterBox, DeadLetterSelection, DeadLetterState
@@ -38,9 +38,9 @@ class DeadLetterFilter(RequestModel):
 
     stage: Name | None = None
     reason: Name | None = None
-    since: Time | None = None
+    since: RequestTime | None = None
     """Written at this time or later."""
-    until: Time | None = None
+    until: RequestTime | None = None
     """Written before this time."""
     at: list[Annotated[str, Field(pattern=r"^[0-9]{1,9}/[0-9]{1,18}$")]] = Field(default_factory=list, max_length=MAX_LIMIT)
     """Only the dead letters at these positions, ``partition/offset``."""

@@ -23,7 +23,7 @@ from memory.ids import entity_id
 from memory.keys import entity_key as join_key
 from memory.keys import entity_key_parts
 from memory.records import Memory
-from memory.records.limits import Time
+from memory.records.limits import RequestTime
 from memory.schema.model import EntityType
 from operators.entities.entity_keys import spelled_alike
 from operators.entities.history import Moment
@@ -38,8 +38,8 @@ _HISTORY: Final = "history"
 
 _EntityType = Annotated[str, Path(min_length=1, max_length=256)]
 _EntityKey = Annotated[str, Path(min_length=1, max_length=4096)]
-_AsOf = Annotated[Time | None, Query(description="Only events that had happened by then.")]
-_KnownAt = Annotated[Time | None, Query(description="Only events that were known by then.")]
+_AsOf = Annotated[RequestTime | None, Query(description="Only events that had happened by then.")]
+_KnownAt = Annotated[RequestTime | None, Query(description="Only events that were known by then.")]
 
 
 @router.get(f"/v1/entities/{{entity_type}}/{{entity_key:{REST}}}/{_HISTORY}", responses=HISTORY | refusals(404))

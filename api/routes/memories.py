@@ -18,7 +18,7 @@ from api.reads.memory_fields import memory_fields
 from api.reads.schema_types import check_types
 from api.response_models.recalls import MEMORY, MEMORY_PAGE, SESSION
 from memory.records import Memory
-from memory.records.limits import Time
+from memory.records.limits import RequestTime
 from memory.records.message import Id, Name
 from memory.trust import MinTrust
 from runtime.pieces import map_in_pieces
@@ -45,8 +45,8 @@ async def list_memories(
     session: Annotated[Id | None, Query(description="Only memories of this session.")] = None,
     kinds: Annotated[list[_Kind] | None, Query(max_length=4, description="Only memories of these kinds.")] = None,
     types: Annotated[list[Name] | None, Query(max_length=_MAX_TYPES, description="Only memories of these event or entity types.")] = None,
-    since: Annotated[Time | None, Query(description="Only memories that may have happened at this time or later.")] = None,
-    until: Annotated[Time | None, Query(description="Only memories that may have happened before this time.")] = None,
+    since: Annotated[RequestTime | None, Query(description="Only memories that may have happened at this time or later.")] = None,
+    until: Annotated[RequestTime | None, Query(description="Only memories that may have happened before this time.")] = None,
     min_trust: Annotated[
         MinTrust | None, Query(description="Only memories whose sources all have at least this level of trust. Default: any.")
     ] = None,

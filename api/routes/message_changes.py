@@ -26,7 +26,7 @@ from memory.keys import encode_key
 from memory.positions import LogPosition
 from memory.records import MessageChange
 from memory.records.base import problems_of
-from memory.records.limits import Time
+from memory.records.limits import RequestTime
 from memory.records.message import Id
 from memory.topics import MESSAGES
 from runtime.errors import RedisUnavailableError
@@ -115,7 +115,7 @@ class EditBody(RequestModel):
     """The user of the message. Default: the user of the key; a key that is not bound to a user must name one."""
     text: str
     """The new text. To remove the message, use `DELETE`."""
-    edited_at: Time | None = None
+    edited_at: RequestTime | None = None
     """When it was edited at its source. Default: when the service received the edit."""
 
 

@@ -157,11 +157,11 @@ async def send_feedback(
     """
     tenant, user = caller.tenant.id, caller.user_of(body.user)
     if not is_recall_of(body.recall_id, tenant, user):
-        whose = "all users" if user is None else f"the user {user!r}"
+        whose = "without a user" if user is None else f"for the user {user!r}"
         raise ProblemError(
             404,
             "not-found",
-            f"recall_id: no recall for {whose} has the id {body.recall_id[:80]!r}; send the recall's recall_id, and its user, if any",
+            f"recall_id: no recall {whose} has the id {body.recall_id[:80]!r}; send the response's recall_id, and the request's user",
         )
     now = dependencies.clock.now()
     record = FeedbackRecord(recall_id=body.recall_id, tenant=tenant, user=user, useful=body.useful, useless=body.useless, time=now)

@@ -20,7 +20,7 @@ from control.documents import Tenant
 from memory.errors import RecordError
 from memory.keys import encode_key, partition_of
 from memory.records import Usage
-from memory.records.limits import Time
+from memory.records.limits import RequestTime
 from memory.records.message import Name
 from memory.topics import USAGE
 from models.llm.budget import Amount
@@ -42,7 +42,7 @@ _MOST_BUDGETS: Final = 200
 _PIECE: Final = 200
 """Records between two turns of other requests."""
 
-_Since = Annotated[Time | None, Query(description="Only calls at this time or later. Default: of the last seven days.")]
+_Since = Annotated[RequestTime | None, Query(description="Only calls at this time or later. Default: of the last seven days.")]
 
 
 class _Group(NamedTuple):

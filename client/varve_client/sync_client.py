@@ -89,7 +89,8 @@ class VarveClient:
         Args:
             messages: Each has at least ``user``, ``session`` and ``text``; also ``id``, ``role``, ``speaker``, ``event_time``,
                 ``time_zone``, ``metadata``, ``tool_call``, ``automated``. Messages of OpenAI's and Anthropic's APIs are accepted as they
-                are, with ``user`` and ``session``. A message with the id of an earlier one of the same session is stored once.
+                are, with ``user`` and ``session``. A message with the id of an earlier one of the same session is not stored again,
+                also with another text: then its result says ``changed``.
             on_batch: Called with the number of messages of each batch, once those that were not refused are durable.
             idempotency_key: Marks repetitions of this call: all with one key and the same arguments have an effect once.
                 Default: a new key for the attempts of this call.
@@ -150,7 +151,7 @@ class VarveClient:
         self._request(calls.flush_call(session, key=idempotency_key))
 
     def recall(self, query: str, **options: Any) -> RecallResult:
-        """Finds memories.
+        """Finds memories. Read ``results`` and ``entities`` together: results leave out events that an entity repeats word by word.
 
         Args:
             query: The question.

@@ -112,7 +112,9 @@ async def switch(
         KafkaUnavailableError: If no broker answers.
     """
     name = generation_name(generation)
-    is_live = Draft(await read_control(settings)).tenant(tenant).generation == generation
+    draft = Draft(await read_control(settings))
+    # A switch that will be refused is refused before windows are counted: an unknown generation lacks all of them.
+    is_live = set_generation(draft, tenant, generation) == generation
     lag = 0 if is_live else await require_complete(settings, tenant, generation, incomplete=incomplete)
     writer = ControlWriter(settings=settings)
     await writer.write(lambda draft: set_generation(draft, tenant, generation), action="generation switch", by=by)

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import Annotated, Any, Final
 
-from pydantic import AfterValidator, AwareDatetime, JsonValue
+from pydantic import AfterValidator, AwareDatetime, BeforeValidator, JsonValue
 
 from memory.errors import RecordTooLargeError
 
@@ -83,6 +83,15 @@ def _recordable(time: datetime) -> datetime:
     return time
 
 
+def _not_in_1970(value: Any) -> Any:
+    is_year = (
+        len(value) <= 4 and value.isdecimal() if isinstance(value, str) else isinstance(value, int | float) and value < LATEST_TIME.year
+    )
+    if is_year:
+        raise ValueError("a number this small would be a time in 1970: write ISO 8601 with a UTC offset, such as 2024-01-01T00:00:00Z")
+    return value
+
+
 def _shallow(value: Any, room: int = MAX_NESTING) -> Any:
     if isinstance(value, dict | list):
         if not room:
@@ -96,6 +105,9 @@ def _shallow(value: Any, room: int = MAX_NESTING) -> Any:
 
 Time = Annotated[AwareDatetime, AfterValidator(_recordable)]
 """An aware time, not near the ends of the calendar."""
+
+RequestTime = Annotated[Time, BeforeValidator(_not_in_1970)]
+"""A time that a caller names. A year alone is refused: it would be read as seconds since 1970."""
 
 ForeignJson = Annotated[JsonValue, AfterValidator(lambda value: _shallow(value))]
 """Any JSON of an application, not nested too deeply."""

@@ -316,7 +316,7 @@ async def test_a_generation_is_switched_to_and_dropped(operating: Operating) -> 
         expect_problem(await operating.ask("POST", path, {"tenant": "nobody", "name": "-"}), 404, "no tenant")
         expect_problem(await operating.ask("POST", path, {"tenant": "aging", "name": "no/name"}), 422, "name")
     unknown = {"tenant": "aging", "name": "v9", "incomplete": True}
-    expect_problem(await operating.ask("POST", "/generations/switch", unknown), 409, "not among its generations")
+    expect_problem(await operating.ask("POST", "/generations/switch", unknown), 409, "has no generation")
 
 
 async def test_a_generation_in_the_making_is_not_dropped(operating: Operating) -> None:

@@ -46,7 +46,9 @@ async def test_feedback_on_no_recall_of_the_user_is_refused(service: RunningServ
     recalled = (await service.http.post("/v1/recall", json=body, headers=service.auth("acme"))).json()
     for recall_id in (recalled["recall_id"], "no-recall", "b7a5c1c2-53c9-4f3f-9f43-7d1f9b0f3d7e"):
         said = {"recall_id": recall_id, "useful": [OSLO.id], "user": user}
-        expect_problem(await service.http.post("/v1/feedback", json=said, headers=service.auth("acme")), 404, "send the recall's recall_id")
+        expect_problem(
+            await service.http.post("/v1/feedback", json=said, headers=service.auth("acme")), 404, "send the response's recall_id"
+        )
     said = {"recall_id": recalled["recall_id"], "useful": [OSLO.id], "user": "ann"}
     expect_problem(await service.http.post("/v1/feedback", json=said, headers=service.auth("umbrella")), 404, "recall_id: ")
 

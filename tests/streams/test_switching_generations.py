@@ -9,7 +9,7 @@ from aiokafka.structs import OffsetAndMetadata
 
 from control import Draft, read_control
 from control.erasure_changes import begin_erasure, extend_erasure
-from control.errors import GenerationIncompleteError
+from control.errors import ChangeRefusedError, GenerationIncompleteError
 from control.generations.dropping import drop, retract
 from control.generations.switching import require_complete, set_start, switch, tenants_to_write, windows_left_by
 from control.tenant_changes import add_generation
@@ -58,6 +58,8 @@ async def test_skipped_windows_prevent_the_switch(flow: Settings) -> None:
         GenerationIncompleteError, match=rf"^{len(skipped)} windows of tenant {TENANT} are only in the live generation.*--incomplete"
     ):
         await switch(flow, TENANT, NEW, by=BY)
+    with pytest.raises(ChangeRefusedError, match=f"tenant {TENANT} has no generation v9"):
+        await switch(flow, TENANT, "v9", by=BY)
     assert await _live(flow) == ""
 
     await switch(flow, TENANT, NEW, incomplete=True, by=BY)

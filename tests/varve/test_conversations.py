@@ -82,7 +82,7 @@ def test_jsonl_messages_are_read_unchanged(tmp_path: Path) -> None:
         ("PK\x03\x04", r"is a ZIP archive: unpack it"),
         ("name,text\nann,Hi\n", r"line 1: not JSON"),
         (json.dumps([{"conversation": {"speaker_a": "A"}}]), r"has no sessions with turns"),
-        (json.dumps([{"conversation": {"speaker_a": "A", "session_1": []}}]), r"not in LoCoMo's form: KeyError at 'session_1_date_time'"),
+        (json.dumps([{"conversation": {"speaker_a": "A", "session_1": []}}]), r"not in LoCoMo's form: it has no 'session_1_date_time'"),
         ("[]", r"has no messages"),
         ("7", r"a message is a JSON object, this is a number"),
     ],

@@ -38,7 +38,7 @@ def test_each_window_is_shown_with_its_events_and_patches(file: Path, tmp_path: 
     assert "Mara: " in result.stdout
     assert "I got the job at the city library" in result.stdout
     assert "user_profile.preferences" in result.stdout
-    assert "1 windows, about" in result.stderr
+    assert "1 window, about" in result.stderr
     assert "0 calls (offline, without a model), cost 0.0000; nothing was stored" in result.stderr
 
 

@@ -42,6 +42,7 @@ class Service:
         if "after" in request.query:
             return web.json_response({**PAGE, "steps": [step(4, "B", "A")], "next": None, "total": 2, "complete": False})
         first = step(3, "A", None, fate="superseded", by="extractions/0@4")
+        first["changes"].append({**first["changes"][0], "property": "jobs", "value": None, "fate": "stands", "by": None})
         return web.json_response({**PAGE, "steps": [first], "next": first["id"], "total": 2, "complete": False})
 
 
@@ -72,6 +73,7 @@ async def test_a_history_is_read_to_its_end(tmp_path: Path) -> None:
     assert result.stdout.splitlines() == [
         "2026-07-01T00:00:00Z  extraction  extractions/0@3",
         "  + 2026-03-01  job: 'A'  [superseded by extractions/0@4]",
+        "  + 2026-03-01  jobs: an event  [stands]",
         "  = job: nothing -> 'A'",
         "2026-07-01T00:00:00Z  extraction  extractions/0@4",
         "  + 2026-03-01  job: 'B'  [stands]",

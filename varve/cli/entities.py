@@ -69,7 +69,9 @@ def _say_step(step: dict[str, Any]) -> None:
     for change in step["changes"]:
         fate = "" if change["fate"] is None else f"  [{change['fate']}{'' if change['by'] is None else ' by ' + change['by']}]"
         verb = "+" if change["op"] == "apply" else "-"
-        say(f"  {verb} {change['event_time'][:10]}  {change['property']}: {_shown(change['value'])}{fate}")
+        # A change without a value is the event itself, as a COUNT takes it.
+        value = "an event" if change["value"] is None else _shown(change["value"])
+        say(f"  {verb} {change['event_time'][:10]}  {change['property']}: {value}{fate}")
     for name, value in step["after"].items():
         say(f"  = {name}: {_shown(step['before'][name])} -> {_shown(value)}")
 

@@ -21,7 +21,7 @@ app = typer.Typer()
 
 @app.command()
 def extract(
-    file: Annotated[Path, typer.Argument(help="JSONL with one message per line, or a LoCoMo file.")],
+    file: Annotated[Path, typer.Argument(help="JSONL, an array of messages, conversations.json of ChatGPT or Claude, or a LoCoMo file.")],
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Required: only show the result; nothing is sent or stored.")] = False,
     schema: Annotated[str, typer.Option(help="Name of a shipped schema, or a path.")] = "companion",
     limit: Annotated[int | None, typer.Option(min=1, help="Maximum number of windows.")] = None,
@@ -62,7 +62,11 @@ async def _extract(conversation: "Conversation", file: Path, schema: str, limit:
             if number == limit:
                 break
     model = load_settings(data).llm.model if calls else "offline, without a model"
-    say(f"{number} windows, about {tokens} prompt tokens; {calls} calls ({model}), cost {cost:.4f}; nothing was stored", err=True)
+    shown = "1 window" if number == 1 else f"{number} windows"
+    say(
+        f"{shown}, about {tokens} prompt tokens; {calls} calls ({model}), cost {cost:.4f}; nothing was stored",
+        err=True,
+    )
 
 
 def _window_table(dry: "DryWindow", event_types: Sequence[str]) -> "Table":

@@ -63,8 +63,8 @@ def import_file(
 ) -> None:
     """Import the export of another service, with the original times and ids.
 
-    The whole file is checked before anything is sent. An interrupted import continues where it stopped. Facts without messages become
-    their own messages. A dry run estimates the calls and tokens of a model, and their cost if `VARVE_LLM__PRICE_TABLE` has a price.
+    The whole file is checked before anything is sent. An interrupted import continues where it stopped. Each fact without messages
+    becomes one message. A dry run estimates the calls and tokens of a model, and their cost if `VARVE_LLM__PRICE_TABLE` has a price.
     """
     from varve.imports.counts import ImportCounts, read_messages
     from varve.imports.files import ExportFile

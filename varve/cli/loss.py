@@ -17,7 +17,7 @@ app = typer.Typer()
 @app.command("accept-loss")
 def accept_loss(
     stage: StageArgument,
-    at: Annotated[str | None, typer.Argument(metavar="TOPIC/PARTITION", help="The stopped partition. Default: all of them.")] = None,
+    at: Annotated[str | None, typer.Argument(metavar="TOPIC/PARTITION", help="The stopped partition. Default: show all of them.")] = None,
     first: Annotated[int | None, typer.Option("--from", min=0, help="First lost offset.")] = None,
     next_offset: Annotated[int | None, typer.Option("--to", min=1, help="Offset after the last lost one.")] = None,
     accept_all: Annotated[bool, typer.Option("--all", help="Accept the losses of all partitions of the stage.")] = False,

@@ -30,7 +30,7 @@ def usage(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object per line.")] = False,
     data: DataOption = None,
 ) -> None:
-    """Sum up the usage of model calls by tenant, stage and model."""
+    """Sum up model calls, tokens and cost by tenant, stage and model."""
     from rich.console import Console
     from rich.table import Table
 

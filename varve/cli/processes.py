@@ -57,7 +57,7 @@ def canary(
 
 @app.command()
 def fetch() -> None:
-    """Download Kafka's jars, which the embedded stack needs, and record what a start of Kafka loads."""
+    """Download Kafka's jars, which the embedded stack needs, and prepare faster starts of Kafka."""
     from memory.errors import VarveError
     from memory.texts.visible_text import visible
     from varve.embedded import jars

@@ -27,7 +27,7 @@ def prove(
     patience: Annotated[float, typer.Option(min=1, help="Seconds to wait for each stage.")] = 300.0,
     data: DataOption = None,
 ) -> None:
-    """Make users' memories again from the log, without a model, and compare them with those that are served.
+    """Compute users' memories again from the log, without a model, and compare them with those that are served.
 
     Nothing is written. Run it with the settings of the workers. The exit code is 1 if a memory differs.
     """

@@ -24,7 +24,7 @@ def reindex(
     progress: Annotated[bool, typer.Option("--progress", help="Only print how much of the feed the workers have read.")] = False,
     data: DataOption = None,
 ) -> None:
-    """Fill a second store with the embedding model and the store of the settings, until SIGTERM. It calls no LLM.
+    """Fill a second store, with the embedding model and the store that the settings name, until SIGTERM. It calls no LLM.
 
     Set VARVE_EMBEDDING__* to the new model and, for a Qdrant server, VARVE_STORE__COLLECTION to a new collection.
     """

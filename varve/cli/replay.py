@@ -149,7 +149,7 @@ def rebuild(
     data: DataOption = None,
     embedded: EmbeddedOption = False,
 ) -> None:
-    """Drop the vector store, Redis' keys and the tables. After a restart, the stages rebuild them from the log without an LLM.
+    """Drop the vector store, Varve's keys in Redis and the tables. After a restart, the stages rebuild them from the log without an LLM.
 
     Stop every worker first. Start them afterwards, and watch them with `varve status`.
     """

@@ -30,7 +30,7 @@ def run_now(
     patience: Annotated[float, typer.Option(min=1, help="Seconds to wait for each stage.")] = 900.0,
     data: DataOption = None,
 ) -> None:
-    """Remove what is older than its tenant's retention, while all stages run: results, raw messages, recorded reads. There is no way back.
+    """Remove what is older than its tenant's retention, while all stages run: results, raw messages, recorded reads. This cannot be undone.
 
     `varve tenants set TENANT --retention` sets the retention. One of the query services does the same every
     VARVE_RETENTION__INTERVAL_S. Users and tenants with a legal hold are left out.

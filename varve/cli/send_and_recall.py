@@ -21,7 +21,7 @@ app = typer.Typer()
 
 @app.command()
 def send(
-    file: Annotated[Path, typer.Argument(help="JSONL, an array of messages, or conversations.json of ChatGPT or Claude.")],
+    file: Annotated[Path, typer.Argument(help="JSONL, an array of messages, conversations.json of ChatGPT or Claude, or a LoCoMo file.")],
     flush: Annotated[bool, typer.Option(help="Close the open windows afterwards, so that they are extracted now.")] = False,
     user: Annotated[str | None, typer.Option(help="User of the messages that name none, as in exports of chat services.")] = None,
     session: Annotated[str | None, typer.Option(help="Session of the messages that name none.")] = None,
@@ -54,7 +54,7 @@ def recall(
     ] = None,
     mode: Annotated[
         str | None,
-        typer.Option(help="`expand` or `sift`: use an LLM. Default: none."),
+        typer.Option(help="`fast` (no LLM), `expand` or `sift`. Default: that of the tenant's method."),
     ] = None,
     min_confidence: Annotated[
         float | None, typer.Option(min=0, max=1, help="Return no results if the confidence is lower. No effect if not calibrated.")
@@ -97,7 +97,7 @@ def context(
     said: Annotated[bool, typer.Option("--said", help="Also show the original sentence of events that a model worded.")] = False,
     mode: Annotated[
         str | None,
-        typer.Option(help="`expand` or `sift`: use an LLM. Default: none."),
+        typer.Option(help="`fast` (no LLM), `expand` or `sift`. Default: that of the tenant's method."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the whole answer as JSON, with the sources of its marks.")] = False,
     data: DataOption = None,

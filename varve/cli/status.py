@@ -41,7 +41,7 @@ def status(
 ) -> None:
     """Show each stage's lag, rate, errors and blockers, and the tenants whose records are parked.
 
-    Errors, readiness, blockers and problems are known to the workers only, and are `?` or missing if their pages are not given.
+    Only the workers know errors, readiness, blockers and problems: without their pages, these are `?` or missing.
     """
     shown = _status(over, data, watch=watch, pages=pages)
     run_until_signal(shown) if watch else run(shown)
