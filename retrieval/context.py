@@ -32,6 +32,9 @@ _SHARE_OF_TAIL: Final = 0.3
 if they get 0.3, and 0.849 without entities (offline extractor, whose entities contain little)."""
 _TOKENS_OF_MEMORY: Final = 20
 """A short memory has fewer tokens, most have more."""
+_BYTES_OF_TOKEN: Final = 32
+"""A message of more bytes per token does not fit. To clean a text of a megabyte and to count its tokens takes a second, in which no other
+request runs."""
 _FEWEST_HITS: Final = 10
 _MOST_HITS: Final = 200
 _SECTIONS: Final = ("states", "summaries", "events", "session")
@@ -123,7 +126,7 @@ def pack(
     known = {each.id for each in states}
     state_notes = _notes(delimiter, [_of_state(each) for each in _types_in_turn(states)], with_said=False)
     hit_notes = _notes(delimiter, grouped(each for each in hits if each.memory.id not in known), with_said=with_said)
-    messages = [_message_note(delimiter, place, each) for place, each in enumerate(tail) if not each.from_recall]
+    messages = [_message_note(delimiter, place, each, tokens * _BYTES_OF_TOKEN) for place, each in enumerate(tail) if not each.from_recall]
     messages.reverse()
     packing = _Packing(tokens - estimate_tokens(delimiter.around([f"{each}:" for each in _SECTIONS])))
     packing.add(state_notes, share=_SHARE_OF_STATES)
@@ -231,9 +234,12 @@ def _is_note(memory: Memory) -> bool:
     return all(isinstance(memory.properties.get(name), str) for name in ("event", "window"))
 
 
-def _message_note(delimiter: PromptDelimiter, place: int, message: Message) -> _Note:
+def _message_note(delimiter: PromptDelimiter, place: int, message: Message, longest: int) -> _Note:
+    """The line of a message. Of one with more bytes than ``longest`` it is empty, and has more tokens than fit."""
     identity = message.id or f"{place}"
     citation = Citation(short_hash("message", message.session, identity), identity, "message", (identity,))
+    if len(message.to_json()) > longest:
+        return _Note("session", (place,), citation, "", longest)
     said = [message.text] if message.text.strip() else []
     said += [f"{call.name}: {one_line_json(call.result)}" for call in message.calls]
     said += [f"{result.name or 'tool'}: {one_line_json(result.content)}" for result in message.tool_results]
