@@ -84,9 +84,7 @@ async def preview_session(
     session: SessionPath,
     request: Request,
     caller: OperateCaller,
-    body: Annotated[
-        PreviewRequest, Depends(json_body(PreviewRequest, default=PreviewRequest(), max_values=MAX_SCHEMA_VALUES))
-    ],
+    body: Annotated[PreviewRequest, Depends(json_body(PreviewRequest, default=PreviewRequest(), max_values=MAX_SCHEMA_VALUES))],
     dependencies: AppDependencies,
 ) -> Response:
     """A dry run of the extraction of a session's newest closed and its open window, with the schema in force or another one.
