@@ -303,7 +303,7 @@ async def test_odd_arguments_of_tools_cause_no_defect(attacked: Attacked, tool: 
 async def test_a_call_of_a_tool_has_a_bound(service: RunningService, attacked: Attacked) -> None:
     async def send(**arguments: Any) -> httpx.Response:
         headers = {"X-API-Key": attacked.keys["reader"], "Accept": "application/json, text/event-stream"}
-        return await http.post("/mcp", content=orjson.dumps(tool_call("recall", query="x", **arguments)), headers=headers)
+        return await http.post("/mcp", json=tool_call("recall", query="x", **arguments), headers=headers)
 
     plain = service.settings.model_copy(update={"mcp": McpSettings(enabled=True), "service": ServiceSettings()})
     async with serving(plain) as http:
