@@ -1,4 +1,4 @@
-"""The redaction policies of tenants: whoever does not know a tenant's policy sends nothing."""
+"""The redaction policies of tenants: nothing is sent for a tenant whose policy is not known."""
 
 import pytest
 
