@@ -182,7 +182,7 @@ def _options() -> rocksdict.Options:
     options.set_target_file_size_base(16 * _MIB)
     options.set_max_log_file_size(_LOG_BYTES)
     options.set_keep_log_file_num(_LOGS)
-    # Each change of the files begins a new manifest. One that goes on keeps the keys of erased users until a restart.
+    # Each change of the files begins a new manifest. One that continues keeps the keys of erased users until a restart.
     options.set_max_manifest_file_size(1)
     blocks = rocksdict.BlockBasedOptions()
     blocks.set_block_cache(rocksdict.Cache(16 * _MIB))
