@@ -15,14 +15,14 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from api.authentication import require_known
+from api.auth.authentication import require_known
+from api.auth.resource_metadata import metadata_url
 from api.dependencies import Dependencies
+from api.http.request_body import MAX_BYTES
 from api.mcp.connection import Connection
 from api.mcp.server import build_server
 from api.own_api import OwnApi, api_key_of
 from api.problems import ProblemError
-from api.request_body import MAX_BYTES
-from api.resource_metadata import metadata_url
 from runtime.settings import Settings
 
 PATH: Final = "/mcp"

@@ -6,7 +6,7 @@ from typing import Final, Self, TypeVar
 from unicodedata import category
 
 from memory.errors import SchemaError
-from memory.text import quoted, shortened
+from memory.texts.text import quoted, shortened
 
 _MAX_NAME: Final = 256
 MAX_TEXT: Final = 20_000

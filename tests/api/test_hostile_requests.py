@@ -13,7 +13,7 @@ import orjson
 import pytest
 import pytest_asyncio
 
-from api.request_body import MAX_BYTES
+from api.http.request_body import MAX_BYTES
 from runtime.settings import McpSettings, Mem0Settings, ServiceSettings, VikingSettings
 from tests.api.local_issuer import LocalIssuer, local_issuer
 from tests.api.running_service import BERLIN, CAT, LIMA, OSLO, RunningService, end_offsets, serving
