@@ -2,7 +2,7 @@
 
 from control.errors import ControlLogBehindError, UnknownTenantError
 from control.tenants import TenantDirectory
-from memory.redaction import NO_REDACTION, RedactionPolicy
+from memory.redaction import RedactionPolicy
 from models.errors import TransientModelError
 
 
@@ -20,11 +20,10 @@ class TenantRedaction:
         """A tenant's policy.
 
         Raises:
-            TransientModelError: It is not known now: nothing is sent until it is.
+            TransientModelError: It is not known now: nothing is sent until it is. So it is if the tenant was removed during the work,
+                which ends when it is tried again.
         """
         try:
             return self._tenants.get(tenant).redaction
-        except UnknownTenantError:
-            return NO_REDACTION
-        except ControlLogBehindError as error:
+        except (UnknownTenantError, ControlLogBehindError) as error:
             raise TransientModelError(f"the redaction policy of tenant {tenant!r} is not known now: {error}") from error

@@ -37,6 +37,9 @@ _SHARE_OF_TAIL: Final = 0.3
 if they get 0.3, and 0.849 without entities (offline extractor, whose entities contain little)."""
 _TOKENS_OF_MEMORY: Final = 20
 """A short memory has fewer tokens, most have more."""
+_BYTES_OF_TOKEN: Final = 32
+"""A message of more bytes per token does not fit. To clean a text of a megabyte and to count its tokens takes a second, in which no other
+request runs."""
 _FEWEST_HITS: Final = 10
 _MOST_HITS: Final = 200
 _LEAST_OF_BEST: Final = 0.02
@@ -134,7 +137,7 @@ def pack(
     known = {each.id for each in states}
     ordered = _types_in_turn(states)
     state_notes = _notes(delimiter, map(_of_state, ordered), with_said=False)
-    messages = [_message_note(delimiter, place, each) for place, each in enumerate(tail) if not each.from_recall]
+    messages = [_message_note(delimiter, place, each, tokens * _BYTES_OF_TOKEN) for place, each in enumerate(tail) if not each.from_recall]
     messages.reverse()
     packing = _Packing(tokens - estimate_tokens(delimiter.around([f"{each}:" for each in _SECTIONS])))
     _add_states(packing, state_notes, {each.id: each.type for each in states})
@@ -288,9 +291,12 @@ def _is_note(memory: Memory) -> bool:
     return all(isinstance(memory.properties.get(name), str) for name in ("event", "window"))
 
 
-def _message_note(delimiter: PromptDelimiter, place: int, message: Message) -> _Note:
+def _message_note(delimiter: PromptDelimiter, place: int, message: Message, longest: int) -> _Note:
+    """The line of a message. Of one with more bytes than ``longest`` it is empty, and has more tokens than fit."""
     identity = message.id or f"{place}"
     citation = Citation(short_hash("message", message.session, identity), identity, "message", (identity,))
+    if len(message.to_json()) > longest:
+        return _Note("session", (place,), citation, "", longest)
     said = [message.text] if message.text.strip() else []
     said += [f"{call.name}: {one_line_json(call.result)}" for call in message.calls]
     said += [f"{result.name or 'tool'}: {one_line_json(result.content)}" for result in message.tool_results]

@@ -13,11 +13,12 @@ from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api.auth.authentication import require_known
 from api.auth.resource_metadata import metadata_url
 from api.dependencies import Dependencies
+from api.http.request_body import MAX_BYTES
 from api.mcp.connection import Connection
 from api.mcp.server import build_server
 from api.own_api import OwnApi, api_key_of
@@ -27,6 +28,8 @@ from runtime.settings import Settings
 PATH: Final = "/mcp"
 _LOCAL: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 _TIMEOUT_S: Final = 120.0
+_MAX_SEPARATORS: Final = 150_000
+"""Most commas and opening brackets of a call, also in its texts, of which the longest has 100,000 characters."""
 
 
 class McpEndpoint:
@@ -48,7 +51,7 @@ class McpEndpoint:
             streamable_http_path=PATH,
             stateless_http=True,
             json_response=True,
-            max_request_body_size=settings.service.max_body_bytes,
+            max_request_body_size=MAX_BYTES,
             # The endpoint checks origins: with a proxy in front, the service does not know its own host name.
             transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
         )
@@ -93,7 +96,7 @@ class _Endpoint:
         if scope["method"] != "POST":
             await Response(status_code=405, headers={"Allow": "POST"})(scope, receive, send)
             return
-        await self._app(scope, receive, send)
+        await self._app(scope, await _with_bounded_body(scope, receive), send)
 
     async def _authenticate(self, dependencies: Dependencies, credential: str) -> None:
         try:
@@ -113,3 +116,24 @@ class _Endpoint:
             is_local = False
         if not is_local:
             raise ProblemError(403, "forbidden", "web pages of this origin may not call /mcp; add it to VARVE_MCP__ALLOWED_ORIGINS")
+
+
+async def _with_bounded_body(scope: Scope, receive: Receive) -> Receive:
+    """Reads the body. The SDK validates each value of it against several models, while every other request waits.
+
+    Raises:
+        ProblemError: 413 if it is too large, or may have too many values.
+    """
+    body = await Request(scope, receive).body()
+    if len(body) > MAX_BYTES or sum(map(body.count, b",[{")) > _MAX_SEPARATORS:
+        raise ProblemError(413, "too-large", f"a call may have {MAX_BYTES} bytes, and {_MAX_SEPARATORS} commas and opening brackets")
+    is_read = False
+
+    async def receive_again() -> Message:
+        nonlocal is_read
+        if is_read:
+            return await receive()
+        is_read = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return receive_again

@@ -38,7 +38,9 @@ class _Server(MCPServer[Any]):
             self._known = {tool.name: tool.input_schema.get("properties", {}) for tool in await self.list_tools()}
         known = self._known.get(name)
         if known is not None and (unknown := sorted(arguments.keys() - known.keys())):
-            named = first_names([with_meant_name(each, known, arguments) for each in unknown], most=_NAMED)
+            # Hints for those that are named only: a call may have a million arguments.
+            hinted = [with_meant_name(each, known, arguments) for each in unknown[:_NAMED]]
+            named = first_names([*hinted, *unknown[_NAMED:]], most=_NAMED)
             raise ToolError(f"{name}: {named}: unknown argument; expected some of: {', '.join(known)}")
         try:
             return await super().call_tool(name, arguments, *args, **options)

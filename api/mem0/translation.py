@@ -1,5 +1,6 @@
 """Messages and memories between mem0's forms and Varve's."""
 
+import json
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
@@ -10,6 +11,10 @@ from api.mem0.owners import Owner
 from memory.records.limits import is_recordable_time
 from memory.records.message import STATEMENT
 
+MAX_MESSAGES: Final = 1000
+"""Most messages of an ``add``."""
+MAX_METADATA: Final = 16_000
+"""Most characters of its metadata. Each message gets them: a request of a megabyte could fill the disks of all tenants."""
 REFUSED_OPTIONS: Final = (
     "expiration_date",
     "custom_categories",
@@ -53,10 +58,14 @@ def messages_of(body: Mapping[str, Any], owner: Owner, *, now: datetime) -> list
         messages = [messages]
     if not isinstance(messages, list) or not messages or not all(isinstance(each, dict) for each in messages):
         raise RequestError("messages: expected a list of {role, content}")
+    if len(messages) > MAX_MESSAGES:
+        raise RequestError(f"messages: at most {MAX_MESSAGES}, found {len(messages)}; send several requests")
     started = _moment(body.get("timestamp"), now)
     metadata, infer = body.get("metadata") or {}, body.get("infer")
     if not isinstance(metadata, dict):
         raise RequestError("metadata: expected an object")
+    if len(json.dumps(metadata)) > MAX_METADATA:
+        raise RequestError(f"metadata: at most {MAX_METADATA} characters of JSON, as each message gets it")
     if infer is not None and not isinstance(infer, bool):
         raise RequestError("infer: expected true or false")
     # Messages of one turn need an order, and their times are whole seconds.

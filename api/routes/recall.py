@@ -1,5 +1,6 @@
 """``POST /v1/recall``, ``/v1/context`` and ``/v1/feedback``: a query, its results as a text for a prompt, and which were useful."""
 
+import asyncio
 from typing import Annotated, Any, Final, Self
 
 from fastapi import APIRouter, Depends, Request
@@ -105,7 +106,8 @@ async def build_context(
     tokens = body.tokens or dependencies.settings.recall.context_tokens
     call = RecallCall(request, caller, body, dependencies, limit=hits_for(tokens))
     async with call.answered() as found:
-        packed = dependencies.recall.pack(call.asked, found, tokens=tokens, with_said=body.said)
+        # A long context takes tens of milliseconds, and more if the session's messages are long.
+        packed = await asyncio.to_thread(dependencies.recall.pack, call.asked, found, tokens=tokens, with_said=body.said)
     shown = {citation.id for citation in packed.citations}
     recalled = (*(hit.memory for hit in (*found.hits, *found.repeated)), *found.entities)
     memories = [memory for memory in recalled if memory.id in shown]

@@ -84,9 +84,7 @@ async def preview_session(
     session: SessionPath,
     request: Request,
     caller: OperateCaller,
-    body: Annotated[
-        PreviewRequest, Depends(json_body(PreviewRequest, default=PreviewRequest(), max_bytes=None, max_values=MAX_SCHEMA_VALUES))
-    ],
+    body: Annotated[PreviewRequest, Depends(json_body(PreviewRequest, default=PreviewRequest(), max_values=MAX_SCHEMA_VALUES))],
     dependencies: AppDependencies,
 ) -> Response:
     """A dry run of the extraction of a session's newest closed and its open window, with the schema in force or another one.
@@ -95,7 +93,7 @@ async def preview_session(
     service is configured with a model, it is called, and the tenant's budget pays. Needs the scope `recall`, too.
     """
     _require_recall(caller)
-    schema = dependencies.tenants.schema_of(caller.tenant.id) if body.content is None else composed(body.content, body.method)
+    schema = dependencies.tenants.schema_of(caller.tenant.id) if body.content is None else await composed(body.content, body.method)
     view = (await dependencies.tail.read(caller.tenant.id, session)).of(caller.key.user)
     if not view.messages:
         raise ProblemError(404, "not-found", f"there are no recent messages of a session {session}")

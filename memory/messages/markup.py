@@ -90,7 +90,8 @@ def _plain(text: str) -> str:
         return _decoded(text)
     writer = _Writer()
     done = 0
-    lowered = text.lower()
+    # The only character with two in lower case would move the places.
+    lowered = text.replace("İ", "i").lower()
     ends = {name: lowered.rfind(f"</{name}>") for name in _UNSEEN}
     for tag in _TAG.finditer(text):
         writer.add(text[done : tag.start()])

@@ -6,9 +6,15 @@ from typing import Final, Self, TypeVar
 from unicodedata import category
 
 from memory.errors import SchemaError
-from memory.texts.text import quoted
+from memory.texts.text import quoted, shortened
 
 _MAX_NAME: Final = 256
+MAX_TEXT: Final = 20_000
+"""Most characters of a description. Every prompt has it."""
+_LONGEST_COMPARED: Final = 80
+_MOST_COMPARED: Final = 300
+"""To compare takes the product of both lengths, times the number of options."""
+_MOST_LISTED: Final = 50
 
 Word = TypeVar("Word", bound=str)
 
@@ -61,7 +67,7 @@ class Node:
             raise self.fault(f"expected an object with {', '.join(known)}, found {quoted(self.value)}")
         for name in self.value:
             if name not in known:
-                raise self.at(str(name)).fault(f"unknown field; {suggestion(str(name), known)}")
+                raise self.at(shortened(str(name), _LONGEST_COMPARED)).fault(f"unknown field; {suggestion(str(name), known)}")
 
     def version(self) -> str:
         """A version: a name, or a whole number, which is its text.
@@ -93,7 +99,7 @@ class Node:
         return name
 
     def text(self) -> str:
-        """Any text; empty if the field is missing.
+        """Any text of at most 20,000 characters; empty if the field is missing.
 
         Raises:
             SchemaError: If it is something else.
@@ -102,6 +108,8 @@ class Node:
             return ""
         if not isinstance(self.value, str):
             raise self.fault(f"expected text, found {quoted(self.value)}")
+        if len(self.value) > MAX_TEXT:
+            raise self.fault(f"a text has at most {MAX_TEXT} characters, this one has {len(self.value)}")
         return self.value
 
     def flag(self) -> bool:
@@ -139,7 +147,11 @@ class Node:
 
 
 def suggestion(wrong: str, options: Sequence[str]) -> str:
-    """A hint for an error message: the most similar option, and all options."""
-    near = get_close_matches(wrong, options, n=1) or [each for each in options if each.lower() == wrong.lower()]
-    known = f"expected one of: {', '.join(options)}" if options else "there is none"
+    """A hint for an error message: the most similar option, and the options, of many the first ones."""
+    near: list[str] = []
+    if len(wrong) <= _LONGEST_COMPARED:
+        compared = [each for each in options if len(each) <= _LONGEST_COMPARED][:_MOST_COMPARED]
+        near = get_close_matches(wrong, compared, n=1) or [each for each in compared if each.lower() == wrong.lower()]
+    more = f" and {len(options) - _MOST_LISTED} more" if len(options) > _MOST_LISTED else ""
+    known = f"expected one of: {', '.join(options[:_MOST_LISTED])}{more}" if options else "there is none"
     return f"did you mean {near[0]!r}? ({known})" if near else known

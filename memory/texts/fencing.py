@@ -21,6 +21,7 @@ import hashlib
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import pairwise
 from typing import Final
 from unicodedata import is_normalized, normalize
 
@@ -80,7 +81,8 @@ def one_line(text: str) -> str:
 
     The function is idempotent.
     """
-    seen = _INVISIBLE.sub(_kept, text).translate(_BLANKS).strip()
+    # Most texts have no hidden character, and a search for one is faster than the substitution.
+    seen = (text if _UNSEEN.search(text) is None else _INVISIBLE.sub(_kept, text)).translate(_BLANKS).strip()
     # A pattern with the spaces before a line break would take the square of the length of a run of spaces.
     flat = "\\n".join(line.strip(" \t") for line in _LINE_BREAK.split(seen))
     return _replaced(flat, {at: "‹" if _folded(flat[at]) == "<" else "(" for at in _markup(flat)})
@@ -111,12 +113,18 @@ def delimiter_for(texts: Sequence[str]) -> str:
 
 def without_nonce(line: str, nonce: str) -> str:
     """The line with all occurrences of the nonce broken, so that several texts can use the same nonce."""
-    while nonce in _folded_whole(line):
-        read, places = _as_read(line)
-        middle = read.lower().index(nonce) + len(nonce) // 2
-        at = middle if places is None else places[middle]
-        line = f"{line[:at]}{_BREAK}{line[at:]}"
+    # An occurrence may overlap the previous one: the next pass finds what is left of it.
+    while places := _middles(line, nonce):
+        line = _BREAK.join(line[begin:end] for begin, end in pairwise((0, *places, len(line))))
     return line
+
+
+def _middles(line: str, nonce: str) -> list[int]:
+    """Places in the middles of a nonce's occurrences, where a character breaks them."""
+    read, places = _as_read(line)
+    # Without case by the pattern: lower case has another length than a text with a Turkish capital letter, and so other places.
+    middles = [found.start() + len(nonce) // 2 for found in re.finditer(re.escape(nonce), read, re.IGNORECASE | re.ASCII)]
+    return middles if places is None else [places[at] for at in middles]
 
 
 def fenced(name: str, lines: Sequence[str], nonce: str) -> str:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from itertools import count
 from typing import Final
 
 from models.redaction.detection import Detector
@@ -20,8 +21,9 @@ class Placeholders:
 
     def __init__(self, detector: Detector, texts: list[str]) -> None:
         self._detector = detector
-        taken = (int(match[2]) for text in texts for match in _PLACEHOLDER.finditer(text))
-        self._next = max(taken, default=0) + 1
+        taken = frozenset(int(match[2]) for text in texts for match in _PLACEHOLDER.finditer(text))
+        # The least free numbers: after the largest one that a text can have, none would be read as a placeholder.
+        self._numbers = (number for number in count(1) if number not in taken)
         self._by_original: dict[tuple[str, str], str] = {}
         self._originals: dict[str, str] = {}
 
@@ -36,9 +38,8 @@ class Placeholders:
     def _placeholder(self, original: str, kind: str) -> str:
         known = self._by_original.get((original, kind))
         if known is None:
-            known = self._by_original[original, kind] = f"[{kind.upper()}_{self._next}]"
+            known = self._by_original[original, kind] = f"[{kind.upper()}_{next(self._numbers)}]"
             self._originals[known] = original
-            self._next += 1
         return known
 
 

@@ -1,5 +1,6 @@
 """A dry run of messages: their windows and the extraction of each. Nothing is sent or stored, and no offset moves."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -53,9 +54,9 @@ async def extract_dry(
         memory.errors.RecordError: If a message is invalid.
         models.errors.ModelError: If a model call fails.
     """
-    for window in windows_of(fields, settings, tenant=tenant):
+    for window in await asyncio.to_thread(list, windows_of(fields, settings, tenant=tenant)):
         extraction = await extractor.extract(window, schema, ExtractionContext())
-        preview = preview_prompt(schema, settings=settings, window=window)
+        preview = await asyncio.to_thread(preview_prompt, schema, settings=settings, window=window)
         yield DryWindow(window=window, extraction=extraction, prompt_tokens=preview.tokens)
 
 

@@ -70,10 +70,7 @@ BODIES: Final[dict[str, dict[str, Any]]] = {
 LARGE: Final = (
     "/v1/messages",
     "/v1/messages/{session}/{message_id}",
-    "/v1/sessions/{session}/preview",
-    "/v1/schemas/validate",
     "/v1/admin/schemas",
-    "/v1/admin/schemas/validate",
     "/v1/admin/apply",
 )
 ODD_SCHEMAS: Final = ("@1", f"{'x' * 257}@1")

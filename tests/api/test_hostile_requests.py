@@ -2,6 +2,7 @@
 
 import json
 import random
+import time
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from itertools import cycle
@@ -12,7 +13,8 @@ import orjson
 import pytest
 import pytest_asyncio
 
-from runtime.settings import McpSettings, Mem0Settings, VikingSettings
+from api.http.request_body import MAX_BYTES
+from runtime.settings import McpSettings, Mem0Settings, ServiceSettings, VikingSettings
 from tests.api.local_issuer import LocalIssuer, local_issuer
 from tests.api.running_service import BERLIN, CAT, LIMA, OSLO, RunningService, end_offsets, serving
 from tests.control_log import add_key
@@ -296,6 +298,21 @@ async def test_odd_arguments_of_tools_cause_no_defect(attacked: Attacked, tool: 
         response = await attacked.send("POST", "/mcp", "reader", content=text, headers={"Content-Type": "application/json"})
         assert response.status_code < 500, (text, response.text)
         assert not any(each in response.text for each in DEFECTS), (text, response.text)
+
+
+async def test_a_call_of_a_tool_has_a_bound(service: RunningService, attacked: Attacked) -> None:
+    async def send(**arguments: Any) -> httpx.Response:
+        headers = {"X-API-Key": attacked.keys["reader"], "Accept": "application/json, text/event-stream"}
+        return await http.post("/mcp", json=tool_call("recall", query="x", **arguments), headers=headers)
+
+    plain = service.settings.model_copy(update={"mcp": McpSettings(enabled=True), "service": ServiceSettings()})
+    async with serving(plain) as http:
+        began = time.process_time()
+        response = await send(**{f"n{each}": 0 for each in range(100_000)})
+        assert "n0, n1, n10, n100, n1000 and 99995 more: unknown argument" in response.text
+        assert time.process_time() - began < 2
+        assert (await send(user="x" * MAX_BYTES)).status_code == 413
+        assert (await send(kinds=[0] * 200_000)).status_code == 413
 
 
 async def test_a_bound_key_lists_no_other_user(attacked: Attacked) -> None:

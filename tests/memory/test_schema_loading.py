@@ -1,6 +1,7 @@
 """Schemas: the paper's form is read unchanged, an error names its path, and a schema can be written and read again."""
 
 import copy
+import time
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from memory.schema import MemorySchema, load_schema, parse_schema, scenario, sce
 from memory.schema.filters import MAX_DEPTH
 from memory.schema.load import MAX_PROPERTIES, MAX_TYPES
 from memory.schema.model import AnyOf, Not
+from memory.schema.node import suggestion
 from memory.schema.time_window import TimeWindow
 
 STUDY: dict[str, Any] = {
@@ -474,3 +476,25 @@ def test_a_schema_too_large_is_refused_before_reading(types: int, properties: in
 
 def test_the_largest_schema_is_read() -> None:
     assert len(parse_schema(with_types(MAX_TYPES, MAX_PROPERTIES // MAX_TYPES)).event_types) == MAX_TYPES
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"x" * 5_000_000: 1},
+        {"Detail": "x" * 5_000_000},
+        {"Description": "x" * 5_000_000},
+        {"EntityTypes": [{**POINT, "Properties": [{**POINT["Properties"][1], "AggregateExpression": {"Op": "x" * 5_000_000}}]}]},
+    ],
+)
+def test_a_wrong_long_text_is_refused_quickly_and_shortly(change: dict[str, Any]) -> None:
+    began = time.process_time()
+    with pytest.raises(SchemaError) as refused:
+        parse_schema({**whole(), **change})
+    assert time.process_time() - began < 0.3
+    assert len(str(refused.value)) < 2000
+
+
+def test_a_hint_lists_some_of_many_names() -> None:
+    names = [f"name{number}" for number in range(1000)]
+    assert suggestion("nane7", names) == f"did you mean 'name7'? (expected one of: {', '.join(names[:50])} and 950 more)"

@@ -1,5 +1,6 @@
 """A context keeps its fence, its number of tokens and its order, whatever is recalled."""
 
+import time
 from datetime import timedelta
 from typing import Any
 
@@ -198,6 +199,14 @@ def test_the_best_events_get_the_tokens() -> None:
 def test_a_note_too_long_makes_way() -> None:
     long, short = hit("word " * 500), hit("Ann moved to Oslo")
     assert [each.id for each in packed(long, short, tokens=200).citations] == [short.memory.id]
+
+
+def test_a_message_far_too_long_is_not_cleaned() -> None:
+    began = time.process_time()
+    context = packed(hit("Ann likes tea."), tail=(message("<" * 1_000_000, id="t0"),), tokens=500)
+    assert time.process_time() - began < 0.3
+    assert "Ann likes tea." in context.text
+    assert context.left_out == 1
 
 
 def test_the_newest_messages_are_kept() -> None:

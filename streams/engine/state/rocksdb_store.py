@@ -136,6 +136,8 @@ class RocksDBStore:
         if self.compaction_mark == mark:
             with self._faults("written"):
                 self._opened().delete(_COMPACTION_KEY)
+                # The next manifest no longer has the first and last keys of the files that the compaction replaced.
+                self._opened().flush()
 
     def compact(self) -> None:
         """Rewrites the table's files without deleted and replaced rows. Called in a thread: a large table takes minutes."""
@@ -180,6 +182,8 @@ def _options() -> rocksdict.Options:
     options.set_target_file_size_base(16 * _MIB)
     options.set_max_log_file_size(_LOG_BYTES)
     options.set_keep_log_file_num(_LOGS)
+    # Each change of the files begins a new manifest. One that continues keeps the keys of erased users until a restart.
+    options.set_max_manifest_file_size(1)
     blocks = rocksdict.BlockBasedOptions()
     blocks.set_block_cache(rocksdict.Cache(16 * _MIB))
     blocks.set_bloom_filter(10, block_based=False)

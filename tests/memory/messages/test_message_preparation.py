@@ -89,6 +89,7 @@ def test_markup_is_removed_only_on_the_tenants_request() -> None:
         ("<blockquote>I live in Rome</blockquote>Really?", "> I live in Rome\nReally?"),
         ("<style>p {}</style>Hi", "Hi"),
         ("I like <style> tags", "I like <style> tags"),
+        ("<p>" + "İ" * 30 + "</p></script><script>I moved.", "İ" * 30 + "\n<script>I moved."),
         ('<img src="data:image/png;base64,AAAA" alt="a plant">', "[image a plant]"),
     ],
 )

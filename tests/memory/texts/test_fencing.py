@@ -3,10 +3,11 @@
 import re
 import time
 import unicodedata
+from typing import Final
 
 import orjson
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
@@ -192,15 +193,28 @@ def test_a_nonce_is_in_no_text(texts: list[str]) -> None:
     assert delimiter_for([*texts, nonce.translate(FULL_WIDTH), f"{nonce[:3]}\u200b{nonce[3:].upper()}"]) != nonce
 
 
-@given(
-    st.lists(st.sampled_from(["0a1b2c3d", "0A1B2C3D", "0a1b", "2c3d", "０ａ１ｂ２ｃ３ｄ", "0a1b\u200d2c3d", " ", "می‌"]), max_size=8).map(
-        "".join
-    )
+NONCE_PARTS: Final = (
+    *("0a1b2c3d", "0A1B2C3D", "0a1b", "2c3d", "０ａ１ｂ２ｃ３ｄ", "0a1b\u200d2c3d", " ", "می‌", "İ", "\u0323", "\u33c5", "xxxxxxxx"),
 )
+
+
+@given(st.lists(st.sampled_from(NONCE_PARTS), max_size=8).map("".join))
+@example("İ" * 5 + "0a1b2c3d" + "x" * 20)
+@example("0a1b2c3d\u0323")
 def test_a_fixed_nonce_is_broken_up(text: str) -> None:
     line = without_nonce(one_line(text), "0a1b2c3d")
     assert "0a1b2c3d" not in read_by_a_model(line).lower()
+    assert "0a1b2c3d" not in line.lower()
     assert line.replace("·", "") == one_line(text)
+
+
+def test_an_overlapping_nonce_is_broken_up() -> None:
+    assert "aaaaaaaa" not in without_nonce("a" * 100, "aaaaaaaa")
+
+
+@pytest.mark.parametrize("unit", ["0a1b2c3d", "é0a1b2c3d ", "0a1b\ufe0f2c3d"])
+def test_many_nonces_are_broken_in_linear_time(unit: str) -> None:
+    assert growth(lambda text: without_nonce(text, "0a1b2c3d"), lambda size: unit * size, size=10_000) < LINEAR
 
 
 def test_a_long_text_is_cleaned_in_linear_time() -> None:

@@ -98,6 +98,15 @@ def test_every_number_of_the_corpus_is_redacted(text: str) -> None:
         assert without_personal_data(redacted, DETECTOR) == redacted, "a second time finds nothing"
 
 
+@pytest.mark.parametrize("said", ["[EMAIL_999999999]", "[EMAIL_1] [PHONE_3]"])
+def test_a_placeholder_in_a_text_spoils_no_other(said: str) -> None:
+    texts = [said, "a@example.org, b@example.org"]
+    placeholders = Placeholders(DETECTOR, texts)
+    redacted = [placeholders.redacted(each) for each in texts]
+    assert "@" not in redacted[1]
+    assert [placeholders.restored(each) for each in redacted] == texts
+
+
 def test_equal_data_has_one_placeholder() -> None:
     placeholders = Placeholders(DETECTOR, [])
     assert placeholders.redacted("a@example.org, b@example.org, a@example.org") == "[EMAIL_1], [EMAIL_2], [EMAIL_1]"
