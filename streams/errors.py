@@ -1,5 +1,7 @@
 """Errors of the stages, by the engine's reaction to them."""
 
+import asyncio
+
 from memory.errors import VarveError
 from models.errors import NotProcessedError, TransientModelError
 
@@ -34,6 +36,19 @@ class TransientError(StreamError):
         self.retry_after_s = retry_after_s
         self.counts_as_attempt = counts_as_attempt
         self.concerns_record = concerns_record and counts_as_attempt
+
+
+class NotReadyError(StreamError):
+    """The record has to wait for the work of others. It is handled again afterwards, and holds no slot until then; this is no failure.
+
+    Args:
+        message: What the record waits for.
+        ready: Done when the record may be handled again. Whoever waits must not cancel it.
+    """
+
+    def __init__(self, message: str, *, ready: "asyncio.Future[None]") -> None:
+        super().__init__(message)
+        self.ready = ready
 
 
 def transient(error: TransientModelError, *, dependency: str | None = None) -> TransientError:
