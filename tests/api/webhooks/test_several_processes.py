@@ -28,7 +28,7 @@ pytestmark = [pytest.mark.integration, pytest.mark.timeout(240)]
 
 QUICK = WebhookSettings(allow_private=True, first_retry_s=0.05, longest_retry_s=0.2, attempts=3, timeout_s=60, concurrency=2)
 WEBHOOKS = 6
-BURST, KILLS = 120, 3
+BURST, KILLS = 120, 2
 
 
 @pytest.fixture
