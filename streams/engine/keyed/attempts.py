@@ -163,13 +163,21 @@ class KeyedAttempts:
     async def _outputs(self, record: ConsumedRecord) -> list[OutgoingRecord]:
         """The outputs of a record, with its trace context. Its span is current while the handler runs, so calls become its children."""
         if not tracing.is_recording():
-            outputs, context = await self._handler.handle(record), record.context
+            outputs, context = await self._handled(record), record.context
         else:
             span = start_record_span(self._context.stage, record)
             with tracing.current(span):
-                outputs = await self._handler.handle(record)
+                outputs = await self._handled(record)
             context = context_of(record, span)
         return [propagate_context(output, context) for output in outputs]
+
+    async def _handled(self, record: ConsumedRecord) -> list[OutgoingRecord]:
+        try:
+            return await self._handler.handle(record)
+        except PoisonRecordError as error:
+            if not error.can_wait:
+                raise
+            raise TransientError(str(error), dependency="control", counts_as_attempt=False) from error
 
     async def _own_failures(self, entry: PendingRecord[InFlightRecord], failure: TransientError) -> int:
         """Number of failures with this dependency that are the record's own."""

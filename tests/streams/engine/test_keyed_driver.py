@@ -440,3 +440,16 @@ async def test_a_revoked_wait_is_handled_by_its_redelivery() -> None:
         await harness.drained()
         assert [output.value for output in harness.sent] == [b"0"]
         assert harness.handled == [0, 0]
+
+
+async def test_poison_that_may_wait_becomes_no_dead_letter() -> None:
+    async with driver_harness() as harness:
+        harness.answers[0] = failing(PoisonRecordError("unreadable_tenant", "damaged", can_wait=True))
+        harness.tenants[0] = "broken"
+        await harness.put(0)
+        await harness.put(1, b"other")
+        await until(lambda: len(harness.sent) == 1)
+        assert reasons(harness.sent) == []
+        harness.answers.clear()
+        await harness.drained()
+        assert [output.value for output in harness.sent] == [b"1", b"0"]
