@@ -43,7 +43,7 @@ class NotReadyError(StreamError):
 
     Args:
         message: What the record waits for.
-        ready: Done when the record may be handled again. Whoever waits must not cancel it.
+        ready: Done when the record may be handled again. No caller may cancel it.
     """
 
     def __init__(self, message: str, *, ready: "asyncio.Future[None]") -> None:

@@ -57,7 +57,7 @@ class _Round:
 
 
 class IndexedLog:
-    """Tells the questions of a worker whether they must wait for the index. It never blocks, so that a waiting question holds no slot.
+    """Decides for the questions of a worker whether they wait for the index. It never blocks, so that a waiting question holds no slot.
 
     Args:
         settings: The settings in force.

@@ -126,7 +126,7 @@ class LinkedStages:
         return moved
 
     async def _answered(self, request: ConsumedRecord) -> list[OutgoingRecord]:
-        """What the merging stage answers; a request that has to wait is handled again, as the engine does."""
+        """The outcome of a request; one that has to wait is handled again, as the engine does."""
         while True:
             try:
                 return await self.merging.handle(request)
