@@ -27,6 +27,19 @@ class ControlLogBehindError(ControlError):
     """The process's copy of the control log is too old: it rejects requests and defers records until it has caught up."""
 
 
+class UnreadableTenantError(ControlLogBehindError):
+    """A tenant's document was written by a newer version of Varve, or is damaged. Other tenants' documents are current.
+
+    Args:
+        message: The tenant, and what to do.
+        for_s: For how many seconds this process has been unable to read it.
+    """
+
+    def __init__(self, message: str, *, for_s: float) -> None:
+        super().__init__(message)
+        self.for_s = for_s
+
+
 class UnknownTenantError(ControlError):
     """A record's tenant is not in the control log."""
 

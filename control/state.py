@@ -1,5 +1,6 @@
 """State of the control log at a position. Pure; updated record by record."""
 
+import time
 from collections import Counter
 from collections.abc import Iterable
 from datetime import datetime
@@ -52,6 +53,8 @@ class ControlState:
         """Re-extractions by the generation that they build, including ended ones."""
         self.unreadable: dict[bytes, str] = {}
         """Reasons why the newest record of a key cannot be read. Its document is unknown; the previous one is not used for access."""
+        self.unreadable_since: dict[bytes, float] = {}
+        """Since when the documents of :attr:`unreadable` are, on the monotonic clock of this process."""
         self._keys: dict[str, tuple[str, ApiKey]] = {}
 
     def holder_of(self, key_hash: str) -> tuple[Tenant, ApiKey] | None:
@@ -98,6 +101,7 @@ class ControlState:
             self._refuse(key, str(error))
             return
         self.unreadable.pop(key, None)
+        self.unreadable_since.pop(key, None)
         self.put([document])
 
     def put(self, documents: Iterable[Document]) -> None:
@@ -166,6 +170,7 @@ class ControlState:
 
     def _refuse(self, key: bytes, problem: str) -> None:
         self.unreadable[key] = problem
+        self.unreadable_since.setdefault(key, time.monotonic())
         known = None
         try:
             known = self.document(key)

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final, Protocol
 
-from control.documents import ApiKey, OperatorKey, SchemaDocument, SchemaRef, Tenant
+from control.documents import ApiKey, OperatorKey, SchemaDocument, SchemaRef, Tenant, tenant_key
 from control.draft import Draft
 from control.erasure import subject_of
-from control.errors import ControlLogBehindError, UnknownTenantError
+from control.errors import ControlLogBehindError, UnknownTenantError, UnreadableTenantError
 from control.follower import ControlFollower
 from control.state import ControlState
 from memory.errors import SchemaError
@@ -148,8 +148,9 @@ class TenantDirectory:
         state = self._current()
         tenant = state.tenants.get(tenant_id)
         if state.is_unreadable(tenant_id):
-            raise ControlLogBehindError(
-                f"the record of tenant {tenant_id!r} was written by a newer version of Varve, or is damaged; see the log"
+            raise UnreadableTenantError(
+                f"the record of tenant {tenant_id!r} was written by a newer version of Varve, or is damaged; see the log",
+                for_s=time.monotonic() - state.unreadable_since[tenant_key(tenant_id)],
             )
         if tenant is not None and tenant.state != "removed":
             return tenant

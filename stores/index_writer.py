@@ -1,5 +1,6 @@
 """Applies the change feed to the vector store."""
 
+import secrets
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
@@ -13,6 +14,7 @@ from memory.records import Memory, MemoryChange
 from memory.records.wording import further_indexed_text, indexed_text
 from models.embedding.handover import Owner, VectorHandover
 from models.embedding.port import Embedder, Embedding
+from models.errors import ModelError
 from stores.errors import StoreBehindError, StoreRejectedError, StoreUnavailableError
 from stores.points import MAX_LATE_ROWS
 from stores.port import MemoryStore, Point, StepPoint, TenantScope
@@ -124,6 +126,14 @@ class IndexWriter:
         """Whether the store is known to hold a partition of the feed up to an offset."""
         checkpoint = self._checkpoints.get(partition)
         return checkpoint is not None and checkpoint.offset >= offset
+
+    async def can_embed(self) -> bool:
+        """Whether the embedder answers now, for a text that no cache has."""
+        try:
+            await self._embedder.embed_documents([f"probe {secrets.token_hex(4)}"])
+        except ModelError:
+            return False
+        return True
 
     async def _prepare(self) -> None:
         if not self._prepared:

@@ -1,5 +1,7 @@
 """Errors of the stages, by the engine's reaction to them."""
 
+import asyncio
+
 from memory.errors import VarveError
 from models.errors import NotProcessedError, TransientModelError
 
@@ -36,6 +38,19 @@ class TransientError(StreamError):
         self.concerns_record = concerns_record and counts_as_attempt
 
 
+class NotReadyError(StreamError):
+    """The record has to wait for the work of others. It is handled again afterwards, and holds no slot until then; this is no failure.
+
+    Args:
+        message: What the record waits for.
+        ready: Done when the record may be handled again. No caller may cancel it.
+    """
+
+    def __init__(self, message: str, *, ready: "asyncio.Future[None]") -> None:
+        super().__init__(message)
+        self.ready = ready
+
+
 def transient(error: TransientModelError, *, dependency: str | None = None) -> TransientError:
     """The record's failure for a model's transient failure, for the given dependency or the one that the model names."""
     return TransientError(
@@ -53,12 +68,14 @@ class PoisonRecordError(StreamError):
         reason: A stable word for counters.
         message: The problem with the record.
         raw_answer: A model's answer that could not be parsed.
+        can_wait: Whether the cause may end, and the record waits in a stage in which it delays no other tenant.
     """
 
-    def __init__(self, reason: str, message: str, *, raw_answer: str | None = None) -> None:
+    def __init__(self, reason: str, message: str, *, raw_answer: str | None = None, can_wait: bool = False) -> None:
         super().__init__(message)
         self.reason = reason
         self.raw_answer = raw_answer
+        self.can_wait = can_wait
 
 
 class FencedError(StreamError):

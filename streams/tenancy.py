@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Final, ParamSpec, TypeVar
 
 from control.documents import SchemaRef
-from control.errors import ControlLogBehindError, UnknownTenantError
+from control.errors import ControlLogBehindError, UnknownTenantError, UnreadableTenantError
 from control.tenants import UNFINISHED, Tenant, TenantDirectory
 from memory.errors import SchemaError
 from memory.records import Contribution, Extraction, MergeRequest
@@ -19,6 +19,9 @@ T = TypeVar("T")
 
 _LOOK_AGAIN_S: Final = 0.5
 """A process reads the control log to its end at least once a second."""
+LONGEST_WAIT_S: Final = 600.0
+"""How long a partition waits for a tenant's document that cannot be read. Then the tenant's records become dead letters: all tenants of
+the partition would wait with it."""
 
 MadeUnderSchema = Extraction | Contribution | MergeRequest
 """A record that names its schema; revision 0 means the schema in force for its generation."""
@@ -181,8 +184,17 @@ def _read_now(read: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
 
     Raises:
         TransientError: This process's control data is too old to decide.
+        PoisonRecordError: The tenant's document has been unreadable for too long.
     """
     try:
         return read(*args, **kwargs)
+    except UnreadableTenantError as error:
+        if error.for_s < LONGEST_WAIT_S:
+            raise _wait_for(error) from error
+        raise PoisonRecordError("unreadable_tenant", f"{error}; then redrive the dead letter", can_wait=True) from error
     except ControlLogBehindError as error:
-        raise TransientError(str(error), dependency="control", retry_after_s=_LOOK_AGAIN_S, counts_as_attempt=False) from error
+        raise _wait_for(error) from error
+
+
+def _wait_for(error: ControlLogBehindError) -> TransientError:
+    return TransientError(str(error), dependency="control", retry_after_s=_LOOK_AGAIN_S, counts_as_attempt=False)

@@ -21,6 +21,8 @@ class EmbeddingEndpoint:
         self.leave_out = 0
         self.refused: str | None = None
         """A batch with this text in it is answered with 400."""
+        self.broken: str | None = None
+        """A batch with this text in it is answered with 500."""
         self.body: bytes | None = None
         """Sent with 200 instead of an answer."""
         self._zeros = [0.0] * (dimension - 2)
@@ -30,7 +32,7 @@ class EmbeddingEndpoint:
         body = json.loads(await request.read())
         self.requests.append(body)
         self.keys.append(request.headers.get("Authorization"))
-        status = 400 if self.refused in body["input"] else self.status
+        status = 400 if self.refused in body["input"] else 500 if self.broken in body["input"] else self.status
         if status != 200:
             return web.json_response({"error": {"message": "told to"}}, status=status, headers={"Retry-After": "3"})
         if self.body is not None:

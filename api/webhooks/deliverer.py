@@ -229,7 +229,7 @@ class Deliverer(ConsumerRebalanceListener):  # type: ignore[misc]
         now = self._clock.now()
         for key, lane in self._lanes.items():
             try:
-                ended = list(lane.end_expired(now) if self._attempts.webhook(*key) is not None else lane.end_all())
+                ended = lane.end_expired(now) if self._attempts.webhook(*key) is not None else lane.end_all()
             except ControlLogBehindError:
                 return
             self._count(DROPPED, len(ended))

@@ -8,9 +8,10 @@ asked only so often.
 
 import heapq
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import islice
 from typing import Final
 
 from memory.records import WebhookDelivery
@@ -20,6 +21,8 @@ BACKLOG: Final = "backlog"
 """Problem of a delivery that was not tried because too many were waiting."""
 _MOST_REVIVED: Final = 500
 """Deliveries of a backlog that wait again at a time, so that the process is not busy with them for long."""
+MOST_ENDED: Final = 10_000
+"""Deliveries that end at a time, for the same reason."""
 EXPIRY: Final = timedelta(days=28)
 """Dead letters are deleted after this time."""
 
@@ -77,6 +80,8 @@ class Lane:
         self._counts = {"pending": 0, "dead": 0}
         self._of_memory: dict[str, set[str]] = {}
         self._due: list[tuple[float, int, str]] = []
+        self._dying: list[tuple[float, str]] = []
+        """Dead letters by the time of their death: there may be millions."""
         self._backlog: deque[str] = deque()
         """Dead letters that were not tried, in the order of their changes."""
         self._held: dict[str, list[_Entry]] = {}
@@ -198,20 +203,25 @@ class Lane:
         self._schedule(entry)
         return entry.record
 
-    def end_expired(self, now: datetime) -> Iterator[WebhookDelivery]:
-        """Ends the dead letters that are too old; a tombstone must be written for each."""
-        for entry in self._entries.values():
-            dead_at = entry.record.dead_at
-            if entry.record.state == "dead" and not entry.is_done and dead_at is not None and dead_at + EXPIRY <= now:
+    def end_expired(self, now: datetime) -> list[WebhookDelivery]:
+        """Ends dead letters that are too old, a limited number at a time; a tombstone must be written for each."""
+        ended: list[WebhookDelivery] = []
+        before = (now - EXPIRY).timestamp()
+        while self._dying and self._dying[0][0] <= before and len(ended) < MOST_ENDED:
+            died, delivery_id = heapq.heappop(self._dying)
+            entry = self._entries.get(delivery_id)
+            if entry is not None and not entry.is_done and _died_at(entry.record) == died:
                 self._end(entry)
-                yield entry.record
+                ended.append(entry.record)
+        return ended
 
-    def end_all(self) -> Iterator[WebhookDelivery]:
-        """Ends all deliveries that are not running; a tombstone must be written for each."""
-        for entry in self._entries.values():
-            if not entry.is_running and not entry.is_done:
-                self._end(entry)
-                yield entry.record
+    def end_all(self) -> list[WebhookDelivery]:
+        """Ends deliveries that are not running, a limited number at a time; a tombstone must be written for each."""
+        ending = (entry for entry in self._entries.values() if not entry.is_running and not entry.is_done)
+        ended = list(islice(ending, MOST_ENDED))
+        for entry in ended:
+            self._end(entry)
+        return [entry.record for entry in ended]
 
     def _update(self, entry: _Entry, record: WebhookDelivery) -> Taken:
         known = entry.record
@@ -257,6 +267,9 @@ class Lane:
             self._counts[entry.counted_as] += 1
 
     def _schedule(self, entry: _Entry) -> None:
+        died = _died_at(entry.record)
+        if died is not None and not entry.is_done:
+            heapq.heappush(self._dying, (died, entry.record.id))
         if self._is_waiting(entry):
             heapq.heappush(self._due, (_due_at(entry.record), entry.record.offset, entry.record.id))
 
@@ -280,6 +293,10 @@ def _is_new(record: WebhookDelivery) -> bool:
 
 def _is_untried(record: WebhookDelivery) -> bool:
     return record.state == "dead" and record.problem == BACKLOG
+
+
+def _died_at(record: WebhookDelivery) -> float | None:
+    return record.dead_at.timestamp() if record.state == "dead" and record.dead_at is not None else None
 
 
 def _due_at(record: WebhookDelivery) -> float:

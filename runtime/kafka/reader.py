@@ -7,6 +7,7 @@ from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
 
 from runtime.kafka.client import client_options, connect, disconnect, kafka_faults
 from runtime.kafka.offsets import KafkaOffsets
+from runtime.pieces import PIECE_S, Yielder
 from runtime.settings import KafkaSettings
 
 POLL_MS: Final = 500
@@ -19,6 +20,8 @@ async def read_topic(
 
     The reader compares positions with the end, because transaction markers and aborted records use offsets, too. It waits for open
     transactions, at most until the broker ends them.
+
+    Other tasks run between two records if their handling takes long: the service's jobs read whole topics next to its requests.
 
     Args:
         topic: The topic's name on the broker, with prefix.
@@ -41,12 +44,14 @@ async def read_topic(
             for partition in ends:
                 # `auto_offset_reset` corrects an offset that was already deleted.
                 consumer.seek(partition, begins[partition])
-        unread = set(ends)
+        unread, yielder = set(ends), Yielder(piece_s=PIECE_S)
         while unread:
             with kafka_faults(f"reading {topic}", kafka):
                 fetched = await consumer.getmany(*unread, timeout_ms=POLL_MS)
             for partition, records in fetched.items():
                 for record in records:
+                    if yielder.is_due:
+                        await yielder.maybe_yield()
                     if record.offset < ends[partition]:
                         yield record
             with kafka_faults(f"reading {topic}", kafka):

@@ -94,7 +94,7 @@ class DeliverySettings(Group):
         default=2_000_000, ge=0, description="Size of the state objects that a stage keeps in memory, per partition."
     )
     slots: int = Field(default=16, ge=1, description="Records that a worker of `extraction` or `merging` processes at once.")
-    tenant_share: float = Field(default=0.5, gt=0, le=1, description="Share of the slots that one tenant may hold.")
+    tenant_share: float = Field(default=0.5, gt=0, le=1, description="Share of the slots that one tenant may hold. 1: none is reserved.")
     park_after_s: float = Field(
         default=30.0,
         ge=0,

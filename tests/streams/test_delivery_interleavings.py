@@ -288,6 +288,22 @@ def test_one_tenants_flood_leaves_slots_to_others() -> None:
     assert entry.tenant == "small"
 
 
+def test_two_tenants_floods_leave_a_slot_to_others() -> None:
+    scheduler: Scheduler[str] = Scheduler(slots=8, tenant_share=0.5, max_in_flight=1000, max_span=1000)
+    scheduler.assign({PARTITION}, 1)
+    for offset in range(100):
+        scheduler.deliver(PARTITION, offset, key=offset, tenant=("flood", "deluge")[offset % 2], record="flood")
+    running = []
+    while (entry := scheduler.start_next(0.0)) is not None:
+        running.append(entry.tenant)
+    assert sorted(running) == ["deluge"] * 3 + ["flood"] * 4 or sorted(running) == ["deluge"] * 4 + ["flood"] * 3
+    scheduler.deliver(PARTITION, 100, key=100, tenant="small", record="small")
+    entry = scheduler.start_next(0.0)
+    assert entry is not None
+    assert entry.tenant == "small"
+    assert scheduler.running == 8
+
+
 def test_a_record_after_a_flood_starts_next() -> None:
     loaded = set(range(2001))
     scheduler: Scheduler[int] = Scheduler(slots=8, tenant_share=0.5, max_in_flight=100, max_span=5000, evict=loaded.remove)

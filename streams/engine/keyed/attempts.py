@@ -1,5 +1,6 @@
 """One attempt with one record in a stage that handles records by key; it ends in outputs, a dead letter or a later attempt."""
 
+import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
@@ -15,7 +16,7 @@ from streams.engine.record_spans import context_of, start_record_span
 from streams.engine.records import ConsumedRecord, propagate_context
 from streams.engine.tasks.batch import Rejection
 from streams.engine.tasks.driver import InFlightRecord
-from streams.errors import LocalTableError, PoisonRecordError, TransientError
+from streams.errors import LocalTableError, NotReadyError, PoisonRecordError, TransientError
 
 _log = logger(__name__)
 
@@ -49,6 +50,7 @@ class KeyedHandler(Protocol):
             streams.errors.TransientError: The record is retried later.
             streams.errors.PoisonRecordError: The record goes to the dead letters.
             memory.errors.RecordError: The record goes to the dead letters.
+            streams.errors.NotReadyError: The record is handled again when what it waits for has happened.
         """
         ...
 
@@ -59,6 +61,13 @@ class RetryLater(NamedTuple):
     failure: TransientError
     failures: int
     """Number of failures so far."""
+
+
+class Postponed(NamedTuple):
+    """A record that waits for the work of others."""
+
+    ready: "asyncio.Future[None]"
+    """Done when it may be handled again."""
 
 
 class KeyedAttempts:
@@ -79,11 +88,11 @@ class KeyedAttempts:
         self.consecutive_failures = 0
         """Failed attempts in a row, of any record, without a success."""
 
-    async def run(self, entry: PendingRecord[InFlightRecord]) -> RetryLater | None:
+    async def run(self, entry: PendingRecord[InFlightRecord]) -> RetryLater | Postponed | None:
         """Attempts a record once. On success, ``entry.result`` has its outputs.
 
         Returns:
-            None if the result is known; otherwise how to retry.
+            None if the result is known; otherwise when to handle it again.
         """
         entry.attempts += 1
         entry.first_attempt_at = entry.first_attempt_at or datetime.now(UTC)
@@ -123,7 +132,7 @@ class KeyedAttempts:
         refusal = PoisonRecordError(error.reason, f"its outputs cannot be produced: {error}")
         return await self._dead_letter(entry, refusal, is_smallest=entry.refusals > 1)
 
-    async def _compute(self, entry: PendingRecord[InFlightRecord], record: ConsumedRecord) -> RetryLater | None:
+    async def _compute(self, entry: PendingRecord[InFlightRecord], record: ConsumedRecord) -> RetryLater | Postponed | None:
         journal = self._context.journal
         try:
             journal.reject_poison(record.partition, record.offset)
@@ -131,6 +140,9 @@ class KeyedAttempts:
                 entry.result = await self._outputs(record)
             self._context.dependencies.record_success(started_at=entry.started_at)
             self.consecutive_failures = 0
+        except NotReadyError as wait:
+            entry.attempts -= 1
+            return Postponed(wait.ready)
         except TransientError as failure:
             self._context.dependencies.record_failure(failure, record.position)
             self.consecutive_failures += failure.counts_as_attempt
@@ -151,13 +163,21 @@ class KeyedAttempts:
     async def _outputs(self, record: ConsumedRecord) -> list[OutgoingRecord]:
         """The outputs of a record, with its trace context. Its span is current while the handler runs, so calls become its children."""
         if not tracing.is_recording():
-            outputs, context = await self._handler.handle(record), record.context
+            outputs, context = await self._handled(record), record.context
         else:
             span = start_record_span(self._context.stage, record)
             with tracing.current(span):
-                outputs = await self._handler.handle(record)
+                outputs = await self._handled(record)
             context = context_of(record, span)
         return [propagate_context(output, context) for output in outputs]
+
+    async def _handled(self, record: ConsumedRecord) -> list[OutgoingRecord]:
+        try:
+            return await self._handler.handle(record)
+        except PoisonRecordError as error:
+            if not error.can_wait:
+                raise
+            raise TransientError(str(error), dependency="control", counts_as_attempt=False) from error
 
     async def _own_failures(self, entry: PendingRecord[InFlightRecord], failure: TransientError) -> int:
         """Number of failures with this dependency that are the record's own."""

@@ -11,7 +11,7 @@ from streams.engine.context import StageContext
 from streams.engine.failures.deferral import Deferral
 from streams.engine.failures.erased_records import ErasedRecords
 from streams.engine.faust.flow_control import FREE_TO_RESUME, PauseReason
-from streams.engine.keyed.attempts import HealthCheck, KeyedAttempts, KeyedHandler
+from streams.engine.keyed.attempts import HealthCheck, KeyedAttempts, KeyedHandler, Postponed
 from streams.engine.keyed.keyed_task import KeyedTask
 from streams.engine.keyed.pending_record import PendingRecord, Status
 from streams.engine.keyed.scheduler import Scheduler
@@ -215,6 +215,9 @@ class KeyedDriver(Driver):
 
     async def _process(self, entry: PendingRecord[InFlightRecord]) -> None:
         later = await self._attempts.run(entry)
+        if isinstance(later, Postponed):
+            self._postpone(entry, later.ready)
+            return
         if later is not None:
             self._retry_later(entry, later.failure, later.failures)
             return
@@ -222,6 +225,14 @@ class KeyedDriver(Driver):
         may_write = self._scheduler.on_computed(entry, time.monotonic())
         if may_write:
             self._tasks[entry.partition.partition].add(entry)
+        self._start_ready()
+
+    def _postpone(self, entry: PendingRecord[InFlightRecord], ready: "asyncio.Future[None]") -> None:
+        """Frees the slot until others have done their work: records that wait for them must not keep other tenants' records waiting."""
+        self._scheduler.defer(entry, time.monotonic())
+        if self._is_outage():
+            self._context.dependencies.cancel_trials()
+        ready.add_done_callback(lambda _: self._requeue(entry))
         self._start_ready()
 
     def _retry_later(self, entry: PendingRecord[InFlightRecord], failure: TransientError, failures: int) -> None:

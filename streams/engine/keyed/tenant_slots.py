@@ -8,6 +8,9 @@ from streams.engine.keyed.pending_record import PendingRecord, Status
 
 R = TypeVar("R")
 
+_SLOTS_PER_RESERVED: Final = 8
+_FEWEST_SLOTS: Final = 4
+"""With fewer slots, none is reserved."""
 _LEAST_COST_S: Final = 1e-6
 """Minimum cost of an attempt, so that no tenant runs for free when the clock does not advance."""
 
@@ -15,11 +18,12 @@ _LEAST_COST_S: Final = 1e-6
 class TenantSlots(Generic[R]):
     """Queued records and the slots that they run in, with fair queueing over the time that tenants' records took.
 
-    No tenant occupies more than its share of the slots, so other tenants' records find a free one.
+    No tenant occupies more than its share of the slots, and the last free ones start only records of tenants that occupy none. So a tenant
+    finds a free slot although the calls of two others hang.
 
     Args:
         slots: Number of records that may run at once.
-        tenant_share: Part of the slots that one tenant may occupy, in (0, 1]; at least one slot.
+        tenant_share: Part of the slots that one tenant may occupy, in (0, 1]; at least one slot. 1: no slot is reserved, either.
         weight_of: A tenant's weight.
     """
 
@@ -31,6 +35,8 @@ class TenantSlots(Generic[R]):
         self.slots = slots
         self.running = 0
         self._tenant_slots = max(1, int(slots * tenant_share))
+        reserves = tenant_share < 1 and slots >= _FEWEST_SLOTS
+        self._reserved = max(1, slots // _SLOTS_PER_RESERVED) if reserves else 0
         self._weight_of = weight_of
         self._queue: FairQueue[str, PendingRecord[R]] = FairQueue()
         self._paused: set[str] = set()
@@ -84,4 +90,7 @@ class TenantSlots(Generic[R]):
         self._queue.catch_up(tenant)
 
     def _may_start(self, tenant: str) -> bool:
-        return tenant not in self._paused and self._queue.running(tenant) < self._tenant_slots
+        if tenant in self._paused:
+            return False
+        own = self._queue.running(tenant)
+        return not own or (own < self._tenant_slots and self.slots - self.running > self._reserved)

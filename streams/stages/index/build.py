@@ -38,7 +38,8 @@ async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack)
     redis = await resources.enter_async_context(open_redis(settings.redis))
     handover = build_handover(settings.embedding, redis=redis, embedder=embedder)
     index = IndexWriter(store=store, embedder=embedder, handover=handover)
-    new_ordered_driver = ordered_driver_factory(settings, NullStore(), lambda _: IndexHandler(writer=index))
+    attempts = settings.delivery.retry_maximum_attempts
+    new_ordered_driver = ordered_driver_factory(settings, NullStore(), lambda _: IndexHandler(writer=index, attempts=attempts))
     feed = settings.topic(MEMORIES.name)
 
     def new_driver(context: StageContext) -> Driver:

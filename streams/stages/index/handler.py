@@ -1,7 +1,8 @@
 """The index stage: writes the change feed into the vector store."""
 
 import time
-from collections.abc import Awaitable, Callable
+from collections import Counter
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 
 from memory.errors import RecordError
@@ -15,7 +16,7 @@ from stores.index_writer import FeedChange, IndexWriter
 from stores.position import FeedPosition
 from streams.engine.records import ConsumedRecord
 from streams.engine.tasks.batch import Batch, BatchHandler
-from streams.errors import PoisonRecordError, TransientError
+from streams.errors import PoisonRecordError, TransientError, transient
 
 
 class IndexHandler(BatchHandler):
@@ -23,13 +24,17 @@ class IndexHandler(BatchHandler):
 
     Args:
         writer: Embeds and writes.
+        attempts: Attempts with a text on which the embedding model fails, though it works for others.
     """
 
-    def __init__(self, *, writer: IndexWriter) -> None:
+    def __init__(self, *, writer: IndexWriter, attempts: int) -> None:
         self._writer = writer
+        self._attempts = attempts
+        self._failures: Counter[int] = Counter()
+        """Failures of records by their own fault, by offset."""
 
     async def handle(self, batch: Batch) -> None:
-        """Writes a batch at once. If the store or the embedding model refuses it, writes record by record to find the refused ones."""
+        """Writes a batch at once. If a record may be the cause of a failure, writes record by record to find it."""
         changes: list[tuple[ConsumedRecord, MemoryChange]] = []
         await batch.each(lambda record: changes.append((record, change_of(record))))
         started_ns = time.time_ns()
@@ -38,16 +43,44 @@ class IndexHandler(BatchHandler):
             for record, change in changes:
                 _note_written(batch, record, change, started_ns, count=len(changes))
         except (StoreRejectedError, InputRefusedError):
-            for record, change in changes:
-                try:
-                    started_ns = time.time_ns()
-                    await self._write(batch, [_feed_change(record, change)])
-                    _note_written(batch, record, change, started_ns, count=1)
-                except StoreRejectedError as error:
-                    batch.reject(record, PoisonRecordError("store_rejected", str(error)))
-                except InputRefusedError as error:
-                    batch.reject(record, PoisonRecordError("input_refused", str(error)))
+            await self._write_each(batch, changes)
+        except TransientError as failure:
+            if not await self._is_own_fault(failure):
+                raise
+            await self._write_each(batch, changes)
         await self._set_checkpoint(batch)
+        self._failures.clear()
+
+    async def _write_each(self, batch: Batch, changes: Sequence[tuple[ConsumedRecord, MemoryChange]]) -> None:
+        """Writes record by record.
+
+        Raises:
+            TransientError: A record is to be attempted again; all others are written or rejected.
+        """
+        again: TransientError | None = None
+        for record, change in changes:
+            try:
+                started_ns = time.time_ns()
+                await self._write(batch, [_feed_change(record, change)])
+                _note_written(batch, record, change, started_ns, count=1)
+            except StoreRejectedError as error:
+                batch.reject(record, PoisonRecordError("store_rejected", str(error)))
+            except InputRefusedError as error:
+                batch.reject(record, PoisonRecordError("input_refused", str(error)))
+            except TransientError as failure:
+                if not await self._is_own_fault(failure):
+                    raise
+                self._failures[record.offset] += 1
+                if self._failures[record.offset] < self._attempts:
+                    again = again or failure
+                else:
+                    batch.reject(record, PoisonRecordError("gave_up", str(failure)))
+        if again is not None:
+            raise again
+
+    async def _is_own_fault(self, failure: TransientError) -> bool:
+        """Whether the embedding model works for another text: without this check, a text on which it always fails stops the partition."""
+        return failure.dependency == "embedding" and failure.concerns_record and await self._writer.can_embed()
 
     async def _write(self, batch: Batch, changes: list[FeedChange]) -> None:
         await self._store(batch, partial(self._writer.write, changes))
@@ -70,7 +103,7 @@ class IndexHandler(BatchHandler):
             # A store with another embedding model is not the memory's fault. All memories wait for a rebuild, or for the previous model.
             raise TransientError(str(error), dependency="store") from error
         except TransientModelError as error:
-            raise TransientError(str(error), dependency="embedding", retry_after_s=error.retry_after_s) from error
+            raise transient(error, dependency="embedding") from error
         except InputRefusedError:
             raise
         except ModelConfigurationError as error:

@@ -100,7 +100,11 @@ class MergingHandler:
         return is_own and is_erased(self._tenants, request.tenant, request.user, record, MERGES)
 
     async def handle(self, record: ConsumedRecord) -> list[OutgoingRecord]:
-        """Answers one request; skips requests for an entity that belonged to an erased user, and padding."""
+        """Answers one request; skips requests for an entity that belonged to an erased user, and padding.
+
+        Raises:
+            NotReadyError: A lookup has to wait until the index has the notes before the request.
+        """
         if record.key == PADDING:
             return []
         request = MergeRequest.from_json(record.value or b"")
@@ -138,7 +142,7 @@ class MergingHandler:
     async def _found(self, asked: _Asked, lookups: Sequence[Lookup]) -> list[dict[str, Any]]:
         if self._nearest is None:
             raise TransientError("this stage has no store for lookups", dependency="store")
-        if self._indexed_log is not None and not await self._indexed_log.holds_all_before(asked.record):
+        if self._indexed_log is not None and not self._indexed_log.holds_all_before(asked.record):
             self._records.labels(STAGE, "looked_up_early").inc()
             _log.warning(
                 "looked_up_early", tenant=asked.request.tenant, property=asked.request.property, position=str(asked.record.position)
@@ -208,7 +212,8 @@ class MergingHandler:
     async def _run(self, llm: LLM, asked: _Asked, operator: AgentText, question: Question) -> Outcome:
         """Runs the loop of memory tools: one call of the model for each step, and one lookup for each search.
 
-        A redelivery runs it again from its first step. The answer cache answers the steps that were asked before.
+        A redelivery, and a search that had to wait for the index, run it again from its first step. The answer cache answers the steps that
+        were asked before.
         """
         request, entity_type = asked.request, asked.entity_type
         loop = operator.begin(question)

@@ -10,32 +10,61 @@ stalls, only the first questions wait: later ones find a round that has already 
 """
 
 import asyncio
-import time
-from collections.abc import Callable, Mapping
-from typing import Final
+from collections.abc import Callable, Coroutine, Mapping
+from typing import Any, Final
 
+from memory.positions import LogPosition
 from memory.topics import CONTRIBUTIONS, MEMORIES, MERGES
 from runtime.errors import KafkaUnavailableError
 from runtime.kafka import KafkaOffsets, TopicPartition
 from runtime.kafka.groups import stage_group
 from runtime.settings import Settings
 from streams.engine.records import ConsumedRecord
-from streams.errors import TransientError
+from streams.errors import NotReadyError, TransientError
 
 _FIRST_PAUSE_S: Final = 0.02
 _LONGEST_PAUSE_S: Final = 0.25
 
 
+class _Round:
+    """A wait that questions share.
+
+    Args:
+        work: The wait itself.
+        longest_s: Questions wait no longer than this.
+        on_end: Called when the wait ends.
+    """
+
+    def __init__(self, work: Coroutine[Any, Any, None], *, longest_s: float, on_end: "Callable[[_Round], None]") -> None:
+        loop = asyncio.get_running_loop()
+        self.questions: set[LogPosition] = set()
+        """Questions that wait for it."""
+        self.over: asyncio.Future[None] = loop.create_future()
+        """Done when the questions wait no longer: the wait has ended, or takes too long."""
+        self.task = asyncio.create_task(work)
+        self._on_end = on_end
+        self._limit = loop.call_later(longest_s, self._release)
+        self.task.add_done_callback(self._end)
+
+    def _end(self, _: "asyncio.Task[None]") -> None:
+        self._limit.cancel()
+        self._on_end(self)
+        self._release()
+
+    def _release(self) -> None:
+        if not self.over.done():
+            self.over.set_result(None)
+
+
 class IndexedLog:
-    """Waits for the index, for all questions of a worker.
+    """Decides for the questions of a worker whether they wait for the index. It never blocks, so that a waiting question holds no slot.
 
     Args:
         settings: The settings in force.
         offsets: Reads the offsets; started.
-        seconds: A monotonic clock.
     """
 
-    def __init__(self, *, settings: Settings, offsets: KafkaOffsets, seconds: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, *, settings: Settings, offsets: KafkaOffsets) -> None:
         prefix = settings.kafka.topic_prefix
         self._merges = settings.topic(MERGES.name)
         self._contributions = settings.topic(CONTRIBUTIONS.name)
@@ -44,42 +73,39 @@ class IndexedLog:
         self._index_group = stage_group(prefix, "index")
         self._longest_s = settings.merging.lookup_wait_s
         self._offsets = offsets
-        self._seconds = seconds
         self._covered: Mapping[TopicPartition, int] = {}
-        self._round: asyncio.Task[None] | None = None
-        self._began_at = 0.0
+        self._round: _Round | None = None
+        self._failed: _Round | None = None
+        """The last round, if it failed."""
 
-    async def holds_all_before(self, question: ConsumedRecord) -> bool:
-        """Waits until the store holds what was in the log before a question; False if that takes too long (``lookup_wait_s``).
+    def holds_all_before(self, question: ConsumedRecord) -> bool:
+        """Whether the store holds what was in the log before a question; False if that takes too long (``lookup_wait_s``).
 
         Raises:
+            NotReadyError: It is not known yet. Ask again when the round ends.
             TransientError: Kafka does not answer.
         """
-        place = TopicPartition(question.topic, question.partition)
-        while question.offset >= self._covered.get(place, 0):
-            if self._round is None:
-                self._began_at = self._seconds()
-                self._round = asyncio.create_task(self._wait())
-            waiting = self._round
-            done, _ = await asyncio.wait({waiting}, timeout=max(0.0, self._began_at + self._longest_s - self._seconds()))
-            if not done:
-                return False
-            self._finish(waiting)
-        return True
+        if question.offset < self._covered.get(TopicPartition(question.topic, question.partition), 0):
+            return True
+        if self._failed is not None and question.position in self._failed.questions:
+            self._failed.questions.remove(question.position)
+            _raise_failure(self._failed.task)
+        if self._round is None:
+            self._round = _Round(self._wait(), longest_s=self._longest_s, on_end=self._finish)
+        if self._round.over.done():
+            return False
+        self._round.questions.add(question.position)
+        raise NotReadyError(f"the index has not indexed all memories before {question.position}", ready=self._round.over)
 
     async def close(self) -> None:
         """Ends the wait."""
         if self._round is not None:
-            self._round.cancel()
-            await asyncio.wait({self._round})
+            self._round.task.cancel()
+            await asyncio.wait({self._round.task})
 
-    def _finish(self, ended: asyncio.Task[None]) -> None:
-        if self._round is ended:
-            self._round = None
-        try:
-            ended.result()
-        except KafkaUnavailableError as error:
-            raise TransientError(str(error), dependency="kafka") from error
+    def _finish(self, ended: _Round) -> None:
+        self._round = None
+        self._failed = ended if not ended.task.cancelled() and ended.task.exception() is not None else None
 
     async def _wait(self) -> None:
         # In this order: what was in the log before a question that is covered is before the other ends.
@@ -97,3 +123,10 @@ class IndexedLog:
                 return
             await asyncio.sleep(pause_s)
             pause_s = min(pause_s * 1.5, _LONGEST_PAUSE_S)
+
+
+def _raise_failure(ended: "asyncio.Task[None]") -> None:
+    try:
+        ended.result()
+    except KafkaUnavailableError as error:
+        raise TransientError(str(error), dependency="kafka") from error

@@ -13,8 +13,9 @@ from runtime.clocks import ManualClock
 from runtime.kafka import Producer
 from runtime.metrics import Metrics
 from runtime.read_log import reads_of
-from runtime.settings import ReadAuditSettings
+from runtime.settings import ReadAuditSettings, RedisSettings
 from tests.api.running_service import BERLIN, CAT, NOON, OSLO, PROFILE, RunningService, memory, serving
+from tests.redis_server import RedisServer
 from tests.waiting import until_async
 
 pytestmark = [pytest.mark.integration, pytest.mark.asyncio(loop_scope="module")]
@@ -92,3 +93,32 @@ async def test_samples_and_bounds(service: RunningService) -> None:
     ]
     assert await reads_of(service.settings, "acme", "eve", since=NOON + timedelta(hours=1)) == reads[:1]
     assert await reads_of(service.settings, "acme", "eve", most=1) == reads[:1]
+
+
+async def test_reads_are_recorded_while_redis_is_lost(service: RunningService, mortal_redis: RedisServer) -> None:
+    mortal_redis.start()
+    own = RedisSettings(url=f"unix://{mortal_redis.socket}", timeout_s=1.0)
+    settings = service.settings.model_copy(update={"read_audit": ReadAuditSettings(rate=1.0), "redis": own})
+    before = len(await reads_of(service.settings, "acme", "ann"))
+    requests = 5
+    async with serving(settings) as http:
+
+        async def recall() -> None:
+            asked = {"query": "Where does Ann live?", "user": "ann"}
+            response = await http.post("/v1/recall", json=asked, headers=service.auth("acme"))
+            assert response.status_code == 200, response.text
+            assert OSLO.id in {each["id"] for each in response.json()["results"]}
+
+        await recall()
+        mortal_redis.suspend()
+        await recall()
+        mortal_redis.resume()
+        mortal_redis.kill()
+        await recall()
+        await recall()
+        mortal_redis.start()
+        await recall()
+    reads = await found(service, "ann", before + requests)
+    assert len(reads) == before + requests, "each once"
+    assert {each.what for each in reads[:requests]} == {"recall"}
+    assert all(OSLO.id in each.memory_ids for each in reads[:requests])

@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -221,3 +222,17 @@ def test_a_replaced_or_redriven_backlog_is_not_revived() -> None:
     assert started(tested) == ["d3"]
     tested.on_delivered("d3")
     assert [each.id for each in tested.revive()] == ["d9"]
+
+
+def test_many_dead_letters_end_a_few_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("api.webhooks.lane.MOST_ENDED", 2)
+    tested, later = lane(), NOW + MINUTE
+    for offset, died in enumerate((later, NOW, NOW, NOW)):
+        tested.take(change(offset, f"m{offset}").model_copy(update={"state": "dead", "dead_at": died}), now=NOW)
+    tested.take(change(3, "m3").model_copy(update={"redriven": 1}), now=NOW)
+    assert [each.id for each in tested.end_expired(NOW + EXPIRY)] == ["d1", "d2"]
+    assert tested.end_expired(NOW + EXPIRY) == [], "one was redriven, one is younger"
+    assert [each.id for each in tested.end_expired(later + EXPIRY)] == ["d0"]
+    tested.take(change(4, "m4"), now=NOW)
+    tested.take(change(5, "m5"), now=NOW)
+    assert [len(tested.end_all()) for _ in range(3)] == [2, 1, 0]

@@ -1,6 +1,7 @@
 """Webhooks with several processes of the service, and through long outages of the receiver and of Kafka."""
 
 import asyncio
+import random
 import signal
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
@@ -27,6 +28,7 @@ pytestmark = [pytest.mark.integration, pytest.mark.timeout(240)]
 
 QUICK = WebhookSettings(allow_private=True, first_retry_s=0.05, longest_retry_s=0.2, attempts=3, timeout_s=60, concurrency=2)
 WEBHOOKS = 6
+BURST, KILLS = 120, 2
 
 
 @pytest.fixture
@@ -90,6 +92,30 @@ async def test_processes_share_deliveries_without_doubles(settings: Settings, re
         await until_true(lambda: is_finished(settings, webhooks))
     for receiver in receivers:
         assert set(receiver.contents) == {each.content for each in (*before, *after)}
+
+
+async def test_kills_amid_a_burst_lose_no_delivery(settings: Settings, receivers: list[Receiver]) -> None:
+    webhooks = [(await hook(settings, "acme", each.url))[0] for each in receivers]
+    said = memories("acme", "ann", BURST)
+    positions: dict[str, tuple[int, int]] = {}
+    for kill in range(KILLS + 1):
+        begin, end = kill * BURST // (KILLS + 1), (kill + 1) * BURST // (KILLS + 1)
+        async with delivering_process(settings) as process:
+            await publish(settings, *said[begin:end])
+            if kill < KILLS:
+                # It dies while it makes deliveries of the newest changes, and sends others.
+                received = begin * WEBHOOKS + random.randrange((end - begin) * WEBHOOKS)
+                await until(lambda received=received: len(deliveries_of(receivers)) >= received)  # type: ignore[misc]
+                process.kill()
+            else:
+                await until(lambda: len(deliveries_of(receivers)) == BURST * WEBHOOKS)
+                await until_true(lambda: is_finished(settings, webhooks))
+    for receiver in receivers:
+        assert set(receiver.contents) == {each.content for each in said}
+        for each in receiver.requests:
+            place = each.json["data"]["position"]
+            assert positions.setdefault(each.id, (place["partition"], place["offset"])) == (place["partition"], place["offset"])
+    assert len(positions) == BURST * WEBHOOKS, "one id for each webhook and change"
 
 
 async def test_a_frozen_process_begins_nothing_afterwards(settings: Settings) -> None:

@@ -3,7 +3,7 @@
 import asyncio
 
 from runtime.kafka import OutgoingRecord
-from streams.errors import FencedError, PoisonRecordError, TransientError
+from streams.errors import FencedError, NotReadyError, PoisonRecordError, TransientError
 from tests.streams.engine.keyed_harness import SLOTS, SPAN, driver_harness, failing, reasons
 from tests.streams.harness import until
 
@@ -389,3 +389,67 @@ async def test_many_results_share_few_transactions() -> None:
         await harness.drained()
         assert len(harness.log.commits) <= 22
         assert harness.log.next_offset == len(harness.log.letters) == 2000
+
+
+async def test_a_record_that_waits_holds_no_slot() -> None:
+    async with driver_harness() as harness:
+        ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        for offset in range(SLOTS):
+            harness.answers[offset] = failing(NotReadyError("others work", ready=ready))
+        await harness.put_all(range(SLOTS))
+        await harness.put(SLOTS, b"0")
+        await harness.put(SLOTS + 1, b"other")
+        await until(lambda: len(harness.sent) == 1)
+        assert [output.value for output in harness.sent] == [b"%d" % (SLOTS + 1)], "the next record of a waiting key waits"
+        harness.answers.clear()
+        ready.set_result(None)
+        await harness.drained()
+        assert harness.handled.count(0) == 2
+        assert [output.value for output in harness.sent if output.key == b"0"] == [b"0", b"%d" % SLOTS]
+        assert harness.log.next_offset == SLOTS + 2
+
+
+async def test_a_wait_is_no_failure() -> None:
+    async with driver_harness() as harness:
+        waits: list[asyncio.Future[None]] = []
+
+        def wait() -> list[OutgoingRecord]:
+            if len(waits) == 20:
+                raise PoisonRecordError("bad", "a poison record")
+            waits.append(asyncio.get_running_loop().create_future())
+            asyncio.get_running_loop().call_soon(waits[-1].set_result, None)
+            raise NotReadyError("others work", ready=waits[-1])
+
+        harness.answers[0] = wait
+        await harness.put(0)
+        await harness.drained()
+        (letter,) = harness.log.letters
+        assert dict(letter.headers)["varve-dlq-tries"] == b"1"
+
+
+async def test_a_revoked_wait_is_handled_by_its_redelivery() -> None:
+    async with driver_harness() as harness:
+        ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        harness.answers[0] = failing(NotReadyError("others work", ready=ready))
+        await harness.put(0)
+        await until(lambda: harness.handled == [0])
+        await harness.assign(0)
+        harness.answers.clear()
+        await harness.put(0)
+        ready.set_result(None)
+        await harness.drained()
+        assert [output.value for output in harness.sent] == [b"0"]
+        assert harness.handled == [0, 0]
+
+
+async def test_poison_that_may_wait_becomes_no_dead_letter() -> None:
+    async with driver_harness() as harness:
+        harness.answers[0] = failing(PoisonRecordError("unreadable_tenant", "damaged", can_wait=True))
+        harness.tenants[0] = "broken"
+        await harness.put(0)
+        await harness.put(1, b"other")
+        await until(lambda: len(harness.sent) == 1)
+        assert reasons(harness.sent) == []
+        harness.answers.clear()
+        await harness.drained()
+        assert [output.value for output in harness.sent] == [b"1", b"0"]

@@ -27,6 +27,7 @@ from tests.streams.harness import PartitionHarness, delivered
 from tests.streams.stages.index.indexed_memory import memory
 
 SCOPE = TenantScope("acme")
+ATTEMPTS = 3
 
 
 def upsert(offset: int, what: Memory, *, named: str | None = None) -> ConsumedRecord:
@@ -62,7 +63,7 @@ def test_a_redriven_record_keeps_its_position() -> None:
 @pytest.fixture
 async def stage(store: MemoryStore, tmp_path: Path) -> AsyncIterator[PartitionHarness]:
     embedder = build_embedder(EmbeddingSettings(), cache=tmp_path / "models")
-    yield PartitionHarness(IndexHandler(writer=IndexWriter(store=store, embedder=embedder)), NullStore())
+    yield PartitionHarness(IndexHandler(writer=IndexWriter(store=store, embedder=embedder), attempts=ATTEMPTS), NullStore())
     await embedder.close()
 
 
@@ -106,7 +107,7 @@ async def test_a_wrong_key_waits_and_a_refused_text_fails(store: MemoryStore, tm
     async with embedding_endpoint(dimension=384) as endpoint:
         embedding = EmbeddingSettings(kind="openai", base_url=endpoint.url, model="m", dimension=384)
         embedder = build_embedder(embedding, cache=tmp_path / "models")
-        stage = PartitionHarness(IndexHandler(writer=IndexWriter(store=store, embedder=embedder)), NullStore())
+        stage = PartitionHarness(IndexHandler(writer=IndexWriter(store=store, embedder=embedder), attempts=ATTEMPTS), NullStore())
         good, bad = memory(0, "Ada likes tea"), memory(1, "no embedding for this")
         endpoint.refused = bad.content
         log = [upsert(0, good), upsert(1, bad)]
@@ -124,12 +125,37 @@ async def test_a_wrong_key_waits_and_a_refused_text_fails(store: MemoryStore, tm
 
 
 @pytest.mark.integration
+async def test_a_text_that_always_fails_stops_nobody(store: MemoryStore, tmp_path: Path) -> None:
+    async with embedding_endpoint(dimension=384) as endpoint:
+        embedding = EmbeddingSettings(kind="openai", base_url=endpoint.url, model="m", dimension=384)
+        embedder = build_embedder(embedding, cache=tmp_path / "models")
+        stage = PartitionHarness(IndexHandler(writer=IndexWriter(store=store, embedder=embedder), attempts=ATTEMPTS), NullStore())
+        first, bad, last = memory(0, "Ada likes tea"), memory(1, "a text that breaks the model"), memory(2, "Ada lives in Paris")
+        log = [upsert(0, first), upsert(1, bad), upsert(2, last)]
+
+        endpoint.status = 500
+        for _ in range(2 * ATTEMPTS):
+            with pytest.raises(TransientError):
+                await stage.process_uncommitted(log)
+        endpoint.status = 200
+        endpoint.broken = bad.content
+        for _ in range(ATTEMPTS - 1):
+            with pytest.raises(TransientError) as waiting:
+                await stage.process_uncommitted(log)
+            assert waiting.value.dependency == "embedding"
+            assert [each.content for each in await store.get(SCOPE, [first.id, bad.id, last.id])] == [first.content, last.content]
+        batch = await stage.process(log)
+        assert [(each.record.offset, each.reason) for each in batch.rejections] == [(1, "gave_up")]
+        await embedder.close()
+
+
+@pytest.mark.integration
 async def test_another_embedding_model_makes_all_changes_wait(stage: PartitionHarness, store: MemoryStore, tmp_path: Path) -> None:
     await stage.process([upsert(0, memory(0, "Ada likes tea"))])
     async with embedding_endpoint(dimension=384) as endpoint:
         embedding = EmbeddingSettings(kind="openai", base_url=endpoint.url, model="another", dimension=384)
         embedder = build_embedder(embedding, cache=tmp_path / "models")
-        other = PartitionHarness(IndexHandler(writer=IndexWriter(store=store, embedder=embedder)), NullStore())
+        other = PartitionHarness(IndexHandler(writer=IndexWriter(store=store, embedder=embedder), attempts=ATTEMPTS), NullStore())
         with pytest.raises(TransientError, match="another") as waiting:
             await other.process_uncommitted([upsert(1, memory(1, "Ada hates rain"))])
         await embedder.close()

@@ -15,6 +15,7 @@ from runtime.settings import Settings
 from stores.index_writer import FeedChange, IndexWriter
 from stores.port import MemoryStore
 from streams.engine.records import ConsumedRecord
+from streams.errors import NotReadyError
 from streams.stages.entities.codec import EntityCodec
 from streams.stages.entities.handler import EntitiesHandler
 from streams.stages.events.handler import EventsHandler
@@ -120,9 +121,17 @@ class LinkedStages:
         if changes:
             await self._writer.write(changes)
         for record in self.unread("merges"):
-            self.append(await self.merging.handle(record))
+            self.append(await self._answered(record))
             moved = True
         return moved
+
+    async def _answered(self, request: ConsumedRecord) -> list[OutgoingRecord]:
+        """The outcome of a request; one that has to wait is handled again, as the engine does."""
+        while True:
+            try:
+                return await self.merging.handle(request)
+            except NotReadyError as wait:
+                await wait.ready
 
     async def say(self, *given: Extraction) -> None:
         """Brings extractions through all stages, one after the other."""
