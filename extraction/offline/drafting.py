@@ -16,7 +16,7 @@ from extraction.offline.event_types import TypeChooser
 from extraction.offline.fact_grammar import Field
 from extraction.offline.keywords import MAX_OF_EVENT, KeywordRanker
 from extraction.offline.profile_facts import believed, patches_of, user_statements
-from extraction.offline.properties import properties_of
+from extraction.offline.properties import TASTES, properties_of, tastes_in
 from extraction.offline.search_vectors import SearchTexts, plain_text, texts_of, vectors_of
 from extraction.offline.segmentation import Utterance, topics
 from extraction.offline.sentence_facts import PlainFact
@@ -118,16 +118,19 @@ def draft_of(
     segments, segment_of = _segments(turns, passages, utterances, ranker)
     facts, endings = believed(read.facts, read.endings, place_scores)
     home_turns = {fact.message for fact in facts if fact.field is Field.HOME}
+    tastes = [fact for fact in facts if fact.field in TASTES]
     chooser = TypeChooser(schema.event_types, type_embeddings, turns)
     events: list[EventDraft] = []
     for index, passage in enumerate(passages):
         call = turns[passage.turn_index].message.tool_call
-        event_type = chooser.choose(passage, vectors.passages[index], call, states_home=passage.turn_index in home_turns)
+        stated = tastes_in(passage, turns[passage.turn_index], tastes)
+        states_home = passage.turn_index in home_turns
+        event_type = chooser.choose(passage, vectors.passages[index], call, states_home=states_home, states_taste=bool(stated))
         if event_type is None:
             tally.drop("event", "no_event_type")
             continue
         topic = segments[segment_of[passage.turn_index]].topic
-        coerced = coerce_properties(event_type, properties_of(event_type, turns, passage, topic=topic))
+        coerced = coerce_properties(event_type, properties_of(event_type, turns, passage, topic=topic, tastes=stated))
         if stated_type((event_type,), call) is not None:
             tally.drop_stated(coerced.dropped)
         else:

@@ -18,6 +18,7 @@ from extraction.offline.mood_patterns import REPORT
 from extraction.offline.moods import before_report
 from extraction.offline.patterns import any_of, cue, listed
 from extraction.offline.reaction_frames import CONDITION_OF_REACTION, DOCTOR, REACTION_FRAMES, TWO_CLAUSES
+from extraction.offline.spoken_frames import SPOKEN_FRAMES
 from extraction.offline.standing_orders import STANDING_ORDERS
 from extraction.offline.taste_frames import TASTE_FRAMES
 from extraction.offline.thing_patterns import checked
@@ -27,7 +28,15 @@ from memory.prefiltered_patterns import Rewrites, Table, compiled
 _RULES: Final = Table(
     (
         (pattern, checked(pattern, statement))
-        for pattern, statement in (*TASTE_RULES, *TASTE_FRAMES, *REACTION_FRAMES, *STANDING_ORDERS, *HOME_RULES, *WORK_RULES)
+        for pattern, statement in (
+            *TASTE_RULES,
+            *TASTE_FRAMES,
+            *REACTION_FRAMES,
+            *STANDING_ORDERS,
+            *HOME_RULES,
+            *WORK_RULES,
+            *SPOKEN_FRAMES,
+        )
     ),
     re.IGNORECASE,
 )
