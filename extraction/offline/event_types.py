@@ -47,9 +47,10 @@ class TypeChooser:
     """Chooses the type of an event; in doubt the schema's ``fact``.
 
     A statement gets another type only if it is plain and far nearer to that type than to ``fact`` and to any other, and if it has the
-    form that the type's name demands: a preference a verb of taste, a plan a future, a workout a past. Of an open form, any word may fill
-    the slot ("I feel ..."), and the type must be the nearest. A taste that the profile takes is a preference in any words. Nearness is the cosine of the dense
-    vectors plus the late interaction, the mean over the message's tokens of their best match among the type's.
+    form that the type's name demands: a preference a verb of taste, a plan a future, a workout a past. Each sentence is looked at by
+    itself. Of an open form, any word may fill the slot ("I feel ..."), and the type must be the nearest. A taste that the profile takes
+    is a preference in any words. Nearness is the cosine of the dense vectors plus the late interaction, the mean over the message's
+    tokens of their best match among the type's.
 
     Tool calls go to a type made for them, and nothing else does; without such a type they are facts. A type whose events the application
     states in this window is left to it: talk about them is not counted again. A schema without ``fact`` has no type for doubt: the nearest

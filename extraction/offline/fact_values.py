@@ -118,7 +118,8 @@ _LEFT: Final = cue(
 _TITLE: Final = compiled(r"\s+(?:by(?! the way)|is|was|in|of)\b", re.IGNORECASE)
 """Words after a name in the title of a book: "My Name is Red by Orhan Pamuk"."""
 _BY_FEW: Final = compiled(
-    r"[\s,;–—-]*(?:but|although|though) (?:only|just|nobody|no one|none|hardly anyone|hardly anybody)\b[^.!?]*\b(?:uses?|used|calls?|called|says?)\b",
+    r"[\s,;–—-]*(?:but|although|though) (?:only|just|nobody|no one|none|hardly anyone|hardly anybody)\b[^.!?]*\b(?:uses?|used"
+    r"|calls?|called|says?)\b",
     re.IGNORECASE,
 )
 """After a name, says that the writer does not go by it."""

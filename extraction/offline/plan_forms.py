@@ -13,7 +13,10 @@ from extraction.offline.words.people import MANY_RELATIVES, RELATIVES
 from memory.prefiltered_patterns import compiled
 
 _WEEKDAY: Final = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
-_MONTH: Final = r"(?:january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)"
+_MONTH: Final = (
+    r"(?:january|february|march|april|may|june|july|august|september|october|november|december"
+    r"|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)"
+)
 _FEAST: Final = (
     r"(?:easter|christmas|xmas|new year(?:['’]s(?: eve)?)?|thanksgiving|eid|diwali|halloween|midsummer|passover|hanukkah|pentecost)"
 )
@@ -27,7 +30,8 @@ AHEAD: Final = (
     rf"|in {_NUMBER} (?:days?|weeks?|months?|years?)(?:['’]? time)?(?! of\b)|a week (?:today|on {_WEEKDAY})"
     rf"|(?:on|by|from|until|till|before|at|over|for|around|after|starting) (?:the )?(?:{_ON_DATE}|{_DAY_OF_MONTH}|{_WEEKDAY}(?!s)|{_FEAST})"
     rf"|(?:in|by|from|until|till|end of|early|late|mid) {_MONTH}(?! \d{{4}}\b)\b|(?:in|by) the {_SEASON}"
-    rf"|{_ON_DATE}(?! century)|(?<!last )(?<!last week )(?<!every )(?<!each ){_WEEKDAY}(?:(?= (?:morning|afternoon|evening|night|week|at|and)\b)|(?=\W*$)))\b"
+    rf"|{_ON_DATE}(?! century)|(?<!last )(?<!last week )(?<!every )(?<!each ){_WEEKDAY}(?:(?= (?:morning|afternoon|evening|night"
+    rf"|week|at|and)\b)|(?=\W*$)))\b"
 )
 """A time ahead. A weekday or a date alone is one only where the verb is in no past."""
 _I: Final = r"\b(?:i|we)\b"
@@ -71,7 +75,8 @@ PLAN: Final = (
     rf"^{_NOT}(?=.*{AHEAD}).*{_BE}(?!(?:so|very|too|really|afraid|sure|glad|sorry)\b)"
     r"(?:[a-z]+ing\b(?<!thinking)(?<!wondering)(?<!feeling)(?<!kidding)(?<!joking)(?<!living)(?<!looking)|(?:off|away|back|up|down|over|out|in|at|on|due|booked)\b)"
     # an intention
-    rf"|^{_NOT}.*{_BE}(?:going|planning|intending|hoping|supposed|due|about|determined) to (?!(?:be honest|say|ask|guess|assume|bed|sleep)\b)[a-z]+"
+    rf"|^{_NOT}.*{_BE}(?:going|planning|intending|hoping|supposed|due|about) to (?!(?:keep|make it|stay|believe|be (?:fine|ok|okay"
+    rf"|honest|great|late|good)|say|ask|guess|assume|bed|sleep)\b)[a-z]+"
     rf"|^{_NOT}(?=.*{AHEAD}).*{_I}(?:['’]ll| will| shall| (?:have|need|plan|intend|hope|want|aim) to| must| should) {_NEARLY}[a-z]+"
     # "I've the hospital on the 24th", "we have guests on Sunday"
     rf"|^{_NOT}(?=.*{AHEAD}).*{_I}(?:['’]ve| have)(?: got| also| another| only)* {_HAD}\b(?! (?:feeling|idea|cold|headache|problem))"
@@ -81,7 +86,8 @@ PLAN: Final = (
     # "Ana is taking me to bingo on Thursday", "our son starts school in September"
     rf"|^{_NOT}(?=.*{AHEAD})(?=.*\b(?:me|us|my|our|i|we)\b).*(?:{_NAMED}|{_OWN})(?:,? [^,.!?]{{2,20}},?)?(?: is| are|['’]s)"
     r" (?:[a-z]+ing\b(?<!being)(?<!feeling))"
-    rf"|^{_NOT}(?=.*{AHEAD})(?=.*\b(?:me|us|my|our|i|we)\b).*(?:{_NAMED}|{_OWN})(?:['’]s)?(?:,? [^,.!?]{{2,20}},?)? (?:starts?|begins?|arrives?|comes?|visits?|marries"
+    rf"|^{_NOT}(?=.*{AHEAD})(?=.*\b(?:me|us|my|our|i|we)\b).*(?:{_NAMED}|{_OWN})(?:['’]s)?(?:,? [^,.!?]{{2,20}},?)? (?:starts?"
+    rf"|begins?|arrives?|comes?|visits?|marries"
     r"|marry|graduates?|turns?|finishes|leaves?|moves?)\b"
     # "Half marathon on 12 April"
     rf"|^{_NOT}{_VERBLESS}\W*(?:(?:an?|my|the|our|got|first|second|last|big|next) )*(?:[\w'’-]+ ){{0,3}}?{KEPT}\b[^.!?]{{0,30}}?{AHEAD}"
@@ -91,7 +97,8 @@ PROMISE: Final = (
     r"\b(?:i|we)(?:['’]ve| have)? (?:have |solemnly |just |already )*promised?\b"
     rf"|\b(?:i|we)?(?:['’]ve| have)? ?(?:gave|given|give) (?:{_TO_WHOM} my word|my word\b)"
     rf"|(?:^\W*|\b(?:i|we)(?:['’]ve| have)? (?:already |just )?)(?:told|said to|assured|promised|swore to) {_TO_WHOM}(?: that)? (?:i|we)"
-    r"(?:['’]d| would|['’]ll| will) (?!be (?:late|fine|ok|okay)\b|(?:not )?(?:think|love|like|rather|never|die|have (?:been|liked|loved))\b)[a-z]+"
+    r"(?:['’]d| would|['’]ll| will) (?!be (?:late|fine|ok|okay)\b|(?:not )?(?:think|love|like|rather|never|die|have (?:been|liked"
+    r"|loved))\b)[a-z]+"
     r"|(?:^\W*|\bi )(?:swear|vow|pledge)(?: (?:to|on) [\w'’ ]{2,20}?)? (?:that )?(?:i|we)(?:['’]ll| will) [a-z]+"
 )
 """A speech act by which the writer binds themselves."""

@@ -47,7 +47,8 @@ _LOWER_INTRODUCTION: Final = re.compile(
     r"|\s+(?:and|from)\b)"
 )
 _OWN_NAME: Final = compiled(
-    r"^\W*(?:(?:hi|hello|hey|hiya|yes|so|ok)\b[\s,!.]+)?(?:(?P<it>it['’]?s|it is|this is) )?(?P<name>[^\W\d_]{2,20})(?P<more> (?-i:[A-ZÀ-Þ])[\w'’-]+)?"
+    r"^\W*(?:(?:hi|hello|hey|hiya|yes|so|ok)\b[\s,!.]+)?(?:(?P<it>it['’]?s|it is|this is) )?(?P<name>[^\W\d_]{2,20})(?P<more>"
+    r" (?-i:[A-ZÀ-Þ])[\w'’-]+)?"
     r"(?P<after> (?:here|speaking|again)\b|(?= (?:with|without) (?:an?|the|two|one|no) )|(?=\s*[.!]?\s*$))",
     re.IGNORECASE,
 )

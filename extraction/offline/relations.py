@@ -132,7 +132,8 @@ _ONE_OF_THEM: Final = any_of(
 )
 _AGED: Final = r"(?:\s*\(\d{1,2}[^()]{0,12}\)|,?\s\d{1,2}(?=[,\s.!]|$)|,?\s(?:who['’]s|who is|aged) \w+)?"
 _APPOSED: Final = compiled(
-    rf"(?:^\W*|\band |[,;] ){_NAME},? (?i:is )?(?i:the|our|my) (?P<relation>(?i:eldest|oldest|youngest|middle one|middle child|younger one|older one|baby))"
+    rf"(?:^\W*|\band |[,;] ){_NAME},? (?i:is )?(?i:the|our|my) (?P<relation>(?i:eldest|oldest|youngest|middle one|middle child"
+    rf"|younger one|older one|baby))"
     r"(?=\s*[.,!;)]|$|\s+[a-z])"
 )
 """Names one of the children whom the sentence has another one of: "and Majella the youngest"."""
@@ -179,7 +180,8 @@ _INTRODUCED: Final = compiled(rf"(?:{_HAVE}|{_GOT}){_RELATION}\b|{_MY}(?:new )?(
 _NAMED_LATER: Final = compiled(
     rf"(?:^\W*|[,;—–-]\s+(?:and\s+)?|\band\s+)(?:(?i:his|her|its|their|the (?:little|new) (?:one|guy|girl)['’]s) name(?i:['’]s| is)"
     rf"|(?i:he|she|it|they)(?i:['’]s| is|['’]re| are) (?:called|named)|(?:(?i:we|i) )?(?:named|called|call) (?i:him|her|it))\s+{_NAME}"
-    rf"|(?:^\W*|[,;—–-]\s+(?:and\s+)?|\band\s+){_NAME.replace('?P<value>', '?P<first>')}(?i:,? (?:is|that['’]s) (?:his|her|its|their) name\b)"
+    rf"|(?:^\W*|[,;—–-]\s+(?:and\s+)?|\band\s+){_NAME.replace('?P<value>', '?P<first>')}(?i:,? (?:is|that['’]s) (?:his|her|its"
+    rf"|their) name\b)"
     rf"|^\W*{_NAME.replace('?P<value>', '?P<doubled>')}, (?i:s?he|it)(?i:['’]s| is| has| was| works| lives)\b"
 )
 """Names what was introduced before: "Her name is Pixel"."""

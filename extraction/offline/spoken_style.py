@@ -32,8 +32,9 @@ _CHAT: Final = _words_of("""
 """)
 _REGIONAL: Final = _words_of("""
     ah'm = I'm, ahm = I'm, a'm = I'm, ah've = I've, ah'll = I'll, ah'd = I'd, ah = I, ma = my, masel = myself, oor = our, ye = you,
-    yer = your, tae = to, fae = from, frae = from, wi = with, wi' = with, ae = of, o' = of, o = of, an' = and, afore = before, efter = after,
-    noo = now, doon = down, aboot = about, oot = out, hoose = house, hame = home, bide = live, bidin = living, biding = living, dae = do,
+    yer = your, tae = to, fae = from, frae = from, wi = with, wi' = with, ae = of, o' = of, o = of, an' = and, afore = before,
+    efter = after, noo = now, doon = down, aboot = about, oot = out, hoose = house, hame = home, bide = live, bidin = living,
+    biding = living, dae = do,
     daein = doing, daeing = doing, dinnae = don't, dinna = don't, cannae = can't, canna = can't, didnae = didn't, doesnae = doesn't,
     wisnae = wasn't, wasnae = wasn't, isnae = isn't, havenae = haven't, hasnae = hasn't, wouldnae = wouldn't, couldnae = couldn't,
     willnae = won't, winnae = won't, wan = one, twa = two, aff = off, jist = just, whit = what, wis = was, hae = have, huv = have,
@@ -45,7 +46,7 @@ _REGIONAL: Final = _words_of("""
 _SURELY_REGIONAL: Final = cue(
     listed("""
     ah'm, ah've, cannae, canna, dinnae, dinna, didnae, doesnae, isnae, wisnae, wasnae, havenae, hasnae, wouldnae, couldnae, willnae, winnae,
-    oor, fae, frae, tae, masel, hame, daein, noo, doon, aboot, aff, jist, afore, brither, faither, mither, bairn, bairns, gonnae,
+    oor, fae, frae, tae, masel, hame, daein, noo, doon, aboot, aff, jist, afore, brither, faither, mither, bairn, bairns, gonnae, merrit,
     the morra, whit
 """)
 )
@@ -75,7 +76,7 @@ _SPEECH: Final[tuple[tuple[str, Replacement], ...]] = (
     (r"\b(?P<who>i) do be\b", r"\g<who> am"),
     (r"(?-i:(?<=[a-z])(?P<place> [A-Z][a-z]+)) only(?=\s*(?:[,.!]|$))", r"\g<place>"),
     (r"(?<=[a-z]{2})(?<!rock)(?<!drum)(?<!mac) n (?=[a-z]{2})", " and "),
-    (r"(?<=[a-z]{2}) (?:w|w/) (?=[a-z])", " with "),
+    (r"(?<=[a-z]{2}) (?-i:w/?) (?=[a-z])", " with "),
     # what only opens a chat message
     (r"(?:^|(?<=[.!?]\s))(?:(?:bruv|bruh|fam|yh|icl|no cap|on god|can['’]?t lie|not gonna lie)\b[\s,]*)+(?=\w)", ""),
     # a reaction that is a sentence of its own
@@ -105,7 +106,8 @@ _NO_ACT: Final = (
 _SUBJECTS: Final[tuple[tuple[str, Replacement], ...]] = (
     (r"^(?P<lead>\W*)(?:been|bin) (?=[a-z])", r"\g<lead>I've been "),
     (
-        rf"^(?P<lead>\W*)(?P<act>(?!{_NO_ACT}\b)(?-i:[A-Za-z][a-z]+ing)) (?P<rest>(?=[^.!?\n]*\b(?:these days|nowadays|now|at the moment|daily|every day"
+        rf"^(?P<lead>\W*)(?P<act>(?!{_NO_ACT}\b)(?-i:[A-Za-z][a-z]+ing)) (?P<rest>(?=[^.!?\n]*\b(?:these days|nowadays|now|at the"
+        rf" moment|daily|every day"
         r"|tomorrow|tonight|next \w+|this \w+|on (?:the )?\w+|come \w+|since|for \w+ (?:years|months|weeks))\b)"
         r"(?![^.!?\n]*\b(?:is|are|was|were|makes?|keeps?|helps?|has|gets?|takes?|can|will|would|beats?|gives?)\b))",
         r"\g<lead>I'm \g<act> \g<rest>",
