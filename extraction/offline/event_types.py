@@ -108,7 +108,12 @@ class TypeChooser:
                 return event_type
         for score, event_type in ranked:
             form = sure_form_of(event_type.name)
-            if form is not None and score - fallback[0] >= _AHEAD_WITH_SURE_FORM and any(form.search(each) for each in passage.statements):
+            ahead = score - fallback[0]
+            if (
+                form is not None
+                and _AHEAD_WITH_SURE_FORM <= ahead < _AHEAD_WITH_FORM
+                and any(form.search(each) for each in passage.statements)
+            ):
                 return event_type
         nearest_words = next((each for each in ranked if each[1].name != FALLBACK), None)
         if nearest_words is not None and nearest_words[0] - fallback[0] >= _AHEAD_WITH_OPEN_FORM:

@@ -65,7 +65,16 @@ def is_plain(text: str) -> bool:
     Args:
         text: A message, or a part of one.
     """
-    stated = stated_plainly(text)
+    return states_all(text, stated_plainly(text))
+
+
+def states_all(text: str, stated: Sequence[str]) -> bool:
+    """Whether a message states all that it does not ask.
+
+    Args:
+        text: A message, or a part of one.
+        stated: Its sentences that :func:`stated_plainly` returns.
+    """
     return bool(stated) and len(stated) == len([each for each in _read(text) if not each.text.endswith(QUESTION_MARKS)])
 
 

@@ -10,7 +10,7 @@ from extraction.drafts import DropCounter
 from extraction.echo_filter import is_echo, without_echoes, without_echoes_in_result
 from extraction.offline.content_words import are_fillers, content_words, is_filler, only_ask
 from extraction.offline.frames import Said, own_texts
-from extraction.offline.moods import is_plain, stated_plainly
+from extraction.offline.moods import is_plain, stated_plainly, states_all
 from extraction.offline.sentences import pieces_of, questions_among, sentences_of
 from extraction.offline.spoken_style import in_standard_english
 from extraction.offline.takebacks import without_taken_back
@@ -211,6 +211,8 @@ def _passage(turn: Turn, index: int, text: str, question_turn: Turn | None, *, i
     may_state = (turn.own_text == turn.text or text in turn.own_text) and not (
         turn.message.role == "assistant" and _SECOND_PERSON.search(text)
     )
+    standard = in_standard_english(text) if may_state else ""
+    statements = tuple(stated_plainly(standard)) if may_state else ()
     return Passage(
         turn_index=index,
         text=text,
@@ -218,8 +220,8 @@ def _passage(turn: Turn, index: int, text: str, question_turn: Turn | None, *, i
         mentions=mentions,
         only_asks=only_ask(turn.sentences if text == turn.text else sentences_of(text)),
         is_own_prose=bool(own) and is_english(own),
-        is_plain=may_state and is_plain(text),
-        statements=tuple(stated_plainly(in_standard_english(text))) if may_state else (),
+        is_plain=may_state and (states_all(text, statements) if standard == text else is_plain(text)),
+        statements=statements,
         longest_content=LONGEST_SHORTENED if is_shortened else LONGEST_CONTENT,
     )
 
