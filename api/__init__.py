@@ -1,5 +1,5 @@
 """The query service: the HTTP API.
 
-Start at :mod:`api.app`, which joins the routes of ``api/routes/``, and :mod:`api.composition`, which opens what they use. Each group of
-routes has its response models in a module ``*_responses``.
+Start at :mod:`api.app`, which joins the routes of ``api/routes/``, and :mod:`api.composition`, which opens what they use. What the
+routes do is in ``api/reads/`` and ``api/writes/``, what they return in ``api/response_models/``.
 """

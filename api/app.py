@@ -8,14 +8,14 @@ from fastapi import APIRouter, FastAPI
 from starlette.responses import Response
 from starlette.routing import BaseRoute
 
-from api.authentication import RecallCaller
+from api.auth.authentication import RecallCaller
+from api.auth.resource_metadata import metadata_routes
 from api.composition import OpenDependencies, open_dependencies
-from api.json_http import JsonResponse
-from api.middleware import BodySizeMiddleware, ObservabilityMiddleware
-from api.openapi import KEYED, OPEN, document, refusals
+from api.http.json_http import JsonResponse
+from api.http.middleware import BodySizeMiddleware, ObservabilityMiddleware
+from api.http.openapi import KEYED, OPEN, document, refusals
 from api.problems import add_problem_handlers
-from api.resource_metadata import metadata_routes
-from api.responses import ALIVE, KEY_STATUS
+from api.response_models.messages import ALIVE, KEY_STATUS
 from api.routes import (
     admin_control,
     admin_holds,

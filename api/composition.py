@@ -6,20 +6,20 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontext
 from functools import partial
 from typing import TYPE_CHECKING
 
-from api.admission import Admission
 from api.dependencies import Dependencies
-from api.entity_history import EntitiesAsOf
-from api.erasures import Erasures
 from api.guarded_clients import closed_by, guarded_embedder, guarded_store, started_producer
+from api.limits.admission import Admission
+from api.limits.quotas import MemoryCounts, Quotas
+from api.limits.requests_in_progress import RequestsInProgress
 from api.previews import Previews
-from api.quotas import MemoryCounts, Quotas
-from api.read_audit import ReadAudit
-from api.recall_log import RecallLog
-from api.recall_models import BackgroundUsage, build_query_rewriter
-from api.requests_in_progress import RequestsInProgress
+from api.reads.entity_history import EntitiesAsOf
+from api.reads.read_audit import ReadAudit
+from api.reads.recall_log import RecallLog
+from api.reads.recall_models import BackgroundUsage, build_query_rewriter
+from api.reads.store_positions import StorePositions
 from api.stage_overview import StageOverview
-from api.store_positions import StorePositions
 from api.webhooks.service import Webhooks
+from api.writes.erasures import Erasures
 from control import ControlWriter
 from control.key_usage import KeyUsage
 from control.redaction import TenantRedaction
@@ -29,25 +29,25 @@ from retrieval.pipeline import RecallPipeline
 from retrieval.profiles import load_profiles
 from runtime.background import BackgroundWorks
 from runtime.clocks import Clock, SystemClock
-from runtime.entity_view import EntityView
 from runtime.errors import ExtraMissingError
-from runtime.idempotency_cache import IdempotencyCache
 from runtime.kafka import Producer
 from runtime.logs import logger
 from runtime.metrics import metrics
 from runtime.periodic_job import PeriodicJob
-from runtime.rate_limits import RateLimiter
-from runtime.recall_history import RecallHistory
-from runtime.redis import GuardedRedis, open_redis
-from runtime.retrieval_counts import RetrievalCounts
-from runtime.session_tail import SessionTail
+from runtime.redis.client import GuardedRedis, open_redis
+from runtime.redis.entity_view import EntityView
+from runtime.redis.idempotency_cache import IdempotencyCache
+from runtime.redis.rate_limits import RateLimiter
+from runtime.redis.recall_history import RecallHistory
+from runtime.redis.retrieval_counts import RetrievalCounts
+from runtime.redis.session_tail import SessionTail
 from runtime.settings import Settings
 from stores.port import MemoryStore
 from streams.operations.service_work import Eraser, ServiceJob
 
 if TYPE_CHECKING:
+    from api.auth.identity_provider import IdentityProvider
     from api.console.sessions import ConsoleSessions
-    from api.identity_provider import IdentityProvider
 
 _log = logger(__name__)
 
@@ -204,7 +204,7 @@ def _identity_provider(stack: AsyncExitStack, settings: Settings) -> "IdentityPr
     if settings.oidc.issuer is None:
         return None
     try:
-        from api.identity_provider import IdentityProvider
+        from api.auth.identity_provider import IdentityProvider
     except ModuleNotFoundError as error:
         raise ExtraMissingError("VARVE_OIDC__ISSUER", "oidc") from error
     return closed_by(stack, IdentityProvider(settings=settings.oidc))

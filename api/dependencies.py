@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Annotated
 
 from fastapi import Depends, Request
 
-from api.admission import Admission
-from api.erasures import Erasures
+from api.limits.admission import Admission
+from api.limits.quotas import Quotas
+from api.limits.requests_in_progress import RequestsInProgress
 from api.previews import Previews
-from api.quotas import Quotas
-from api.read_audit import ReadAudit
-from api.recall_log import RecallLog
-from api.requests_in_progress import RequestsInProgress
+from api.reads.read_audit import ReadAudit
+from api.reads.recall_log import RecallLog
+from api.reads.store_positions import StorePositions
 from api.stage_overview import StageOverview
-from api.store_positions import StorePositions
+from api.writes.erasures import Erasures
 from control import ControlWriter
 from control.key_usage import KeyUsage
 from control.tenants import TenantDirectory
@@ -23,20 +23,20 @@ from retrieval.pipeline import RecallPipeline
 from retrieval.profiles import Profile
 from runtime.background import BackgroundWorks
 from runtime.clocks import Clock
-from runtime.entity_view import EntityView
-from runtime.idempotency_cache import IdempotencyCache
 from runtime.kafka import Producer
 from runtime.metrics import Metrics
-from runtime.redis import GuardedRedis
-from runtime.session_tail import SessionTail
+from runtime.redis.client import GuardedRedis
+from runtime.redis.entity_view import EntityView
+from runtime.redis.idempotency_cache import IdempotencyCache
+from runtime.redis.session_tail import SessionTail
 from runtime.settings import Settings
 from runtime.tracing import SpanContext
 from stores.build import GuardedStore
 
 if TYPE_CHECKING:
     # Imported only if a setting turns them on.
+    from api.auth.identity_provider import IdentityProvider
     from api.console.sessions import ConsoleSessions
-    from api.identity_provider import IdentityProvider
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

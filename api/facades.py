@@ -9,7 +9,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp
 from varve_client import AsyncVarveClient, InvalidArgumentError, MessagesRefusedError, ServiceProblemError, ServiceUnreachableError
 
-from api.authentication import require_known
+from api.auth.authentication import require_known
 from api.own_api import OwnApi
 from api.problems import RETRY_AFTER_S, ProblemError
 from memory.errors import RecordError

@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.types import ASGIApp
 from varve_client import AsyncVarveClient
 
-from api.middleware import REQUEST_ID
+from api.http.middleware import REQUEST_ID
 from api.problems import unauthorized
 from runtime.tracing import TRACEPARENT, write_traceparent
 

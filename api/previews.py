@@ -20,7 +20,7 @@ from models.embedding.port import Embedder
 from models.errors import BudgetExceededError, ModelError
 from runtime.kafka import Producer
 from runtime.logs import logger
-from runtime.redis import GuardedRedis
+from runtime.redis.client import GuardedRedis
 from runtime.settings import Settings
 from streams.operations.dry_run import DryWindow, extract_dry
 

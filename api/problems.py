@@ -13,7 +13,7 @@ from starlette.routing import BaseRoute, Match
 from starlette.types import Receive, Scope, Send
 from starlette.websockets import WebSocketClose
 
-from api.json_http import to_json
+from api.http.json_http import to_json
 from control.errors import (
     ChangeRefusedError,
     ControlLogBehindError,

@@ -15,7 +15,7 @@ import uvloop
 from api.app import create_app
 from api.composition import open_dependencies
 from api.dependencies import Dependencies
-from api.timeouts import bounded_protocol
+from api.limits.timeouts import bounded_protocol
 from memory.errors import VarveError
 from models.credentials import credential_watch
 from runtime.garbage import collect_seldom, loading
@@ -23,7 +23,7 @@ from runtime.interruption import pause, run_until_signal, stop_by
 from runtime.kafka import check_topics
 from runtime.logs import configure_logging, logger
 from runtime.probe import Check, ProbeServer
-from runtime.redis_server import RedisWatch
+from runtime.redis.server import RedisWatch
 from runtime.settings import ServiceSettings, Settings
 from runtime.tracing import exporting_spans
 from streams.operations.service_work import Eraser, ServiceJob

@@ -12,10 +12,10 @@ from benchmarks.reports import write_report
 from memory.records import Change, Contribution
 from memory.schema import MemorySchema, parse_schema
 from memory.schema.model import EntityType
-from operators.apply import apply_contribution
-from operators.approximate_span import best_approximate_span
-from operators.entity_state import EntityState, from_bytes, to_bytes
+from operators.entities.apply import apply_contribution
+from operators.entities.entity_state import EntityState, from_bytes, to_bytes
 from operators.operator import Operand
+from operators.patches.approximate_span import best_approximate_span
 from operators.registry import bound_operator
 
 _START: Final = datetime(2026, 1, 1, tzinfo=UTC)

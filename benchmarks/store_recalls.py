@@ -12,9 +12,9 @@ from benchmarks.callers import PERSONS
 from evaluation.bench_recall import START, RandomData
 from models.embedding.port import Embedding
 from models.embedding.weights import DIMENSION, LATE_DIMENSION, MODEL_NAME
-from retrieval.first_person import asked_texts
 from retrieval.pipeline import RecallPipeline
-from retrieval.query_embedding import embed_question
+from retrieval.query.first_person import asked_texts
+from retrieval.query.query_embedding import embed_question
 from retrieval.request import RecallRequest
 from runtime.clocks import SystemClock
 from runtime.settings import RecallSettings

@@ -11,10 +11,10 @@ from benchmarks.reports import write_report
 from memory.records import Change, Contribution
 from memory.schema import parse_schema
 from memory.schema.model import EntityType
-from memory.text import estimate_tokens
-from operators.apply import apply_contribution
-from operators.entity_state import EntityState, from_bytes, to_bytes
-from operators.render import published_memories
+from memory.texts.text import estimate_tokens
+from operators.entities.apply import apply_contribution
+from operators.entities.entity_state import EntityState, from_bytes, to_bytes
+from operators.entities.render import published_memories
 
 _START: Final = datetime(2026, 1, 5, tzinfo=UTC)
 _KEY: Final = "ann"

@@ -14,10 +14,10 @@ from memory.records import Change, Contribution
 from memory.schema import parse_schema
 from memory.schema.model import EntityType
 from memory.vectors import encode_vector, unit
-from operators.apply import apply_contribution
-from operators.entity_state import EntityState, to_bytes
-from operators.merging import plan_questions
-from operators.render import published_changes, published_memories, render
+from operators.entities.apply import apply_contribution
+from operators.entities.entity_state import EntityState, to_bytes
+from operators.entities.render import published_changes, published_memories, render
+from operators.llm.merging import plan_questions
 
 _START: Final = datetime(2026, 1, 5, tzinfo=UTC)
 _KEY: Final = "ann"

@@ -16,7 +16,7 @@ from control.reextraction import REEXTRACTION, Reextraction
 from control.tenant_trust import TenantTrust
 from control.webhooks import Webhook
 from memory.keys import encode_key
-from memory.message_preparation import MessageSettings
+from memory.messages.message_preparation import MessageSettings
 from memory.records.base import Value
 from memory.records.message import Id, Name
 from memory.redaction import NO_REDACTION, RedactionPolicy

@@ -11,8 +11,8 @@ from redis.asyncio import Redis
 from memory.keys import encode_key
 from runtime.background import run_in_background
 from runtime.errors import RedisUnavailableError
-from runtime.redis import GuardedRedis
-from runtime.redis_keys import KeyFamily
+from runtime.redis.client import GuardedRedis
+from runtime.redis.keys import KeyFamily
 
 OPERATORS: Final = "#operators"
 """The owner of operators' keys. A percent-encoded tenant's name contains no ``#``."""

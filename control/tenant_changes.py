@@ -14,7 +14,7 @@ from control.schemas import resolve_method_schema
 from memory.records.base import problems_of
 from memory.schema import MemorySchema
 from memory.schema.methods import MethodDocument
-from memory.text import problem_of_name
+from memory.texts.text import problem_of_name
 
 
 def add_tenant(
@@ -24,7 +24,7 @@ def add_tenant(
 
     Args:
         draft: The change.
-        tenant_id: 1 to 256 characters that cannot be mistaken for another id: see :func:`memory.text.problem_of_name`.
+        tenant_id: 1 to 256 characters that cannot be mistaken for another id: see :func:`memory.texts.text.problem_of_name`.
         schema: The schema, see :func:`control.schemas.resolve_schema`.
         method: Its memory method, see :func:`control.schemas.resolve_method_schema`. Default: the schema as it is.
         fields: Further fields of :class:`~control.documents.Tenant`.

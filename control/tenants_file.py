@@ -40,7 +40,7 @@ from control.state import ControlState
 from control.tenant_changes import add_tenant, remove_tenant, set_tenant
 from control.tenant_trust import TenantTrust
 from memory.errors import SchemaError
-from memory.message_preparation import MessageSettings
+from memory.messages.message_preparation import MessageSettings
 from memory.records.base import problems_of
 from memory.records.message import Id, Name
 from memory.redaction import NO_REDACTION, RedactionPolicy

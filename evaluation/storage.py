@@ -22,7 +22,7 @@ from memory.schema import scenario, scenario_names
 from models.embedding.build import build_embedder
 from models.embedding.port import Embedder, Embedding
 from models.embedding.tokens import count_tokens
-from operators.routing import contributions_of
+from operators.entities.routing import contributions_of
 from runtime.settings import Settings
 from stores.edge.client import EdgeStore
 from stores.edge.folder import bytes_on_disk

@@ -8,7 +8,7 @@ from pydantic import JsonValue
 
 from extraction.drafts import Draft, DropCounter, PatchDraft
 from memory.records import Extraction
-from memory.text import shortened
+from memory.texts.text import shortened
 
 T = TypeVar("T")
 

@@ -12,9 +12,9 @@ from typing import Final
 import orjson
 from pydantic import JsonValue
 
-from memory.language import is_english
 from memory.records import Message
-from memory.text import content_hash
+from memory.texts.language import is_english
+from memory.texts.text import content_hash
 
 _LIST_MARK: Final = re.compile(r"^\s*(?:[-*•–]|\d{1,3}[.)])\s+")
 _FIRST_PERSON: Final = re.compile(r"\b(?:I|I['’]\w+|[Mm]y|[Mm]e|[Mm]ine|[Ww]e|[Oo]ur|[Uu]s)\b|(?<!\S)i(?:['’]?m)?\s")
@@ -36,7 +36,7 @@ def is_echo(message: Message, recalled_hashes: frozenset[str]) -> bool:
 
     Args:
         message: A message of the window.
-        recalled_hashes: :func:`memory.text.content_hash` of the contents that recalls returned lately.
+        recalled_hashes: :func:`memory.texts.text.content_hash` of the contents that recalls returned lately.
     """
     if message.from_recall or not recalled_hashes:
         return message.from_recall
@@ -53,7 +53,7 @@ def without_echoes(text: str, recalled_hashes: frozenset[str], *, is_user: bool 
 
     Args:
         text: A message's text, or a text in a tool's result.
-        recalled_hashes: :func:`memory.text.content_hash` of the contents that recalls returned lately.
+        recalled_hashes: :func:`memory.texts.text.content_hash` of the contents that recalls returned lately.
         is_user: Whether a user wrote it, who may repeat their own sentence.
     """
     if not recalled_hashes:

@@ -4,8 +4,8 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from extraction.assemble import message_ids
+from extraction.offline.events.quotations import quotations
 from extraction.offline.extractor import NAME as OFFLINE
-from extraction.offline.quotations import quotations
 from extraction.port import ExtractionContext, Extractor, ExtractorLayer, Quotation
 from extraction.relations import stated_relations
 from memory.ids import event_id
@@ -14,7 +14,7 @@ from memory.records.wording import indexed_text
 from memory.schema.method import RELATION, SEGMENT, TURN
 from memory.schema.model import MemorySchema
 from memory.schema.operator_specs import driving_event_types
-from memory.text import shortened
+from memory.texts.text import shortened
 from memory.vectors import encode_vector
 from models.embedding.port import Embedder
 

@@ -13,7 +13,7 @@ from extraction.statements import Statement, either_says_all, may_be_routine, sh
 from memory.dates.event_date import UNKNOWN_DATE
 from memory.records import Event, NotedEvent
 from memory.records.wording import indexed_text
-from runtime.session_history import NotedRoutine
+from runtime.redis.session_history import NotedRoutine
 
 _OTHER_OCCASION: Final = timedelta(hours=1)
 """Distance from which a quantity that only the text names counts as a new one."""

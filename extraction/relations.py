@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from pydantic import JsonValue
 
-from extraction.offline.profile_lines import holds_one, relation_of_line
+from extraction.offline.facts.profile_lines import holds_one, relation_of_line
 from memory.keys import entity_key_parts
 from memory.records import EntityPatch, Extraction
 from memory.relations import ENDS, OBJECT, RELATION, SEVERAL, SUBJECT

@@ -15,8 +15,8 @@ from memory.errors import KeyFormatError
 from memory.keys import entity_key, entity_key_parts, key_part
 from memory.records import EntityPatch, Event, Extraction
 from memory.schema import MemorySchema
-from memory.scripts import INSIDE_WORD
-from memory.words import FUNCTION_WORDS
+from memory.texts.scripts import INSIDE_WORD
+from memory.texts.words import FUNCTION_WORDS
 from models.embedding.port import Vector
 
 _LETTER: Final = re.compile(rf"(?<![\w{INSIDE_WORD}])[^\W\d_](?![\w{INSIDE_WORD}])")

@@ -9,8 +9,8 @@ from typing import Final
 
 from pydantic import JsonValue
 
-from memory.scripts import LETTERS
-from memory.words import FUNCTION_WORDS, NUMBER_WORDS, stem
+from memory.texts.scripts import LETTERS
+from memory.texts.words import FUNCTION_WORDS, NUMBER_WORDS, stem
 from runtime.sized_cache import sized_cache
 
 _WORD: Final = re.compile(rf"\d+(?:[.,:]\d+)*|{LETTERS}(?:['’]{LETTERS})?")

@@ -1,9 +1,9 @@
-"""An extractor that reads each window by :func:`memory.extraction_view.extraction_view`."""
+"""An extractor that reads each window by :func:`memory.messages.extraction_view.extraction_view`."""
 
 from extraction.assemble import message_ids
 from extraction.bounds import MAX_EVIDENCE
 from extraction.port import ExtractionContext, ExtractorLayer
-from memory.extraction_view import ExtractionView, extraction_view
+from memory.messages.extraction_view import ExtractionView, extraction_view
 from memory.records import Dropped, Extraction, Window
 from memory.schema import MemorySchema
 

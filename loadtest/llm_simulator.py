@@ -21,7 +21,7 @@ from aiohttp import web
 from loadtest.answers import AgentAnswerFunction, ToolUse, extraction_answer
 from loadtest.profiles import PROFILES, Plan, Profile, garbled, plan_call
 from loadtest.requests import ChatRequest, PrefixCache, tokens_of
-from memory.text import estimate_tokens
+from memory.texts.text import estimate_tokens
 
 Planner = Callable[[ChatRequest, int], Plan]
 """The outcome of a call, from its request and from how often the same prompt was sent before."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Self
 
-from memory.text import estimate_tokens
+from memory.texts.text import estimate_tokens
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,13 +13,13 @@ from typing import Annotated, Any, Final, Literal
 import orjson
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from memory.extraction_view import extraction_view
+from memory.messages.extraction_view import extraction_view
 from memory.records.base import Value
 from memory.records.extraction import EntityPatch, Event, Extraction, SourceSet
 from memory.records.limits import Time
 from memory.records.message import Message, Window
 from memory.records.trust import EntityTrust, TrustLevel
-from memory.terms import terms_of
+from memory.texts.terms import terms_of
 
 LEVELS: Final[tuple[TrustLevel, ...]] = ("distrusted", "untrusted", "normal", "trusted")
 """Lowest first."""

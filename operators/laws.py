@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from memory.schema.model import ParameterValue, ValueType
 from memory.schema.time_window import TimeWindow
+from operators.aggregates.windowed import Windowed
 from operators.operator import Configuration, MergeableOperator, Operand, Operator
-from operators.windowed import Windowed
 
 DAY: Final = 24 * 3_600_000_000
 """In microseconds."""

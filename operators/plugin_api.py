@@ -6,10 +6,10 @@
 from memory.records import Link, Lookup, Memory, NoteUpdate, WrittenText
 from memory.schema.model import ValueType
 from memory.schema.operator_specs import OperatorSpec
-from operators import exact_sum
+from operators.aggregates import exact_sum
 from operators.aging import AgedEvent, AgingOperator
 from operators.errors import RefusedChangeError, UnusableAnswerError
-from operators.llm_operator import LLMOperator, Moment, Outcome, Prompt, Question, Settled
+from operators.llm.llm_operator import LLMOperator, Moment, Outcome, Prompt, Question, Settled
 from operators.operator import (
     AdditiveOperator,
     BoundedOperator,

@@ -10,24 +10,24 @@ from memory.schema.model import EntityProperty, EntityType, ParameterValue, Valu
 from memory.schema.operator_specs import ENTRY_POINTS, plugin_operators
 from memory.schema.time_window import TimeWindow
 from operators.agent.agent import AgentText
+from operators.aggregates.decay import Ewma
+from operators.aggregates.distinct_count import DistinctCount
+from operators.aggregates.heat import Heat
+from operators.aggregates.newest import Latest, NewestList
+from operators.aggregates.statistics import Avg, Count, Max, Min, Rate, Sum
+from operators.aggregates.strength import Strength
+from operators.aggregates.top_k import TopK
+from operators.aggregates.windowed import Windowed
 from operators.aging import AgingOperator
 from operators.cluster.cluster import Communities
-from operators.decay import Ewma
-from operators.distinct_count import DistinctCount
-from operators.edge import Edges
-from operators.heat import Heat
-from operators.link import LinkedNote
-from operators.merged_text import MergedText
-from operators.newest import Latest, NewestList
+from operators.links.edge import Edges
+from operators.links.link import LinkedNote
+from operators.llm.merged_text import MergedText
 from operators.operator import Configuration, MergeableOperator, Operator
-from operators.patch import PatchedText
-from operators.statistics import Avg, Count, Max, Min, Rate, Sum
-from operators.strength import Strength
+from operators.patches.patch import PatchedText
 from operators.timeline.compress import TimeCompress
-from operators.top_k import TopK
 from operators.tree.tiers import MemoryTiers
 from operators.tree.tree import MemoryTree
-from operators.windowed import Windowed
 
 _BUILT_IN: Final = (
     Sum,

@@ -5,16 +5,16 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
-from retrieval.current_state import by_state
-from retrieval.deduplication import Deduplication
-from retrieval.expansion import noisy_or
 from retrieval.plan import RecallPlan
+from retrieval.query.expansion import noisy_or
 from retrieval.rankers.base import MAX_RERANKED, Scored
-from retrieval.ranking import Scoring, evidence_scores, ranks_of
+from retrieval.redundancy.current_state import by_state
+from retrieval.redundancy.deduplication import Deduplication
+from retrieval.relevance.ranking import Scoring, evidence_scores, ranks_of
+from retrieval.relevance.traits import traits_of
 from retrieval.request import RecallHit
 from retrieval.selection import Ranked
 from retrieval.training.ranked import ranked_candidates, values_of
-from retrieval.traits import traits_of
 from runtime.pieces import map_in_pieces
 from stores.port import ScoredMemory
 
@@ -82,7 +82,7 @@ class _Hits:
 
     Args:
         scoring: The final scoring.
-        decay: See :func:`retrieval.ranking.evidence_scores`.
+        decay: See :func:`retrieval.relevance.ranking.evidence_scores`.
         ranks: By memory id, its ranks among the candidates.
     """
 

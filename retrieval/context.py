@@ -12,14 +12,14 @@ from typing import Any, Final
 
 from memory.dates.event_date import shown_date
 from memory.errors import RecordError
-from memory.fencing import one_line_json
 from memory.records import Memory, Message
-from memory.text import estimate_tokens
+from memory.texts.fencing import one_line_json
+from memory.texts.text import estimate_tokens
 from retrieval.context_lines import HitGroup, dated_text, grouped, state_text
 from retrieval.prompt_delimiter import PromptDelimiter, short_hash
 from retrieval.request import RecallHit
 from runtime.logs import logger
-from runtime.session_tail import SessionView
+from runtime.redis.session_tail import SessionView
 from stores.port import TenantScope
 
 _log = logger(__name__)
@@ -58,7 +58,7 @@ class Context:
     text: str
     """Empty if nothing fits."""
     tokens: int
-    """Estimated by :func:`memory.text.estimate_tokens`."""
+    """Estimated by :func:`memory.texts.text.estimate_tokens`."""
     citations: tuple[Citation, ...]
     """In the order of the text."""
     notes: tuple[str, ...]

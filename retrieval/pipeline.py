@@ -27,11 +27,11 @@ from memory.records import Memory
 from models.embedding.port import Embedder
 from retrieval.candidates import deduplicate, rank
 from retrieval.context import Context, messages_of, pack
-from retrieval.fading import faded_last, read_recalls
 from retrieval.paths import PathName, Unavailable, left_out, timed
 from retrieval.plan import RecallPlan, plan_recall, reads_of
 from retrieval.profiles import BUILT_IN, Profile
 from retrieval.rankers.base import Scored
+from retrieval.relevance.fading import faded_last, read_recalls
 from retrieval.request import NO_TAIL, RecallHit, RecallRequest, RecallResponse
 from retrieval.retrievers.base import FurtherRetriever, PreparedStore, Retriever
 from retrieval.retrievers.entities import Entities, EntityHistory, EntityRetriever
@@ -47,7 +47,7 @@ from retrieval.selection import Ranked, selected, with_further
 from retrieval.steps import note_step
 from runtime.clocks import Clock
 from runtime.metrics import metrics
-from runtime.retrieval_counts import RetrievalCounts
+from runtime.redis.retrieval_counts import RetrievalCounts
 from runtime.settings import RecallSettings
 from stores.port import MemoryFilter, MemoryStore
 

@@ -9,9 +9,9 @@ from memory.schema.method import Method, RetrievalPath
 from memory.times import in_zone
 from retrieval.profiles import Profile, named
 from retrieval.rankers.base import Ranker
-from retrieval.ranking import Scoring, Weights
+from retrieval.relevance.ranking import Scoring, Weights
+from retrieval.relevance.time_prior import names_time
 from retrieval.request import RecallMode, RecallRequest
-from retrieval.time_prior import names_time
 from runtime.settings import RecallSettings
 from stores.port import NON_ENTITY_KINDS, MemoryFilter
 

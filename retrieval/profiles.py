@@ -12,12 +12,12 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapte
 
 from memory.records.base import problems_of
 from retrieval.errors import ProfilesError
-from retrieval.features import FEATURES
 from retrieval.rankers.base import Ranker
 from retrieval.rankers.fitted_models import RankingModel
 from retrieval.rankers.learned import LearnedRanker
 from retrieval.rankers.memx import MemXRanker
 from retrieval.rankers.weighted import WeightedRanker
+from retrieval.relevance.features import FEATURES
 from runtime.settings import RankingProfile, RecallSettings
 
 RANKERS: Final[Mapping[RankingProfile, Ranker]] = MappingProxyType(

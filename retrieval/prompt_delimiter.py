@@ -1,6 +1,6 @@
 """The delimiter around recalled text in a prompt. No text can close it, and it is the same for all recalls of a user.
 
-A delimiter that is derived from the texts (:func:`memory.fencing.delimiter_for`) changes with each text, so no provider could cache a
+A delimiter that is derived from the texts (:func:`memory.texts.fencing.delimiter_for`) changes with each text, so no provider could cache a
 prompt that begins with it. This one is derived from the owner of the memories. If a text contains it, it is broken up there.
 """
 
@@ -8,8 +8,8 @@ import hashlib
 from collections.abc import Sequence
 from typing import Final
 
-from memory.fencing import fenced, one_line, without_nonce
 from memory.keys import join_parts
+from memory.texts.fencing import fenced, one_line, without_nonce
 from stores.port import TenantScope
 
 MARK_LENGTH: Final = 8

@@ -9,7 +9,7 @@ from memory.positions import LogPosition
 from memory.records import Memory, RankedCandidate
 from memory.schema.method import Method, RewritingMode
 from retrieval.paths import PathName
-from runtime.session_tail import SessionView
+from runtime.redis.session_tail import SessionView
 from stores.port import MemoryFilter, TenantScope
 
 RecallMode = RewritingMode
@@ -130,7 +130,7 @@ class RecallHit(NamedTuple):
     evidence: tuple[str, ...]
     """Ids of the messages that the memory and its duplicates were extracted from, best first."""
     evidence_scores: tuple[float, ...]
-    """For each of these messages, its best score (:func:`retrieval.ranking.evidence_scores`)."""
+    """For each of these messages, its best score (:func:`retrieval.relevance.ranking.evidence_scores`)."""
     superseded_by: str | None = None
     """If the value has changed since: the id of the memory with the newest value, or of the entity that contains it. It is in the
     response."""

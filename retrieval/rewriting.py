@@ -10,9 +10,9 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final, TypeVar
 
 from memory.positions import LogPosition
-from retrieval.expansion import Expansion
 from retrieval.paths import PathName, Unavailable, timed
 from retrieval.plan import RecallPlan, mode_of
+from retrieval.query.expansion import Expansion
 from retrieval.request import RecallHit, RecallRequest
 from retrieval.retrievers.topics import TopicRetriever
 from retrieval.selection import Ranked

@@ -2,17 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 
-from retrieval.confidence import confidence_of, is_calibrated
-from retrieval.feature_vector import FeatureVector
-from retrieval.features import features_of
 from retrieval.plan import RecallPlan
 from retrieval.rankers.base import MAX_RERANKED, Scored
 from retrieval.rankers.fitted_models import LEARNED, model_for
+from retrieval.relevance.confidence import confidence_of, is_calibrated
+from retrieval.relevance.feature_vector import FeatureVector
+from retrieval.relevance.features import features_of
+from retrieval.relevance.traits import traits_of
 from retrieval.retrievers.memories import Candidates
-from retrieval.traits import traits_of
 from runtime.errors import RedisUnavailableError
 from runtime.pieces import map_in_pieces
-from runtime.retrieval_counts import RetrievalCounts, Retrievals
+from runtime.redis.retrieval_counts import RetrievalCounts, Retrievals
 from stores.port import ScoredMemory
 
 

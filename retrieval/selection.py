@@ -4,11 +4,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from memory.records import Memory, RankedCandidate
-from retrieval.deduplication import duplicate_key
-from retrieval.entity_coverage import covered_by_entity
-from retrieval.ranking import Scoring
+from retrieval.redundancy.deduplication import duplicate_key
+from retrieval.redundancy.entity_coverage import covered_by_entity
+from retrieval.redundancy.supersession import with_superseded
+from retrieval.relevance.ranking import Scoring
 from retrieval.request import CandidateOutcome, Outcome, RecallHit, RecallResponse
-from retrieval.supersession import with_superseded
 from runtime.pieces import map_in_pieces
 from stores.port import ScoredMemory
 

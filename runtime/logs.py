@@ -14,7 +14,7 @@ import orjson
 import structlog
 from structlog.typing import EventDict, Processor
 
-from memory.visible_text import visible
+from memory.texts.visible_text import visible
 from runtime.settings import LogSettings
 
 Logger = structlog.stdlib.BoundLogger

@@ -13,8 +13,8 @@ from runtime.background import start_renewal
 from runtime.errors import RedisUnavailableError
 from runtime.interruption import pause
 from runtime.logs import logger
-from runtime.redis import GuardedRedis
-from runtime.redis_keys import KeyFamily
+from runtime.redis.client import GuardedRedis
+from runtime.redis.keys import KeyFamily
 
 _log = logger(__name__)
 

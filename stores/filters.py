@@ -1,7 +1,7 @@
 """The filter that every request to a store has (docs/internals/architecture.md, invariant 4), independent of the engine.
 
-An HTTP body is translated into a :class:`MemoryFilter` once (``api/recall_body.py``). The filter travels through a recall to the store, and
-each engine's adapter translates its :meth:`~MemoryFilter.conditions`. No filter can be built without a tenant.
+An HTTP body is translated into a :class:`MemoryFilter` once (``api/reads/recall_body.py``). The filter travels through a recall to the
+store, and each engine's adapter translates its :meth:`~MemoryFilter.conditions`. No filter can be built without a tenant.
 """
 
 from collections.abc import Iterable, Iterator

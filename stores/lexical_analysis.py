@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 from zlib import crc32
 
-from memory.terms import length_of, terms_of, words_of
+from memory.texts.terms import length_of, terms_of, words_of
 
 K1: Final = 1.2
 B: Final = 0.75
@@ -20,8 +20,8 @@ AVERAGE_LENGTH: Final = 20.0
 """avgdl, in terms. It is a constant: a true mean would change every stored weight with every new memory."""
 
 ANALYZER_VERSION: Final = 4
-"""Version of the rules of :func:`memory.terms.terms_of`. Raise it when they change: documents and queries need the same analysis, so a
-store of another version is refused."""
+"""Version of the rules of :func:`memory.texts.terms.terms_of`. Raise it when they change: documents and queries need the same analysis, so
+a store of another version is refused."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,8 +46,8 @@ MAX_LATE_ROWS: Final = 1024
 254."""
 
 _CACHED_BYTES: Final = 104_000_000
-"""10,000 memories of one sentence, with the traits that recalls keep of them (:mod:`retrieval.traits`). Every recall reads dozens of
-candidates, mostly of few users, and parsing and checking one costs as much as scoring it."""
+"""10,000 memories of one sentence, with the traits that recalls keep of them (:mod:`retrieval.relevance.traits`). Every recall reads dozens
+of candidates, mostly of few users, and parsing and checking one costs as much as scoring it."""
 _ENTRY_BYTES: Final = 4500
 """Measured size of a memory without a text."""
 _BYTES_PER_RECORD_BYTE: Final = 2

@@ -20,7 +20,7 @@ from models.credentials import credential_watch
 from runtime.clocks import ManualClock
 from runtime.dead_letters import DeadLetterBox
 from runtime.kafka import Producer, create_topics
-from runtime.redis import GuardedRedis, open_redis
+from runtime.redis.client import GuardedRedis, open_redis
 from runtime.settings import KafkaSettings, Settings
 from tests import memory_folder
 from tests.freed_memory import return_freed_memory

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from memory.topics import ALL
-from runtime.redis_keys import KeyFamily
+from runtime.redis.keys import KeyFamily
 from streams.stages.catalog import STAGES
 
 ROOT: Final = Path(__file__).parents[1]

@@ -11,8 +11,8 @@ from typing import Any, Final
 import orjson
 
 from memory.errors import RecordError
-from memory.message_parts import json_type
-from memory.message_preparation import native_fields
+from memory.messages.message_parts import json_type
+from memory.messages.message_preparation import native_fields
 from memory.schema import sample_conversation
 from varve.chat_exports import chatgpt_messages, claude_messages, is_chatgpt_export, is_claude_export
 from varve.errors import ConversationError

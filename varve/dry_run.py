@@ -5,7 +5,7 @@ from contextlib import aclosing
 from datetime import timedelta
 from typing import Any, Final
 
-from api.ingestion import parse_message
+from api.writes.ingestion import parse_message
 from extraction.build import build_extractor
 from memory.errors import RecordError
 from memory.schema import MemorySchema

@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 import typer
 
-from memory.visible_text import visible
+from memory.texts.visible_text import visible
 
 
 def as_markup(text: object) -> str:

@@ -14,15 +14,15 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from api.authentication import caller_of, require_active
-from api.caller import KeyHash, is_token
+from api.auth.authentication import caller_of, require_active
+from api.auth.caller import KeyHash, is_token
 from api.console.files import ConsoleFiles
 from api.console.sessions import ConsoleSessions, Session, is_tls, require_csrf_token, set_cookie
 from api.dependencies import Dependencies
-from api.json_http import JsonResponse
-from api.openapi import RequestModel
+from api.http.json_http import JsonResponse
+from api.http.openapi import RequestModel
+from api.http.request_body import REST, json_body
 from api.problems import ProblemError, unauthorized
-from api.request_body import REST, json_body
 from control.key_usage import OPERATORS
 from runtime.logs import logger
 

@@ -19,13 +19,13 @@ from typing import Final
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import Response
 
-from api.caller import KeyHash, is_token
+from api.auth.caller import KeyHash, is_token
 from api.problems import ProblemError, unauthorized
 from runtime.clocks import Clock
 from runtime.metrics import Metrics
-from runtime.rate_limits import Demand, Rate, RateLimiter
-from runtime.redis import GuardedRedis
-from runtime.redis_keys import KeyFamily
+from runtime.redis.client import GuardedRedis
+from runtime.redis.keys import KeyFamily
+from runtime.redis.rate_limits import Demand, Rate, RateLimiter
 
 CSRF_HEADER: Final = "X-CSRF-Token"
 

@@ -15,13 +15,13 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from api.authentication import require_known
+from api.auth.authentication import require_known
+from api.auth.resource_metadata import metadata_url
 from api.dependencies import Dependencies
 from api.mcp.connection import Connection
 from api.mcp.server import build_server
 from api.own_api import OwnApi, api_key_of
 from api.problems import ProblemError
-from api.resource_metadata import metadata_url
 from runtime.settings import Settings
 
 PATH: Final = "/mcp"

@@ -8,7 +8,7 @@ from typing import Any, Final
 import orjson
 
 from api.mem0.owners import ID_FIELDS, varve_user
-from memory.text import quoted
+from memory.texts.text import quoted
 
 Item = Mapping[str, Any]
 """A memory as mem0 returns it."""

@@ -12,7 +12,7 @@ from api.mem0.filters import MemoryFilters
 from api.mem0.options import MAX_LISTED, batch_of, fields_of, filters_of, id_of, number, only
 from api.mem0.owners import ID_FIELDS, Owner, entity_of, user_of_entity
 from api.mem0.translation import RequestError, history_of, memory_fields, messages_of, page_of
-from memory.text import quoted
+from memory.texts.text import quoted
 
 _PAGE: Final = 200
 _VISIBLE_WITHIN_S: Final = 5.0

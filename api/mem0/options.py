@@ -9,7 +9,7 @@ from starlette.datastructures import QueryParams
 from api.mem0.filters import MemoryFilters
 from api.mem0.owners import ID_FIELDS
 from api.mem0.translation import RequestError
-from memory.text import quoted
+from memory.texts.text import quoted
 
 MAX_LISTED: Final = 10_000
 """Most memories that one request lists or deletes: mem0 has page numbers, and Varve has cursors."""

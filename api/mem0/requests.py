@@ -12,13 +12,13 @@ from starlette.types import ASGIApp
 from varve_client import AsyncVarveClient
 
 from api.facades import FacadeEndpoints, refusal_of
-from api.json_http import JsonResponse, read_json
+from api.http.json_http import JsonResponse, read_json
+from api.http.request_body import REST
 from api.mem0.filters import FilterError
 from api.mem0.operations import Mem0Operations
 from api.mem0.owners import OwnerError
 from api.mem0.translation import RequestError
 from api.own_api import api_key_of
-from api.request_body import REST
 from runtime.clocks import Clock, SystemClock
 
 PATH: Final = "/mem0"

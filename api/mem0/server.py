@@ -15,7 +15,7 @@ from typing import Annotated, Any, Final, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 from starlette.routing import Route
 
-from api.json_http import read_json
+from api.http.json_http import read_json
 from api.mem0.filters import MemoryFilters
 from api.mem0.requests import Answer, FormError, Mem0Endpoints, Mem0Request
 from api.mem0.translation import RequestError

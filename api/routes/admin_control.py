@@ -7,16 +7,16 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Depends, Query, Request
 from starlette.responses import Response
 
-from api.admin_responses import APPLIED, EXPORTED, PLACE
-from api.admission import TOPIC_RESULTS
-from api.audit_responses import AUDIT, READS, VERDICT
-from api.authentication import require_operator
-from api.control_changes import Settle, TenantQuery, tenant_of, write
+from api.auth.authentication import require_operator
 from api.dependencies import AppDependencies
-from api.json_http import JsonResponse
-from api.openapi import refusals
-from api.request_body import body_schema, json_body
-from api.route_admission import TOPICS_TURN
+from api.http.json_http import JsonResponse
+from api.http.openapi import refusals
+from api.http.request_body import body_schema, json_body
+from api.limits.admission import TOPIC_RESULTS
+from api.limits.route_admission import TOPICS_TURN
+from api.response_models.admin import APPLIED, EXPORTED, PLACE
+from api.response_models.audit import AUDIT, READS, VERDICT
+from api.writes.control_changes import Settle, TenantQuery, tenant_of, write
 from control import Draft, read_audit, read_control
 from control.differences import difference_lines
 from control.documents import OperatorKey

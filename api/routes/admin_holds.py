@@ -5,14 +5,14 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Depends, Query
 from starlette.responses import Response
 
-from api.authentication import require_operator
-from api.control_changes import Settle, TenantQuery, operator_name, tenant_of, write
+from api.auth.authentication import require_operator
 from api.dependencies import AppDependencies
-from api.erasure_responses import HOLD_CHANGED, HOLDS
-from api.json_http import JsonResponse
-from api.openapi import RequestModel, refusals
-from api.request_body import body_schema, json_body
-from api.route_admission import TURN
+from api.http.json_http import JsonResponse
+from api.http.openapi import RequestModel, refusals
+from api.http.request_body import body_schema, json_body
+from api.limits.route_admission import TURN
+from api.response_models.erasures import HOLD_CHANGED, HOLDS
+from api.writes.control_changes import Settle, TenantQuery, operator_name, tenant_of, write
 from control.document_base import Label
 from control.documents import OperatorKey
 from control.draft import Draft

@@ -9,14 +9,14 @@ from fastapi import APIRouter, Depends, Path
 from pydantic import Field
 from starlette.responses import Response
 
-from api.admin_responses import API_KEYS, CHANGED, KEY_MADE, OPERATOR_KEYS
-from api.authentication import require_operator
-from api.control_changes import OverlapSeconds, Settle, TenantQuery, revoke, tenant_of, write
+from api.auth.authentication import require_operator
 from api.dependencies import AppDependencies, Dependencies
-from api.json_http import JsonResponse
-from api.openapi import RequestModel, refusals
-from api.request_body import body_schema, json_body
-from api.route_admission import TURN
+from api.http.json_http import JsonResponse
+from api.http.openapi import RequestModel, refusals
+from api.http.request_body import body_schema, json_body
+from api.limits.route_admission import TURN
+from api.response_models.admin import API_KEYS, CHANGED, KEY_MADE, OPERATOR_KEYS
+from api.writes.control_changes import OverlapSeconds, Settle, TenantQuery, revoke, tenant_of, write
 from control.document_base import Label
 from control.documents import DEFAULT_SCOPES, SCOPES, Key, OperatorKey, Role, Scope, hash_key, new_api_key, new_operator_key
 from control.draft import Draft

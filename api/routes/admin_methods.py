@@ -5,12 +5,12 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Path
 from starlette.responses import Response
 
-from api.authentication import require_operator
-from api.json_http import JsonResponse
-from api.openapi import refusals
+from api.auth.authentication import require_operator
+from api.http.json_http import JsonResponse
+from api.http.openapi import refusals
+from api.limits.route_admission import TURN
 from api.problems import ProblemError
-from api.route_admission import TURN
-from api.schema_responses import METHOD, METHODS
+from api.response_models.schemas import METHOD, METHODS
 from memory.errors import SchemaError
 from memory.schema.methods import check_method, method_document, method_names
 

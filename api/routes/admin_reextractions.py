@@ -9,15 +9,15 @@ from fastapi import APIRouter, Depends, Path
 from pydantic import AwareDatetime, Field
 from starlette.responses import Response
 
-from api.authentication import require_operator
-from api.control_changes import apply_by_operator, operator_name, tenant_of
+from api.auth.authentication import require_operator
 from api.dependencies import AppDependencies, Dependencies
-from api.json_http import JsonResponse
-from api.openapi import RequestModel, refusals
+from api.http.json_http import JsonResponse
+from api.http.openapi import RequestModel, refusals
+from api.http.request_body import body_schema, json_body
+from api.limits.route_admission import TURN
 from api.problems import ProblemError
-from api.reextraction_responses import ESTIMATED, REEXTRACTION_CHANGED, REEXTRACTION_PROGRESS, REEXTRACTIONS
-from api.request_body import body_schema, json_body
-from api.route_admission import TURN
+from api.response_models.reextractions import ESTIMATED, REEXTRACTION_CHANGED, REEXTRACTION_PROGRESS, REEXTRACTIONS
+from api.writes.control_changes import apply_by_operator, operator_name, tenant_of
 from control.documents import GenerationName, OperatorKey
 from control.draft import Draft, changed
 from control.generations.reextractions import (

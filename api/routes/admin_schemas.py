@@ -6,16 +6,16 @@ from fastapi import APIRouter, Depends, Path, Query
 from pydantic import Field, JsonValue, StringConstraints
 from starlette.responses import Response
 
-from api.admin_responses import CHANGED
-from api.authentication import require_operator
-from api.control_changes import Settle, TenantQuery, apply_by_operator, tenant_of, write
+from api.auth.authentication import require_operator
 from api.dependencies import AppDependencies
-from api.json_http import JsonResponse
-from api.openapi import RequestModel, refusals
+from api.http.json_http import JsonResponse
+from api.http.openapi import RequestModel, refusals
+from api.http.request_body import REST, body_schema, json_body
+from api.limits.route_admission import TURN
 from api.problems import ProblemError
-from api.request_body import REST, body_schema, json_body
-from api.route_admission import TURN
-from api.schema_responses import DROPPED, GENERATIONS, SCHEMA, SCHEMA_WRITTEN, SCHEMAS, SWITCHED
+from api.response_models.admin import CHANGED
+from api.response_models.schemas import DROPPED, GENERATIONS, SCHEMA, SCHEMA_WRITTEN, SCHEMAS, SWITCHED
+from api.writes.control_changes import Settle, TenantQuery, apply_by_operator, tenant_of, write
 from control.documents import GenerationName, OperatorKey
 from control.draft import Draft
 from control.errors import ChangeRefusedError

@@ -6,22 +6,22 @@ from fastapi import APIRouter, Depends, Path, Query
 from pydantic import Field
 from starlette.responses import Response
 
-from api.admin_responses import CHANGED, KEY_MADE, SIGNING, TENANT, TENANTS
-from api.authentication import require_operator
-from api.control_changes import Settle, revoke, tenant_fields, tenant_of, write
+from api.auth.authentication import require_operator
 from api.dependencies import AppDependencies
-from api.json_http import JsonResponse
-from api.openapi import RequestModel, refusals
+from api.http.json_http import JsonResponse
+from api.http.openapi import RequestModel, refusals
+from api.http.request_body import REST, body_schema, json_body
+from api.limits.route_admission import TURN
 from api.problems import ProblemError
-from api.request_body import REST, body_schema, json_body
-from api.route_admission import TURN
+from api.response_models.admin import CHANGED, KEY_MADE, SIGNING, TENANT, TENANTS
+from api.writes.control_changes import Settle, revoke, tenant_fields, tenant_of, write
 from control.document_base import Label
 from control.documents import OperatorKey, Weight, hash_key, new_api_key
 from control.draft import Draft
 from control.key_changes import add_key
 from control.message_signing import KeyId
 from control.tenant_changes import add_tenant, change_signing, remove_tenant, set_tenant
-from memory.message_preparation import MessageSettings
+from memory.messages.message_preparation import MessageSettings
 from memory.records.message import Id, Name
 from memory.redaction import NO_REDACTION, RedactionPolicy
 from memory.retention import RetentionPolicy

@@ -6,14 +6,14 @@ from fastapi import APIRouter, Depends
 from pydantic import Field
 from starlette.responses import Response
 
-from api.admin_responses import TRUST, TRUST_CHANGED
-from api.authentication import require_operator
-from api.control_changes import Settle, TenantQuery, tenant_of, write
+from api.auth.authentication import require_operator
 from api.dependencies import AppDependencies
-from api.json_http import JsonResponse
-from api.openapi import RequestModel, refusals
-from api.request_body import body_schema, json_body
-from api.route_admission import TURN
+from api.http.json_http import JsonResponse
+from api.http.openapi import RequestModel, refusals
+from api.http.request_body import body_schema, json_body
+from api.limits.route_admission import TURN
+from api.response_models.admin import TRUST, TRUST_CHANGED
+from api.writes.control_changes import Settle, TenantQuery, tenant_of, write
 from control.documents import OperatorKey
 from control.draft import Draft
 from control.tenant_trust import TenantTrust

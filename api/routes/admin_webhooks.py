@@ -9,22 +9,22 @@ from fastapi import APIRouter, Depends, Path
 from pydantic import Field
 from starlette.responses import Response
 
-from api.admin_responses import CHANGED
-from api.authentication import require_operator
-from api.control_changes import OverlapSeconds, Settle, TenantQuery, revoke, tenant_of, write
+from api.auth.authentication import require_operator
 from api.dependencies import AppDependencies, Dependencies
-from api.json_http import JsonResponse
-from api.openapi import RequestModel, refusals
+from api.http.json_http import JsonResponse
+from api.http.openapi import RequestModel, refusals
+from api.http.request_body import body_schema, json_body
+from api.limits.route_admission import TURN
 from api.problems import ProblemError
-from api.request_body import body_schema, json_body
-from api.route_admission import TURN
-from api.webhook_responses import WEBHOOK_DEAD_LETTERS, WEBHOOK_MADE, WEBHOOK_REDRIVEN, WEBHOOK_TRIAL, WEBHOOKS
+from api.response_models.admin import CHANGED
+from api.response_models.webhooks import WEBHOOK_DEAD_LETTERS, WEBHOOK_MADE, WEBHOOK_REDRIVEN, WEBHOOK_TRIAL, WEBHOOKS
 from api.webhooks.addresses import parse_url, require_public_host
 from api.webhooks.errors import SecretMissingError, TargetRefusedError
 from api.webhooks.payload import trial_body
 from api.webhooks.sender import open_sender
 from api.webhooks.signing import SigningSecrets
 from api.webhooks.topic import read_deliveries, redrive
+from api.writes.control_changes import OverlapSeconds, Settle, TenantQuery, revoke, tenant_of, write
 from control.document_base import Label
 from control.documents import OperatorKey, Tenant
 from control.draft import Draft

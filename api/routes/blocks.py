@@ -10,25 +10,25 @@ from fastapi import APIRouter, Depends, Path, Query, Request
 from pydantic import Field, model_validator
 from starlette.responses import Response
 
-from api.authentication import CorrectCaller, RecallCaller
-from api.block_responses import BLOCK, BLOCKS, EDITED, FOUND
-from api.blocks import Block, BlockEdits, EditRequest, block_of, blocks_of, conflict, verdict_of
-from api.caller import Caller
+from api.auth.authentication import CorrectCaller, RecallCaller
+from api.auth.caller import Caller
 from api.dependencies import AppDependencies, Dependencies, RequestTrace
-from api.erasures import require_no_erasure
-from api.idempotency import CorrectIdempotency, Idempotency
-from api.json_http import JsonResponse
-from api.openapi import RequestModel, refusals
+from api.http.json_http import JsonResponse
+from api.http.openapi import RequestModel, refusals
+from api.http.request_body import body_schema, json_body
+from api.limits.route_admission import RecallQuota
 from api.problems import ProblemError
-from api.read_your_writes import PollBackoff
-from api.request_body import body_schema, json_body
-from api.route_admission import RecallQuota
+from api.reads.read_your_writes import PollBackoff
+from api.response_models.blocks import BLOCK, BLOCKS, EDITED, FOUND
 from api.routes.entities import newest_entity
+from api.writes.blocks import Block, BlockEdits, EditRequest, block_of, blocks_of, conflict, verdict_of
+from api.writes.erasures import require_no_erasure
+from api.writes.idempotency import CorrectIdempotency, Idempotency
 from memory.ids import correction_id
 from memory.records import Memory
 from memory.records.correction import Reason
 from memory.records.message import Id
-from memory.text import shortened
+from memory.texts.text import shortened
 from operators.agent.edits import MAX_EDIT, UNDO
 from operators.agent.loop import MAX_FOUND
 from operators.agent.tools import MAX_PAGES, MAX_QUERY, PAGE

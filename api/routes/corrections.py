@@ -11,27 +11,27 @@ from fastapi import APIRouter, Depends, Query, Request
 from pydantic import ConfigDict
 from starlette.responses import Response
 
-from api.authentication import CorrectCaller
-from api.caller import Caller
-from api.correction_effects import CorrectionEffects
-from api.corrections import CorrectionRequest, MemoryCorrections, replaces_statement
+from api.auth.authentication import CorrectCaller
+from api.auth.caller import Caller
 from api.dependencies import AppDependencies, Dependencies, RequestTrace
-from api.erasures import require_no_erasure
-from api.idempotency import CorrectIdempotency, DeletionAnswers, Idempotency
-from api.json_http import JsonResponse
-from api.openapi import RequestModel, refusals
-from api.request_body import body_schema, json_body
-from api.responses import CORRECTED, DELETED, INVALIDATED, REPLACED
+from api.http.json_http import JsonResponse
+from api.http.openapi import RequestModel, refusals
+from api.http.request_body import body_schema, json_body
+from api.response_models.messages import CORRECTED, DELETED, INVALIDATED, REPLACED
 from api.routes.memories import MemoryId, seen_memory
+from api.writes.correction_effects import CorrectionEffects
+from api.writes.corrections import CorrectionRequest, MemoryCorrections, replaces_statement
+from api.writes.erasures import require_no_erasure
+from api.writes.idempotency import CorrectIdempotency, DeletionAnswers, Idempotency
 from memory.ids import correction_id
 from memory.keys import encode_key, partition_of
 from memory.positions import LogPosition
 from memory.records import EventFields, Memory
 from memory.records.correction import Reason
 from runtime.errors import RedisUnavailableError
-from runtime.recent_patches import RecentPatchStore, WindowPlace
-from runtime.sent_corrections import SentCorrections
-from runtime.session_history import SessionHistory
+from runtime.redis.recent_patches import RecentPatchStore, WindowPlace
+from runtime.redis.sent_corrections import SentCorrections
+from runtime.redis.session_history import SessionHistory
 from runtime.tracing import Headers, SpanContext, record_headers
 from stores.errors import StoreUnavailableError
 

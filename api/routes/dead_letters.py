@@ -6,16 +6,16 @@ from fastapi import APIRouter, Depends, Path, Query, Request
 from pydantic import Field
 from starlette.responses import Response
 
-from api.admission import TOPIC_RESULTS
-from api.authentication import require_operator
+from api.auth.authentication import require_operator
 from api.dependencies import AppDependencies, Dependencies
-from api.idempotency import OperatorsIdempotency
-from api.json_http import JsonResponse
-from api.openapi import RequestModel, refusals
+from api.http.json_http import JsonResponse
+from api.http.openapi import RequestModel, refusals
+from api.http.request_body import body_schema, json_body
+from api.limits.admission import TOPIC_RESULTS
+from api.limits.route_admission import TOPICS_TURN
 from api.problems import ProblemError
-from api.request_body import body_schema, json_body
-from api.responses import DEAD_LETTER_CONTENT, DEAD_LETTER_LIST, PURGED, REDRIVEN
-from api.route_admission import TOPICS_TURN
+from api.response_models.messages import DEAD_LETTER_CONTENT, DEAD_LETTER_LIST, PURGED, REDRIVEN
+from api.writes.idempotency import OperatorsIdempotency
 from memory.positions import LogPosition
 from memory.records.limits import Time
 from memory.records.message import Name

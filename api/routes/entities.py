@@ -7,17 +7,17 @@ from urllib.parse import unquote
 from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response
 
-from api.authentication import RecallCaller
-from api.caller import Caller
+from api.auth.authentication import RecallCaller
+from api.auth.caller import Caller
 from api.dependencies import AppDependencies, Dependencies
-from api.entity_history import HISTORY, EntityHistory, History, page_of
-from api.json_http import JsonResponse
-from api.memory_fields import memory_fields
-from api.openapi import refusals
+from api.http.json_http import JsonResponse
+from api.http.openapi import refusals
+from api.http.request_body import REST
 from api.problems import ProblemError
-from api.recall_responses import ENTITY
-from api.request_body import REST
-from api.schema_types import missing_entity_type
+from api.reads.entity_history import HISTORY, EntityHistory, History, page_of
+from api.reads.memory_fields import memory_fields
+from api.reads.schema_types import missing_entity_type
+from api.response_models.recalls import ENTITY
 from memory.errors import KeyFormatError, SchemaError
 from memory.ids import entity_id
 from memory.keys import entity_key as join_key
@@ -25,10 +25,10 @@ from memory.keys import entity_key_parts
 from memory.records import Memory
 from memory.records.limits import Time
 from memory.schema.model import EntityType
-from operators.entity_keys import spelled_alike
-from operators.history import Moment
-from runtime.entity_view import EntityAsOf
+from operators.entities.entity_keys import spelled_alike
+from operators.entities.history import Moment
 from runtime.errors import RedisUnavailableError
+from runtime.redis.entity_view import EntityAsOf
 from stores.errors import StoreUnavailableError
 
 router = APIRouter(tags=["read"])

@@ -6,16 +6,16 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Depends, Path, Query, Request
 from starlette.responses import Response
 
-from api.authentication import EraseCaller, require_operator
-from api.control_changes import apply_by, operator_name, tenant_of
+from api.auth.authentication import EraseCaller, require_operator
 from api.dependencies import AppDependencies, Dependencies
-from api.erasure_responses import ERASING, ERASURES, ErasureView
-from api.json_http import JsonResponse
-from api.openapi import RequestModel, Responses, answers, refusals
+from api.http.json_http import JsonResponse
+from api.http.openapi import RequestModel, Responses, answers, refusals
+from api.http.request_body import REST, body_schema, json_body
+from api.limits.route_admission import TURN
 from api.problems import ProblemError
-from api.request_body import REST, body_schema, json_body
-from api.responses import USER_ERASURE
-from api.route_admission import TURN
+from api.response_models.erasures import ERASING, ERASURES, ErasureView
+from api.response_models.messages import USER_ERASURE
+from api.writes.control_changes import apply_by, operator_name, tenant_of
 from control.document_base import Label
 from control.documents import OperatorKey
 from control.draft import Draft

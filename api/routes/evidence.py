@@ -9,13 +9,13 @@ import orjson
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from api.admission import TOPIC_RESULTS
-from api.authentication import RecallCaller
-from api.caller import Caller
-from api.console_responses import EVIDENCE
+from api.auth.authentication import RecallCaller
+from api.auth.caller import Caller
 from api.dependencies import AppDependencies, Dependencies
-from api.json_http import JsonResponse
-from api.openapi import refusals
+from api.http.json_http import JsonResponse
+from api.http.openapi import refusals
+from api.limits.admission import TOPIC_RESULTS
+from api.response_models.console import EVIDENCE
 from api.routes.memories import MemoryId, seen_memory
 from memory.errors import RecordError
 from memory.headers import place_of

@@ -6,10 +6,10 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
-from api.authentication import RecallCaller
-from api.console_responses import LINKS
+from api.auth.authentication import RecallCaller
 from api.dependencies import AppDependencies
-from api.json_http import JsonResponse
+from api.http.json_http import JsonResponse
+from api.response_models.console import LINKS
 from memory.records import Memory
 from memory.records.message import Id
 from stores.port import MemoryFilter, TenantScope

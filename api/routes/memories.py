@@ -6,23 +6,23 @@ import orjson
 from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response
 
-from api.authentication import RecallCaller
-from api.caller import Caller
+from api.auth.authentication import RecallCaller
+from api.auth.caller import Caller
 from api.dependencies import AppDependencies, Dependencies
-from api.json_http import JsonResponse
-from api.memory_fields import memory_fields
-from api.openapi import refusals
+from api.http.json_http import JsonResponse
+from api.http.openapi import refusals
+from api.http.request_body import REST
+from api.limits.route_admission import RecallQuota
 from api.problems import ProblemError
-from api.recall_responses import MEMORY, MEMORY_PAGE, SESSION
-from api.request_body import REST
-from api.route_admission import RecallQuota
-from api.schema_types import check_types
+from api.reads.memory_fields import memory_fields
+from api.reads.schema_types import check_types
+from api.response_models.recalls import MEMORY, MEMORY_PAGE, SESSION
 from memory.records import Memory
 from memory.records.limits import Time
 from memory.records.message import Id, Name
 from memory.trust import MinTrust
 from runtime.pieces import map_in_pieces
-from runtime.session_tail import SessionView
+from runtime.redis.session_tail import SessionView
 from stores.points import point_ids
 from stores.port import MemoryFilter, TenantScope
 from stores.time_order import TimePlace

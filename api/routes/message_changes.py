@@ -11,17 +11,17 @@ from fastapi import APIRouter, Depends, Path, Query, Request
 from pydantic import ValidationError
 from starlette.responses import Response
 
-from api.authentication import IngestCaller
-from api.caller import Caller
+from api.auth.authentication import IngestCaller
+from api.auth.caller import Caller
 from api.dependencies import AppDependencies, Dependencies, RequestTrace
-from api.idempotency import Idempotency, IngestIdempotency
-from api.ingestion import note_edit
-from api.json_http import JsonResponse
-from api.openapi import RequestModel, refusals
+from api.http.json_http import JsonResponse
+from api.http.openapi import RequestModel, refusals
+from api.http.request_body import REST, body_schema, json_body
 from api.problems import ProblemError
-from api.read_your_writes import PollBackoff
-from api.request_body import REST, body_schema, json_body
-from api.responses import CHANGED_MESSAGE
+from api.reads.read_your_writes import PollBackoff
+from api.response_models.messages import CHANGED_MESSAGE
+from api.writes.idempotency import Idempotency, IngestIdempotency
+from api.writes.ingestion import note_edit
 from memory.keys import encode_key
 from memory.positions import LogPosition
 from memory.records import MessageChange
@@ -31,7 +31,7 @@ from memory.records.message import Id
 from memory.topics import MESSAGES
 from runtime.errors import RedisUnavailableError
 from runtime.kafka import OutgoingRecord
-from runtime.message_outcomes import MessageOutcomes, Outcome
+from runtime.redis.message_outcomes import MessageOutcomes, Outcome
 from runtime.seals import Keyring
 from runtime.tracing import Headers, SpanContext, record_headers
 

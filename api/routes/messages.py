@@ -8,18 +8,18 @@ from fastapi import APIRouter, Depends, Request
 from pydantic import Field, JsonValue
 from starlette.responses import Response
 
-from api.authentication import IngestCaller
+from api.auth.authentication import IngestCaller
 from api.dependencies import AppDependencies, RequestTrace
-from api.idempotency import IngestIdempotency
-from api.ingestion import AcceptedMessage, MessageIngestion, RejectedMessage, recognized
-from api.json_http import JsonResponse, read_json
-from api.openapi import RequestModel, component, refusals
+from api.http.json_http import JsonResponse, read_json
+from api.http.openapi import RequestModel, component, refusals
+from api.http.request_body import body_schema, json_body
 from api.problems import ProblemError, problem_from
-from api.request_body import body_schema, json_body
-from api.responses import FLUSHED, MESSAGES
-from memory.message_time import SaidTime
+from api.response_models.messages import FLUSHED, MESSAGES
+from api.writes.idempotency import IngestIdempotency
+from api.writes.ingestion import AcceptedMessage, MessageIngestion, RejectedMessage, recognized
+from memory.messages.message_time import SaidTime
 from memory.records.message import Id, Name, Role, TimeZoneName, ToolCall, ToolResult
-from runtime.message_outcomes import Recognition
+from runtime.redis.message_outcomes import Recognition
 from runtime.tracing import record_headers
 
 router = APIRouter(tags=["stream"])

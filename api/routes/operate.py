@@ -9,21 +9,21 @@ from fastapi import APIRouter, Depends, Path, Query, Request
 from pydantic import Field
 from starlette.responses import Response
 
-from api.admission import TOPIC_RESULTS
-from api.authentication import OperateCaller
-from api.caller import Caller
-from api.console_responses import OWN_KEYS
+from api.auth.authentication import OperateCaller
+from api.auth.caller import Caller
 from api.dependencies import AppDependencies
-from api.idempotency import OperateIdempotency
-from api.json_http import JsonResponse
-from api.openapi import refusals
+from api.http.json_http import JsonResponse
+from api.http.openapi import refusals
+from api.http.request_body import REST, body_schema, json_body
+from api.limits.admission import TOPIC_RESULTS
 from api.problems import ProblemError
-from api.request_body import REST, body_schema, json_body
-from api.responses import DEAD_LETTER_CONTENT, DEAD_LETTER_LIST, PURGED, REDRIVEN
+from api.response_models.console import OWN_KEYS
+from api.response_models.messages import DEAD_LETTER_CONTENT, DEAD_LETTER_LIST, PURGED, REDRIVEN
+from api.response_models.schemas import OWN_SCHEMAS, SCHEMA
 from api.routes import dead_letters as letters
 from api.routes.admin_keys import key_fields
 from api.routes.dead_letters import MAX_LIMIT, DeadLetterCommand, DeadLetterFilter, Offset, Partition
-from api.schema_responses import OWN_SCHEMAS, SCHEMA
+from api.writes.idempotency import OperateIdempotency
 from control.errors import ChangeRefusedError
 from control.key_usage import owner_of
 from control.schemas import resolve_schema

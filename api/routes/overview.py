@@ -5,11 +5,11 @@ from typing import Final
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from api.authentication import RecallCaller, require_operator
-from api.console_responses import OVERVIEW
+from api.auth.authentication import RecallCaller, require_operator
 from api.dependencies import AppDependencies
-from api.json_http import JsonResponse
-from api.route_admission import TURN
+from api.http.json_http import JsonResponse
+from api.limits.route_admission import TURN
+from api.response_models.console import OVERVIEW
 from api.stage_overview import Reading
 from runtime.kafka.parked_note import ParkedNote
 

@@ -6,19 +6,19 @@ from fastapi import APIRouter, Depends, Request
 from pydantic import Field, model_validator
 from starlette.responses import Response
 
-from api.authentication import RecallCaller
+from api.auth.authentication import RecallCaller
 from api.dependencies import AppDependencies, RequestTrace
-from api.explain_missing import WhyNots
-from api.json_http import JsonResponse
-from api.memory_fields import candidate_fields, hit_fields, memory_fields
-from api.openapi import RequestModel, refusals
+from api.http.json_http import JsonResponse
+from api.http.openapi import RequestModel, refusals
+from api.http.request_body import body_schema, json_body
+from api.limits.route_admission import RecallQuota
 from api.problems import ProblemError
-from api.recall_body import ContextBody, RecallBody
-from api.recall_call import RecallCall
-from api.recall_records import texts_of
-from api.recall_responses import CONTEXT, FEEDBACK_TAKEN, RECALLED
-from api.request_body import body_schema, json_body
-from api.route_admission import RecallQuota
+from api.reads.explain_missing import WhyNots
+from api.reads.memory_fields import candidate_fields, hit_fields, memory_fields
+from api.reads.recall_body import ContextBody, RecallBody
+from api.reads.recall_call import RecallCall
+from api.reads.recall_records import texts_of
+from api.response_models.recalls import CONTEXT, FEEDBACK_TAKEN, RECALLED
 from api.routes.memories import session_fields
 from memory.headers import FEEDBACK, KIND
 from memory.keys import encode_key

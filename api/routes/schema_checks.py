@@ -6,20 +6,20 @@ from fastapi import APIRouter, Depends, Path
 from pydantic import Field, JsonValue
 from starlette.responses import Response
 
-from api.authentication import OperateCaller, require_operator
-from api.console_responses import CHECKED
-from api.json_http import JsonResponse
-from api.openapi import RequestModel, refusals
+from api.auth.authentication import OperateCaller, require_operator
+from api.http.json_http import JsonResponse
+from api.http.openapi import RequestModel, refusals
+from api.http.request_body import MAX_SCHEMA_VALUES, body_schema, json_body
 from api.problems import ProblemError
-from api.request_body import MAX_SCHEMA_VALUES, body_schema, json_body
+from api.response_models.console import CHECKED
+from api.response_models.schemas import METHOD, METHODS
 from api.routes.admin_methods import get_method, list_methods
-from api.schema_responses import METHOD, METHODS
 from extraction.one_pass.prompt.prefix import compile_prefix
 from memory.errors import SchemaError
 from memory.records.limits import ForeignJson
 from memory.schema import MemorySchema, parse_schema
 from memory.schema.methods import method_document, with_method
-from memory.text import estimate_tokens
+from memory.texts.text import estimate_tokens
 
 tenants_router = APIRouter(tags=["operate"])
 operators_router = APIRouter(tags=["operators"])

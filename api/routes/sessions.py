@@ -8,21 +8,21 @@ from fastapi import APIRouter, Depends, Query, Request
 from pydantic import Field
 from starlette.responses import Response
 
-from api.admission import TOPIC_RESULTS
-from api.authentication import OperateCaller, RecallCaller
-from api.caller import Caller
-from api.console_responses import PREVIEW, SESSIONS
+from api.auth.authentication import OperateCaller, RecallCaller
+from api.auth.caller import Caller
 from api.dependencies import AppDependencies
-from api.json_http import JsonResponse
-from api.openapi import RequestModel, refusals
+from api.http.json_http import JsonResponse
+from api.http.openapi import RequestModel, refusals
+from api.http.request_body import MAX_SCHEMA_VALUES, REST, body_schema, json_body
+from api.limits.admission import TOPIC_RESULTS
 from api.problems import ProblemError
-from api.request_body import MAX_SCHEMA_VALUES, REST, body_schema, json_body
+from api.response_models.console import PREVIEW, SESSIONS
 from api.routes.memories import SessionPath
 from api.routes.schema_checks import MethodChoice, composed
 from memory.records.limits import ForeignJson
 from memory.records.message import Id
-from runtime.session_index import SessionMark
-from runtime.session_tail import SessionView
+from runtime.redis.session_index import SessionMark
+from runtime.redis.session_tail import SessionView
 from streams.operations.dry_run import DryWindow
 
 router = APIRouter(tags=["read"])

@@ -8,14 +8,14 @@ from typing import Annotated, Any, Final, NamedTuple
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
-from api.admission import TOPIC_RESULTS
-from api.authentication import OperateCaller, require_operator
-from api.console_responses import USAGE as USAGE_VIEW
-from api.control_changes import tenant_of
+from api.auth.authentication import OperateCaller, require_operator
 from api.dependencies import AppDependencies, Dependencies
-from api.json_http import JsonResponse
-from api.openapi import refusals
-from api.route_admission import TOPICS_TURN
+from api.http.json_http import JsonResponse
+from api.http.openapi import refusals
+from api.limits.admission import TOPIC_RESULTS
+from api.limits.route_admission import TOPICS_TURN
+from api.response_models.console import USAGE as USAGE_VIEW
+from api.writes.control_changes import tenant_of
 from control.documents import Tenant
 from memory.errors import RecordError
 from memory.keys import encode_key, partition_of

@@ -10,7 +10,7 @@ from varve_client import Memory
 from api.viking.errors import FilterError
 from api.viking.owners import MessageOwner
 from memory.records.limits import is_recordable_time
-from memory.text import quoted
+from memory.texts.text import quoted
 
 MAX_VALUES: Final = 64
 """Most values of one field. A search is one recall for each user."""

@@ -10,10 +10,10 @@ from starlette.types import ASGIApp
 from varve_client import AsyncVarveClient
 
 from api.facades import FacadeEndpoints, refusal_of
-from api.json_http import JsonResponse, read_json
+from api.http.json_http import JsonResponse, read_json
+from api.http.request_body import REST
 from api.own_api import api_key_of
 from api.problems import unauthorized
-from api.request_body import REST
 from api.viking.errors import VikingError, code_of
 from api.viking.operations import VikingOperations
 from runtime.clocks import Clock, SystemClock

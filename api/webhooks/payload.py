@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 
-from api.memory_fields import memory_fields
+from api.reads.memory_fields import memory_fields
 from memory.records import Memory, WebhookDelivery
 
 

@@ -110,7 +110,7 @@ async def running(folder: Path, *, keywords: bool = False) -> AsyncIterator[Mem0
 
 def _keyword_encoder(folder: Path) -> Any:
     """The BM25 encoder of fastembed with Varve's English stop words."""
-    from memory.words import STOP_WORDS
+    from memory.texts.words import STOP_WORDS
 
     folder.mkdir(parents=True)
     (folder / _STOP_WORDS_FILE).write_text("\n".join(sorted(STOP_WORDS)))

@@ -15,7 +15,7 @@ from memory.ids import event_id, patch_id, window_id
 from memory.keys import encode_key, entity_key, partition_of
 from memory.records import EntityPatch, Event, Extraction
 from memory.schema import scenario
-from operators.routing import contributions_of
+from operators.entities.routing import contributions_of
 
 MESSAGES_PER_WINDOW: Final = 20
 _MESSAGES_PER_SESSION: Final = 4 * MESSAGES_PER_WINDOW

@@ -7,7 +7,7 @@ from typing import Final
 from evaluation.recall.asking import scored_candidates
 from evaluation.recall.corpus import UNANSWERABLE, Corpus
 from memory.records.wording import indexed_text
-from retrieval.first_person import in_first_person
+from retrieval.query.first_person import in_first_person
 
 _CANDIDATES: Final = 96
 _NEAREST: Final = 20
@@ -20,7 +20,7 @@ class Example:
 
     question: str
     first_person: str
-    """The question in the form that :mod:`retrieval.first_person` gives it for late interaction."""
+    """The question in the form that :mod:`retrieval.query.first_person` gives it for late interaction."""
     answering: tuple[str, ...]
     """Contents of the events that were extracted from a message of the evidence, at least one."""
     others: tuple[str, ...]

@@ -10,7 +10,7 @@ from evaluation.qa.calls import Model
 from evaluation.qa.measures import bleu_1, part_f1, token_f1
 from evaluation.qa.prompts import answer_prompt, simplification_prompt
 from evaluation.qa.questions import Asked as AskedOfModel
-from memory.text import estimate_tokens
+from memory.texts.text import estimate_tokens
 from models.errors import ModelError
 
 _ANSWER_TOKENS: Final = 30

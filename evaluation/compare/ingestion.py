@@ -24,7 +24,7 @@ from memory.records import Contribution, Extraction, Memory, MergeRequest, Windo
 from memory.schema import MemorySchema
 from memory.schema.method import SEGMENT, TURN
 from memory.schema.operator_specs import driving_event_types
-from memory.text import estimate_tokens
+from memory.texts.text import estimate_tokens
 from models.embedding.port import Embedder
 from runtime.clocks import ManualClock
 from runtime.settings import Settings

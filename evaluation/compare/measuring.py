@@ -23,7 +23,7 @@ from evaluation.storage import StorageSize
 from memory.records import Memory
 from memory.records.wording import attributed_text, indexed_text
 from memory.schema import MemorySchema
-from memory.text import estimate_tokens
+from memory.texts.text import estimate_tokens
 from models.embedding.port import Embedder
 from retrieval.context import Context
 from retrieval.pipeline import RecallPipeline

@@ -13,8 +13,8 @@ from memory.schema import MemorySchema
 from models.embedding.port import Embedder
 from retrieval.entity_lookup import EntityLookup
 from runtime.clocks import ManualClock
-from runtime.recent_patches import WindowPlace
-from runtime.session_history import MAX_WINDOWS, EarlierWindows
+from runtime.redis.recent_patches import WindowPlace
+from runtime.redis.session_history import MAX_WINDOWS, EarlierWindows
 from runtime.settings import Settings
 from stores.port import MemoryStore
 from streams.stages.extraction.entity_context import EntityContext

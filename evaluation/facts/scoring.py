@@ -9,7 +9,7 @@ from unicodedata import normalize
 from pydantic import JsonValue
 
 from evaluation.facts.items import Item, ProfileFact, TypedEvents
-from memory.words import FUNCTION_WORDS
+from memory.texts.words import FUNCTION_WORDS
 
 GOALS: Final = {"true": 0.98, "found": 0.85, "in_events": 0.99}
 """Shares that the extractor without a model must reach on the shipped set."""

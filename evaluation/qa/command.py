@@ -24,7 +24,7 @@ from evaluation.qa.prompts import Label, answer_prompt, judge_prompt, judgement
 from evaluation.qa.questions import Asked, Prepared, prepared_questions
 from evaluation.recall.expansions import Expander
 from evaluation.recall.memories import SCHEMA
-from memory.text import estimate_tokens
+from memory.texts.text import estimate_tokens
 from models.errors import ModelError
 from models.llm.port import ChatMessage, LLMUsage
 from models.llm.usage import PriceTable

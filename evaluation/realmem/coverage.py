@@ -1,7 +1,7 @@
 """How much of RealMem's gold memories an extraction stored, and how much of what it stored the messages do not support.
 
-Words are compared, no model judges. The terms of a text are those of :func:`memory.terms.terms_of` (folded, without stop words, English
-words stemmed) without ``user`` and ``assistant``, which gold memories add; a number and its unit are two terms (``75kg``).
+Words are compared, no model judges. The terms of a text are those of :func:`memory.texts.terms.terms_of` (folded, without stop words,
+English words stemmed) without ``user`` and ``assistant``, which gold memories add; a number and its unit are two terms (``75kg``).
 
 - A gold memory is *covered* if the three stored items of its session that share most terms with it have together at least
   :data:`COVERED_SHARE` of its terms. Its heading in brackets does not count.
@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from evaluation.realmem.dataset import Session, User
 from memory.records import Extraction
-from memory.terms import terms_of
+from memory.texts.terms import terms_of
 
 COVERED_SHARE: Final = 0.5
 """Agreed with a judge on 113 of 126 gold memories (two extractions of 16 sessions); with 0.6 on 103, since paraphrases were missed."""

@@ -8,10 +8,10 @@ from typing import Final
 
 from evaluation.cached_llm import KeptReplies, endpoint_settings
 from evaluation.qa.calls import Model
-from memory.text import estimate_tokens
+from memory.texts.text import estimate_tokens
 from models.errors import ModelError
 from retrieval.errors import RecallModelError
-from retrieval.expansion import PURPOSE, parse_sentences, prompt_of
+from retrieval.query.expansion import PURPOSE, parse_sentences, prompt_of
 from runtime.settings import Settings
 
 _ANSWER_TOKENS: Final = 60

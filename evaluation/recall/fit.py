@@ -20,10 +20,10 @@ import numpy as np
 from evaluation.recall.corpus import UNANSWERABLE, filled_store
 from evaluation.recall.fit_examples import LOCOMO, Example, examples_of, invented_examples, realmem_examples
 from evaluation.recall.measures import Outcome, outcome_of, ranked_messages, summary
-from retrieval.feature_vector import FeatureVector
-from retrieval.features import FEATURES
 from retrieval.rankers.fitted_models import RankingModel
 from retrieval.rankers.learned import linear_scores
+from retrieval.relevance.feature_vector import FeatureVector
+from retrieval.relevance.features import FEATURES
 from retrieval.training.fitting import fitted
 from runtime.settings import Settings
 

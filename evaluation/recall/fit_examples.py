@@ -18,8 +18,8 @@ from extraction.offline.extractor import OfflineExtractor
 from extraction.port import ExtractionContext
 from memory.schema import scenario
 from models.embedding.port import Embedder
-from retrieval.feature_vector import FeatureVector
 from retrieval.rankers.fitted_models import is_turn
+from retrieval.relevance.feature_vector import FeatureVector
 from runtime.settings import Settings
 from stores.port import MemoryStore, ScoredMemory
 

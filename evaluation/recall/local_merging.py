@@ -11,11 +11,11 @@ from evaluation.recall.memories import operator_of
 from memory.keys import encode_key
 from memory.records import Contribution, MergeRequest
 from memory.schema import MemorySchema
-from memory.text import estimate_tokens
+from memory.texts.text import estimate_tokens
 from memory.topics import MERGES
 from models.embedding.port import Embedder
 from models.llm.port import LLM
-from operators.llm_operator import Question
+from operators.llm.llm_operator import Question
 from retrieval.nearest import NearestMemories
 from runtime.clocks import ManualClock
 from runtime.metrics import metrics

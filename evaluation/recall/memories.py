@@ -13,14 +13,14 @@ from memory.records import Change, Contribution, Evolution, Extraction, Memory, 
 from memory.schema import MemorySchema, scenario
 from memory.schema.model import EntityType
 from models.embedding.port import Embedder
-from operators.apply import apply_contribution
-from operators.entity_state import EntityState
-from operators.link_updates import note_digest, note_text
-from operators.llm_operator import LLMOperator, Question
-from operators.merging import apply_outcome, merge_requests, plan_questions, updates_of
+from operators.entities.apply import apply_contribution
+from operators.entities.entity_state import EntityState
+from operators.entities.render import published_memories, render
+from operators.entities.routing import EntityRef, contributions_of
+from operators.links.link_updates import note_digest, note_text
+from operators.llm.llm_operator import LLMOperator, Question
+from operators.llm.merging import apply_outcome, merge_requests, plan_questions, updates_of
 from operators.registry import bound_operator
-from operators.render import published_memories, render
-from operators.routing import EntityRef, contributions_of
 from streams.stages.events.corrections import PresentEvent
 from streams.stages.events.evolution import MAX_OWNED, change_of
 from streams.stages.events.ledger import PublishedWindow

@@ -25,13 +25,13 @@ from evaluation.windows import session_windows
 from memory.ids import event_id
 from memory.records import Memory, Message
 from memory.schema import scenario
-from memory.terms import terms_of
+from memory.texts.terms import terms_of
 from models.embedding.port import Embedder
-from retrieval.confidence import LEAST_CONFIDENCE
-from retrieval.first_person import names_in
 from retrieval.pipeline import RecallPipeline
+from retrieval.query.first_person import names_in
+from retrieval.redundancy.statement_forms import asked_attributes, attributes_of
+from retrieval.relevance.confidence import LEAST_CONFIDENCE
 from retrieval.request import RecallRequest, RecallResponse
-from retrieval.statement_forms import asked_attributes, attributes_of
 from runtime.clocks import ManualClock
 from runtime.settings import Settings
 from stores.port import MemoryFilter, MemoryStore, TenantScope

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from extraction.offline.content_words import content_words
+from extraction.offline.grammar.content_words import content_words
 from extraction.offline.segmentation import Series, Utterance, depth_scores, window_similarity
 
 

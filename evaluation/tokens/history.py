@@ -12,7 +12,7 @@ from evaluation.tokens.usage import TokenUsage
 from memory.records import Memory
 from memory.schema import MemorySchema
 from models.embedding.port import Embedder
-from operators.patch_edit import MAX_TEXT
+from operators.patches.patch_edit import MAX_TEXT
 
 GROWTH: Final = (1, 10, 100)
 

@@ -13,8 +13,8 @@ from extraction.one_pass.extraction_input import ExtractionInput
 from extraction.one_pass.prompt.build import build_prompt
 from extraction.one_pass.prompt.limits import PromptLimits
 from extraction.port import ExtractionContext
-from memory.fencing import delimiter_for, fenced, one_line
 from memory.schema import EntityType, MemorySchema
+from memory.texts.fencing import delimiter_for, fenced, one_line
 from runtime.settings import ExtractionSettings
 
 _LIMITS: Final = PromptLimits.of(ExtractionSettings())

@@ -21,8 +21,8 @@ from memory.keys import entity_key
 from memory.records import Memory, Segment
 from memory.schema import EntityType, EventType, MemorySchema, Property
 from models.embedding.port import Embedder, Vector
-from operators.patch_edit import MAX_TEXT
-from runtime.session_history import EarlierWindows
+from operators.patches.patch_edit import MAX_TEXT
+from runtime.redis.session_history import EarlierWindows
 
 _SAME_TOPIC: Final = 0.5
 _WORDS_IN_VALUE: Final = 3

@@ -10,27 +10,27 @@ from pydantic import JsonValue
 from extraction.bounds import LONGEST_TOPIC, MAX_ITEMS, MAX_KEYWORDS, most_important
 from extraction.deduplication import Candidate, Thresholds, compare, merge
 from extraction.drafts import Draft, DropCounter, EventDraft, SegmentDraft
-from extraction.offline.content_words import content_words, has_digit
-from extraction.offline.endings import Ending
-from extraction.offline.event_types import TypeChooser
-from extraction.offline.fact_grammar import Field
-from extraction.offline.keywords import MAX_OF_EVENT, KeywordRanker
-from extraction.offline.profile_facts import believed, patches_of, user_statements
-from extraction.offline.properties import TASTES, properties_of, tastes_in
+from extraction.offline.events.event_types import TypeChooser
+from extraction.offline.events.keywords import MAX_OF_EVENT, KeywordRanker
+from extraction.offline.events.properties import TASTES, properties_of, tastes_in
+from extraction.offline.events.tool_events import stated_type
+from extraction.offline.events.wording import event_content, event_date_of
+from extraction.offline.facts.endings import Ending
+from extraction.offline.facts.profile_facts import believed, patches_of, user_statements
+from extraction.offline.facts.sentence_facts import PlainFact
+from extraction.offline.grammar.content_words import content_words, has_digit
+from extraction.offline.grammar.fact_grammar import Field
 from extraction.offline.search_vectors import SearchTexts, plain_text, texts_of, vectors_of
 from extraction.offline.segmentation import Utterance, topics
-from extraction.offline.sentence_facts import PlainFact
-from extraction.offline.tool_events import stated_type
 from extraction.offline.turns import Passage, Turn, name_of, passages_of, turns_of
-from extraction.offline.wording import event_content, event_date_of
 from extraction.port import ExtractionContext
 from extraction.statements import either_says_all
 from memory.dates.mentions import unclear_dates
-from memory.prefiltered_patterns import compiled
 from memory.records import Window
 from memory.schema import MemorySchema, coerce_properties
 from memory.schema.method import DERIVED_TYPES
-from memory.text import shortened
+from memory.texts.prefiltered_patterns import compiled
+from memory.texts.text import shortened
 from models.embedding.port import Embedding, Vector
 
 _OWN_LIFE: Final = compiled(r"\b(?:I|I['’]\w+|my|we|our)\b")
@@ -105,7 +105,7 @@ def draft_of(
     Args:
         read: What of the window is worth remembering.
         embeddings: Of each of the window's ``texts.distinct()``.
-        type_embeddings: Of the schema's event types, as :func:`extraction.offline.event_types.type_text` words them.
+        type_embeddings: Of the schema's event types, as :func:`extraction.offline.events.event_types.type_text` words them.
         place_scores: Of :meth:`ReadWindow.named_places`.
         window: The window.
         schema: The tenant's.

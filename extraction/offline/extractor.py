@@ -9,14 +9,14 @@ from extraction.bounds import build_bounded
 from extraction.deduplication import Thresholds, candidates_of
 from extraction.drafts import Draft
 from extraction.offline.drafting import draft_of, may_hold_repetitions, read_window, without_repetitions
-from extraction.offline.event_types import type_text
-from extraction.offline.places import PlaceScores
-from extraction.offline.profile_facts import edited_entities
+from extraction.offline.events.event_types import type_text
+from extraction.offline.facts.places import PlaceScores
+from extraction.offline.facts.profile_facts import edited_entities
 from extraction.port import EntityName, ExtractionContext
-from memory.prefiltered_patterns import prepare
 from memory.records import Extraction, Window
 from memory.schema import MemorySchema
 from memory.schema.method import DERIVED_TYPES
+from memory.texts.prefiltered_patterns import prepare
 from models.embedding.port import Embedder
 from runtime.settings import ExtractionSettings
 

@@ -6,7 +6,7 @@ An event has an active subject ("I passed"), a passive one ("I was laid off", "t
 
 from typing import Final
 
-from extraction.offline.patterns import any_of, listed
+from extraction.offline.grammar.patterns import any_of, listed
 from extraction.offline.words.people import MANY_RELATIVES, PETS, RELATIVES
 
 _DONE: Final = any_of(

@@ -8,9 +8,9 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from extraction.offline.patterns import any_of, listed
+from extraction.offline.grammar.patterns import any_of, listed
 from extraction.offline.words.people import MANY_RELATIVES, RELATIVES
-from memory.prefiltered_patterns import compiled
+from memory.texts.prefiltered_patterns import compiled
 
 _WEEKDAY: Final = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
 _MONTH: Final = (

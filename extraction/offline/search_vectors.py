@@ -11,8 +11,8 @@ from typing import Final
 
 import numpy as np
 
+from extraction.offline.events.wording import opening_of, search_text
 from extraction.offline.turns import Passage, Turn
-from extraction.offline.wording import opening_of, search_text
 from memory.vectors import unit_rows
 from models.embedding.port import Embedding, Vector
 

@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from extraction.offline.sentences import asks, closes, ends_in_question, points_back, replies
+from extraction.offline.grammar.sentences import asks, closes, ends_in_question, points_back, replies
 from models.embedding.port import Embedding, Vector
 
 BOUNDARY: Final = 0.45

@@ -1,18 +1,18 @@
 """Frames of homes, work and tastes as people speak and chat: clefts, fronted objects, verbs of tolerance, jobs in the progressive.
 
-As in :mod:`extraction.offline.implied_facts`, each frame gives a clause as one statement of the grammar. A frame takes any word of its
+As in :mod:`extraction.offline.implied.facts`, each frame gives a clause as one statement of the grammar. A frame takes any word of its
 class; where the words are also used of other matters, the thing must be known as one of tastes.
 """
 
 import re
 from typing import Final
 
-from extraction.offline.implied_homes import unless_away
-from extraction.offline.occupations import is_occupation
-from extraction.offline.patterns import any_of, listed
-from extraction.offline.thing_patterns import AVOID, DISLIKE, EATEN, END, LIKE, LOVE, POINTERS, THING, WORD, Rule
-from extraction.offline.value_patterns import PLACE_NAME
+from extraction.offline.grammar.patterns import any_of, listed
+from extraction.offline.grammar.thing_patterns import AVOID, DISLIKE, EATEN, END, LIKE, LOVE, POINTERS, THING, WORD, Rule
+from extraction.offline.grammar.value_patterns import PLACE_NAME
+from extraction.offline.implied.homes import unless_away
 from extraction.offline.words.homes import DWELLINGS
+from extraction.offline.words.occupations import is_occupation
 from extraction.offline.words.work import SUBJECTS
 
 _PLACE: Final = rf"(?P<x>{PLACE_NAME})(?!['’]s\b)"

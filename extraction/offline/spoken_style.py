@@ -10,9 +10,9 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from extraction.offline.patterns import any_of, cue, listed
+from extraction.offline.grammar.patterns import any_of, cue, listed
 from extraction.offline.words.people import MANY_RELATIVES, RELATIVES
-from memory.prefiltered_patterns import Replacement, Rewrites, compiled
+from memory.texts.prefiltered_patterns import Replacement, Rewrites, compiled
 
 
 def _words_of(text: str) -> dict[str, str]:

@@ -8,19 +8,19 @@ from typing import Final
 from extraction.bounds import LONGEST_CONTENT, LONGEST_SPEAKER
 from extraction.drafts import DropCounter
 from extraction.echo_filter import is_echo, without_echoes, without_echoes_in_result
-from extraction.offline.content_words import are_fillers, content_words, is_filler, only_ask
-from extraction.offline.frames import Said, own_texts
-from extraction.offline.moods import is_plain, stated_plainly, states_all
-from extraction.offline.sentences import pieces_of, questions_among, sentences_of
+from extraction.offline.factuality.frames import Said, own_texts
+from extraction.offline.factuality.moods import is_plain, stated_plainly, states_all
+from extraction.offline.factuality.takebacks import without_taken_back
+from extraction.offline.grammar.content_words import are_fillers, content_words, is_filler, only_ask
+from extraction.offline.grammar.sentences import pieces_of, questions_among, sentences_of
 from extraction.offline.spoken_style import in_standard_english
-from extraction.offline.takebacks import without_taken_back
-from memory.binary_data import message_without_binary, without_placeholders
-from memory.blocks import blocks_of, prose_of
 from memory.dates.mentions import DateMention, resolve_dates
-from memory.language import is_english
-from memory.prefiltered_patterns import compiled
+from memory.messages.binary_data import message_without_binary, without_placeholders
+from memory.messages.blocks import blocks_of, prose_of
 from memory.records import Message
-from memory.text import estimate_tokens, shortened
+from memory.texts.language import is_english
+from memory.texts.prefiltered_patterns import compiled
+from memory.texts.text import estimate_tokens, shortened
 
 _SHORT_ANSWER: Final = 4
 PASSAGE_TOKENS: Final = 120

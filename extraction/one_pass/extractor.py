@@ -21,7 +21,7 @@ from extraction.one_pass.support import unsupported
 from extraction.port import ExtractionContext, Extractor, Quotation, Quotations, StatedEvents
 from memory.records import Extraction, Usage, Window
 from memory.schema import MemorySchema
-from memory.text import estimate_tokens
+from memory.texts.text import estimate_tokens
 from models.embedding.port import Embedder
 from models.errors import BudgetExceededError, InputRefusedError, ModelError
 from models.llm.port import LLM, LLMAnswer, LLMRequest

@@ -8,8 +8,8 @@ from extraction.deduplication import MAX_DOUBTFUL_PAIRS, Candidate, EventPair, m
 from extraction.errors import UnusableAnswerError
 from extraction.one_pass.answer.coercion import as_indices
 from extraction.one_pass.flow import Flow
-from memory.fencing import delimiter_for, fenced, one_line
 from memory.lenient_json import read_json
+from memory.texts.fencing import delimiter_for, fenced, one_line
 from models.llm.port import ChatMessage, LLMRequest
 
 _SAME: Final = "same"

@@ -11,7 +11,7 @@ from typing import Final
 from extraction.drafts import EventDraft
 from extraction.port import ExtractionContext
 from memory.records import Message, Window
-from memory.terms import terms_of
+from memory.texts.terms import terms_of
 
 _LEAST_SHARE: Final = 0.3
 """Share of an event's words that the window must have. Of 62 honest events in free wording one failed, of 50 inventions 46."""

@@ -4,7 +4,7 @@ import calendar
 from datetime import date, timedelta
 from typing import Final, Literal
 
-from memory.words import NUMBER_WORDS
+from memory.texts.words import NUMBER_WORDS
 
 MONTH_NAMES: Final = (
     *("january", "february", "march", "april", "may", "june"),

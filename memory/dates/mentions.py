@@ -18,7 +18,7 @@ from memory.dates.calendar import SEASONS, Precision, day_in_words
 from memory.dates.everyday_words import is_date_like
 from memory.dates.grammar import NoDate, Outcome
 from memory.dates.tense import tense_around
-from memory.prefiltered_patterns import Table
+from memory.texts.prefiltered_patterns import Table
 
 _PATTERNS: Final = Table(
     (

@@ -4,10 +4,10 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
-from memory.message_time import SaidTime
+from memory.messages.message_time import SaidTime
 from memory.records.base import Record, Value
 from memory.records.limits import ForeignJson, Time
-from memory.text import problem_of_id
+from memory.texts.text import problem_of_id
 from memory.times import checked_zone_name
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=256)]

@@ -19,7 +19,7 @@ from memory.schema.model import (
 )
 from memory.schema.node import Node, suggestion
 from memory.schema.operator_specs import OperatorSpec, operator_specs
-from memory.text import quoted
+from memory.texts.text import quoted
 
 
 def check_event_types(events: Sequence[EventType], nodes: Sequence[Node]) -> None:

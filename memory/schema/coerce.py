@@ -11,7 +11,7 @@ from pydantic import JsonValue
 
 from memory.records import Dropped
 from memory.schema.model import EventType, ValueType
-from memory.text import shortened
+from memory.texts.text import shortened
 
 MAX_DROPPED_NAMES: Final = 5
 """Most names of dropped properties that are kept for each reason."""

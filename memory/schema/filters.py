@@ -10,7 +10,7 @@ from pydantic import JsonValue
 
 from memory.schema.model import BUILT_IN_FILTERS, NUMERIC_TYPES, AllOf, AnyOf, Condition, EventType, Filter, FilterOp, Not
 from memory.schema.node import Node, suggestion
-from memory.text import quoted
+from memory.texts.text import quoted
 
 MAX_DEPTH: Final = 8
 """Maximum nesting depth of conditions."""

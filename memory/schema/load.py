@@ -35,7 +35,7 @@ from memory.schema.node import Node, suggestion
 from memory.schema.operator_parameters import read_window
 from memory.schema.operator_specs import operator_specs
 from memory.schema.time_window import MAX_LENGTH, TimeWindow
-from memory.text import quoted
+from memory.texts.text import quoted
 
 T = TypeVar("T")
 

@@ -6,7 +6,7 @@ from typing import Final, Self, TypeVar
 from unicodedata import category
 
 from memory.errors import SchemaError
-from memory.text import quoted
+from memory.texts.text import quoted
 
 _MAX_NAME: Final = 256
 

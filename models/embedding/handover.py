@@ -19,8 +19,8 @@ from memory.keys import encode_key
 from memory.vectors import unit_rows
 from models.embedding.port import Embedder, Embedding, Vector
 from runtime.errors import RedisUnavailableError
-from runtime.redis import GuardedRedis
-from runtime.redis_keys import KeyFamily
+from runtime.redis.client import GuardedRedis
+from runtime.redis.keys import KeyFamily
 from runtime.settings import EmbeddingSettings
 
 MAX_BYTES: Final = 64_000_000

@@ -14,7 +14,7 @@ from models.llm.port import LLM
 from models.llm.telemetry import LLMMetrics, llm_metrics
 from models.llm.usage import PriceTable, UsageSink
 from runtime.clocks import Clock, SystemClock
-from runtime.redis import GuardedRedis
+from runtime.redis.client import GuardedRedis
 from runtime.resilience import CircuitBreaker
 from runtime.settings import BudgetSettings, EndpointSettings, Settings
 

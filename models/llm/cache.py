@@ -12,12 +12,12 @@ import orjson
 from pydantic import TypeAdapter, ValidationError
 from redis.asyncio import Redis
 
-from memory.text import join_surrogates
+from memory.texts.text import join_surrogates
 from models.llm.port import LLMAnswer, LLMRequest
 from runtime.errors import RedisUnavailableError
 from runtime.logs import logger
-from runtime.redis import GuardedRedis
-from runtime.redis_keys import KeyFamily
+from runtime.redis.client import GuardedRedis
+from runtime.redis.keys import KeyFamily
 
 _LOG = logger(__name__)
 

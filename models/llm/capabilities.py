@@ -6,7 +6,7 @@ from typing import Any, Final, Literal
 
 import orjson
 
-from memory.text import content_hash
+from memory.texts.text import content_hash
 from models.llm.port import LLMRequest
 
 ResponseFormat = Literal["json_schema", "json_object", "none"]

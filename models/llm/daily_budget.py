@@ -9,8 +9,8 @@ from models.llm.budget import Amount, Limit, Reservation, Spent
 from models.llm.shared_count import add_to_count, read_counts
 from runtime.errors import RedisUnavailableError
 from runtime.logs import logger
-from runtime.redis import GuardedRedis
-from runtime.redis_keys import KeyFamily
+from runtime.redis.client import GuardedRedis
+from runtime.redis.keys import KeyFamily
 from runtime.settings import BudgetSettings
 
 _LOG = logger(__name__)

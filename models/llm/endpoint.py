@@ -12,7 +12,7 @@ from httpx2 import RemoteProtocolError
 from openai import APIConnectionError, APIError, APIStatusError, AsyncOpenAI, AsyncStream
 from openai.types.chat import ChatCompletionChunk
 
-from memory.text import join_surrogates
+from memory.texts.text import join_surrogates
 from models.credentials import CredentialOwner
 from models.errors import ModelConfigurationError, ModelError, ModelTimeoutError, TransientModelError
 from models.llm.capabilities import Capabilities, CapabilityNegotiation, ResponseFormat

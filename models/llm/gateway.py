@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from memory.records import Usage
-from memory.text import estimate_tokens
+from memory.texts.text import estimate_tokens
 from models.errors import BudgetExceededError, InputRefusedError, ModelConfigurationError, ModelError, TransientModelError
 from models.llm.account import CallUsage, RequestAccount
 from models.llm.budget import Budget

@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass
 from typing import Final
 
-from memory.text import SurrogateJoiner, estimate_tokens, join_surrogates
+from memory.texts.text import SurrogateJoiner, estimate_tokens, join_surrogates
 from models.credentials import credential_watch
 from models.errors import ModelConfigurationError, ModelError, ModelTimeoutError, OverloadedError, TransientModelError
 from models.llm.account import Admission, CallUsage, RequestAccount

@@ -10,7 +10,7 @@ from models.errors import NotProcessedError
 from models.llm.limits import SATURATED_WAIT_S, Lease, Limits, LocalLimits, SharedLimits
 from runtime.background import run_in_background, start_renewal
 from runtime.errors import RedisUnavailableError
-from runtime.redis import GuardedRedis
+from runtime.redis.client import GuardedRedis
 
 _INITIAL_POLL_INTERVAL_S: Final = 0.02
 _MAXIMUM_POLL_INTERVAL_S: Final = 0.25

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Final
 from uuid import uuid4
 
-from runtime.redis import CLOCK, LEASES, GuardedRedis
-from runtime.redis_keys import KeyFamily
+from runtime.redis.client import CLOCK, LEASES, GuardedRedis
+from runtime.redis.keys import KeyFamily
 
 WINDOW_S: Final = 60
 SATURATED_WAIT_S: Final = 1

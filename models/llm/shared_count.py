@@ -6,7 +6,7 @@ from typing import Any, Final, cast
 from redis.asyncio import Redis
 
 from models.llm.budget import Amount, Limit, Spent
-from runtime.redis import GuardedRedis
+from runtime.redis.client import GuardedRedis
 
 # A missing count may have been evicted or dropped: the last known count replaces it, so that it never starts again at 0. A Redis that lost
 # the reservations must not go below zero when the calls are settled.

@@ -15,8 +15,8 @@ from models.errors import BudgetExceededError
 from models.llm.budget import Amount, Limit, Reservation, Spent
 from models.llm.shared_count import add_to_count, read_counts
 from runtime.errors import RedisUnavailableError
-from runtime.redis import GuardedRedis
-from runtime.redis_keys import KeyFamily
+from runtime.redis.client import GuardedRedis
+from runtime.redis.keys import KeyFamily
 
 _RETRY_S: Final = 1.0
 """Wait between two attempts of a call: by then the worker has stopped, or Redis answers again."""

@@ -1,7 +1,7 @@
 """AGENT: a block of text that a model edits with memory tools (the core memory of MemGPT, arXiv 2310.08560, section 2; MemOS).
 
-A state is that of LLM_MERGE (:mod:`operators.merged_text`): the newest outcome, the statements that were seen last, the block before those,
-and the changes after it. So retraction, erasure and rebuild work alike. What differs is how a model writes, and that no rule writes:
+A state is that of LLM_MERGE (:mod:`operators.llm.merged_text`): the newest outcome, the statements that were seen last, the block before
+those, and the changes after it. So retraction, erasure and rebuild work alike. What differs is how a model writes, and that no rule writes:
 without a model the block stays as it is.
 
 Agents outside Varve edit the block with the same tools (:mod:`operators.agent.edits`). An edit is an outcome that needs no question: it is
@@ -22,11 +22,11 @@ from memory.records import WrittenText
 from memory.schema.operator_specs import OperatorSpec, built_in
 from operators.agent.edits import UNDO, Edited, as_settled, edit_of, replayed, shown, with_edit, without_edit
 from operators.agent.loop import Limits, Loop, Task, answered, found, step_prompt
-from operators.entity_state import Sources, covers, joined
+from operators.entities.entity_state import Sources, covers, joined
 from operators.errors import UnusableAnswerError
-from operators.llm_operator import Moment, Outcome, Prompt, Question, Settled
-from operators.merge_by_rule import Statement
-from operators.merged_text import RULE, MergedText, NetChange, base_of, net_of, waiting_changes
+from operators.llm.llm_operator import Moment, Outcome, Prompt, Question, Settled
+from operators.llm.merge_by_rule import Statement
+from operators.llm.merged_text import RULE, MergedText, NetChange, base_of, net_of, waiting_changes
 from operators.operator import Operand, State, Value
 
 

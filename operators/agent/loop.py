@@ -10,12 +10,12 @@ from typing import Any, Final
 
 from pydantic import JsonValue
 
-from memory.fencing import one_line_json
 from memory.records import Lookup
-from memory.text import estimate_tokens, shortened
+from memory.texts.fencing import one_line_json
+from memory.texts.text import estimate_tokens, shortened
 from operators.agent.tools import PAGE, TOOLS, Call, CallError, edited, read_calls
-from operators.llm_operator import Prompt
-from operators.merge_by_rule import Statement, flat
+from operators.llm.llm_operator import Prompt
+from operators.llm.merge_by_rule import Statement, flat
 
 MAX_ANSWER: Final = 4_000
 """Most tokens of one answer, reasoning included."""
@@ -158,7 +158,7 @@ def found(task: Task, loop: Loop, memories: Sequence[Mapping[str, Any]], limits:
     Args:
         task: The input.
         loop: The state with the lookup.
-        memories: The results, nearest first, as :class:`~operators.llm_operator.Question` describes them.
+        memories: The results, nearest first, as :class:`~operators.llm.llm_operator.Question` describes them.
         limits: The bounds.
     """
     search, *rest = loop.waiting

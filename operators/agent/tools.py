@@ -11,7 +11,7 @@ from typing import Any, Final
 from pydantic import JsonValue
 
 from memory.lenient_json import Partial, read_json
-from memory.text import shortened
+from memory.texts.text import shortened
 
 TOOLS: Final = ("read", "append", "replace", "insert", "search", "finish")
 MAX_CALLS: Final = 8

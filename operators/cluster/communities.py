@@ -11,11 +11,11 @@ from typing import Any, Final, NamedTuple
 
 from memory.relations import node_of
 from operators.cluster.propagation import Pair, communities_of
-from operators.edge import Edge, Statement, edges_of
+from operators.links.edge import Edge, Statement, edges_of
 from operators.operator import State
 
 _TIME, _ID, _SUBJECT, _RELATION, _OBJECT, _ENDS, _COUNT = 0, 2, 3, 4, 5, 7, 10
-"""Places in a :data:`operators.edge.Statement`."""
+"""Places in a :data:`operators.links.edge.Statement`."""
 _MARK_LENGTH: Final = 12
 
 
@@ -69,7 +69,7 @@ def communities_in(edges: State | None, evidence: Mapping[str, Evidence]) -> lis
     """The communities of a graph, oldest first.
 
     Args:
-        edges: The state of :class:`operators.edge.Edges`. None: no statements.
+        edges: The state of :class:`operators.links.edge.Edges`. None: no statements.
         evidence: The events of the present statements.
     """
     if edges is None:
@@ -103,7 +103,7 @@ def changed_edges(community: Community, edges: State, known: Sequence[str], evid
 
     Args:
         community: The community.
-        edges: The state of :class:`operators.edge.Edges`.
+        edges: The state of :class:`operators.links.edge.Edges`.
         known: The marks of the events that the text covers.
         evidence: The events of the present statements.
     """

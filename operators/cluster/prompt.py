@@ -4,10 +4,10 @@ from typing import Any, Final
 
 from pydantic import JsonValue
 
-from memory.fencing import one_line_json
-from operators.llm_json import SUMMARY_SCHEMA
-from operators.llm_operator import Prompt
-from operators.merge_by_rule import flat
+from memory.texts.fencing import one_line_json
+from operators.llm.llm_json import SUMMARY_SCHEMA
+from operators.llm.llm_operator import Prompt
+from operators.llm.merge_by_rule import flat
 
 _SYSTEM: Final = """You summarise a community of a knowledge graph: people and things that are closely related. You get the summary so \
 far, which may be empty, the most important members, and relations to add. Write the new summary. Questions are matched against it, so it \

@@ -10,8 +10,8 @@ from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from operators.entity_state import last_positions
-from operators.llm_operator import Moment
+from operators.entities.entity_state import last_positions
+from operators.llm.llm_operator import Moment
 from operators.tree.texts import covers
 
 RULE: Final = "rule"

@@ -8,13 +8,13 @@ from pydantic import JsonValue
 
 from memory.records import Memory
 from memory.schema.operator_specs import OperatorSpec, built_in
-from memory.text import shortened
+from memory.texts.text import shortened
 from operators.aging import AgedEvent, AgingOperator
-from operators.entity_state import last_positions
+from operators.entities.entity_state import last_positions
 from operators.errors import RefusedChangeError
-from operators.llm_json import read_summary_answer
-from operators.llm_operator import LLMOperator, Moment, Outcome, Prompt, Question, Settled
-from operators.merge_by_rule import bounded
+from operators.llm.llm_json import read_summary_answer
+from operators.llm.llm_operator import LLMOperator, Moment, Outcome, Prompt, Question, Settled
+from operators.llm.merge_by_rule import bounded
 from operators.operator import Configuration, Operand, State, Value
 from operators.publishing import Owner, PublishingOperator
 from operators.timeline.digest import Digest, count_of, present

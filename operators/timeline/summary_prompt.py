@@ -4,10 +4,10 @@ from typing import Any, Final
 
 from pydantic import JsonValue
 
-from memory.fencing import one_line_json
-from operators.llm_json import SUMMARY_SCHEMA
-from operators.llm_operator import Prompt
-from operators.merge_by_rule import day_of, flat
+from memory.texts.fencing import one_line_json
+from operators.llm.llm_json import SUMMARY_SCHEMA
+from operators.llm.llm_operator import Prompt
+from operators.llm.merge_by_rule import day_of, flat
 
 _SYSTEM: Final = """You summarise one period of a long-lived memory's timeline. You get its events, each with its day. The events will be \
 forgotten, and your text stays in their place: questions about that time will be answered from it.

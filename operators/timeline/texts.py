@@ -11,8 +11,8 @@ from typing import Any, Final
 
 import orjson
 
-from operators.entity_state import last_positions
-from operators.llm_operator import Moment
+from operators.entities.entity_state import last_positions
+from operators.llm.llm_operator import Moment
 from operators.timeline.digest import Digest, present
 from operators.timeline.periods import Period
 

@@ -16,7 +16,7 @@ from typing import Final, TypedDict, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from memory.text import shortened
+from memory.texts.text import shortened
 from operators.errors import RefusedChangeError
 from operators.operator import Operand
 

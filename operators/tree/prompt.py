@@ -4,10 +4,10 @@ from typing import Any, Final
 
 from pydantic import JsonValue
 
-from memory.fencing import one_line_json
-from operators.llm_json import SUMMARY_SCHEMA
-from operators.llm_operator import Prompt
-from operators.merge_by_rule import flat
+from memory.texts.fencing import one_line_json
+from operators.llm.llm_json import SUMMARY_SCHEMA
+from operators.llm.llm_operator import Prompt
+from operators.llm.merge_by_rule import flat
 
 _SYSTEM: Final = """You maintain a tree of memories. A node of the tree stands for similar memories below it. You get the node's summary \
 so far, which may be empty, and memories to add to it. Write the new summary. Questions are matched against it, so it must name what \

@@ -12,7 +12,7 @@ from pydantic import JsonValue
 from memory.ids import summary_id
 from memory.keys import entity_key_parts
 from memory.records import Memory, WrittenText
-from memory.text import shortened
+from memory.texts.text import shortened
 from memory.times import time_of_microseconds
 from operators.publishing import Owner
 from operators.tree.nodes import ROOT, NodeEvent, Nodes, above, below

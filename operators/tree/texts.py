@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from operators.entity_state import last_positions
-from operators.llm_operator import Moment
+from operators.entities.entity_state import last_positions
+from operators.llm.llm_operator import Moment
 from operators.tree.nodes import Node, Nodes, above
 
 RULE: Final = "rule"

@@ -2,8 +2,8 @@
 
 New messages wait in a queue. When it is full, its oldest half becomes segments of similar neighbours. *MemoryOS* (Kang et al., 2025,
 section 3.2) adds a page to a segment of the same topic, or starts one. Each recall of a message of a segment is a visit of the segment. A
-segment whose heat (:mod:`operators.heat`) reaches the threshold is promoted to long-term memory. If mid-term memory is full, the coolest
-segment leaves it.
+segment whose heat (:mod:`operators.aggregates.heat`) reaches the threshold is promoted to long-term memory. If mid-term memory is full, the
+coolest segment leaves it.
 
 Differences: MemoryOS moves one page at a time, and adds the overlap of keywords, which a model extracts, to the cosine.
 """
@@ -19,8 +19,8 @@ from memory.keys import entity_key_parts
 from memory.records import Memory
 from memory.schema.operator_specs import OperatorSpec, built_in
 from memory.times import time_of_microseconds
+from operators.aggregates.heat import LONG_TERM, VisitedOperator, Warmth, pages_of
 from operators.errors import RefusedChangeError
-from operators.heat import LONG_TERM, VisitedOperator, Warmth, pages_of
 from operators.operator import Configuration, Operand, State, Value
 from operators.publishing import Owner, PublishingOperator, changed_keys
 from operators.tree.nodes import Node, NodeEvent, Whole, cosines, event_of, operand_vector, read_vector, written_vector

@@ -8,7 +8,7 @@ from typing import Final, TypedDict
 
 import numpy as np
 
-from memory.text import fair_share, shortened
+from memory.texts.text import fair_share, shortened
 from operators.tree.nodes import NodeEvent, Whole, cosine, read_vector, written_vector
 
 MAX_SEGMENT: Final = 12

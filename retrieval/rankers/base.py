@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import ClassVar, Final, Protocol
 
-from retrieval.feature_vector import FeatureVector
 from retrieval.rankers.fitted_models import LEARNED, RankingModel
-from runtime.retrieval_counts import Retrievals
+from retrieval.relevance.feature_vector import FeatureVector
+from runtime.redis.retrieval_counts import Retrievals
 from stores.port import ScoredMemory
 
 MAX_RERANKED: Final = 200
@@ -27,7 +27,7 @@ class Scored:
     now: datetime
     """The moment of the recall."""
     features: Mapping[str, FeatureVector] = field(default_factory=dict)
-    """For the first :data:`MAX_RERANKED` accepted candidates, the features of :data:`retrieval.features.FEATURES`."""
+    """For the first :data:`MAX_RERANKED` accepted candidates, the features of :data:`retrieval.relevance.features.FEATURES`."""
     model: RankingModel = LEARNED
     """The shipped model for the text."""
     retrievals: Mapping[str, Retrievals] = field(default_factory=dict)
@@ -40,11 +40,11 @@ class Ranker(Protocol):
     """Gives each candidate S_origin, in [0, 1].
 
     To add one: implement this in a module of this package, name it in :data:`retrieval.profiles.RANKERS` and in
-    ``runtime.settings.RankingProfile``. To give the learned ranker another signal, add a feature in :mod:`retrieval.features`.
+    ``runtime.settings.RankingProfile``. To give the learned ranker another signal, add a feature in :mod:`retrieval.relevance.features`.
     """
 
     evidence_decay: ClassVar[float]
-    """See :func:`retrieval.ranking.evidence_scores`."""
+    """See :func:`retrieval.relevance.ranking.evidence_scores`."""
     uses_parts: ClassVar[bool]
     """Whether it uses the parts of the store's score."""
     uses_features: ClassVar[bool]

@@ -7,11 +7,11 @@ from typing import Final
 
 import numpy as np
 
-from memory.scripts import is_latin
+from memory.texts.scripts import is_latin
 from models.embedding.weights import MODEL_NAME
-from retrieval.conversation_context import is_with_assistant
-from retrieval.feature_vector import FeatureVector
-from retrieval.question import is_foreign_question
+from retrieval.query.question import is_foreign_question
+from retrieval.relevance.conversation_context import is_with_assistant
+from retrieval.relevance.feature_vector import FeatureVector
 from stores.port import ScoredMemory
 
 
@@ -20,7 +20,7 @@ class RankingModel:
     """``S_origin = sigmoid(slope * sum(weight * feature) + intercept)``: the probability that a memory answers the query."""
 
     weights: Mapping[str, float]
-    """By feature of :data:`retrieval.features.FEATURES`."""
+    """By feature of :data:`retrieval.relevance.features.FEATURES`."""
     slope: float
     intercept: float
     same_session: float = 0.0

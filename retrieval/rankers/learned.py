@@ -8,9 +8,9 @@ from typing import ClassVar, Final
 import numpy as np
 
 from memory.records import Memory
-from retrieval.feature_vector import FeatureVector
 from retrieval.rankers.base import MAX_RERANKED, Scored
 from retrieval.rankers.fitted_models import RankingModel
+from retrieval.relevance.feature_vector import FeatureVector
 from stores.port import ScoredMemory
 
 SAME_SESSION: Final = "same_session"

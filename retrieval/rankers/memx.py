@@ -17,11 +17,11 @@ from typing import ClassVar, Final
 import numpy as np
 
 from memory.records import Memory
-from retrieval.feature_vector import FeatureVector
 from retrieval.rankers.base import Scored
-from retrieval.ranking import ranks_of
-from retrieval.time_prior import with_time_prior
-from runtime.retrieval_counts import Retrievals
+from retrieval.relevance.feature_vector import FeatureVector
+from retrieval.relevance.ranking import ranks_of
+from retrieval.relevance.time_prior import with_time_prior
+from runtime.redis.retrieval_counts import Retrievals
 from stores.port import ScoredMemory
 from stores.query_plan import RRF_K
 
@@ -59,7 +59,7 @@ class MemXRanker:
     gives_confidence: ClassVar[bool] = False
 
     def rank(self, scored: Scored, *, explain: bool) -> list[ScoredMemory] | None:
-        """MemX's score, with the prior of :mod:`retrieval.time_prior`; None if MemX rejects all candidates."""
+        """MemX's score, with the prior of :mod:`retrieval.relevance.time_prior`; None if MemX rejects all candidates."""
         if not is_answered(scored.accepted, MEMX):
             return None
         found = ranked(scored.accepted, MEMX, retrievals=scored.retrievals, now=scored.now, explain=explain)

@@ -3,7 +3,7 @@
 from typing import ClassVar
 
 from retrieval.rankers.base import Scored
-from retrieval.time_prior import with_time_prior
+from retrieval.relevance.time_prior import with_time_prior
 from stores.port import ScoredMemory
 
 
@@ -17,5 +17,5 @@ class WeightedRanker:
     gives_confidence: ClassVar[bool] = False
 
     def rank(self, scored: Scored, *, explain: bool) -> list[ScoredMemory]:
-        """The weighted sum of the store's scores (:mod:`stores.query_plan`), with the prior of :mod:`retrieval.time_prior`."""
+        """The weighted sum of the store's scores (:mod:`stores.query_plan`), with the prior of :mod:`retrieval.relevance.time_prior`."""
         return with_time_prior(scored.text, scored.accepted, scored.now, explain=explain)

@@ -10,7 +10,7 @@ from memory.schema.method import RetrievalPath
 from models.embedding.port import Embedder
 from retrieval.paths import PathName
 from retrieval.plan import RecallPlan
-from retrieval.ranking import evidence_scores
+from retrieval.relevance.ranking import evidence_scores
 from retrieval.request import RecallHit
 from stores.errors import StoreUnavailableError
 from stores.port import FeedPosition, MemoryFilter, MemoryStore, RecallQuery, ScoredMemory, TenantScope
@@ -18,7 +18,7 @@ from stores.port import FeedPosition, MemoryFilter, MemoryStore, RecallQuery, Sc
 T_co = TypeVar("T_co", covariant=True)
 
 _EVIDENCE_DECAY: Final = 0.95
-"""See :func:`retrieval.ranking.evidence_scores`."""
+"""See :func:`retrieval.relevance.ranking.evidence_scores`."""
 
 
 class Retriever(Protocol[T_co]):

@@ -9,7 +9,7 @@ from memory.records import Memory
 from models.embedding.port import Embedder, Embedding
 from retrieval.paths import PathName
 from retrieval.plan import RecallPlan
-from retrieval.query_embedding import embed_as_asked, embed_query_texts
+from retrieval.query.query_embedding import embed_as_asked, embed_query_texts
 from retrieval.request import RecallRequest
 from retrieval.retrievers.base import PreparedStore
 from stores.port import MemoryFilter, RecallQuery, ScoredMemory, TenantScope

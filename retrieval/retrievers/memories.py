@@ -13,9 +13,9 @@ from models.embedding.port import Embedder
 from models.errors import InputRefusedError
 from retrieval.paths import PathName
 from retrieval.plan import RecallPlan
-from retrieval.query_embedding import embed_question
+from retrieval.query.query_embedding import embed_question
+from retrieval.query.spelling import corrected
 from retrieval.retrievers.base import PreparedStore
-from retrieval.spelling import corrected
 from runtime.logs import logger
 from stores.port import FeedPosition, RecallQuery, ScoredMemory
 

@@ -11,7 +11,7 @@ from typing import Final
 from memory.records import Memory
 from retrieval.paths import PathName
 from retrieval.plan import RecallPlan
-from retrieval.query_embedding import embed_question
+from retrieval.query.query_embedding import embed_question
 from retrieval.request import RecallHit
 from retrieval.retrievers.base import FurtherRetriever, further_hit, with_types
 from stores.port import RecallQuery

@@ -5,7 +5,7 @@ from typing import Final
 
 from retrieval.paths import PathName
 from retrieval.plan import RecallPlan
-from runtime.session_tail import SessionView
+from runtime.redis.session_tail import SessionView
 
 ReadTail = Callable[[str, str], Awaitable[SessionView]]
 """Reads the latest messages of a tenant's session."""

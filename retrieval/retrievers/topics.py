@@ -8,17 +8,17 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from memory.fencing import one_line
 from memory.lenient_json import strip_reasoning
 from memory.records import Memory
 from memory.records.wording import attributed_text
+from memory.texts.fencing import one_line
 from models.embedding.port import Embedder
 from models.llm.port import LLM, ChatMessage
 from retrieval.errors import RecallModelError
 from retrieval.model_calls import RecallModel
 from retrieval.paths import PathName
 from retrieval.plan import RecallPlan
-from retrieval.query_embedding import embed_question
+from retrieval.query.query_embedding import embed_question
 from retrieval.request import RecallHit
 from retrieval.retrievers.base import PreparedStore, further_hit, with_types
 from runtime.settings import TopicsSettings

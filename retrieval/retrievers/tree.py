@@ -15,7 +15,7 @@ from memory.schema.method import RetrievalPath
 from models.embedding.port import Embedding
 from retrieval.paths import PathName
 from retrieval.plan import RecallPlan
-from retrieval.query_embedding import embed_question
+from retrieval.query.query_embedding import embed_question
 from retrieval.request import RecallHit
 from retrieval.retrievers.base import FurtherRetriever, further_hit
 from stores.collection import TOP

@@ -15,7 +15,7 @@ from itertools import chain, islice
 from math import log
 from typing import Final
 
-from memory.terms import terms_of
+from memory.texts.terms import terms_of
 from retrieval.request import RecallHit
 from retrieval.session_ranking.sessions import SessionKey, SessionText, session_key
 from runtime.pieces import map_in_pieces

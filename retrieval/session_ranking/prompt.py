@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from memory.fencing import one_line
+from memory.texts.fencing import one_line
 from models.llm.port import ChatMessage
 from retrieval.errors import RecallModelError
 from retrieval.session_ranking.sessions import SessionText

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from memory.fencing import one_line
 from memory.records import Memory
 from memory.schema.method import SEGMENT, TURN
-from memory.text import estimate_tokens
+from memory.texts.fencing import one_line
+from memory.texts.text import estimate_tokens
 from retrieval.context_lines import dated_text
 from retrieval.request import HistoryContent
 from runtime.pieces import map_in_pieces

@@ -13,9 +13,9 @@ from typing import Protocol
 import numpy as np
 
 from retrieval.errors import TrainingError
-from retrieval.feature_vector import FeatureVector
-from retrieval.features import FEATURES, NEVER_AGAINST
 from retrieval.rankers.fitted_models import RankingModel
+from retrieval.relevance.feature_vector import FeatureVector
+from retrieval.relevance.features import FEATURES, NEVER_AGAINST
 from retrieval.training.logistic import fit_logistic
 from runtime.errors import missing_extra
 
@@ -25,7 +25,7 @@ class Judged(Protocol):
 
     @property
     def features(self) -> Mapping[str, FeatureVector]:
-        """By name in :data:`~retrieval.features.FEATURES`, a number for each candidate."""
+        """By name in :data:`~retrieval.relevance.features.FEATURES`, a number for each candidate."""
         ...
 
     @property
@@ -46,7 +46,7 @@ def fitted(
 ) -> RankingModel:
     """Fits a model.
 
-    If a weight of :data:`~retrieval.features.NEVER_AGAINST` is negative, it is set to 0 and the others are fitted again.
+    If a weight of :data:`~retrieval.relevance.features.NEVER_AGAINST` is negative, it is set to 0 and the others are fitted again.
 
     Args:
         judged: At least one query with evidence among its candidates; queries without are skipped.

@@ -8,8 +8,8 @@ from typing import Final, Literal
 import numpy as np
 
 from memory.records import FeedbackRecord, RecallRecord
-from retrieval.feature_vector import FeatureVector
-from retrieval.features import FEATURES
+from retrieval.relevance.feature_vector import FeatureVector
+from retrieval.relevance.features import FEATURES
 
 Unavailable = Literal["another_user", "no_ranking", "other_features", "one_sided", "unreadable"]
 """Reason why a recall cannot be used for training.

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from retrieval.errors import TrainingError
-from retrieval.feature_vector import FeatureVector
+from retrieval.relevance.feature_vector import FeatureVector
 from runtime.errors import missing_extra
 
 

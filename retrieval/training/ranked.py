@@ -6,8 +6,8 @@ from typing import Final
 import numpy as np
 
 from memory.records import RankedCandidate
-from retrieval.feature_vector import FeatureVector
-from retrieval.features import FEATURES
+from retrieval.relevance.feature_vector import FeatureVector
+from retrieval.relevance.features import FEATURES
 from retrieval.request import RecallHit
 from stores.port import ScoredMemory
 
@@ -18,11 +18,11 @@ _SCORE_DECIMALS: Final = 6
 
 
 def values_of(candidates: Sequence[ScoredMemory], features: Mapping[str, FeatureVector]) -> dict[str, list[float]]:
-    """The rounded features of each candidate by its id, in the order of :data:`~retrieval.features.FEATURES`.
+    """The rounded features of each candidate by its id, in the order of :data:`~retrieval.relevance.features.FEATURES`.
 
     Args:
         candidates: In the order of the features' numbers.
-        features: From :func:`retrieval.features.features_of`. Empty if there is no candidate.
+        features: From :func:`retrieval.relevance.features.features_of`. Empty if there is no candidate.
     """
     if not candidates:
         return {}

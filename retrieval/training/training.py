@@ -7,10 +7,10 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from retrieval.errors import TrainingError
-from retrieval.feature_vector import FeatureVector
-from retrieval.features import FEATURES
 from retrieval.rankers.fitted_models import LEARNED, RankingModel
 from retrieval.rankers.learned import linear_scores
+from retrieval.relevance.feature_vector import FeatureVector
+from retrieval.relevance.features import FEATURES
 from retrieval.training.fitting import fitted
 from retrieval.training.judged import JudgedRecall, JudgedRecalls
 

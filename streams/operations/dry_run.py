@@ -6,13 +6,13 @@ from typing import Any
 
 from extraction.one_pass.prompt.preview import preview_prompt
 from extraction.port import ExtractionContext, Extractor
-from memory.binary_data import message_without_binary
 from memory.ids import message_id
-from memory.message_preparation import message_of
+from memory.messages.binary_data import message_without_binary
+from memory.messages.message_preparation import message_of
 from memory.records import Extraction, Window
 from memory.records.limits import max_messages_bytes
 from memory.schema import MemorySchema
-from memory.text import estimate_tokens
+from memory.texts.text import estimate_tokens
 from runtime.settings import Settings
 from streams.stages.sessions.windows import SessionMessage, SessionState, WindowBuilder, milliseconds
 

@@ -7,7 +7,7 @@ from control.erasure import subject_of
 from control.tenants import TenantDirectory
 from runtime.logs import logger
 from runtime.metrics import Metrics
-from runtime.redis import GuardedRedis
+from runtime.redis.client import GuardedRedis
 from runtime.settings import Settings
 from stores.port import MemoryStore
 from streams.operations.service_work import ServiceJob

@@ -28,7 +28,7 @@ from memory.keys import encode_key
 from memory.records import Contribution, Memory
 from memory.topics import CONTRIBUTIONS, MERGED
 from runtime.kafka import KafkaOffsets, OutgoingRecord, Producer, TopicPartition, check_topics, read_topic
-from runtime.redis import GuardedRedis
+from runtime.redis.client import GuardedRedis
 from runtime.settings import Settings
 from stores.port import MemoryStore, TenantScope
 from streams.errors import ReplayRefusedError

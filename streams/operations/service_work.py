@@ -6,7 +6,7 @@ from typing import Protocol
 
 from control.tenants import TenantDirectory
 from runtime.metrics import Metrics
-from runtime.redis import GuardedRedis
+from runtime.redis.client import GuardedRedis
 from stores.port import MemoryStore
 
 

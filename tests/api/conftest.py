@@ -7,9 +7,9 @@ import pytest
 import pytest_asyncio
 
 from runtime.kafka import create_topics
-from runtime.recall_history import RecallHistory
-from runtime.redis import open_redis
-from runtime.session_tail import SessionTail
+from runtime.redis.client import open_redis
+from runtime.redis.recall_history import RecallHistory
+from runtime.redis.session_tail import SessionTail
 from runtime.settings import RedisSettings, ServiceSettings, Settings, StoreSettings
 from tests.api.running_service import MEMORIES, PARTITIONS, PATIENCE_S, RunningService, index, serving
 from tests.control_log import add_key, add_tenant

@@ -10,7 +10,7 @@ from control.erasure import subject_of
 from control.erasure_changes import begin_erasure, finish_erasure
 from control.tenants import TenantDirectory
 from control.unfinished_erasures import ErasureRequest
-from runtime.redis import GuardedRedis
+from runtime.redis.client import GuardedRedis
 from stores.port import MemoryStore
 from tests.control_log import now_known
 from tests.erased_users import ASKED_AT

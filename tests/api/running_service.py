@@ -23,8 +23,8 @@ from models.embedding.build import build_embedder
 from runtime.kafka import KafkaOffsets, client_options
 from runtime.metrics import metrics
 from runtime.probe import Check
-from runtime.recall_history import RecallHistory
-from runtime.session_tail import SessionTail
+from runtime.redis.recall_history import RecallHistory
+from runtime.redis.session_tail import SessionTail
 from runtime.settings import Settings
 from stores.build import build_store
 from tests.api.service_process import DEADLINE_S

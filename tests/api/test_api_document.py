@@ -33,7 +33,7 @@ from schemathesis.specs.openapi.checks import (
 
 from api.examples import EXAMPLES
 from api.problems import MEDIA_TYPE
-from api.recall_responses import MemoryView
+from api.response_models.recalls import MemoryView
 from api.routes.messages import MessageBody
 from memory.records import Memory, Message
 from runtime.kafka import create_topics

@@ -9,9 +9,9 @@ from memory.ids import entity_id
 from memory.keys import entity_key
 from memory.records import Change, Contribution, HistoryEntry
 from memory.schema import scenario
-from operators.apply import apply_contribution
-from operators.entity_state import EntityState
-from operators.render import render
+from operators.entities.apply import apply_contribution
+from operators.entities.entity_state import EntityState
+from operators.entities.render import render
 from stores.build import build_store
 from stores.port import StepPoint
 from tests.api.running_service import NOON, RunningService, index, memory

@@ -12,25 +12,25 @@ import httpx
 import pytest
 from asgi_lifespan import LifespanManager
 
-from api.admission import Admission
 from api.app import create_app
 from api.composition import OpenDependencies
 from api.dependencies import Dependencies
-from api.quotas import MemoryCounts, Quotas
-from api.read_audit import ReadAudit
-from api.requests_in_progress import RequestsInProgress
+from api.limits.admission import Admission
+from api.limits.quotas import MemoryCounts, Quotas
+from api.limits.requests_in_progress import RequestsInProgress
+from api.reads.read_audit import ReadAudit
 from control.documents import hash_key, new_api_key
 from control.key_changes import add_key
 from control.key_usage import KeyUsage
 from memory.headers import KIND
 from memory.positions import LogPosition
 from runtime.clocks import SystemClock
-from runtime.entity_view import EntityView
-from runtime.idempotency_cache import IdempotencyCache
 from runtime.kafka import OutgoingRecord
 from runtime.metrics import metrics
-from runtime.rate_limits import RateLimiter
-from runtime.redis import open_redis
+from runtime.redis.client import open_redis
+from runtime.redis.entity_view import EntityView
+from runtime.redis.idempotency_cache import IdempotencyCache
+from runtime.redis.rate_limits import RateLimiter
 from runtime.settings import RedisSettings, Settings, StoreSettings
 from stores.build import build_store
 from stores.port import MemoryStore

@@ -6,8 +6,8 @@ from typing import Any
 import orjson
 import pytest
 
-from memory.text import content_hash
-from runtime.session_tail import SessionView, TailUpdate, TailWindow
+from memory.texts.text import content_hash
+from runtime.redis.session_tail import SessionView, TailUpdate, TailWindow
 from tests.api.running_service import BERLIN, CAT, LIMA, OSLO, PROFILE, RunningService, expect_problem
 from tests.waiting import until_async
 

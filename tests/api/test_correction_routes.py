@@ -8,7 +8,7 @@ import pytest
 import pytest_asyncio
 from aiokafka import ConsumerRecord
 
-from api.idempotency import STATUS_HEADER
+from api.writes.idempotency import STATUS_HEADER
 from control.erasure_changes import begin_erasure
 from memory.headers import CORRECTION, KIND
 from memory.ids import window_id

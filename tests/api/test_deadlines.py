@@ -5,7 +5,7 @@ import time
 import pytest
 
 from runtime.metrics import metrics
-from runtime.session_tail import SessionView, TailUpdate, TailWindow
+from runtime.redis.session_tail import SessionView, TailUpdate, TailWindow
 from tests.api.running_service import OSLO, RunningService, expect_problem, path_count
 from tests.recorded_spans import ancestors, recorded_spans
 from tests.stores.edge_owner_process import EdgeOwnerProcess, standing_still

@@ -11,8 +11,8 @@ from typing import Any, Final
 import httpx
 import pytest
 
+from api.http.request_body import MAX_BYTES
 from api.problems import MEDIA_TYPE
-from api.request_body import MAX_BYTES
 from control.documents import SCOPES
 from runtime.kafka import create_topics
 from runtime.settings import Settings, StoreSettings

@@ -5,7 +5,7 @@ import pytest
 
 from api.composition import open_dependencies
 from memory.records import Memory
-from runtime.entity_view import EntityAsOf, EntityUpdate
+from runtime.redis.entity_view import EntityAsOf, EntityUpdate
 from runtime.settings import RedisSettings, Settings, StoreSettings
 from tests.api.running_service import ENTITY_KEY, PROFILE, RunningService, expect_problem, serving, when_known
 from tests.control_log import add_key

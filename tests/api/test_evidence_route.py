@@ -8,7 +8,7 @@ import pytest
 from memory.keys import distinct_key
 from memory.records import Memory, Message, Window
 from runtime.kafka import OutgoingRecord, Producer
-from runtime.session_tail import SessionView, TailUpdate, TailWindow
+from runtime.redis.session_tail import SessionView, TailUpdate, TailWindow
 from tests.api.running_service import NOON, OSLO, RunningService, expect_problem, index, memory
 from tests.streams.harness import until_true
 

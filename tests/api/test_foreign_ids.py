@@ -19,9 +19,9 @@ from memory.ids import entity_id
 from memory.keys import entity_key
 from memory.records import Change, Contribution, HistoryEntry
 from memory.schema import scenario
-from operators.apply import apply_contribution
-from operators.render import render
-from runtime.session_tail import SessionView, TailUpdate, TailWindow
+from operators.entities.apply import apply_contribution
+from operators.entities.render import render
+from runtime.redis.session_tail import SessionView, TailUpdate, TailWindow
 from runtime.settings import Settings
 from stores.build import build_store
 from stores.port import StepPoint

@@ -13,8 +13,8 @@ from asgi_lifespan import LifespanManager
 from starlette.requests import Request
 from starlette.types import Message
 
-from api.admission import TOPIC_RESULTS, Admission
 from api.app import create_app
+from api.limits.admission import TOPIC_RESULTS, Admission
 from memory.keys import encode_key
 from runtime.kafka import Producer, create_topics, read_topic
 from runtime.settings import ServiceSettings, Settings, StoreSettings

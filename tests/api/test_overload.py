@@ -14,8 +14,8 @@ import pytest
 import pytest_asyncio
 
 from runtime.kafka import create_topics
-from runtime.redis import open_redis
-from runtime.session_tail import SessionTail, SessionView, TailUpdate, TailWindow
+from runtime.redis.client import open_redis
+from runtime.redis.session_tail import SessionTail, SessionView, TailUpdate, TailWindow
 from runtime.settings import RedisSettings, Settings, StoreSettings
 from tests.api.running_service import MEMORIES, expect_problem, index
 from tests.api.service_process import DEADLINE_S, ServiceProcess, service_process

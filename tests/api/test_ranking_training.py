@@ -15,11 +15,11 @@ from memory.records import RecallRecord
 from memory.schema import scenario
 from memory.schema.methods import with_method
 from retrieval.errors import ProfilesError, TrainingError
-from retrieval.features import FEATURES
 from retrieval.rankers.fitted_models import LEARNED
+from retrieval.relevance.features import FEATURES
 from runtime.kafka import read_topic
-from runtime.redis import open_redis
-from runtime.retrieval_counts import RetrievalCounts
+from runtime.redis.client import open_redis
+from runtime.redis.retrieval_counts import RetrievalCounts
 from runtime.settings import Settings
 from tests.api.running_service import OSLO, RunningService, expect_problem, index, memory, serving
 from tests.control_log import add_tenant

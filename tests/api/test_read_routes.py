@@ -10,9 +10,9 @@ from aiokafka import TopicPartition
 
 from memory.keys import encode_key, partition_of
 from memory.records import RecallRecord
-from memory.text import content_hash
+from memory.texts.text import content_hash
 from retrieval.profiles import RANKERS
-from runtime.session_tail import SessionView, TailUpdate, TailWindow
+from runtime.redis.session_tail import SessionView, TailUpdate, TailWindow
 from tests.api.running_service import (
     BERLIN,
     CAT,

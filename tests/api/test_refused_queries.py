@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 import httpx
 import pytest
 
-from runtime.session_tail import SessionView, TailUpdate, TailWindow
+from runtime.redis.session_tail import SessionView, TailUpdate, TailWindow
 from runtime.settings import EmbeddingSettings
 from tests.api.running_service import OSLO, RunningService, expect_problem, path_count, serving
 from tests.embedding_endpoint import EmbeddingEndpoint, embedding_endpoint

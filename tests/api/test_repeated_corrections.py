@@ -11,9 +11,9 @@ from memory.keys import entity_key
 from memory.positions import LogPosition
 from memory.records import Contribution, Correction, CorrectionNote, EventFields, HistoryEntry, Memory
 from memory.schema import scenario
-from operators.apply import apply_contribution
-from operators.entity_state import EntityState
-from operators.render import render
+from operators.entities.apply import apply_contribution
+from operators.entities.entity_state import EntityState
+from operators.entities.render import render
 from stores.build import build_store
 from stores.port import StepPoint
 from tests.api.running_service import NOON, RunningService, end_offsets, expect_problem, index, memory, record_at, serving

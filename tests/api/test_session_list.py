@@ -7,7 +7,7 @@ import pytest
 from memory.records import Message
 from memory.schema.methods import method_document
 from runtime.kafka import KafkaOffsets
-from runtime.session_tail import SessionView, TailUpdate, TailWindow
+from runtime.redis.session_tail import SessionView, TailUpdate, TailWindow
 from tests.api.running_service import NOON, RunningService, expect_problem
 
 pytestmark = [pytest.mark.integration, pytest.mark.asyncio(loop_scope="module")]

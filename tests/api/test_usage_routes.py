@@ -11,7 +11,7 @@ from memory.records import Usage
 from models.llm.budget import Amount
 from models.llm.daily_budget import BudgetLedger
 from runtime.kafka import OutgoingRecord, Producer
-from runtime.redis import open_redis
+from runtime.redis.client import open_redis
 from runtime.settings import BudgetSettings
 from tests.api.running_service import RunningService, bearer, expect_problem
 from tests.control_log import add_operator, write

@@ -13,7 +13,7 @@ from control.documents import SCOPES
 from control.erasure import subject_of
 from control.holds import place_hold
 from control.unfinished_erasures import UnfinishedErasures
-from runtime.redis import GuardedRedis, open_redis
+from runtime.redis.client import GuardedRedis, open_redis
 from stores.port import MemoryStore
 from tests.api.running_service import RunningService, bearer, expect_problem, serving
 from tests.control_log import add_key, write

@@ -9,7 +9,7 @@ from benchmarks.callers import question
 from benchmarks.store_recalls import ReadyEmbedder, as_recalled, asked_by, memories, questions
 from evaluation.bench_recall import ENTITY_TYPE, QUERY_ROWS
 from memory.schema import scenario
-from retrieval.first_person import asked_texts
+from retrieval.query.first_person import asked_texts
 from stores.port import NON_ENTITY_KINDS, TenantScope
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 from memory.ids import entity_id
 from memory.keys import entity_key
 from memory.records import Memory
-from operators.link import MAX_UPDATES
+from operators.links.link import MAX_UPDATES
 from tests.chaos.correction_oracle import CorrectionOracle
 from tests.chaos.memory_oracle import StatedEvent, stated_events
 from tests.chaos.methods_schema import BLOCK, COMMUNITY, FADING, HOT, METHOD_TYPES, NODE, NOTE, TIERS, TREE, VALUE

@@ -25,7 +25,7 @@ CONSUMER_THREAD: Final = "streams/engine/faust/consumer_thread.py"
 MEMBERSHIP: Final = "streams/engine/tasks/write_lease.py"
 REBALANCE: Final = "streams/engine/faust/rebalance_signals.py"
 OFFSETS: Final = "runtime/kafka/offsets.py"
-MERGED_TEXT: Final = "operators/merged_text.py"
+MERGED_TEXT: Final = "operators/llm/merged_text.py"
 WORK: Final = "operators/work.py"
 DATA_LOSS: Final = "streams/engine/failures/data_loss.py"
 EVENTS: Final = "streams/stages/events/handler.py"
@@ -65,11 +65,11 @@ TEST_CONSUMER: Final = "tests/streams/engine/test_consumer.py"
 TEST_WAITING_BATCHES: Final = "tests/streams/engine/test_waiting_batches.py"
 TEST_WAITING: Final = "tests/streams/engine/test_waiting.py"
 TEST_WHOLE_STORE: Final = "tests/streams/stages/index/test_store_watermark.py"
-TEST_MERGED_TEXT: Final = "tests/operators/test_merged_text.py"
+TEST_MERGED_TEXT: Final = "tests/operators/llm/test_merged_text.py"
 TEST_WORK: Final = "tests/operators/test_work.py"
 TEST_DATA_LOSS: Final = "tests/streams/engine/test_data_loss.py"
 TEST_POINTS: Final = "tests/stores/test_position.py"
-TEST_TAIL: Final = "tests/runtime/test_session_tail.py"
+TEST_TAIL: Final = "tests/runtime/redis/test_session_tail.py"
 TEST_TRANSACTIONS: Final = "tests/runtime/test_kafka_transactions.py"
 TEST_SCHEDULER: Final = "tests/streams/test_delivery_interleavings.py"
 TEST_REBALANCE: Final = "tests/streams/engine/test_rebalance_signals.py"
@@ -632,13 +632,15 @@ MUTANTS: Final = (
     Mutant("older point replaces a newer", "stores/position.py", "or stored.offset <= self.offset", "or True", (TEST_POINTS,)),
     Mutant(
         "older session tail replaces a newer",
-        "runtime/session_tail.py",
+        "runtime/redis/session_tail.py",
         "tonumber(ARGV[2]) then return 0 end",
         "tonumber(ARGV[2]) then end",
         (TEST_TAIL,),
     ),
     # What a repetition must not change.
-    Mutant("every position admitted", "operators/entity_state.py", "    if position > last:\n", "    if True:\n", (TEST_REPETITION,)),
+    Mutant(
+        "every position admitted", "operators/entities/entity_state.py", "    if position > last:\n", "    if True:\n", (TEST_REPETITION,)
+    ),
     Mutant(
         "correction forgotten",
         CORRECTING,
@@ -899,7 +901,7 @@ MUTANTS: Final = (
         MERGED_TEXT,
         "if not waiting_changes(state) or (net.withdrawn and moment.has_llm):",
         "if True:",
-        ("tests/operators/test_forgetting.py",),
+        ("tests/operators/llm/test_forgetting.py",),
     ),
     Mutant(
         "reach of an erasure goes back",

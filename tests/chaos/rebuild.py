@@ -7,7 +7,7 @@ from functools import partial
 
 from memory.headers import KIND
 from memory.records import Memory
-from runtime.redis import open_redis
+from runtime.redis.client import open_redis
 from stores.build import build_store
 from stores.errors import StoreUnavailableError
 from streams.operations.rebuild import rebuild, snapshot

@@ -6,9 +6,9 @@ from loadtest.requests import ChatRequest
 from operators.agent.loop import Limits, Loop, Task, step_prompt
 from operators.agent.tools import read_calls
 from operators.cluster.prompt import community_prompt
-from operators.link_prompt import PromptNote, link_prompt, read_link_answer
-from operators.llm_operator import Prompt
-from operators.merge_by_rule import Statement
+from operators.links.link_prompt import PromptNote, link_prompt, read_link_answer
+from operators.llm.llm_operator import Prompt
+from operators.llm.merge_by_rule import Statement
 from operators.tree.prompt import node_prompt
 from runtime.settings import ExtractionSettings
 from tests.chaos.method_answers import method_answer

@@ -9,7 +9,7 @@ from memory.headers import COMMAND, KIND, origin_of
 from memory.ids import message_id, window_id, window_part_id
 from memory.keys import encode_key, partition_of
 from memory.records import Message, MessageChange, SessionCommand
-from memory.text import estimate_tokens
+from memory.texts.text import estimate_tokens
 from runtime.settings import Settings
 from streams.engine.records import FORWARDED
 from tests.chaos.topic_log import LogRecord

@@ -8,7 +8,7 @@ import pytest
 
 from control.key_usage import KeyUsage, owner_of
 from runtime.errors import RedisUnavailableError
-from runtime.redis import GuardedRedis, open_redis
+from runtime.redis.client import GuardedRedis, open_redis
 from runtime.settings import RedisSettings
 from tests.redis_server import RedisServer
 

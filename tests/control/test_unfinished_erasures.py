@@ -10,8 +10,8 @@ from redis.asyncio import Redis
 from control.erasure import Erasure, subject_of
 from control.unfinished_erasures import KEYS, LEASE_S, LONGEST_PAUSE_S, ErasureRequest, UnfinishedErasures, WorkState
 from runtime.errors import RedisUnavailableError
-from runtime.redis import GuardedRedis
-from runtime.redis_keys import KeyFamily
+from runtime.redis.client import GuardedRedis
+from runtime.redis.keys import KeyFamily
 
 NOON = datetime(2025, 1, 1, 12, tzinfo=UTC)
 SECOND = timedelta(seconds=1)

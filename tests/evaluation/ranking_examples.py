@@ -3,7 +3,7 @@
 import numpy as np
 
 from evaluation.recall.fit_examples import Example
-from retrieval.features import FEATURES
+from retrieval.relevance.features import FEATURES
 
 _CANDIDATES = 20
 

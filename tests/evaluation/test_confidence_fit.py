@@ -6,7 +6,7 @@ import numpy as np
 
 from evaluation.recall.fit_confidence import HELD_OUT, Judgement, fit, left_out
 from evaluation.recall.small_memories import QuestionKind
-from retrieval.confidence import SIGNALS
+from retrieval.relevance.confidence import SIGNALS
 
 RANDOM = np.random.default_rng(5)
 KINDS: tuple[QuestionKind, ...] = ("answered", "of_another_user", "absent")

@@ -14,7 +14,7 @@ from evaluation.recall.ablation import SEARCHES, altered, without_time
 from evaluation.recall.asking import recalled
 from evaluation.recall.command import add_arguments, run
 from evaluation.recall.corpus import Corpus, filled_store
-from retrieval.query_embedding import embed_question
+from retrieval.query.query_embedding import embed_question
 from retrieval.request import RecallHit, RecallResponse
 from runtime.settings import Settings
 from stores.port import MemoryFilter, RecallQuery, ScoredMemory, TenantScope

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from evaluation.recall.fit import ablation, fit
 from evaluation.recall.measures import area_under_roc, differences, messages_by_score, outcome_of, ranked_messages, summary
-from retrieval.features import FEATURES
+from retrieval.relevance.features import FEATURES
 from stores.port import ScoredMemory
 from tests.evaluation.ranking_examples import example
 from tests.stores.factories import memory

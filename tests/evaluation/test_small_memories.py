@@ -6,7 +6,7 @@ import orjson
 
 from evaluation.recall.small_memories import INVENTED, invented_memories
 from memory.records import Memory
-from memory.terms import terms_of
+from memory.texts.terms import terms_of
 from tests.stores.factories import BagOfWordsEmbedder
 
 PARTS = orjson.loads(INVENTED.read_bytes())

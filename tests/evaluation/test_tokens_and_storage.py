@@ -20,7 +20,7 @@ from extraction.one_pass.answer.parsing import parse_answer
 from extraction.one_pass.answer.validation import validate_answer
 from extraction.one_pass.extraction_input import ExtractionInput
 from extraction.one_pass.prompt.prefix import compile_prefix
-from memory.text import estimate_tokens
+from memory.texts.text import estimate_tokens
 from models.embedding.build import build_embedder
 from models.embedding.port import Embedder
 from runtime.settings import EmbeddingSettings, Settings

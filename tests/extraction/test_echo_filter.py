@@ -15,7 +15,7 @@ from extraction.one_pass.prompt.limits import PromptLimits
 from extraction.port import ExtractionContext
 from memory.records import Message, ToolCall
 from memory.schema import MemorySchema
-from memory.text import content_hash, estimate_tokens
+from memory.texts.text import content_hash, estimate_tokens
 from models.embedding.port import Embedder
 from tests.extraction.windows import BEGIN, window_of
 

@@ -11,7 +11,7 @@ from extraction.drafts import DropCounter, EventDraft
 from extraction.recurrence import repeated_routines
 from memory.records import Event, NotedEvent
 from models.embedding.port import Embedder
-from runtime.session_history import NotedRoutine
+from runtime.redis.session_history import NotedRoutine
 from runtime.settings import ExtractionSettings
 
 MORNING = datetime(2023, 5, 7, 7, tzinfo=UTC)

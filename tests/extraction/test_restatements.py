@@ -4,7 +4,7 @@ import pytest
 
 from extraction.echo_filter import is_echo
 from memory.records import Message
-from memory.text import content_hash
+from memory.texts.text import content_hash
 from tests.extraction.windows import BEGIN
 
 OSLO, CAT = "I live in Oslo.", "My cat is called Miso."

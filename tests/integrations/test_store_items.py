@@ -22,7 +22,7 @@ from varve_integrations.store_items import (
 )
 
 from extraction.bounds import bounded_value
-from memory.binary_data import message_without_binary
+from memory.messages.binary_data import message_without_binary
 from memory.records import Message
 from memory.schema import coerce_properties, parse_schema
 from tests.letter_flow import NOON

@@ -4,9 +4,9 @@ import orjson
 
 from loadtest.answers import extraction_answer, merge_answer
 from loadtest.requests import ChatRequest
-from operators.llm_json import read_summary_answer
-from operators.merge_by_rule import Statement
-from operators.merge_prompt import merge_prompt, read_merge_answer
+from operators.llm.llm_json import read_summary_answer
+from operators.llm.merge_by_rule import Statement
+from operators.llm.merge_prompt import merge_prompt, read_merge_answer
 from operators.timeline.summary_prompt import summary_prompt
 
 

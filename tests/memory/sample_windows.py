@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from memory.message_preparation import message_of
+from memory.messages.message_preparation import message_of
 from memory.records import Window
 
 HEAD: dict[str, Any] = {"tenant": "acme", "user": "ann", "session": "s1", "event_time": "2024-05-06T18:00:00Z"}

@@ -3,7 +3,7 @@
 import pytest
 
 from memory.errors import MalformedRecordError
-from memory.message_preparation import MESSAGE_FIELDS
+from memory.messages.message_preparation import MESSAGE_FIELDS
 from memory.name_hints import meant_name, with_meant_name
 from memory.records import Message
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from memory.errors import MalformedRecordError
 from memory.records import Message
-from memory.text import problem_of_id, problem_of_name
+from memory.texts.text import problem_of_id, problem_of_name
 
 
 @pytest.mark.parametrize("name", ["dev", "a b", "ü", "é", "#operators", "Dev", "日本語", "a/b", "नमस्ते", "کتاب", "👍", "-", "x" * 256])

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from memory.errors import MalformedRecordError, RecordError, RecordTooLargeError, UnsupportedVersionError
 from memory.records import Contribution, Event, Extraction, Memory, Message, SessionCommand, Window
 from memory.records.limits import MAX_NESTING, WINDOW_HEAD_BYTES, check_parsed_size
-from memory.text import problem_of_id
+from memory.texts.text import problem_of_id
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
 NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=20)

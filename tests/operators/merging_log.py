@@ -11,12 +11,12 @@ import orjson
 from memory.records import Change, Contribution, Merged
 from memory.schema import parse_schema
 from memory.schema.model import EntityType
-from operators.apply import apply_contribution
-from operators.entity_state import EntityState, from_bytes, to_bytes
-from operators.llm_operator import LLMOperator, Question
-from operators.merging import apply_outcome, plan_questions
+from operators.entities.apply import apply_contribution
+from operators.entities.entity_state import EntityState, from_bytes, to_bytes
+from operators.entities.render import render
+from operators.llm.llm_operator import LLMOperator, Question
+from operators.llm.merging import apply_outcome, plan_questions
 from operators.registry import bound_operator
-from operators.render import render
 
 START = datetime(2024, 5, 1, tzinfo=UTC)
 STORY = "story"

@@ -8,11 +8,11 @@ from typing import Any, Literal
 from memory.ids import step_id
 from memory.records import Change, Contribution, HistoryEntry, Memory
 from memory.schema import parse_schema
-from operators.apply import apply_contribution
-from operators.entity_state import EntityState, to_bytes
-from operators.history import HistoryReplay, KnownStep, Moment, beginning, in_order
-from operators.history_walk import HistoryWalk, SeenStep
-from operators.render import render
+from operators.entities.apply import apply_contribution
+from operators.entities.entity_state import EntityState, to_bytes
+from operators.entities.history import HistoryReplay, KnownStep, Moment, beginning, in_order
+from operators.entities.history_walk import HistoryWalk, SeenStep
+from operators.entities.render import render
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
 READ = START + timedelta(days=1000)

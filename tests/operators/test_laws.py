@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 
 from memory.schema.operator_specs import BUILT_IN
 from memory.schema.time_window import TimeWindow
-from operators import exact_sum, laws
+from operators import laws
+from operators.aggregates import exact_sum
+from operators.aggregates.statistics import Sum
 from operators.operator import AdditiveOperator, Operand, State
-from operators.statistics import Sum
 from tests.operators.histories import VALUES, configured, run
 
 OPS = sorted(VALUES)

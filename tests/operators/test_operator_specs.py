@@ -3,7 +3,7 @@
 import pytest
 
 from memory.schema.operator_specs import BUILT_IN
-from operators.llm_operator import LLMOperator
+from operators.llm.llm_operator import LLMOperator
 from operators.publishing import LinkedOperator
 from operators.registry import operators
 

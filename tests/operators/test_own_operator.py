@@ -22,8 +22,8 @@ from statistics import pstdev
 import orjson
 from memory.records import Change, Contribution
 from memory.schema import parse_schema, to_json
-from operators.apply import apply_contribution
-from operators.render import render
+from operators.entities.apply import apply_contribution
+from operators.entities.render import render
 
 schema = parse_schema({
     "EventTypes": [{"EventType": "run", "Properties": [{"PropertyName": "km", "PropertyValueType": "float32"}]}],

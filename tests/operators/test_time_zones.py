@@ -11,13 +11,13 @@ from memory.records import Change, Contribution, Memory
 from memory.schema import parse_schema
 from memory.schema.model import EntityType
 from memory.times import in_zone
-from operators.apply import apply_contribution
-from operators.entity_state import EntityState, from_bytes, to_bytes
-from operators.merge_by_rule import Statement, merge_by_rule
-from operators.merged_text import MergedText
+from operators.entities.apply import apply_contribution
+from operators.entities.entity_state import EntityState, from_bytes, to_bytes
+from operators.entities.render import published_memories, render
+from operators.entities.ticks import due_of
+from operators.llm.merge_by_rule import Statement, merge_by_rule
+from operators.llm.merged_text import MergedText
 from operators.registry import bound_operator
-from operators.render import published_memories, render
-from operators.ticks import due_of
 
 AUCKLAND, HONOLULU = "Pacific/Auckland", "Pacific/Honolulu"
 ZONES = (AUCKLAND, HONOLULU, "UTC", "Europe/Oslo", "Asia/Kolkata")

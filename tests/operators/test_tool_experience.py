@@ -5,10 +5,10 @@ import pytest
 from memory.keys import entity_key
 from memory.records import Event, Extraction, Message
 from memory.schema import coerce_properties, sample_conversation, scenario
-from operators.apply import apply_contribution
-from operators.entity_state import EntityState
-from operators.render import render
-from operators.routing import contributions_of, left_out
+from operators.entities.apply import apply_contribution
+from operators.entities.entity_state import EntityState
+from operators.entities.render import render
+from operators.entities.routing import contributions_of, left_out
 
 SCHEMA = scenario("agent_tools")
 SESSIONS = frozenset({"task-invoice-report", "task-competitor-prices"})

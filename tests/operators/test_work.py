@@ -7,15 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.records import Contribution
-from operators import approximate_span as span_module
-from operators import patch
 from operators import work as work_module
-from operators.apply import apply_contribution, takes_long
-from operators.approximate_span import best_approximate_span
-from operators.entity_state import EntityState
+from operators.entities.apply import apply_contribution, takes_long
+from operators.entities.entity_state import EntityState
+from operators.entities.render import render
 from operators.errors import RefusedChangeError
-from operators.patch_edit import MAX_TEXT, Patch
-from operators.render import render
+from operators.patches import approximate_span as span_module
+from operators.patches import patch
+from operators.patches.approximate_span import best_approximate_span
+from operators.patches.patch_edit import MAX_TEXT, Patch
 from operators.work import MAX_CONTRIBUTION_WORK, MAX_PATCH_WORK, WorkBudget, WorkExceededError
 from tests.operators.sport import SCHEMA, change, contribution
 

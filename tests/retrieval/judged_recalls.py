@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import numpy as np
 
 from memory.records import FeedbackRecord, RankedCandidate, Ranking, RecallRecord
-from retrieval.features import FEATURES
+from retrieval.relevance.features import FEATURES
 from retrieval.training.judged import JudgedRecall, JudgedRecalls
 
 NOON = datetime(2024, 5, 6, 12, tzinfo=UTC)

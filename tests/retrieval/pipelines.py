@@ -5,7 +5,7 @@ from typing import cast
 from retrieval.pipeline import RecallPipeline
 from retrieval.retrievers.session_tail import ReadTail
 from runtime.clocks import ManualClock
-from runtime.session_tail import SessionView, TailWindow
+from runtime.redis.session_tail import SessionView, TailWindow
 from runtime.settings import RecallSettings
 from stores.port import MemoryStore
 from tests.stores.factories import NOON, BagOfWordsEmbedder

@@ -8,14 +8,14 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from api.recall_models import build_recall_model
+from api.reads.recall_models import build_recall_model
 from loadtest.llm_simulator import LLMSimulator
 from memory.records import Memory
 from retrieval.pipeline import RecallPipeline
 from retrieval.request import RecallRequest
 from retrieval.session_ranking.llm_session_ranker import PURPOSE, History, MemoryReader, Sift, Sifted
 from runtime.clocks import ManualClock
-from runtime.redis import open_redis
+from runtime.redis.client import open_redis
 from runtime.settings import LLMSettings, RecallSettings, RedisSettings, Settings, SiftSettings
 from stores.edge.client import EdgeStore
 from stores.port import MemoryFilter, TenantScope

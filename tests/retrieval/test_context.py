@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.records import Memory, Message, ToolCall
-from memory.text import estimate_tokens
+from memory.texts.text import estimate_tokens
 from retrieval.context import MIN_TOKENS, Context, pack
 from retrieval.prompt_delimiter import PromptDelimiter
 from retrieval.request import RecallHit

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.records import FeedbackRecord, RecallRecord
-from retrieval.features import FEATURES
+from retrieval.relevance.features import FEATURES
 from retrieval.training.judged import JudgedRecall, JudgedRecalls, judged, last_feedback
 from tests.retrieval.judged_recalls import feedback_about, recall_record
 

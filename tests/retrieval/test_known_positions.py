@@ -2,7 +2,7 @@
 
 import pytest
 
-from api.store_positions import LONGEST_KNOWN_S, MAX_AGE_S, StorePositions
+from api.reads.store_positions import LONGEST_KNOWN_S, MAX_AGE_S, StorePositions
 from memory.positions import LogPosition
 from stores.edge.client import EdgeStore
 from tests.stores.factories import DIMENSION, LATE_DIMENSION, MODEL, at

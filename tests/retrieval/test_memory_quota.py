@@ -2,12 +2,12 @@
 
 import pytest
 
+from api.limits.quotas import MemoryCounts, Quotas
 from api.problems import ProblemError
-from api.quotas import MemoryCounts, Quotas
 from control.documents import Generation, SchemaRef, Tenant
 from runtime.metrics import Metrics
-from runtime.rate_limits import RateLimiter
-from runtime.redis import GuardedRedis
+from runtime.redis.client import GuardedRedis
+from runtime.redis.rate_limits import RateLimiter
 from runtime.settings import QuotaSettings
 from stores.port import MemoryStore
 from tests.stores.factories import memory, point

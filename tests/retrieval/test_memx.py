@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from retrieval.rankers.memx import MEMX, frequency, is_answered, normalised, ranked, recency
-from runtime.retrieval_counts import Retrievals
+from runtime.redis.retrieval_counts import Retrievals
 from stores.port import ScoredMemory
 from tests.stores.factories import NOON, memory
 

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from retrieval.errors import ProfilesError
-from retrieval.features import FEATURES
 from retrieval.profiles import BUILT_IN, RANKERS, ProfileEntry, load_profiles, named, read_entries, write_entry
 from retrieval.rankers.fitted_models import RankingModel
 from retrieval.rankers.learned import LearnedRanker
+from retrieval.relevance.features import FEATURES
 from runtime.settings import RecallSettings
 
 MODEL: dict[str, Any] = {"base": "learned", "weights": dict.fromkeys(FEATURES, 0.5), "slope": 2, "intercept": -1.5}

@@ -9,13 +9,13 @@ import pytest
 
 from memory.records import Memory, MemoryChange
 from models.embedding.build import build_embedder
-from retrieval.features import FEATURES
 from retrieval.pipeline import RecallPipeline
 from retrieval.profiles import RANKERS
+from retrieval.relevance.features import FEATURES
 from retrieval.request import RecallHit, RecallRequest
 from runtime.clocks import ManualClock
-from runtime.redis import open_redis
-from runtime.retrieval_counts import RetrievalCounts, Retrieved
+from runtime.redis.client import open_redis
+from runtime.redis.retrieval_counts import RetrievalCounts, Retrieved
 from runtime.settings import EmbeddingSettings, RankingProfile, RecallSettings, RedisSettings
 from stores.edge.client import EdgeStore
 from stores.errors import ModelMismatchError

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from retrieval.features import FEATURES
 from retrieval.pipeline import RecallPipeline
 from retrieval.profiles import BUILT_IN, Profile
 from retrieval.rankers.fitted_models import LEARNED, RankingModel
 from retrieval.rankers.learned import LearnedRanker
 from retrieval.rankers.weighted import WeightedRanker
+from retrieval.relevance.features import FEATURES
 from retrieval.request import RecallRequest
 from retrieval.training.ranked import MAX_RANKED
 from runtime.clocks import ManualClock

@@ -9,21 +9,21 @@ from typing import get_args
 import orjson
 import pytest
 
-from api.recall_models import build_recall_model
+from api.reads.recall_models import build_recall_model
 from loadtest.llm_simulator import LLMSimulator
 from loadtest.profiles import Plan
 from loadtest.requests import ChatRequest, PrefixCache
 from memory.records import MemoryChange
 from memory.schema.method import TURN
 from memory.schema.methods import check_method, method_document
-from memory.text import estimate_tokens
+from memory.texts.text import estimate_tokens
 from models.errors import ModelConfigurationError, TransientModelError
 from retrieval.errors import RecallModelError
 from retrieval.request import HistoryContent, RecallRequest, SiftOptions
 from retrieval.selection import cut
 from retrieval.session_ranking.llm_session_ranker import PURPOSE, Sifted
 from runtime.metrics import metrics
-from runtime.redis import open_redis
+from runtime.redis.client import open_redis
 from runtime.settings import LLMSettings, RedisSettings, Settings, SiftFilter, SiftSettings
 from stores.edge.client import EdgeStore
 from stores.index_writer import IndexWriter

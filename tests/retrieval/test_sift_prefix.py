@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from memory.text import estimate_tokens
+from memory.texts.text import estimate_tokens
 from retrieval.errors import RecallModelError
 from retrieval.request import SiftOptions
 from retrieval.session_ranking.prompt import prompt_of

@@ -12,14 +12,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.recall_models import build_recall_model
+from api.reads.recall_models import build_recall_model
 from loadtest.llm_simulator import LLMSimulator
 from loadtest.profiles import Plan
 from memory.records import Memory
 from memory.schema.method import Method, Retrieval, RetrievalPath, RewritingMode
 from retrieval.errors import RecallModelError
-from retrieval.expansion import Expansion
 from retrieval.pipeline import RecallPipeline
+from retrieval.query.expansion import Expansion
 from retrieval.request import RecallRequest, RecallResponse
 from retrieval.retrievers.base import PreparedStore
 from retrieval.retrievers.topics import PURPOSE, TopicRetriever, parse_selection
@@ -27,7 +27,7 @@ from retrieval.rewriting import QueryRewriter
 from retrieval.session_ranking.llm_session_ranker import Sift
 from runtime.clocks import ManualClock
 from runtime.metrics import Metrics
-from runtime.redis import open_redis
+from runtime.redis.client import open_redis
 from runtime.settings import ExpansionSettings, RecallSettings, RedisSettings, Settings, SiftSettings, TopicsSettings
 from stores.edge.client import EdgeStore
 from stores.port import MemoryFilter, TenantScope

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from retrieval.errors import TrainingError
-from retrieval.features import FEATURES, NEVER_AGAINST
 from retrieval.rankers.fitted_models import LEARNED
 from retrieval.rankers.learned import linear_scores
+from retrieval.relevance.features import FEATURES, NEVER_AGAINST
 from retrieval.training.fitting import fitted
 from retrieval.training.judged import JudgedRecall, JudgedRecalls
 from retrieval.training.training import FOLDS, LEAST_QUESTIONS, figures_of, folds, rounded, train

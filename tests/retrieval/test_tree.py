@@ -8,8 +8,8 @@ import pytest
 from memory.ids import summary_id
 from memory.records import Memory, Merged
 from memory.schema.method import Method, Retrieval, RetrievalPath
-from operators.merging import apply_outcome, plan_questions
-from operators.render import published_memories
+from operators.entities.render import published_memories
+from operators.llm.merging import apply_outcome, plan_questions
 from retrieval.pipeline import RecallPipeline
 from retrieval.request import RecallRequest
 from retrieval.retrievers.base import PreparedStore

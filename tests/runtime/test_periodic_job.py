@@ -8,8 +8,8 @@ from redis.asyncio import Redis
 from memory.errors import VarveError
 from runtime.errors import RedisUnavailableError
 from runtime.periodic_job import PeriodicJob
-from runtime.redis import GuardedRedis
-from runtime.redis_keys import KeyFamily
+from runtime.redis.client import GuardedRedis
+from runtime.redis.keys import KeyFamily
 
 pytestmark = pytest.mark.integration
 

@@ -4,7 +4,7 @@ import pytest
 
 from memory.records import Memory, MemoryChange
 from models.embedding.handover import VectorHandover
-from runtime.redis import open_redis
+from runtime.redis.client import open_redis
 from runtime.settings import RedisSettings
 from stores.edge.client import EdgeStore
 from stores.errors import ModelMismatchError, StoreBehindError, StoreRejectedError, StoreUnavailableError

@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule, run_state_machine_as_test
 
-from api.explain_missing import WhyNot, WhyNots
+from api.reads.explain_missing import WhyNot, WhyNots
 from memory.records import Contribution, HistoryEntry, Link, Memory
 from memory.schema.methods import check_method, method_document
 from retrieval.context import pack

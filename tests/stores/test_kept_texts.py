@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from memory.records import Memory
-from retrieval.significant_words import significant_words
-from retrieval.traits import traits_of, words_in
+from retrieval.redundancy.significant_words import significant_words
+from retrieval.relevance.traits import traits_of, words_in
 from stores.points import memory_of
 
 MAY = datetime(2024, 5, 1, tzinfo=UTC)

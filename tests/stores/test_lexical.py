@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.terms import terms_of
+from memory.texts.terms import terms_of
 from stores.lexical_analysis import AVERAGE_LENGTH, K1, B, document_terms, query_terms, searched_text
 
 

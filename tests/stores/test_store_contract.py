@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from memory.terms import terms_of
+from memory.texts.terms import terms_of
 from models.embedding.port import Embedding
 from stores.collection import TOP
 from stores.errors import ModelMismatchError, StoreRejectedError, StoreUnavailableError

@@ -11,7 +11,7 @@ from aiokafka.admin import AIOKafkaAdminClient
 
 from control import ControlWriter
 from runtime.kafka import ConsumerGroups, Producer
-from runtime.redis import GuardedRedis
+from runtime.redis.client import GuardedRedis
 
 _STEPS: Final[tuple[tuple[type, str], ...]] = (
     (AIOKafkaAdminClient, "create_topics"),

@@ -4,7 +4,7 @@ from typing import Final
 
 from memory.records import Extraction
 from runtime.kafka import Producer
-from runtime.redis import open_redis
+from runtime.redis.client import open_redis
 from runtime.settings import Settings
 from stores.build import build_store
 from streams.operations.rebuild import rebuild, snapshot

@@ -9,11 +9,11 @@ import httpx
 import pytest
 
 from runtime import background
-from runtime.entity_view import EntityView
 from runtime.kafka import create_topics
 from runtime.metrics import Metrics
+from runtime.redis.entity_view import EntityView
+from runtime.redis.session_tail import SessionTail
 from runtime.resilience import Backoff
-from runtime.session_tail import SessionTail
 from runtime.settings import Settings
 from streams.engine import backlog_watch
 from streams.engine.backlog_watch import BacklogWatch

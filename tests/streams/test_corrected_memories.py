@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from memory.records import Memory
-from runtime.redis import open_redis
+from runtime.redis.client import open_redis
 from runtime.settings import Settings
 from stores.build import build_store
 from stores.port import TenantScope

@@ -11,7 +11,7 @@ from memory.keys import encode_key
 from memory.records import Contribution, Correction, EntityCorrection, EventRef, Expiry, Extraction
 from memory.schema import parse_schema
 from memory.schema.model import MemorySchema
-from operators.correction import changes_of
+from operators.entities.correction import changes_of
 from streams.engine.records import ConsumedRecord
 from streams.engine.state.partition_state import pack, unpack
 from streams.stages.entities.codec import EntityCodec, TimerRow

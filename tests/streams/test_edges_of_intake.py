@@ -12,14 +12,14 @@ from hypothesis import example, given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 
-from api.ingestion import parse_message
+from api.writes.ingestion import parse_message
 from control.tenants import TenantDirectory
 from extraction.offline.extractor import OfflineExtractor
 from extraction.port import ExtractionContext
 from memory.errors import RecordError
 from memory.headers import COMMAND, KIND
 from memory.keys import encode_key
-from memory.message_preparation import MessageSettings
+from memory.messages.message_preparation import MessageSettings
 from memory.records import MemoryChange, SessionCommand, Window
 from memory.records.limits import MAX_NESTING, WINDOW_HEAD_BYTES, check_message_size
 from memory.schema import scenario

@@ -9,7 +9,7 @@ from memory.ids import event_id, window_id
 from memory.keys import encode_key
 from memory.records import Event, Extraction
 from runtime.kafka import OutgoingRecord, Producer
-from runtime.redis import open_redis
+from runtime.redis.client import open_redis
 from runtime.settings import Settings
 from stores.build import build_store
 from streams.operations.rebuild import rebuild

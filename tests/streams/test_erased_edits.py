@@ -9,7 +9,7 @@ from loadtest.llm_simulator import LLMSimulator
 from memory.keys import distinct_key
 from memory.records import Extraction
 from runtime.kafka import OutgoingRecord, Producer
-from runtime.redis import GuardedRedis
+from runtime.redis.client import GuardedRedis
 from runtime.settings import LLMSettings, Settings
 from stores.port import MemoryStore
 from streams.operations.erasure.erase import erase

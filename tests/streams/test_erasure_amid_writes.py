@@ -10,9 +10,9 @@ import pytest
 from memory.headers import COMMAND, CORRECTION, KIND
 from memory.keys import distinct_key, encode_key
 from memory.records import Change, Correction, EntityCorrection, EventFields, EventSeen, Memory, Message, SessionCommand
-from operators.correction import BY_HAND
+from operators.entities.correction import BY_HAND
 from runtime.kafka import OutgoingRecord, Producer
-from runtime.redis import GuardedRedis
+from runtime.redis.client import GuardedRedis
 from runtime.settings import Settings
 from stores.port import MemoryStore, TenantScope
 from streams.operations.erasure.erase import erase

@@ -26,7 +26,7 @@ from memory.headers import COMMAND, KIND
 from memory.keys import encode_key
 from memory.records import Message, MessageChange, SessionCommand
 from runtime.kafka import OutgoingRecord, Producer
-from runtime.redis import GuardedRedis, open_redis
+from runtime.redis.client import GuardedRedis, open_redis
 from runtime.settings import ControlSettings, Settings
 from stores.build import build_store
 from stores.port import MemoryStore, TenantScope

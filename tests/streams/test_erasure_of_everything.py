@@ -25,7 +25,7 @@ from memory.keys import encode_key
 from memory.records import Message
 from runtime.kafka import KafkaOffsets, Producer
 from runtime.kafka.parked_note import read_parked
-from runtime.redis import GuardedRedis
+from runtime.redis.client import GuardedRedis
 from runtime.settings import ControlSettings, DeliverySettings, LLMSettings, Settings
 from stores.port import MemoryStore
 from streams.operations.erasure.erase import erase

@@ -16,7 +16,7 @@ from extraction.port import ExtractionContext
 from memory.keys import entity_key
 from memory.records import EntityPatch, Extraction, Window
 from memory.schema.model import MemorySchema
-from runtime.redis import GuardedRedis
+from runtime.redis.client import GuardedRedis
 from runtime.settings import Settings
 from stores.port import MemoryStore, StepPoint, TenantScope
 from streams.errors import ReplayRefusedError

@@ -13,7 +13,7 @@ from api.app import create_app
 from api.composition import open_dependencies
 from control.erasure import subject_of
 from control.unfinished_erasures import UnfinishedErasures
-from runtime.redis import open_redis
+from runtime.redis.client import open_redis
 from runtime.settings import Settings
 from stores.build import build_store
 from stores.port import TenantScope

@@ -16,7 +16,7 @@ from memory.records import Message, SessionCommand
 from memory.topics import ALL, MESSAGES, TopicSpec
 from runtime.dead_letters import read_metadata
 from runtime.kafka import OutgoingRecord, Producer, client_options
-from runtime.redis import GuardedRedis
+from runtime.redis.client import GuardedRedis
 from runtime.settings import Settings, SigningSettings, WebhookSettings
 from stores.port import MemoryStore
 from streams.operations.erasure.remnants import remnants

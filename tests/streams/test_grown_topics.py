@@ -17,7 +17,7 @@ from memory.schema import sample_conversation
 from runtime.errors import GroupInUseError, TopicMissingError
 from runtime.kafka import KafkaOffsets, OutgoingRecord, Producer, create_topics, read_topic
 from runtime.kafka.bulk import BulkWriter, topic_partitions
-from runtime.redis import open_redis
+from runtime.redis.client import open_redis
 from runtime.settings import Settings
 from stores.build import open_store
 from streams.engine.tasks.checkpointer import Checkpointer

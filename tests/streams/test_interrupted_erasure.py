@@ -7,7 +7,7 @@ import pytest
 
 from control.erasure import Erasure
 from control.errors import ErasureUnderWayError
-from runtime.redis import GuardedRedis
+from runtime.redis.client import GuardedRedis
 from runtime.settings import Settings
 from stores.port import MemoryStore
 from streams.errors import ErasureUnfinishedError

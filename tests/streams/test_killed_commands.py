@@ -17,7 +17,7 @@ from memory.keys import encode_key
 from memory.records import Contribution, Merged
 from runtime.kafka import ConsumerGroups, KafkaOffsets, OutgoingRecord, Producer, TopicPartition, check_topics, create_topics, read_topic
 from runtime.kafka.topics import create_topic, delete_before
-from runtime.redis import open_redis
+from runtime.redis.client import open_redis
 from runtime.settings import ControlSettings, Settings
 from stores.port import MemoryStore
 from streams.engine.faust.app import changelog_config

@@ -7,7 +7,7 @@ import pytest
 from loadtest.llm_simulator import LLMSimulator
 from memory.records import Memory, Usage
 from runtime.kafka import OutgoingRecord, Producer, read_topic
-from runtime.redis import open_redis
+from runtime.redis.client import open_redis
 from runtime.settings import LLMSettings, Settings
 from stores.build import build_store
 from streams.operations.rebuild import rebuild

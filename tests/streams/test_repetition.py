@@ -11,7 +11,7 @@ from memory.headers import ORIGIN
 from memory.keys import encode_key
 from memory.records import Contribution, Event, Extraction, MemoryChange
 from memory.schema import parse_schema
-from operators.entity_state import EntityState
+from operators.entities.entity_state import EntityState
 from runtime.clocks import SystemClock
 from runtime.kafka import OutgoingRecord
 from runtime.metrics import Metrics

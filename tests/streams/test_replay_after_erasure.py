@@ -13,7 +13,7 @@ from control.tenant_changes import set_tenant
 from memory.ids import entity_id
 from memory.keys import encode_key, partition_of
 from runtime.kafka import OutgoingRecord, Producer
-from runtime.redis import GuardedRedis
+from runtime.redis.client import GuardedRedis
 from runtime.settings import Settings
 from stores.port import MemoryStore, TenantScope
 from streams.engine.tasks.batch import Batch

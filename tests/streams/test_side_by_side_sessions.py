@@ -11,7 +11,7 @@ from loadtest.profiles import Profile
 from loadtest.requests import ChatRequest
 from memory.records import Extraction, Memory, Window
 from runtime.kafka import OutgoingRecord, Producer
-from runtime.redis import open_redis
+from runtime.redis.client import open_redis
 from runtime.settings import LLMSettings, Settings
 from stores.build import build_store
 from streams.operations.rebuild import rebuild, snapshot

@@ -5,7 +5,7 @@ import pytest
 from memory.keys import encode_key
 from memory.records import Extraction, Memory, RecalledEvent, RecallRecord
 from runtime.kafka import OutgoingRecord, Producer
-from runtime.redis import open_redis
+from runtime.redis.client import open_redis
 from runtime.settings import Settings, TimelineSettings
 from stores.build import build_store
 from stores.port import MemoryStore, TenantScope

@@ -10,7 +10,7 @@ from loadtest.llm_simulator import LLMSimulator
 from loadtest.requests import ChatRequest
 from memory.records import Memory
 from runtime.kafka import OutgoingRecord, Producer
-from runtime.redis import open_redis
+from runtime.redis.client import open_redis
 from runtime.settings import LLMSettings, Settings
 from stores.build import build_store
 from streams.operations.rebuild import digest, rebuild, snapshot

@@ -14,7 +14,7 @@ from runtime.errors import GroupInUseError, ProducerFencedError
 from runtime.kafka import KafkaOffsets, OutgoingRecord, Producer, TopicPartition, read_topic
 from runtime.kafka.transactional import TransactionalProducer
 from runtime.metrics import metrics
-from runtime.redis import GuardedRedis
+from runtime.redis.client import GuardedRedis
 from runtime.settings import Settings
 from stores.build import build_store
 from stores.port import MemoryStore

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from memory.message_preparation import message_of
+from memory.messages.message_preparation import message_of
 from memory.records import Message
 from memory.schema import scenario_names
 from varve.conversations import locomo_conversation, read_conversation, scenario_sample

@@ -16,8 +16,8 @@ from memory.ids import event_id
 from memory.records import Memory
 from models.llm.port import LLMAnswer
 from retrieval.errors import RecallModelError
-from retrieval.expansion import parse_sentences, prompt_of
 from retrieval.pipeline import RecallPipeline
+from retrieval.query.expansion import parse_sentences, prompt_of
 from retrieval.request import RecallRequest
 from retrieval.session_ranking.coarse_filter import bm25_scores, cosine_scores, recall_scores
 from retrieval.session_ranking.llm_session_ranker import MAX_RANKED

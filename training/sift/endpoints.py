@@ -7,7 +7,7 @@ from typing import Protocol
 
 from evaluation.cached_llm import KeptLLM, KeptReplies, endpoint_settings
 from evaluation.locomo import TENANT
-from memory.text import estimate_tokens
+from memory.texts.text import estimate_tokens
 from models.llm.port import ChatMessage, LLMAnswer, LLMRequest, LLMUsage
 from models.llm.usage import PriceTable
 from runtime.settings import Settings

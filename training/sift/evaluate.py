@@ -18,7 +18,7 @@ from types import MappingProxyType
 from typing import Final
 
 from evaluation.cached_llm import endpoint_settings
-from retrieval.expansion import PURPOSE as EXPANSION
+from retrieval.query.expansion import PURPOSE as EXPANSION
 from runtime.settings import Settings
 from training.runs import Run, RunError
 from training.sift.answering import AnswersAndJudge, answer_and_judge

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from random import Random
 from typing import Any, Final
 
-from memory.text import estimate_tokens
+from memory.texts.text import estimate_tokens
 from runtime.settings import Settings
 from training.progress import track
 from training.runs import Run, RunError

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from memory.fencing import one_line
+from memory.texts.fencing import one_line
 from models.llm.port import ChatMessage
 from training.sift.endpoints import EndpointModel
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from memory.errors import VarveError
-from memory.visible_text import visible
+from memory.texts.visible_text import visible
 from runtime.interruption import exit_code_of_signal, handle_signals
 from varve.cli import (
     control_log,

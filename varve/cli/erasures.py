@@ -102,7 +102,7 @@ def _lines(file: Path | None) -> list[str]:
 
 
 async def _erase(settings: "Settings", tenant: str, users: Sequence[str], *, reason: str, by: str, patience: float) -> "list[Erasure]":
-    from runtime.redis import open_redis
+    from runtime.redis.client import open_redis
     from stores.build import build_store
     from streams.operations.erasure.erase import erase as erase_users
 
@@ -117,7 +117,7 @@ async def _erase(settings: "Settings", tenant: str, users: Sequence[str], *, rea
 
 
 async def _remnants(settings: "Settings", tenant: str, user: str) -> "list[Remnant]":
-    from runtime.redis import open_redis
+    from runtime.redis.client import open_redis
     from stores.build import build_store
     from streams.operations.erasure.remnants import remnants
 

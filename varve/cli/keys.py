@@ -151,7 +151,7 @@ def _uses(settings: "Settings", owner: str) -> "dict[str, datetime] | None":
     """The last use of each of an owner's keys; None while Redis is unavailable."""
     from control.key_usage import KeyUsage
     from runtime.errors import RedisUnavailableError
-    from runtime.redis import open_redis
+    from runtime.redis.client import open_redis
 
     async def read() -> dict[str, datetime]:
         async with open_redis(settings.redis) as redis:

@@ -59,7 +59,7 @@ def canary(
 def fetch() -> None:
     """Download Kafka's jars, which the embedded stack needs, and record what a start of Kafka loads."""
     from memory.errors import VarveError
-    from memory.visible_text import visible
+    from memory.texts.visible_text import visible
     from varve.embedded import jars
     from varve.embedded.start_cache import make_start_cache
     from varve.progress import progress_bar

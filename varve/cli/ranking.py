@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from memory.visible_text import visible
+from memory.texts.visible_text import visible
 from runtime.interruption import run
 from varve.cli.options import DataOption, attached_settings
 from varve.output import say, say_json

@@ -67,7 +67,7 @@ async def started_reextraction(
 ) -> "Reextraction":
     """Starts a re-extraction."""
     from control import ControlWriter
-    from runtime.redis import open_redis
+    from runtime.redis.client import open_redis
     from streams.operations.reextraction.start import start
 
     async with open_redis(settings.redis) as redis:
@@ -78,7 +78,7 @@ async def started_reextraction(
 async def progress_of(settings: "Settings", name: str) -> "Progress":
     """The progress of a re-extraction."""
     from control import Draft, read_control
-    from runtime.redis import open_redis
+    from runtime.redis.client import open_redis
     from streams.operations.reextraction.progress import read_progress
 
     async with open_redis(settings.redis) as redis:
@@ -108,7 +108,7 @@ async def remove_cancelled(settings: "Settings", cancelled: "Reextraction", *, b
     from control.generations.reading import workers_of
     from control.generations.reextractions import reextraction_of
     from runtime.kafka import ConsumerGroups
-    from runtime.redis import open_redis
+    from runtime.redis.client import open_redis
     from streams.operations.reextraction.cancelling import remove_results
 
     group = workers_of(settings, cancelled.generation)

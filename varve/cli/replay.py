@@ -169,7 +169,7 @@ def snapshot(
 
 
 async def _rebuild(data: Path | None, *, embedded: bool, until_caught_up: bool, despite_erasures: bool) -> None:
-    from runtime.redis import open_redis
+    from runtime.redis.client import open_redis
     from stores.build import open_store
     from streams.operations.rebuild import rebuild
 

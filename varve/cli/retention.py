@@ -112,7 +112,7 @@ def list_all(
 
 
 async def _retain(settings: "Settings", tenants: list[str], *, dry_run: bool, patience: float) -> "RetentionReport":
-    from runtime.redis import open_redis
+    from runtime.redis.client import open_redis
     from streams.operations.retention.run import retain
 
     async with open_redis(settings.redis) as redis:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from memory.visible_text import visible
+from memory.texts.visible_text import visible
 from runtime.interruption import pause, run, run_until_signal
 from varve.cli.options import DataOption, attached_settings
 from varve.output import say

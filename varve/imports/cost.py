@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from memory.records.limits import max_messages_bytes
 from memory.records.message import STATEMENT
-from memory.text import estimate_tokens
+from memory.texts.text import estimate_tokens
 from memory.times import milliseconds_of
 from models.llm.port import LLMUsage
 from models.llm.usage import PriceTable

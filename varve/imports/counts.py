@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from memory.text import estimate_tokens
+from memory.texts.text import estimate_tokens
 from varve.imports.files import ExportFile
 from varve.imports.formats import FileFormat, Format
 from varve.imports.messages import Found, ImportOptions, Remark, Skipped

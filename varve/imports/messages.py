@@ -8,7 +8,7 @@ from typing import Any, Final, Literal, get_args
 
 import orjson
 
-from memory.message_parts import json_type
+from memory.messages.message_parts import json_type
 from varve.errors import ImportFileError
 from varve.imports.files import ExportFile, Item
 

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from memory.errors import RecordError
-from memory.message_preparation import message_of
+from memory.messages.message_preparation import message_of
 from varve.errors import ImportFileError
 from varve.imports.files import ExportFile, Item
 from varve.imports.messages import NO_TEXT, Found, ImportOptions, Skipped, another_form, content_id, named, time_of

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from extraction.offline.patterns import listed
+from extraction.offline.grammar.patterns import listed
 
 ADVERBS: Final = listed("""
     now, currently, still, just, recently, finally, also, actually, already, really, rly, legit, lowkey, truly, mostly, officially,

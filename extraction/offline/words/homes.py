@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from extraction.offline.patterns import listed
+from extraction.offline.grammar.patterns import listed
 
 SETTLEMENTS: Final = listed("""
     village, town, city, place, hamlet, island, suburb, district, neighbourhood, neighborhood, municipality, commune, port

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from extraction.offline.patterns import listed
+from extraction.offline.grammar.patterns import listed
 
 RELATIVES: Final = listed("""
     wife, husband, hubby, wifey, bestie, spouse, partner, girlfriend, boyfriend, fiancé, fiancée, fiance, fiancee, sister, brother,

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from extraction.offline.patterns import listed
+from extraction.offline.grammar.patterns import listed
 
 LIKING: Final = listed("""
     devour, binge on, binge-watch, crave, relish, savour, savor, worship, dig, love, like, enjoy, prefer, adore, luv, am fond of,

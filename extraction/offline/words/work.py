@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from extraction.offline.patterns import listed
+from extraction.offline.grammar.patterns import listed
 
 WORKPLACES: Final = listed("""
     petrol station, gas station, airport, train station, harbour, art gallery, gallery, fish factory, car wash, cinema, aquarium,

@@ -13,7 +13,7 @@ import orjson
 
 from memory.lenient_json import INTEGERS, Partial, Repeated
 from memory.schema.model import EntityType, EventType, MemorySchema, ValueType
-from memory.text import join_surrogates
+from memory.texts.text import join_surrogates
 
 SEGMENTS: Final = "segments"
 EVENTS: Final = "events"

@@ -27,7 +27,7 @@ from memory.errors import KeyFormatError
 from memory.keys import entity_key, key_part
 from memory.lenient_json import Repeated, looks_like_json, read_json
 from memory.schema import EntityProperty, EntityType, EventType, coerce_properties
-from memory.text import content_hash
+from memory.texts.text import content_hash
 
 N = TypeVar("N", EventType, EntityType, EntityProperty)
 D = TypeVar("D", SegmentDraft, EventDraft, PatchDraft)

@@ -19,13 +19,13 @@ from extraction.one_pass.prompt.prefix import compile_prefix
 from extraction.one_pass.prompt.shown_lines import shown_lines, size_of, words_of
 from extraction.one_pass.prompt.speaker_names import SpeakerNames
 from extraction.port import ExtractionContext
-from memory.binary_data import message_without_binary
 from memory.errors import KeyFormatError
-from memory.fencing import delimiter_for, fenced, one_line
 from memory.keys import entity_key_parts, key_part
+from memory.messages.binary_data import message_without_binary
 from memory.records import Memory, Message, ToolCall
 from memory.schema import EntityType
-from memory.text import estimate_tokens, fair_share
+from memory.texts.fencing import delimiter_for, fenced, one_line
+from memory.texts.text import estimate_tokens, fair_share
 from models.llm.port import ChatMessage
 
 _STAMP_EVERY: Final = timedelta(minutes=10)

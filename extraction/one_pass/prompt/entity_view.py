@@ -7,12 +7,12 @@ from typing import Final
 import orjson
 from pydantic import JsonValue
 
-from memory.fencing import one_line, one_line_json
 from memory.schema.coerce import coerce_value
-from memory.text import estimate_tokens
+from memory.texts.fencing import one_line, one_line_json
+from memory.texts.text import estimate_tokens
 
 BREAK: Final = "\x00"
-"""Between the lines of a flat text: it counts as a token, and :func:`memory.fencing.one_line` leaves none in a line."""
+"""Between the lines of a flat text: it counts as a token, and :func:`memory.texts.fencing.one_line` leaves none in a line."""
 _FIELD_INDENT: Final = "  "
 _LINE_INDENT: Final = "    "
 """Deeper than a field's, so that no line of a text can pass for a field, an entity or a date."""

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final, Self
 
-from memory.text import estimate_tokens
+from memory.texts.text import estimate_tokens
 from models.errors import ModelConfigurationError
 from runtime.settings import ExtractionSettings, LLMSettings
 
@@ -22,7 +22,7 @@ _SAFETY_FACTOR: Final = 1.2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptLimits:
-    """Caps, in estimated tokens (:func:`memory.text.estimate_tokens`)."""
+    """Caps, in estimated tokens (:func:`memory.texts.text.estimate_tokens`)."""
 
     summary_tokens: int
     """Tokens of the session's summary."""

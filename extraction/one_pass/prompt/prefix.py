@@ -5,8 +5,8 @@ from typing import Final
 
 from extraction.one_pass.answer import form
 from extraction.one_pass.prompt.example import example
-from memory.fencing import one_line
 from memory.schema import EntityType, MemorySchema, Property
+from memory.texts.fencing import one_line
 
 _TASK: Final = (
     """You extract the memories of an application. You read one window of a conversation and answer with one JSON object, nothing else."""

@@ -8,10 +8,10 @@ from extraction.one_pass.prompt.build import build_prompt
 from extraction.one_pass.prompt.limits import PromptLimits
 from extraction.one_pass.prompt.prefix import compile_prefix
 from extraction.port import ExtractionContext
-from memory.extraction_view import extraction_view
+from memory.messages.extraction_view import extraction_view
 from memory.records import Window
 from memory.schema import MemorySchema
-from memory.text import estimate_tokens
+from memory.texts.text import estimate_tokens
 from runtime.settings import Settings
 
 

@@ -6,8 +6,8 @@ from itertools import chain, pairwise
 
 from extraction.one_pass.prompt.entity_view import BREAK, SINCE_TOKENS
 from extraction.one_pass.prompt.limits import truncate
-from memory.terms import terms_of
-from memory.text import estimate_tokens
+from memory.texts.terms import terms_of
+from memory.texts.text import estimate_tokens
 
 
 def words_of(texts: Iterable[str]) -> frozenset[str]:

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Final
 
-from memory.fencing import one_line
 from memory.records import Message, Window
+from memory.texts.fencing import one_line
 
 _LONGEST: Final = 60
 _MAX_NAMES: Final = 3

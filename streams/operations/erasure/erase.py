@@ -29,7 +29,7 @@ from runtime.clocks import SystemClock
 from runtime.dead_letters import DeadLetterBox
 from runtime.errors import RedisUnavailableError
 from runtime.kafka import Producer, check_topics
-from runtime.redis import GuardedRedis
+from runtime.redis.client import GuardedRedis
 from runtime.settings import Settings
 from stores.port import MemoryStore
 from streams.errors import ErasureUnfinishedError

@@ -18,16 +18,16 @@ from memory.keys import encode_key, partition_of
 from memory.schema.model import MemorySchema
 from models.embedding.handover import forget_vectors
 from models.llm.cache import forget_answers
-from runtime.entity_view import EntityView
-from runtime.extraction_notes import KeyScope, KeyValueNotes, PromptEntities
-from runtime.idempotency_cache import IdempotencyCache
-from runtime.recall_history import RecallHistory
-from runtime.recent_patches import RecentPatchStore, WindowPlace
-from runtime.redis import GuardedRedis
-from runtime.redis_keys import KeyFamily
-from runtime.sent_corrections import SentCorrections
-from runtime.session_history import SessionHistory
-from runtime.session_tail import SessionTail, TailPlace
+from runtime.redis.client import GuardedRedis
+from runtime.redis.entity_view import EntityView
+from runtime.redis.extraction_notes import KeyScope, KeyValueNotes, PromptEntities
+from runtime.redis.idempotency_cache import IdempotencyCache
+from runtime.redis.keys import KeyFamily
+from runtime.redis.recall_history import RecallHistory
+from runtime.redis.recent_patches import RecentPatchStore, WindowPlace
+from runtime.redis.sent_corrections import SentCorrections
+from runtime.redis.session_history import SessionHistory
+from runtime.redis.session_tail import SessionTail, TailPlace
 from runtime.settings import Settings
 from streams.operations.erasure.erased_user import ErasedUser
 

@@ -20,7 +20,7 @@ from memory.keys import encode_key
 from memory.topics import ALL, USAGE, TopicSpec
 from runtime.errors import TopicMissingError
 from runtime.kafka import read_topic
-from runtime.redis import GuardedRedis
+from runtime.redis.client import GuardedRedis
 from runtime.settings import Settings
 from stores.port import MemoryStore, TenantScope
 from streams.engine.state.partition_state import changelog_topic

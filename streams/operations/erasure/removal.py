@@ -6,8 +6,8 @@ from typing import Final
 from memory.topics import EXTRACTIONS, MESSAGES, READS, WINDOWS
 from runtime.kafka import OutgoingRecord, TopicPartition
 from runtime.kafka.topics import are_compacted, delete_before
-from runtime.redis import GuardedRedis
-from runtime.redis_server import rewrite_files
+from runtime.redis.client import GuardedRedis
+from runtime.redis.server import rewrite_files
 from runtime.settings import Settings
 from streams.operations.erasure.companions import RecordsOfOthers
 from streams.operations.erasure.erased_user import ErasedUser

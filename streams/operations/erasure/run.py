@@ -20,8 +20,8 @@ from runtime.dead_letters import DeadLetterBox
 from runtime.errors import RedisUnavailableError
 from runtime.kafka import TopicPartition
 from runtime.logs import logger
-from runtime.redis import GuardedRedis
-from runtime.redis_server import rewrite_files
+from runtime.redis.client import GuardedRedis
+from runtime.redis.server import rewrite_files
 from runtime.settings import Settings
 from stores.port import MemoryStore
 from streams.errors import ErasureUnfinishedError

@@ -27,9 +27,9 @@ from memory.records import (
     Touches,
 )
 from memory.schema.model import MemorySchema
-from operators.apply import MAX_MESSAGE_IDS
-from operators.entity_keys import belongs_to_user
-from operators.routing import contributions_of, key_of_patch
+from operators.entities.apply import MAX_MESSAGE_IDS
+from operators.entities.entity_keys import belongs_to_user
+from operators.entities.routing import contributions_of, key_of_patch
 from runtime.tracing import Headers
 
 _T = TypeVar("_T")

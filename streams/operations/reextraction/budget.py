@@ -8,7 +8,7 @@ from models.errors import BudgetExceededError, DayUsedUpError
 from models.llm.budget import Amount, Reservation
 from models.llm.daily_budget import BudgetLedger
 from models.llm.total_budget import TotalBudget
-from runtime.redis import GuardedRedis
+from runtime.redis.client import GuardedRedis
 from runtime.settings import BudgetSettings
 from streams.operations.reextraction.day_waits import DayWait, DayWaits
 

@@ -27,8 +27,8 @@ from memory.topics import CONTROL, EXTRACTIONS, MEMORIES, MERGED, TopicSpec
 from models.llm.total_budget import forget_total
 from runtime.kafka import ConsumerGroups, KafkaOffsets, OutgoingRecord, Producer, read_topic
 from runtime.kafka.bulk import delete_topics
-from runtime.redis import GuardedRedis
-from runtime.redis_keys import KeyFamily
+from runtime.redis.client import GuardedRedis
+from runtime.redis.keys import KeyFamily
 from runtime.settings import Settings
 from streams.engine.state.folders import remove_folders_of, tables_folder
 from streams.engine.state.partition_state import changelog_topic

@@ -10,8 +10,8 @@ import orjson
 
 from runtime.errors import RedisUnavailableError
 from runtime.logs import logger
-from runtime.redis import GuardedRedis
-from runtime.redis_keys import KeyFamily
+from runtime.redis.client import GuardedRedis
+from runtime.redis.keys import KeyFamily
 
 _log = logger(__name__)
 

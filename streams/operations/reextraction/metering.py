@@ -15,7 +15,7 @@ from models.llm.total_budget import TotalBudget
 from runtime.background import set_within
 from runtime.clocks import Clock, SystemClock
 from runtime.metrics import metrics
-from runtime.redis import GuardedRedis
+from runtime.redis.client import GuardedRedis
 from runtime.settings import Settings
 from streams.errors import TransientError
 from streams.model_calls import TenantBudgets

@@ -18,7 +18,7 @@ from models.llm.total_budget import read_total
 from runtime.errors import RedisUnavailableError
 from runtime.kafka import ConsumerGroups, KafkaOffsets, TopicPartition, read_topic
 from runtime.kafka.parked_note import read_parked
-from runtime.redis import GuardedRedis
+from runtime.redis.client import GuardedRedis
 from runtime.settings import Settings
 from streams.operations.reextraction.day_waits import DayWait, read_waits
 from streams.operations.reextraction.priority import busy_stage

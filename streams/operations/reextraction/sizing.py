@@ -8,7 +8,7 @@ from control.reextraction import Estimate
 from extraction.one_pass.prompt.preview import preview_prompt
 from memory.records import Usage, Window
 from memory.schema.model import MemorySchema
-from memory.text import estimate_tokens
+from memory.texts.text import estimate_tokens
 from models.llm.port import LLMUsage
 from models.llm.usage import PriceTable, UsageTotal
 from runtime.settings import BudgetSettings, Settings

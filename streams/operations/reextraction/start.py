@@ -16,7 +16,7 @@ from control.writer import Written
 from models.errors import ModelConfigurationError
 from models.llm.total_budget import forget_total
 from runtime.kafka import ConsumerGroups, KafkaOffsets
-from runtime.redis import GuardedRedis
+from runtime.redis.client import GuardedRedis
 from runtime.settings import Settings
 from streams.operations.reextraction.progress import position_in
 

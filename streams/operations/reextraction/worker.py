@@ -24,7 +24,7 @@ from runtime.kafka import KafkaOffsets, TopicPartition
 from runtime.kafka.parked_note import read_parked
 from runtime.logs import logger
 from runtime.metrics import metrics
-from runtime.redis import GuardedRedis, open_redis
+from runtime.redis.client import GuardedRedis, open_redis
 from runtime.settings import Settings
 from streams.operations.reextraction.cancelling import remove_results
 from streams.operations.reextraction.day_waits import RENEWAL_S

@@ -32,7 +32,7 @@ from runtime.errors import RedisUnavailableError
 from runtime.kafka import KafkaOffsets, OutgoingRecord, Producer, TopicPartition, check_topics, read_topic
 from runtime.kafka.topics import delete_before
 from runtime.logs import logger
-from runtime.redis import GuardedRedis
+from runtime.redis.client import GuardedRedis
 from runtime.seals import Keyring
 from runtime.settings import Settings
 from streams.operations.erasure.log import BATCH, ends_after

@@ -4,9 +4,9 @@ from contextlib import AsyncExitStack
 
 from control.tenants import TenantDirectory
 from runtime.clocks import SystemClock
-from runtime.entity_view import EntityView
 from runtime.metrics import Metrics
-from runtime.redis import open_redis
+from runtime.redis.client import open_redis
+from runtime.redis.entity_view import EntityView
 from runtime.settings import Settings
 from streams.engine.build import DriverFactory, ordered_driver_factory
 from streams.engine.context import StageContext

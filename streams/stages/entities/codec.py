@@ -6,7 +6,7 @@ from typing import Final
 
 from memory.keys import encode_key
 from memory.records import Contribution
-from operators.entity_state import EntityState, from_bytes, to_bytes
+from operators.entities.entity_state import EntityState, from_bytes, to_bytes
 
 _TIMER: Final = b"timer "
 _TIMES: Final = Struct(">qq")

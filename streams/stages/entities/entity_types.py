@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from control.tenants import TenantDirectory
 from memory.records import Contribution
 from memory.schema.model import EntityType
-from operators.entity_state import EntityState
-from operators.former_fields import has_former_fields, with_former_fields
+from operators.entities.entity_state import EntityState
+from operators.entities.former_fields import has_former_fields, with_former_fields
 from streams.errors import PoisonRecordError
 from streams.tenancy import other_schemas, schema_of_record
 

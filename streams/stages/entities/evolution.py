@@ -4,8 +4,8 @@ from memory.headers import EVOLUTION, KIND
 from memory.keys import distinct_key
 from memory.records import Contribution, Evolution
 from memory.schema.model import EntityType
-from operators.entity_state import EntityState
-from operators.merging import updates_of
+from operators.entities.entity_state import EntityState
+from operators.llm.merging import updates_of
 from runtime.kafka import OutgoingRecord
 from streams.engine.records import ConsumedRecord
 from streams.engine.tasks.batch import Batch

@@ -15,16 +15,16 @@ from memory.keys import encode_key
 from memory.records import Contribution, Dropped
 from memory.schema.model import EntityType
 from memory.topics import EXTRACTIONS, MEMORIES, MERGED, MERGES
-from operators.apply import Applied, apply_contribution, skip, takes_long
-from operators.entity_keys import belongs_to_user
-from operators.entity_state import EntityState, emptied, has_forgotten, with_erasure, without_messages
-from operators.merging import apply_outcome, forget, is_in_use, merge_requests, outcomes_of, plan_questions
-from operators.render import published_memories, publishes, render
-from operators.ticks import ages
+from operators.entities.apply import Applied, apply_contribution, skip, takes_long
+from operators.entities.entity_keys import belongs_to_user
+from operators.entities.entity_state import EntityState, emptied, has_forgotten, with_erasure, without_messages
+from operators.entities.render import published_memories, publishes, render
+from operators.entities.ticks import ages
+from operators.llm.merging import apply_outcome, forget, is_in_use, merge_requests, outcomes_of, plan_questions
 from runtime.clocks import Clock
-from runtime.entity_view import EntityAsOf, EntityUpdate
 from runtime.kafka import OutgoingRecord
 from runtime.metrics import Metrics
+from runtime.redis.entity_view import EntityAsOf, EntityUpdate
 from runtime.settings import Settings
 from streams.engine.records import ConsumedRecord
 from streams.engine.state.partition_state import PartitionState

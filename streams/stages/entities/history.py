@@ -14,7 +14,7 @@ from memory.ids import entity_id, step_id
 from memory.keys import encode_key
 from memory.records import Contribution
 from memory.topics import MEMORIES
-from operators.entity_state import EntityState, to_bytes
+from operators.entities.entity_state import EntityState, to_bytes
 from runtime.kafka import OutgoingRecord
 from runtime.metrics import Metrics
 from runtime.settings import Settings

@@ -15,9 +15,9 @@ from memory.records import Contribution
 from memory.schema.model import EntityType
 from memory.times import milliseconds_of, time_of_microseconds, time_of_milliseconds
 from memory.topics import EXTRACTIONS
-from operators.entity_keys import belongs_to_user
-from operators.entity_state import EntityState
-from operators.ticks import clock_of, due_of
+from operators.entities.entity_keys import belongs_to_user
+from operators.entities.entity_state import EntityState
+from operators.entities.ticks import clock_of, due_of
 from runtime.clocks import Clock
 from runtime.kafka import OutgoingRecord
 from runtime.pieces import Yielder

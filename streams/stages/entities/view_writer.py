@@ -5,9 +5,9 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from typing import Final
 
-from runtime.entity_view import EntityUpdate
 from runtime.errors import RedisUnavailableError
 from runtime.metrics import Metrics
+from runtime.redis.entity_view import EntityUpdate
 
 MAX_PENDING: Final = 5000
 """Limit of entities that wait to be written while Redis is unavailable, slow or merely late."""
@@ -21,7 +21,7 @@ class ViewWriter:
     Waiting entities are limited: beyond the limit, the one that has waited longest is skipped until it changes again; the index has it.
 
     Args:
-        write: Writes the states: :meth:`runtime.entity_view.EntityView.write`.
+        write: Writes the states: :meth:`runtime.redis.entity_view.EntityView.write`.
         metrics: Counts skipped entities.
     """
 

@@ -5,9 +5,9 @@ from datetime import timedelta
 
 from control.tenants import TenantDirectory
 from memory.records import Contribution, Correction, EntityCorrection, Event, EventSeen
-from operators.correction import MAX_REVERTIBLE
-from operators.order import order_by_hand
-from operators.routing import contributions_of
+from operators.entities.correction import MAX_REVERTIBLE
+from operators.entities.order import order_by_hand
+from operators.entities.routing import contributions_of
 from runtime.metrics import Metrics
 from streams.clock import clamp_event_time
 from streams.engine.records import ConsumedRecord

@@ -14,12 +14,12 @@ from typing import Any, Final
 
 from pydantic import Field, JsonValue
 
-from extraction.offline.keywords import keywords_of
+from extraction.offline.events.keywords import keywords_of
 from extraction.statements import Statement, differ_in_fact
 from memory.dates.event_date import UNKNOWN_DATE, EventDate
 from memory.records import Correction, CorrectionNote, EntityPatch, Event, EventFields, EventSeen, Extraction, TrustLevel, Value
-from memory.terms import terms_of
-from memory.text import content_hash
+from memory.texts.terms import terms_of
+from memory.texts.text import content_hash
 from memory.trust import NO_RULES, WindowTrust
 
 MAX_STANDING: Final = 16

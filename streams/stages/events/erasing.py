@@ -7,7 +7,7 @@ from typing import Any
 
 from control.tenants import TenantDirectory
 from memory.records import Contribution, ErasedEntity, ErasedWindow, ErasureCommand, Extraction
-from operators.routing import contributions_of
+from operators.entities.routing import contributions_of
 from runtime.metrics import Metrics
 from streams.engine.records import ConsumedRecord
 from streams.engine.tasks.batch import Batch

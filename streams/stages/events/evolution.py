@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from memory.records import Change, Contribution, Evolution, NoteRef, NoteUpdate
-from operators.link_updates import note_digest, note_text
+from operators.links.link_updates import note_digest, note_text
 from runtime.metrics import Metrics
 from streams.engine.records import ConsumedRecord
 from streams.engine.tasks.batch import Batch

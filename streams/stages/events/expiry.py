@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from control.tenants import TenantDirectory
 from memory.records import Change, Contribution, EventRef, Expiry, Touches
 from memory.schema.operator_specs import operator_specs
-from operators.entity_state import source_without_copy
+from operators.entities.entity_state import source_without_copy
 from runtime.metrics import Metrics
 from streams.clock import clamp_event_time
 from streams.engine.records import ConsumedRecord

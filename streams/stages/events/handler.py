@@ -38,8 +38,8 @@ from memory.retention import Limits, reaches_entities, without_old_results
 from memory.schema.model import MemorySchema
 from memory.topics import EXTRACTIONS, is_topic
 from memory.trust import WindowTrust
-from operators.former_fields import former_part, present_part
-from operators.routing import contributions_of, left_out
+from operators.entities.former_fields import former_part, present_part
+from operators.entities.routing import contributions_of, left_out
 from runtime.metrics import Metrics
 from runtime.settings import Settings
 from streams.engine.records import ConsumedRecord

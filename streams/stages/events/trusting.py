@@ -13,7 +13,7 @@ from control.tenants import TenantDirectory
 from memory.records import Contribution, Extraction, TrustReview, TrustRules
 from memory.retention import reaches_entities
 from memory.trust import NO_RULES, TrustPolicy, WindowTrust, trust_of
-from operators.routing import contributions_of
+from operators.entities.routing import contributions_of
 from runtime.metrics import Metrics
 from streams.engine.records import ConsumedRecord
 from streams.engine.tasks.batch import Batch

@@ -13,14 +13,14 @@ from models.llm.build import build_llm
 from models.llm.cache import forget_answers
 from retrieval.entity_lookup import EntityLookup
 from runtime.clocks import SystemClock
-from runtime.entity_view import EntityView
-from runtime.extraction_notes import KeyValueNotes, PromptEntities
 from runtime.kafka import Producer
 from runtime.metrics import Metrics
-from runtime.recall_history import RecallHistory
-from runtime.recent_patches import RecentPatchStore
-from runtime.redis import open_redis
-from runtime.session_history import SessionHistory
+from runtime.redis.client import open_redis
+from runtime.redis.entity_view import EntityView
+from runtime.redis.extraction_notes import KeyValueNotes, PromptEntities
+from runtime.redis.recall_history import RecallHistory
+from runtime.redis.recent_patches import RecentPatchStore
+from runtime.redis.session_history import SessionHistory
 from runtime.settings import Settings
 from stores.build import open_store
 from streams.engine.build import DriverFactory, keyed_driver_factory

@@ -14,11 +14,11 @@ from memory.records import Memory, Window
 from memory.schema.model import EntityType, MemorySchema
 from models.errors import InputRefusedError, ModelError, TransientModelError
 from retrieval.entity_lookup import EntityLookup
-from runtime.entity_view import EntityView
 from runtime.errors import RedisUnavailableError
-from runtime.extraction_notes import PromptEntities
 from runtime.logs import logger
-from runtime.recent_patches import RecentPatch, RecentPatchStore, WindowPlace
+from runtime.redis.entity_view import EntityView
+from runtime.redis.extraction_notes import PromptEntities
+from runtime.redis.recent_patches import RecentPatch, RecentPatchStore, WindowPlace
 from stores.errors import ModelMismatchError, StoreUnavailableError
 from stores.port import TenantScope
 from streams.errors import TransientError, transient

@@ -28,7 +28,7 @@ from runtime.errors import RedisUnavailableError
 from runtime.kafka import OutgoingRecord
 from runtime.logs import logger
 from runtime.metrics import Metrics
-from runtime.recent_patches import WindowPlace
+from runtime.redis.recent_patches import WindowPlace
 from runtime.settings import Settings
 from streams.engine.records import ConsumedRecord
 from streams.errors import PoisonRecordError, TransientError, transient

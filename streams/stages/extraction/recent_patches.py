@@ -12,12 +12,12 @@ from memory.ids import entity_id
 from memory.keys import entity_key_parts
 from memory.records import EntityPatch, Extraction, Memory, Window
 from memory.schema.model import EntityProperty, MemorySchema
-from operators.dated_text import DatedText
 from operators.errors import RefusedChangeError
-from operators.patch import patch_of
-from operators.patch_edit import Patch, text_of_value, value_of
+from operators.patches.dated_text import DatedText
+from operators.patches.patch import patch_of
+from operators.patches.patch_edit import Patch, text_of_value, value_of
 from operators.work import WorkBudget
-from runtime.recent_patches import RecentPatch
+from runtime.redis.recent_patches import RecentPatch
 
 
 def patches_of(extraction: Extraction, schema: MemorySchema, shown: Iterable[Memory]) -> tuple[RecentPatch, ...]:

@@ -16,9 +16,9 @@ from models.embedding.port import Embedder, Vector
 from models.errors import InputRefusedError, ModelError, TransientModelError
 from retrieval.entity_lookup import EntityLookup
 from runtime.errors import RedisUnavailableError
-from runtime.extraction_notes import KeyScope, KeyValueNotes
 from runtime.logs import logger
-from runtime.recent_patches import WindowPlace
+from runtime.redis.extraction_notes import KeyScope, KeyValueNotes
+from runtime.redis.recent_patches import WindowPlace
 from stores.port import TenantScope
 from streams.errors import TransientError, transient
 from streams.stages.extraction.entity_context import nearest_entities

@@ -13,9 +13,9 @@ from extraction.recurrence import possible_routines, repeated_routines, short_ro
 from memory.records import Dropped, Extraction, Window
 from memory.schema.model import MemorySchema
 from runtime.errors import RedisUnavailableError
-from runtime.recall_history import RecallHistory
-from runtime.recent_patches import WindowPlace
-from runtime.session_history import EarlierWindows, SessionHistory
+from runtime.redis.recall_history import RecallHistory
+from runtime.redis.recent_patches import WindowPlace
+from runtime.redis.session_history import EarlierWindows, SessionHistory
 from streams.stages.extraction.entity_context import EntityNotes
 from streams.stages.extraction.lanes import is_patched
 from streams.stages.extraction.recent_patches import patches_of

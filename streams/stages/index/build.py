@@ -8,7 +8,7 @@ from models.embedding.build import build_embedder
 from models.embedding.handover import build_handover
 from runtime.kafka import KafkaOffsets, TopicPartition
 from runtime.metrics import Metrics
-from runtime.redis import open_redis
+from runtime.redis.client import open_redis
 from runtime.settings import Settings
 from stores.build import open_store
 from stores.index_writer import IndexWriter

@@ -9,7 +9,7 @@ from models.llm.build import build_llm
 from runtime.clocks import SystemClock
 from runtime.kafka import KafkaOffsets, Producer
 from runtime.metrics import Metrics
-from runtime.redis import open_redis
+from runtime.redis.client import open_redis
 from runtime.settings import Settings
 from streams.engine.build import DriverFactory, keyed_driver_factory
 from streams.engine.failures.erased_records import ErasedRecords

@@ -16,9 +16,9 @@ from memory.topics import CONTRIBUTIONS, MERGES
 from models.errors import BudgetExceededError, InputRefusedError, ModelConfigurationError, ModelError, TransientModelError
 from models.llm.port import LLM, ChatMessage, LLMRequest
 from operators.agent.agent import AgentText
-from operators.entity_keys import belongs_to_user
+from operators.entities.entity_keys import belongs_to_user
 from operators.errors import UnusableAnswerError
-from operators.llm_operator import LLMOperator, Outcome, Prompt, Question
+from operators.llm.llm_operator import LLMOperator, Outcome, Prompt, Question
 from operators.registry import bound_operator
 from runtime.kafka import OutgoingRecord
 from runtime.logs import logger

@@ -6,10 +6,10 @@ from typing import Any
 
 from control.tenants import TenantDirectory
 from runtime.logs import logger
-from runtime.message_outcomes import MessageOutcomes
 from runtime.metrics import Metrics
-from runtime.redis import open_redis
-from runtime.session_tail import SessionTail
+from runtime.redis.client import open_redis
+from runtime.redis.message_outcomes import MessageOutcomes
+from runtime.redis.session_tail import SessionTail
 from runtime.settings import Settings
 from streams.engine.build import DriverFactory, ordered_driver_factory
 from streams.engine.context import StageContext

@@ -16,8 +16,8 @@ from memory.records import MessageChange, MessageRetraction
 from memory.records.limits import check_message_size, max_messages_bytes
 from memory.records.message_change import is_message_change
 from runtime.kafka import OutgoingRecord
-from runtime.message_outcomes import Outcome
 from runtime.pieces import Yielder
+from runtime.redis.message_outcomes import Outcome
 from streams.engine.records import ConsumedRecord
 from streams.engine.tasks.batch import Batch
 from streams.errors import PoisonRecordError

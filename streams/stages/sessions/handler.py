@@ -9,14 +9,14 @@ from control.tenants import TenantDirectory
 from memory.errors import MalformedRecordError, RecordTooLargeError
 from memory.headers import COMMAND, KIND, origin_of
 from memory.keys import encode_key
-from memory.markup import without_markup
+from memory.messages.markup import without_markup
 from memory.records import Message, MessageChange, SessionCommand
 from memory.records.limits import max_messages_bytes
 from memory.topics import MESSAGES
 from runtime.kafka import OutgoingRecord
-from runtime.message_outcomes import MessageOutcome
 from runtime.metrics import Metrics
 from runtime.pieces import Yielder
+from runtime.redis.message_outcomes import MessageOutcome
 from runtime.settings import Settings
 from streams.engine.records import ConsumedRecord
 from streams.engine.state.partition_state import PartitionState

@@ -10,8 +10,8 @@ from memory.keys import distinct_key, partition_of
 from memory.records import ErasureCommand, SessionCommand
 from runtime.kafka import OutgoingRecord
 from runtime.metrics import Metrics
+from runtime.redis.session_tail import TailWindow
 from runtime.seals import Keyring
-from runtime.session_tail import TailWindow
 from runtime.settings import Settings
 from streams.engine.records import FORWARDED, ConsumedRecord
 from streams.engine.tasks.batch import Batch

@@ -7,15 +7,15 @@ from typing import Final, NamedTuple
 
 from control.message_signing import SigningPolicy
 from control.tenants import TenantDirectory
-from memory.binary_data import message_without_binary
 from memory.errors import MalformedRecordError
 from memory.headers import KIND
 from memory.ids import message_id
-from memory.message_preparation import LoggedMessage, MessageSettings, prepared, read_message
+from memory.messages.binary_data import message_without_binary
+from memory.messages.message_preparation import LoggedMessage, MessageSettings, prepared, read_message
 from memory.records import Message, MessageChange
 from memory.records.limits import check_message_size
 from memory.signatures import SIGNATURE, Signature
-from memory.text import estimate_tokens
+from memory.texts.text import estimate_tokens
 from runtime.metrics import Metrics
 from runtime.seals import BAD_SIGNATURE, FORGED_HEADER, SEAL, UNSIGNED, Keyring, is_reserved
 from runtime.settings import Settings, SigningSettings

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from runtime.errors import RedisUnavailableError
-from runtime.message_outcomes import MessageOutcome
 from runtime.metrics import Metrics
-from runtime.session_tail import SessionView, TailUpdate, TailWindow
+from runtime.redis.message_outcomes import MessageOutcome
+from runtime.redis.session_tail import SessionView, TailUpdate, TailWindow
 from streams.stages.sessions.windows import SessionState
 
 _MAX_OUTCOMES: Final = 10_000
@@ -29,7 +29,7 @@ class OutcomeWriter:
     """Collects outcomes, and writes them at once. The oldest are dropped beyond 10,000: their requests answer that they are pending.
 
     Args:
-        write: Writes outcomes: :meth:`runtime.message_outcomes.MessageOutcomes.write`.
+        write: Writes outcomes: :meth:`runtime.redis.message_outcomes.MessageOutcomes.write`.
     """
 
     def __init__(self, write: Callable[[Sequence[MessageOutcome]], Awaitable[None]]) -> None:
@@ -101,7 +101,7 @@ class TailWriter:
     tail that has waited longest is skipped until its session's next message. The tails are a view: nothing else depends on them.
 
     Args:
-        write: Writes tails: :meth:`runtime.session_tail.SessionTail.write`.
+        write: Writes tails: :meth:`runtime.redis.session_tail.SessionTail.write`.
         metrics: Counts skipped tails.
     """
 

@@ -24,7 +24,7 @@ from datetime import datetime
 import orjson
 
 from memory.records.message import ClosedBy
-from memory.text import estimate_tokens
+from memory.texts.text import estimate_tokens
 from runtime.settings import SessionSettings
 from streams.stages.sessions.closed_windows import ClosedWindow
 

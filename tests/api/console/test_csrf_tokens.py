@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from starlette.requests import Request
 
-from api.caller import KeyHash
+from api.auth.caller import KeyHash
 from api.console.sessions import Session, is_tls, require_csrf_token
 from api.problems import ProblemError
 

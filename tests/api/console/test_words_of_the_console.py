@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 from typing import Final, get_args
 
-from api.explain_missing import Stop
+from api.reads.explain_missing import Stop
 from control.reextraction import State
 from retrieval.request import Outcome
 from runtime.settings import BudgetSettings, QuotaSettings

@@ -13,7 +13,7 @@ from control.documents import SCOPES
 from memory.ids import entity_id, window_id
 from memory.records import Correction, Message
 from runtime.metrics import metrics
-from runtime.session_tail import SessionView, TailUpdate, TailWindow
+from runtime.redis.session_tail import SessionView, TailUpdate, TailWindow
 from tests.api.mcp.served import call, failure, mcp_client, mcp_service
 from tests.api.running_service import NOON, OSLO, RunningService, end_offsets, index, memory, record_at
 from tests.control_log import add_key

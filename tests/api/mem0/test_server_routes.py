@@ -16,7 +16,7 @@ from memory.headers import CORRECTION, KIND
 from memory.ids import window_id
 from memory.records import Correction, Memory
 from runtime.kafka import client_options
-from runtime.redis import GuardedRedis
+from runtime.redis.client import GuardedRedis
 from runtime.settings import Mem0Settings
 from stores.port import MemoryStore
 from tests.api.running_service import BERLIN, CAT, LIMA, OSLO, RunningService, bearer, end_offsets, index, memory, serving

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 from extraction.drafts import DropCounter
-from extraction.offline.profile_facts import user_statements
+from extraction.offline.facts.profile_facts import user_statements
 from extraction.offline.turns import turns_of
 from memory.records import Message
 

@@ -9,7 +9,7 @@ from extraction.port import ExtractionContext
 from memory.ids import event_id
 from memory.records import Extraction, Memory, Message, Window
 from memory.schema import coerce_properties, sample_conversation, scenario, scenario_names
-from memory.text import content_hash
+from memory.texts.text import content_hash
 from models.embedding.build import build_embedder
 from models.embedding.port import Embedder
 from runtime.settings import EmbeddingSettings

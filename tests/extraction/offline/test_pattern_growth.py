@@ -18,8 +18,8 @@ import pytest
 import extraction.offline
 from extraction.offline.extractor import OfflineExtractor
 from extraction.port import ExtractionContext
-from memory import prefiltered_patterns
 from memory.schema import MemorySchema, scenario
+from memory.texts import prefiltered_patterns
 from tests.extraction.embedders import CountingEmbedder
 from tests.extraction.offline.windows import window_of
 

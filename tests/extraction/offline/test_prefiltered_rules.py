@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.facts.items import CONVERSATIONS, SHIPPED, read_items
-from extraction.offline import moods
 from extraction.offline.drafting import read_window
-from extraction.offline.quantities import quantities_of
+from extraction.offline.events.quantities import quantities_of
+from extraction.offline.factuality import moods
 from memory.dates import mentions
-from memory.prefiltered_patterns import prefilter_disabled
 from memory.records import Window
+from memory.texts.prefiltered_patterns import prefilter_disabled
 from tests.extraction.offline.windows import window_of
 
 _EVERY = 16

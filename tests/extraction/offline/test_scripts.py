@@ -4,13 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from extraction.offline.content_words import is_filler, topic_words
+from extraction.offline.events.keywords import KeywordRanker
 from extraction.offline.extractor import OfflineExtractor
-from extraction.offline.keywords import KeywordRanker
-from extraction.offline.sentences import asks, ends_in_question, pieces_of, questions_of, sentences_of
+from extraction.offline.grammar.content_words import is_filler, topic_words
+from extraction.offline.grammar.sentences import asks, ends_in_question, pieces_of, questions_of, sentences_of
 from extraction.port import ExtractionContext
 from memory.schema import scenario
-from memory.scripts import RUN_WITHOUT_SPACES
+from memory.texts.scripts import RUN_WITHOUT_SPACES
 from tests.extraction.embedders import CountingEmbedder
 from tests.extraction.offline.windows import window_of
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from extraction.offline.frames import Said, own_texts
-from extraction.offline.type_forms import form_of
+from extraction.offline.events.type_forms import form_of
+from extraction.offline.factuality.frames import Said, own_texts
 from tests.extraction.offline.stated_facts import stated
 
 

@@ -17,7 +17,7 @@ from memory.dates.event_date import UNKNOWN_DATE, EventDate
 from memory.keys import entity_key
 from memory.records import Window
 from memory.schema import MemorySchema, parse_schema
-from memory.text import content_hash
+from memory.texts.text import content_hash
 from tests.extraction.windows import BEGIN, window_of
 
 EVENT = {"type": "life_event", "msgs": [1], "content": "Alice moved to Oslo.", "place": "Oslo", "weight": 7}

@@ -18,12 +18,12 @@ from extraction.one_pass.prompt.limits import PromptLimits
 from extraction.one_pass.prompt.prefix import compile_prefix
 from extraction.one_pass.prompt.shown_lines import shown_lines, words_of
 from extraction.port import ExtractionContext
-from memory.fencing import one_line
 from memory.keys import entity_key
 from memory.records import Memory
 from memory.schema import MemorySchema, parse_schema, scenario, scenario_names
-from memory.text import estimate_tokens
-from operators.patch_edit import Patch, edited, value_of
+from memory.texts.fencing import one_line
+from memory.texts.text import estimate_tokens
+from operators.patches.patch_edit import Patch, edited, value_of
 from tests.extraction.windows import BEGIN, window_of
 
 INDENT = "    "

@@ -11,7 +11,7 @@ from extraction.errors import UnusableAnswerError
 from extraction.one_pass.flow import Task, extraction_flow
 from extraction.port import ExtractionContext
 from memory.records import Window
-from memory.text import estimate_tokens
+from memory.texts.text import estimate_tokens
 from models.llm.port import LLMAnswer, LLMRequest
 from tests.extraction.conftest import BuildTask
 from tests.extraction.windows import window_of

@@ -19,7 +19,7 @@ from loadtest.requests import ChatRequest
 from memory.ids import event_id
 from memory.records import Extraction, NotedEvent
 from memory.schema import MemorySchema, scenario, scenario_names
-from memory.text import content_hash, estimate_tokens
+from memory.texts.text import content_hash, estimate_tokens
 from models.embedding.port import Embedder
 from models.errors import BudgetExceededError, InputRefusedError
 from models.llm.build import build_llm

@@ -19,11 +19,11 @@ from extraction.one_pass.prompt.example import example
 from extraction.one_pass.prompt.limits import ENTITIES_PER_TYPE, PromptLimits, truncate
 from extraction.one_pass.prompt.prefix import compile_prefix
 from extraction.port import ExtractionContext
-from memory.fencing import delimiter_for, one_line
 from memory.keys import entity_key
 from memory.records import Memory
 from memory.schema import MemorySchema, parse_schema, scenario, scenario_names, to_json
-from memory.text import content_hash, estimate_tokens, fair_share
+from memory.texts.fencing import delimiter_for, one_line
+from memory.texts.text import content_hash, estimate_tokens, fair_share
 from models.errors import ModelConfigurationError
 from runtime.settings import LLMSettings
 from tests.extraction.windows import BEGIN, window_of

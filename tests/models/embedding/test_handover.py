@@ -11,7 +11,7 @@ from models.embedding import handover as module
 from models.embedding.embedder import BatchedEmbedder
 from models.embedding.handover import VectorHandover, forget_vectors
 from models.embedding.port import Embedding, Vector
-from runtime.redis import GuardedRedis, open_redis
+from runtime.redis.client import GuardedRedis, open_redis
 from runtime.settings import RedisSettings
 from tests.extraction.embedders import CountingEmbedder
 from tests.models.embedding.limited_backend import LimitedBackend

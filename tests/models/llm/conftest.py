@@ -19,7 +19,7 @@ from models.llm.gateway import LLMGateway
 from models.llm.port import ChatMessage, LLMRequest
 from models.llm.telemetry import LLMMetrics
 from runtime.clocks import ManualClock
-from runtime.redis import GuardedRedis
+from runtime.redis.client import GuardedRedis
 from runtime.settings import BudgetSettings, DeliverySettings, EndpointSettings, LLMSettings, Settings
 
 BuildLLM = Callable[..., LLMGateway]

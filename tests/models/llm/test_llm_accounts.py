@@ -16,7 +16,7 @@ from models.llm.daily_budget import BudgetLedger
 from models.llm.gateway import LLMGateway
 from models.llm.port import LLMRequest
 from runtime.clocks import ManualClock
-from runtime.redis import GuardedRedis
+from runtime.redis.client import GuardedRedis
 from runtime.settings import BudgetSettings, DeliverySettings, LLMSettings, Settings
 from tests.models.llm.conftest import BuildLLM, BuildRequest, Serve, Until, UsageList
 

@@ -5,7 +5,7 @@ from redis.asyncio import Redis
 
 from models.llm.cache import AnswerCache, Place, forget_answers, prompt_hash
 from models.llm.port import LLMAnswer, LLMUsage
-from runtime.redis import GuardedRedis
+from runtime.redis.client import GuardedRedis
 from tests.models.llm.conftest import BuildLLM, BuildRequest, Serve
 
 pytestmark = pytest.mark.integration

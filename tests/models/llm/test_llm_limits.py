@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from redis.asyncio import Redis
 
 from models.llm.limits import WINDOW_S, Lease, Limits, LocalLimits, SharedLimits
-from runtime.redis import GuardedRedis
+from runtime.redis.client import GuardedRedis
 
 
 class Clocked:

@@ -20,7 +20,7 @@ from models.llm.daily_budget import BudgetLedger
 from models.llm.limiter import Limiter
 from models.llm.limits import Limits
 from runtime.clocks import ManualClock
-from runtime.redis import GuardedRedis
+from runtime.redis.client import GuardedRedis
 from runtime.settings import BudgetSettings
 from tests.models.llm.conftest import BuildLLM, BuildRequest, Serve, UsageList
 from tests.redis_server import RedisServer
@@ -34,7 +34,7 @@ import asyncio, sys
 from redis.asyncio import Redis
 from models.llm.limiter import Limiter
 from models.llm.limits import Limits
-from runtime.redis import GuardedRedis
+from runtime.redis.client import GuardedRedis
 
 async def hold(url, prefix: str):
     redis = Redis.from_url(url)

@@ -3,10 +3,10 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.text import SurrogateJoiner, join_surrogates
+from memory.texts.text import SurrogateJoiner, join_surrogates
 from models.llm.cache import AnswerCache, Place, prompt_hash
 from models.llm.port import LLMAnswer
-from runtime.redis import GuardedRedis
+from runtime.redis.client import GuardedRedis
 from tests.models.llm.conftest import BuildLLM, BuildRequest, Serve
 from tests.models.llm.raw_endpoint import chunk, raw_endpoint, stream_of
 

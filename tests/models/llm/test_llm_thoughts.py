@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.text import estimate_tokens
+from memory.texts.text import estimate_tokens
 from models.errors import TransientModelError
 from models.llm.streaming import read_chunk
 from tests.models.llm.conftest import BuildLLM, BuildRequest, UsageList

@@ -9,7 +9,7 @@ from redis.asyncio import Redis
 from models.errors import BudgetExceededError
 from models.llm.budget import Amount, Limit, Reservation, Spent
 from models.llm.total_budget import TotalBudget, forget_total, read_total
-from runtime.redis import GuardedRedis
+from runtime.redis.client import GuardedRedis
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 DEADLINE_S = 30.0

@@ -10,10 +10,10 @@ from memory.records import Merged
 from memory.schema import parse_schema
 from memory.schema.write import to_json
 from operators.agent.tools import PAGE
-from operators.entity_state import to_bytes
+from operators.entities.entity_state import to_bytes
 from operators.errors import UnusableAnswerError
-from operators.merged_text import MAX_RECENT
-from operators.merging import apply_outcome, forget
+from operators.llm.merged_text import MAX_RECENT
+from operators.llm.merging import apply_outcome, forget
 from tests.operators.agent.user_block import FINISH, Block, append, rows
 from tests.streams.agent_remarks import BLOCK, calls, schema
 

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from memory.records import Change, Contribution, TextEdit
 from operators.agent.edits import MAX_EDIT, MAX_KEPT, MAX_LISTED, UNDO, change_value
-from operators.apply import apply_contribution
-from operators.entity_state import EntityState, to_bytes
-from operators.merging import apply_outcome, outcomes_of
-from operators.render import render
+from operators.entities.apply import apply_contribution
+from operators.entities.entity_state import EntityState, to_bytes
+from operators.entities.render import render
+from operators.llm.merging import apply_outcome, outcomes_of
 from tests.operators.agent.user_block import FINISH, START, Block, append, rows
 from tests.streams.agent_remarks import BLOCK, calls
 

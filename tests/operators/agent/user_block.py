@@ -6,12 +6,12 @@ from typing import Any, cast
 from memory.records import Change, Contribution, Merged
 from operators.agent.agent import AgentText
 from operators.agent.loop import Loop
-from operators.apply import apply_contribution
-from operators.entity_state import EntityState
-from operators.llm_operator import Question
-from operators.merging import apply_outcome, plan_questions
+from operators.entities.apply import apply_contribution
+from operators.entities.entity_state import EntityState
+from operators.entities.render import render
+from operators.llm.llm_operator import Question
+from operators.llm.merging import apply_outcome, plan_questions
 from operators.registry import bound_operator
-from operators.render import render
 from tests.streams.agent_remarks import BLOCK, schema
 
 START = datetime(2024, 5, 1, tzinfo=UTC)

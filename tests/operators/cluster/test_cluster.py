@@ -9,7 +9,7 @@ from memory.records import Memory
 from operators import laws
 from operators.cluster.cluster import MAX_EXTRACT, Communities
 from operators.errors import RefusedChangeError
-from operators.llm_operator import Moment, Outcome, Question
+from operators.llm.llm_operator import Moment, Outcome, Question
 from operators.operator import Operand, State
 from operators.publishing import Owner
 from tests.operators.cluster.community_schema import community_schema

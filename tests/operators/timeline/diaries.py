@@ -7,9 +7,9 @@ from typing import Any
 from memory.records import Change, Contribution
 from memory.schema import parse_schema
 from memory.schema.model import MemorySchema
-from operators.apply import apply_contribution
-from operators.entity_state import EntityState, from_bytes, to_bytes
-from operators.ticks import due_of
+from operators.entities.apply import apply_contribution
+from operators.entities.entity_state import EntityState, from_bytes, to_bytes
+from operators.entities.ticks import due_of
 
 START = datetime(2026, 1, 5, 9, tzinfo=UTC)
 """A Monday."""

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from memory.errors import SchemaError
 from memory.records import Change
-from operators.apply import apply_contribution
-from operators.entity_state import EntityState, from_bytes, to_bytes
-from operators.render import published_memories
-from operators.ticks import due_of
+from operators.entities.apply import apply_contribution
+from operators.entities.entity_state import EntityState, from_bytes, to_bytes
+from operators.entities.render import published_memories
+from operators.entities.ticks import due_of
 from tests.operators.timeline.diaries import ANN, contribution, day, diary_schema, story, tick
 
 DETAILS = 2

@@ -2,10 +2,10 @@
 
 from memory.records import Merged
 from memory.schema.model import EntityType
-from operators.entity_state import EntityState, to_bytes
-from operators.merging import SettledEntity, apply_outcome, forget, outcomes_of, plan_questions
+from operators.entities.entity_state import EntityState, to_bytes
+from operators.entities.render import published_memories
+from operators.llm.merging import SettledEntity, apply_outcome, forget, outcomes_of, plan_questions
 from operators.registry import bound_operator
-from operators.render import published_memories
 from operators.timeline.compress import TimeCompress
 from tests.operators.timeline.diaries import ANN, LIFE, applied, contribution, day, story, tick
 

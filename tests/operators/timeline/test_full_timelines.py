@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory.records import Change
-from operators.apply import apply_contribution
-from operators.entity_state import EntityState
-from operators.render import published_memories
+from operators.entities.apply import apply_contribution
+from operators.entities.entity_state import EntityState
+from operators.entities.render import published_memories
 from operators.timeline import timeline as timeline_module
 from operators.timeline.timeline import MAX_WHOLE
 from tests.operators.timeline.diaries import ANN, LIFE, applied, contribution, day, story, tick

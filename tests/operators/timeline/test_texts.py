@@ -3,11 +3,11 @@
 import pytest
 
 from memory.records import Merged
-from operators.entity_state import EntityState
-from operators.llm_operator import Question
-from operators.merging import SettledEntity, apply_outcome, plan_questions
+from operators.entities.entity_state import EntityState
+from operators.entities.render import published_memories
+from operators.llm.llm_operator import Question
+from operators.llm.merging import SettledEntity, apply_outcome, plan_questions
 from operators.registry import bound_operator
-from operators.render import published_memories
 from operators.timeline.compress import TimeCompress
 from tests.operators.timeline.diaries import ANN, LIFE, applied, contribution, day, story, tick
 

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory.records import Change, Contribution
-from operators.apply import apply_contribution
-from operators.entity_state import EntityState
-from operators.render import published_memories, render
-from operators.ticks import clock_of
+from operators.entities.apply import apply_contribution
+from operators.entities.entity_state import EntityState
+from operators.entities.render import published_memories, render
+from operators.entities.ticks import clock_of
 from operators.timeline.digest import CAPACITY, NAMED, merged, present, with_event
 from operators.timeline.timeline import LONGEST
 from tests.operators.timeline.diaries import ANN, LIFE, applied, contribution, day, due_time, story, tick, ticked

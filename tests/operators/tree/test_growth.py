@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from memory.records import Change
 from memory.vectors import encode_vector, unit
-from operators.apply import apply_contribution
+from operators.entities.apply import apply_contribution
 from operators.errors import RefusedChangeError
 from operators.operator import Operand
 from operators.tree.growth import Shape, Tree

@@ -7,11 +7,11 @@ import orjson
 import pytest
 
 from memory.records import Memory, Merged
-from operators.entity_state import EntityState
+from operators.entities.entity_state import EntityState
+from operators.entities.render import published_changes, published_memories, publishes, render
 from operators.errors import UnusableAnswerError
-from operators.llm_operator import Question
-from operators.merging import SettledEntity, apply_outcome, forget, outcomes_of, plan_questions
-from operators.render import published_changes, published_memories, publishes, render
+from operators.llm.llm_operator import Question
+from operators.llm.merging import SettledEntity, apply_outcome, forget, outcomes_of, plan_questions
 from operators.tree.published import MAX_EXTRACT
 from tests.operators.tree.trees import ANN, applied, nodes_of, operator, tree_type, turn
 

@@ -7,8 +7,8 @@ import pytest
 from memory.records import Change, Memory
 from memory.schema import parse_schema
 from memory.schema.model import EntityType
-from operators.apply import apply_contribution
-from operators.entity_state import EntityState, from_bytes, to_bytes
+from operators.entities.apply import apply_contribution
+from operators.entities.entity_state import EntityState, from_bytes, to_bytes
 from operators.publishing import Owner
 from operators.registry import bound_operator
 from operators.tree.tiers import MAX_EVENTS, MemoryTiers

@@ -5,8 +5,8 @@ from typing import cast
 import numpy as np
 import pytest
 
-from operators.merging import plan_questions
-from operators.render import published_memories
+from operators.entities.render import published_memories
+from operators.llm.merging import plan_questions
 from operators.tree.turns import MAX_SEGMENT, segments, shortened_events, turn_of
 from tests.operators.tree.trees import ANN, applied, nodes_of, tree_type, turn
 

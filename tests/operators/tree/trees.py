@@ -10,8 +10,8 @@ from memory.records import Change, Contribution
 from memory.schema import parse_schema
 from memory.schema.model import EntityType
 from memory.vectors import encode_vector, unit
-from operators.apply import apply_contribution
-from operators.entity_state import EntityState, from_bytes, to_bytes
+from operators.entities.apply import apply_contribution
+from operators.entities.entity_state import EntityState, from_bytes, to_bytes
 from operators.registry import bound_operator
 from operators.tree.tree import MemoryTree
 

@@ -13,7 +13,7 @@ from models.errors import ModelError, OverloadedError, TransientModelError
 from models.llm.limiter import Limiter
 from models.llm.limits import Limits
 from runtime.kafka import OutgoingRecord
-from runtime.redis import GuardedRedis
+from runtime.redis.client import GuardedRedis
 from runtime.resilience import Backoff, CircuitBreaker
 from runtime.settings import DeliverySettings
 from streams.engine.failures.dependency_health import DependencyHealth, RetryPolicy

@@ -8,7 +8,7 @@ from redis.asyncio import Redis
 
 from runtime.errors import GroupInUseError
 from runtime.kafka import KafkaOffsets
-from runtime.redis import GuardedRedis
+from runtime.redis.client import GuardedRedis
 from runtime.settings import Settings
 from stores.port import MemoryStore
 from streams.operations.rebuild import digest, rebuild, snapshot

@@ -10,7 +10,7 @@ from control import read_control
 from control.tenants import FixedControlView, TenantDirectory
 from control.trust_changes import change_trust
 from memory.keys import distinct_key, encode_key
-from memory.message_preparation import message_of
+from memory.messages.message_preparation import message_of
 from memory.records import Memory, ReadRecord
 from memory.records.trust import EntityTrust, TrustLevel
 from models.embedding.build import build_embedder
@@ -20,7 +20,7 @@ from runtime.clocks import SystemClock
 from runtime.kafka import Producer
 from runtime.metrics import Metrics
 from runtime.read_log import reads_of
-from runtime.redis import GuardedRedis
+from runtime.redis.client import GuardedRedis
 from runtime.settings import Settings
 from stores.port import MemoryFilter, MemoryStore, TenantScope
 from streams.operations.erasure.erase import erase

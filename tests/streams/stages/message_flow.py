@@ -12,9 +12,9 @@ from memory.ids import event_id, patch_id
 from memory.keys import encode_key, entity_key
 from memory.records import EntityPatch, Event, Extraction, Message, MessageChange, SessionCommand, Window
 from runtime.kafka import OutgoingRecord
-from runtime.message_outcomes import MessageOutcome
 from runtime.metrics import Metrics
-from runtime.session_tail import TailWindow
+from runtime.redis.message_outcomes import MessageOutcome
+from runtime.redis.session_tail import TailWindow
 from runtime.settings import Settings
 from streams.engine.records import ConsumedRecord
 from streams.stages.events.handler import EventsHandler

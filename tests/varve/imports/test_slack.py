@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.markup import without_markup
+from memory.messages.markup import without_markup
 from memory.records import Message
 from varve.errors import ImportFileError
 from varve.imports.files import ExportFile

@@ -12,7 +12,7 @@ from memory.headers import COMMAND, KIND
 from memory.keys import encode_key
 from memory.records import Message, SessionCommand
 from runtime.kafka import OutgoingRecord, Producer
-from runtime.redis import GuardedRedis
+from runtime.redis.client import GuardedRedis
 from runtime.settings import Settings
 from stores.port import MemoryStore
 from streams.operations.erasure.erase import erase

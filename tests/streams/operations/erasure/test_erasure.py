@@ -23,8 +23,8 @@ from runtime.clocks import SystemClock
 from runtime.dead_letters import DeadLetterBox, DeadLetterSelection
 from runtime.kafka import OutgoingRecord, Producer
 from runtime.kafka.client import admin_client
-from runtime.redis import GuardedRedis, open_redis
-from runtime.session_tail import SessionTail
+from runtime.redis.client import GuardedRedis, open_redis
+from runtime.redis.session_tail import SessionTail
 from runtime.settings import Settings
 from stores.port import MemoryStore
 from streams.errors import ErasureUnfinishedError, ReplayRefusedError

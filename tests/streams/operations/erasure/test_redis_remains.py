@@ -21,8 +21,8 @@ from memory.records import Extraction, Message, Window
 from memory.schema.model import MemorySchema
 from runtime.errors import RedisUnavailableError
 from runtime.kafka import Producer
-from runtime.redis import GuardedRedis
-from runtime.session_tail import SessionTail, TailUpdate
+from runtime.redis.client import GuardedRedis
+from runtime.redis.session_tail import SessionTail, TailUpdate
 from runtime.settings import Settings
 from stores.port import MemoryStore
 from streams.operations.erasure.erase import erase

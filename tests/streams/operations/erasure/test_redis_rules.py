@@ -18,16 +18,16 @@ from memory.schema.model import MemorySchema
 from models.embedding.handover import VectorHandover
 from models.llm.cache import AnswerCache, Lookup, Place
 from models.llm.port import LLMAnswer
-from runtime.entity_view import EntityAsOf, EntityUpdate, EntityView
-from runtime.extraction_notes import KeyScope, KeyValueNotes, PromptEntities
-from runtime.idempotency_cache import Begun, IdempotencyCache
-from runtime.recall_history import RecallHistory, Returned
-from runtime.recent_patches import RecentPatch, RecentPatchStore, WindowPlace
-from runtime.redis import GuardedRedis
-from runtime.redis_keys import HOLDS, Holds, KeyFamily
-from runtime.sent_corrections import SentCorrections
-from runtime.session_history import SessionHistory
-from runtime.session_tail import SessionTail, SessionView, TailUpdate, TailWindow
+from runtime.redis.client import GuardedRedis
+from runtime.redis.entity_view import EntityAsOf, EntityUpdate, EntityView
+from runtime.redis.extraction_notes import KeyScope, KeyValueNotes, PromptEntities
+from runtime.redis.idempotency_cache import Begun, IdempotencyCache
+from runtime.redis.keys import HOLDS, Holds, KeyFamily
+from runtime.redis.recall_history import RecallHistory, Returned
+from runtime.redis.recent_patches import RecentPatch, RecentPatchStore, WindowPlace
+from runtime.redis.sent_corrections import SentCorrections
+from runtime.redis.session_history import SessionHistory
+from runtime.redis.session_tail import SessionTail, SessionView, TailUpdate, TailWindow
 from runtime.settings import Settings
 from streams.operations.erasure.erased_user import ErasedUser
 from streams.operations.erasure.redis_views import RULES, KeptOfUser, forget_in_notes_of_others, forget_views

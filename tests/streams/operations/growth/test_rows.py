@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 from memory.keys import encode_key, entity_key
 from memory.records import Contribution, Extraction
-from operators.entity_state import EntityState, from_bytes, to_bytes
+from operators.entities.entity_state import EntityState, from_bytes, to_bytes
 from streams.operations.growth.rows import grown_row, home_of, joined_clock
 from streams.stages.entities.codec import EntityCodec, TimerRow, row_key
 from streams.stages.events.ledger import (

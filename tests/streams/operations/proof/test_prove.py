@@ -8,7 +8,7 @@ from memory.keys import encode_key, partition_of
 from memory.records import Memory, MemoryChange
 from models.embedding.build import build_embedder
 from runtime.metrics import Metrics
-from runtime.redis import GuardedRedis
+from runtime.redis.client import GuardedRedis
 from runtime.settings import ProofSettings, Settings
 from stores.index_writer import FeedChange, IndexWriter
 from stores.port import MemoryStore, TenantScope

@@ -16,7 +16,7 @@ from memory.keys import encode_key
 from memory.records import Extraction, Message, Window
 from memory.schema import parse_schema
 from runtime.kafka import OutgoingRecord, Producer
-from runtime.redis import open_redis
+from runtime.redis.client import open_redis
 from runtime.settings import Settings
 from streams.operations.reextraction.estimate import estimate_reextraction
 from streams.operations.reextraction.progress import Progress, read_progress

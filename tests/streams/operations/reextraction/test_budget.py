@@ -11,8 +11,8 @@ from models.errors import BudgetExceededError
 from models.llm.budget import Amount, Limit, Reservation, Spent
 from models.llm.daily_budget import BudgetLedger, read_totals
 from models.llm.total_budget import TotalBudget
-from runtime.redis import GuardedRedis
-from runtime.redis_keys import KeyFamily
+from runtime.redis.client import GuardedRedis
+from runtime.redis.keys import KeyFamily
 from runtime.settings import BudgetSettings
 from streams.operations.reextraction.budget import ReextractionBudget
 from streams.operations.reextraction.day_waits import RENEWAL_S, DayWaits, read_waits

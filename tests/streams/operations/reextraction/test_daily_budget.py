@@ -14,8 +14,8 @@ from models.llm.daily_budget import read_totals
 from runtime.clocks import ManualClock
 from runtime.kafka import KafkaOffsets
 from runtime.metrics import metrics
-from runtime.redis import open_redis
-from runtime.redis_keys import KeyFamily
+from runtime.redis.client import open_redis
+from runtime.redis.keys import KeyFamily
 from runtime.settings import ControlSettings, DeliverySettings, LLMSettings, Settings
 from streams.operations.reextraction import worker
 from streams.operations.reextraction.progress import Progress

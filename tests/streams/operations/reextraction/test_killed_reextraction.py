@@ -11,7 +11,7 @@ from control.reextraction import RunBudget
 from loadtest.llm_simulator import LLMSimulator
 from loadtest.profiles import Profile
 from models.llm.total_budget import forget_total
-from runtime.redis import open_redis
+from runtime.redis.client import open_redis
 from runtime.settings import ControlSettings, LLMSettings, Settings
 from streams.operations.reextraction.progress import spent_by_log
 from streams.operations.reextraction.start import resume

@@ -22,7 +22,7 @@ from retrieval.pipeline import RecallPipeline
 from runtime.clocks import SystemClock
 from runtime.kafka import KafkaOffsets, read_topic
 from runtime.kafka.bulk import topic_partitions
-from runtime.redis import GuardedRedis
+from runtime.redis.client import GuardedRedis
 from runtime.settings import Settings
 from stores.port import MemoryStore
 from streams.engine.state.folders import tables_folder

@@ -8,7 +8,7 @@ import pytest
 from extraction.one_pass.prompt.preview import preview_prompt
 from memory.records import Message, Usage, Window
 from memory.schema import parse_schema
-from memory.text import estimate_tokens
+from memory.texts.text import estimate_tokens
 from models.llm.usage import Price, PriceTable
 from runtime.settings import BudgetSettings, LLMSettings, Settings
 from streams.operations.reextraction.sizing import ENOUGH_CALLS, Sizing

@@ -14,7 +14,7 @@ from memory.keys import encode_key
 from memory.records import Message
 from memory.topics import EXTRACTIONS, MEMORIES, MERGED, MESSAGES, WINDOWS
 from runtime.kafka import Producer, read_topic
-from runtime.redis import GuardedRedis
+from runtime.redis.client import GuardedRedis
 from runtime.settings import Settings
 from stores.port import MemoryStore, TenantScope
 from streams.engine.state.partition_state import unpack

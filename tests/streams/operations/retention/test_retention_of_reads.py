@@ -10,7 +10,7 @@ from memory.keys import distinct_key
 from memory.records import ReadRecord
 from runtime.kafka import OutgoingRecord, Producer
 from runtime.read_log import reads_of
-from runtime.redis import open_redis
+from runtime.redis.client import open_redis
 from runtime.settings import Settings
 from streams.operations.retention.run import retain
 from tests.control_log import write

@@ -14,7 +14,7 @@ from memory.ids import event_id, window_id
 from memory.keys import encode_key
 from memory.records import Contribution, Event, Extraction, HistoryEntry, Memory, MemoryChange
 from memory.schema import parse_schema
-from operators.entity_state import EntityState
+from operators.entities.entity_state import EntityState
 from runtime.clocks import ManualClock
 from runtime.kafka import OutgoingRecord
 from runtime.metrics import Metrics

@@ -13,7 +13,7 @@ from memory.headers import KIND, RETRACTION
 from memory.ids import entity_id, window_id
 from memory.keys import encode_key
 from memory.records import Contribution, Memory, MessageRetraction
-from operators.entity_state import EntityState
+from operators.entities.entity_state import EntityState
 from streams.engine.records import ConsumedRecord
 from streams.errors import TransientError
 from streams.stages.entities.codec import TimerRow

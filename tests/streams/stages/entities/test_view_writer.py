@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 import pytest
 
 from runtime.background import BackgroundWorks
-from runtime.entity_view import EntityAsOf, EntityUpdate
 from runtime.errors import RedisUnavailableError
 from runtime.metrics import Metrics
+from runtime.redis.entity_view import EntityAsOf, EntityUpdate
 from streams.stages.entities.view_writer import BATCH_SIZE, MAX_PENDING, ViewWriter
 from tests.streams.harness import until
 

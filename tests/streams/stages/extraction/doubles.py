@@ -21,8 +21,8 @@ from models.llm.usage import DiscardedUsage
 from retrieval.entity_lookup import EntityLookup
 from runtime.clocks import Clock
 from runtime.metrics import Metrics
-from runtime.recall_history import RecallHistory
-from runtime.session_history import SessionHistory
+from runtime.redis.recall_history import RecallHistory
+from runtime.redis.session_history import SessionHistory
 from runtime.settings import BudgetSettings, LLMSettings, Settings
 from streams.engine.records import ConsumedRecord
 from streams.stages.extraction.entity_context import EntityContext, EntityNotes

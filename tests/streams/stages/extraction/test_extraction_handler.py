@@ -30,9 +30,9 @@ from models.openai_errors import error_for_status
 from retrieval.entity_lookup import EntityLookup
 from runtime.clocks import SystemClock
 from runtime.metrics import Metrics
-from runtime.recall_history import RecallHistory, Returned
-from runtime.redis import open_redis
-from runtime.session_history import SessionHistory
+from runtime.redis.client import open_redis
+from runtime.redis.recall_history import RecallHistory, Returned
+from runtime.redis.session_history import SessionHistory
 from runtime.settings import RedisSettings, Settings
 from stores.build import build_store
 from streams.errors import PoisonRecordError, TransientError

@@ -7,7 +7,7 @@ from extraction.offline.extractor import OfflineExtractor
 from memory.records import Extraction
 from memory.records.wording import indexed_text
 from models.embedding.handover import VectorHandover
-from runtime.redis import open_redis
+from runtime.redis.client import open_redis
 from runtime.settings import RedisSettings, Settings
 from tests.extraction.embedders import CountingEmbedder
 from tests.streams.agent_extractions import TENANT

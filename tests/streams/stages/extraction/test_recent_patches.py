@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from memory.records import EntityPatch, Extraction, Memory, Message, Window
 from memory.schema import parse_schema
-from operators.patch import patch_of
-from operators.patch_edit import edited, value_of
-from runtime.recent_patches import RecentPatch
+from operators.patches.patch import patch_of
+from operators.patches.patch_edit import edited, value_of
+from runtime.redis.recent_patches import RecentPatch
 from streams.stages.extraction.recent_patches import patches_of, with_recent_patches
 
 NOON = datetime(2024, 5, 6, 12, tzinfo=UTC)

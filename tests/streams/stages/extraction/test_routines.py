@@ -9,8 +9,8 @@ from extraction.offline.extractor import OfflineExtractor
 from memory.keys import encode_key
 from memory.records import Extraction, Message, Window
 from memory.schema import scenario
-from runtime.redis import GuardedRedis, open_redis
-from runtime.session_history import SessionHistory
+from runtime.redis.client import GuardedRedis, open_redis
+from runtime.redis.session_history import SessionHistory
 from runtime.settings import RedisSettings, Settings
 from streams.stages.extraction.handler import ExtractionHandler
 from tests.control_log import known_tenants

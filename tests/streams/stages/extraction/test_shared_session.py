@@ -9,8 +9,8 @@ from loadtest.requests import ChatRequest
 from memory.keys import encode_key
 from memory.records import Extraction, Message, Window
 from memory.schema import parse_schema
-from runtime.redis import open_redis
-from runtime.session_history import SessionHistory
+from runtime.redis.client import open_redis
+from runtime.redis.session_history import SessionHistory
 from runtime.settings import RedisSettings, Settings
 from streams.engine.records import ConsumedRecord
 from tests.control_log import known_tenants

@@ -14,10 +14,10 @@ from models.embedding.port import Embedder
 from models.errors import OverloadedError
 from retrieval.entity_lookup import EntityLookup
 from runtime.clocks import ManualClock
-from runtime.extraction_notes import KeyScope, KeyValueNotes
-from runtime.recent_patches import WindowPlace
-from runtime.redis import GuardedRedis
-from runtime.session_history import SessionHistory
+from runtime.redis.client import GuardedRedis
+from runtime.redis.extraction_notes import KeyScope, KeyValueNotes
+from runtime.redis.recent_patches import WindowPlace
+from runtime.redis.session_history import SessionHistory
 from runtime.settings import EmbeddingSettings, Settings
 from stores.edge.client import EdgeStore
 from streams.errors import TransientError

@@ -8,7 +8,7 @@ from memory.ids import entity_id
 from memory.keys import distinct_key, encode_key, entity_key
 from memory.records import Change, Correction, EntityCorrection, ErasedEntity, ErasureCommand, Memory
 from operators.agent.edits import UNDO, change_value
-from operators.correction import BY_HAND
+from operators.entities.correction import BY_HAND
 from runtime.kafka import OutgoingRecord
 from runtime.settings import Settings
 from stores.port import MemoryStore

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from memory.message_preparation import MessageSettings
+from memory.messages.message_preparation import MessageSettings
 from memory.schema import scenario
 from runtime.settings import KafkaSettings
 from tests.control_log import known_tenants

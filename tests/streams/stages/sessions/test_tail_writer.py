@@ -9,9 +9,9 @@ import pytest
 from memory.keys import encode_key
 from runtime.background import BackgroundWorks
 from runtime.errors import RedisUnavailableError
-from runtime.message_outcomes import MessageOutcome
 from runtime.metrics import Metrics
-from runtime.session_tail import TailUpdate, TailWindow
+from runtime.redis.message_outcomes import MessageOutcome
+from runtime.redis.session_tail import TailUpdate, TailWindow
 from runtime.settings import KafkaSettings
 from streams.engine.state.partition_state import pack
 from streams.stages.sessions import tail_writer as tail_module

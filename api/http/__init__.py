@@ -1,0 +1,1 @@
+"""HTTP for all routes: bodies, query parameters, middleware, and the OpenAPI document."""

@@ -1,0 +1,1 @@
+"""Reads: recalls and contexts, memories, history, and the records of what was read."""

@@ -1,0 +1,1 @@
+"""Response models of the routes, for the OpenAPI document."""

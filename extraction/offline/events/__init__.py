@@ -1,0 +1,1 @@
+"""The parts of an event: its type, properties, keywords and texts."""

@@ -1,0 +1,1 @@
+"""The grammar of plain statements: sentences, clauses, patterns of values, and the forms of statements."""

@@ -1,0 +1,1 @@
+"""Facts in other words than the grammar's: implied, mentioned as known, reactions, and standing orders."""

@@ -1,0 +1,1 @@
+"""Rewrites what people write into the plain statements that the grammar reads: typos, openers, short answers, word order."""

@@ -1,0 +1,1 @@
+"""Entities: which events feed them, their state, its history and corrections, and the memories made of it."""

@@ -1,0 +1,1 @@
+"""PATCH: a text that SEARCH/REPLACE patches edit."""

@@ -1,0 +1,1 @@
+"""How well a candidate answers a question: features, scores, fading and confidence."""

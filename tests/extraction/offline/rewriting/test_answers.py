@@ -1,0 +1,47 @@
+"""An answer and its question together state what neither states alone."""
+
+import pytest
+
+from extraction.offline.rewriting.answers import completed
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "statement"),
+    [
+        ("Where do you live?", "Bergen.", "I live in Bergen."),
+        ("And where are you based?", "In Ostrava, but I travel.", "I live in Ostrava, but I travel."),
+        ("Where do you live?", "Near Bath.", "Near Bath."),
+        ("What should I call you?", "Just Mo is fine.", "My name is Mo."),
+        ("What do you do for work?", "Landscape gardener", "I work as a Landscape gardener"),
+        ("Any allergies?", "Yes, cashews and wheat.", "I'm allergic to cashews and wheat."),
+        ("Which food do you hate?", "Okra. Always did.", "I dislike Okra. Always did."),
+        ("What's your favourite fruit?", "Mango", "My favourite fruit is Mango"),
+        ("What is your dog's name?", "Mochi!", "My dog's name is Mochi!"),
+        ("Do you have any pets?", "A rabbit named Clover", "I have a rabbit named Clover"),
+        ("What don't you eat?", "pork", "I don't eat pork"),
+        ("What is your cat called?", "Her name is Brioche.", "My cat's name is Brioche."),
+    ],
+)
+def test_a_noun_phrase_completes_the_question(question: str, answer: str, statement: str) -> None:
+    assert completed(question, answer) == statement
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Where do you live?", "Not telling."),
+        ("What's your name?", "Call me Fay"),
+        ("Where do you live?", "Why?"),
+        ("Where do you live?", "I moved a lot."),
+        ("What's your name?", "Guess."),
+        ("Do you have any allergies?", "No."),
+        ("Where do you live and what do you do?", "Bergen."),
+        ("When is your flight?", "Thursday."),
+        ("Where do you live?", "Mars 😏"),
+        ("What's your brother's job?", "Baker."),
+        ("What do you do for a living?", "Complain."),
+        ("What's your favourite food?", "Hard to say."),
+    ],
+)
+def test_other_answers_stay_as_they_are(question: str, answer: str) -> None:
+    assert completed(question, answer) == answer
