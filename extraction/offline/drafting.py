@@ -12,7 +12,7 @@ from extraction.deduplication import Candidate, Thresholds, compare, merge
 from extraction.drafts import Draft, DropCounter, EventDraft, SegmentDraft
 from extraction.offline.events.event_types import TypeChooser
 from extraction.offline.events.keywords import MAX_OF_EVENT, KeywordRanker
-from extraction.offline.events.properties import properties_of
+from extraction.offline.events.properties import TASTES, properties_of, tastes_in
 from extraction.offline.events.tool_events import stated_type
 from extraction.offline.events.wording import event_content, event_date_of
 from extraction.offline.facts.endings import Ending
@@ -118,16 +118,19 @@ def draft_of(
     segments, segment_of = _segments(turns, passages, utterances, ranker)
     facts, endings = believed(read.facts, read.endings, place_scores)
     home_turns = {fact.message for fact in facts if fact.field is Field.HOME}
+    tastes = [fact for fact in facts if fact.field in TASTES]
     chooser = TypeChooser(schema.event_types, type_embeddings, turns)
     events: list[EventDraft] = []
     for index, passage in enumerate(passages):
         call = turns[passage.turn_index].message.tool_call
-        event_type = chooser.choose(passage, vectors.passages[index], call, states_home=passage.turn_index in home_turns)
+        stated = tastes_in(passage, turns[passage.turn_index], tastes)
+        states_home = passage.turn_index in home_turns
+        event_type = chooser.choose(passage, vectors.passages[index], call, states_home=states_home, states_taste=bool(stated))
         if event_type is None:
             tally.drop("event", "no_event_type")
             continue
         topic = segments[segment_of[passage.turn_index]].topic
-        coerced = coerce_properties(event_type, properties_of(event_type, turns, passage, topic=topic))
+        coerced = coerce_properties(event_type, properties_of(event_type, turns, passage, topic=topic, tastes=stated))
         if stated_type((event_type,), call) is not None:
             tally.drop_stated(coerced.dropped)
         else:

@@ -9,10 +9,11 @@ from extraction.bounds import LONGEST_CONTENT, LONGEST_SPEAKER
 from extraction.drafts import DropCounter
 from extraction.echo_filter import is_echo, without_echoes, without_echoes_in_result
 from extraction.offline.factuality.frames import Said, own_texts
-from extraction.offline.factuality.moods import is_plain
+from extraction.offline.factuality.moods import is_plain, stated_plainly, states_all
 from extraction.offline.factuality.takebacks import without_taken_back
 from extraction.offline.grammar.content_words import are_fillers, content_words, is_filler, only_ask
 from extraction.offline.grammar.sentences import pieces_of, questions_among, sentences_of
+from extraction.offline.spoken_style import in_standard_english
 from memory.dates.mentions import DateMention, resolve_dates
 from memory.messages.binary_data import message_without_binary, without_placeholders
 from memory.messages.blocks import blocks_of, prose_of
@@ -145,7 +146,9 @@ class Passage:
     only_asks: bool = False
     """Whether it has nothing of substance besides questions."""
     is_plain: bool = False
-    """Whether it plainly states something: an event type and properties may be read from it."""
+    """Whether it plainly states something: properties may be read from it."""
+    statements: tuple[str, ...] = ()
+    """The sentences that state something plainly, in standard English: an event type may be read from them."""
     longest_content: int = LONGEST_CONTENT
     """Most characters of the event's content."""
 
@@ -205,6 +208,11 @@ def _passage(turn: Turn, index: int, text: str, question_turn: Turn | None, *, i
     text = shortened(text, LONGEST_CONTENT)
     mentions = tuple(resolve_dates(text, turn.message.event_time.date()))
     own = prose_of(blocks_of(text))
+    may_state = (turn.own_text == turn.text or text in turn.own_text) and not (
+        turn.message.role == "assistant" and _SECOND_PERSON.search(text)
+    )
+    standard = in_standard_english(text) if may_state else ""
+    statements = tuple(stated_plainly(standard)) if may_state else ()
     return Passage(
         turn_index=index,
         text=text,
@@ -212,9 +220,8 @@ def _passage(turn: Turn, index: int, text: str, question_turn: Turn | None, *, i
         mentions=mentions,
         only_asks=only_ask(turn.sentences if text == turn.text else sentences_of(text)),
         is_own_prose=bool(own) and is_english(own),
-        is_plain=(turn.own_text == turn.text or text in turn.own_text)
-        and not (turn.message.role == "assistant" and _SECOND_PERSON.search(text))
-        and is_plain(text),
+        is_plain=may_state and (states_all(text, statements) if standard == text else is_plain(text)),
+        statements=statements,
         longest_content=LONGEST_SHORTENED if is_shortened else LONGEST_CONTENT,
     )
 

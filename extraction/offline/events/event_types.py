@@ -8,7 +8,7 @@ import numpy as np
 
 from extraction.offline.events.property_roles import Meaning, meaning_of, name_words
 from extraction.offline.events.tool_events import FALLBACK, stated_type
-from extraction.offline.events.type_forms import form_of
+from extraction.offline.events.type_forms import form_of, is_of_tastes, open_form_of, sure_form_of
 from extraction.offline.turns import Passage, Turn
 from memory.records import ToolCall
 from memory.records.message import STATEMENT
@@ -19,6 +19,8 @@ from models.embedding.port import Embedding
 _AHEAD_OF_FACT: Final = 0.45
 _AHEAD_OF_NEXT: Final = 0.2
 _AHEAD_WITH_FORM: Final = -0.12
+_AHEAD_WITH_SURE_FORM: Final = -0.35
+_AHEAD_WITH_OPEN_FORM: Final = 0.2
 _MOVE: Final = compiled(r"\b(?:moved|relocated|migrated|switched)\b.{0,30}\bto\b", re.IGNORECASE)
 _TOOL_FACTS: Final = frozenset({Meaning.SUCCESS, Meaning.FAILURE, Meaning.ERROR, Meaning.DURATION})
 
@@ -45,8 +47,10 @@ class TypeChooser:
     """Chooses the type of an event; in doubt the schema's ``fact``.
 
     A statement gets another type only if it is plain and far nearer to that type than to ``fact`` and to any other, and if it has the
-    form that the type's name demands: a preference a verb of taste, a plan a future, a workout a past. Nearness is the cosine of the dense
-    vectors plus the late interaction, the mean over the message's tokens of their best match among the type's.
+    form that the type's name demands: a preference a verb of taste, a plan a future, a workout a past. Each sentence is looked at by
+    itself. Of an open form, any word may fill the slot ("I feel ..."), and the type must be the nearest. A taste that the profile takes
+    is a preference in any words. Nearness is the cosine of the dense vectors plus the late interaction, the mean over the message's
+    tokens of their best match among the type's.
 
     Tool calls go to a type made for them, and nothing else does; without such a type they are facts. A type whose events the application
     states in this window is left to it: talk about them is not counted again. A schema without ``fact`` has no type for doubt: the nearest
@@ -67,7 +71,9 @@ class TypeChooser:
         stated = {found.name for call in calls if call.name != STATEMENT and (found := stated_type(event_types, call)) is not None}
         self._for_words = _Candidates([each for each in words if each[0].name not in stated] or words)
 
-    def choose(self, passage: Passage, embedding: Embedding, call: ToolCall | None, *, states_home: bool = False) -> EventType | None:
+    def choose(
+        self, passage: Passage, embedding: Embedding, call: ToolCall | None, *, states_home: bool = False, states_taste: bool = False
+    ) -> EventType | None:
         """The type for a passage; None if the schema has none that may take it.
 
         Args:
@@ -75,6 +81,7 @@ class TypeChooser:
             embedding: Its vectors.
             call: The tool call of its message, if there is one.
             states_home: Whether its message states where the user lives. Otherwise "I moved to" may be about a tool.
+            states_taste: Whether it states what the user likes, avoids or cannot eat, in whatever words.
         """
         if (stated := stated_type(self._event_types, call)) is not None:
             return stated
@@ -88,16 +95,33 @@ class TypeChooser:
             return nearest
         if call is not None:
             return fallback[1]
-        if not passage.is_plain or (_MOVE.search(passage.text) and not states_home):
+        if _MOVE.search(passage.text) and not states_home:
             return fallback[1]
         for score, event_type in ranked:
             form = form_of(event_type.name)
             ahead = score - fallback[0]
             ahead_of_next = score - next((other for other, each in ranked if each.name not in (event_type.name, FALLBACK)), -1.0)
-            if form is None and ahead >= _AHEAD_OF_FACT and ahead_of_next >= _AHEAD_OF_NEXT and event_type.name != FALLBACK:
+            is_ahead = ahead >= _AHEAD_OF_FACT and ahead_of_next >= _AHEAD_OF_NEXT
+            if form is None and passage.is_plain and is_ahead and event_type.name != FALLBACK:
                 return event_type
-            if form is not None and ahead >= _AHEAD_WITH_FORM and form.search(passage.text):
+            if form is not None and ahead >= _AHEAD_WITH_FORM and any(form.search(each) for each in passage.statements):
                 return event_type
+        for score, event_type in ranked:
+            form = sure_form_of(event_type.name)
+            ahead = score - fallback[0]
+            if (
+                form is not None
+                and _AHEAD_WITH_SURE_FORM <= ahead < _AHEAD_WITH_FORM
+                and any(form.search(each) for each in passage.statements)
+            ):
+                return event_type
+        nearest_words = next((each for each in ranked if each[1].name != FALLBACK), None)
+        if nearest_words is not None and nearest_words[0] - fallback[0] >= _AHEAD_WITH_OPEN_FORM:
+            open_form = open_form_of(nearest_words[1].name)
+            if open_form is not None and any(open_form.search(each) for each in passage.statements):
+                return nearest_words[1]
+        if states_taste:
+            return next((each for _, each in ranked if is_of_tastes(each.name)), fallback[1])
         return fallback[1]
 
 

@@ -11,11 +11,14 @@ from extraction.bounds import LONGEST_CONTENT, bounded_value
 from extraction.offline.events.property_roles import Meaning, meaning_of, name_words
 from extraction.offline.events.quantities import number_for, quantities_of
 from extraction.offline.events.tool_events import FALLBACK, nearest_stated, stated_properties, stated_type
+from extraction.offline.events.type_forms import is_of_tastes
 from extraction.offline.facts.plain_facts import facts_of
+from extraction.offline.facts.sentence_facts import PlainFact
 from extraction.offline.factuality.moods import plain_sentences
 from extraction.offline.grammar.content_words import content_words, is_filler, topic_words
 from extraction.offline.grammar.fact_grammar import Field
 from extraction.offline.grammar.sentences import questions_of, sentences_of
+from extraction.offline.plan_forms import promised_act
 from extraction.offline.turns import Passage, Turn
 from memory.dates.mentions import DateMention
 from memory.records import ToolCall
@@ -34,7 +37,11 @@ _OWN_SUBJECT: Final = re.compile(
 """A sentence that begins with its speaker. "My brother is" begins with another person."""
 _FIRST_PERSON_ANYWHERE: Final = compiled(r"\b(?:i|i['’]?m|my|we|our)\b", re.IGNORECASE)
 _NEGATION: Final = compiled(r"\b(?:not|no|none|nobody|never|hardly|stopped|used to|\w+n['’]?t)\b", re.IGNORECASE)
+TASTES: Final = frozenset({Field.LIKE, Field.DISLIKE, Field.AVOID, Field.DIET, Field.HABIT})
+"""Kinds of facts that say what somebody likes, avoids or regularly does."""
 _TASTES: Final = frozenset({Field.LIKE, Field.DISLIKE, Field.AVOID, Field.DIET})
+_ILLNESS: Final = compiled(r"\b(?:diabet\w+|c(?:o)?eliac\w*|intoleran\w+)\b", re.IGNORECASE)
+"""A diet that is no choice."""
 _YES_WORDS: Final[dict[str, str]] = {
     "likes": r"love|like|enjoy|prefer|adore|favou?rite|fan of|fond of",
     "correct": r"correct|right answer|exactly right|full marks|well done",
@@ -45,7 +52,21 @@ _NO_WORDS: Final[dict[str, str]] = {
 }
 
 
-def properties_of(event_type: EventType, turns: Sequence[Turn], passage: Passage, *, topic: str) -> dict[str, JsonValue]:
+def tastes_in(passage: Passage, turn: Turn, tastes: Sequence[PlainFact]) -> list[PlainFact]:
+    """The user's tastes that a passage states.
+
+    Args:
+        passage: A part of a turn.
+        turn: The turn.
+        tastes: Those of the window.
+    """
+    own = [each for each in tastes if each.message == passage.turn_index and _ILLNESS.search(each.value) is None]
+    return own if passage.text == turn.text else [each for each in own if each.value.casefold() in passage.text.casefold()]
+
+
+def properties_of(
+    event_type: EventType, turns: Sequence[Turn], passage: Passage, *, topic: str, tastes: Sequence[PlainFact] = ()
+) -> dict[str, JsonValue]:
     """The properties of an event that a passage states. Those that no rule can fill are left out.
 
     Args:
@@ -53,6 +74,7 @@ def properties_of(event_type: EventType, turns: Sequence[Turn], passage: Passage
         turns: Of the window.
         passage: The part of a turn that becomes the event.
         topic: The topic of its segment.
+        tastes: The user's tastes that it states.
     """
     turn = turns[passage.turn_index]
     if (call := turn.message.tool_call) is not None:
@@ -61,8 +83,9 @@ def properties_of(event_type: EventType, turns: Sequence[Turn], passage: Passage
         else:
             from_call = tool_properties(event_type, call, goal=_message_before(turns, passage.turn_index))
         return {name: bounded_value(value) for name, value in from_call.items()}
-    if event_type.name == FALLBACK or not passage.is_plain:
+    if event_type.name == FALLBACK or not (passage.is_plain or tastes):
         return {}
+    tastes = tastes if is_of_tastes(event_type.name) else ()
     quantities = tuple(quantities_of(passage.text))
     values: dict[str, JsonValue] = {}
     for each in event_type.properties:
@@ -70,9 +93,12 @@ def properties_of(event_type: EventType, turns: Sequence[Turn], passage: Passage
         if each.value_type in ("int64", "float32"):
             value = number_for(each, quantities)
         elif each.value_type == "bool":
-            value = _is_own(turns, turn, passage.text) if meaning_of(each.name) is Meaning.OWN else _truth(each, passage.text)
+            if meaning_of(each.name) is Meaning.OWN:
+                value = True if tastes else _is_own(turns, turn, passage.text)
+            else:
+                value = _truth(each, passage.text, tastes)
         elif each.value_type in ("string", "list<string>"):
-            value = _text_for(each, event_type, turns, passage, topic)
+            value = _text_for(each, event_type, turns, passage, topic, tastes)
         if value is not None:
             values[each.name] = bounded_value(value)
     return values
@@ -86,10 +112,10 @@ def _message_before(turns: Sequence[Turn], index: int) -> str | None:
     return None
 
 
-def _truth(field: Property, text: str) -> bool | None:
-    if "likes" in name_words(field.name) and _FIRST_PERSON_ANYWHERE.search(text):
-        tastes = {fact.field for fact in facts_of(plain_sentences([text]))} & _TASTES
-        return None if len(tastes) != 1 else {Field.LIKE: True, Field.DISLIKE: False}.get(next(iter(tastes)))
+def _truth(field: Property, text: str, tastes: Sequence[PlainFact]) -> bool | None:
+    if "likes" in name_words(field.name) and (tastes or _FIRST_PERSON_ANYWHERE.search(text)):
+        kinds = {fact.field for fact in tastes or facts_of(plain_sentences([text]))} & _TASTES
+        return None if len(kinds) != 1 else {Field.LIKE: True, Field.DISLIKE: False}.get(next(iter(kinds)))
     for word in name_words(field.name):
         key = "likes" if word in ("likes", "liked", "like") else "correct" if word in ("correct", "right") else None
         if key is None:
@@ -103,12 +129,16 @@ def _truth(field: Property, text: str) -> bool | None:
     return None
 
 
-def _text_for(field: Property, event_type: EventType, turns: Sequence[Turn], passage: Passage, topic: str) -> JsonValue:
+def _text_for(
+    field: Property, event_type: EventType, turns: Sequence[Turn], passage: Passage, topic: str, tastes: Sequence[PlainFact]
+) -> JsonValue:
     turn, text, mentions = turns[passage.turn_index], passage.text, passage.mentions
     example = _example(field.description, text)
     if example is not None:
         return example
     meaning = meaning_of(field.name)
+    if meaning is Meaning.STATEMENT and (promised := promised_act(passage.statements)) is not None:
+        return promised
     if meaning is Meaning.STATEMENT or name_words(field.name) == name_words(event_type.name):
         return _main_sentence(passage)
     match meaning:
@@ -118,15 +148,15 @@ def _text_for(field: Property, event_type: EventType, turns: Sequence[Turn], pas
         case Meaning.QUESTION:
             return next(iter(questions_of(text)), None) or _main_sentence(passage)
         case Meaning.SPEAKER:
-            return _who(turns, turn, text)
+            return turn.speaker if tastes else _who(turns, turn, text)
         case Meaning.PEOPLE:
             named: list[JsonValue] = [
                 name for name in _speakers(turns) if name != turn.speaker and re.search(rf"\b{re.escape(name)}\b", text)
             ]
             return named or None
         case Meaning.TASTE:
-            tastes = {fact.value for fact in facts_of(plain_sentences([text])) if fact.field in _TASTES}
-            return next(iter(tastes)) if len(tastes) == 1 else None
+            things = {fact.value for fact in tastes or facts_of(plain_sentences([text])) if fact.field in _TASTES}
+            return next(iter(things)) if len(things) == 1 else None
         case Meaning.TOPIC:
             return nearest_stated(field.name, turns, passage.turn_index) or topic.split(", ")[0] or None
         case Meaning.TIME:

@@ -4,7 +4,9 @@ import re
 from typing import Final
 
 from extraction.offline.events.property_roles import name_words
-from extraction.offline.grammar.patterns import any_of
+from extraction.offline.grammar.patterns import any_of, listed
+from extraction.offline.life_forms import LIFE_EVENT
+from extraction.offline.plan_forms import KEPT, PLAN, PROMISE
 from extraction.offline.words.people import PETS, RELATIVES
 
 _I: Final = r"(?:\b(?:I|i|we|We)\b)"
@@ -15,11 +17,14 @@ _DAY: Final = (
     r"|fri|sat|sun|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|week|weekend|spring|summer|autumn|fall|winter|end of)\w*)(?<!days)\b)"
 )
 _PAST: Final = (
-    r"(?:(?<!ve )(?<!have )got|went|(?:was|were) (?:born|fired|hired|promoted|diagnosed|robbed|admitted|laid off)"
+    rf"(?:(?<!ve )(?<!have )got(?! (?:this|it|you|to|me)\b| (?:an?|my|our|the|another) (?:[\w'’-]+ ){{0,2}}?{KEPT}\b)|went|(?:was"
+    rf"|were) (?:born|fired|hired|promoted|diagnosed|robbed|admitted|laid off)"
     r"|broke|lost|won(?!['’]t)|bought|sold|met|left|began|became|moved|married|born|graduated|passed"
     r"|failed|quit|started|finished|adopted|buried|relocated|turned|found|took|gave|made|came|flew|drove"
     r"|ran|swam|rode|cycled|hiked|climbed|skied|walked|jogged|rowed|trained|lifted|did|played|(?!(?:lived|liked|loved"
-    r"|hated|wanted|needed|used|seemed|worked|enjoyed|preferred|believed|looked|liked|promised)\b)[a-z]{3,}ed)"
+    r"|hated|wanted|needed|used|seemed|worked|enjoyed|preferred|believed|looked|liked|promised|excited|tired|worried|scared|bored|relieved|pleased|annoyed"
+    r"|stressed|exhausted|depressed|frustrated|overwhelmed|thrilled|delighted|devastated|embarrassed|interested|determined|amazed|surprised"
+    r"|confused|disappointed|inspired|need|feed|speed|indeed|agreed|noted|blessed)\b)[a-z]{3,}ed)"
 )
 _SPORT: Final = (
     r"(?:ran|(?<!to )(?<!can )(?<!will )(?<!would )(?<!should )(?<!could )(?<!and )run|swam|(?<!to )swim|rode|cycled"
@@ -79,7 +84,7 @@ _SET: Final = (
 """An act in the simple present whose day is fixed: "I start on 19 August"."""
 _FORMS: Final[dict[str, str]] = {
     "preference preferences taste tastes liking likes dislike": (
-        r"(?:\b(?:I|we|he|she|they|who|and|but|really|also|do|does|just|absolutely|always)\b|(?-i:\b[A-Z]\w+)|^)\W+(?:love"
+        r"(?:\b(?:I|we|he|she|they|who|and|but|really|also|do|does|just|absolutely|always)\b|(?-i:\b(?!Looks|Sounds|Feels|Seems|Things|Stuff|Just|Not|Something)[A-Z]\w+)|^)\W+(?:love"
         r"|like|enjoy|prefer|adore|hate|dislike|detest|loathe)s?\b(?! (?:to hear|to say|it|how|what|where|that|this"
         r"|these|those|you|your|nothing|the \w+ (?:one|option|version))\b)"
         r"|\bcan['’]?t stand\b|\bdon['’]?t like\b|\bfavou?rite\b|\bfan of\b|\bkeen on\b"
@@ -88,7 +93,7 @@ _FORMS: Final[dict[str, str]] = {
     ),
     "plan plans intention intentions appointment appointments": (
         r"^(?!.*\b(?:every|each|always|usually|on (?:mon|tues|wednes|thurs|fri|satur|sun)days)\b)"
-        rf"(?=.*\b(?:i|we|they|he|she|(?:my|our) (?:\w+ )?\w+|(?-i:[A-Z])\w+)(?:['’]m|['’]re| am| are| is|) (?:also "
+        rf"(?=.*\b(?:i|we|they|he|she|(?:my|our) (?:\w+ )?\w+|(?-i:(?!No\b)[A-Z])\w+)(?:['’]m|['’]re| am| are| is|) (?:also "
         rf"|then )?(?:{_GOING}|{_SET})\b)"
         rf"(?=.*\b(?:next|tomorrow|on (?:the )?\d+|(?:on |this )?(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b)"
         rf"(?!.*\b(?:was|were|had|did|went|came|said|told)\b)"
@@ -96,12 +101,13 @@ _FORMS: Final[dict[str, str]] = {
         rf"|^(?=.*{_DAY})(?=.*\b(?:(?:am|['’]m|are|['’]re|is|['’]s|im) (?:going|visiting|flying|moving|starting|meeting"
         rf"|leaving|travel+ing|planning|seeing|taking|driving|running|having|getting|expecting|coming|arriving)|will|['’]ll"
         rf"|(?:plan|plans|intend|intends|hope|want|wants|hoping|planning|going) to)\b)|^{_NOT_AHEAD}.*\b(?:appointment|booked|scheduled)\b"
-        rf"|^(?=.*{_DAY}){_NOT_AHEAD}.*(?:\b(?:i|we)(?:['’]ve| have)?(?: got| have)? (?:(?:an?|my|our|another) (?:\w+ )?|(?=surgery\b))"
+        rf"|{PLAN}|^(?=.*{_DAY}){_NOT_AHEAD}.*(?:\b(?:i|we)(?:['’]ve| have)?(?: got| have)? (?:(?:an?|my|our|another) (?:\w+ )?"
+        rf"|(?=surgery\b))"
         rf"{_APPOINTMENTS}\b"
         rf"|\b(?:my|our) (?:\w+ )?(?:(?:train|flight|plane|bus|ferry|coach)(?: to (?-i:[A-Z])\w+)? (?:leaves|departs|takes off|goes|is)"
         rf"|{_APPOINTMENTS} is)\b)|^\W*(?:the )?{_SEEN}(?: appointment)?,? (?={_DAY})"
     ),
-    "promise promises commitment": rf"{_I} (?:have |solemnly )?promised?\b|\b(?:I|i) (?:give|gave) (?:you|him|her|them|\w+) my word\b",
+    "promise promises commitment": PROMISE,
     "mood moods feeling feelings emotion emotions": (
         rf"(?:(?:\b(?:I|i)(?:\s?['’]\s?m| am|m)\b|\b(?:I|i) (?:feel|felt|have been feeling)\b|\b(?:feel|feeling"
         rf"|felt)\b)\W*{_VERY}\b{_FEELINGS}\b"
@@ -121,12 +127,48 @@ _FORMS: Final[dict[str, str]] = {
         r"|\bwe(?:['’]re| are) (?:pregnant|engaged|expecting|getting married)\b"
         rf"|{_MY_FAMILY}{_FAMILY_EVENT}|\bwe(?:['’]ve| have|) had an? (?:baby|boy|girl|son|daughter)\b"
         rf"|(?:(?-i:\b[A-Z]\w+)|\b(?:my|our) \w+) and I (?:(?:have|just|finally) )?{_PARTED_OR_JOINED}\b"
-        r"|\b(?:surgery|operation|funeral|wedding) (?:was|went)\b"
+        rf"|\b(?:surgery|operation|funeral|wedding) (?:was|went)\b|{LIFE_EVENT}"
     ),
 }
+_OPEN_FORMS: Final[dict[str, str]] = {
+    "mood moods feeling feelings emotion emotions": (
+        r"(?:^\W*|[,;.]\s|\b(?:and|but|so) )(?:(?:i['’]?m|i am|i feel|i felt|i['’]ve been|i have been|i get|it makes me|makes me)"
+        rf" (?:feeling )?|feeling ){_VERY}(?!(?:in|on|at|from|with|for|off|up|the|a|an|my|it|that|this|like|not|no|sure|here|there|back"
+        r"|home|done|going|trying|looking|working|doing|getting|living|making|using|thinking|wondering)\b)[a-z]{3,}\b(?! (?:to|of|with"
+        r" (?:it|this|that)|person|years?|old|from)\b)"
+    ),
+}
+"""Forms whose slot any word may fill, if the embedding says that the sentence is of that type."""
+_SURE_FORMS: Final[dict[str, str]] = {
+    "plan plans intention intentions appointment appointments": PLAN,
+    "promise promises commitment": PROMISE,
+    "life_event life_events milestone milestones": LIFE_EVENT,
+}
+"""Forms that say by themselves what kind of statement it is, whatever its words are near to."""
+_TASTE_TYPES: Final = frozenset(listed("preference, preferences, taste, tastes, liking, likes, dislike"))
 _BY_NAME: Final = {name: re.compile(pattern, re.IGNORECASE) for names, pattern in _FORMS.items() for name in names.split()}
+
+
+_OPEN_BY_NAME: Final = {name: re.compile(pattern, re.IGNORECASE) for names, pattern in _OPEN_FORMS.items() for name in names.split()}
+
+_SURE_BY_NAME: Final = {name: re.compile(pattern, re.IGNORECASE) for names, pattern in _SURE_FORMS.items() for name in names.split()}
 
 
 def form_of(type_name: str) -> re.Pattern[str] | None:
     """The form that a statement of an event type has; None if the name demands none."""
     return _BY_NAME.get("_".join(name_words(type_name)))
+
+
+def sure_form_of(type_name: str) -> re.Pattern[str] | None:
+    """The form that alone makes a statement one of an event type; None if the name has none."""
+    return _SURE_BY_NAME.get("_".join(name_words(type_name)))
+
+
+def open_form_of(type_name: str) -> re.Pattern[str] | None:
+    """The form of statements that are of an event type if their words are near to it; None if the name has none."""
+    return _OPEN_BY_NAME.get("_".join(name_words(type_name)))
+
+
+def is_of_tastes(type_name: str) -> bool:
+    """Whether an event type takes tastes."""
+    return "_".join(name_words(type_name)) in _TASTE_TYPES

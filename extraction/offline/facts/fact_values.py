@@ -117,6 +117,12 @@ _LEFT: Final = cue(
 """The home that a sentence states was left."""
 _TITLE: Final = compiled(r"\s+(?:by(?! the way)|is|was|in|of)\b", re.IGNORECASE)
 """Words after a name in the title of a book: "My Name is Red by Orhan Pamuk"."""
+_BY_FEW: Final = compiled(
+    r"[\s,;–—-]*(?:but|although|though) (?:only|just|nobody|no one|none|hardly anyone|hardly anybody)\b[^.!?]*\b(?:uses?|used"
+    r"|calls?|called|says?)\b",
+    re.IGNORECASE,
+)
+"""After a name, says that the writer does not go by it."""
 _CUT_AT_INITIAL: Final = compiled(r"\b(?:is|are|by|of|and) [ABE-QS-Zabe-qs-z]$")
 """A value that ends in the first initial of a name; C, D and R may be programming languages."""
 _OTHER_CLAUSE: Final = compiled(r"\b(?:i|i['’]m|i['’]ve|we|we['’]re|they|he|she|you)\b", re.IGNORECASE)
@@ -175,6 +181,7 @@ def is_believable(field: Field, value: str, rest: str) -> bool:
                 (_NO_NAME.match(value) is None or _is_titled_name(value))
                 and _SPELLED.fullmatch(value) is None
                 and _TITLE.match(rest) is None
+                and _BY_FEW.match(rest) is None
                 and (value.casefold() in _GIVEN_NAMES or _NATIONALITY.fullmatch(value) is None)
             )
         case Field.HOME:

@@ -30,6 +30,7 @@ from extraction.offline.rewriting.short_answers import affirmed, whole_question
 from extraction.offline.rewriting.spelling import with_keywords_spelled
 from extraction.offline.rewriting.statements_apart import with_statements_in_place
 from extraction.offline.rewriting.taste_wording import with_tastes_in_place
+from extraction.offline.spoken_style import in_standard_english
 from extraction.offline.turns import Turn
 from extraction.port import EntityName
 from memory.errors import KeyFormatError
@@ -45,6 +46,13 @@ _LOWER_INTRODUCTION: Final = re.compile(
     r"^\W*(?:(?i:hi|hello|hey|hiya)(?: there| all| everyone)?[\s,!.]+)?(?i:i['’]?m|i am) (?P<name>[a-zà-ÿ]{2,15})(?=\s*(?:[.,!]|$)"
     r"|\s+(?:and|from)\b)"
 )
+_OWN_NAME: Final = compiled(
+    r"^\W*(?:(?:hi|hello|hey|hiya|yes|so|ok)\b[\s,!.]+)?(?:(?P<it>it['’]?s|it is|this is) )?(?P<name>[^\W\d_]{2,20})(?P<more>"
+    r" (?-i:[A-ZÀ-Þ])[\w'’-]+)?"
+    r"(?P<after> (?:here|speaking|again)\b|(?= (?:with|without) (?:an?|the|two|one|no) )|(?=\s*[.!]?\s*$))",
+    re.IGNORECASE,
+)
+"""Begins a message with a name: "Ana Kos here", "it's zoë with two dots". It is the writer's if the speaker is called so."""
 _ROUND_OF_NAMES: Final = compiled(
     r"\bmy name(?:['’]?s| is)\b|\b(?:hi|hello|hey)\b[^.!?]{0,20}\b(?:i['’]?m|i am) (?-i:[A-Z])|\bintroduce "
     r"(?:yourself|yourselves|ourselves)\b|\bwho (?:is|are) (?:you|new)\b|\bwho['’]s (?:new|there|here)\b|\byour names?\?"
@@ -187,10 +195,15 @@ def _greeted(turns: Sequence[Turn], index: int) -> str:
     "I'm Ann" is an introduction if the speaker is called so, or if somebody else introduced themselves or asked for names right before.
     """
     turn = turns[index]
-    own = with_introductions(with_names_capitalised(without_openers(without_unrelated_cues(with_keywords_spelled(turn.own_text)))))
+    own = with_introductions(
+        with_names_capitalised(without_openers(without_unrelated_cues(with_keywords_spelled(in_standard_english(turn.own_text)))))
+    )
     lower = _LOWER_INTRODUCTION.match(own)
     if lower is not None and lower["name"].casefold() in turn.speaker.casefold().split():
         own = f"{own[: lower.start('name')]}{lower['name'].capitalize()}{own[lower.end('name') :]}"
+    said = _OWN_NAME.match(own)
+    if said is not None and said["name"].casefold() in turn.speaker.casefold().split() and (said["it"] or said["after"]):
+        return f"My name is {said['name'].capitalize()}{said['more'] or ''}. {own[said.end() :].lstrip(' ,.')}"
     found = _INTRODUCTION.match(own)
     if found is None:
         return own

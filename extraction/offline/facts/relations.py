@@ -131,6 +131,12 @@ _ONE_OF_THEM: Final = any_of(
     )
 )
 _AGED: Final = r"(?:\s*\(\d{1,2}[^()]{0,12}\)|,?\s\d{1,2}(?=[,\s.!]|$)|,?\s(?:who['’]s|who is|aged) \w+)?"
+_APPOSED: Final = compiled(
+    rf"(?:^\W*|\band |[,;] ){_NAME},? (?i:is )?(?i:the|our|my) (?P<relation>(?i:eldest|oldest|youngest|middle one|middle child"
+    rf"|younger one|older one|baby))"
+    r"(?=\s*[.,!;)]|$|\s+[a-z])"
+)
+"""Names one of the children whom the sentence has another one of: "and Majella the youngest"."""
 _SEVERAL: Final = compiled(
     rf"(?:{_MY}(?:two |three )?|\b(?i:the) (?=\w+, )|^\W*(?i:two|three|four|five|\d)\s+|\b(?i:i|we)(?:['’]ve|\s+have)?(?:\s+(?:got"
     r"|have))*\s+(?i:\d+|two|three|four"
@@ -165,12 +171,18 @@ _EACH_CHILD: Final = compiled(
     rf" {_NAME}(?=\s*[.,!;)]|$|\s+(?:and|who|but)\b)"
 )
 """Names one of the children who were introduced: "the boy is Mateo"."""
+_CHILD_BY_AGE: Final = compiled(
+    r"\b(?:my|our) (?:two |three )?(?:eldest|oldest|youngest|kids|children|sons|daughters|girls|boys)\b", re.IGNORECASE
+)
 _CHILD: Final = frozenset({"boy", "girl", "son", "daughter", "baby"})
 _GOT: Final = r"\b(?i:got|adopted|have|has|bought|rescued)\s+(?i:an?|one|another)\s+(?i:[a-z]+-?[a-z]*\s+){0,2}?"
 _INTRODUCED: Final = compiled(rf"(?:{_HAVE}|{_GOT}){_RELATION}\b|{_MY}(?:new )?(?i:{_RELATION.replace('relation', 'relation_2')})\b")
 _NAMED_LATER: Final = compiled(
     rf"(?:^\W*|[,;—–-]\s+(?:and\s+)?|\band\s+)(?:(?i:his|her|its|their|the (?:little|new) (?:one|guy|girl)['’]s) name(?i:['’]s| is)"
     rf"|(?i:he|she|it|they)(?i:['’]s| is|['’]re| are) (?:called|named)|(?:(?i:we|i) )?(?:named|called|call) (?i:him|her|it))\s+{_NAME}"
+    rf"|(?:^\W*|[,;—–-]\s+(?:and\s+)?|\band\s+){_NAME.replace('?P<value>', '?P<first>')}(?i:,? (?:is|that['’]s) (?:his|her|its"
+    rf"|their) name\b)"
+    rf"|^\W*{_NAME.replace('?P<value>', '?P<doubled>')}, (?i:s?he|it)(?i:['’]s| is| has| was| works| lives)\b"
 )
 """Names what was introduced before: "Her name is Pixel"."""
 _SINGULARS: Final = {
@@ -226,7 +238,7 @@ def relations_of(text: str, before: str = "", after: str = "") -> Iterator[tuple
         before: The sentence before it: "We got a dog. Her name is Pixel."
         after: The sentence after it.
     """
-    names_later = _NAMED_LATER.search(text) is not None
+    names_later = _NAMED_LATER.search(text) is not None and (before or _INTRODUCED.search(text) is not None)
     has_relation = names_later or not _RELATION_WORDS.isdisjoint(_WORD.findall(text.casefold()))
     by_role = list(named_by_role(text))
     if (not has_relation and not by_role) or _NO_RELATION.search(text):
@@ -268,6 +280,9 @@ def _named(text: str, before: str) -> Iterator[tuple[str, str]]:
     if _CHILDREN.search(f"{before} {text}") is not None:
         for one in _EACH_CHILD.finditer(text):
             yield one["relation"] if one["relation"] in _CHILD else f"{one['relation'].removesuffix(' one')} child", one["value"]
+    if _CHILD_BY_AGE.search(text) is not None:
+        for one in _APPOSED.finditer(text):
+            yield one["relation"].split()[0], one["value"]
     for pattern, _ in _PATTERNS.possible(text):
         for match in pattern.finditer(text):
             groups = match.groupdict()
@@ -278,4 +293,4 @@ def _named(text: str, before: str) -> Iterator[tuple[str, str]]:
         # The nearest noun is meant: "my wife Ann and I got a puppy. His name is Rex."
         introduced = None if _NO_RELATION.search(earlier) else next(reversed(list(_INTRODUCED.finditer(earlier))), None)
         if introduced is not None:
-            yield introduced["relation"] or introduced["relation_2"], later["value"]
+            yield introduced["relation"] or introduced["relation_2"], later["value"] or later["first"] or later["doubled"]

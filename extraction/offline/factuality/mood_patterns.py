@@ -5,6 +5,7 @@ from typing import Final
 
 from extraction.offline.factuality import mood_words as words
 from extraction.offline.grammar.patterns import any_of, cue, either, listed, whole_apart
+from extraction.offline.plan_forms import PROMISE
 from extraction.offline.words.people import PETS, RELATIVES
 from memory.texts.prefiltered_patterns import compiled
 
@@ -190,8 +191,11 @@ BACKGROUND: Final = compiled(rf"\W*{any_of(words.BACKGROUNDS)}\b", re.IGNORECASE
 WANTED: Final = either(
     r"\b(?:i|we) (?:really )?(?:want|hope|am hoping|['’]m hoping) to\b",
     r"\b(?:i['’]?m|i am|we['’]re|we are) (?:going|planning) to\b",
+    r"\bwish (?:me|us|him|her|them)\b|\b(?:hopefully|literally|basically|obviously|clearly|technically)\b|\bdecided to\b",
+    r"(?<=\bso )(?P<how>[a-z]+(?: \w+)?) (?:that )?(?:i|we) could [^,.!?]*",
 )
-"""A wish that is a plan."""
+"""A wish that is a plan, a greeting, or a word of degree."""
+PROMISED: Final = either(PROMISE)
 ASIDE: Final = either(rf",? ?\b{any_of(words.ASIDES)}\b,?", r",? ?\b(?:so )?when you say \w+")
 """Words about the saying itself."""
 COMMENT: Final = either(

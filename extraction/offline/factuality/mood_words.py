@@ -244,7 +244,8 @@ TAGS: Final = listed("""
 
 ENGLISH_NOUNS: Final = listed("""
     monday, tuesday, wednesday, thursday, friday, saturday, sunday, tomorrow, an hour, hours, mins, min, swim, swimming, bike ride,
-    squats, leg day, treadmill, allergy, intolerant, dentist
+    squats, leg day, treadmill, allergy, intolerant, dentist, appointment, half marathon, driving test, exam, interview, wedding, funeral,
+    birthday, flight, haircut, surgery, rehearsal, viewing
 """)
 """Words by which a fragment without a verb is English: "Dentist on Friday at 10"."""
 

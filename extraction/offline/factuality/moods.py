@@ -65,6 +65,25 @@ def is_plain(text: str) -> bool:
     Args:
         text: A message, or a part of one.
     """
+    return states_all(text, stated_plainly(text))
+
+
+def states_all(text: str, stated: Sequence[str]) -> bool:
+    """Whether a message states all that it does not ask.
+
+    Args:
+        text: A message, or a part of one.
+        stated: Its sentences that :func:`stated_plainly` returns.
+    """
+    return bool(stated) and len(stated) == len([each for each in _read(text) if not each.text.endswith(QUESTION_MARKS)])
+
+
+def stated_plainly(text: str) -> list[str]:
+    """The sentences in which a message states something plainly; none if it plays, jokes, or processes or quotes a text.
+
+    Args:
+        text: A message, or a part of one.
+    """
     if (
         cues.FICTION.search(text)
         or cues.IRONY.search(text)
@@ -72,10 +91,14 @@ def is_plain(text: str) -> bool:
         or cues.WRITING.search(text)
         or cues.BACKGROUND.match(text)
     ):
-        return False
-    sentences = _read(text)
-    stated = [each for each in sentences if each.states_present and not cues.CONDITION.search(cues.WANTED.sub("", each.text))]
-    return bool(stated) and len(stated) == len([each for each in sentences if not each.text.endswith(QUESTION_MARKS)])
+        return []
+    return [each.text for each in _read(text) if _states_plainly(each)]
+
+
+def _states_plainly(sentence: PlainSentence) -> bool:
+    if cues.PROMISED.search(sentence.text) is not None:
+        return not sentence.text.endswith(QUESTION_MARKS)  # its condition or report is a part of the promise
+    return sentence.states_present and not cues.CONDITION.search(cues.WANTED.sub("", sentence.text))
 
 
 def is_conditional(clause: str) -> bool:

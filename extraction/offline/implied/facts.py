@@ -21,13 +21,22 @@ from extraction.offline.implied.standing_orders import STANDING_ORDERS
 from extraction.offline.implied.taste_frames import TASTE_FRAMES
 from extraction.offline.implied.tastes import TASTE_RULES
 from extraction.offline.implied.work import WORK_RULES
+from extraction.offline.spoken_frames import SPOKEN_FRAMES
 from extraction.offline.words.people import MANY_RELATIVES, RELATIVES
 from memory.texts.prefiltered_patterns import Rewrites, Table, compiled
 
 _RULES: Final = Table(
     (
         (pattern, checked(pattern, statement))
-        for pattern, statement in (*TASTE_RULES, *TASTE_FRAMES, *REACTION_FRAMES, *STANDING_ORDERS, *HOME_RULES, *WORK_RULES)
+        for pattern, statement in (
+            *TASTE_RULES,
+            *TASTE_FRAMES,
+            *REACTION_FRAMES,
+            *STANDING_ORDERS,
+            *HOME_RULES,
+            *WORK_RULES,
+            *SPOKEN_FRAMES,
+        )
     ),
     re.IGNORECASE,
 )
@@ -121,6 +130,8 @@ _PART: Final = re.compile(r",\s+(?:(?:so|but|and)\s+)?(?!where\b)|\s+(?:because|
 _FIRST_PERSON: Final = compiled(r"\b(?:i|i['’]m|im|me|my|we|we['’]re|us|our)\b", re.IGNORECASE)
 _OTHERS: Final = compiled(rf"\b(?:he|she|they|you|{any_of(RELATIVES, MANY_RELATIVES)})\b", re.IGNORECASE)
 """A subject before a part without the first person: "my dad's simple, strictly tea"."""
+_POINTED_AT: Final = compiled(r"\b(?:that|these|those)\s+$", re.IGNORECASE)
+"""Before a thing, says that it is one of the conversation: "that painting's amazing"."""
 _OF_PLACES: Final = ("I live in ", "I moved to ")
 _LONGEST: Final = 2000
 """Characters of a message that may imply something."""
@@ -170,7 +181,7 @@ def _implied(part: str) -> Iterator[str]:
     for text in dict.fromkeys((part, statement_of(part))):
         for pattern, statement in _RULES.possible(text):
             found = pattern.search(text)
-            if found is None or found["x"] in things:
+            if found is None or found["x"] in things or _POINTED_AT.search(part.partition(found["x"])[0]) is not None:
                 continue
             stated = found.expand(statement) if isinstance(statement, str) else statement(found)
             if stated is not None:

@@ -46,7 +46,7 @@ _SECOND: Final = compiled(
 )
 
 
-def _unless_away(found: re.Match[str]) -> str | None:
+def unless_away(found: re.Match[str]) -> str | None:
     """A home, if the clause is not about a stay."""
     said = found.string[: found.start("x")] + found.string[found.end("x") :]
     return None if _AWAY.search(said) is not None else f"I live in {found['x']}"
@@ -58,7 +58,7 @@ def _if_changed(found: re.Match[str]) -> str | None:
 
 
 HOME_RULES: Final[tuple[Rule, ...]] = (
-    (rf"^(?:but |and )?(?:the|our|my) (?:house|home|flat|apartment) is (?:(?:up|down|over|back|out|still|now) )+in {_PLACE}", _unless_away),
+    (rf"^(?:but |and )?(?:the|our|my) (?:house|home|flat|apartment) is (?:(?:up|down|over|back|out|still|now) )+in {_PLACE}", unless_away),
     (
         r"\b(?:then|before|drive|fly|train|bus|way|heading|head|going|go|come|coming|back|straight) (?:back )?home to"
         rf" {_PLACE}(?! (?:and|for) (?:visit|see)\b)",
@@ -73,7 +73,7 @@ HOME_RULES: Final[tuple[Rule, ...]] = (
     (
         rf"\bnow (?:i['’]?m |we['’]re )?(?:here |back )?in {_PLACE},? (?:where )?(?:i|we) (?:work|drive|study|teach|live"
         r"|clean|cook|rent|nurse|deliver|wait|serve|am|are) ",
-        _unless_away,
+        unless_away,
     ),
     (rf"^(?:{_IM} )?(?:still |now |just )*(?:staying|stay|remaining|remain) put in {_PLACE}", r"I live in \g<x>"),
     (
@@ -101,50 +101,50 @@ HOME_RULES: Final[tuple[Rule, ...]] = (
     ),
     (
         rf"\b(?:i|we) (?:take|get|catch) the [\w.:]+ (?:(?:train|bus|tram|ferry|metro) )?(?:in )?from {_PLACE} (?:every|each|most)\b",
-        _unless_away,
+        unless_away,
     ),
-    (rf"^{_IM} an? [\w-]+(?: [\w-]+)? (?:exiled|transplanted|stranded|marooned|settled) (?:in|to) {_PLACE}", _unless_away),
+    (rf"^{_IM} an? [\w-]+(?: [\w-]+)? (?:exiled|transplanted|stranded|marooned|settled) (?:in|to) {_PLACE}", unless_away),
     (
         rf"^{_IM} (?:(?:now|both|all|currently|still|here|happily|actually) )*(?:over|out|up|down|holed up|tucked"
         rf" away|stationed|settled|camped out|marooned|rooted)(?: here)? in {_PLACE}",
-        _unless_away,
+        unless_away,
     ),
     (
         rf"^{_IM} (?:still |now )?stuck in {_PLACE}(?= (?:a (?:bit|while|little) longer|for (?:now|another|the"
         r" time being|good)|with|in a|because of)\b|,| since)",
-        _unless_away,
+        unless_away,
     ),
     (
         rf"\b(?:ship|send|deliver|post|mail|courier|bring|drop|dispatch|forward)(?:ed)? (?:\w+ ){{0,4}}?to (?:my"
         rf"|our) (?:own )?{_DWELLING} in {_PLACE}",
-        _unless_away,
+        unless_away,
     ),
     (
         r"\b(?:i|we)(?:['’]m| am|['’]re| are) (?:not|never|n['’]t)(?: ever)? (?:budging|moving|leaving|shifting"
         rf"|going to leave)(?: away)?(?: from)? {_PLACE}",
-        _unless_away,
+        unless_away,
     ),
     (
         r"\b(?:i|we) (?:won['’]?t|will never|can['’]?t imagine|refuse to)(?: ever)? (?:leave|leaving|living"
         rf" anywhere (?:but|other than)|live anywhere (?:but|other than)) {_PLACE}",
-        _unless_away,
+        unless_away,
     ),
     (
         rf"(?:^|\b(?:from|in|to|is|of|called) (?:[a-z-]+ ){{0,2}}){_TO_PLACE},? where (?:i|we)(?:['’]ve| have"
         r"|['’]m|['’]re| am| are)? (?:(?:now|been|both|currently|all|happily|still) )*(?:live|living|lived for"
         r"|based|holed up|settled|stationed|rooted)\b(?! it\b)",
-        _unless_away,
+        unless_away,
     ),
     (
         r"\b(?:my|our|the) (?:daily |morning |long )?(?:commute|drive|train|bus ride|ride|trek|journey|cycle"
         rf"|walk)(?: in| over| up| down| here| to work)*(?: every (?:day|morning))? from {_PLACE}(?=[^.!?]*\b"
         r"(?:work|office|every|each way|kill\w*|hours?|daily|morning|site|job|minutes)\b)",
-        _unless_away,
+        unless_away,
     ),
     (
         r"\b(?:i|we) (?:commute|drive in|travel in|come in|cycle in|get the train in|take the train in|bus it"
         rf" in)(?: every day| daily| each day| to work| here)* from {_PLACE}",
-        _unless_away,
+        unless_away,
     ),
     (
         r"\b(?:i|we) (?:still )?(?:stay|lodge|board|live) (?:by|with|at) (?:my|our) (?:parents|folks|mum|mom"
@@ -156,7 +156,7 @@ HOME_RULES: Final[tuple[Rule, ...]] = (
     (
         r"(?<!it )(?<!like )(?<!being )\b(?:back |up |down |over |out )?here in (?:(?:sunny|rainy|lovely|dear"
         rf" old|good old|little|grey) )*{_PLACE}",
-        _unless_away,
+        unless_away,
     ),
     (
         r"\b(?:i|we) (?:(?:finally|recently|just) )*(?:moved|relocated|dragged|shifted|packed up|brought) (?:the"
@@ -167,7 +167,7 @@ HOME_RULES: Final[tuple[Rule, ...]] = (
     (
         rf"\b(?:i|we) (?:ended|wound|washed) up in {_PLACE}(?=[^.!?]*\b(?:never left|stayed|ever since|still"
         r" here|still am|still are|to stay|for good|and i love|now)\b)",
-        _unless_away,
+        unless_away,
     ),
     (
         rf"(?:^|\band )(?:(?:i|we)(?:['’]ve| have)? )?(?:just |recently |finally |then )?{_SETTLED} an? (?:[a-z-]+"
@@ -193,13 +193,13 @@ HOME_RULES: Final[tuple[Rule, ...]] = (
     (
         rf"^(?:now(?:adays)?|these days|since (?!then\b)[\w ]{{3,20}}?|as of [\w ]{{3,15}}?|for the (?:last|past)"
         rf" [\w ]{{3,15}}?),? (?:it['’]?s|it is|it has been|home is|home['’]s|we['’]?re in|i['’]?m in) {_PLACE}",
-        _unless_away,
+        unless_away,
     ),
     (
         r"\b(?:my|our) (?:own |new |little |tiny |shared )*(?:garden|balcony|allotment|landlord|landlady|terrace"
         r"|street|neighbourhood|neighborhood|block|council|flat|apartment|house|bedsit|houseboat|cottage) (?:here"
         rf" |over |up |down |out )?in {_PLACE} (?:is|has|needs|gets|keeps|won['’]?t|feels|smells|looks|costs"
         r"|leaks|floods|floats|comes with|doesn['’]?t)\b",
-        _unless_away,
+        unless_away,
     ),
 )

@@ -96,6 +96,21 @@ _ANSWER: Final = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 """A noun phrase of up to five words after words such as "yes" and "in", and the rest."""
+_ASKED_ITS_NAME: Final = compiled(
+    r"\bwhat(?:['’]s| is| are) (?:the|his|her|its|their) names?\b(?! of\b)|\bwhat(?:['’]s| is) (?:he|she|it) (?:called|named)\b"
+    r"|\bwhat (?:did|do|will|have) you (?:name|call|named|called)(?:d)? (?:him|her|it|them)\b|\b(?:does|do) (?:he|she|it) have a name\b",
+    re.IGNORECASE,
+)
+"""Asks the name of somebody whom the message before introduced."""
+_ITS_NAME: Final = re.compile(
+    r"^\W*(?:(?:oh|ah|well|yes|we|i|his|her|its|name|is|it['’]?s|named|called|him|her|it|so far|just)\b[\s,!.:]*)*"
+    r"(?P<name>[^\W\d_][\w'’-]{1,15})(?P<rest>(?:\s*$|\s*[^\w\s'’-].*|\s+(?=(?:after|because|and|since|s?he|hes|shes|it|its)\b).*))$",
+    re.IGNORECASE | re.DOTALL,
+)
+_NO_NAME_YET: Final = compiled(
+    r"^(?:no|not|none|nothing|undecided|dunno|idk|haven['’]?t|still|maybe|guess|why|unknown|secret|tbd|thinking|deciding|yes|yeah|nope|nah|good|great|sure|ask|what|who|later|soon)$",
+    re.IGNORECASE,
+)
 _NO_NOUN_PHRASE: Final = re.compile(
     r"\b(?:hard|difficult|tough|say|question|not?|none|nope|nothing|never|yes|yeah|yep|sure|ok|okay|maybe|why|what|who|guess|you|i|i['’]m|im|it|that|this"
     r"|is|are|was|am|do|does|don['’]t|can|can['’]t|will|would|skip|pass|secret|private|tell|ask|call|me|anywhere|nowhere"
@@ -121,6 +136,9 @@ def completed(question: str, answer: str) -> str:
     named = _NAMING.match(answer)
     if relation is not None and named is not None:
         return f"My {relation['relation']}'s name is {named['name']}{answer[named.end() :]}"
+    its = _ITS_NAME.match(answer) if relation is None and _ASKED_ITS_NAME.search(question) is not None else None
+    if its is not None and _NO_NAME_YET.match(its["name"]) is None and "?" not in answer:
+        return f"Its name is {its['name'][0].upper()}{its['name'][1:]}. {its['rest'].strip()}".strip()
     who, related = _WHO_IS.search(question), _RELATED.match(answer)
     if who is not None and related is not None and "?" not in answer:
         return f"My {related['relation'].lower()} is called {who['name'] or who['name_2']}{answer[related.end() :]}"
