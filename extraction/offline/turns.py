@@ -13,7 +13,7 @@ from extraction.offline.factuality.moods import is_plain, stated_plainly, states
 from extraction.offline.factuality.takebacks import without_taken_back
 from extraction.offline.grammar.content_words import are_fillers, content_words, is_filler, only_ask
 from extraction.offline.grammar.sentences import pieces_of, questions_among, sentences_of
-from extraction.offline.spoken_style import in_standard_english
+from extraction.offline.rewriting.spoken_style import in_standard_english
 from memory.dates.mentions import DateMention, resolve_dates
 from memory.messages.binary_data import message_without_binary, without_placeholders
 from memory.messages.blocks import blocks_of, prose_of

@@ -17,8 +17,8 @@ from extraction.offline.facts.sentence_facts import PlainFact
 from extraction.offline.factuality.moods import plain_sentences
 from extraction.offline.grammar.content_words import content_words, is_filler, topic_words
 from extraction.offline.grammar.fact_grammar import Field
+from extraction.offline.grammar.plan_forms import promised_act
 from extraction.offline.grammar.sentences import questions_of, sentences_of
-from extraction.offline.plan_forms import promised_act
 from extraction.offline.turns import Passage, Turn
 from memory.dates.mentions import DateMention
 from memory.records import ToolCall

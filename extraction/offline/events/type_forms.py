@@ -4,9 +4,9 @@ import re
 from typing import Final
 
 from extraction.offline.events.property_roles import name_words
+from extraction.offline.grammar.life_forms import LIFE_EVENT
 from extraction.offline.grammar.patterns import any_of, listed
-from extraction.offline.life_forms import LIFE_EVENT
-from extraction.offline.plan_forms import KEPT, PLAN, PROMISE
+from extraction.offline.grammar.plan_forms import KEPT, PLAN, PROMISE
 from extraction.offline.words.people import PETS, RELATIVES
 
 _I: Final = r"(?:\b(?:I|i|we|We)\b)"

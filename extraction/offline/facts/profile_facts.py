@@ -28,9 +28,9 @@ from extraction.offline.rewriting.own_forms import with_form_as_statements
 from extraction.offline.rewriting.plain_wording import plainly_worded
 from extraction.offline.rewriting.short_answers import affirmed, whole_question
 from extraction.offline.rewriting.spelling import with_keywords_spelled
+from extraction.offline.rewriting.spoken_style import in_standard_english
 from extraction.offline.rewriting.statements_apart import with_statements_in_place
 from extraction.offline.rewriting.taste_wording import with_tastes_in_place
-from extraction.offline.spoken_style import in_standard_english
 from extraction.offline.turns import Turn
 from extraction.port import EntityName
 from memory.errors import KeyFormatError

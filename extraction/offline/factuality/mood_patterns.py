@@ -5,7 +5,7 @@ from typing import Final
 
 from extraction.offline.factuality import mood_words as words
 from extraction.offline.grammar.patterns import any_of, cue, either, listed, whole_apart
-from extraction.offline.plan_forms import PROMISE
+from extraction.offline.grammar.plan_forms import PROMISE
 from extraction.offline.words.people import PETS, RELATIVES
 from memory.texts.prefiltered_patterns import compiled
 

@@ -17,11 +17,11 @@ from extraction.offline.grammar.patterns import any_of, cue, listed
 from extraction.offline.grammar.thing_patterns import checked
 from extraction.offline.implied.homes import HOME_RULES
 from extraction.offline.implied.reaction_frames import CONDITION_OF_REACTION, DOCTOR, REACTION_FRAMES, TWO_CLAUSES
+from extraction.offline.implied.spoken_frames import SPOKEN_FRAMES
 from extraction.offline.implied.standing_orders import STANDING_ORDERS
 from extraction.offline.implied.taste_frames import TASTE_FRAMES
 from extraction.offline.implied.tastes import TASTE_RULES
 from extraction.offline.implied.work import WORK_RULES
-from extraction.offline.spoken_frames import SPOKEN_FRAMES
 from extraction.offline.words.people import MANY_RELATIVES, RELATIVES
 from memory.texts.prefiltered_patterns import Rewrites, Table, compiled
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from extraction.offline.spoken_style import in_standard_english
+from extraction.offline.rewriting.spoken_style import in_standard_english
 from tests.extraction.offline.stated_facts import stated
 
 

@@ -4,8 +4,8 @@ import pytest
 
 from extraction.offline.events.type_forms import form_of, open_form_of
 from extraction.offline.factuality.moods import stated_plainly
-from extraction.offline.plan_forms import promised_act
-from extraction.offline.spoken_style import in_standard_english
+from extraction.offline.grammar.plan_forms import promised_act
+from extraction.offline.rewriting.spoken_style import in_standard_english
 
 
 def types_of(text: str) -> set[str]:
