@@ -136,6 +136,11 @@ def message_id(tenant: str, session: str, origin: str) -> str:
     return _derive("message", tenant, session, origin)
 
 
+def user_digest(user: str) -> str:
+    """A digest of a user's id, for the name of a session that Varve makes: names of sessions outlive the erasure of a user."""
+    return hashlib.sha256(user.encode()).hexdigest()[:16]
+
+
 def _derive(kind: str, *parts: str) -> str:
     # Equals uuid.uuid5, without the class around the 16 bytes, which takes four times as long as the hash.
     digest = bytearray(hashlib.sha1(_NAMESPACE.bytes + join_parts(kind, *parts), usedforsecurity=False).digest()[:16])

@@ -9,6 +9,8 @@ from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError, ToolError
 from varve_client import AsyncVarveClient, MessagesRefusedError, ServiceProblemError, ServiceUnreachableError
 
+from memory.ids import user_digest
+
 _NOT_FOUND: Final = 404
 
 
@@ -29,7 +31,7 @@ class Connection:
 
     def session_of(self, session: str | None, user: str) -> str:
         """The session of a message: the named one, the default one, or the one of its user."""
-        return session or self.session or f"mcp-{user}"
+        return session or self.session or f"mcp-{user_digest(user)}"
 
     async def session_shown(self, session: str | None, user: str | None) -> str | None:
         """The session whose newest messages a reader sees: the named one, or the one in which its user's messages are; None without."""

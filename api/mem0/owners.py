@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
+from memory.ids import user_digest
+
 ID_FIELDS: Final = ("user_id", "agent_id", "app_id", "run_id")
 _TYPES: Final = dict(zip(ID_FIELDS, ("user", "agent", "app", "run"), strict=True))
 _PREFIX: Final = "mem0"
@@ -19,7 +21,7 @@ class Owner:
     """The ids under which mem0 stores a memory. At least one of them is set.
 
     The user of the memory in Varve is ``user_id``; without it, the first other id with its type, as in ``agent:planner``. The session
-    contains all four ids, so that messages of different owners never share a window.
+    contains all four ids, so that messages of different owners never share a window; of the id that is the user it has a digest.
     """
 
     user_id: str | None = None
@@ -44,9 +46,11 @@ class Owner:
         Anybody may choose a session's name, so it says nothing about a memory of another user.
         """
         prefix, *parts = (session or "").split("/")
-        if prefix == _PREFIX and len(parts) == len(ID_FIELDS) and any(parts):
-            named = cls(**dict(zip(ID_FIELDS, (unquote(part) or None for part in parts), strict=True)))
-            if named.user == user:
+        if user and prefix == _PREFIX and len(parts) == len(ID_FIELDS) and any(parts):
+            ids = {name: unquote(part) or None for name, part in zip(ID_FIELDS, parts, strict=True)}
+            owning = next(name for name in ID_FIELDS if ids[name])
+            named = cls(**{**ids, owning: user if owning == "user_id" else user.removeprefix(f"{_TYPES[owning]}:")})
+            if (named.user, named.session) == (user, session):
                 return named
         kind, _, name = (user or "").partition(":")
         field = {each: field for field, each in _TYPES.items()}.get(kind)
@@ -57,14 +61,19 @@ class Owner:
     @property
     def user(self) -> str:
         """The user in Varve."""
-        if self.user_id is not None:
-            return self.user_id
-        return next(varve_user(name, value) for name in ID_FIELDS[1:] if (value := getattr(self, name)) is not None)
+        name = self._owning
+        return varve_user(name, getattr(self, name))
 
     @property
     def session(self) -> str:
         """The session in Varve."""
-        return "/".join((_PREFIX, *(quote(getattr(self, name) or "", safe="") for name in ID_FIELDS)))
+        ids = {name: quote(getattr(self, name) or "", safe="") for name in ID_FIELDS}
+        return "/".join((_PREFIX, *(ids | {self._owning: user_digest(self.user)}).values()))
+
+    @property
+    def _owning(self) -> str:
+        """The field of the id that is the user in Varve."""
+        return next(name for name in ID_FIELDS if getattr(self, name) is not None)
 
     def fields(self) -> dict[str, str | None]:
         """The ids as mem0 returns them."""

@@ -171,8 +171,11 @@ class VarveMemoryService(BaseMemoryService):  # type: ignore[misc]
 
 
 def session_name(app_name: str, user_id: str, session_id: str) -> str:
-    """The session in Varve for a session of ADK, whose ids are unique only for one user of one application."""
-    return _name(app_name, user_id, session_id)
+    """The session in Varve for a session of ADK, whose ids are unique only for one user of one application.
+
+    It has a digest of the user's id, since names of sessions outlive the erasure of a user.
+    """
+    return _name(app_name, hashlib.sha256(user_id.encode()).hexdigest()[:16], session_id)
 
 
 def _name(*parts: str) -> str:

@@ -147,4 +147,5 @@ async def test_memories_can_be_shared_between_applications(client: AsyncVarveCli
 
 def test_long_names_fit() -> None:
     assert len(session_name("a" * 200, "b" * 200, "c")) <= 256
+    assert "ann" not in session_name("a", "ann", "s")
     assert session_name("a/b", "c", "d") != session_name("a", "b/c", "d")

@@ -2,6 +2,7 @@
 
 import pytest
 
+from memory.ids import user_digest
 from runtime.settings import Settings
 from tests.api.mcp.served import call, mcp_client, mcp_service
 from tests.control_log import add_key
@@ -17,7 +18,7 @@ async def test_an_assistant_remembers_and_forgets(flow: Settings) -> None:
     async with serving(flow), mcp_service(flow) as url, mcp_client(url, key) as client:
         for text in SAID:
             sent = await call(client, "remember", text=text, speaker="Eva", event_time="2024-06-01T12:00:00Z")
-        assert sent["session"] == "mcp-eva"
+        assert sent["session"] == f"mcp-{user_digest('eva')}"
         # A key that is bound to a user must not flush; the window closes at the pause after four messages.
         for number in range(3):
             await call(client, "remember", text=f"Tell me a joke, number {number}.", speaker="Eva", event_time="2024-06-01T12:30:00Z")

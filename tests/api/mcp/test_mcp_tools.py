@@ -10,7 +10,7 @@ from mcp import Client, MCPError
 from mcp_types import TextResourceContents
 
 from control.documents import SCOPES
-from memory.ids import entity_id, window_id
+from memory.ids import entity_id, user_digest, window_id
 from memory.records import Correction, Message
 from runtime.metrics import metrics
 from runtime.redis.session_tail import SessionView, TailUpdate, TailWindow
@@ -22,6 +22,8 @@ pytestmark = [pytest.mark.integration, pytest.mark.asyncio(loop_scope="module")]
 
 TOOLS = ["remember", "recall", "context", "get", "list", "correct", "forget", "status", "history"]
 TOOLS += ["block_read", "block_append", "block_replace", "block_insert", "block_undo", "block_search"]
+ANNS = f"mcp-{user_digest('ann')}"
+"""The session of Ann's messages that name none."""
 ERAS = {"legacy": "2025-11-25", "auto": "2026-07-28"}
 """The protocol version that each mode of the client negotiates."""
 DOG = memory("acme", "ann", "Ann has a dog called Rex", window_id=window_id("acme", "x", 0), session="x", message_ids=["x-m1"], version=2)
@@ -94,7 +96,7 @@ async def test_remember_writes_to_the_log(service: RunningService, url: str) -> 
         after = await end_offsets(service, "messages")
         refused = await call(client, "remember", text="And a helmet.", flush=True)
         assert refused["flushed"] is False, "a bound key must not flush, and the message is stored"
-    assert (sent["session"], sent["flushed"]) == ("mcp-ann", False), "of the user to whom the key is bound"
+    assert (sent["session"], sent["flushed"]) == (ANNS, False), "of the user to whom the key is bound"
     (place,) = [each for each in after if after[each] > before.get(each, 0)]
     record = await record_at(service, {"topic": place.topic, "partition": place.partition, "offset": after[place] - 1})
     message = Message.from_json(record.value)
@@ -109,18 +111,18 @@ async def test_flush_with_a_tenant_key_extracts_new_memories(service: RunningSer
 
 async def test_what_was_remembered_can_be_recalled_before_extraction(service: RunningService, url: str) -> None:
     def said(number: int, user: str, text: str) -> bytes:
-        return Message(tenant="acme", user=user, session="mcp-ann", id=f"w{number}", text=text, event_time=NOON).to_json()
+        return Message(tenant="acme", user=user, session=ANNS, id=f"w{number}", text=text, event_time=NOON).to_json()
 
     closed, opened = [said(1, "ann", "I had a moped.")], [said(2, "ann", "I bought a tandem."), said(3, "bob", "Me too.")]
     view = SessionView(closed=TailWindow(0, tuple(closed)), open=TailWindow(1, tuple(opened)))
-    await service.tail.write([TailUpdate("acme", "mcp-ann", view, 0, 3)])
+    await service.tail.write([TailUpdate("acme", ANNS, view, 0, 3)])
 
     async def waiting(client: Client, **options: str) -> list[str]:
         return [each["text"] for each in (await call(client, "recall", query="What did Ann buy?", **options))["waiting"]]
 
     async with mcp_client(url, service.keys["acme"]) as client:
         assert await waiting(client, user="ann") == ["I bought a tandem."]
-        assert await waiting(client, session="mcp-ann") == ["I bought a tandem.", "Me too."]
+        assert await waiting(client, session=ANNS) == ["I bought a tandem.", "Me too."]
         assert await waiting(client) == await waiting(client, user="bob") == await waiting(client, user="ann", session="other") == []
         assert "I bought a tandem." in (await call(client, "context", query="What did Ann buy?", user="ann"))["context"]
     async with mcp_client(url, service.keys["acme/ann"]) as client:

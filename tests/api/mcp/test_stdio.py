@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from mcp import Client, StdioServerParameters
 
+from memory.ids import user_digest
 from tests.api.mcp.served import call, failure, mcp_service
 from tests.api.running_service import OSLO, RunningService
 from varve.embedded.ports import free_port
@@ -28,7 +29,7 @@ async def test_the_command_serves_a_running_service(service: RunningService, tmp
             found = await call(client, "recall", query="Where did Ann move to?")
             assert found["results"][0]["content"] == OSLO.content
             assert {each["user"] for each in (await call(client, "list"))["memories"]} == {"ann"}
-            assert (await call(client, "remember", text="I like tea."))["session"] == "mcp-ann"
+            assert (await call(client, "remember", text="I like tea."))["session"] == f"mcp-{user_digest('ann')}"
             assert "no memory" in await failure(client, "get", memory_id="00000000-0000-0000-0000-000000000000")
 
 

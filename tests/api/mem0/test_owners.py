@@ -20,7 +20,14 @@ def test_an_owner_survives_its_session(user: str | None, agent: str | None, app:
 def test_different_owners_share_no_session(user: str | None, agent: str | None, app: str | None, run: str | None) -> None:
     owner = Owner(user_id=user, agent_id=agent, app_id=app, run_id=run)
     other = Owner(user_id=user, agent_id=agent, app_id=run, run_id=app)
-    assert (owner.session == other.session) == (owner == other)
+    if any((user, agent, app, run)):
+        assert (owner.session == other.session) == (owner == other)
+
+
+@pytest.mark.parametrize("owner", [Owner(user_id="ann@example.org", run_id="r1"), Owner(agent_id="planner", app_id="shop")])
+def test_a_session_does_not_name_its_user(owner: Owner) -> None:
+    assert owner.user.split(":")[-1] not in owner.session
+    assert owner.session.split("/")[-2:] == (["", "r1"] if owner.run_id else ["shop", ""])
 
 
 def test_ids_come_from_the_request_or_its_filters() -> None:

@@ -12,6 +12,7 @@ import pytest_asyncio
 from aiokafka import AIOKafkaConsumer, ConsumerRecord
 
 from api.composition import open_dependencies
+from api.mem0.owners import Owner
 from memory.headers import CORRECTION, KIND
 from memory.ids import window_id
 from memory.records import Correction, Memory
@@ -25,9 +26,9 @@ from tests.control_log import add_key
 pytestmark = [pytest.mark.integration, pytest.mark.asyncio(loop_scope="module")]
 
 UNKNOWN = "00000000-0000-0000-0000-000000000000"
-COACHED = memory("acme", "cleo", "Cleo plays the cello", session="mem0/cleo/coach//r1")
-ALONE = memory("acme", "agent:coach", "The coach speaks Finnish", session="mem0//coach//")
-UNCOACHED = memory("acme", "cleo", "Cleo sold her boat", session="mem0/cleo///r2")
+COACHED = memory("acme", "cleo", "Cleo plays the cello", session=Owner(user_id="cleo", agent_id="coach", run_id="r1").session)
+ALONE = memory("acme", "agent:coach", "The coach speaks Finnish", session=Owner(agent_id="coach").session)
+UNCOACHED = memory("acme", "cleo", "Cleo sold her boat", session=Owner(user_id="cleo", run_id="r2").session)
 FIELDS = {"id", "memory", "user_id", "agent_id", "run_id", "hash", "expiration_date", "metadata", "created_at", "updated_at"}
 
 
@@ -238,7 +239,7 @@ async def test_one_memory_is_read(server: Server) -> None:
 
 
 async def test_changes_of_one_memory_are_corrections(server: Server) -> None:
-    kept = event("acme", "dora", "Dora has a dog", "mem0/dora///")
+    kept = event("acme", "dora", "Dora has a dog", Owner(user_id="dora").session)
     await index(server.service.settings, [kept])
     path = f"/memories/{kept.id}"
     assert await server.call("PUT", path, json={"text": "Dora has two dogs"}) == {"message": "Memory updated successfully!"}
@@ -252,8 +253,8 @@ async def test_changes_of_one_memory_are_corrections(server: Server) -> None:
 
 
 async def test_delete_all_deletes_only_the_named_memories(server: Server) -> None:
-    mine = [event("acme", "eve", f"Eve said {each}", f"mem0/eve///{each}") for each in ("r8", "r9")]
-    others = event("umbrella", "eve", "Eve said r8", "mem0/eve///r8")
+    mine = [event("acme", "eve", f"Eve said {each}", Owner(user_id="eve", run_id=each).session) for each in ("r8", "r9")]
+    others = event("umbrella", "eve", "Eve said r8", Owner(user_id="eve", run_id="r8").session)
     await index(server.service.settings, [*mine, others])
     answer = await server.call("DELETE", "/memories", params={"user_id": "eve", "run_id": "r8"})
     assert answer == {"message": "All relevant memories deleted"}
@@ -267,7 +268,7 @@ async def test_added_messages_are_in_their_session(server: Server) -> None:
     added = await server.call("POST", "/memories", json={"messages": said, "user_id": "fay", "run_id": "r/1", "metadata": {"a": 1}})
     assert (added["results"], added["status"]) == ([], "PENDING")
     records = [json.loads(each.value) for each in await server.records("messages")]
-    stored = [each for each in records if each.get("session") == "mem0/fay///r%2F1" and "text" in each]
+    stored = [each for each in records if each.get("session") == Owner(user_id="fay", run_id="r/1").session and "text" in each]
     assert [(each["text"], each["user"], each["tenant"]) for each in stored] == [
         ("I moved to Turin.", "fay", "acme"),
         ("How nice!", "fay", "acme"),

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from api.mem0.owners import Owner
 from memory.records import Message
 from memory.records.message import STATEMENT
 from tests.varve.imports.exports import CHATGPT, CLAUDE, EVENT, LOCOMO, MEM0, ZEP_EDGE, ZEP_EPISODE, ZEP_MESSAGE
@@ -59,7 +60,7 @@ def test_claude_exports_keep_all_spoken_text() -> None:
 
 def test_a_memory_of_mem0_is_a_statement_with_metadata() -> None:
     [message], skipped = read("mem0", MEM0, ImportOptions())
-    assert (message["user"], message["session"], message["id"]) == ("ann", "mem0/ann/coach//", "mem0-f1")
+    assert (message["user"], message["session"], message["id"]) == ("ann", Owner(user_id="ann", agent_id="coach").session, "mem0-f1")
     assert (message["text"], message["event_time"]) == ("Likes hiking", "2024-05-06T05:00:00-07:00")
     assert message["metadata"] == {"mem0": {"id": "f1", "metadata": {"source": "app"}, "categories": ["hobbies"]}}
     assert message["tool_call"] == {"name": STATEMENT}

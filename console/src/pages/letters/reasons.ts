@@ -9,6 +9,7 @@ const REASONS: Record<string, string> = {
   unsupported_version: "A newer version of Varve or of a client wrote the record. Upgrade the stages, then redrive it.",
   too_large: "The record, or what would be made of it, is larger than VARVE_KAFKA__MAX_RECORD_BYTES. Raise the limit and redrive it, or purge it.",
   unknown_tenant: "There is no such tenant. Add it, then redrive the letter.",
+  unreadable_tenant: "A worker could not read the tenant's record of the control log for ten minutes. Upgrade the worker, or write the record again, then redrive the letter.",
   unknown_schema: "There is no such schema. Store it, then redrive the letter.",
   crashed_worker: "Workers died at this record again and again. Remove the cause, then redrive it.",
   gave_up: "All attempts failed, although the services that the stage needs worked for other records. Remove the cause that is named above, then redrive it.",
