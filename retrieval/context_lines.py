@@ -75,7 +75,7 @@ def has_only_figures(memory: Memory) -> bool:
     Args:
         memory: An entity.
     """
-    key = entity_key_parts(memory.entity_key or "")
+    key = entity_key_parts(memory.entity_key) if memory.entity_key else ()
     return not any(isinstance(value, (str, list)) and value not in key for value in memory.properties.values())
 
 

@@ -149,15 +149,16 @@ class Canary:
         await self._service.send([fact.message])
         self.has_reached_service = True
         await self._service.flush(fact.session)
-        while (waited := time.monotonic() - began) <= self._settings.timeout_s:
+        while True:
             results = await self._ask(fact)
+            waited = time.monotonic() - began
             if fact.is_in(results):
-                freshness_s = time.monotonic() - began
                 self._facts.hold(fact)
                 await self._take_back(results)
-                return freshness_s
+                return waited
+            if waited > self._settings.timeout_s:
+                return None
             await asyncio.sleep(min(_POLL_S, max(0.0, self._settings.timeout_s - waited)))
-        return None
 
     async def _ask(self, fact: Fact) -> list[dict[str, Any]]:
         found = await self._service.recall(fact.question, user=USER, limit=_LIMIT)
