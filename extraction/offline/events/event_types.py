@@ -104,25 +104,26 @@ class TypeChooser:
             is_ahead = ahead >= _AHEAD_OF_FACT and ahead_of_next >= _AHEAD_OF_NEXT
             if form is None and passage.is_plain and is_ahead and event_type.name != FALLBACK:
                 return event_type
-            if form is not None and ahead >= _AHEAD_WITH_FORM and any(form.search(each) for each in passage.statements):
+            if form is not None and ahead >= _AHEAD_WITH_FORM and _has_form(passage, form):
                 return event_type
         for score, event_type in ranked:
             form = sure_form_of(event_type.name)
             ahead = score - fallback[0]
-            if (
-                form is not None
-                and _AHEAD_WITH_SURE_FORM <= ahead < _AHEAD_WITH_FORM
-                and any(form.search(each) for each in passage.statements)
-            ):
+            if form is not None and _AHEAD_WITH_SURE_FORM <= ahead < _AHEAD_WITH_FORM and _has_form(passage, form):
                 return event_type
         nearest_words = next((each for each in ranked if each[1].name != FALLBACK), None)
         if nearest_words is not None and nearest_words[0] - fallback[0] >= _AHEAD_WITH_OPEN_FORM:
             open_form = open_form_of(nearest_words[1].name)
-            if open_form is not None and any(open_form.search(each) for each in passage.statements):
+            if open_form is not None and _has_form(passage, open_form):
                 return nearest_words[1]
         if states_taste:
             return next((each for _, each in ranked if is_of_tastes(each.name)), fallback[1])
         return fallback[1]
+
+
+def _has_form(passage: Passage, form: re.Pattern[str]) -> bool:
+    """Whether a statement of a passage has a form."""
+    return any(form.search(each) for each in passage.statements)
 
 
 class _Candidates:

@@ -39,7 +39,7 @@ _FIRST_PERSON_ANYWHERE: Final = compiled(r"\b(?:i|i['’]?m|my|we|our)\b", re.IG
 _NEGATION: Final = compiled(r"\b(?:not|no|none|nobody|never|hardly|stopped|used to|\w+n['’]?t)\b", re.IGNORECASE)
 TASTES: Final = frozenset({Field.LIKE, Field.DISLIKE, Field.AVOID, Field.DIET, Field.HABIT})
 """Kinds of facts that say what somebody likes, avoids or regularly does."""
-_TASTES: Final = frozenset({Field.LIKE, Field.DISLIKE, Field.AVOID, Field.DIET})
+_TASTES: Final = TASTES - {Field.HABIT}
 _ILLNESS: Final = compiled(r"\b(?:diabet\w+|c(?:o)?eliac\w*|intoleran\w+)\b", re.IGNORECASE)
 """A diet that is no choice."""
 _YES_WORDS: Final[dict[str, str]] = {
