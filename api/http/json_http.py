@@ -20,6 +20,11 @@ _LONGEST_NAME: Final = 80
 _FORMS: Final = ("application/x-www-form-urlencoded", "multipart/form-data")
 
 
+def separators_in(body: bytes) -> int:
+    """Commas and opening brackets of a JSON text: it has at most one value more."""
+    return sum(map(body.count, b",[{"))
+
+
 class JsonResponse(Response):
     """A JSON response of plain values, datetimes and dataclasses."""
 
@@ -45,7 +50,7 @@ async def read_json(request: Request) -> Any:
         RecordTooLargeError: If it may have too many values.
     """
     body = await request.body()
-    if len(body) > UNCOUNTED_BYTES and sum(map(body.count, b",[{")) > MAX_SEPARATORS:
+    if len(body) > UNCOUNTED_BYTES and separators_in(body) > MAX_SEPARATORS:
         raise RecordTooLargeError(f"the body has more than {MAX_SEPARATORS} commas and opening brackets; send smaller batches")
     try:
         # orjson is strict. But it rounds an integer beyond 64 bits to a float, which must be rejected later and not changed here, and it

@@ -18,6 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from api.auth.authentication import require_known
 from api.auth.resource_metadata import metadata_url
 from api.dependencies import Dependencies
+from api.http.json_http import separators_in
 from api.http.request_body import MAX_BYTES
 from api.mcp.connection import Connection
 from api.mcp.server import build_server
@@ -125,7 +126,7 @@ async def _with_bounded_body(scope: Scope, receive: Receive) -> Receive:
         ProblemError: 413 if it is too large, or may have too many values.
     """
     body = await Request(scope, receive).body()
-    if len(body) > MAX_BYTES or sum(map(body.count, b",[{")) > _MAX_SEPARATORS:
+    if len(body) > MAX_BYTES or separators_in(body) > _MAX_SEPARATORS:
         raise ProblemError(413, "too-large", f"a call may have {MAX_BYTES} bytes, and {_MAX_SEPARATORS} commas and opening brackets")
     is_read = False
 
