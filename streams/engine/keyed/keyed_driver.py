@@ -97,16 +97,10 @@ class KeyedDriver(Driver):
         """See :attr:`Driver.failure`; also the error of an attempt, which must not fail."""
         return self._attempt_failure or super().failure
 
-    async def assign(self, partitions: set[int], generation: int) -> None:
-        """See :meth:`Driver.assign`; drops results of partitions that are no longer assigned."""
-        await self._stop_tasks()
-        self._scheduler.assign({TopicPartition(self._topic, partition) for partition in partitions}, generation)
-        await super().assign(partitions, generation)
-
     async def revoke(self) -> None:
         """Fences running records: they continue, but their results are written only if the record is delivered again."""
         self._scheduler.revoke()
-        await self._stop_tasks()
+        await super().revoke()
 
     def _new_task(self, partition: int, generation: int) -> KeyedTask:
         return KeyedTask(
@@ -120,13 +114,14 @@ class KeyedDriver(Driver):
             reject=self._attempts.reject,
         )
 
-    async def _stop_tasks(self) -> None:
-        tasks = list(self._tasks.values())
+    def _on_assigned(self, partitions: set[int], generation: int) -> None:
+        """Drops results of partitions that are no longer assigned."""
         self._restored.clear()
-        await super()._stop_tasks()
-        for task in tasks:
-            for entry in task.uncommitted:
-                self._scheduler.on_fenced(entry)
+        self._scheduler.assign({TopicPartition(self._topic, partition) for partition in partitions}, generation)
+
+    def _on_ended(self, task: KeyedTask) -> None:
+        for entry in task.uncommitted:
+            self._scheduler.on_fenced(entry)
 
     def measure(self) -> None:
         """See :meth:`Driver.measure`."""
@@ -189,7 +184,7 @@ class KeyedDriver(Driver):
         for work in running:
             work.cancel()
         await asyncio.gather(*running, return_exceptions=True)
-        await self._stop_tasks()
+        await super().stop()
 
     def _start_ready(self) -> None:
         while not self._must_wait_for_trial() and (entry := self._scheduler.start_next(time.monotonic())) is not None:
