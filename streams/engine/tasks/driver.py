@@ -143,10 +143,10 @@ class Driver(ABC):
         await self.revoke()
 
     def _on_assigned(self, partitions: set[int], generation: int) -> None:  # noqa: B027 - not every driver keeps more
-        """Takes note of the assigned partitions, before their tasks start."""
+        """Records the assigned partitions, before their tasks start."""
 
     def _on_ended(self, task: Any) -> None:  # noqa: B027 - not every driver keeps more
-        """Takes note of a task that has stopped."""
+        """Records that a task has stopped."""
 
     @abstractmethod
     def _new_task(self, partition: int, generation: int) -> PartitionTask:
@@ -159,7 +159,7 @@ class Driver(ABC):
             self._endings.add(ending)
             ending.add_done_callback(self._endings.discard)
         self._tasks.clear()
-        # Faust may cancel a rebalance: the stop goes on, and the next caller waits for it.
+        # Faust may cancel a rebalance: the stop continues, and the next caller waits for it.
         await asyncio.gather(*map(asyncio.shield, self._endings))
 
     async def _end(self, task: PartitionTask) -> None:

@@ -27,7 +27,7 @@ def release(harness: DriverHarness) -> None:
 
 
 async def all_wait(*calls: asyncio.Task[None]) -> None:
-    """Lets the calls run until none of them can go on."""
+    """Lets the calls run until none of them can continue."""
     for _ in range(20):
         await asyncio.sleep(0)
     assert not any(call.done() for call in calls)
