@@ -1,6 +1,6 @@
 """Drops all state that the log can reproduce, and resets the stages so that they rebuild it. It repeats no extraction and calls no LLM.
 
-After a killed rebuild, the stages' workers wait until it is run again, which repeats all steps (:mod:`streams.resetting`).
+After a killed rebuild, the stages' workers wait until it is run again, which repeats all steps (:mod:`streams.operations.resetting`).
 
 1. It appends the LLM's merge outcomes to ``contributions``: the newest outcomes, and the answers that entities has not read yet. So
    entities reads them first, and asks no question that they answer.
@@ -32,7 +32,7 @@ from runtime.redis.client import GuardedRedis
 from runtime.settings import Settings
 from stores.port import MemoryStore, TenantScope
 from streams.errors import ReplayRefusedError
-from streams.resetting import resetting
+from streams.operations.resetting import resetting
 from streams.stages.catalog import STAGES, StageSpec
 
 

@@ -13,7 +13,7 @@ A stage handles a repeated record as follows:
   its state dropped, it closes the same windows if :class:`runtime.settings.SessionSettings` are the same.
 
 A replay only moves offsets backwards: it skips no unhandled record. After a killed replay of ``sessions``, the stage's workers wait until
-it is run again (:mod:`streams.resetting`).
+it is run again (:mod:`streams.operations.resetting`).
 """
 
 from collections.abc import Callable, Mapping
@@ -28,7 +28,7 @@ from runtime.kafka import KafkaOffsets, TopicPartition, check_topics
 from runtime.kafka.parked_note import ParkedNote
 from runtime.settings import Settings
 from streams.errors import ReplayRefusedError
-from streams.resetting import StageReset, resetting
+from streams.operations.resetting import StageReset, resetting
 from streams.stages.catalog import STAGES, StageSpec, stage_named
 
 

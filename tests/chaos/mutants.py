@@ -602,14 +602,14 @@ MUTANTS: Final = (
     ),
     Mutant(
         "reset without a note that it is unfinished",
-        "streams/resetting.py",
+        "streams/operations/resetting.py",
         "note = OffsetMetadata(unfinished=self._command).text",
         'note = ""',
         (TEST_KILLED_COMMANDS,),
     ),
     Mutant(
         "frozen workers not fenced by a reset",
-        "streams/resetting.py",
+        "streams/operations/resetting.py",
         "                await producer.start()\n",
         "                pass\n",
         (TEST_UNFINISHED,),

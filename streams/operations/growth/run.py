@@ -42,7 +42,7 @@ from streams.operations.growth.journal import Growth, growth_prefixes, journal_t
 from streams.operations.growth.layout import GROWN, Layout, new_layout, topic_in, topics_of
 from streams.operations.growth.moving import TopicFiller, consumed
 from streams.operations.growth.rows import TABLES
-from streams.resetting import StageReset, resetting
+from streams.operations.resetting import StageReset, resetting
 from streams.stages.catalog import STAGES
 
 LATE: Final = (MESSAGES, EXTRACTIONS, RECALLS, READS)

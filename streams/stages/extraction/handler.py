@@ -35,7 +35,7 @@ from streams.errors import PoisonRecordError, TransientError, transient
 from streams.stages.extraction.entity_context import EntityContext
 from streams.stages.extraction.similar_keys import SimilarKeys
 from streams.stages.extraction.window_notes import WindowNotes
-from streams.tenancy import is_erased, is_held, is_place_erased, schema_at, tenant_of
+from streams.stages.tenancy import is_erased, is_held, is_place_erased, schema_at, tenant_of
 
 _log = logger(__name__)
 _USERS: Final = b'"users":["'

@@ -28,7 +28,7 @@ from streams.engine.records import ConsumedRecord
 from streams.errors import PoisonRecordError, TransientError, transient
 from streams.stages.merging.indexed_log import IndexedLog
 from streams.stages.merging.lookups import OpenNearest, found_memories
-from streams.tenancy import is_erased, schema_of_record
+from streams.stages.tenancy import is_erased, schema_of_record
 
 STAGE: Final = "merging"
 

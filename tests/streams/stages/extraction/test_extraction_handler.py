@@ -36,7 +36,7 @@ from runtime.redis.session_history import SessionHistory
 from runtime.settings import RedisSettings, Settings
 from stores.build import build_store
 from streams.errors import PoisonRecordError, TransientError
-from streams.tenancy import weight_of
+from streams.stages.tenancy import weight_of
 from tests.control_log import now_known
 from tests.extraction.embedders import RefusingEmbedder
 from tests.redis_server import SilentRedis
