@@ -81,7 +81,7 @@ def test_replay_and_generations_on_an_empty_broker(settings: Settings, run: Type
     assert run("generations", "list", "acme").splitlines()[1] == "v2\tmeetings@1\t0 windows before its worker"
     assert "is live" in run("generations", "switch", "acme", "v2", "--incomplete")
     assert run("generations", "list", "acme").splitlines() == ["-\tcompanion@1\t", "v2\tmeetings@1\tlive"]
-    assert run("generations", "drop", "acme", "-") == "0 windows of generation - will be retracted by the running stages\n"
+    assert run("generations", "drop", "acme", "-") == "the running stages will retract 0 windows of generation -\n"
     assert asyncio.run(_end(settings, "extractions")) == settings.kafka.partitions, "a mark in each, and nothing else"
 
 
