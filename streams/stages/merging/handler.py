@@ -79,10 +79,6 @@ class MergingHandler:
         self._nearest = nearest
         self._indexed_log = indexed_log
 
-    def tenant_of(self, record: ConsumedRecord) -> str:
-        """The tenant in the record's key; empty if it has none."""
-        return record.tenant
-
     def is_erased(self, record: ConsumedRecord) -> bool:
         """Whether a record is a request for an entity that belonged to an erased user.
 
