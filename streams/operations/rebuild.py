@@ -26,6 +26,7 @@ from control.unfinished_erasures import require_no_erasure
 from memory.errors import RecordError
 from memory.keys import encode_key
 from memory.records import Contribution, Memory
+from memory.texts.text import counted
 from memory.topics import CONTRIBUTIONS, MERGED
 from runtime.kafka import KafkaOffsets, OutgoingRecord, Producer, TopicPartition, check_topics, read_topic
 from runtime.redis.client import GuardedRedis
@@ -87,14 +88,14 @@ async def rebuild(
             await reset.begin(stage, targets[stage.name])
         notice("events continues at the start of `extractions`; entities, merging and index continue at the end of their topics")
         for stage in (events, entities, merging):
-            notice(f"{stage.name}: {await reset.empty_table(stage)} rows dropped")
+            notice(f"{stage.name}: {counted(await reset.empty_table(stage), 'row')} dropped")
         for stage in STAGES.values():
             if stage.has_table:
                 reset.remove_local_tables(stage)
         notice("local tables dropped")
         await store.drop()
         notice("vector store dropped")
-        notice(f"Redis: {await redis.drop_keys(but=ERASURES_UNDER_WAY)} keys dropped")
+        notice(f"Redis: {counted(await redis.drop_keys(but=ERASURES_UNDER_WAY), 'key')} dropped")
         for stage in reversed(stages):
             await reset.finish(stage)
 

@@ -593,9 +593,9 @@ MUTANTS: Final = (
         "rows dropped before offsets are reset",
         "streams/operations/replay.py",
         """    await reset.begin(stage, targets)
-    notice(f"sessions: {await reset.empty_table(stage)} rows dropped")
+    notice(f"sessions: {counted(await reset.empty_table(stage), 'row')} dropped")
 """,
-        """    notice(f"sessions: {await reset.empty_table(stage)} rows dropped")
+        """    notice(f"sessions: {counted(await reset.empty_table(stage), 'row')} dropped")
     await reset.begin(stage, targets)
 """,
         (TEST_KILLED_COMMANDS,),
