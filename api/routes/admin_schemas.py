@@ -195,7 +195,7 @@ async def drop_generation(
 ) -> Response:
     """Retracts everything that a generation has written; the running stages do the work.
 
-    409 for the live generation, and for one with a running worker. Repeated after a 503, it retracts the rest.
+    409 for an unknown generation, the live one, and one with a running worker. Repeated after a 503, it retracts the rest.
     """
     settings, generation = dependencies.settings, generation_named(body.name)
     try:
