@@ -49,7 +49,7 @@ def test_dead_letters_are_listed_shown_redriven_and_purged(settings: Settings, r
     (line,) = run("dlq", "list", "--tenant", "acme", "--json").splitlines()
     place = orjson.loads(line)["place"]
     assert "malformed\tnot JSON \\u001b[2J\\u202e\n" in run("dlq", "list", "--since", "2024-05-06T12:00:00")
-    assert "1 of sessions: malformed, tenant acme\n1 dead letters\n" in run.result("dlq", "list").stderr
+    assert "1 of sessions: malformed, tenant acme\n1 dead letter\n" in run.result("dlq", "list").stderr
     assert run("dlq", "list", "--until", "2024-05-06") == ""
     assert orjson.loads(run("dlq", "show", place))["value_base64"] == "/w=="
     run("dlq", "redrive", exit_code=2)

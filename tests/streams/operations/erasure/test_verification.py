@@ -81,7 +81,7 @@ async def test_nothing_left_is_no_problem(user: ErasedUser) -> None:
 async def test_records_before_the_erasure_prevent_a_receipt(user: ErasedUser, topic: str) -> None:
     await checked(user, (TOPICS[topic], BEGAN - 1, encode_key(TENANT, "m-1")))
     assert user.problem is not None
-    assert f"has left 1 records in varve.{topic}, so there is no receipt: run the command again" in user.problem
+    assert f"has left 1 record in varve.{topic}, so there is no receipt: run the command again" in user.problem
 
 
 @pytest.mark.parametrize("stage", ["extraction", "events", "entities", "merging", "recalls"])
