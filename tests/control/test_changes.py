@@ -137,6 +137,7 @@ def test_an_unknown_schema_is_refused(state: ControlState, named: str) -> None:
         (lambda draft: set_generation(draft, "acme", "v9"), "tenant acme has no generation v9: `varve generations list acme`"),
         (lambda draft: add_generation(draft, "acme", "no/name"), "name: String should match"),
         (lambda draft: count_drop(draft, "acme", ""), "is live"),
+        (lambda draft: count_drop(draft, "acme", "v9"), "tenant acme has no generation v9: `varve generations list acme`"),
         (lambda draft: revoke_key(draft, "acme", "nokey"), "has no key nokey"),
         (lambda draft: revoke_operator_key(draft, "nokey"), "no operator's key nokey"),
         (lambda draft: add_key(draft, "acme", "0" * 64, now=NOW, expires=NOW), "cannot expire"),

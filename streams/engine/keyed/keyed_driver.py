@@ -62,7 +62,6 @@ class KeyedDriver(Driver):
         super().__init__()
         self._new_writer = context.new_writer
         self._context = shared = context.task
-        self._handler = handler
         self._topic = topic
         self._scheduler = scheduler
         self._load_payload = load_payload
@@ -154,9 +153,9 @@ class KeyedDriver(Driver):
         source, next_offset = record.record, self._tasks[partition.partition].next_offset
         if next_offset is not None and source.offset < next_offset:
             return
-        tenant = self._handler.tenant_of(source)
+        key, tenant = self._ordering_key(source), source.tenant
         parks = self._deferral.parks(partition, tenant)
-        ready = self._scheduler.deliver(partition, source.offset, key=self._ordering_key(source), tenant=tenant, record=record, parks=parks)
+        ready = self._scheduler.deliver(partition, source.offset, key=key, tenant=tenant, record=record, parks=parks)
         if ready is not None and ready.status is Status.PARKING:
             self._deferral.park(ready)
         elif ready is not None:

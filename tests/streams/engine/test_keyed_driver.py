@@ -3,7 +3,7 @@
 import asyncio
 
 from runtime.kafka import OutgoingRecord
-from streams.errors import FencedError, NotReadyError, PoisonRecordError, TransientError
+from streams.errors import FencedError, NotReadyError, PoisonRecordError, TransientError, WaitedTooLongError
 from tests.streams.engine.keyed_harness import SLOTS, SPAN, driver_harness, failing, reasons
 from tests.streams.harness import until
 
@@ -405,7 +405,7 @@ async def test_a_record_that_waits_holds_no_slot() -> None:
         ready.set_result(None)
         await harness.drained()
         assert harness.handled.count(0) == 2
-        assert [output.value for output in harness.sent if output.key == b"0"] == [b"0", b"%d" % SLOTS]
+        assert [output.value for output in harness.sent if output.key == b"acme/0"] == [b"0", b"%d" % SLOTS]
         assert harness.log.next_offset == SLOTS + 2
 
 
@@ -444,7 +444,7 @@ async def test_a_revoked_wait_is_handled_by_its_redelivery() -> None:
 
 async def test_poison_that_may_wait_becomes_no_dead_letter() -> None:
     async with driver_harness() as harness:
-        harness.answers[0] = failing(PoisonRecordError("unreadable_tenant", "damaged", can_wait=True))
+        harness.answers[0] = failing(WaitedTooLongError("unreadable_tenant", "damaged"))
         harness.tenants[0] = "broken"
         await harness.put(0)
         await harness.put(1, b"other")

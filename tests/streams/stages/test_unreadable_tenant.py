@@ -15,7 +15,7 @@ from streams.stages.entities.codec import EntityCodec
 from streams.stages.entities.handler import EntitiesHandler
 from streams.stages.events.handler import EventsHandler
 from streams.stages.events.ledger import LedgerCodec
-from streams.tenancy import LONGEST_WAIT_S
+from streams.stages.tenancy import LONGEST_WAIT_S
 from tests.control_log import known_tenants
 from tests.streams.harness import PartitionHarness, contributed, delivered
 from tests.streams.merged_remarks import SCHEMA, extraction

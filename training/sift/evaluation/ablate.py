@@ -14,18 +14,18 @@ from typing import Any, Final
 from evaluation.intervals import mean_with_interval
 from runtime.settings import Settings
 from training.runs import Run
-from training.sift import optimise
-from training.sift.curriculum import ANCHOR, CURRICULUM, CurriculumExample, choose, scores_of
-from training.sift.endpoints import EndpointModel, working_settings
-from training.sift.evaluate import Chosen, evaluate_proxy, judged_examples
-from training.sift.examples import TEST, TRAIN, UserExamples
-from training.sift.merge import best_checkpoints
-from training.sift.optimise import CHECKPOINTS, MERGED, checkpoint_scores, optimise_model, reward_options, training_examples
-from training.sift.proxies import require_torch
-from training.sift.report import answer_scores, write_report
-from training.sift.reward import REWARDS, WORKING_ANSWERS, WORKING_TOKENS, working_cost
-from training.sift.rewarding import Reward
-from training.sift.working_llm import EndpointWorkingLLM, WorkingLLM
+from training.sift.data.examples import TEST, TRAIN, UserExamples
+from training.sift.evaluation.evaluate import Chosen, evaluate_proxy, judged_examples
+from training.sift.evaluation.report import answer_scores, write_report
+from training.sift.learning import optimise
+from training.sift.learning.curriculum import ANCHOR, CURRICULUM, CurriculumExample, choose, scores_of
+from training.sift.learning.merge import best_checkpoints
+from training.sift.learning.optimise import CHECKPOINTS, MERGED, checkpoint_scores, optimise_model, reward_options, training_examples
+from training.sift.models.endpoints import EndpointModel, working_settings
+from training.sift.models.proxies import require_torch
+from training.sift.rewards.reward import REWARDS, WORKING_ANSWERS, WORKING_TOKENS, working_cost
+from training.sift.rewards.rewarding import Reward
+from training.sift.rewards.working_llm import EndpointWorkingLLM, WorkingLLM
 
 SUMMARY: Final = "trains the proxy without each part of the reward, and compares"
 _BEST: Final = 3
@@ -149,8 +149,8 @@ def train_and_judge(
         working: The working LLM.
         best: Number of checkpoints to average.
     """
-    from training.sift.averaging import write_mean
-    from training.sift.local_model import LocalModel
+    from training.sift.learning.averaging import write_mean
+    from training.sift.models.local_model import LocalModel
 
     yield from optimise_model(run, arguments, working)
     iteration = run.folder / f"iteration-{arguments.iteration}"
@@ -175,7 +175,7 @@ def judge(
         arguments: As the step ``optimise`` takes them.
         chosen: The test queries.
         working: The working LLM.
-        load: :class:`training.sift.local_model.LocalModel`.
+        load: :class:`training.sift.models.local_model.LocalModel`.
     """
     local = load(str(model), batch=_BATCH, max_tokens=arguments.max_tokens, seed=arguments.seed)
     yield from evaluate_proxy(root, name, chosen, local, options=reward_options(arguments), working=working)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from training.runs import Run, RunError
-from training.sift.proxies import require_torch
+from training.sift.models.proxies import require_torch
 
 SUMMARY: Final = "writes a GGUF file as a model that can be trained"
 DEQUANTISED: Final = "dequantised"
@@ -32,7 +32,7 @@ def run(arguments: argparse.Namespace) -> Iterator[str]:
         raise RunError("this step needs gguf: install the extra with .venv/bin/uv pip install -e '.[training]'")
     if not arguments.gguf.is_file():
         raise RunError(f"{arguments.gguf} is no file")
-    from training.sift.gguf_model import write_transformers_model
+    from training.sift.models.gguf_model import write_transformers_model
 
     folder = Run(arguments.run)
     folder.begin("dequantise", {"gguf": str(arguments.gguf)})

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Final
 
 from training.runs import Run, RunError
-from training.sift.optimise import CHECKPOINTS, MERGED, checkpoint_scores
-from training.sift.proxies import require_torch
+from training.sift.learning.optimise import CHECKPOINTS, MERGED, checkpoint_scores
+from training.sift.models.proxies import require_torch
 
 SUMMARY: Final = "averages the best checkpoints of an iteration"
 
@@ -29,7 +29,7 @@ def run(arguments: argparse.Namespace) -> Iterator[str]:
         RunError: If the step ``optimise`` is missing, or the arguments differ from those with which this step began.
     """
     require_torch()
-    from training.sift.averaging import write_mean
+    from training.sift.learning.averaging import write_mean
 
     folder = Run(arguments.run)
     iteration = f"iteration-{arguments.iteration}"

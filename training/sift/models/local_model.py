@@ -10,7 +10,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, set_seed
 from models.llm.port import LLMAnswer, LLMUsage
 from training.progress import track
 from training.runs import RunError
-from training.sift.endpoints import Prompt
+from training.sift.models.endpoints import Prompt
 
 _TEMPERATURE: Final = 1.0
 
@@ -42,7 +42,7 @@ class LocalModel:
         self._seed = seed
 
     def answer_all(self, prompts: Sequence[Prompt], *, samples: int = 1) -> list[list[LLMAnswer]]:
-        """See :meth:`training.sift.endpoints.RankingModel.answer_all`."""
+        """See :meth:`training.sift.models.endpoints.RankingModel.answer_all`."""
         set_seed(self._seed)
         was_training = self._model.training
         self._model.eval()

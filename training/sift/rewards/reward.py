@@ -13,13 +13,13 @@ from memory.texts.text import estimate_tokens
 from runtime.settings import Settings
 from training.progress import track
 from training.runs import Run, RunError
-from training.sift.endpoints import EndpointModel, RankingModel, estimated_cost, tokens_of, working_settings
-from training.sift.examples import TRAIN, Example, UserExamples
-from training.sift.proxies import add_proxy_arguments, load_proxy
-from training.sift.reward_formulas import TIERS
-from training.sift.rewarding import Reward, Rewarder, RewardOptions, Rollout
-from training.sift.scoring import SCORINGS
-from training.sift.working_llm import EndpointWorkingLLM, WorkingLLM
+from training.sift.data.examples import TRAIN, Example, UserExamples
+from training.sift.models.endpoints import EndpointModel, RankingModel, estimated_cost, tokens_of, working_settings
+from training.sift.models.proxies import add_proxy_arguments, load_proxy
+from training.sift.rewards.formulas import TIERS
+from training.sift.rewards.rewarding import Reward, Rewarder, RewardOptions, Rollout
+from training.sift.rewards.scoring import SCORINGS
+from training.sift.rewards.working_llm import EndpointWorkingLLM, WorkingLLM
 
 SUMMARY: Final = "ranks the train set with the proxy, and rewards each ranking by the answers of a working LLM"
 REWARDS: Final = "rewards.jsonl"

@@ -3,8 +3,8 @@
 The public release differs from the paper in three places; the paper is followed:
 
 - it never multiplies the first weight of equation 5 (0.3691) with a score, so that the best place counts nothing;
-- its answer F1 drops numbers, so that "7 May" equals "8 May" (:mod:`training.sift.scoring`);
-- its NDCG@1 knows only the first of the relevant sessions (:mod:`training.sift.measures`).
+- its answer F1 drops numbers, so that "7 May" equals "8 May" (:mod:`training.sift.rewards.scoring`);
+- its NDCG@1 knows only the first of the relevant sessions (:mod:`training.sift.rewards.measures`).
 """
 
 from collections.abc import Collection, Sequence

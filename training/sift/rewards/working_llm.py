@@ -6,7 +6,7 @@ from typing import Final, Protocol
 
 from memory.texts.fencing import one_line
 from models.llm.port import ChatMessage
-from training.sift.endpoints import EndpointModel
+from training.sift.models.endpoints import EndpointModel
 
 _INSTRUCTIONS: Final = """\
 You answer a user's query. Before the query there may be sessions of earlier conversations with the user, each between <session> and \

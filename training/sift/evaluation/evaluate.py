@@ -21,17 +21,26 @@ from evaluation.cached_llm import endpoint_settings
 from retrieval.query.expansion import PURPOSE as EXPANSION
 from runtime.settings import Settings
 from training.runs import Run, RunError
-from training.sift.answering import AnswersAndJudge, answer_and_judge
-from training.sift.baselines import BASELINES, EXPAND, Expansion, Method, Ranked, baseline_rankings, expansion_cost, expansions_of
-from training.sift.endpoints import EndpointModel, RankingModel, proxy_settings, working_settings
-from training.sift.examples import TEST, Example, UserExamples
-from training.sift.measures import measures_of
-from training.sift.proxies import require_torch
-from training.sift.report import Judged, figures_of, file_of, write_report
-from training.sift.reward import proxy_cost
-from training.sift.rewarding import Rewarder, RewardOptions, Rollout
-from training.sift.scoring import score
-from training.sift.working_llm import WorkingLLM, WorkingTask
+from training.sift.data.examples import TEST, Example, UserExamples
+from training.sift.evaluation.answering import AnswersAndJudge, answer_and_judge
+from training.sift.evaluation.baselines import (
+    BASELINES,
+    EXPAND,
+    Expansion,
+    Method,
+    Ranked,
+    baseline_rankings,
+    expansion_cost,
+    expansions_of,
+)
+from training.sift.evaluation.report import Judged, figures_of, file_of, write_report
+from training.sift.models.endpoints import EndpointModel, RankingModel, proxy_settings, working_settings
+from training.sift.models.proxies import require_torch
+from training.sift.rewards.measures import measures_of
+from training.sift.rewards.reward import proxy_cost
+from training.sift.rewards.rewarding import Rewarder, RewardOptions, Rollout
+from training.sift.rewards.scoring import score
+from training.sift.rewards.working_llm import WorkingLLM, WorkingTask
 
 SUMMARY: Final = "measures proxies, BM25, cosine and the learned ranker on the test set"
 ENDPOINT: Final = "endpoint"
@@ -155,7 +164,7 @@ def evaluate_baselines(
         chosen: The examples.
         sessions: Number of sessions in a ranking.
         working: Answers from the rankings. None: no answers.
-        expansions: By query, the sentences for :data:`training.sift.baselines.EXPAND`.
+        expansions: By query, the sentences for :data:`training.sift.evaluation.baselines.EXPAND`.
     """
     missing = [name for name in names if not run.has(file_of(name))]
     if missing:
@@ -274,7 +283,7 @@ def _model(run: Run, place: str, arguments: argparse.Namespace) -> RankingModel:
         replies = run.folder / "proxy-answers.jsonl"
         return EndpointModel(proxy_settings(Settings()), replies=replies, purpose="the proxy", max_tokens=arguments.max_tokens)
     require_torch()
-    from training.sift.local_model import LocalModel
+    from training.sift.models.local_model import LocalModel
 
     if not Path(place).is_dir():
         raise RunError(f"{place} is no folder of a model")

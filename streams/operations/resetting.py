@@ -102,7 +102,7 @@ class StageReset:
         self._targets[stage.name] = (stage, targets)
 
     async def empty_table(self, stage: StageSpec) -> int:
-        """Empties a stage's table for all its workers; raises as :func:`streams.resetting.empty_changelog`.
+        """Empties a stage's table for all its workers; raises as :func:`streams.operations.resetting.empty_changelog`.
 
         Returns:
             The number of rows.

@@ -19,9 +19,9 @@ from retrieval.session_ranking.sessions import sessions_of
 from runtime.file_digest import files_sha256
 from runtime.settings import Settings
 from training.runs import Run, RunError
-from training.sift.examples import TEST, TRAIN, WARM_UP, UserExamples, UserSessions, check_disjoint, examples_of, split_users
-from training.sift.personamem import is_personamem, read_personamem
-from training.sift.recalls import read_tenant
+from training.sift.data.examples import TEST, TRAIN, WARM_UP, UserExamples, UserSessions, check_disjoint, examples_of, split_users
+from training.sift.data.personamem import is_personamem, read_personamem
+from training.sift.data.recalls import read_tenant
 
 _DERIVED: Final = (
     "*-answers.jsonl",

@@ -19,7 +19,7 @@ from retrieval.training.reading import read_recalls_with_feedback
 from runtime.kafka import read_topic
 from runtime.settings import Settings
 from training.runs import RunError
-from training.sift.examples import UserSessions
+from training.sift.data.examples import UserSessions
 
 
 async def read_tenant(settings: Settings, tenant: str) -> list[UserSessions]:

@@ -19,9 +19,9 @@ from retrieval.session_ranking.prompt import complete_at, number_ranked, parse_r
 from runtime.settings import Settings
 from training.plots import write_curves
 from training.runs import Run, RunError
-from training.sift.endpoints import EndpointModel, RankingModel, estimated_cost, tokens_of, working_settings
-from training.sift.examples import TRAIN, WARM_UP, Example, UserExamples
-from training.sift.proxies import require_torch
+from training.sift.data.examples import TRAIN, WARM_UP, Example, UserExamples
+from training.sift.models.endpoints import EndpointModel, RankingModel, estimated_cost, tokens_of, working_settings
+from training.sift.models.proxies import require_torch
 
 SUMMARY: Final = "makes supervised examples of rankings from relevant sessions or a teacher, and trains a model on them"
 MODEL: Final = "warm-up"
@@ -157,9 +157,9 @@ def train_on_examples(run: Run, model: str, config: dict[str, Any]) -> Iterator[
     Args:
         run: The run.
         model: A folder or name that transformers loads.
-        config: See :func:`training.sift.supervised.fit`.
+        config: See :func:`training.sift.learning.supervised.fit`.
     """
-    from training.sift.supervised import fit
+    from training.sift.learning.supervised import fit
 
     run.begin("warm-up-model", {**config, "model": model, "examples": run.digest(WARM_UP)})
     target = run.folder / MODEL

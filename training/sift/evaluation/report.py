@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict
 from evaluation.intervals import mean_with_interval, means_with_intervals
 from training.plots import write_bars
 from training.runs import Run
-from training.sift.measures import MEASURES
+from training.sift.rewards.measures import MEASURES
 
 _ANSWERS: Final = ("answer_score", "correct")
 """Measures of answers, which not every query has."""

@@ -12,7 +12,7 @@ from memory.records import Contribution, Extraction, MergeRequest
 from memory.schema.model import MemorySchema
 from memory.topics import TopicSpec, is_topic
 from streams.engine.records import ConsumedRecord
-from streams.errors import PoisonRecordError, TransientError
+from streams.errors import PoisonRecordError, TransientError, WaitedTooLongError
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -184,14 +184,14 @@ def _read_now(read: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
 
     Raises:
         TransientError: This process's control data is too old to decide.
-        PoisonRecordError: The tenant's document has been unreadable for too long.
+        WaitedTooLongError: The tenant's document has been unreadable for too long.
     """
     try:
         return read(*args, **kwargs)
     except UnreadableTenantError as error:
         if error.for_s < LONGEST_WAIT_S:
             raise _wait_for(error) from error
-        raise PoisonRecordError("unreadable_tenant", f"{error}; then redrive the dead letter", can_wait=True) from error
+        raise WaitedTooLongError("unreadable_tenant", f"{error}; then redrive the dead letter") from error
     except ControlLogBehindError as error:
         raise _wait_for(error) from error
 

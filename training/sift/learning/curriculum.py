@@ -15,8 +15,8 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict
 
 from training.runs import Run, RunError
-from training.sift.reward import REWARDS
-from training.sift.rewarding import Reward
+from training.sift.rewards.reward import REWARDS
+from training.sift.rewards.rewarding import Reward
 
 SUMMARY: Final = "chooses the examples of an iteration by the scores of the step reward"
 CURRICULUM: Final = "curriculum.jsonl"

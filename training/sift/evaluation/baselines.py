@@ -25,8 +25,8 @@ from retrieval.session_ranking.sessions import SessionKey, SessionText
 from runtime.clocks import ManualClock
 from runtime.settings import Settings
 from stores.port import MemoryFilter, TenantScope
-from training.sift.endpoints import RankingModel, estimated_cost, tokens_of
-from training.sift.examples import Example, UserExamples
+from training.sift.data.examples import Example, UserExamples
+from training.sift.models.endpoints import RankingModel, estimated_cost, tokens_of
 
 Baseline = Literal["bm25", "cosine", "learned"]
 BASELINES: Final[tuple[Baseline, ...]] = get_args(Baseline)

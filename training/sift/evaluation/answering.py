@@ -15,10 +15,10 @@ from evaluation.qa.prompts import NOTES, Label, answer_prompt, judge_prompt, jud
 from evaluation.qa.questions import Asked
 from runtime.settings import Settings
 from training.runs import Run
-from training.sift.endpoints import estimated_cost, tokens_of
-from training.sift.examples import Example, UserExamples
-from training.sift.report import Judged, file_of
-from training.sift.scoring import score
+from training.sift.data.examples import Example, UserExamples
+from training.sift.evaluation.report import Judged, file_of
+from training.sift.models.endpoints import estimated_cost, tokens_of
+from training.sift.rewards.scoring import score
 
 QA_ANSWERS: Final = "qa-answers.jsonl"
 JUDGEMENTS: Final = "judge-answers.jsonl"

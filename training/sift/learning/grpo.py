@@ -16,10 +16,10 @@ from transformers.trainer_utils import get_last_checkpoint
 from trl import GRPOConfig, GRPOTrainer
 from trl.trainer import utils as trl_utils
 
-from training.sift.curriculum import is_informative
-from training.sift.examples import Example, UserExamples
-from training.sift.local_model import prepared
-from training.sift.rewarding import Rewarder, RewardOptions, Rollout
+from training.sift.data.examples import Example, UserExamples
+from training.sift.learning.curriculum import is_informative
+from training.sift.models.local_model import prepared
+from training.sift.rewards.rewarding import Rewarder, RewardOptions, Rollout
 
 _LORA_RANK: Final = 16
 _LEFT_PADDED: Final = ("prompt_ids", "prompt_mask")

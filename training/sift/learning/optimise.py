@@ -15,16 +15,16 @@ from typing import Any, Final, get_args
 from runtime.settings import Settings
 from training.plots import write_curves
 from training.runs import Run, RunError
-from training.sift.curriculum import CURRICULUM, CurriculumExample
-from training.sift.endpoints import EndpointModel, RankingModel, working_settings
-from training.sift.examples import TRAIN, Example, UserExamples, split_users
-from training.sift.measures import measures_of
-from training.sift.proxies import require_torch
-from training.sift.reward import WORKING_ANSWERS, WORKING_TOKENS, answered_examples, working_cost
-from training.sift.reward_formulas import Shaping
-from training.sift.rewarding import Rewarder, RewardOptions, Rollout
-from training.sift.scoring import SCORINGS
-from training.sift.working_llm import EndpointWorkingLLM, WorkingLLM
+from training.sift.data.examples import TRAIN, Example, UserExamples, split_users
+from training.sift.learning.curriculum import CURRICULUM, CurriculumExample
+from training.sift.models.endpoints import EndpointModel, RankingModel, working_settings
+from training.sift.models.proxies import require_torch
+from training.sift.rewards.formulas import Shaping
+from training.sift.rewards.measures import measures_of
+from training.sift.rewards.reward import WORKING_ANSWERS, WORKING_TOKENS, answered_examples, working_cost
+from training.sift.rewards.rewarding import Rewarder, RewardOptions, Rollout
+from training.sift.rewards.scoring import SCORINGS
+from training.sift.rewards.working_llm import EndpointWorkingLLM, WorkingLLM
 
 SUMMARY: Final = "trains the proxy by GRPO with the reward of the working LLM"
 CHECKPOINTS: Final = "checkpoints"
@@ -118,7 +118,7 @@ def optimise_model(run: Run, arguments: argparse.Namespace, working: WorkingLLM 
         arguments: As :func:`add_arguments` defines them.
         working: The working LLM. None: only if ``alpha`` is 0.
     """
-    from training.sift.grpo import optimise
+    from training.sift.learning.grpo import optimise
 
     iteration = f"iteration-{arguments.iteration}"
     step = f"{iteration}/optimise"
@@ -145,7 +145,7 @@ def optimise_model(run: Run, arguments: argparse.Namespace, working: WorkingLLM 
     known = {each["checkpoint"] for each in run.metrics(step) if "checkpoint" in each}
     for path in sorted(checkpoints.glob("checkpoint-*"), key=lambda path: int(path.name.rpartition("-")[2])):
         if path.name not in known:
-            from training.sift.local_model import LocalModel
+            from training.sift.models.local_model import LocalModel
 
             local = LocalModel(str(path), batch=32, max_tokens=options.max_tokens, seed=arguments.seed)
             figures = validated(local, validation, rewarder, options)

@@ -6,7 +6,7 @@ from typing import Final
 
 from runtime.settings import Settings
 from training.runs import Run, RunError
-from training.sift.endpoints import EndpointModel, RankingModel, proxy_settings
+from training.sift.models.endpoints import EndpointModel, RankingModel, proxy_settings
 
 _NEEDED: Final = ("torch", "transformers", "trl", "peft")
 
@@ -42,7 +42,7 @@ def load_proxy(arguments: argparse.Namespace, run: Run) -> RankingModel:
     if arguments.model is None:
         raise RunError("no proxy model: give --model FOLDER, or --endpoint for that of VARVE_SIFT__*")
     require_torch()
-    from training.sift.local_model import LocalModel
+    from training.sift.models.local_model import LocalModel
 
     return LocalModel(arguments.model, batch=arguments.batch, max_tokens=arguments.max_tokens, seed=arguments.seed)
 

@@ -7,7 +7,7 @@ credits only the first relevant session of a query.
 from collections.abc import Collection, Sequence
 from typing import Final
 
-from training.sift.reward_formulas import discount
+from training.sift.rewards.formulas import discount
 
 MEASURES: Final = ("ndcg_at_1", "ndcg_at_5", "ndcg_at_10", "f1_at_10", "recall_at_10")
 

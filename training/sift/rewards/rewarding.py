@@ -8,8 +8,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from retrieval.errors import RecallModelError
 from retrieval.session_ranking.prompt import complete_at, parse_ranking
-from training.sift.examples import Example, UserExamples
-from training.sift.reward_formulas import (
+from training.sift.data.examples import Example, UserExamples
+from training.sift.rewards.formulas import (
     TIERS,
     Shaping,
     annealed_beta,
@@ -18,8 +18,8 @@ from training.sift.reward_formulas import (
     retrieval_reward,
     total_reward,
 )
-from training.sift.scoring import Scoring, score
-from training.sift.working_llm import WorkingLLM, WorkingTask
+from training.sift.rewards.scoring import Scoring, score
+from training.sift.rewards.working_llm import WorkingLLM, WorkingTask
 
 
 class RewardOptions(BaseModel):
