@@ -52,9 +52,7 @@ async def test_a_failed_run_is_repeated_after_the_lease(redis: GuardedRedis, cli
     assert 0 < await client.pttl(redis.key(KeyFamily.JOBS, "count")) <= 120_000
 
 
-async def test_a_late_renewal_does_not_shorten_the_interval(
-    redis: GuardedRedis, client: Redis, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_late_renewal_does_not_shorten_the_interval(redis: GuardedRedis, client: Redis, monkeypatch: pytest.MonkeyPatch) -> None:
     run, renewing, released = redis.run, asyncio.Event(), asyncio.Event()
 
     async def delayed(doing: str, command: Callable[[Redis], Awaitable[object]]) -> object:
