@@ -291,7 +291,7 @@ class Deliverer(ConsumerRebalanceListener):  # type: ignore[misc]
         task.add_done_callback(self._tasks.discard)
 
     async def _drop_all(self) -> None:
-        # Kafka calls this in a task of its own: the loop goes on meanwhile, and must find nothing to begin.
+        # Kafka calls this in a separate task: the loop continues meanwhile, and must find nothing to begin.
         self._is_assigned = False
         self._lanes.clear()
         self._restoring.clear()

@@ -196,7 +196,7 @@ async def _abandon(client: AIOKafkaProducer) -> None:
             async with asyncio.timeout(_CLOSE_S):
                 await client.abort_transaction()
     finally:
-        # Also if the caller is cancelled meanwhile: the client would go on to reconnect, under an id that others hold.
+        # Also if the caller is cancelled meanwhile: the client would continue to reconnect, under an id that others hold.
         await close_producer(client, within_s=_CLOSE_S)
 
 
