@@ -171,7 +171,7 @@ async def test_a_little_reading_does_not_end_the_watch() -> None:
     assert connected.ends == ["aborted"]
 
 
-async def test_only_a_client_that_reads_too_little_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_only_a_slow_reader_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("api.limits.slow_reader.LEAST_READ", 100)
     unread, cuts = 1000, 0
 
