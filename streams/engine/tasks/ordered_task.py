@@ -118,7 +118,8 @@ class OrderedTask(PartitionTask):
         self._drop_done()
         if not self._queue:
             return False
-        await self._context.limits.interval.wait(self._last_batch_at, is_behind=self._is_behind())
+        if not self._has_full_batch():
+            await self._context.limits.interval.wait(self._last_batch_at, is_behind=self._is_behind())
         self._last_batch_at = time.monotonic()
         records = self._next_records()
         if records:
@@ -170,5 +171,10 @@ class OrderedTask(PartitionTask):
                 break
         return records
 
+    def _has_full_batch(self) -> bool:
+        """Whether waiting would not make the next batch larger."""
+        limits = self._context.limits
+        return len(self._queue) >= limits.max_records or self._queued_bytes >= limits.max_bytes
+
     def _is_behind(self) -> bool:
-        return len(self._queue) < self._context.limits.max_records and time.time() - self._queue[-1].timestamp > _BEHIND_S
+        return time.time() - self._queue[-1].timestamp > _BEHIND_S
