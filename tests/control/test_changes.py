@@ -229,6 +229,17 @@ def test_an_unreadable_record_admits_no_request(state: ControlState) -> None:
         assert not state.is_unreadable("acme")
 
 
+def test_damage_counts_from_its_first_record(state: ControlState, monkeypatch: pytest.MonkeyPatch) -> None:
+    good, seconds = state.tenants["acme"], iter((10.0, 20.0, 30.0))
+    monkeypatch.setattr("control.state.time.monotonic", lambda: next(seconds))
+    state.take(good.key, b"{", offset=5)
+    state.take(good.key, b"[", offset=6)
+    assert state.unreadable_since == {good.key: 10.0}
+    state.take(good.key, good.to_json(), offset=7)
+    state.take(good.key, b"{", offset=8)
+    assert state.unreadable_since[good.key] > 10.0
+
+
 def test_foreign_keys_in_the_log_are_ignored(state: ControlState) -> None:
     good = state.tenants["acme"]
     for key in (None, b"", b"\xff", b"colour/red", b"schema/companion/one", b"tenant", b"tenant/a/b"):

@@ -39,4 +39,3 @@ def test_a_result_is_left_out_for_its_shown_entity() -> None:
     results = [each.model_copy(update={"repeated_by": by}) for each, by in zip(found.results, ("p1", None, "p2", None), strict=True)]
     found = found.model_copy(update={"results": results})
     assert [each.id for each in recalled_memories(found, 5)] == ["r1", "r2", "r3", "p1"]
-

@@ -427,6 +427,23 @@ async def test_a_wait_is_no_failure() -> None:
         assert dict(letter.headers)["varve-dlq-tries"] == b"1"
 
 
+async def test_a_wait_gives_its_trial_back() -> None:
+    async with driver_harness(reset_s=0.2) as harness:
+        harness.answers = {offset: failing(TransientError("away", dependency="llm")) for offset in range(6)}
+        await harness.put_all(range(6))
+        await until(lambda: len(harness.handled) >= 2 * SLOTS)
+        ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        harness.answers |= {offset: failing(NotReadyError("others work", ready=ready)) for offset in range(6, 39)}
+        await harness.put_all(range(6, 39))
+        for offset in range(6):
+            del harness.answers[offset]
+        # Without their giving it back, a trial each reset would take longer.
+        await until(lambda: (harness.log.next_offset or 0) >= 6, deadline_s=5)
+        harness.answers.clear()
+        ready.set_result(None)
+        await harness.drained()
+
+
 async def test_a_revoked_wait_is_handled_by_its_redelivery() -> None:
     async with driver_harness() as harness:
         ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
