@@ -1,7 +1,7 @@
 """Cut: selects the hits of a recall from all ranked candidates.
 
-An event that an entity among the hits covers is replaced by the next hit: the response has its words and its messages already. An event that
-an entity in addition to the hits covers stays, since a caller may use the hits alone, and names this entity.
+The next hit replaces an event that an entity among the hits covers: the response has its words and its messages already. An event that
+an additional entity covers stays, because a caller may use the hits alone; it names this entity.
 """
 
 from collections.abc import Collection, Mapping, Sequence
