@@ -1,4 +1,4 @@
-"""What a lookup waits for: the entities stage, then the index. A failure of the wait is each waiting question's, once."""
+"""A lookup waits for the entities stage, then for the index. A failure of the wait fails each waiting question once."""
 
 import asyncio
 from collections.abc import Sequence
@@ -18,12 +18,12 @@ QUESTIONS = [delivered(MERGES.name, offset, b"key", b"") for offset in range(2)]
 
 
 class ScriptedOffsets:
-    """The offsets of a log of two records for each topic, which the groups have handled but for some topics."""
+    """Offsets of topics with two records each: the groups have handled both, and one of the lagging topics."""
 
     def __init__(self, *lagging: str) -> None:
         self.lagging = set(lagging)
         self.looks = 0
-        """How often a group was found behind."""
+        """How often a group had records left."""
         self.failure: KafkaUnavailableError | None = None
 
     async def end_offsets(self, topics: Sequence[str]) -> dict[TopicPartition, int]:
