@@ -115,16 +115,18 @@ async def caught_up(settings: Settings, stages: Iterable[str] = STAGES, *, deadl
     try:
         async with asyncio.timeout(deadline_s), KafkaOffsets(kafka=settings.kafka) as offsets:
             while True:
-                commits: dict[TopicPartition, OffsetAndMetadata] = {}
-                for spec, topic in zip(specs, topics, strict=True):
-                    own = await offsets.commits(spec.group(settings.kafka.topic_prefix), [topic])
-                    commits |= own
-                    parked[topic] = sum(ParkedNote.read(each.metadata).count for each in own.values())
-                # The ends are read last: they contain all results of the records before the commits.
                 ends = await offsets.end_offsets(topics)
-                behind = {each: max(0, end - commits[each].offset) if each in commits else end for each, end in ends.items()}
-                if ends == seen and not any(behind.values()) and not any(parked.values()):
-                    return
+                if ends == seen:
+                    commits: dict[TopicPartition, OffsetAndMetadata] = {}
+                    for spec, topic in zip(specs, topics, strict=True):
+                        own = await offsets.commits(spec.group(settings.kafka.topic_prefix), [topic])
+                        commits |= own
+                        parked[topic] = sum(ParkedNote.read(each.metadata).count for each in own.values())
+                    # The ends are read last: they contain all results of the records before the commits.
+                    ends = await offsets.end_offsets(topics)
+                    behind = {each: max(0, end - commits[each].offset) if each in commits else end for each, end in ends.items()}
+                    if ends == seen and not any(behind.values()) and not any(parked.values()):
+                        return
                 seen = ends
                 await asyncio.sleep(POLL_S)
     except TimeoutError as error:

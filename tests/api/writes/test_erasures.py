@@ -133,7 +133,7 @@ async def test_running_erasures_are_cancelled_on_close(erasures: Erasures, erase
 
 
 async def test_a_swallowed_cancellation_holds_up_no_stop(erasures: Erasures, eraser: HeldEraser, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("api.writes.erasures._CANCEL_AGAIN_S", 0.01)
+    monkeypatch.setattr("runtime.background._CANCEL_AGAIN_S", 0.01)
     eraser.swallows = 2
     erasures.start(asked_for("acme", "ann", by="x"))
     await begun(eraser, 1)
